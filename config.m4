@@ -1,0 +1,125 @@
+PHP_ARG_ENABLE([dlock],
+  [whether to enable dlock],
+  [AS_HELP_STRING([--enable-dlock], [Enable distributed locks])])
+
+PHP_ARG_WITH([zookeeper],
+  [for the ZooKeeper C client],
+  [AS_HELP_STRING([--with-zookeeper[=DIR]],
+    [dlock: build ZkLock; on by default where the client library is found])],
+  [auto], [no])
+
+PHP_ARG_ENABLE([dlock-tls],
+  [whether dlock is to have TLS],
+  [AS_HELP_STRING([--enable-dlock-tls],
+    [dlock: TLS to Redis; on by default where hiredis_ssl and OpenSSL are found])],
+  [auto], [no])
+
+if test "$PHP_DLOCK" != "no"; then
+  AC_PATH_PROG([PKG_CONFIG], [pkg-config], [no])
+  if test "$PKG_CONFIG" = "no"; then
+    AC_MSG_ERROR([pkg-config was not found; install it (Debian: pkg-config)])
+  fi
+
+  dnl ---- hiredis ----
+  AC_MSG_CHECKING([for hiredis 0.14 or later])
+  if $PKG_CONFIG --atleast-version=0.14 hiredis; then
+    AC_MSG_RESULT([$($PKG_CONFIG --modversion hiredis)])
+  else
+    AC_MSG_RESULT([no])
+    AC_MSG_ERROR([hiredis was not found; install its development package (Debian: libhiredis-dev)])
+  fi
+  PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I hiredis)])
+  PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs hiredis)], [DLOCK_SHARED_LIBADD])
+
+  dnl ---- TLS ----
+  if test "$PHP_DLOCK_TLS" != "no"; then
+    AC_MSG_CHECKING([for hiredis_ssl and OpenSSL])
+    if $PKG_CONFIG --exists hiredis_ssl "openssl >= 1.1.1"; then
+      AC_MSG_RESULT([yes])
+      PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I hiredis_ssl openssl)])
+      PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs hiredis_ssl openssl)], [DLOCK_SHARED_LIBADD])
+      AC_DEFINE([DLOCK_TLS], [1], [TLS to Redis])
+    else
+      AC_MSG_RESULT([no, building without TLS to Redis])
+      if test "$PHP_DLOCK_TLS" = "yes"; then
+        AC_MSG_ERROR([--enable-dlock-tls was given, but hiredis_ssl (it comes with hiredis 1.0 and later) or OpenSSL was not found])
+      fi
+    fi
+  fi
+
+  dnl ---- ZooKeeper: its client comes without a pkg-config file ----
+  DLOCK_ZOOKEEPER_SOURCES=""
+  if test "$PHP_ZOOKEEPER" != "no"; then
+    case "$PHP_ZOOKEEPER" in
+      yes|auto) dlock_zookeeper_dirs="/usr /usr/local /opt/homebrew" ;;
+      *) dlock_zookeeper_dirs="$PHP_ZOOKEEPER" ;;
+    esac
+    AC_MSG_CHECKING([for the header of the ZooKeeper C client])
+    dlock_zookeeper_dir=""
+    for dir in $dlock_zookeeper_dirs; do
+      if test -z "$dlock_zookeeper_dir" && test -f "$dir/include/zookeeper/zookeeper.h"; then
+        dlock_zookeeper_dir="$dir"
+      fi
+    done
+    if test -n "$dlock_zookeeper_dir"; then
+      AC_MSG_RESULT([$dlock_zookeeper_dir/include/zookeeper/zookeeper.h])
+      dlock_saved_LIBS="$LIBS"
+      dlock_saved_CPPFLAGS="$CPPFLAGS"
+      if test "$dlock_zookeeper_dir" != "/usr"; then
+        CPPFLAGS="$CPPFLAGS -I$dlock_zookeeper_dir/include"
+        LIBS="-L$dlock_zookeeper_dir/$PHP_LIBDIR $LIBS"
+      fi
+      AC_CHECK_LIB([zookeeper_mt], [zoo_acreate2], [dlock_zookeeper=yes], [dlock_zookeeper=no])
+      LIBS="$dlock_saved_LIBS"
+      CPPFLAGS="$dlock_saved_CPPFLAGS"
+    else
+      AC_MSG_RESULT([no])
+      dlock_zookeeper=no
+    fi
+    if test "$dlock_zookeeper" = "yes"; then
+      if test "$dlock_zookeeper_dir" != "/usr"; then
+        PHP_ADD_INCLUDE([$dlock_zookeeper_dir/include])
+      fi
+      PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
+      AC_DEFINE([DLOCK_ZOOKEEPER], [1], [ZkLock])
+      AC_DEFINE([THREADED], [1], [The ZooKeeper client with its own threads])
+      DLOCK_ZOOKEEPER_SOURCES="src/engine/zookeeper.c src/zk/answer.c src/zk/bell.c src/zk/diagnose.c src/zk/keeper.c src/zk/op.c src/zk/options.c src/zk/orphan.c src/zk/parents.c src/zk/path.c src/zk/session.c src/php/zk_lock.c"
+    elif test "$PHP_ZOOKEEPER" = "auto"; then
+      AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
+    else
+      AC_MSG_ERROR([the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR, or build without ZkLock by --without-zookeeper])
+    fi
+  fi
+
+  PHP_SUBST([DLOCK_SHARED_LIBADD])
+  PHP_NEW_EXTENSION([dlock], m4_normalize([
+      dlock.c
+      src/base/clock.c
+      src/base/error.c
+      src/base/process.c
+      src/base/token.c
+      src/base/wait.c
+      src/redis/call.c
+      src/redis/conn.c
+      src/redis/exchange.c
+      src/redis/pool.c
+      src/redis/scripts.c
+      src/redis/server.c
+      src/redis/tls.c
+      src/engine/engine.c
+      src/engine/quorum.c
+      src/engine/redis.c
+      src/engine/single.c
+      src/lease/registry.c
+      src/php/arguments.c
+      src/php/distributed_lock.c
+      src/php/errors.c
+      src/php/handle.c
+      src/php/interrupts.c
+      src/php/lease.c
+      src/php/manager.c
+      src/php/red_lock.c
+    ]) $DLOCK_ZOOKEEPER_SOURCES,
+    [$ext_shared],, [-DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 -D_GNU_SOURCE])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/redis $ext_builddir/src/zk $ext_builddir/src/engine $ext_builddir/src/lease $ext_builddir/src/php], [1])
+fi

@@ -1,0 +1,338 @@
+#include "php_dlock.h"
+
+#include "ext/standard/info.h"
+#include "zend_attributes.h"
+#include "zend_enum.h"
+#include "zend_exceptions.h"
+#include <hiredis/hiredis.h>
+
+#ifdef DLOCK_ZOOKEEPER
+#include <zookeeper/zookeeper.h>
+#endif
+#ifdef DLOCK_TLS
+#include <openssl/crypto.h>
+#include <openssl/opensslv.h>
+#endif
+#ifndef PHP_WIN32
+#include <dlfcn.h>
+#endif
+
+#include "src/php/common.h"
+
+#define DLOCK_TEXT(macro) DLOCK_TEXT_(macro)
+#define DLOCK_TEXT_(text) #text
+
+ZEND_DECLARE_MODULE_GLOBALS(dlock)
+
+/* ---- classes ---- */
+
+#if PHP_VERSION_ID < 80200
+/* #[SensitiveParameter] came with PHP 8.2; before, backtraces show arguments. */
+#define zend_add_parameter_attribute(functions, index, name, arguments) ((void) 0)
+#endif
+
+#include "stubs/dlock_arginfo.h"
+
+zend_class_entry *dlock_ce_manager;
+zend_class_entry *dlock_ce_distributed_lock;
+zend_class_entry *dlock_ce_red_lock;
+#ifdef DLOCK_ZOOKEEPER
+zend_class_entry *dlock_ce_zk_lock;
+#endif
+zend_class_entry *dlock_ce_lease;
+zend_class_entry *dlock_ce_lease_state;
+zend_class_entry *dlock_ce_exception;
+zend_class_entry *dlock_ce_timeout_exception;
+zend_class_entry *dlock_ce_lost_exception;
+zend_class_entry *dlock_ce_connection_exception;
+zend_class_entry *dlock_ce_quorum_exception;
+zend_class_entry *dlock_ce_deadlock_exception;
+
+static void register_classes(int module_number)
+{
+	register_dlock_symbols(module_number);
+
+	dlock_ce_exception = register_class_Dlock_DlockException(zend_ce_exception);
+	dlock_ce_timeout_exception = register_class_Dlock_AcquireTimeoutException(dlock_ce_exception);
+	dlock_ce_lost_exception = register_class_Dlock_LeaseLostException(dlock_ce_exception);
+	dlock_ce_connection_exception = register_class_Dlock_ConnectionException(dlock_ce_exception);
+	dlock_ce_quorum_exception = register_class_Dlock_QuorumException(dlock_ce_connection_exception);
+	dlock_ce_deadlock_exception = register_class_Dlock_DeadlockException(dlock_ce_exception);
+
+	dlock_ce_lease_state = register_class_Dlock_LeaseState();
+	dlock_ce_lease = register_class_Dlock_Lease();
+	dlock_lease_register(dlock_ce_lease);
+
+	dlock_ce_manager = register_class_Dlock_LockManager();
+	dlock_ce_distributed_lock = register_class_DistributedLock(dlock_ce_manager);
+	dlock_manager_register(dlock_ce_distributed_lock);
+	dlock_ce_red_lock = register_class_RedLock(dlock_ce_manager);
+	dlock_manager_register(dlock_ce_red_lock);
+#ifdef DLOCK_ZOOKEEPER
+	dlock_ce_zk_lock = register_class_ZkLock(dlock_ce_manager);
+	dlock_manager_register(dlock_ce_zk_lock);
+#endif
+}
+
+/* ---- functions ---- */
+
+ZEND_FUNCTION(Dlock_stats)
+{
+	const dlock_counters *counters = &DLOCK_G(counters);
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	array_init(return_value);
+	add_assoc_long(return_value, "acquisitions", (zend_long) counters->acquisitions);
+	add_assoc_long(return_value, "waits", (zend_long) counters->waits);
+	add_assoc_double(return_value, "wait_time", (double) counters->wait_time / DLOCK_SECOND);
+	add_assoc_long(return_value, "timeouts", (zend_long) counters->timeouts);
+	add_assoc_long(return_value, "releases", (zend_long) counters->releases);
+	add_assoc_long(return_value, "losses", (zend_long) counters->losses);
+	add_assoc_long(return_value, "connections", (zend_long) dlock_pool_opened(&DLOCK_G(pool)));
+#ifdef DLOCK_ZOOKEEPER
+	add_assoc_long(return_value, "sessions",
+		DLOCK_G(sessions) ? (zend_long) dlock_zk_pool_sessions_opened(DLOCK_G(sessions)) : 0);
+#else
+	add_assoc_long(return_value, "sessions", 0);
+#endif
+}
+
+/* ---- INI ---- */
+
+static bool is_startup(int stage)
+{
+	return stage == ZEND_INI_STAGE_STARTUP || stage == ZEND_INI_STAGE_ACTIVATE;
+}
+
+static void refuse(const zend_ini_entry *entry, int stage, const char *message)
+{
+	zend_error(is_startup(stage) ? E_CORE_WARNING : E_WARNING, "%s %s", ZSTR_VAL(entry->name), message);
+}
+
+/* A number of seconds between the two. */
+static bool is_seconds(const zend_string *value, double least, double most)
+{
+	zend_long whole;
+	double number;
+
+	switch (is_numeric_string(ZSTR_VAL(value), ZSTR_LEN(value), &whole, &number, false)) {
+	case IS_LONG:
+		number = (double) whole;
+		break;
+	case IS_DOUBLE:
+		break;
+	default:
+		return false;
+	}
+	return number >= least && number <= most;
+}
+
+static ZEND_INI_MH(on_update_lease_time)
+{
+	if (!is_seconds(new_value, 0.001, 31536000)) {
+		refuse(entry, stage, "must be a number of seconds between 0.001 and 31536000");
+		return FAILURE;
+	}
+	return OnUpdateReal(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+}
+
+static ZEND_INI_MH(on_update_wait)
+{
+	if (!is_seconds(new_value, 0, 31536000)) {
+		refuse(entry, stage, "must be a number of seconds between 0 and 31536000");
+		return FAILURE;
+	}
+	return OnUpdateReal(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+}
+
+static ZEND_INI_MH(on_update_io_timeout)
+{
+	if (!is_seconds(new_value, 0.001, 3600)) {
+		refuse(entry, stage, "must be a number of seconds between 0.001 and 3600");
+		return FAILURE;
+	}
+	return OnUpdateReal(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+}
+
+static ZEND_INI_MH(on_update_switch)
+{
+	static const char *const known[] = { "", "0", "1", "on", "off", "yes", "no", "true", "false" };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!strcasecmp(ZSTR_VAL(new_value), known[i])) {
+			return OnUpdateBool(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+		}
+	}
+	refuse(entry, stage, "must be On or Off");
+	return FAILURE;
+}
+
+static ZEND_INI_MH(on_update_server)
+{
+	dlock_server *server = dlock_server_new(DLOCK_SECOND, DLOCK_SECOND);
+	dlock_error error;
+	bool good = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error)
+		&& dlock_server_seal(server, &error);
+
+	if (server) {
+		dlock_server_release(server);
+	}
+	if (!good) {
+		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
+		return FAILURE;
+	}
+	return OnUpdateString(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+}
+
+/* Shows where the server is, not how to log in there. */
+static ZEND_INI_DISP(display_server)
+{
+	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value : ini_entry->value;
+	dlock_server *server = value ? dlock_server_new(DLOCK_SECOND, DLOCK_SECOND) : NULL;
+	dlock_error error;
+
+	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error) && dlock_server_seal(server, &error)) {
+		php_printf("%s%s", server->label, server->password ? " (with password)" : "");
+	}
+	if (server) {
+		dlock_server_release(server);
+	}
+}
+
+PHP_INI_BEGIN()
+	STD_PHP_INI_ENTRY_EX("dlock.server", "redis://127.0.0.1:6379", PHP_INI_ALL, on_update_server, server, zend_dlock_globals, dlock_globals, display_server)
+	STD_PHP_INI_ENTRY("dlock.ttl", "10", PHP_INI_ALL, on_update_lease_time, ttl, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_ENTRY("dlock.timeout", "60", PHP_INI_ALL, on_update_wait, timeout, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_ENTRY("dlock.connect_timeout", "1", PHP_INI_ALL, on_update_io_timeout, connect_timeout, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_ENTRY("dlock.read_timeout", "1", PHP_INI_ALL, on_update_io_timeout, read_timeout, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_ENTRY("dlock.shutdown_timeout", "0.1", PHP_INI_ALL, on_update_wait, shutdown_timeout, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, on_update_switch, release_on_shutdown, zend_dlock_globals, dlock_globals)
+PHP_INI_END()
+
+/* ---- the module ---- */
+
+static PHP_GINIT_FUNCTION(dlock)
+{
+#if defined(COMPILE_DL_DLOCK) && defined(ZTS)
+	ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+	memset(dlock_globals, 0, sizeof *dlock_globals);
+}
+
+static PHP_GSHUTDOWN_FUNCTION(dlock)
+{
+	dlock_pool_clear(&dlock_globals->pool);
+#ifdef DLOCK_ZOOKEEPER
+	if (dlock_globals->sessions) {
+		dlock_zk_pool_free(dlock_globals->sessions);
+	}
+#endif
+}
+
+static PHP_MINIT_FUNCTION(dlock)
+{
+	(void) type;
+	dlock_process_init();
+	REGISTER_INI_ENTRIES();
+	register_classes(module_number);
+	return SUCCESS;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(dlock)
+{
+	(void) type;
+	UNREGISTER_INI_ENTRIES();
+	return SUCCESS;
+}
+
+static PHP_RINIT_FUNCTION(dlock)
+{
+	(void) type, (void) module_number;
+#if defined(COMPILE_DL_DLOCK) && defined(ZTS)
+	ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+	return SUCCESS;
+}
+
+/* Comes after exit(), uncaught exceptions, fatal errors, the memory limit and the time limit alike. Objects may still
+ * exist; they are freed later and find their claims released. */
+static PHP_RSHUTDOWN_FUNCTION(dlock)
+{
+	dlock_nanos deadline = dlock_now() + (dlock_nanos) (DLOCK_G(shutdown_timeout) * (double) DLOCK_SECOND);
+
+	(void) type, (void) module_number;
+	dlock_registry_clear(&DLOCK_G(registry));
+	dlock_pool_drain(&DLOCK_G(pool), deadline);
+#ifdef DLOCK_ZOOKEEPER
+	if (DLOCK_G(sessions)) {
+		dlock_zk_pool_drain(DLOCK_G(sessions), deadline);
+	}
+#endif
+	return SUCCESS;
+}
+
+/* The file that a library was loaded from, which tells its version where the library has no function for it. */
+static void print_library(const char *title, const char *built_with, void *symbol)
+{
+	char text[512];
+	const char *loaded = "unknown";
+#ifndef PHP_WIN32
+	char path[MAXPATHLEN];
+	Dl_info info;
+
+	if (dladdr(symbol, &info) && info.dli_fname && VCWD_REALPATH(info.dli_fname, path)) {
+		loaded = path;
+	}
+#else
+	(void) symbol;
+#endif
+	snprintf(text, sizeof text, "built with %s, running %s", built_with, loaded);
+	php_info_print_table_row(2, title, text);
+}
+
+static PHP_MINFO_FUNCTION(dlock)
+{
+	(void) zend_module;
+	php_info_print_table_start();
+	php_info_print_table_row(2, "dlock support", "enabled");
+	php_info_print_table_row(2, "dlock version", PHP_DLOCK_VERSION);
+	print_library("hiredis", DLOCK_TEXT(HIREDIS_MAJOR) "." DLOCK_TEXT(HIREDIS_MINOR) "." DLOCK_TEXT(HIREDIS_PATCH),
+		(void *) (uintptr_t) redisReaderCreate);
+#ifdef DLOCK_TLS
+	php_info_print_table_row(2, "TLS (rediss://)", "built with " OPENSSL_VERSION_TEXT);
+	php_info_print_table_row(2, "TLS library", OpenSSL_version(OPENSSL_VERSION));
+#else
+	php_info_print_table_row(2, "TLS (rediss://)", "not in this build");
+#endif
+#ifdef DLOCK_ZOOKEEPER
+	print_library("ZooKeeper client", ZOO_VERSION, (void *) (uintptr_t) zookeeper_close);
+#else
+	php_info_print_table_row(2, "ZooKeeper client", "not in this build");
+#endif
+	php_info_print_table_end();
+	DISPLAY_INI_ENTRIES();
+}
+
+zend_module_entry dlock_module_entry = {
+	STANDARD_MODULE_HEADER,
+	"dlock",
+	ext_functions,
+	PHP_MINIT(dlock),
+	PHP_MSHUTDOWN(dlock),
+	PHP_RINIT(dlock),
+	PHP_RSHUTDOWN(dlock),
+	PHP_MINFO(dlock),
+	PHP_DLOCK_VERSION,
+	PHP_MODULE_GLOBALS(dlock),
+	PHP_GINIT(dlock),
+	PHP_GSHUTDOWN(dlock),
+	NULL,
+	STANDARD_MODULE_PROPERTIES_EX
+};
+
+#ifdef COMPILE_DL_DLOCK
+#ifdef ZTS
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+ZEND_GET_MODULE(dlock)
+#endif

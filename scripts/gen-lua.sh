@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Writes src/redis/scripts_lua.h from src/redis/lua/*.lua: the text of each script as it is sent, and its SHA-1.
+# With --check it writes nothing and fails when the header is not what it would write.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Comments and blank lines are for readers of the repository; the server need not keep them.
+minified() { sed -e '/^[[:space:]]*--/d' -e '/^[[:space:]]*$/d' -e 's/^[[:space:]]*//' "$1"; }
+
+generate() {
+	printf '/* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */\n'
+	for script in src/redis/lua/*.lua; do
+		name=$(basename "$script" .lua | tr '[:lower:]' '[:upper:]')
+		printf '\n#define DLOCK_LUA_%s_SHA1 "%s"\n' "$name" "$(minified "$script" | sha1sum | cut -d' ' -f1)"
+		printf '#define DLOCK_LUA_%s \\\n' "$name"
+		minified "$script" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n" \\/' | sed '$ s/ \\$//'
+	done
+}
+
+target=src/redis/scripts_lua.h
+if [ "${1-}" = --check ]; then
+	generate | cmp -s - "$target" || { echo "$target is not what the Lua scripts give: run scripts/gen-lua.sh" >&2; exit 1; }
+else
+	generate > "$target"
+fi

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Installs, on Debian 12 or later, what building, testing and the demo need. Does nothing where all of it is there.
+# No service that this installs is started or enabled: tests and demo start their own servers on ports of their own.
+set -euo pipefail
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+
+packages=(
+	build-essential pkg-config php-dev php-cli php-fpm # the extension, run-tests.php, php-fpm for its tests
+	libhiredis-dev libzookeeper-mt-dev                 # what it links with
+	redis-server zookeeper default-jre-headless        # real servers
+	libfcgi-bin                                        # cgi-fcgi, the client for php-fpm
+	php-parser                                         # for gen_stub.php, which makes the arginfo
+	valgrind procps
+)
+
+# Prints those of the packages that are not installed. A metapackage such as php-dev counts as installed where
+# php8.2-dev (any version) is.
+missing_packages() {
+	dpkg-query -W -f '${db:Status-Status} ${Package}\n' | awk -v wanted="${packages[*]}" '
+		$1 == "installed" {
+			have[$2] = 1
+			if ($2 ~ /^php[0-9.]+-/) { sub(/^php[0-9.]+-/, "php-", $2); have[$2] = 1 }
+		}
+		END { n = split(wanted, names, " "); for (i = 1; i <= n; i++) if (!(names[i] in have)) print names[i] }'
+}
+
+service_units() {
+	dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
+		awk '$1 == "installed" && $2 ~ /^(redis-server|php[0-9.]+-fpm)$/ { print $2 ".service" }'
+}
+
+# invoke-rc.d asks this script before it starts a service. One that is there already is the administrator's word.
+policy=/usr/sbin/policy-rc.d
+forbid_service_starts() {
+	[ ! -e "$policy" ] || return 0
+	trap 'rm -f "$policy"' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	printf '#!/bin/sh\nexit 101\n' > "$policy"
+	chmod 755 "$policy"
+}
+
+# Only those that were not here before.
+disable_new_services() {
+	local unit
+	for unit in $(comm -13 <(sort <<< "$1") <(service_units | sort)); do
+		if [ -d /run/systemd/system ]; then
+			systemctl --quiet disable --now "$unit"
+		else
+			deb-systemd-helper disable "$unit" > /dev/null
+			update-rc.d "${unit%.service}" disable > /dev/null 2>&1 || true # has no init script everywhere
+		fi
+	done
+}
+
+apt_install() {
+	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@"
+}
+
+main() {
+	local missing services
+	missing=$(missing_packages)
+	[ -n "$missing" ] || return 0
+	echo "install-deps: installing" $missing
+	if [ "$(id -u)" -ne 0 ]; then
+		command -v sudo > /dev/null || { echo "install-deps: needs root, to apt-get install" $missing >&2; return 1; }
+		exec sudo "$0"
+	fi
+	services=$(service_units)
+	forbid_service_starts
+	# The lists may be absent (a fresh image) or old (then downloads fail): fetch them only then.
+	if ! compgen -G '/var/lib/apt/lists/*_Packages*' > /dev/null; then
+		apt-get -qq update
+		apt_install $missing
+	else
+		apt_install $missing || { apt-get -qq update && apt_install $missing; }
+	fi
+	disable_new_services "$services"
+	missing=$(missing_packages)
+	[ -z "$missing" ] || { echo "install-deps: still missing:" $missing >&2; return 1; }
+}
+
+main "$@"

@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# Tests everything: installs what is missing, builds, starts private servers, runs the C unit tests and the .phpt tests
+# against them, and stops them. The last line is the result: "N passed, N failed".
+#
+#   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
+#
+#   DLOCK_TEST_JOBS=4           tests that run at a time (default: 3)
+#   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
+#   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
+#   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
+#   DLOCK_MODULE=/path/dlock.so test that build instead of making one
+#   DLOCK_SANITIZE, PHPIZE, PHP_CONFIG, DLOCK_BUILD_DIR   see scripts/build.sh
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+root=$PWD
+
+build=build/ext
+[ "${DLOCK_SANITIZE:-0}" != 1 ] || build=build/ext-sanitize
+build=$(realpath -m "${DLOCK_BUILD_DIR:-$build}")
+run=$root/build/run.$$
+passed=0 failed=0 skipped=0
+
+step() { printf '\n== %s\n' "$*"; }
+
+# One check with a name, which counts as one test.
+check() {
+	local name=$1
+	shift
+	if "$@"; then
+		echo "PASS $name"
+		passed=$((passed + 1))
+	else
+		echo "FAIL $name"
+		failed=$((failed + 1))
+	fi
+}
+
+# ---- what is left of this run or of earlier ones ------------------------------------------------------------------------
+
+# Processes that were given this run's environment: whatever a test started, and did not end.
+leftovers() {
+	local file
+	for file in /proc/[0-9]*/environ; do
+		# Processes end while we look.
+		! grep -qzFx "DLOCK_TEST_DIR=$run" "$file" 2> /dev/null || { file=${file%/environ}; echo "${file#/proc/}"; }
+	done
+}
+
+clean_up() {
+	trap '' INT TERM HUP
+	local pids
+	pids=$(leftovers)
+	# shellcheck disable=SC2086 # several pids
+	[ -z "$pids" ] || kill -KILL $pids 2> /dev/null || true
+	tests/setup/servers.sh stop "$run" || true
+	rm -rf "$run"
+}
+
+# Of runs that were killed.
+clean_up_earlier() {
+	local dir
+	for dir in build/run.*; do
+		if [ -d "$dir" ] && ! kill -0 "${dir##*.}" 2> /dev/null; then
+			tests/setup/servers.sh stop "$dir" || true
+			rm -rf "$dir"
+		fi
+	done
+}
+
+# ---- steps --------------------------------------------------------------------------------------------------------------
+
+# Runs what others keep up to date by hand, and might forget.
+run_checks() {
+	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
+	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
+	[ ! -f package.xml ] || check "package.xml names every file" php -n scripts/check-package.php
+}
+
+# A line "N passed, N failed" of theirs is added to ours; without one they count as one test.
+run_c_tests() {
+	[ -x tests/c/run.sh ] || return 0
+	step "C unit tests"
+	local code=0 counts
+	tests/c/run.sh 2>&1 | tee "$run/c.log" || code=$?
+	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$run/c.log" | tail -n 1) || true
+	if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+		passed=$((passed + BASH_REMATCH[1]))
+		failed=$((failed + BASH_REMATCH[2]))
+		[ "$code" -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ] || failed=$((failed + 1))
+	else
+		check "C unit tests" test "$code" -eq 0
+	fi
+}
+
+# Shared modules that tests use, where this PHP has them not built in. run-tests.php ignores php.ini.
+needed_modules() {
+	local name builtin
+	builtin=$("$php" -n -m)
+	for name in posix pcntl; do
+		grep -qix "$name" <<< "$builtin" || echo "$name"
+	done
+}
+
+# The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them.
+test_files() {
+	[ $# -gt 0 ] || set -- tests
+	local path
+	for path; do
+		path=$(realpath --relative-to="$root" "$path")
+		[ -e "$build/$path" ] || { echo "test: no such test: $path" >&2; return 1; }
+		find "$build/$path" -name '*.phpt'
+	done | sort -u
+}
+
+# LD_PRELOAD is for PHP alone: the servers and the tools that tests start are not meant to run with it.
+sanitized_php() {
+	export DLOCK_TEST_PRELOAD
+	DLOCK_TEST_PRELOAD=$("${CC:-gcc}" -print-file-name=libasan.so)
+	export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-} UBSAN_OPTIONS=print_stacktrace=1 USE_ZEND_ALLOC=0
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$DLOCK_TEST_PRELOAD" "$php" > "$run/php"
+	chmod +x "$run/php"
+	php=$run/php
+}
+
+run_phpt() {
+	local files options=() name tests_run code=0
+	test_files "$@" > "$run/files"
+	files=$(wc -l < "$run/files")
+	[ "$files" -gt 0 ] || { echo "test: there are no .phpt tests" >&2; return 1; }
+	for name in $(needed_modules); do options+=(-d "extension=$name"); done
+	options+=(-d "extension=${DLOCK_MODULE:-$build/modules/dlock.so}")
+	# shellcheck disable=SC2206 # words
+	options+=(${DLOCK_TEST_PHP_ARGS-} ${DLOCK_TEST_RUN_ARGS-})
+
+	step "$files .phpt tests"
+	: > "$run/results"
+	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
+	NO_COLOR=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$build/run-tests.php" -n -q --show-diff --no-progress \
+		-j"${DLOCK_TEST_JOBS:-3}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
+		tee "$run/log" | grep --line-buffered -E -v '^(TEST RESULT SUMMARY|=+$)' || code=$?
+	count_phpt "$files"
+}
+
+# run-tests.php writes "RESULT<tab>file" for each test; leaks, warnings and expected failures are no successes to us.
+count_phpt() {
+	local files=$1 n allowed reasons
+	n=$(grep -c '^PASSED' "$run/results" || true)
+	passed=$((passed + n))
+	skipped=$(grep -c '^SKIPPED' "$run/results" || true)
+	failed=$((failed + files - n - skipped))
+
+	allowed=$( (sed -E '/^#|^$/d' tests/setup/allowed-skips; [ -z "${DLOCK_ALLOW_SKIP-}" ] || echo "$DLOCK_ALLOW_SKIP") | paste -sd'|')
+	reasons=$(grep -E '^SKIP ' "$run/log" | grep -vE "reason: ($allowed)\$") || true
+	if [ "$skipped" -gt 0 ] && { [ -n "$reasons" ] || ! grep -qE '^SKIP ' "$run/log"; }; then
+		n=$(grep -c . <<< "$reasons")
+		[ "$n" -gt 0 ] || n=$skipped
+		failed=$((failed + n))
+		skipped=$((skipped - n))
+		printf '\nSkipped for a reason that is not allowed, which counts as failed:\n%s\n' "$reasons"
+	fi
+	if [ "$failed" -gt 0 ]; then
+		printf '\nNot passed:\n'
+		grep -vE '^(PASSED|SKIPPED)' "$run/results" | sed "s|$build/||" || true
+	fi
+}
+
+report_leftovers() {
+	local pids
+	pids=$(leftovers)
+	[ -z "$pids" ] || ps -o pid,ppid,stat,args -p "$(paste -sd, <<< "$pids")" || true
+	check "no test left a process behind" test -z "$pids"
+}
+
+summary() {
+	printf '\nTook %d s.\n' "$SECONDS"
+	if [ "$skipped" -gt 0 ]; then
+		echo "$passed passed, $failed failed, $skipped skipped"
+	else
+		echo "$passed passed, $failed failed"
+	fi
+	[ "$failed" -eq 0 ]
+}
+
+main() {
+	step "Dependencies"
+	scripts/install-deps.sh
+	mkdir -p build
+	clean_up_earlier
+	step "Build"
+	if [ -z "${DLOCK_MODULE-}" ]; then scripts/build.sh; fi
+
+	php=$("${PHP_CONFIG:-php-config}" --php-binary)
+	mkdir -p "$run"
+	trap clean_up EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	trap 'exit 129' HUP
+	[ "${DLOCK_SANITIZE:-0}" != 1 ] || sanitized_php
+
+	step "Checks"
+	run_checks
+	step "Servers"
+	tests/setup/servers.sh start "$run" $$
+	# shellcheck disable=SC1091
+	. "$run/env"
+	echo "Redis $DLOCK_TEST_REDIS $DLOCK_TEST_REDIS_AUTH, ZooKeeper $DLOCK_TEST_ZK"
+	[ $# -gt 0 ] || run_c_tests
+	run_phpt "$@"
+	step "Result"
+	report_leftovers
+	summary
+}
+
+main "$@"

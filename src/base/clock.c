@@ -1,0 +1,43 @@
+#include "clock.h"
+
+#include <limits.h>
+#include <time.h>
+
+#ifdef _WIN32
+#include <windows.h>
+#include <realtimeapiset.h>
+#endif
+
+dlock_nanos dlock_now(void)
+{
+#ifdef _WIN32
+	ULONGLONG hundreds;
+	QueryInterruptTimePrecise(&hundreds); /* counts suspend, unlike the unbiased one */
+	return (dlock_nanos) hundreds * 100;
+#else
+	struct timespec now;
+#ifdef CLOCK_BOOTTIME
+	clock_gettime(CLOCK_BOOTTIME, &now);
+#else
+	clock_gettime(CLOCK_MONOTONIC, &now); /* counts suspend on macOS and the BSDs */
+#endif
+	return now.tv_sec * DLOCK_SECOND + now.tv_nsec;
+#endif
+}
+
+dlock_nanos dlock_after(dlock_nanos start, dlock_nanos length)
+{
+	return length > 0 && start > DLOCK_FOREVER - length ? DLOCK_FOREVER : start + length;
+}
+
+int dlock_poll_ms(dlock_nanos until)
+{
+	if (until == DLOCK_FOREVER) {
+		return -1;
+	}
+	dlock_nanos left = until - dlock_now();
+	if (left <= 0) {
+		return 0;
+	}
+	return left / DLOCK_MS >= INT_MAX ? INT_MAX : (int) ((left + DLOCK_MS - 1) / DLOCK_MS);
+}

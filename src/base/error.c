@@ -1,0 +1,14 @@
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error->message, sizeof error->message, format, arguments);
+	va_end(arguments);
+	return status;
+}

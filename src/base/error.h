@@ -1,0 +1,29 @@
+#ifndef DLOCK_ERROR_H
+#define DLOCK_ERROR_H
+
+/* What an operation came to. Everything but DLOCK_OK, DLOCK_TIMEOUT and DLOCK_INTERRUPTED leaves a message. */
+typedef enum {
+	DLOCK_OK,
+	DLOCK_TIMEOUT,     /* not acquired within the time allowed */
+	DLOCK_INTERRUPTED, /* the caller asked to end the wait; call again to go on with it */
+	DLOCK_LOST,        /* the lock is not ours, or no longer */
+	DLOCK_CONNECTION,  /* a server could not be asked, or its answer did not come: the outcome may be unknown */
+	DLOCK_QUORUM,      /* too few servers answered */
+	DLOCK_FAILED       /* the system refused (memory, random bytes, descriptors) */
+} dlock_status;
+
+/* Messages are for the user: they name the server and what to do, and never contain a password. */
+typedef struct {
+	char message[512];
+} dlock_error;
+
+#if defined(__GNUC__)
+#define DLOCK_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DLOCK_PRINTF(text, first)
+#endif
+
+/* Writes the message (cut where it is too long) and returns `status`, so that a caller can return both in one line. */
+dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
+
+#endif

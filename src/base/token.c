@@ -1,0 +1,46 @@
+#include "token.h"
+
+#ifdef _WIN32
+#include <windows.h>
+#include <bcrypt.h>
+#else
+#include <unistd.h>
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
+#endif
+
+static bool random_bytes(void *out, size_t len)
+{
+#ifdef _WIN32
+	return BCryptGenRandom(NULL, out, (ULONG) len, BCRYPT_USE_SYSTEM_PREFERRED_RNG) == 0;
+#else
+	return getentropy(out, len) == 0;
+#endif
+}
+
+bool dlock_token(char out[DLOCK_TOKEN_LEN + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char bytes[DLOCK_TOKEN_LEN / 2];
+
+	if (!random_bytes(bytes, sizeof bytes)) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		out[2 * i] = digits[bytes[i] >> 4];
+		out[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	out[DLOCK_TOKEN_LEN] = '\0';
+	return true;
+}
+
+uint32_t dlock_jitter(uint32_t bound)
+{
+	uint32_t bits;
+
+	if (bound == 0 || !random_bytes(&bits, sizeof bits)) {
+		return 0;
+	}
+	return (uint32_t) (((uint64_t) bits * bound) >> 32);
+}

@@ -1,0 +1,104 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* ppoll() */
+#endif
+
+#include "wait.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#ifdef _WIN32
+
+int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
+{
+	if (wait && wait->interrupted && wait->interrupted(wait->context)) {
+		return DLOCK_WAIT_INTERRUPTED;
+	}
+	if (count == 0) { /* WSAPoll() refuses to poll nothing */
+		Sleep((DWORD) dlock_poll_ms(until));
+		return DLOCK_WAIT_TIME;
+	}
+	int ready = poll(fds, count, dlock_poll_ms(until));
+	return ready > 0 ? ready : DLOCK_WAIT_TIME;
+}
+
+#else
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+/* Nothing may interrupt it, so there is no signal to miss and no mask to change. */
+static int poll_uninterrupted(struct pollfd *fds, int count, dlock_nanos until)
+{
+	int ready;
+
+	do {
+		ready = poll(fds, (nfds_t) count, dlock_poll_ms(until));
+	} while (ready < 0 && errno == EINTR);
+	return ready > 0 ? ready : DLOCK_WAIT_TIME;
+}
+
+/* One poll, with the signals of `mask` blocked during the sleep only. */
+static int poll_once(struct pollfd *fds, int count, dlock_nanos until, const sigset_t *mask)
+{
+#if defined(__linux__) || defined(__FreeBSD__)
+	struct timespec left, *timeout = NULL;
+
+	if (until != DLOCK_FOREVER) {
+		dlock_nanos nanos = until - dlock_now();
+		if (nanos < 0) {
+			nanos = 0;
+		}
+		left.tv_sec = (time_t) (nanos / DLOCK_SECOND);
+		left.tv_nsec = (long) (nanos % DLOCK_SECOND);
+		timeout = &left;
+	}
+	return ppoll(fds, (nfds_t) count, timeout, mask);
+#else
+	/* Without ppoll() a signal in the gap would be missed until the sleep ends, so the sleep is kept short. */
+	int ms = dlock_poll_ms(until);
+
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	int ready = poll(fds, (nfds_t) count, ms < 0 || ms > 50 ? 50 : ms);
+	int cause = errno;
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	errno = cause;
+	return ready;
+#endif
+}
+
+int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
+{
+	sigset_t all, before;
+	int result;
+
+	if (!wait || !wait->interrupted) {
+		return poll_uninterrupted(fds, count, until);
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	for (;;) {
+		if (wait->interrupted(wait->context)) {
+			result = DLOCK_WAIT_INTERRUPTED;
+			break;
+		}
+		int ready = poll_once(fds, count, until, &before);
+		if (ready > 0) {
+			result = ready;
+			break;
+		}
+		if (ready < 0 && errno != EINTR) {
+			result = DLOCK_WAIT_TIME; /* out of kernel memory: the caller's deadline decides */
+			break;
+		}
+		if (ready == 0 && (until != DLOCK_FOREVER && dlock_now() >= until)) {
+			result = DLOCK_WAIT_TIME;
+			break;
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result;
+}
+#endif

@@ -1,0 +1,150 @@
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dlock_engine_init(dlock_engine *engine, const dlock_engine_ops *ops)
+{
+	engine->ops = ops;
+	engine->references = 1;
+}
+
+void dlock_engine_release(dlock_engine *engine)
+{
+	if (--engine->references == 0) {
+		engine->ops->destroy(engine);
+	}
+}
+
+dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t resource_len, dlock_nanos ttl,
+	const char *token, dlock_error *error)
+{
+	dlock_claim *claim = calloc(1, engine->ops->claim_size + resource_len + 1);
+
+	if (!claim) {
+		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return NULL;
+	}
+	if (token) {
+		memcpy(claim->token, token, DLOCK_TOKEN_LEN);
+	} else if (!dlock_token(claim->token)) {
+		dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
+		free(claim);
+		return NULL;
+	}
+	claim->engine = engine;
+	claim->process = dlock_process_current();
+	claim->ttl = ttl;
+	claim->resource = (char *) claim + engine->ops->claim_size;
+	claim->resource_len = resource_len;
+	memcpy(claim->resource, resource, resource_len);
+	engine->references++;
+	return claim;
+}
+
+bool dlock_claim_is_mine(const dlock_claim *claim)
+{
+	return claim->process == dlock_process_current();
+}
+
+static bool is_held(const dlock_claim *claim)
+{
+	return claim->state == DLOCK_CLAIM_HELD || claim->state == DLOCK_CLAIM_UNCERTAIN;
+}
+
+dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
+{
+	*remaining = 0;
+	if (!is_held(claim)) {
+		return claim->state;
+	}
+	if (!dlock_claim_is_mine(claim)) {
+		return DLOCK_CLAIM_LOST;
+	}
+	if (claim->engine->ops->look) {
+		claim->engine->ops->look(claim);
+		if (!is_held(claim)) {
+			return claim->state;
+		}
+	}
+	dlock_nanos now = dlock_now();
+	/* The state stays HELD past the deadline: a release must still try to delete what may be left on the server. */
+	if (now >= claim->deadline) {
+		return DLOCK_CLAIM_LOST;
+	}
+	*remaining = claim->deadline - now;
+	return claim->state;
+}
+
+dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	if (!dlock_claim_is_mine(claim)) {
+		return dlock_fail(error, DLOCK_LOST, "The wait began in a parent process");
+	}
+	return claim->engine->ops->acquire(claim, wait, error);
+}
+
+static dlock_status lost(dlock_claim *claim, dlock_error *error)
+{
+	dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not held by this %s", claim->resource,
+		dlock_claim_is_mine(claim) ? "lease any more" : "process but by its parent");
+	return DLOCK_LOST;
+}
+
+dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	dlock_nanos remaining;
+	dlock_claim_state state = dlock_claim_look(claim, &remaining);
+
+	/* What was lost by the clock stays lost, even where the key is still there: the holder may have been told. */
+	if (state != DLOCK_CLAIM_HELD && state != DLOCK_CLAIM_UNCERTAIN) {
+		return lost(claim, error);
+	}
+	dlock_status status = claim->engine->ops->extend(claim, ttl, error);
+	if (status == DLOCK_LOST) {
+		claim->state = DLOCK_CLAIM_LOST;
+	}
+	return status;
+}
+
+dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
+{
+	if (!dlock_claim_is_mine(claim) || (claim->state != DLOCK_CLAIM_NEW && !is_held(claim))) {
+		return lost(claim, error);
+	}
+	dlock_status status = claim->engine->ops->check(claim, error);
+	if (status == DLOCK_LOST) {
+		claim->state = DLOCK_CLAIM_LOST;
+	}
+	return status;
+}
+
+dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
+{
+	if (!dlock_claim_is_mine(claim) || !is_held(claim)) {
+		return lost(claim, error);
+	}
+	dlock_status status = claim->engine->ops->release(claim, error);
+	/* Where the answer is missing the lock may be gone, so nobody may rely on it from here. */
+	claim->state = status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST;
+	return status;
+}
+
+void dlock_claim_abandon(dlock_claim *claim)
+{
+	if (dlock_claim_is_mine(claim) && (is_held(claim) || claim->state == DLOCK_CLAIM_WAITING)) {
+		claim->engine->ops->abandon(claim);
+		claim->state = DLOCK_CLAIM_RELEASED;
+	}
+}
+
+void dlock_claim_free(dlock_claim *claim)
+{
+	dlock_engine *engine = claim->engine;
+
+	if (engine->ops->dispose) {
+		engine->ops->dispose(claim);
+	}
+	free(claim);
+	dlock_engine_release(engine);
+}

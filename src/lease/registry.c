@@ -1,0 +1,55 @@
+#include "registry.h"
+
+#include <string.h>
+
+void dlock_registry_add(dlock_registry *registry, dlock_claim *claim)
+{
+	claim->registered = true;
+	claim->previous = NULL;
+	claim->next = registry->first;
+	if (claim->next) {
+		claim->next->previous = claim;
+	}
+	registry->first = claim;
+}
+
+void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim)
+{
+	if (!claim->registered) {
+		return;
+	}
+	if (claim->previous) {
+		claim->previous->next = claim->next;
+	} else {
+		registry->first = claim->next;
+	}
+	if (claim->next) {
+		claim->next->previous = claim->previous;
+	}
+	claim->registered = false;
+	claim->previous = claim->next = NULL;
+}
+
+dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *token)
+{
+	for (dlock_claim *claim = registry->first; claim; claim = claim->next) {
+		if (!memcmp(claim->token, token, DLOCK_TOKEN_LEN) && dlock_claim_is_mine(claim)) {
+			return claim;
+		}
+	}
+	return NULL;
+}
+
+void dlock_registry_clear(dlock_registry *registry)
+{
+	while (registry->first) {
+		dlock_claim *claim = registry->first;
+		dlock_registry_remove(registry, claim);
+		if (claim->release_at_end || claim->state == DLOCK_CLAIM_WAITING) {
+			dlock_claim_abandon(claim);
+		}
+		if (!claim->owned) {
+			dlock_claim_free(claim);
+		}
+	}
+}

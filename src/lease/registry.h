@@ -1,0 +1,23 @@
+#ifndef DLOCK_REGISTRY_H
+#define DLOCK_REGISTRY_H
+
+#include "../engine/engine.h"
+
+/* The claims of one request, from the first attempt until they are released or handed over: what has to be given back
+ * when the request ends, whatever way it ends. */
+typedef struct {
+	dlock_claim *first;
+} dlock_registry;
+
+void dlock_registry_add(dlock_registry *registry, dlock_claim *claim);
+
+/* Without effect on a claim that is in no registry. */
+void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim);
+
+/* The held claim with this token that this process acquired, or NULL. */
+dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *token);
+
+/* Abandons all claims that are marked for it and empties the registry. Frees the claims that no object owns. */
+void dlock_registry_clear(dlock_registry *registry);
+
+#endif

@@ -1,0 +1,111 @@
+#ifndef DLOCK_PHP_COMMON_H
+#define DLOCK_PHP_COMMON_H
+
+#include "../../php_dlock.h"
+#include "../engine/engine.h"
+#include "../redis/server.h"
+
+/* ---- classes (dlock.c) ---- */
+
+extern zend_class_entry *dlock_ce_manager; /* Dlock\LockManager */
+extern zend_class_entry *dlock_ce_distributed_lock;
+extern zend_class_entry *dlock_ce_red_lock;
+#ifdef DLOCK_ZOOKEEPER
+extern zend_class_entry *dlock_ce_zk_lock;
+#endif
+extern zend_class_entry *dlock_ce_lease;
+extern zend_class_entry *dlock_ce_lease_state;
+extern zend_class_entry *dlock_ce_exception;
+extern zend_class_entry *dlock_ce_timeout_exception;
+extern zend_class_entry *dlock_ce_lost_exception;
+extern zend_class_entry *dlock_ce_connection_exception;
+extern zend_class_entry *dlock_ce_quorum_exception;
+extern zend_class_entry *dlock_ce_deadlock_exception;
+
+/* ---- the three lock classes (manager.c) ---- */
+
+void dlock_manager_register(zend_class_entry *class);
+
+typedef struct {
+	dlock_engine *engine; /* NULL: the constructor did not run */
+	dlock_nanos ttl;      /* 0 where the session is the lease */
+	dlock_nanos timeout;
+	dlock_nanos retry_delay; /* RedLock */
+	unsigned retry_count;
+	bool release_at_end;
+	zend_string *servers; /* for var_dump(), without credentials */
+	zend_string *prefix;  /* or ZkLock's root */
+	HashTable held;       /* what lock() took: resource => dlock_claim * */
+	zend_object std;
+} dlock_manager;
+
+static inline dlock_manager *dlock_manager_from(zend_object *object)
+{
+	return (dlock_manager *) ((char *) object - offsetof(dlock_manager, std));
+}
+
+/* The manager of $this, or NULL after an exception where its constructor did not run. */
+dlock_manager *dlock_manager_this(zval *object);
+
+/* Takes the options that all constructors share. False after an exception; argument numbers are 0 where there is none. */
+typedef struct {
+	double ttl, timeout;
+	bool ttl_is_null, timeout_is_null;
+	bool renew, renew_is_null;
+	zend_string *on_loss; /* NULL: not given */
+	bool release, release_is_null;
+	uint32_t ttl_arg, timeout_arg, renew_arg, on_loss_arg;
+} dlock_options;
+bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options);
+
+/* Acquires in C. NULL with DLOCK_TIMEOUT or another status and its message, or after an exception of a signal handler. */
+dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_wait wait,
+	dlock_status *status, dlock_error *error);
+
+dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error);
+
+/* Gives back, without waiting, and frees a claim that its owner drops. */
+void dlock_drop_claim(dlock_claim *claim);
+
+/* For lock(): acquires and keeps the claim under its resource. True, false at the timeout, false after an exception. */
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_nanos timeout);
+
+/* ---- leases (lease.c) ---- */
+
+void dlock_lease_register(zend_class_entry *class);
+
+/* Makes a Dlock\Lease that owns the claim. */
+void dlock_lease_create(zval *lease, dlock_claim *claim);
+dlock_claim *dlock_lease_claim(zval *lease);
+
+/* ---- handles of detached leases (handle.c) ---- */
+
+zend_string *dlock_handle_make(const dlock_claim *claim);
+
+/* A claim made from a handle, not yet checked with the servers; NULL with what is wrong with the handle. */
+dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_error *error);
+
+/* ---- errors (errors.c) ---- */
+
+/* Throws what the status stands for. */
+void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine);
+
+/* ---- arguments (arguments.c) ---- */
+
+/* Each checks one argument; false after a ValueError that names it and what it may be. */
+bool dlock_check_resource(zend_string *resource, uint32_t arg);
+bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl);
+bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout);
+
+/* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its place in a list. */
+dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
+
+/* ---- waiting (interrupts.c) ---- */
+
+/* A wait that PHP's signal handlers and time limits can interrupt. */
+dlock_wait dlock_interruptible(dlock_nanos deadline);
+
+/* Runs the handlers that interrupted a wait. They may throw; a time limit does not return. */
+void dlock_run_interrupts(void);
+
+#endif

@@ -1,0 +1,81 @@
+#include "../engine/redis.h"
+#include "common.h"
+
+#include "zend_exceptions.h"
+
+ZEND_METHOD(DistributedLock, __construct)
+{
+	HashTable *array = NULL;
+	zend_string *dsn = NULL, *prefix = NULL;
+	bool legacy = false;
+	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
+		.ttl_arg = 3, .timeout_arg = 4, .renew_arg = 5, .on_loss_arg = 6 };
+	zval spec;
+
+	ZEND_PARSE_PARAMETERS_START(0, 8)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_ARRAY_HT_OR_STR_OR_NULL(array, dsn)
+		Z_PARAM_STR(prefix)
+		Z_PARAM_DOUBLE_OR_NULL(options.ttl, options.ttl_is_null)
+		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
+		Z_PARAM_BOOL_OR_NULL(options.renew, options.renew_is_null)
+		Z_PARAM_STR(options.on_loss)
+		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+		Z_PARAM_BOOL(legacy)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
+	if (!dlock_manager_configure(manager, &options)) {
+		RETURN_THROWS();
+	}
+	if (legacy) {
+		zend_argument_value_error(8, "must be false: this version does not share locks with SETNX/GETSET timestamp code");
+		RETURN_THROWS();
+	}
+	if (array) {
+		ZVAL_ARR(&spec, array);
+	} else if (dsn) {
+		ZVAL_STR(&spec, dsn);
+	} else {
+		ZVAL_STRING(&spec, DLOCK_G(server));
+	}
+	dlock_server *server = dlock_server_from_zval(&spec, 1, -1);
+	if (!array && !dsn) {
+		zval_ptr_dtor(&spec);
+	}
+	if (!server) {
+		RETURN_THROWS();
+	}
+	manager->prefix = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Lock:"), 0);
+	manager->servers = zend_string_init(server->label, strlen(server->label), 0);
+	manager->engine = dlock_single_new(&DLOCK_G(pool), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix));
+	dlock_server_release(server);
+	if (!manager->engine) {
+		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+	}
+}
+
+ZEND_METHOD(DistributedLock, lock)
+{
+	zend_string *key;
+	double timeout = 0, expire = 0;
+	bool no_timeout = true, no_expire = true;
+	dlock_nanos wait, ttl;
+
+	ZEND_PARSE_PARAMETERS_START(1, 3)
+		Z_PARAM_STR(key)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(timeout, no_timeout)
+		Z_PARAM_DOUBLE_OR_NULL(expire, no_expire)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(key, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
+		RETURN_THROWS();
+	}
+	ttl = manager->ttl;
+	if (!no_expire && !dlock_check_ttl(expire, 3, &ttl)) {
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(dlock_manager_lock(manager, key, ttl, wait));
+}

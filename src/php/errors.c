@@ -1,0 +1,48 @@
+#include "../engine/redis.h"
+#include "common.h"
+
+#include "zend_exceptions.h"
+
+static zend_class_entry *exception_for(dlock_status status)
+{
+	switch (status) {
+	case DLOCK_TIMEOUT:
+		return dlock_ce_timeout_exception;
+	case DLOCK_CONNECTION:
+		return dlock_ce_connection_exception;
+	case DLOCK_QUORUM:
+		return dlock_ce_quorum_exception;
+	case DLOCK_LOST:
+		return dlock_ce_lost_exception;
+	default:
+		return dlock_ce_exception;
+	}
+}
+
+void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine)
+{
+	zend_object *exception = zend_throw_exception(exception_for(status), error->message, 0);
+	zval errors;
+
+	if (status != DLOCK_QUORUM || !exception) {
+		return;
+	}
+	array_init(&errors);
+	for (int i = 0; i < dlock_quorum_servers(engine); i++) {
+		const char *reason = dlock_quorum_server_error(engine, i);
+		if (reason) {
+			add_assoc_string(&errors, dlock_quorum_server_label(engine, i), reason);
+		}
+	}
+	zend_update_property(dlock_ce_quorum_exception, exception, ZEND_STRL("serverErrors"), &errors);
+	zval_ptr_dtor(&errors);
+}
+
+ZEND_METHOD(Dlock_QuorumException, getServerErrors)
+{
+	zval *errors, hold;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	errors = zend_read_property(dlock_ce_quorum_exception, Z_OBJ_P(ZEND_THIS), ZEND_STRL("serverErrors"), 0, &hold);
+	RETURN_COPY_DEREF(errors);
+}

@@ -1,0 +1,141 @@
+#include "common.h"
+
+#include "ext/hash/php_hash.h"
+#include "ext/hash/php_hash_sha.h"
+#include "ext/standard/base64.h"
+
+/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|fencing token|token|resource.
+ *
+ * Who has the handle has the lock, as with the token inside it. The digest is no signature: it tells a handle that was
+ * cut or altered apart from a lease that has ended. There is no secret in it, so that nothing can be guessed from it. */
+
+#define PREFIX "dlock1."
+enum { DIGEST_LEN = 16 };
+
+static void digest(const char *text, size_t len, unsigned char out[32])
+{
+	PHP_SHA256_CTX context;
+
+	PHP_SHA256InitArgs(&context, NULL);
+	PHP_SHA256Update(&context, (const unsigned char *) PREFIX, sizeof PREFIX - 1);
+	PHP_SHA256Update(&context, (const unsigned char *) text, len);
+	PHP_SHA256Final(out, &context);
+}
+
+static void translate(char *text, const char *from, const char *to)
+{
+	for (; *text; text++) {
+		const char *found = strchr(from, *text);
+		if (found) {
+			*text = to[found - from];
+		}
+	}
+}
+
+zend_string *dlock_handle_make(const dlock_claim *claim)
+{
+	unsigned char hash[32];
+	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|" ZEND_LONG_FMT "|%s|", claim->engine->ops->name,
+		(zend_long) (claim->ttl / DLOCK_MS), (zend_long) claim->fencing_token, claim->token);
+	size_t head = ZSTR_LEN(payload);
+
+	payload = zend_string_extend(payload, head + claim->resource_len, 0);
+	memcpy(ZSTR_VAL(payload) + head, claim->resource, claim->resource_len);
+	digest(ZSTR_VAL(payload), ZSTR_LEN(payload), hash);
+
+	zend_string *raw = zend_string_alloc(DIGEST_LEN + ZSTR_LEN(payload), 0);
+	memcpy(ZSTR_VAL(raw), hash, DIGEST_LEN);
+	memcpy(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_VAL(payload), ZSTR_LEN(payload));
+	zend_string *encoded = php_base64_encode((unsigned char *) ZSTR_VAL(raw), ZSTR_LEN(raw));
+	while (ZSTR_LEN(encoded) > 0 && ZSTR_VAL(encoded)[ZSTR_LEN(encoded) - 1] == '=') {
+		ZSTR_VAL(encoded)[--ZSTR_LEN(encoded)] = '\0';
+	}
+	translate(ZSTR_VAL(encoded), "+/", "-_");
+	zend_string *handle = zend_string_concat2(PREFIX, sizeof PREFIX - 1, ZSTR_VAL(encoded), ZSTR_LEN(encoded));
+	zend_string_release(encoded);
+	zend_string_release(raw);
+	zend_string_release(payload);
+	return handle;
+}
+
+/* The next field, up to a bar. */
+static bool field(const char **text, const char *end, const char **start, size_t *len)
+{
+	const char *bar = memchr(*text, '|', (size_t) (end - *text));
+
+	if (!bar) {
+		return false;
+	}
+	*start = *text;
+	*len = (size_t) (bar - *text);
+	*text = bar + 1;
+	return true;
+}
+
+static bool number(const char *text, size_t len, int64_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9') {
+			return false;
+		}
+		*out = *out * 10 + (text[i] - '0');
+	}
+	return len > 0 && len < 18;
+}
+
+static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, dlock_error *error)
+{
+	const char *end = text + len, *kind, *ttl, *fence, *token;
+	size_t kind_len, ttl_len, fence_len, token_len;
+	int64_t milliseconds, fencing_token;
+
+	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len) || !field(&text, end, &fence, &fence_len)
+			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
+			|| !number(fence, fence_len, &fencing_token) || milliseconds == 0 || milliseconds > INT64_MAX / DLOCK_MS
+			|| token_len != DLOCK_TOKEN_LEN || text == end || end - text > DLOCK_RESOURCE_MAX) {
+		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
+		return NULL;
+	}
+	const char *name = engine->ops->name;
+	if (kind_len != strlen(name) || memcmp(kind, name, kind_len)) {
+		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for \"%.*s\", not \"%s\"",
+			(int) (kind_len > 20 ? 20 : kind_len), kind, name);
+		return NULL;
+	}
+	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, token, error);
+	if (claim) {
+		claim->fencing_token = fencing_token;
+	}
+	return claim;
+}
+
+dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_error *error)
+{
+	unsigned char hash[32];
+	zend_string *encoded, *raw = NULL;
+	dlock_claim *claim = NULL;
+
+	if (ZSTR_LEN(handle) < sizeof PREFIX || memcmp(ZSTR_VAL(handle), PREFIX, sizeof PREFIX - 1)) {
+		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), which begins with \"" PREFIX "\"");
+		return NULL;
+	}
+	encoded = zend_string_init(ZSTR_VAL(handle) + sizeof PREFIX - 1, ZSTR_LEN(handle) - (sizeof PREFIX - 1), 0);
+	if (strlen(ZSTR_VAL(encoded)) == ZSTR_LEN(encoded) && !strpbrk(ZSTR_VAL(encoded), "+/=")) {
+		translate(ZSTR_VAL(encoded), "-_", "+/");
+		raw = php_base64_decode_ex((unsigned char *) ZSTR_VAL(encoded), ZSTR_LEN(encoded), 1);
+	}
+	if (raw && ZSTR_LEN(raw) > DIGEST_LEN) {
+		digest(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_LEN(raw) - DIGEST_LEN, hash);
+	}
+	if (!raw || ZSTR_LEN(raw) <= DIGEST_LEN || memcmp(hash, ZSTR_VAL(raw), DIGEST_LEN)) {
+		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but it was cut or altered");
+	} else {
+		claim = read_payload(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_LEN(raw) - DIGEST_LEN, engine, error);
+	}
+	if (raw) {
+		zend_string_release(raw);
+	}
+	zend_string_release(encoded);
+	return claim;
+}

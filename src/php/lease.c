@@ -1,0 +1,236 @@
+#include "common.h"
+
+#include "zend_enum.h"
+#include "zend_exceptions.h"
+
+typedef struct {
+	dlock_claim *claim; /* NULL: handed over by detach() */
+	zend_object std;
+} lease_object;
+
+enum { PROPERTY_RESOURCE, PROPERTY_TOKEN, PROPERTY_FENCING_TOKEN };
+
+static zend_object_handlers handlers;
+
+static lease_object *lease_from(zend_object *object)
+{
+	return (lease_object *) ((char *) object - offsetof(lease_object, std));
+}
+
+static zend_object *lease_new(zend_class_entry *class)
+{
+	lease_object *lease = zend_object_alloc(sizeof *lease, class);
+
+	zend_object_std_init(&lease->std, class);
+	object_properties_init(&lease->std, class);
+	lease->std.handlers = &handlers;
+	return &lease->std;
+}
+
+static void lease_free(zend_object *object)
+{
+	lease_object *lease = lease_from(object);
+
+	if (lease->claim) {
+		dlock_drop_claim(lease->claim);
+	}
+	zend_object_std_dtor(object);
+}
+
+static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
+{
+	*remaining = 0;
+	if (!lease->claim) {
+		return "Released";
+	}
+	switch (dlock_claim_look(lease->claim, remaining)) {
+	case DLOCK_CLAIM_HELD:
+		return "Held";
+	case DLOCK_CLAIM_UNCERTAIN:
+		return "Uncertain";
+	case DLOCK_CLAIM_RELEASED:
+		return "Released";
+	default:
+		return "Lost";
+	}
+}
+
+static HashTable *lease_debug_info(zend_object *object, int *is_temporary)
+{
+	lease_object *lease = lease_from(object);
+	HashTable *info = zend_array_dup(zend_std_get_properties(object));
+	dlock_nanos remaining;
+	zval value;
+
+	ZVAL_STRING(&value, state_name(lease, &remaining));
+	zend_hash_str_update(info, ZEND_STRL("state"), &value);
+	ZVAL_DOUBLE(&value, (double) remaining / DLOCK_SECOND);
+	zend_hash_str_update(info, ZEND_STRL("remaining"), &value);
+	*is_temporary = 1;
+	return info;
+}
+
+void dlock_lease_register(zend_class_entry *class)
+{
+	class->create_object = lease_new;
+	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
+	handlers.offset = offsetof(lease_object, std);
+	handlers.free_obj = lease_free;
+	handlers.clone_obj = NULL;
+	handlers.get_debug_info = lease_debug_info;
+}
+
+void dlock_lease_create(zval *value, dlock_claim *claim)
+{
+	object_init_ex(value, dlock_ce_lease);
+	lease_object *lease = lease_from(Z_OBJ_P(value));
+
+	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE), claim->resource, claim->resource_len);
+	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, DLOCK_TOKEN_LEN);
+	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
+	/* Last: had memory run out above, the registry would still own the claim. */
+	lease->claim = claim;
+	claim->owned = true;
+}
+
+dlock_claim *dlock_lease_claim(zval *lease)
+{
+	return lease_from(Z_OBJ_P(lease))->claim;
+}
+
+static bool is_held(lease_object *lease, dlock_nanos *remaining)
+{
+	*remaining = 0;
+	if (!lease->claim) {
+		return false;
+	}
+	dlock_claim_state state = dlock_claim_look(lease->claim, remaining);
+	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
+}
+
+ZEND_METHOD(Dlock_Lease, __construct)
+{
+	/* Private: leases come from LockManager::acquire(). */
+	ZEND_PARSE_PARAMETERS_NONE();
+}
+
+ZEND_METHOD(Dlock_Lease, state)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	const char *name = state_name(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
+	RETURN_OBJ_COPY(zend_enum_get_case_cstr(dlock_ce_lease_state, name));
+}
+
+ZEND_METHOD(Dlock_Lease, isHeld)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(is_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining));
+}
+
+ZEND_METHOD(Dlock_Lease, remaining)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	is_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
+	RETURN_DOUBLE((double) remaining / DLOCK_SECOND);
+}
+
+static void throw_lost(lease_object *lease)
+{
+	dlock_nanos remaining;
+	const char *resource = Z_STRVAL_P(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE));
+	bool released = !strcmp(state_name(lease, &remaining), "Released");
+
+	zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" %s", resource,
+		released ? "has been released" : "was lost");
+}
+
+ZEND_METHOD(Dlock_Lease, assertHeld)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!is_held(lease, &remaining)) {
+		throw_lost(lease);
+	}
+}
+
+ZEND_METHOD(Dlock_Lease, refresh)
+{
+	double seconds = 0;
+	bool is_null = true;
+	dlock_nanos ttl, remaining;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(seconds, is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!is_null && lease->claim && lease->claim->ttl == 0) {
+		zend_argument_value_error(1, "must be null: with ZooKeeper the session is the lease");
+		RETURN_THROWS();
+	}
+	if (!is_null && !dlock_check_ttl(seconds, 1, &ttl)) {
+		RETURN_THROWS();
+	}
+	if (!is_held(lease, &remaining)) {
+		throw_lost(lease);
+		RETURN_THROWS();
+	}
+	if (is_null) {
+		ttl = lease->claim->ttl;
+	}
+	dlock_status status = dlock_claim_extend(lease->claim, ttl, &error);
+	if (status != DLOCK_OK) {
+		dlock_throw(status, &error, lease->claim->engine);
+	}
+}
+
+ZEND_METHOD(Dlock_Lease, release)
+{
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!lease->claim || lease->claim->state == DLOCK_CLAIM_RELEASED) {
+		RETURN_FALSE;
+	}
+	dlock_status status = dlock_manager_release(lease->claim, &error);
+	dlock_registry_remove(&DLOCK_G(registry), lease->claim);
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, lease->claim->engine);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
+}
+
+ZEND_METHOD(Dlock_Lease, detach)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!is_held(lease, &remaining)) {
+		throw_lost(lease);
+		RETURN_THROWS();
+	}
+	dlock_claim *claim = lease->claim;
+	if (claim->ttl == 0) {
+		zend_throw_exception(dlock_ce_exception,
+			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
+		RETURN_THROWS();
+	}
+	zend_string *handle = dlock_handle_make(claim);
+	lease->claim = NULL;
+	dlock_registry_remove(&DLOCK_G(registry), claim);
+	dlock_claim_free(claim);
+	RETURN_STR(handle);
+}

@@ -1,0 +1,529 @@
+#include "common.h"
+
+#include "zend_exceptions.h"
+
+/* What the three lock classes have in common. */
+
+static zend_object_handlers handlers;
+
+dlock_manager *dlock_manager_this(zval *object)
+{
+	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(object));
+
+	if (!manager->engine) {
+		zend_throw_error(NULL, "%s::__construct() has not been called", ZSTR_VAL(Z_OBJCE_P(object)->name));
+		return NULL;
+	}
+	return manager;
+}
+
+/* ---- the object ---- */
+
+static void drop_held(zval *value)
+{
+	dlock_drop_claim(Z_PTR_P(value));
+}
+
+static zend_object *manager_create(zend_class_entry *class)
+{
+	dlock_manager *manager = zend_object_alloc(sizeof *manager, class);
+
+	zend_object_std_init(&manager->std, class);
+	object_properties_init(&manager->std, class);
+	manager->std.handlers = &handlers;
+	zend_hash_init(&manager->held, 0, NULL, drop_held, 0);
+	return &manager->std;
+}
+
+static void manager_free(zend_object *object)
+{
+	dlock_manager *manager = dlock_manager_from(object);
+
+	zend_hash_destroy(&manager->held);
+	if (manager->engine) {
+		dlock_engine_release(manager->engine);
+	}
+	if (manager->servers) {
+		zend_string_release(manager->servers);
+	}
+	if (manager->prefix) {
+		zend_string_release(manager->prefix);
+	}
+	zend_object_std_dtor(object);
+}
+
+static bool is_session_based(const dlock_manager *manager)
+{
+	return manager->ttl == 0;
+}
+
+static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
+{
+	dlock_manager *manager = dlock_manager_from(object);
+	zval info, held;
+	zend_string *resource;
+	zval *claim;
+
+	array_init(&info);
+	array_init(&held);
+	if (manager->engine) {
+		add_assoc_str(&info, "servers", zend_string_copy(manager->servers));
+		add_assoc_str(&info, is_session_based(manager) ? "root" : "prefix", zend_string_copy(manager->prefix));
+		if (!is_session_based(manager)) {
+			add_assoc_double(&info, "ttl", (double) manager->ttl / DLOCK_SECOND);
+		}
+		add_assoc_double(&info, "timeout", (double) manager->timeout / DLOCK_SECOND);
+		ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, claim) {
+			dlock_nanos remaining;
+			dlock_claim_look(Z_PTR_P(claim), &remaining);
+			add_assoc_double_ex(&held, ZSTR_VAL(resource), ZSTR_LEN(resource), (double) remaining / DLOCK_SECOND);
+		} ZEND_HASH_FOREACH_END();
+	}
+	add_assoc_zval(&info, "held", &held);
+	*is_temporary = 1;
+	return Z_ARRVAL(info);
+}
+
+void dlock_manager_register(zend_class_entry *class)
+{
+	class->create_object = manager_create;
+	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
+	handlers.offset = offsetof(dlock_manager, std);
+	handlers.free_obj = manager_free;
+	handlers.clone_obj = NULL;
+	handlers.get_debug_info = manager_debug_info;
+}
+
+bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options)
+{
+	dlock_nanos otherwise = (dlock_nanos) (DLOCK_G(timeout) * (double) DLOCK_SECOND);
+
+	if (manager->engine) {
+		zend_throw_error(NULL, "%s::__construct() has been called already", ZSTR_VAL(manager->std.ce->name));
+		return false;
+	}
+	manager->release_at_end = options->release_is_null ? DLOCK_G(release_on_shutdown) : options->release;
+	if (options->ttl_arg) {
+		double ttl = options->ttl_is_null ? DLOCK_G(ttl) : options->ttl;
+		if (!dlock_check_ttl(ttl, options->ttl_arg, &manager->ttl)) {
+			return false;
+		}
+	}
+	if (!dlock_check_timeout(options->timeout, options->timeout_is_null, otherwise, options->timeout_arg, &manager->timeout)) {
+		return false;
+	}
+	/* Rather refused than silently without effect. */
+	if (options->renew_arg && !options->renew_is_null && options->renew) {
+		zend_argument_value_error(options->renew_arg, "must be null or false: this version does not renew leases in the background");
+		return false;
+	}
+	if (options->on_loss && zend_string_equals_literal(options->on_loss, "throw")) {
+		zend_argument_value_error(options->on_loss_arg, "must be \"flag\": this version does not interrupt running code");
+		return false;
+	}
+	if (options->on_loss && !zend_string_equals_literal(options->on_loss, "flag")) {
+		zend_argument_value_error(options->on_loss_arg, "must be either \"flag\" or \"throw\"");
+		return false;
+	}
+	return true;
+}
+
+/* ---- acquiring and releasing ---- */
+
+void dlock_drop_claim(dlock_claim *claim)
+{
+	/* When the whole request ends, an object that ends with it may have been told to leave its locks alone. */
+	if (claim->release_at_end || !(EG(flags) & EG_FLAGS_IN_SHUTDOWN)) {
+		dlock_claim_abandon(claim);
+	}
+	dlock_registry_remove(&DLOCK_G(registry), claim);
+	dlock_claim_free(claim);
+}
+
+static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status status)
+{
+	dlock_counters *counters = &DLOCK_G(counters);
+
+	if (status == DLOCK_OK) {
+		counters->acquisitions++;
+	} else if (status == DLOCK_TIMEOUT) {
+		counters->timeouts++;
+	}
+	if (claim->waited) {
+		counters->waits++;
+		counters->wait_time += dlock_now() - start;
+	}
+}
+
+dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_wait wait,
+	dlock_status *status, dlock_error *error)
+{
+	dlock_nanos start = dlock_now();
+	dlock_claim *claim = dlock_claim_new(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), ttl, NULL, error);
+
+	if (!claim) {
+		*status = DLOCK_FAILED;
+		return NULL;
+	}
+	claim->release_at_end = manager->release_at_end;
+	dlock_registry_add(&DLOCK_G(registry), claim);
+	while ((*status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
+		dlock_run_interrupts();
+		if (EG(exception)) {
+			break;
+		}
+	}
+	count_wait(claim, start, *status);
+	if (*status == DLOCK_OK) {
+		return claim;
+	}
+	if (*status == DLOCK_TIMEOUT) {
+		dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %.4g s", claim->resource,
+			(double) (dlock_now() - start) / DLOCK_SECOND);
+	}
+	dlock_drop_claim(claim);
+	return NULL;
+}
+
+dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error)
+{
+	dlock_status status = dlock_claim_release(claim, error);
+
+	if (status == DLOCK_OK) {
+		DLOCK_G(counters).releases++;
+	} else if (status == DLOCK_LOST && dlock_claim_is_mine(claim)) {
+		DLOCK_G(counters).losses++;
+	}
+	return status;
+}
+
+static dlock_wait wait_for(dlock_nanos timeout)
+{
+	return dlock_interruptible(timeout == DLOCK_FOREVER ? DLOCK_FOREVER : dlock_after(dlock_now(), timeout));
+}
+
+/* ---- lock() and release(), as userland classes have them ---- */
+
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_nanos timeout)
+{
+	dlock_status status;
+	dlock_error error;
+	zval value;
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, ttl, wait_for(timeout), &status, &error);
+
+	if (!claim) {
+		if (status != DLOCK_TIMEOUT && !EG(exception)) {
+			dlock_throw(status, &error, manager->engine);
+		}
+		return false;
+	}
+	/* One that stands there already was lost, or this one could not have been acquired. */
+	ZVAL_PTR(&value, claim);
+	zend_hash_update(&manager->held, resource, &value);
+	claim->owned = true;
+	return true;
+}
+
+static dlock_claim *find_held(dlock_manager *manager, zend_string *resource)
+{
+	zval *value = zend_hash_find(&manager->held, resource);
+
+	return value ? Z_PTR_P(value) : NULL;
+}
+
+ZEND_METHOD(DistributedLock, release)
+{
+	zend_string *resource;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(resource)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1)) {
+		RETURN_THROWS();
+	}
+	dlock_claim *claim = find_held(manager, resource);
+	if (!claim) {
+		RETURN_FALSE;
+	}
+	dlock_status status = dlock_manager_release(claim, &error);
+	zend_hash_del(&manager->held, resource);
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, manager->engine);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
+}
+
+ZEND_METHOD(DistributedLock, unlockAll)
+{
+	dlock_error error, problem;
+	dlock_status worst = DLOCK_OK;
+	zval *value;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager) {
+		RETURN_THROWS();
+	}
+	ZEND_HASH_FOREACH_VAL(&manager->held, value) {
+		dlock_status status = dlock_manager_release(Z_PTR_P(value), &error);
+		if (status != DLOCK_OK && (worst == DLOCK_OK || worst == DLOCK_LOST)) {
+			worst = status;
+			problem = error;
+		}
+	} ZEND_HASH_FOREACH_END();
+	zend_hash_clean(&manager->held);
+	if (worst != DLOCK_OK && worst != DLOCK_LOST) {
+		dlock_throw(worst, &problem, manager->engine);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(worst == DLOCK_OK);
+}
+
+ZEND_METHOD(DistributedLock, expire)
+{
+	zend_string *resource;
+	double seconds;
+	dlock_nanos ttl;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(2, 2)
+		Z_PARAM_STR(resource)
+		Z_PARAM_DOUBLE(seconds)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1) || !dlock_check_ttl(seconds, 2, &ttl)) {
+		RETURN_THROWS();
+	}
+	dlock_claim *claim = find_held(manager, resource);
+	dlock_status status = claim ? dlock_claim_extend(claim, ttl, &error) : DLOCK_LOST;
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, manager->engine);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
+}
+
+ZEND_METHOD(DistributedLock, isLocking)
+{
+	zend_string *resource;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(resource)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1)) {
+		RETURN_THROWS();
+	}
+	dlock_claim *claim = find_held(manager, resource);
+	dlock_status status = claim ? dlock_claim_check(claim, &error) : DLOCK_LOST;
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, manager->engine);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
+}
+
+/* ---- LockManager ---- */
+
+static bool check_ttl(const dlock_manager *manager, double seconds, bool is_null, uint32_t arg, dlock_nanos *ttl)
+{
+	if (is_null) {
+		*ttl = manager->ttl;
+		return true;
+	}
+	if (is_session_based(manager)) {
+		zend_argument_value_error(arg, "must be null: with ZooKeeper the session is the lease");
+		return false;
+	}
+	return dlock_check_ttl(seconds, arg, ttl);
+}
+
+ZEND_METHOD(DistributedLock, acquire)
+{
+	zend_string *resource;
+	double timeout = 0, ttl = 0;
+	bool no_timeout = true, no_ttl = true;
+	dlock_nanos wait, lease;
+	dlock_status status;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 3)
+		Z_PARAM_STR(resource)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(timeout, no_timeout)
+		Z_PARAM_DOUBLE_OR_NULL(ttl, no_ttl)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1)
+			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 2, &wait)
+			|| !check_ttl(manager, ttl, no_ttl, 3, &lease)) {
+		RETURN_THROWS();
+	}
+	dlock_wait how = wait_for(wait);
+	how.pause = manager->retry_delay;
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease, how, &status, &error);
+	if (!claim) {
+		if (!EG(exception)) {
+			dlock_throw(status, &error, manager->engine);
+		}
+		RETURN_THROWS();
+	}
+	dlock_lease_create(return_value, claim);
+}
+
+ZEND_METHOD(DistributedLock, tryAcquire)
+{
+	zend_string *resource;
+	double timeout = 0, ttl = 0;
+	bool no_ttl = true;
+	dlock_nanos wait, lease;
+	dlock_status status;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 3)
+		Z_PARAM_STR(resource)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE(timeout)
+		Z_PARAM_DOUBLE_OR_NULL(ttl, no_ttl)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1) || !dlock_check_timeout(timeout, false, 0, 2, &wait)
+			|| !check_ttl(manager, ttl, no_ttl, 3, &lease)) {
+		RETURN_THROWS();
+	}
+	dlock_wait how = wait_for(wait);
+	how.pause = manager->retry_delay;
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease, how, &status, &error);
+	if (claim) {
+		dlock_lease_create(return_value, claim);
+	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
+		dlock_throw(status, &error, manager->engine);
+	}
+}
+
+/* Releases what a critical section ran under, and throws where it was lost before the section ended. */
+static void end_section(zval *lease)
+{
+	dlock_claim *claim = dlock_lease_claim(lease);
+	dlock_nanos remaining;
+	dlock_error error;
+
+	if (!claim) { /* handed over inside the section */
+		return;
+	}
+	dlock_claim_state state = dlock_claim_look(claim, &remaining);
+	if (state == DLOCK_CLAIM_RELEASED || !dlock_claim_is_mine(claim)) {
+		return;
+	}
+	/* A release that was not answered is no loss: the lease time was not over when the section ended. */
+	bool lost = state == DLOCK_CLAIM_LOST;
+	if (dlock_manager_release(claim, &error) == DLOCK_LOST || lost) {
+		/* PHP makes the section's own exception, if there is one, the previous of this. */
+		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost before its critical section ended",
+			claim->resource);
+	}
+}
+
+ZEND_METHOD(DistributedLock, synchronized)
+{
+	zend_string *resource;
+	zend_fcall_info call;
+	zend_fcall_info_cache cache;
+	double timeout = 0, ttl = 0;
+	bool no_timeout = true, no_ttl = true;
+	dlock_nanos wait, lease_time;
+	dlock_status status;
+	dlock_error error;
+	zval lease;
+
+	ZEND_PARSE_PARAMETERS_START(2, 4)
+		Z_PARAM_STR(resource)
+		Z_PARAM_FUNC(call, cache)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(timeout, no_timeout)
+		Z_PARAM_DOUBLE_OR_NULL(ttl, no_ttl)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1)
+			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 3, &wait)
+			|| !check_ttl(manager, ttl, no_ttl, 4, &lease_time)) {
+		RETURN_THROWS();
+	}
+	dlock_wait how = wait_for(wait);
+	how.pause = manager->retry_delay;
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease_time, how, &status, &error);
+	if (!claim) {
+		if (!EG(exception)) {
+			dlock_throw(status, &error, manager->engine);
+		}
+		RETURN_THROWS();
+	}
+	dlock_lease_create(&lease, claim);
+	call.retval = return_value;
+	call.params = &lease;
+	call.param_count = 1;
+	zend_call_function(&call, &cache);
+	end_section(&lease);
+	zval_ptr_dtor(&lease);
+}
+
+ZEND_METHOD(DistributedLock, attach)
+{
+	zend_string *handle;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(handle)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager) {
+		RETURN_THROWS();
+	}
+	dlock_claim *claim = dlock_handle_open(handle, manager->engine, &error);
+	if (!claim) {
+		zend_argument_value_error(1, "%s", error.message);
+		RETURN_THROWS();
+	}
+	claim->release_at_end = manager->release_at_end;
+	dlock_status status = dlock_claim_check(claim, &error);
+	if (status != DLOCK_OK) {
+		dlock_claim_free(claim);
+		dlock_throw(status, &error, manager->engine);
+		RETURN_THROWS();
+	}
+	dlock_registry_add(&DLOCK_G(registry), claim);
+	dlock_lease_create(return_value, claim);
+}
+
+ZEND_METHOD(DistributedLock, isLocked)
+{
+	zend_string *resource;
+	dlock_error error;
+	bool locked;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(resource)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1)) {
+		RETURN_THROWS();
+	}
+	dlock_status status = manager->engine->ops->locked(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), &locked, &error);
+	if (status != DLOCK_OK) {
+		dlock_throw(status, &error, manager->engine);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(locked);
+}

@@ -1,0 +1,190 @@
+#include "../engine/redis.h"
+#include "common.h"
+
+#include "zend_exceptions.h"
+#include "zend_smart_str.h"
+
+static void release_servers(dlock_server **servers, int count)
+{
+	while (count > 0) {
+		dlock_server_release(servers[--count]);
+	}
+}
+
+/* Reads the list; returns how many, or 0 after an exception. */
+static int read_servers(HashTable *list, dlock_server **servers)
+{
+	int count = 0;
+	zval *spec;
+
+	if (zend_hash_num_elements(list) < 1 || zend_hash_num_elements(list) > DLOCK_MOST_SERVERS) {
+		zend_argument_value_error(1, "must be a list of 1 to %d servers", DLOCK_MOST_SERVERS);
+		return 0;
+	}
+	ZEND_HASH_FOREACH_VAL(list, spec) {
+		servers[count] = dlock_server_from_zval(spec, 1, count);
+		if (!servers[count]) {
+			release_servers(servers, count);
+			return 0;
+		}
+		count++;
+		/* One server with two votes would make a majority where there is none. */
+		for (int i = 0; i < count - 1; i++) {
+			if (!strcmp(servers[i]->label, servers[count - 1]->label)) {
+				zend_argument_value_error(1, "must name different servers, but elements %d and %d are both %s", i, count - 1,
+					servers[i]->label);
+				release_servers(servers, count);
+				return 0;
+			}
+		}
+	} ZEND_HASH_FOREACH_END();
+	return count;
+}
+
+static zend_string *join_labels(dlock_server **servers, int count)
+{
+	smart_str labels = { 0 };
+
+	for (int i = 0; i < count; i++) {
+		if (i > 0) {
+			smart_str_appends(&labels, ", ");
+		}
+		smart_str_appends(&labels, servers[i]->label);
+	}
+	return smart_str_extract(&labels);
+}
+
+ZEND_METHOD(RedLock, __construct)
+{
+	HashTable *list;
+	zend_long retry_delay = 200, retry_count = 3;
+	zend_string *prefix = NULL;
+	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
+		.ttl_arg = 5, .timeout_arg = 6, .renew_arg = 7, .on_loss_arg = 8 };
+	dlock_server *servers[DLOCK_MOST_SERVERS];
+
+	ZEND_PARSE_PARAMETERS_START(1, 9)
+		Z_PARAM_ARRAY_HT(list)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(retry_delay)
+		Z_PARAM_LONG(retry_count)
+		Z_PARAM_STR(prefix)
+		Z_PARAM_DOUBLE_OR_NULL(options.ttl, options.ttl_is_null)
+		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
+		Z_PARAM_BOOL_OR_NULL(options.renew, options.renew_is_null)
+		Z_PARAM_STR(options.on_loss)
+		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
+	if (!dlock_manager_configure(manager, &options)) {
+		RETURN_THROWS();
+	}
+	if (retry_delay < 1 || retry_delay > 60000) {
+		zend_argument_value_error(2, "must be between 1 and 60000 milliseconds");
+		RETURN_THROWS();
+	}
+	if (retry_count < 1 || retry_count > 1000000) {
+		zend_argument_value_error(3, "must be between 1 and 1000000 attempts");
+		RETURN_THROWS();
+	}
+	int count = read_servers(list, servers);
+	if (count == 0) {
+		RETURN_THROWS();
+	}
+	manager->retry_delay = retry_delay * DLOCK_MS;
+	manager->retry_count = (unsigned) retry_count;
+	manager->prefix = prefix ? zend_string_copy(prefix) : ZSTR_EMPTY_ALLOC();
+	manager->servers = join_labels(servers, count);
+	manager->engine = dlock_quorum_new(&DLOCK_G(pool), servers, count, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix));
+	release_servers(servers, count);
+	if (!manager->engine) {
+		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+	}
+}
+
+ZEND_METHOD(RedLock, lock)
+{
+	zend_string *resource;
+	zend_long milliseconds = 10000;
+	dlock_nanos ttl, remaining;
+	dlock_status status;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 2)
+		Z_PARAM_STR(resource)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(milliseconds)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(resource, 1)) {
+		RETURN_THROWS();
+	}
+	if (milliseconds < 1 || milliseconds > ZEND_LONG_MAX / 2 || !dlock_check_ttl((double) milliseconds / 1000, 2, &ttl)) {
+		if (!EG(exception)) {
+			zend_argument_value_error(2, "must be at least 1 millisecond and at most a year");
+		}
+		RETURN_THROWS();
+	}
+	dlock_wait wait = dlock_interruptible(DLOCK_FOREVER);
+	wait.attempts = manager->retry_count;
+	wait.pause = manager->retry_delay;
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, ttl, wait, &status, &error);
+	if (!claim) {
+		if (status == DLOCK_FAILED && !EG(exception)) {
+			dlock_throw(status, &error, manager->engine);
+		}
+		RETURN_FALSE;
+	}
+	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends. */
+	dlock_claim_look(claim, &remaining);
+	array_init_size(return_value, 4);
+	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
+	add_assoc_str(return_value, "resource", zend_string_copy(resource));
+	add_assoc_stringl(return_value, "token", claim->token, DLOCK_TOKEN_LEN);
+	add_assoc_long(return_value, "fencingToken", (zend_long) claim->fencing_token);
+}
+
+static bool is_token(const zval *value)
+{
+	return Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) == DLOCK_TOKEN_LEN
+		&& strspn(Z_STRVAL_P(value), "0123456789abcdef") == DLOCK_TOKEN_LEN;
+}
+
+ZEND_METHOD(RedLock, unlock)
+{
+	HashTable *lock;
+	zval *resource, *token;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_ARRAY_HT(lock)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager) {
+		RETURN_THROWS();
+	}
+	resource = zend_hash_str_find_deref(lock, ZEND_STRL("resource"));
+	token = zend_hash_str_find_deref(lock, ZEND_STRL("token"));
+	if (!resource || Z_TYPE_P(resource) != IS_STRING || Z_STRLEN_P(resource) == 0 || Z_STRLEN_P(resource) > DLOCK_RESOURCE_MAX
+			|| !token || !is_token(token)) {
+		zend_argument_value_error(1, "must be what RedLock::lock() returned, with its \"resource\" and its \"token\"");
+		RETURN_THROWS();
+	}
+	dlock_claim *claim = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
+	if (!claim || claim->owned || claim->engine != manager->engine) {
+		/* From another process, request or object: any server may have it. */
+		claim = dlock_claim_new(manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
+		if (!claim) {
+			zend_throw_exception(dlock_ce_exception, error.message, 0);
+			RETURN_THROWS();
+		}
+		claim->state = DLOCK_CLAIM_HELD;
+	}
+	dlock_status status = dlock_manager_release(claim, &error);
+	dlock_registry_remove(&DLOCK_G(registry), claim);
+	dlock_claim_free(claim);
+	RETURN_BOOL(status == DLOCK_OK);
+}

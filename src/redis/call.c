@@ -1,0 +1,103 @@
+#include "call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dlock_call *call_new(const dlock_script *script, int keys, const dlock_arg *args, int count)
+{
+	char key_count[8];
+	size_t size = 0;
+	int head = script ? 3 : 0;
+
+	if (head + count > DLOCK_CALL_WORDS) {
+		return NULL;
+	}
+	for (int i = 0; i < count; i++) {
+		size += args[i].len;
+	}
+	int key_count_len = snprintf(key_count, sizeof key_count, "%d", keys);
+	dlock_call *call = calloc(1, sizeof *call + size + (size_t) key_count_len);
+	if (!call) {
+		return NULL;
+	}
+	call->references = 1;
+	call->wanted = true;
+	call->script = script;
+	call->words = head + count;
+
+	char *out = call->storage;
+	if (script) {
+		call->word[0] = "EVALSHA";
+		call->word_len[0] = strlen("EVALSHA");
+		call->word[1] = script->sha1;
+		call->word_len[1] = strlen(script->sha1);
+		call->word[2] = memcpy(out, key_count, (size_t) key_count_len);
+		call->word_len[2] = (size_t) key_count_len;
+		out += key_count_len;
+	}
+	for (int i = 0; i < count; i++) {
+		call->word[head + i] = memcpy(out, args[i].text, args[i].len);
+		call->word_len[head + i] = args[i].len;
+		out += args[i].len;
+	}
+	return call;
+}
+
+dlock_call *dlock_call_script(const dlock_script *script, int keys, const dlock_arg *args, int count)
+{
+	return call_new(script, keys, args, count);
+}
+
+dlock_call *dlock_call_command(const dlock_arg *args, int count)
+{
+	return call_new(NULL, 0, args, count);
+}
+
+void dlock_call_use_source(dlock_call *call)
+{
+	call->word[0] = "EVAL";
+	call->word_len[0] = strlen("EVAL");
+	call->word[1] = call->script->source;
+	call->word_len[1] = strlen(call->script->source);
+	call->script = NULL;
+}
+
+dlock_call *dlock_call_retain(dlock_call *call)
+{
+	call->references++;
+	return call;
+}
+
+void dlock_call_release(dlock_call *call)
+{
+	if (call && --call->references == 0) {
+		if (call->reply) {
+			freeReplyObject(call->reply);
+		}
+		free(call);
+	}
+}
+
+void dlock_call_cancel(dlock_call *call)
+{
+	call->wanted = false;
+}
+
+void dlock_call_answer(dlock_call *call, redisReply *reply)
+{
+	if (call->state != DLOCK_CALL_PENDING) { /* it came after the asker's time was over */
+		freeReplyObject(reply);
+		return;
+	}
+	call->state = DLOCK_CALL_ANSWERED;
+	call->reply = reply;
+}
+
+void dlock_call_fail(dlock_call *call)
+{
+	if (call->state == DLOCK_CALL_PENDING) {
+		call->state = DLOCK_CALL_FAILED;
+	}
+	call->wanted = false;
+}

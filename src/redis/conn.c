@@ -1,0 +1,482 @@
+#include "conn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef _WIN32
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#endif
+
+#include "../base/platform.h"
+#include "tls.h"
+
+/* A server that owes so many replies, the oldest for so long, is taken for stuck until it answers. */
+#define STUCK_CALLS 64
+#define STUCK_TIME (50 * DLOCK_MS)
+
+/* ---- the queue ---- */
+
+static dlock_call *queue_at(const dlock_conn *conn, size_t index)
+{
+	return conn->queue[(conn->first + index) % conn->capacity];
+}
+
+static bool queue_push(dlock_conn *conn, dlock_call *call)
+{
+	if (conn->count == conn->capacity) {
+		size_t capacity = conn->capacity ? 2 * conn->capacity : 8;
+		dlock_call **queue = malloc(capacity * sizeof *queue);
+		if (!queue) {
+			return false;
+		}
+		for (size_t i = 0; i < conn->count; i++) {
+			queue[i] = queue_at(conn, i);
+		}
+		free(conn->queue);
+		conn->queue = queue;
+		conn->capacity = capacity;
+		conn->first = 0;
+	}
+	conn->queue[(conn->first + conn->count++) % conn->capacity] = dlock_call_retain(call);
+	return true;
+}
+
+static dlock_call *queue_shift(dlock_conn *conn)
+{
+	dlock_call *call = conn->queue[conn->first];
+
+	conn->first = (conn->first + 1) % conn->capacity;
+	conn->count--;
+	return call;
+}
+
+/* ---- opening and closing ---- */
+
+dlock_conn *dlock_conn_new(dlock_server *server)
+{
+	dlock_conn *conn = calloc(1, sizeof *conn);
+
+	if (conn) {
+		conn->server = server;
+		server->references++;
+		conn->process = dlock_process_current();
+	}
+	return conn;
+}
+
+static void disconnect(dlock_conn *conn)
+{
+	if (conn->redis) {
+		redisFree(conn->redis); /* closes the descriptor; nothing is written to it */
+		conn->redis = NULL;
+	}
+	conn->tls = NULL;
+	conn->state = DLOCK_CONN_CLOSED;
+	conn->unsent = false;
+	conn->greetings = 0;
+}
+
+static void drop_queue(dlock_conn *conn)
+{
+	while (conn->count > 0) {
+		dlock_call *call = queue_shift(conn);
+		dlock_call_fail(call);
+		dlock_call_release(call);
+	}
+}
+
+void dlock_conn_free(dlock_conn *conn)
+{
+	disconnect(conn);
+	drop_queue(conn);
+	free(conn->queue);
+	dlock_server_release(conn->server);
+	free(conn);
+}
+
+/* After a fork: closes the child's copy of the descriptor and forgets what the parent is waiting for. */
+static void leave_to_parent(dlock_conn *conn)
+{
+	if (conn->process != dlock_process_current()) {
+		disconnect(conn);
+		drop_queue(conn);
+		conn->process = dlock_process_current();
+	}
+}
+
+static void fail(dlock_conn *conn, const char *what)
+{
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
+	disconnect(conn);
+	drop_queue(conn);
+}
+
+static void prepare_socket(int fd, bool tcp)
+{
+#ifdef _WIN32
+	(void) fd, (void) tcp;
+#else
+	int on = 1;
+
+	fcntl(fd, F_SETFD, FD_CLOEXEC); /* a program that PHP starts must not keep the connection alive */
+	if (tcp) {
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+	}
+#ifdef SO_NOSIGPIPE
+	setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+#endif
+}
+
+static bool open_connection(dlock_conn *conn)
+{
+	const dlock_server *server = conn->server;
+
+	conn->redis = server->path ? redisConnectUnixNonBlock(server->path) : redisConnectNonBlock(server->host, server->port);
+	if (!conn->redis || conn->redis->err) {
+		char reason[160];
+		snprintf(reason, sizeof reason, "%s", conn->redis ? conn->redis->errstr : "out of memory");
+		fail(conn, reason);
+		return false;
+	}
+	prepare_socket(conn->redis->fd, !server->path);
+	conn->state = DLOCK_CONN_CONNECTING;
+	conn->connect_deadline = dlock_after(dlock_now(), server->connect_timeout);
+	conn->opened++;
+	return true;
+}
+
+/* ---- sending ---- */
+
+static bool append(dlock_conn *conn, dlock_call *call)
+{
+	call->sent_at = dlock_now();
+	call->sent = true;
+	conn->unsent = true;
+	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
+}
+
+static bool append_words(dlock_conn *conn, const char *verb, const char *first, const char *second)
+{
+	const char *words[] = { verb, first, second };
+
+	conn->greetings++;
+	conn->unsent = true;
+	return redisAppendCommandArgv(conn->redis, second ? 3 : 2, words, NULL) == REDIS_OK;
+}
+
+static void lost(dlock_conn *conn, const char *what);
+
+static void flush(dlock_conn *conn)
+{
+	int done = 0;
+
+	if (conn->unsent) {
+		if (redisBufferWrite(conn->redis, &done) != REDIS_OK) {
+			lost(conn, conn->redis->errstr);
+			return;
+		}
+		conn->unsent = !done;
+	}
+}
+
+/* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. */
+static void become_ready(dlock_conn *conn)
+{
+	size_t waiting = conn->count;
+
+	conn->state = DLOCK_CONN_READY;
+	while (waiting-- > 0) {
+		dlock_call *call = queue_shift(conn);
+		if (call->wanted && append(conn, call)) {
+			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+		} else {
+			dlock_call_fail(call);
+			dlock_call_release(call);
+		}
+	}
+	flush(conn);
+}
+
+static void greet(dlock_conn *conn)
+{
+	const dlock_server *server = conn->server;
+	char database[16];
+	bool good = true;
+
+	if (server->tls && !(conn->tls = dlock_tls_start(conn->redis, server, &conn->error))) {
+		char reason[sizeof conn->error.message - 128];
+		snprintf(reason, sizeof reason, "%s", conn->error.message);
+		fail(conn, reason);
+		return;
+	}
+	conn->state = DLOCK_CONN_GREETING;
+	if (server->password && server->user) {
+		good = append_words(conn, "AUTH", server->user, server->password);
+	} else if (server->password) {
+		good = append_words(conn, "AUTH", server->password, NULL);
+	}
+	if (good && server->database != 0) {
+		snprintf(database, sizeof database, "%d", server->database);
+		good = append_words(conn, "SELECT", database, NULL);
+	}
+	if (!good) {
+		fail(conn, "out of memory");
+	} else if (conn->greetings == 0) {
+		become_ready(conn);
+	} else {
+		flush(conn);
+	}
+}
+
+/* The peer or the network ended the connection. An open one is replaced once: it may have been idle for long, and every
+ * command of ours may be repeated. What fails on a connection that was just made, fails. */
+static void lost(dlock_conn *conn, const char *what)
+{
+	bool again = conn->state == DLOCK_CONN_READY;
+	char reason[256];
+	dlock_error explained;
+
+	snprintf(explained.message, sizeof explained.message, "%s", what);
+	dlock_tls_explain(conn->tls, &explained);
+	snprintf(reason, sizeof reason, "%.250s", explained.message);
+
+	for (size_t left = conn->count; left > 0; left--) {
+		dlock_call *call = queue_shift(conn);
+		if (again && call->wanted && !call->repeated) {
+			call->repeated = true;
+			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+		} else {
+			dlock_call_fail(call);
+			dlock_call_release(call);
+		}
+	}
+	if (conn->count == 0) {
+		fail(conn, reason);
+		return;
+	}
+	disconnect(conn);
+	open_connection(conn);
+}
+
+/* ---- receiving ---- */
+
+static void take_greeting(dlock_conn *conn, redisReply *reply)
+{
+	char reason[256];
+
+	if (reply->type == REDIS_REPLY_ERROR) {
+		/* AUTH and SELECT answer without the password in their errors. */
+		snprintf(reason, sizeof reason, "%.*s", (int) (reply->len < 200 ? reply->len : 200), reply->str);
+		freeReplyObject(reply);
+		fail(conn, reason);
+		return;
+	}
+	freeReplyObject(reply);
+	if (--conn->greetings == 0) {
+		become_ready(conn);
+	}
+}
+
+static void take_reply(dlock_conn *conn, redisReply *reply)
+{
+	if (conn->state == DLOCK_CONN_GREETING) {
+		take_greeting(conn, reply);
+		return;
+	}
+	if (conn->count == 0) {
+		freeReplyObject(reply);
+		fail(conn, "sent an answer that nobody asked for");
+		return;
+	}
+	dlock_call *call = queue_shift(conn);
+	if (call->script && call->wanted && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8)) {
+		freeReplyObject(reply);
+		dlock_call_use_source(call);
+		if (append(conn, call)) {
+			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+			return;
+		}
+		dlock_call_fail(call);
+	} else {
+		dlock_call_answer(call, reply);
+	}
+	dlock_call_release(call);
+}
+
+/* Reads what is there. */
+static void receive(dlock_conn *conn)
+{
+	redisContext *redis = conn->redis;
+	bool more = true;
+
+	while (more && conn->redis == redis && conn->state >= DLOCK_CONN_GREETING) {
+		void *reply = NULL;
+
+		if (redisBufferRead(redis) != REDIS_OK) {
+			lost(conn, redis->errstr);
+			return;
+		}
+		while (conn->redis == redis) {
+			if (redisGetReplyFromReader(redis, &reply) != REDIS_OK) {
+				fail(conn, redis->errstr);
+				return;
+			}
+			if (!reply) {
+				break;
+			}
+			take_reply(conn, reply);
+		}
+		more = conn->redis == redis && dlock_tls_pending(conn->tls);
+	}
+	if (conn->state >= DLOCK_CONN_GREETING) {
+		flush(conn);
+	}
+}
+
+static void finish_connecting(dlock_conn *conn)
+{
+	int problem = 0;
+	socklen_t len = sizeof problem;
+
+	if (getsockopt(conn->redis->fd, SOL_SOCKET, SO_ERROR, (void *) &problem, &len) != 0) {
+		problem = errno;
+	}
+	if (problem != 0) {
+		lost(conn, strerror(problem));
+	} else {
+		greet(conn);
+	}
+}
+
+void dlock_conn_advance(dlock_conn *conn)
+{
+	switch (conn->state) {
+	case DLOCK_CONN_CLOSED:
+		break;
+	case DLOCK_CONN_CONNECTING:
+		finish_connecting(conn);
+		break;
+	default:
+		flush(conn);
+		if (conn->state >= DLOCK_CONN_GREETING) {
+			receive(conn);
+		}
+	}
+}
+
+/* ---- time ---- */
+
+static bool owes_since(const dlock_conn *conn, dlock_nanos time)
+{
+	return conn->count > 0 && dlock_now() >= dlock_after(queue_at(conn, 0)->sent_at, time);
+}
+
+dlock_nanos dlock_conn_timer(const dlock_conn *conn)
+{
+	if (conn->state == DLOCK_CONN_CONNECTING || conn->state == DLOCK_CONN_GREETING) {
+		return conn->connect_deadline;
+	}
+	for (size_t i = 0; i < conn->count; i++) {
+		const dlock_call *call = queue_at(conn, i);
+		if (call->state == DLOCK_CALL_PENDING && call->wanted) {
+			return dlock_after(call->sent_at, conn->server->read_timeout);
+		}
+	}
+	return DLOCK_FOREVER;
+}
+
+static void describe_timeout(dlock_conn *conn, const char *what, dlock_nanos timeout)
+{
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s within %.3g s", conn->server->label, what,
+		(double) timeout / DLOCK_SECOND);
+}
+
+void dlock_conn_expire(dlock_conn *conn)
+{
+	if (dlock_now() < dlock_conn_timer(conn)) {
+		return;
+	}
+	if (conn->state != DLOCK_CONN_READY) {
+		describe_timeout(conn, "no connection", conn->server->connect_timeout);
+		disconnect(conn);
+		drop_queue(conn);
+		return;
+	}
+	/* The replies may still come, so the calls stay in the queue. */
+	describe_timeout(conn, "no answer", conn->server->read_timeout);
+	for (size_t i = 0; i < conn->count; i++) {
+		dlock_call *call = queue_at(conn, i);
+		if (dlock_now() >= dlock_after(call->sent_at, conn->server->read_timeout)) {
+			dlock_call_fail(call);
+		}
+	}
+}
+
+/* ---- using it ---- */
+
+bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
+{
+	leave_to_parent(conn);
+	if (conn->state == DLOCK_CONN_READY) {
+		receive(conn); /* finds out, without a round trip, whether it died while idle */
+	} else if (conn->state != DLOCK_CONN_CLOSED) {
+		dlock_conn_expire(conn);
+	}
+	if (conn->state == DLOCK_CONN_READY && owes_since(conn, conn->server->read_timeout)) {
+		lost(conn, "has not answered for too long");
+	}
+	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
+		dlock_call_fail(call);
+		return false;
+	}
+	if (!queue_push(conn, call)) {
+		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
+		dlock_call_fail(call);
+		return false;
+	}
+	if (conn->state == DLOCK_CONN_READY) {
+		if (!append(conn, call)) {
+			fail(conn, "out of memory");
+			return false;
+		}
+		flush(conn);
+	}
+	return call->state == DLOCK_CALL_PENDING;
+}
+
+bool dlock_conn_stuck(dlock_conn *conn)
+{
+	if (conn->process != dlock_process_current() || conn->state != DLOCK_CONN_READY || conn->count < STUCK_CALLS) {
+		return false;
+	}
+	receive(conn);
+	if (conn->state != DLOCK_CONN_READY || conn->count < STUCK_CALLS || !owes_since(conn, STUCK_TIME)
+			|| owes_since(conn, conn->server->read_timeout)) {
+		return false;
+	}
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: still owes %zu answers", conn->server->label, conn->count);
+	return true;
+}
+
+bool dlock_conn_busy(const dlock_conn *conn)
+{
+	return conn->process == dlock_process_current() && conn->state != DLOCK_CONN_CLOSED && conn->count > 0;
+}
+
+short dlock_conn_events(const dlock_conn *conn)
+{
+	switch (conn->state) {
+	case DLOCK_CONN_CLOSED:
+		return 0;
+	case DLOCK_CONN_CONNECTING:
+		return POLLOUT;
+	default:
+		return (short) (conn->unsent && !dlock_tls_handshaking(conn->tls) ? POLLIN | POLLOUT : POLLIN);
+	}
+}

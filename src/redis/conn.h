@@ -1,0 +1,63 @@
+#ifndef DLOCK_REDIS_CONN_H
+#define DLOCK_REDIS_CONN_H
+
+#include "../base/error.h"
+#include "../base/process.h"
+#include "call.h"
+#include "server.h"
+
+/* One connection to one server, kept open over many calls and requests. It never blocks: connecting, TLS, AUTH and SELECT
+ * are states that it passes through while somebody polls it (see exchange.h). Replies come in the order of the calls. */
+
+typedef enum {
+	DLOCK_CONN_CLOSED,
+	DLOCK_CONN_CONNECTING, /* until the socket is writable */
+	DLOCK_CONN_GREETING,   /* until AUTH and SELECT are answered */
+	DLOCK_CONN_READY
+} dlock_conn_state;
+
+struct ssl_st;
+
+typedef struct dlock_conn {
+	dlock_server *server;
+	dlock_process process; /* where another one is current, the socket is the parent's */
+	dlock_conn_state state;
+	redisContext *redis;
+	struct ssl_st *tls; /* owned by `redis` */
+	bool unsent;        /* bytes are left to write */
+	int greetings;      /* replies to AUTH and SELECT still to come */
+	dlock_nanos connect_deadline;
+	dlock_call **queue; /* ring of the calls whose replies are still to come, oldest first */
+	size_t first, count, capacity;
+	unsigned long opened; /* how often it was connected */
+	dlock_error error;    /* why the last call failed; names the server */
+	struct dlock_conn *next;
+} dlock_conn;
+
+dlock_conn *dlock_conn_new(dlock_server *server);
+void dlock_conn_free(dlock_conn *conn);
+
+/* Queues the call; connects first where needed. A connection that died while idle, or whose server has owed a reply for
+ * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. */
+bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
+
+/* Has the server stopped answering, so that more calls would only pile up? Past its read timeout it is false again, so
+ * that the next call tries a new connection. */
+bool dlock_conn_stuck(dlock_conn *conn);
+
+/* What to poll for; 0 when there is nothing to wait for. */
+short dlock_conn_events(const dlock_conn *conn);
+
+/* Goes on as far as it can without blocking. To be called when the socket is ready. */
+void dlock_conn_advance(dlock_conn *conn);
+
+/* When dlock_conn_expire() has something to do next; DLOCK_FOREVER for never. */
+dlock_nanos dlock_conn_timer(const dlock_conn *conn);
+
+/* Fails what has taken longer than the server's timeouts allow. */
+void dlock_conn_expire(dlock_conn *conn);
+
+/* Is anything of this process under way on it? */
+bool dlock_conn_busy(const dlock_conn *conn);
+
+#endif

@@ -1,0 +1,13 @@
+-- Raises the fence to a fencing token that other servers gave out, but only where the lock is the token's: a write
+-- without that check could raise a server behind the back of a later holder.
+--
+-- KEYS[1] the lock            KEYS[2] the fence
+-- ARGV[1] the token           ARGV[2] the fencing token
+-- Replies 1 when the fence is at least that now, 0 when the lock is not the token's. Cost: O(1).
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+	return 0
+end
+if tonumber(redis.call('GET', KEYS[2]) or 0) < tonumber(ARGV[2]) then
+	redis.call('SET', KEYS[2], ARGV[2])
+end
+return 1

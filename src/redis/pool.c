@@ -1,0 +1,63 @@
+#include "pool.h"
+
+#include <string.h>
+
+#include "exchange.h"
+
+dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server)
+{
+	dlock_conn *conn;
+
+	for (conn = pool->first; conn; conn = conn->next) {
+		if (conn->server == server || !strcmp(conn->server->key, server->key)) {
+			return conn;
+		}
+	}
+	conn = dlock_conn_new(server);
+	if (conn) {
+		conn->next = pool->first;
+		pool->first = conn;
+	}
+	return conn;
+}
+
+static bool never(void *context)
+{
+	(void) context;
+	return false;
+}
+
+void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline)
+{
+	enum { AT_ONCE = 64 };
+	dlock_conn *busy[AT_ONCE], *conn = pool->first;
+
+	while (conn) {
+		int count = 0;
+		for (; conn && count < AT_ONCE; conn = conn->next) {
+			if (dlock_conn_busy(conn)) {
+				busy[count++] = conn;
+			}
+		}
+		dlock_exchange(busy, count, deadline, never, NULL);
+	}
+}
+
+unsigned long dlock_pool_opened(const dlock_pool *pool)
+{
+	unsigned long opened = 0;
+
+	for (const dlock_conn *conn = pool->first; conn; conn = conn->next) {
+		opened += conn->opened;
+	}
+	return opened;
+}
+
+void dlock_pool_clear(dlock_pool *pool)
+{
+	while (pool->first) {
+		dlock_conn *conn = pool->first;
+		pool->first = conn->next;
+		dlock_conn_free(conn);
+	}
+}

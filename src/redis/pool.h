@@ -1,0 +1,22 @@
+#ifndef DLOCK_REDIS_POOL_H
+#define DLOCK_REDIS_POOL_H
+
+#include "conn.h"
+
+/* The connections of one thread, one for each server and way to log in, kept over requests. */
+typedef struct {
+	dlock_conn *first;
+} dlock_pool;
+
+/* The connection to this server, opened on first use. NULL when out of memory. */
+dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server);
+
+/* Gives what is still under way until `deadline` to end; at a request's end these are releases. */
+void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);
+
+/* How many connections were opened so far. */
+unsigned long dlock_pool_opened(const dlock_pool *pool);
+
+void dlock_pool_clear(dlock_pool *pool);
+
+#endif

@@ -1,0 +1,20 @@
+#ifndef DLOCK_REDIS_SCRIPTS_H
+#define DLOCK_REDIS_SCRIPTS_H
+
+/* What is said to Redis. The scripts are in lua/, each with its keys, arguments, reply and cost. */
+typedef struct {
+	const char *source;
+	char sha1[41];
+} dlock_script;
+
+extern const dlock_script dlock_script_acquire;
+extern const dlock_script dlock_script_release;
+extern const dlock_script dlock_script_extend;
+extern const dlock_script dlock_script_check;
+extern const dlock_script dlock_script_raise;
+
+/* The one key that dlock keeps on a server beside the locks: the last fencing token given out, of all resources.
+ * One for all keeps the key space constant; a token may skip numbers. */
+#define DLOCK_FENCE_KEY "dlock:fence"
+
+#endif

@@ -1,0 +1,404 @@
+#include "server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/platform.h"
+
+#define LONGEST_TIMEOUT (3600 * DLOCK_SECOND)
+
+dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
+{
+	dlock_server *server = calloc(1, sizeof *server);
+
+	if (server) {
+		server->references = 1;
+		server->port = DLOCK_REDIS_PORT;
+		server->connect_timeout = connect_timeout;
+		server->read_timeout = read_timeout;
+		server->tls_verify_peer = server->tls_verify_peer_name = true;
+	}
+	return server;
+}
+
+/* Wipes what may be a secret; volatile, so that the compiler does not drop the writes before free(). */
+static void free_secret(char *text)
+{
+	for (volatile char *c = text; c && *c; c++) {
+		*c = '\0';
+	}
+	free(text);
+}
+
+void dlock_server_release(dlock_server *server)
+{
+	if (--server->references > 0) {
+		return;
+	}
+	free_secret(server->password);
+	free_secret(server->key);
+	free(server->host);
+	free(server->path);
+	free(server->user);
+	free(server->tls_peer_name);
+	free(server->tls_cafile);
+	free(server->tls_capath);
+	free(server->tls_cert);
+	free(server->tls_key);
+	free(server->label);
+	free(server);
+}
+
+bool dlock_server_set(char **field, const char *value, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	if (!copy) {
+		return false;
+	}
+	memcpy(copy, value, len);
+	copy[len] = '\0';
+	free_secret(*field);
+	*field = copy;
+	return true;
+}
+
+static bool reject(dlock_error *error, const char *message)
+{
+	dlock_fail(error, DLOCK_FAILED, "%s", message);
+	return false;
+}
+
+/* ---- numbers: by hand, since strtod() follows the locale and both accept more than they should ---- */
+
+static bool parse_whole(const char *text, size_t len, long most, int *out)
+{
+	long number = 0;
+
+	if (len == 0) {
+		return false;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9' || (number = number * 10 + (text[i] - '0')) > most) {
+			return false;
+		}
+	}
+	*out = (int) number;
+	return true;
+}
+
+static bool parse_seconds(const char *text, size_t len, dlock_nanos *out)
+{
+	dlock_nanos nanos = 0, unit = DLOCK_SECOND;
+	bool digits = false, fraction = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '.' && !fraction) {
+			fraction = true;
+		} else if (text[i] < '0' || text[i] > '9') {
+			return false;
+		} else {
+			digits = true;
+			if (fraction) {
+				unit /= 10;
+				nanos += (text[i] - '0') * unit;
+			} else {
+				nanos = nanos * 10 + (text[i] - '0') * DLOCK_SECOND;
+			}
+			if (nanos > LONGEST_TIMEOUT) {
+				return false;
+			}
+		}
+	}
+	*out = nanos;
+	return digits && nanos > 0;
+}
+
+static bool parse_bool(const char *text, size_t len, bool *out)
+{
+	bool yes = (len == 1 && *text == '1') || (len == 4 && !strncasecmp(text, "true", 4));
+	bool no = (len == 1 && *text == '0') || (len == 5 && !strncasecmp(text, "false", 5));
+
+	*out = yes;
+	return yes || no;
+}
+
+static bool parse_port(const char *text, size_t len, int *port, dlock_error *error)
+{
+	if (!parse_whole(text, len, 65535, port) || *port == 0) {
+		return reject(error, "must have a port between 1 and 65535");
+	}
+	return true;
+}
+
+static bool parse_database(const char *text, size_t len, int *database, dlock_error *error)
+{
+	if (!parse_whole(text, len, 1000000, database)) {
+		return reject(error, "must have a database that is a whole number, 0 or greater");
+	}
+	return true;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Percent-decodes into an owned string. A NUL has no place in any part, and would cut it short unseen. */
+static bool set_decoded(char **field, const char *text, size_t len, dlock_error *error)
+{
+	char *decoded = malloc(len + 1);
+	size_t out = 0;
+
+	if (!decoded) {
+		return reject(error, "could not be read: out of memory");
+	}
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		if (c == '%') {
+			int high = i + 2 < len ? hex_digit(text[i + 1]) : -1, low = high < 0 ? -1 : hex_digit(text[i + 2]);
+			if (high < 0 || low < 0) {
+				free_secret(decoded);
+				return reject(error, "must have each % followed by two hexadecimal digits");
+			}
+			c = (char) (high << 4 | low);
+			i += 2;
+		}
+		if (c == '\0') {
+			decoded[out] = '\0';
+			free_secret(decoded);
+			return reject(error, "must not contain NUL bytes");
+		}
+		decoded[out++] = c;
+	}
+	decoded[out] = '\0';
+	free_secret(*field);
+	*field = decoded;
+	return true;
+}
+
+static bool set_seconds(dlock_nanos *field, const char *name, const char *value, size_t len, dlock_error *error)
+{
+	if (!parse_seconds(value, len, field)) {
+		dlock_fail(error, DLOCK_FAILED, "must have a %s of more than 0 and at most 3600 seconds", name);
+		return false;
+	}
+	return true;
+}
+
+static bool set_switch(bool *field, const char *name, const char *value, size_t len, dlock_error *error)
+{
+	if (!parse_bool(value, len, field)) {
+		dlock_fail(error, DLOCK_FAILED, "must have %s either true or false (1 or 0)", name);
+		return false;
+	}
+	return true;
+}
+
+bool dlock_server_option(dlock_server *server, const char *name, const char *value, size_t len, dlock_error *error)
+{
+	const struct {
+		const char *name;
+		char **field;
+	} texts[] = {
+		{ "peer_name", &server->tls_peer_name }, { "cafile", &server->tls_cafile }, { "capath", &server->tls_capath },
+		{ "local_cert", &server->tls_cert }, { "local_pk", &server->tls_key },
+	};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		if (!strcmp(name, texts[i].name)) {
+			if (memchr(value, '\0', len) || len == 0) {
+				dlock_fail(error, DLOCK_FAILED, "must have a %s that is not empty and has no NUL bytes", name);
+				return false;
+			}
+			return dlock_server_set(texts[i].field, value, len) || reject(error, "could not be read: out of memory");
+		}
+	}
+	if (!strcmp(name, "connect_timeout")) {
+		return set_seconds(&server->connect_timeout, name, value, len, error);
+	}
+	if (!strcmp(name, "read_timeout")) {
+		return set_seconds(&server->read_timeout, name, value, len, error);
+	}
+	if (!strcmp(name, "verify_peer")) {
+		return set_switch(&server->tls_verify_peer, name, value, len, error);
+	}
+	if (!strcmp(name, "verify_peer_name")) {
+		return set_switch(&server->tls_verify_peer_name, name, value, len, error);
+	}
+	if (!strcmp(name, "db") || !strcmp(name, "database")) {
+		return parse_database(value, len, &server->database, error);
+	}
+	dlock_fail(error, DLOCK_FAILED, "has an unknown option \"%.40s\"; known are connect_timeout, read_timeout, db, "
+		"verify_peer, verify_peer_name, peer_name, cafile, capath, local_cert and local_pk", name);
+	return false;
+}
+
+static bool parse_query(dlock_server *server, const char *text, const char *end, dlock_error *error)
+{
+	while (text < end) {
+		const char *next = memchr(text, '&', (size_t) (end - text));
+		const char *stop = next ? next : end;
+		const char *equals = memchr(text, '=', (size_t) (stop - text));
+		char *name = NULL, *value = NULL;
+		bool good;
+
+		if (!equals) {
+			return reject(error, "must have options of the form name=value");
+		}
+		good = set_decoded(&name, text, (size_t) (equals - text), error)
+			&& set_decoded(&value, equals + 1, (size_t) (stop - equals - 1), error)
+			&& dlock_server_option(server, name, value, strlen(value), error);
+		free(name);
+		free_secret(value);
+		if (!good) {
+			return false;
+		}
+		text = next ? next + 1 : end;
+	}
+	return true;
+}
+
+/* user:password@, :password@ */
+static bool parse_credentials(dlock_server *server, const char *text, const char *end, dlock_error *error)
+{
+	const char *colon = memchr(text, ':', (size_t) (end - text));
+
+	if (!colon || colon + 1 == end) {
+		return reject(error, "must have a password after the user (user:password@ or :password@)");
+	}
+	return (colon == text || set_decoded(&server->user, text, (size_t) (colon - text), error))
+		&& set_decoded(&server->password, colon + 1, (size_t) (end - colon - 1), error);
+}
+
+/* host, host:port, [::1]:port */
+static bool parse_host(dlock_server *server, const char *text, const char *end, dlock_error *error)
+{
+	const char *host_end = end, *after;
+
+	if (text < end && *text == '[') {
+		host_end = memchr(text, ']', (size_t) (end - text));
+		if (!host_end) {
+			return reject(error, "must have a closing ] behind the IPv6 address");
+		}
+		text++;
+		after = host_end + 1;
+		if (after < end && *after != ':') {
+			return reject(error, "must have nothing but a port behind the IPv6 address");
+		}
+	} else {
+		const char *colon = memchr(text, ':', (size_t) (end - text));
+		after = host_end = colon ? colon : end;
+	}
+	if (host_end == text) {
+		return reject(error, "must name a host");
+	}
+	return set_decoded(&server->host, text, (size_t) (host_end - text), error)
+		&& (after >= end || parse_port(after + 1, (size_t) (end - after - 1), &server->port, error));
+}
+
+static const char *last_byte(const char *from, const char *end, char byte)
+{
+	while (end > from) {
+		if (*--end == byte) {
+			return end;
+		}
+	}
+	return NULL;
+}
+
+bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error)
+{
+	const char *end = dsn + len, *text, *stop, *query, *at;
+	bool unix_socket = len >= 7 && !strncasecmp(dsn, "unix://", 7);
+
+	server->tls = len >= 9 && !strncasecmp(dsn, "rediss://", 9);
+	if (!unix_socket && !server->tls && !(len >= 8 && !strncasecmp(dsn, "redis://", 8))) {
+		return reject(error, "must begin with redis://, rediss:// or unix://");
+	}
+	if (memchr(dsn, '\0', len)) {
+		return reject(error, "must not contain NUL bytes");
+	}
+	text = dsn + (unix_socket ? 7 : server->tls ? 9 : 8);
+	query = memchr(text, '?', (size_t) (end - text));
+	stop = query ? query : end;
+
+	/* The last @ before the path: an unencoded @ in a password is common. */
+	const char *authority_end = memchr(text, '/', (size_t) (stop - text));
+	at = last_byte(text, authority_end ? authority_end : stop, '@');
+	if (at && !parse_credentials(server, text, at, error)) {
+		return false;
+	}
+	text = at ? at + 1 : text;
+	if (unix_socket) {
+		if (text == stop || *text != '/') {
+			return reject(error, "must have an absolute path after unix://");
+		}
+		if (!set_decoded(&server->path, text, (size_t) (stop - text), error)) {
+			return false;
+		}
+	} else {
+		const char *slash = memchr(text, '/', (size_t) (stop - text));
+		if (!parse_host(server, text, slash ? slash : stop, error)) {
+			return false;
+		}
+		if (slash && slash + 1 < stop
+				&& !parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error)) {
+			return false;
+		}
+	}
+	return !query || parse_query(server, query + 1, end, error);
+}
+
+/* Joins the parts with their lengths in front, so that no two different servers give the same key. */
+static char *make_key(const dlock_server *server)
+{
+	char number[96];
+	snprintf(number, sizeof number, "%d %d %d%d%d %lld %lld", server->port, server->database, server->tls,
+		server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
+		(long long) server->read_timeout);
+	const char *parts[] = { number, server->host, server->path, server->user, server->password, server->tls_peer_name,
+		server->tls_cafile, server->tls_capath, server->tls_cert, server->tls_key };
+	enum { COUNT = sizeof parts / sizeof *parts };
+	size_t size = 1;
+
+	for (int i = 0; i < COUNT; i++) {
+		size += 24 + (parts[i] ? strlen(parts[i]) : 0);
+	}
+	char *key = malloc(size), *out = key;
+	for (int i = 0; key && i < COUNT; i++) {
+		out += parts[i] ? sprintf(out, "%zu:%s", strlen(parts[i]), parts[i]) : sprintf(out, "-");
+	}
+	return key;
+}
+
+bool dlock_server_seal(dlock_server *server, dlock_error *error)
+{
+	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
+		return reject(error, server->path ? "must have a socket path of at most 100 bytes" : "must name a host");
+	}
+	if (server->port < 1 || server->port > 65535) {
+		return reject(error, "must have a port between 1 and 65535");
+	}
+	if (server->user && !server->password) {
+		return reject(error, "must have a password for the user");
+	}
+#ifndef DLOCK_TLS
+	if (server->tls) {
+		return reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
+			"since hiredis_ssl was not there when it was built");
+	}
+#endif
+	if (server->path) {
+		dlock_server_set(&server->label, server->path, strlen(server->path));
+	} else {
+		bool v6 = strchr(server->host, ':') != NULL;
+		size_t size = strlen(server->host) + 16;
+		if ((server->label = malloc(size))) {
+			snprintf(server->label, size, v6 ? "[%s]:%d" : "%s:%d", server->host, server->port);
+		}
+	}
+	server->key = make_key(server);
+	return (server->label && server->key) || reject(error, "could not be read: out of memory");
+}

@@ -1,0 +1,54 @@
+#ifndef DLOCK_REDIS_SERVER_H
+#define DLOCK_REDIS_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../base/clock.h"
+#include "../base/error.h"
+
+#define DLOCK_REDIS_PORT 6379
+
+/* Where a Redis server is and how to talk to it. Filled field by field or from a DSN, then sealed; not changed after.
+ * Strings are owned and NULL where not given. */
+typedef struct {
+	unsigned references;
+	char *host; /* NULL: unix socket at `path` */
+	char *path;
+	int port;
+	int database;
+	char *user; /* NULL: the default user */
+	char *password;
+	dlock_nanos connect_timeout; /* for TCP, TLS, AUTH and SELECT together */
+	dlock_nanos read_timeout;    /* for each answer */
+
+	bool tls;
+	bool tls_verify_peer; /* both are on unless switched off */
+	bool tls_verify_peer_name;
+	char *tls_peer_name; /* NULL: the host */
+	char *tls_cafile;    /* NULL: the system's */
+	char *tls_capath;
+	char *tls_cert;
+	char *tls_key;
+
+	char *label; /* "host:port" or the socket's path: names the server in messages, without credentials */
+	char *key;   /* whatever makes two connections different; holds the password, so never shown */
+} dlock_server;
+
+/* Port and database at their defaults, with one reference. NULL when out of memory. */
+dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout);
+void dlock_server_release(dlock_server *server);
+
+/* Replaces an owned string by a copy. */
+bool dlock_server_set(char **field, const char *value, size_t len);
+
+/* Reads redis://, rediss:// or unix://. On failure the message goes on from the name of an argument: "must ...". */
+bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error);
+
+/* Sets one of the options that DSN queries and arrays share ("connect_timeout", "cafile", ...). */
+bool dlock_server_option(dlock_server *server, const char *name, const char *value, size_t len, dlock_error *error);
+
+/* Checks the whole and makes label and key. To be called once, last. */
+bool dlock_server_seal(dlock_server *server, dlock_error *error);
+
+#endif

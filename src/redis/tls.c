@@ -1,0 +1,128 @@
+#include "tls.h"
+
+#ifdef DLOCK_TLS
+
+#include <hiredis/hiredis_ssl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The host name goes into the handshake (SNI) and must be in the certificate; an address is checked as an address. */
+static bool expect_name(SSL *tls, const dlock_server *server)
+{
+	const char *name = server->tls_peer_name ? server->tls_peer_name : server->host;
+
+	if (!name) {
+		return !server->tls_verify_peer_name;
+	}
+	ASN1_OCTET_STRING *address = a2i_IPADDRESS(name);
+	bool is_address = address != NULL;
+	ASN1_OCTET_STRING_free(address);
+
+	if (!is_address && SSL_set_tlsext_host_name(tls, name) != 1) {
+		return false;
+	}
+	if (!server->tls_verify_peer || !server->tls_verify_peer_name) {
+		return true;
+	}
+	return is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1 : SSL_set1_host(tls, name) == 1;
+}
+
+static const char *configure(SSL_CTX *context, const dlock_server *server)
+{
+	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+	SSL_CTX_set_verify(context, server->tls_verify_peer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+	if (server->tls_cafile || server->tls_capath) {
+		if (SSL_CTX_load_verify_locations(context, server->tls_cafile, server->tls_capath) != 1) {
+			return "cafile or capath cannot be read";
+		}
+	} else if (SSL_CTX_set_default_verify_paths(context) != 1) {
+		return "the system's certificate authorities cannot be read";
+	}
+	if (server->tls_cert && SSL_CTX_use_certificate_chain_file(context, server->tls_cert) != 1) {
+		return "local_cert cannot be read";
+	}
+	const char *key = server->tls_key ? server->tls_key : server->tls_cert;
+	if (key && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1) {
+		return "local_pk cannot be read or does not belong to local_cert";
+	}
+	return NULL;
+}
+
+struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, dlock_error *error)
+{
+	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+	SSL *tls = NULL;
+	const char *problem = context ? configure(context, server) : "out of memory";
+
+	if (!problem && (!(tls = SSL_new(context)) || !expect_name(tls, server))) {
+		problem = "the name to expect in the certificate cannot be used";
+	}
+	SSL_CTX_free(context); /* `tls` keeps it */
+	ERR_clear_error();
+	if (problem) {
+		SSL_free(tls);
+		dlock_fail(error, DLOCK_CONNECTION, "TLS: %s", problem);
+		return NULL;
+	}
+	/* hiredis takes the SSL over only when this succeeds. */
+	if (redisInitiateSSL(redis, tls) != REDIS_OK) {
+		dlock_fail(error, DLOCK_CONNECTION, "TLS: %s", redis->errstr);
+		dlock_tls_explain(tls, error);
+		SSL_free(tls);
+		ERR_clear_error();
+		return NULL;
+	}
+	return tls;
+}
+
+bool dlock_tls_pending(const struct ssl_st *tls)
+{
+	return tls && SSL_pending(tls) > 0;
+}
+
+bool dlock_tls_handshaking(const struct ssl_st *tls)
+{
+	return tls && !SSL_is_init_finished(tls);
+}
+
+void dlock_tls_explain(const struct ssl_st *tls, dlock_error *error)
+{
+	long result = tls ? SSL_get_verify_result(tls) : X509_V_OK;
+
+	if (result != X509_V_OK) {
+		size_t used = strlen(error->message);
+		snprintf(error->message + used, sizeof error->message - used, " (certificate: %s)",
+			X509_verify_cert_error_string(result));
+	}
+}
+
+#else
+
+struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, dlock_error *error)
+{
+	(void) redis, (void) server;
+	dlock_fail(error, DLOCK_CONNECTION, "This build has no TLS");
+	return NULL;
+}
+
+bool dlock_tls_pending(const struct ssl_st *tls)
+{
+	(void) tls;
+	return false;
+}
+
+bool dlock_tls_handshaking(const struct ssl_st *tls)
+{
+	(void) tls;
+	return false;
+}
+
+void dlock_tls_explain(const struct ssl_st *tls, dlock_error *error)
+{
+	(void) tls, (void) error;
+}
+
+#endif

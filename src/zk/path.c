@@ -1,0 +1,151 @@
+#include "path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "_c_"
+#define INFIX  "-lock-"
+
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '%' && c != '/';
+}
+
+static char *encode_byte(char *out, unsigned char c)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	*out++ = '%';
+	*out++ = digits[c >> 4];
+	*out++ = digits[c & 15];
+	return out;
+}
+
+/* Names that mean something to the server as a whole: one encoded byte is enough to make them ordinary. */
+static bool is_reserved(const char *root, const char *resource, size_t len)
+{
+	return (len == 1 && *resource == '.') || (len == 2 && memcmp(resource, "..", 2) == 0)
+		|| (len == 9 && root[1] == '\0' && memcmp(resource, "zookeeper", 9) == 0);
+}
+
+char *dlock_zk_parent_path(const char *root, const char *resource, size_t resource_len)
+{
+	size_t root_len = root[1] ? strlen(root) : 0;
+	char *path = malloc(root_len + 1 + 3 * resource_len + 2), *out = path;
+
+	if (!path) {
+		return NULL;
+	}
+	memcpy(out, root, root_len);
+	out += root_len;
+	*out++ = '/';
+	bool reserved = is_reserved(root, resource, resource_len);
+	for (size_t i = 0; i < resource_len; i++) {
+		if (is_plain((unsigned char) resource[i]) && !(reserved && i == 0)) {
+			*out++ = resource[i];
+		} else {
+			out = encode_byte(out, (unsigned char) resource[i]);
+		}
+	}
+	if (resource_len == 0) {
+		*out++ = '%'; /* no other name is encoded like this */
+	}
+	*out = '\0';
+	return path;
+}
+
+static char *join(const char *a, const char *b, const char *c, const char *d)
+{
+	size_t size = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 1;
+	char *joined = malloc(size);
+
+	if (joined) {
+		snprintf(joined, size, "%s%s%s%s", a, b, c, d);
+	}
+	return joined;
+}
+
+char *dlock_zk_node_path(const char *parent, const char *guid)
+{
+	return join(parent, "/" PREFIX, guid, INFIX);
+}
+
+char *dlock_zk_child_path(const char *parent, const char *child)
+{
+	return join(parent, "/", child, "");
+}
+
+static size_t trailing_digits(const char *name, size_t len)
+{
+	size_t digits = 0;
+
+	while (digits < len && digits < 10 && name[len - digits - 1] >= '0' && name[len - digits - 1] <= '9') {
+		digits++;
+	}
+	return digits;
+}
+
+/* The server writes the number with "%010d": ten digits, or a minus and at least nine. A minus before ten digits may
+ * also be the end of the name's own part ("lock-"). Padding tells most of them apart, since a negative number of ten
+ * digits starts with 1 or 2; the rest is told by what comes before: another separator, then this is the sign. */
+bool dlock_zk_sequence(const char *name, int32_t *sequence)
+{
+	size_t len = strlen(name), digits = trailing_digits(name, len);
+
+	if (digits < 9) {
+		return false;
+	}
+	int64_t number = strtoll(name + len - digits, NULL, 10);
+	const char *sign = len > digits && name[len - digits - 1] == '-' ? name + len - digits - 1 : NULL;
+
+	if (digits == 9) {
+		if (!sign) {
+			return false;
+		}
+		number = -number;
+	} else if (sign && number >= 1000000000
+		&& (number > INT32_MAX || sign == name || sign[-1] == '-' || sign[-1] == '_')) {
+		number = -number;
+	}
+	if (number > INT32_MAX || number < INT32_MIN) {
+		return false;
+	}
+	*sequence = (int32_t) number;
+	return true;
+}
+
+bool dlock_zk_before(int32_t a, int32_t b)
+{
+	uint32_t distance = (uint32_t) b - (uint32_t) a;
+
+	return distance != 0 && distance < UINT32_C(0x80000000);
+}
+
+bool dlock_zk_is_node_of(const char *name, const char *guid)
+{
+	size_t len = strlen(guid);
+
+	return strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strncmp(name + sizeof PREFIX - 1, guid, len) == 0
+		&& strncmp(name + sizeof PREFIX - 1 + len, INFIX, sizeof INFIX - 1) == 0;
+}
+
+dlock_zk_place dlock_zk_find_place(char *const *children, int count, const char *mine)
+{
+	dlock_zk_place place = { false, NULL };
+	int32_t my_sequence, sequence, last = 0;
+
+	if (!dlock_zk_sequence(mine, &my_sequence)) {
+		return place;
+	}
+	for (int i = 0; i < count; i++) {
+		if (strcmp(children[i], mine) == 0) {
+			place.present = true;
+		} else if (dlock_zk_sequence(children[i], &sequence) && dlock_zk_before(sequence, my_sequence)
+			&& (!place.predecessor || dlock_zk_before(last, sequence))) {
+			place.predecessor = children[i];
+			last = sequence;
+		}
+	}
+	return place;
+}

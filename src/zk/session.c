@@ -1,0 +1,312 @@
+#include "internal.h"
+#include "keeper.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The library's and glibc's resolver run on it. */
+#define STACK_SIZE (256 * 1024)
+
+struct dlock_zk_pool {
+	dlock_zk_session *sessions;
+	dlock_zk_session *retired; /* their threads are still closing them */
+	unsigned long opened;
+};
+
+/* What came over a fork belongs to the parent, library threads' memory included. It is kept here, reachable, and never
+ * touched again. Only the first thread of a child can have any. */
+static dlock_zk_session *inherited;
+
+dlock_zk_pool *dlock_zk_pool_new(void)
+{
+	return calloc(1, sizeof(dlock_zk_pool));
+}
+
+unsigned long dlock_zk_pool_sessions_opened(const dlock_zk_pool *pool)
+{
+	return pool->opened;
+}
+
+static void free_session(dlock_zk_session *session)
+{
+	dlock_zk_bell_close(&session->owner_bell);
+	dlock_zk_bell_close(&session->thread_bell);
+	pthread_mutex_destroy(&session->mutex);
+	free(session->watched);
+	free(session->hosts);
+	free(session->expanded);
+	if (session->auth) {
+		for (volatile char *secret = session->auth; *secret; secret++) {
+			*secret = 0;
+		}
+	}
+	free(session->auth);
+	free(session);
+}
+
+void dlock_zk_session_release(dlock_zk_session *session)
+{
+	if (session && session->process == dlock_process_current() && --session->references == 0) {
+		free_session(session);
+	}
+}
+
+static void disown(dlock_zk_session **list)
+{
+	while (*list) {
+		dlock_zk_session *session = *list;
+		if (session->process == dlock_process_current()) {
+			list = &session->next;
+			continue;
+		}
+		*list = session->next;
+		/* These descriptors are our copies, and no thread of ours sleeps on them. */
+		dlock_zk_bell_close(&session->owner_bell);
+		dlock_zk_bell_close(&session->thread_bell);
+		session->next = inherited;
+		inherited = session;
+	}
+}
+
+/* Joins the threads of those that are closed; of all if `wait`. */
+static void reap(dlock_zk_pool *pool, bool wait)
+{
+	for (dlock_zk_session **at = &pool->retired; *at;) {
+		dlock_zk_session *session = *at;
+		pthread_mutex_lock(&session->mutex);
+		bool ended = session->ended;
+		pthread_mutex_unlock(&session->mutex);
+		if (!ended && !wait) {
+			at = &session->next;
+			continue;
+		}
+		*at = session->next;
+		pthread_join(session->thread, NULL);
+		dlock_zk_session_release(session);
+	}
+}
+
+static void tidy(dlock_zk_pool *pool)
+{
+	disown(&pool->sessions);
+	disown(&pool->retired);
+	reap(pool, false);
+}
+
+static bool start_thread(dlock_zk_session *session)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+
+	if (pthread_attr_init(&attributes) != 0) {
+		return false;
+	}
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	/* The library's threads are started by this one and inherit its mask: no handler ever runs on any of them. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failure = pthread_create(&session->thread, &attributes, dlock_zk_keep, session);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return failure == 0;
+}
+
+static dlock_zk_session *open_session(const char *hosts, dlock_nanos timeout, const char *auth)
+{
+	dlock_zk_session *session = calloc(1, sizeof *session);
+
+	if (!session) {
+		return NULL;
+	}
+	session->references = 1;
+	session->process = dlock_process_current();
+	session->asked = timeout;
+	session->owner_bell = session->thread_bell = (dlock_zk_bell) { -1, -1 };
+	/* The server creates the session later than this. */
+	session->cut_off = session->lived = session->before_sent = session->probe_sent = dlock_now();
+	pthread_mutex_init(&session->mutex, NULL);
+	session->hosts = strdup(hosts);
+	session->expanded = dlock_zk_hosts_expand(hosts, true);
+	session->auth = auth ? strdup(auth) : NULL;
+	if (!session->hosts || !session->expanded || (auth && !session->auth)
+		|| !dlock_zk_bell_open(&session->owner_bell) || !dlock_zk_bell_open(&session->thread_bell)
+		|| !start_thread(session)) {
+		free_session(session);
+		return NULL;
+	}
+	return session;
+}
+
+static bool is_for(const dlock_zk_session *session, const char *hosts, dlock_nanos timeout, const char *auth)
+{
+	return session->asked == timeout && strcmp(session->hosts, hosts) == 0
+		&& (auth ? session->auth && strcmp(session->auth, auth) == 0 : !session->auth);
+}
+
+dlock_zk_session *dlock_zk_session_get(dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth,
+	dlock_error *error)
+{
+	dlock_zk_session *session, *next;
+
+	tidy(pool);
+	for (session = pool->sessions; session; session = next) {
+		next = session->next;
+		if (!is_for(session, hosts, timeout, auth)) {
+			continue;
+		}
+		if (dlock_zk_session_view(session).state < DLOCK_ZK_EXPIRED) {
+			session->references++;
+			return session;
+		}
+		dlock_zk_session_retire(pool, session);
+	}
+	session = open_session(hosts, timeout, auth);
+	if (!session) {
+		dlock_fail(error, DLOCK_FAILED, "No ZooKeeper session could be started: out of memory, threads or descriptors");
+		return NULL;
+	}
+	session->next = pool->sessions;
+	pool->sessions = session;
+	pool->opened++;
+	session->references++;
+	return session;
+}
+
+void dlock_zk_session_retire(dlock_zk_pool *pool, dlock_zk_session *session)
+{
+	dlock_zk_session **at = &pool->sessions;
+
+	while (*at && *at != session) {
+		at = &(*at)->next;
+	}
+	if (!*at) {
+		return;
+	}
+	*at = session->next;
+	session->next = pool->retired;
+	pool->retired = session;
+	pthread_mutex_lock(&session->mutex);
+	session->stop = true;
+	if (session->state < DLOCK_ZK_EXPIRED) {
+		session->state = DLOCK_ZK_EXPIRED; /* as good as: nothing may be asked of it any more */
+	}
+	dlock_zk_bell_ring(&session->thread_bell);
+	pthread_mutex_unlock(&session->mutex);
+}
+
+dlock_nanos dlock_zk_session_deadline(const dlock_zk_session *session)
+{
+	return session->lived + session->timeout - session->timeout / 100 - 2 * DLOCK_MS;
+}
+
+dlock_zk_view dlock_zk_session_view(dlock_zk_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	dlock_zk_view view = {
+		.state = session->state,
+		.deadline = dlock_zk_session_deadline(session),
+		.id = session->id,
+		.connections = session->connections,
+		.events = session->events,
+	};
+	pthread_mutex_unlock(&session->mutex);
+	return view;
+}
+
+dlock_status dlock_zk_session_await(dlock_zk_session *session, unsigned long seen, dlock_nanos until,
+	const dlock_wait *wait)
+{
+	struct pollfd bell = { .fd = session->owner_bell.read_fd, .events = POLLIN };
+	int ready = 1;
+
+	for (;;) {
+		pthread_mutex_lock(&session->mutex);
+		bool happened = session->events != seen;
+		session->sleeper = happened || ready <= 0 ? NULL : session;
+		pthread_mutex_unlock(&session->mutex);
+		if (happened) {
+			return DLOCK_OK;
+		}
+		if (ready <= 0) {
+			return ready == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
+		}
+		ready = dlock_wait_poll(&bell, 1, until, wait);
+		if (ready > 0) {
+			dlock_zk_bell_silence(&session->owner_bell);
+		}
+	}
+}
+
+static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
+{
+	char reason[sizeof session->reason];
+
+	pthread_mutex_lock(&session->mutex);
+	dlock_zk_state state = session->state;
+	memcpy(reason, session->reason, sizeof reason);
+	pthread_mutex_unlock(&session->mutex);
+	if (state == DLOCK_ZK_AUTH_FAILED) {
+		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: authentication failed", session->hosts);
+	}
+	if (state == DLOCK_ZK_REFUSED) {
+		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection: %s", session->hosts, reason);
+	}
+	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection within %g s%s%s%s", session->hosts,
+		(double) session->asked / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+}
+
+dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos until, const dlock_wait *wait,
+	dlock_error *error)
+{
+	for (;;) {
+		dlock_zk_view view = dlock_zk_session_view(session);
+		if (view.state == DLOCK_ZK_CONNECTED) {
+			return DLOCK_OK;
+		}
+		if (view.state == DLOCK_ZK_EXPIRED) {
+			return DLOCK_LOST;
+		}
+		if (view.state > DLOCK_ZK_EXPIRED) {
+			return no_connection(session, error);
+		}
+		dlock_status status = dlock_zk_session_await(session, view.events, until, wait);
+		if (status == DLOCK_INTERRUPTED) {
+			return status;
+		}
+		if (status == DLOCK_TIMEOUT) {
+			return no_connection(session, error);
+		}
+	}
+}
+
+static bool has_orphans(dlock_zk_session *session, unsigned long *events)
+{
+	pthread_mutex_lock(&session->mutex);
+	bool has = session->orphans && session->state < DLOCK_ZK_EXPIRED;
+	*events = session->events;
+	pthread_mutex_unlock(&session->mutex);
+	return has;
+}
+
+void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)
+{
+	unsigned long events;
+
+	tidy(pool);
+	for (dlock_zk_session *session = pool->sessions; session; session = session->next) {
+		while (has_orphans(session, &events)
+			&& dlock_zk_session_await(session, events, deadline, NULL) == DLOCK_OK) {
+		}
+	}
+}
+
+void dlock_zk_pool_free(dlock_zk_pool *pool)
+{
+	tidy(pool);
+	while (pool->sessions) {
+		dlock_zk_session_retire(pool, pool->sessions);
+	}
+	reap(pool, true);
+	free(pool);
+}

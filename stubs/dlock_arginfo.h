@@ -1,0 +1,539 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: b7f05345bfcdd4b4f40f0efe1c87e29fc4936942 */
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_DistributedLock___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, prefix, IS_STRING, 0, "\"Lock:\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, renew, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, legacy, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_lock, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+	ZEND_ARG_TYPE_MASK(0, timeout, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_MASK(0, expire, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_release, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_DistributedLock_unlock arginfo_class_DistributedLock_release
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_unlockAll, 0, 0, _IS_BOOL, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_expire, 0, 2, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+	ZEND_ARG_TYPE_MASK(0, expire, MAY_BE_LONG|MAY_BE_DOUBLE, NULL)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_DistributedLock_isLocking arginfo_class_DistributedLock_release
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_DistributedLock_acquire, 0, 1, Dlock\\Lease, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_DistributedLock_tryAcquire, 0, 1, Dlock\\Lease, 1)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_synchronized, 0, 2, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, criticalSection, IS_CALLABLE, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_DistributedLock_attach, 0, 1, Dlock\\Lease, 0)
+	ZEND_ARG_TYPE_INFO(0, handle, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_isLocked, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_RedLock___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, servers, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, retryDelay, IS_LONG, 0, "200")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, retryCount, IS_LONG, 0, "3")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, prefix, IS_STRING, 0, "\"\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, renew, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_MASK_EX(arginfo_class_RedLock_lock, 0, 1, MAY_BE_ARRAY|MAY_BE_FALSE)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_LONG, 0, "10000")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_RedLock_unlock, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, lock, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_RedLock_acquire arginfo_class_DistributedLock_acquire
+
+#define arginfo_class_RedLock_tryAcquire arginfo_class_DistributedLock_tryAcquire
+
+#define arginfo_class_RedLock_synchronized arginfo_class_DistributedLock_synchronized
+
+#define arginfo_class_RedLock_attach arginfo_class_DistributedLock_attach
+
+#define arginfo_class_RedLock_isLocked arginfo_class_DistributedLock_isLocked
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_ZkLock___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_MASK(0, servers, MAY_BE_STRING|MAY_BE_ARRAY, "\"127.0.0.1:2181\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, root, IS_STRING, 0, "\"/locks\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, sessionTimeout, IS_DOUBLE, 0, "10.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, auth, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_ZkLock_lock, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_MASK(0, timeout, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_ZkLock_release, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+#define arginfo_class_ZkLock_unlock arginfo_class_ZkLock_release
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_ZkLock_acquire, 0, 1, Dlock\\Lease, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_ZkLock_tryAcquire, 0, 1, Dlock\\Lease, 1)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_ZkLock_synchronized, 0, 2, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, criticalSection, IS_CALLABLE, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_ZkLock_attach, 0, 1, Dlock\\Lease, 0)
+	ZEND_ARG_TYPE_INFO(0, handle, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+#define arginfo_class_ZkLock_isLocked arginfo_class_ZkLock_release
+#endif
+
+#define arginfo_class_Dlock_LockManager_acquire arginfo_class_DistributedLock_acquire
+
+#define arginfo_class_Dlock_LockManager_tryAcquire arginfo_class_DistributedLock_tryAcquire
+
+#define arginfo_class_Dlock_LockManager_synchronized arginfo_class_DistributedLock_synchronized
+
+#define arginfo_class_Dlock_LockManager_attach arginfo_class_DistributedLock_attach
+
+#define arginfo_class_Dlock_LockManager_isLocked arginfo_class_DistributedLock_isLocked
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Lease___construct, 0, 0, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Lease_state, 0, 0, Dlock\\LeaseState, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_Lease_isHeld arginfo_class_DistributedLock_unlockAll
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_remaining, 0, 0, IS_DOUBLE, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_assertHeld, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_refresh, 0, 0, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_Lease_release arginfo_class_DistributedLock_unlockAll
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_detach, 0, 0, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_QuorumException_getServerErrors arginfo_Dlock_stats
+
+
+ZEND_FUNCTION(Dlock_stats);
+ZEND_METHOD(DistributedLock, __construct);
+ZEND_METHOD(DistributedLock, lock);
+ZEND_METHOD(DistributedLock, release);
+ZEND_METHOD(DistributedLock, unlockAll);
+ZEND_METHOD(DistributedLock, expire);
+ZEND_METHOD(DistributedLock, isLocking);
+ZEND_METHOD(DistributedLock, acquire);
+ZEND_METHOD(DistributedLock, tryAcquire);
+ZEND_METHOD(DistributedLock, synchronized);
+ZEND_METHOD(DistributedLock, attach);
+ZEND_METHOD(DistributedLock, isLocked);
+ZEND_METHOD(RedLock, __construct);
+ZEND_METHOD(RedLock, lock);
+ZEND_METHOD(RedLock, unlock);
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(ZkLock, __construct);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(ZkLock, lock);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, release);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, acquire);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, tryAcquire);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, synchronized);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, attach);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, isLocked);
+#endif
+ZEND_METHOD(Dlock_Lease, __construct);
+ZEND_METHOD(Dlock_Lease, state);
+ZEND_METHOD(Dlock_Lease, isHeld);
+ZEND_METHOD(Dlock_Lease, remaining);
+ZEND_METHOD(Dlock_Lease, assertHeld);
+ZEND_METHOD(Dlock_Lease, refresh);
+ZEND_METHOD(Dlock_Lease, release);
+ZEND_METHOD(Dlock_Lease, detach);
+ZEND_METHOD(Dlock_QuorumException, getServerErrors);
+
+
+static const zend_function_entry ext_functions[] = {
+	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_DistributedLock_methods[] = {
+	ZEND_ME(DistributedLock, __construct, arginfo_class_DistributedLock___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, lock, arginfo_class_DistributedLock_lock, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, release, arginfo_class_DistributedLock_release, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, unlock, release, arginfo_class_DistributedLock_unlock, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, unlockAll, arginfo_class_DistributedLock_unlockAll, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, expire, arginfo_class_DistributedLock_expire, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, isLocking, arginfo_class_DistributedLock_isLocking, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, acquire, arginfo_class_DistributedLock_acquire, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, tryAcquire, arginfo_class_DistributedLock_tryAcquire, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, synchronized, arginfo_class_DistributedLock_synchronized, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, attach, arginfo_class_DistributedLock_attach, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, isLocked, arginfo_class_DistributedLock_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_RedLock_methods[] = {
+	ZEND_ME(RedLock, __construct, arginfo_class_RedLock___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(RedLock, lock, arginfo_class_RedLock_lock, ZEND_ACC_PUBLIC)
+	ZEND_ME(RedLock, unlock, arginfo_class_RedLock_unlock, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, acquire, acquire, arginfo_class_RedLock_acquire, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, tryAcquire, tryAcquire, arginfo_class_RedLock_tryAcquire, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, synchronized, synchronized, arginfo_class_RedLock_synchronized, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_RedLock_attach, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, isLocked, isLocked, arginfo_class_RedLock_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+#if defined(DLOCK_ZOOKEEPER)
+static const zend_function_entry class_ZkLock_methods[] = {
+	ZEND_ME(ZkLock, __construct, arginfo_class_ZkLock___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(ZkLock, lock, arginfo_class_ZkLock_lock, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, release, release, arginfo_class_ZkLock_release, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, unlock, release, arginfo_class_ZkLock_unlock, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, acquire, acquire, arginfo_class_ZkLock_acquire, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, tryAcquire, tryAcquire, arginfo_class_ZkLock_tryAcquire, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, synchronized, synchronized, arginfo_class_ZkLock_synchronized, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_ZkLock_attach, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, isLocked, isLocked, arginfo_class_ZkLock_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+#endif
+
+
+static const zend_function_entry class_Dlock_LockManager_methods[] = {
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, acquire, arginfo_class_Dlock_LockManager_acquire, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, tryAcquire, arginfo_class_Dlock_LockManager_tryAcquire, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, synchronized, arginfo_class_Dlock_LockManager_synchronized, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, attach, arginfo_class_Dlock_LockManager_attach, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, isLocked, arginfo_class_Dlock_LockManager_isLocked, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_LeaseState_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Lease_methods[] = {
+	ZEND_ME(Dlock_Lease, __construct, arginfo_class_Dlock_Lease___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Dlock_Lease, state, arginfo_class_Dlock_Lease_state, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, isHeld, arginfo_class_Dlock_Lease_isHeld, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, remaining, arginfo_class_Dlock_Lease_remaining, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, assertHeld, arginfo_class_Dlock_Lease_assertHeld, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, refresh, arginfo_class_Dlock_Lease_refresh, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, release, arginfo_class_Dlock_Lease_release, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, detach, arginfo_class_Dlock_Lease_detach, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_DlockException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_AcquireTimeoutException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_LeaseLostException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_ConnectionException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_QuorumException_methods[] = {
+	ZEND_ME(Dlock_QuorumException, getServerErrors, arginfo_class_Dlock_QuorumException_getServerErrors, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_DeadlockException_methods[] = {
+	ZEND_FE_END
+};
+
+static void register_dlock_symbols(int module_number)
+{
+	REGISTER_STRING_CONSTANT("Dlock\\VERSION", PHP_DLOCK_VERSION, CONST_PERSISTENT);
+}
+
+static zend_class_entry *register_class_DistributedLock(zend_class_entry *class_entry_Dlock_LockManager)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_CLASS_ENTRY(ce, "DistributedLock", class_DistributedLock_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Dlock_LockManager);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_RedLock(zend_class_entry *class_entry_Dlock_LockManager)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_CLASS_ENTRY(ce, "RedLock", class_RedLock_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Dlock_LockManager);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+#if defined(DLOCK_ZOOKEEPER)
+static zend_class_entry *register_class_ZkLock(zend_class_entry *class_entry_Dlock_LockManager)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_CLASS_ENTRY(ce, "ZkLock", class_ZkLock_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Dlock_LockManager);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 3, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+#endif
+
+static zend_class_entry *register_class_Dlock_LockManager(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "LockManager", class_Dlock_LockManager_methods);
+	class_entry = zend_register_internal_interface(&ce);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_LeaseState(void)
+{
+	zend_class_entry *class_entry = zend_register_internal_enum("Dlock\\LeaseState", IS_UNDEF, class_Dlock_LeaseState_methods);
+
+	zend_enum_add_case_cstr(class_entry, "Held", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Uncertain", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Lost", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Released", NULL);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Lease(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Lease", class_Dlock_Lease_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	zval property_resource_default_value;
+	ZVAL_UNDEF(&property_resource_default_value);
+	zend_string *property_resource_name = zend_string_init("resource", sizeof("resource") - 1, 1);
+	zend_declare_typed_property(class_entry, property_resource_name, &property_resource_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_resource_name);
+
+	zval property_token_default_value;
+	ZVAL_UNDEF(&property_token_default_value);
+	zend_string *property_token_name = zend_string_init("token", sizeof("token") - 1, 1);
+	zend_declare_typed_property(class_entry, property_token_name, &property_token_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_token_name);
+
+	zval property_fencingToken_default_value;
+	ZVAL_UNDEF(&property_fencingToken_default_value);
+	zend_string *property_fencingToken_name = zend_string_init("fencingToken", sizeof("fencingToken") - 1, 1);
+	zend_declare_typed_property(class_entry, property_fencingToken_name, &property_fencingToken_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_fencingToken_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_DlockException(zend_class_entry *class_entry_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "DlockException", class_Dlock_DlockException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_AcquireTimeoutException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "AcquireTimeoutException", class_Dlock_AcquireTimeoutException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_LeaseLostException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "LeaseLostException", class_Dlock_LeaseLostException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_ConnectionException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "ConnectionException", class_Dlock_ConnectionException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_QuorumException(zend_class_entry *class_entry_Dlock_ConnectionException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "QuorumException", class_Dlock_QuorumException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_ConnectionException);
+
+	zval property_serverErrors_default_value;
+	ZVAL_EMPTY_ARRAY(&property_serverErrors_default_value);
+	zend_string *property_serverErrors_name = zend_string_init("serverErrors", sizeof("serverErrors") - 1, 1);
+	zend_declare_typed_property(class_entry, property_serverErrors_name, &property_serverErrors_default_value, ZEND_ACC_PRIVATE, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_serverErrors_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_DeadlockException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "DeadlockException", class_Dlock_DeadlockException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}

@@ -1,0 +1,188 @@
+/* Unit tests of src/zk/path.c and src/zk/options.c. Prints TAP. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/zk/options.h"
+#include "../../src/zk/path.h"
+
+static int count, failures;
+
+static void check(bool good, const char *name)
+{
+	failures += !good;
+	printf("%sok %d - %s\n", good ? "" : "not ", ++count, name);
+}
+
+static bool parent_is(const char *root, const char *resource, size_t len, const char *expected)
+{
+	char *path = dlock_zk_parent_path(root, resource, len);
+	bool same = strcmp(path, expected) == 0;
+
+	if (!same) {
+		printf("# %s instead of %s\n", path, expected);
+	}
+	free(path);
+	return same;
+}
+
+static bool sequence_is(const char *name, int64_t expected)
+{
+	int32_t sequence;
+
+	return dlock_zk_sequence(name, &sequence) && sequence == expected;
+}
+
+static bool no_sequence(const char *name)
+{
+	int32_t sequence;
+
+	return !dlock_zk_sequence(name, &sequence);
+}
+
+static void names(void)
+{
+	char bytes[256], long_name[1024], *path;
+
+	check(parent_is("/locks", "orders-7_a.b C:~", 16, "/locks/orders-7_a.b C:~"), "plain names stay");
+	check(parent_is("/locks", "a/b", 3, "/locks/a%2Fb"), "slash");
+	check(parent_is("/locks", "100%", 4, "/locks/100%25"), "percent");
+	check(parent_is("/locks", ".", 1, "/locks/%2E"), "dot");
+	check(parent_is("/locks", "..", 2, "/locks/%2E."), "two dots");
+	check(parent_is("/locks", "...", 3, "/locks/..."), "three dots are a name");
+	check(parent_is("/", "zookeeper", 9, "/%7Aookeeper"), "the server's own node");
+	check(parent_is("/locks", "zookeeper", 9, "/locks/zookeeper"), "not the server's own node");
+	check(parent_is("/a/b", "\xc3\xa9", 2, "/a/b/%C3%A9"), "UTF-8");
+	check(parent_is("/l", "a\0b\x7f\n", 5, "/l/a%00b%7F%0A"), "control bytes");
+	check(parent_is("/l", "", 0, "/l/%"), "empty");
+	for (int i = 0; i < 256; i++) {
+		bytes[i] = (char) i;
+	}
+	path = dlock_zk_parent_path("/l", bytes, sizeof bytes);
+	check(strlen(path) == 3 + 3 * (32 + 1 + 128 + 2) + 256 - 163, "every byte");
+	free(path);
+	memset(long_name, 0xff, sizeof long_name);
+	path = dlock_zk_parent_path("/l", long_name, sizeof long_name);
+	check(strlen(path) == 3 + 3 * 1024, "the longest name");
+	free(path);
+	path = dlock_zk_node_path("/l/r", "0123");
+	check(strcmp(path, "/l/r/_c_0123-lock-") == 0, "node path");
+	free(path);
+	check(dlock_zk_is_node_of("_c_0123-lock-0000000001", "0123"), "own node");
+	check(!dlock_zk_is_node_of("_c_0124-lock-0000000001", "0123"), "another's node");
+	check(!dlock_zk_is_node_of("_c_01234-lock-0000000001", "0123"), "longer guid");
+}
+
+static void sequences(void)
+{
+	check(sequence_is("_c_5f0-lock-0000000012", 12), "Curator");
+	check(sequence_is("ab12__lock__0000000007", 7), "kazoo");
+	check(sequence_is("lock-0000000001", 1), "plain");
+	check(sequence_is("_c_5f0-__READ__0000000003", 3), "read lock");
+	check(sequence_is("_c_5f0-__WRIT__0000000003", 3), "write lock");
+	check(sequence_is("_c_5f0-lock-2147483647", INT32_MAX), "largest");
+	check(sequence_is("_c_5f0-lock--2147483648", INT32_MIN), "overflown");
+	check(sequence_is("_c_5f0-lock--1000000000", -1000000000), "negative, ten digits");
+	check(sequence_is("ab12__lock__-2147483648", INT32_MIN), "overflown, kazoo");
+	check(sequence_is("ab12__lock__-1000000000", -1000000000), "negative, kazoo");
+	check(sequence_is("lock--000000001", -1), "negative, padded");
+	check(sequence_is("lock-1000000000", 1000000000), "a separator is no sign");
+	check(sequence_is("lock-0100000000", 100000000), "padding tells it is no sign");
+	check(no_sequence("lock-9999999999"), "too large");
+	check(sequence_is("lock-000000001", -1), "minus and nine digits");
+	check(no_sequence("lease"), "no digits");
+	check(no_sequence(""), "empty name");
+	check(no_sequence("12345678"), "eight digits");
+	check(sequence_is("0000000005", 5), "nothing but the number");
+}
+
+static void places(void)
+{
+	char *line[] = { "lease", "b__lock__0000000009", "_c_1-lock-0000000010", "_c_2-lock-0000000002", "x-lock-0000000011" };
+	char *over[] = { "_c_1-lock--2147483648", "_c_2-lock-2147483647", "_c_3-lock--2147483647" };
+	dlock_zk_place place = dlock_zk_find_place(line, 5, "_c_1-lock-0000000010");
+
+	check(place.present && place.predecessor && strcmp(place.predecessor, line[1]) == 0, "the one before, by number");
+	place = dlock_zk_find_place(line, 5, "_c_2-lock-0000000002");
+	check(place.present && !place.predecessor, "the first");
+	place = dlock_zk_find_place(line, 5, "_c_9-lock-0000000010");
+	check(!place.present, "another's node of the same number is not mine");
+	place = dlock_zk_find_place(over, 3, "_c_1-lock--2147483648");
+	check(place.predecessor && strcmp(place.predecessor, over[1]) == 0, "the one before, across the overflow");
+	place = dlock_zk_find_place(over, 3, "_c_2-lock-2147483647");
+	check(place.present && !place.predecessor, "the first, before the overflow");
+	check(dlock_zk_before(1, 2) && !dlock_zk_before(2, 1) && !dlock_zk_before(2, 2), "order");
+	check(dlock_zk_before(INT32_MAX, INT32_MIN) && !dlock_zk_before(INT32_MIN, INT32_MAX), "order across the overflow");
+}
+
+static bool refused(bool (*checked)(const char *, dlock_error *), const char *text, const char *word)
+{
+	dlock_error error = { "" };
+	bool good = !checked(text, &error) && strncmp(error.message, "must ", 5) == 0 && strstr(error.message, word);
+
+	if (!good) {
+		printf("# %s: %s\n", text, error.message);
+	}
+	return good;
+}
+
+static bool expands(const char *hosts, bool with_chroot, const char *expected)
+{
+	char *expanded = dlock_zk_hosts_expand(hosts, with_chroot);
+	bool same = strcmp(expanded, expected) == 0;
+
+	if (!same) {
+		printf("# %s instead of %s\n", expanded, expected);
+	}
+	free(expanded);
+	return same;
+}
+
+static void options(void)
+{
+	dlock_error error;
+
+	check(dlock_zk_hosts_check("h1:2181,h2:1/chroot/x", &error), "hosts and chroot");
+	check(dlock_zk_hosts_check("h1", &error) && dlock_zk_hosts_check("[::1]:65535,[::1]/", &error), "ports may be missing");
+	check(refused(dlock_zk_hosts_check, "", "at least one host"), "no host");
+	check(refused(dlock_zk_hosts_check, "/x", "at least one host"), "only a chroot");
+	check(refused(dlock_zk_hosts_check, "h1,,h2", "empty host"), "empty host");
+	check(refused(dlock_zk_hosts_check, "h1,", "empty host"), "trailing comma");
+	check(refused(dlock_zk_hosts_check, ":2181", "empty host"), "port alone");
+	check(refused(dlock_zk_hosts_check, "h1:0", "ports"), "port 0");
+	check(refused(dlock_zk_hosts_check, "h1:65536", "ports"), "port too large");
+	check(refused(dlock_zk_hosts_check, "h1:21x", "ports"), "port with letters");
+	check(refused(dlock_zk_hosts_check, "h1:02181", "ports"), "octal port");
+	check(refused(dlock_zk_hosts_check, "h1:", "ports"), "port missing");
+	check(refused(dlock_zk_hosts_check, "::1:2181", "brackets"), "IPv6 without brackets");
+	check(refused(dlock_zk_hosts_check, "[::1:2181", "bracket"), "open bracket");
+	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "bracket"), "text behind the bracket");
+	check(refused(dlock_zk_hosts_check, "h 1", "spaces"), "space");
+	check(refused(dlock_zk_hosts_check, "h1/a/", "chroot"), "chroot with a slash at the end");
+	check(refused(dlock_zk_hosts_check, "h1/a//b", "chroot"), "chroot with an empty component");
+	check(refused(dlock_zk_hosts_check, "h1/../b", "chroot"), "chroot with two dots");
+	check(dlock_zk_root_check("/", &error) && dlock_zk_root_check("/a/..b", &error), "roots");
+	check(refused(dlock_zk_root_check, "locks", "start with"), "relative root");
+	check(refused(dlock_zk_root_check, "", "start with"), "empty root");
+	check(refused(dlock_zk_root_check, "/a/", "end with"), "root with a slash at the end");
+	check(refused(dlock_zk_root_check, "/a/./b", "component"), "root with a dot");
+	check(refused(dlock_zk_root_check, "/zookeeper/x", "zookeeper"), "the server's own root");
+	check(dlock_zk_auth_check("digest:u:p:q", &error), "credentials");
+	check(refused(dlock_zk_auth_check, "digest:secret", "digest:user:password") && !strstr(error.message, "secret"),
+		"credentials without a user");
+	check(refused(dlock_zk_auth_check, "digest::p", "digest:user:password"), "credentials with an empty user");
+	check(refused(dlock_zk_auth_check, "sasl:u:p", "digest:user:password"), "another scheme");
+	check(expands("h1,h2:5,[::1],[fe80::1]:7/c", true, "h1:2181,h2:5,::1:2181,fe80::1:7/c"), "expanded");
+	check(expands("h1:3/c", false, "h1:3"), "expanded without chroot");
+}
+
+int main(void)
+{
+	names();
+	sequences();
+	places();
+	options();
+	printf("1..%d\n", count);
+	return failures != 0;
+}
