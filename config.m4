@@ -20,6 +20,9 @@ if test "$PHP_DLOCK" != "no"; then
     AC_MSG_ERROR([pkg-config was not found; install it (Debian: pkg-config)])
   fi
 
+  dnl The layers below PHP do not read PHP's config.h, so what was found is told on the command line.
+  DLOCK_DEFINES="-DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 -D_GNU_SOURCE"
+
   dnl ---- hiredis ----
   AC_MSG_CHECKING([for hiredis 0.14 or later])
   if $PKG_CONFIG --atleast-version=0.14 hiredis; then
@@ -38,7 +41,7 @@ if test "$PHP_DLOCK" != "no"; then
       AC_MSG_RESULT([yes])
       PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I hiredis_ssl openssl)])
       PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs hiredis_ssl openssl)], [DLOCK_SHARED_LIBADD])
-      AC_DEFINE([DLOCK_TLS], [1], [TLS to Redis])
+      DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_TLS=1"
     else
       AC_MSG_RESULT([no, building without TLS to Redis])
       if test "$PHP_DLOCK_TLS" = "yes"; then
@@ -81,8 +84,7 @@ if test "$PHP_DLOCK" != "no"; then
         PHP_ADD_INCLUDE([$dlock_zookeeper_dir/include])
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
-      AC_DEFINE([DLOCK_ZOOKEEPER], [1], [ZkLock])
-      AC_DEFINE([THREADED], [1], [The ZooKeeper client with its own threads])
+      DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
       DLOCK_ZOOKEEPER_SOURCES="src/engine/zookeeper.c src/zk/answer.c src/zk/bell.c src/zk/diagnose.c src/zk/keeper.c src/zk/op.c src/zk/options.c src/zk/orphan.c src/zk/parents.c src/zk/path.c src/zk/session.c src/php/zk_lock.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
@@ -120,6 +122,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/manager.c
       src/php/red_lock.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
-    [$ext_shared],, [-DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 -D_GNU_SOURCE])
+    [$ext_shared],, [$DLOCK_DEFINES])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/redis $ext_builddir/src/zk $ext_builddir/src/engine $ext_builddir/src/lease $ext_builddir/src/php], [1])
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the extension in build/ext, so that the checkout itself stays clean. Incremental. Fails on any compiler warning
-# about our own sources. Result: build/ext/modules/dlock.so
+# Builds the extension in build/ext, so that the checkout itself stays clean. Incremental. Fails on any compiler
+# warning. Result: build/ext/modules/dlock.so
 #
 #   DLOCK_SANITIZE=1     with ASAN and UBSAN, in build/ext-sanitize
 #   DLOCK_BUILD_DIR=…    build there (give one per PHP that you build for)
@@ -60,12 +60,6 @@ configure() {
 	) > "$dir/configure.out" 2>&1 || { tail -n 40 "$dir/configure.out" >&2; echo "build: configure failed, see $dir/configure.out" >&2; exit 1; }
 }
 
-# gcc names the file first: "path:line:column: warning: …". Warnings in PHP's headers are not ours to mend.
-own_warnings() {
-	grep -E '^[^[:space:]:]+:[0-9]+:([0-9]+:)? warning: ' "$dir/make.out" | grep -vE '^/' ||
-		grep -E "^$dir/[^:]+:[0-9]+:([0-9]+:)? warning: " "$dir/make.out" || true
-}
-
 main() {
 	local configured warnings
 	[ -f config.m4 ] || { echo "build: $root has no config.m4" >&2; exit 1; }
@@ -95,7 +89,7 @@ main() {
 		echo "build: make failed, see $dir/make.out" >&2
 		exit 1
 	fi
-	warnings=$(own_warnings)
+	warnings=$(grep 'warning: ' "$dir/make.out" || true)
 	if [ -n "$warnings" ]; then
 		make -C "$dir" clean > /dev/null 2>&1 || true # else the next run would compile nothing, and see no warning
 		printf '%s\nbuild: warnings count as errors\n' "$warnings" >&2

@@ -48,9 +48,14 @@ leftovers() {
 }
 
 clean_up() {
+	local code=$? pids
 	trap '' INT TERM HUP
-	local pids
 	pids=$(leftovers)
+	if [ "$code" -gt 0 ] && [ "$code" -lt 128 ] && [ -d "$run" ]; then # for whoever looks for the reason
+		rm -rf build/last-logs
+		mkdir -p build/last-logs
+		(cd "$run" && find . -maxdepth 2 \( -name '*log' -o -name results \) -exec cp --parents -t "$root/build/last-logs" {} +) || true
+	fi
 	# shellcheck disable=SC2086 # several pids
 	[ -z "$pids" ] || kill -KILL $pids 2> /dev/null || true
 	tests/setup/servers.sh stop "$run" || true

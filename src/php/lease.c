@@ -111,6 +111,7 @@ static bool is_held(lease_object *lease, dlock_nanos *remaining)
 ZEND_METHOD(Dlock_Lease, __construct)
 {
 	/* Private: leases come from LockManager::acquire(). */
+	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();
 }
 
@@ -154,6 +155,7 @@ ZEND_METHOD(Dlock_Lease, assertHeld)
 {
 	dlock_nanos remaining;
 
+	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
 	if (!is_held(lease, &remaining)) {

@@ -239,12 +239,10 @@ static void greet(dlock_conn *conn)
 static void lost(dlock_conn *conn, const char *what)
 {
 	bool again = conn->state == DLOCK_CONN_READY;
-	char reason[256];
-	dlock_error explained;
+	const char *distrust = dlock_tls_distrust(conn->tls);
+	char reason[256]; /* `what` may belong to the context that is about to go */
 
-	snprintf(explained.message, sizeof explained.message, "%s", what);
-	dlock_tls_explain(conn->tls, &explained);
-	snprintf(reason, sizeof reason, "%.250s", explained.message);
+	snprintf(reason, sizeof reason, "%s%s", distrust ? "TLS: the certificate is refused: " : "", distrust ? distrust : what);
 
 	for (size_t left = conn->count; left > 0; left--) {
 		dlock_call *call = queue_shift(conn);

@@ -1,6 +1,6 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "198f40b2af9b8b6501b671a032561d923a0d36b2"
+#define DLOCK_LUA_ACQUIRE_SHA1 "b3079bb090318da43883b9e2bbcb894d666a36e9"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence = KEYS[1], KEYS[2]\n" \
 	"local token, ttl, proposal = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
@@ -14,9 +14,12 @@
 	"local now = redis.call('TIME')\n" \
 	"proposal = now[1] * 1000000 + now[2]\n" \
 	"end\n" \
-	"local next = math.max(proposal, tonumber(redis.call('GET', fence) or 0) + 1)\n" \
-	"redis.call('SET', fence, string.format('%.0f', next))\n" \
-	"return {1, next}\n"
+	"local last = redis.call('GETSET', fence, string.format('%.0f', proposal))\n" \
+	"if last and tonumber(last) >= proposal then\n" \
+	"proposal = last + 1\n" \
+	"redis.call('SET', fence, string.format('%.0f', proposal))\n" \
+	"end\n" \
+	"return {1, proposal}\n"
 
 #define DLOCK_LUA_CHECK_SHA1 "856bcf98af659bd07190069636a9007682159036"
 #define DLOCK_LUA_CHECK \

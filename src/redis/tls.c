@@ -69,8 +69,8 @@ struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, 
 	}
 	/* hiredis takes the SSL over only when this succeeds. */
 	if (redisInitiateSSL(redis, tls) != REDIS_OK) {
-		dlock_fail(error, DLOCK_CONNECTION, "TLS: %s", redis->errstr);
-		dlock_tls_explain(tls, error);
+		const char *distrust = dlock_tls_distrust(tls);
+		dlock_fail(error, DLOCK_CONNECTION, "TLS: %s", distrust ? distrust : redis->errstr);
 		SSL_free(tls);
 		ERR_clear_error();
 		return NULL;
@@ -88,15 +88,11 @@ bool dlock_tls_handshaking(const struct ssl_st *tls)
 	return tls && !SSL_is_init_finished(tls);
 }
 
-void dlock_tls_explain(const struct ssl_st *tls, dlock_error *error)
+const char *dlock_tls_distrust(const struct ssl_st *tls)
 {
-	long result = tls ? SSL_get_verify_result(tls) : X509_V_OK;
+	long result = tls && SSL_get_verify_mode(tls) != SSL_VERIFY_NONE ? SSL_get_verify_result(tls) : X509_V_OK;
 
-	if (result != X509_V_OK) {
-		size_t used = strlen(error->message);
-		snprintf(error->message + used, sizeof error->message - used, " (certificate: %s)",
-			X509_verify_cert_error_string(result));
-	}
+	return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);
 }
 
 #else
@@ -120,9 +116,10 @@ bool dlock_tls_handshaking(const struct ssl_st *tls)
 	return false;
 }
 
-void dlock_tls_explain(const struct ssl_st *tls, dlock_error *error)
+const char *dlock_tls_distrust(const struct ssl_st *tls)
 {
-	(void) tls, (void) error;
+	(void) tls;
+	return NULL;
 }
 
 #endif

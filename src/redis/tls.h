@@ -19,7 +19,7 @@ bool dlock_tls_pending(const struct ssl_st *tls);
 /* Is the handshake still under way? Then the peer's answer is what to wait for, whatever is left to write. */
 bool dlock_tls_handshaking(const struct ssl_st *tls);
 
-/* Why did the handshake or the certificate fail? Appends it to the message, if there is anything to say. */
-void dlock_tls_explain(const struct ssl_st *tls, dlock_error *error);
+/* What is wrong with the peer's certificate; NULL when nothing is, or it was not checked. */
+const char *dlock_tls_distrust(const struct ssl_st *tls);
 
 #endif

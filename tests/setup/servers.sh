@@ -75,12 +75,24 @@ stop_all() {
 	return "$failed"
 }
 
+# Tests that were running when their runner was killed: they have its DIR/env in their environment.
+kill_orphans() {
+	local file
+	for file in /proc/[0-9]*/environ; do
+		if grep -qzFx "DLOCK_TEST_DIR=$1" "$file" 2> /dev/null; then
+			file=${file%/environ}
+			kill -KILL "${file#/proc/}" 2> /dev/null || true
+		fi
+	done
+}
+
 # Waits for the owner's end. Runs in a session of its own: a signal to the owner's process group must not end it.
 watch() {
 	local dir=$1 owner=$2
 	echo "$$ $(start_time $$)" > "$dir/watcher"
 	tail --pid="$owner" -f /dev/null
 	watching=1
+	kill_orphans "$dir"
 	stop_all "$dir"
 }
 

@@ -7,7 +7,7 @@
 --
 -- Replies {1, fencing token} when the lock is the token's, {0, holder's PTTL in ms} when it is someone else's.
 -- A repeated request finds its own token and gets a lease anew, so that a lost reply does no harm.
--- Cost: O(1); four commands when it is taken.
+-- Cost: O(1); three commands when it is taken.
 local lock, fence = KEYS[1], KEYS[2]
 local token, ttl, proposal = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
@@ -18,11 +18,15 @@ if not redis.call('SET', lock, token, 'NX', 'PX', ttl) then
 	redis.call('PEXPIRE', lock, ttl)
 end
 
--- Time keeps the tokens rising where the last one was lost with the server's data; the last one where the clock went back.
+-- Time keeps the tokens rising where the last one was lost, or came back old, with the server's data; the last one keeps
+-- them rising where the clock went back.
 if proposal == 0 then
 	local now = redis.call('TIME')
 	proposal = now[1] * 1000000 + now[2]
 end
-local next = math.max(proposal, tonumber(redis.call('GET', fence) or 0) + 1)
-redis.call('SET', fence, string.format('%.0f', next))
-return {1, next}
+local last = redis.call('GETSET', fence, string.format('%.0f', proposal))
+if last and tonumber(last) >= proposal then
+	proposal = last + 1
+	redis.call('SET', fence, string.format('%.0f', proposal))
+end
+return {1, proposal}

@@ -1,0 +1,36 @@
+<?php
+/* One buyer: reads the stock, thinks, and writes it back less one. php buyer.php <lock> <stock file> <resource> <think ms> */
+declare(strict_types=1);
+
+[, $kind, $file, $resource, $think] = $argv;
+$redis = array_map(fn ($address) => "redis://$address", explode(',', (string) getenv('DLOCK_TEST_REDIS')));
+
+/** Is there one left? Then it is sold. Right only when nobody else does this at the same time. */
+$buy = function () use ($file, $think): bool {
+    $stock = (int) file_get_contents($file);
+    if ($stock < 1) {
+        return false;
+    }
+    usleep((int) $think * 1000); // payment, addresses, mails, …
+    file_put_contents($file, (string) ($stock - 1));
+    return true;
+};
+
+$lock = match ($kind) {
+    'none' => null,
+    'DistributedLock' => new DistributedLock($redis[0]),
+    'RedLock' => new RedLock(array_slice($redis, 0, 5)),
+    'ZkLock' => new ZkLock((string) getenv('DLOCK_TEST_ZK')),
+};
+
+echo "ready\n";
+fgets(STDIN); // the doors open
+
+$start = hrtime(true);
+$waited = 0;
+$section = function () use ($buy, $start, &$waited): bool {
+    $waited = hrtime(true) - $start;
+    return $buy();
+};
+$sold = $lock === null ? $section() : $lock->synchronized($resource, $section, timeout: 30);
+echo json_encode(['sold' => $sold, 'waited' => $waited / 1e6]), "\n";

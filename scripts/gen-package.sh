@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Writes the list of files in package.xml from what git knows. With --check it writes nothing and fails when they differ.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+role_of() {
+	case $1 in
+		tests/*) echo test ;;
+		*.c | *.h | *.lua | config.m4 | config.w32 | *.stub.php) echo src ;;
+		*) echo doc ;;
+	esac
+}
+
+# What a source package needs; what only a checkout needs (CI, scripts, demo) stays out.
+contents() {
+	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
+		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/)' | while IFS= read -r file; do
+		[ -e "$file" ] && printf '   <file name="%s" role="%s"/>\n' "$file" "$(role_of "$file")"
+	done
+}
+
+generate() {
+	sed '/<dir name="\/">/q' package.xml
+	contents
+	sed -n '/<\/dir>/,$p' package.xml
+}
+
+if [ "${1-}" = --check ]; then
+	generate | diff -u package.xml - || { echo "package.xml does not list the files there are: run scripts/gen-package.sh" >&2; exit 1; }
+else
+	new=$(generate)
+	printf '%s\n' "$new" > package.xml
+fi
