@@ -46,10 +46,10 @@ disable_new_services() {
 	for unit in $(comm -13 <(sort <<< "$1") <(service_units | sort)); do
 		if [ -d /run/systemd/system ]; then
 			systemctl --quiet disable --now "$unit"
-		else
-			deb-systemd-helper disable "$unit" > /dev/null
-			update-rc.d "${unit%.service}" disable > /dev/null 2>&1 || true # has no init script everywhere
+		elif command -v systemctl > /dev/null; then
+			systemctl --quiet disable "$unit"
 		fi
+		update-rc.d "${unit%.service}" disable > /dev/null 2>&1 || true # has no init script everywhere
 	done
 }
 

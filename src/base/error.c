@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...)
 {
@@ -11,4 +12,14 @@ dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *for
 	vsnprintf(error->message, sizeof error->message, format, arguments);
 	va_end(arguments);
 	return status;
+}
+
+void dlock_append(dlock_error *error, const char *format, ...)
+{
+	size_t used = strlen(error->message);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error->message + used, sizeof error->message - used, format, arguments);
+	va_end(arguments);
 }

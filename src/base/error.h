@@ -26,4 +26,7 @@ typedef struct {
 /* Writes the message (cut where it is too long) and returns `status`, so that a caller can return both in one line. */
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
 
+/* Adds to the message, as far as there is room. */
+void dlock_append(dlock_error *error, const char *format, ...) DLOCK_PRINTF(2, 3);
+
 #endif

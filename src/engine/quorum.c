@@ -1,7 +1,6 @@
 #include "../redis/exchange.h"
 #include "redis.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -153,14 +152,12 @@ static void end(ballot *ballot)
 static dlock_status no_quorum(const ballot *ballot, dlock_error *error)
 {
 	const quorum_engine *engine = ballot->engine;
-	size_t used;
 
 	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered, %d are needed", ballot->yes + ballot->no, engine->count,
 		engine->quorum);
 	for (int i = 0; i < engine->count; i++) {
-		used = strlen(error->message);
-		if (engine->members[i].failed && used < sizeof error->message - 2) {
-			snprintf(error->message + used, sizeof error->message - used, "; %s", engine->members[i].error.message);
+		if (engine->members[i].failed) {
+			dlock_append(error, "; %s", engine->members[i].error.message);
 		}
 	}
 	return DLOCK_QUORUM;

@@ -207,12 +207,11 @@ static void greet(dlock_conn *conn)
 {
 	const dlock_server *server = conn->server;
 	char database[16];
+	dlock_error error;
 	bool good = true;
 
-	if (server->tls && !(conn->tls = dlock_tls_start(conn->redis, server, &conn->error))) {
-		char reason[sizeof conn->error.message - 128];
-		snprintf(reason, sizeof reason, "%s", conn->error.message);
-		fail(conn, reason);
+	if (server->tls && !(conn->tls = dlock_tls_start(conn->redis, server, &error))) {
+		fail(conn, error.message);
 		return;
 	}
 	conn->state = DLOCK_CONN_GREETING;

@@ -59,6 +59,8 @@ struct dlock_zk_session {
 	dlock_zk_bell owner_bell, thread_bell;
 	pthread_mutex_t mutex;
 
+	bool auth_given; /* the library's completion thread's alone */
+
 	/* Below: under the mutex. */
 	zhandle_t *handle; /* usable by the owner until it retires the session */
 	dlock_zk_state state;

@@ -48,10 +48,27 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 	dlock_zk_bell_ring(&session->thread_bell);
 }
 
+/* Hands the credentials to the library, which sends them ahead of all else on each connection. It takes them on a
+ * connection only, so this is done on the first one, before anyone hears of it. False: the connection is gone again. */
+static bool have_credentials(dlock_zk_session *session, zhandle_t *handle)
+{
+	if (!session->auth || session->auth_given) {
+		return true;
+	}
+	const char *colon = strchr(session->auth, ':');
+	char scheme[16];
+	snprintf(scheme, sizeof scheme, "%.*s", (int) (colon - session->auth), session->auth);
+	session->auth_given = zoo_add_auth(handle, scheme, colon + 1, (int) strlen(colon + 1), NULL, NULL) == ZOK;
+	return session->auth_given;
+}
+
 void dlock_zk_session_watch(zhandle_t *handle, int type, int state, const char *path, void *context)
 {
 	dlock_zk_session *session = context;
 
+	if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE && !have_credentials(session, handle)) {
+		return; /* the next connection is a new chance */
+	}
 	pthread_mutex_lock(&session->mutex);
 	if (type == ZOO_SESSION_EVENT) {
 		change_state(session, handle, state);
@@ -118,17 +135,6 @@ static void open_handle(dlock_zk_session *session)
 		ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : (int) ms, NULL, session, flags, silent);
 	int cause = errno;
 
-	/* Sent ahead of all else on every connection, so nothing needs to wait for it. */
-	if (handle && session->auth) {
-		const char *colon = strchr(session->auth, ':');
-		char scheme[16];
-		snprintf(scheme, sizeof scheme, "%.*s", (int) (colon - session->auth), session->auth);
-		if (zoo_add_auth(handle, scheme, colon + 1, (int) strlen(colon + 1), NULL, NULL) != ZOK) {
-			zookeeper_close(handle);
-			handle = NULL;
-			cause = ENOMEM;
-		}
-	}
 	pthread_mutex_lock(&session->mutex);
 	session->handle = handle;
 	if (!handle) {
