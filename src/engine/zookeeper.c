@@ -232,23 +232,36 @@ static dlock_status recover(zk_claim *claim, const dlock_wait *wait, dlock_error
 	return status;
 }
 
+static bool is_among(const char *name, const dlock_zk_op *listing)
+{
+	for (int i = 0; i < listing->children_count; i++) {
+		if (strcmp(listing->children[i], name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Waits until the node before ours goes, or the session changes. */
 static dlock_status wait_for(zk_claim *claim, const char *predecessor, const dlock_wait *wait, dlock_error *error)
 {
 	char *path = dlock_zk_child_path(claim->parent, predecessor);
 	unsigned long seen = dlock_zk_session_view(claim->session).events;
-	dlock_zk_op *watch = path ? dlock_zk_watch(claim->session, path, false) : NULL;
+	dlock_zk_op *watch = path ? dlock_zk_watch(claim->session, path) : NULL;
 	dlock_status status = dlock_zk_answer(watch, wait, error);
+	bool there = status == DLOCK_OK && watch->rc == ZOK;
 
 	if (status == DLOCK_OK && watch->rc == ZNOAUTH) {
-		/* Another user's node: to see that it exists needs no right. */
+		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(), so
+		 * here the whole line is watched. */
 		dlock_zk_op_release(watch);
-		watch = dlock_zk_watch(claim->session, path, true);
+		watch = dlock_zk_watch_children(claim->session, claim->parent);
 		status = dlock_zk_answer(watch, wait, error);
+		there = status == DLOCK_OK && watch->rc == ZOK && is_among(predecessor, watch);
 	}
-	if (status == DLOCK_OK && watch->rc == ZOK) {
+	if (there) {
 		status = dlock_zk_session_await(claim->session, seen, wait->deadline, wait);
-	} else if (status == DLOCK_OK && watch->rc != ZNONODE) {
+	} else if (status == DLOCK_OK && watch->rc != ZOK && watch->rc != ZNONODE) {
 		status = dlock_zk_refused(claim->session, watch->rc, path, error);
 	}
 	dlock_zk_op_release(watch);

@@ -1,6 +1,6 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "b3079bb090318da43883b9e2bbcb894d666a36e9"
+#define DLOCK_LUA_ACQUIRE_SHA1 "a3c9d4679ea7e5e991296d5fdbcce0b4d444cf35"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence = KEYS[1], KEYS[2]\n" \
 	"local token, ttl, proposal = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
@@ -14,10 +14,10 @@
 	"local now = redis.call('TIME')\n" \
 	"proposal = now[1] * 1000000 + now[2]\n" \
 	"end\n" \
-	"local last = redis.call('GETSET', fence, string.format('%.0f', proposal))\n" \
+	"local last = redis.call('GETSET', fence, proposal)\n" \
 	"if last and tonumber(last) >= proposal then\n" \
 	"proposal = last + 1\n" \
-	"redis.call('SET', fence, string.format('%.0f', proposal))\n" \
+	"redis.call('SET', fence, proposal)\n" \
 	"end\n" \
 	"return {1, proposal}\n"
 

@@ -140,9 +140,10 @@ dlock_zk_op *dlock_zk_list(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_exists(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path);
-/* The session counts an event when the node goes; there is one watched node at a time, the last one. With `exists` no
- * right to read the node is needed, but a watch is left on the server if the node is gone already. */
-dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path, bool exists);
+/* The session counts an event when the node goes, or when its children change (the op lists them). There is one watched
+ * node at a time, the last one. */
+dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path);
+dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path);
 
 /* DLOCK_OK: done. DLOCK_TIMEOUT, DLOCK_INTERRUPTED. */
 dlock_status dlock_zk_op_wait(dlock_zk_op *op, dlock_nanos until, const dlock_wait *wait);

@@ -208,11 +208,10 @@ dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path)
 /* All watches have the session as their context, so the library keeps one per node however often it is asked for, and
  * none can outlive what it points to. What is left of a wait that was given up goes off one day and finds another
  * node watched, or none. */
-dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path, bool exists)
+static dlock_zk_op *begin_watch(dlock_zk_session *session, const char *path, zhandle_t **handle)
 {
-	zhandle_t *handle;
 	char *watched = strdup(path);
-	dlock_zk_op *op = watched ? begin(session, &handle) : NULL;
+	dlock_zk_op *op = watched ? begin(session, handle) : NULL;
 
 	if (!op) {
 		free(watched);
@@ -223,9 +222,23 @@ dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path, bool ex
 	session->watched = watched;
 	pthread_mutex_unlock(&session->mutex);
 	free(before);
-	return sent(op, exists
-		? zoo_awexists(handle, path, dlock_zk_session_watch, session, answered_with_stat, op)
-		: zoo_awget(handle, path, dlock_zk_session_watch, session, got, op));
+	return op;
+}
+
+dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path)
+{
+	zhandle_t *handle;
+	dlock_zk_op *op = begin_watch(session, path, &handle);
+
+	return op ? sent(op, zoo_awget(handle, path, dlock_zk_session_watch, session, got, op)) : NULL;
+}
+
+dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path)
+{
+	zhandle_t *handle;
+	dlock_zk_op *op = begin_watch(session, path, &handle);
+
+	return op ? sent(op, zoo_awget_children(handle, path, dlock_zk_session_watch, session, listed, op)) : NULL;
 }
 
 dlock_status dlock_zk_op_wait(dlock_zk_op *op, dlock_nanos until, const dlock_wait *wait)

@@ -562,6 +562,7 @@ static void test_auth(void)
 	check(acquire(&a, claim, 1000) == DLOCK_OK, "locks");
 	other = claim_on(&z, "open");
 	check(acquire(&z, other, 300) == DLOCK_TIMEOUT, "waits behind a node that it may not read");
+	check(settles_at("open", 1), "and leaves");
 	pid_t pid = fork();
 	if (pid == 0) {
 		bench own = bench_at(server, root, "digest:zoe:other");

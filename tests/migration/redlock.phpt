@@ -37,7 +37,7 @@ wait_for(fn () => values($addresses, $resource) === array_fill(0, 3, $lock['toke
 echo "-- contention\n";
 var_dump((new RedLock($servers, 20, 3))->lock($resource, 1000));
 var_dump((new RedLock($servers, 20, 1))->lock($resource, 1000));
-var_dump($redLock->unlock(['resource' => $resource, 'token' => 'someone else'] + $lock));
+var_dump($redLock->unlock(['resource' => $resource, 'token' => strrev($lock['token'])] + $lock));
 var_dump(values($addresses, $resource) === array_fill(0, 3, $lock['token']));
 
 echo "-- unlock in another process\n";

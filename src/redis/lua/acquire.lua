@@ -19,14 +19,14 @@ if not redis.call('SET', lock, token, 'NX', 'PX', ttl) then
 end
 
 -- Time keeps the tokens rising where the last one was lost, or came back old, with the server's data; the last one keeps
--- them rising where the clock went back.
+-- them rising where the clock went back. (Below 2^53 Redis writes a number argument as the integer that it is.)
 if proposal == 0 then
 	local now = redis.call('TIME')
 	proposal = now[1] * 1000000 + now[2]
 end
-local last = redis.call('GETSET', fence, string.format('%.0f', proposal))
+local last = redis.call('GETSET', fence, proposal)
 if last and tonumber(last) >= proposal then
 	proposal = last + 1
-	redis.call('SET', fence, string.format('%.0f', proposal))
+	redis.call('SET', fence, proposal)
 end
 return {1, proposal}

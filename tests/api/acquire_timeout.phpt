@@ -1,0 +1,62 @@
+--TEST--
+A lock that is not free in time: AcquireTimeoutException from acquire(), null from tryAcquire(), false from lock()
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+use Dlock\AcquireTimeoutException;
+
+foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as $manager) {
+    $name = $manager::class;
+    $resource = unique($name);
+    $lease = $manager->acquire($resource, ttl: 100);
+
+    fails(AcquireTimeoutException::class, "The lock \"$resource\" was not free within 0.* s", fn () => $manager->acquire($resource, 0.05), $name);
+    fails(AcquireTimeoutException::class, "The lock \"$resource\" was not free within * s", fn () => $manager->acquire($resource, 0), $name);
+    fails(AcquireTimeoutException::class, '*', fn () => $manager->acquire($resource, timeout: 0.0, ttl: 5), $name);
+    $e = thrown_by(fn () => $manager->acquire($resource, 0.05));
+    same([0, null, __FILE__], [$e->getCode(), $e->getPrevious(), $e->getFile()], "$name: code, previous, file");
+    holds($e instanceof Dlock\DlockException && $e instanceof Exception, "$name: it is a DlockException and an Exception");
+    preg_match('/within ([\d.e-]+) s$/', $e->getMessage(), $found);
+    within(0.05, (float) ($found[1] ?? 0), 5, "$name: the time in the message");
+
+    same(null, $manager->tryAcquire($resource), "$name: tryAcquire()");
+    same(null, $manager->tryAcquire($resource, 0), "$name: tryAcquire(0)");
+    within(0.1, seconds(fn () => same(null, $manager->tryAcquire($resource, 0.1), 'tryAcquire(0.1)')), 10, "$name: the time tryAcquire() takes");
+
+    // Asking changed nothing.
+    same(true, $lease->isHeld() && $lease->release(), "$name: the holder's lease");
+    // Free: timeout 0 takes it at the first attempt.
+    foreach ([fn () => $manager->tryAcquire($resource), fn () => $manager->acquire($resource, 0)] as $take) {
+        $lease = $take();
+        same(Dlock\Lease::class, get_debug_type($lease), "$name: a free lock");
+        same(true, $lease->release(), "$name: release()");
+    }
+}
+
+$lock = new DistributedLock(redis_server());
+$resource = unique('lock');
+(new DistributedLock(redis_server()))->acquire($resource); // gone at once
+same(true, $lock->lock($resource, 0), 'lock() with 0 of what is free');
+same(false, (new DistributedLock(redis_server()))->lock($resource, 0), 'lock() with 0 of what is taken');
+
+// try once: a single question, and no wait.
+$server = redis_private();
+$redis = $server->raw();
+$lock = new DistributedLock($server->dsn());
+$red = new RedLock([$server->dsn()], retryCount: 1);
+$lock->tryAcquire('warm');
+$redis->cmd('SET', 'Lock:taken', 'theirs');
+$redis->cmd('SET', 'taken', 'theirs');
+foreach (['tryAcquire()' => fn () => $lock->tryAcquire('taken'), 'lock()' => fn () => $lock->lock('taken', 0),
+    'RedLock::tryAcquire()' => fn () => $red->tryAcquire('taken'), 'RedLock::lock()' => fn () => $red->lock('taken')] as $what => $try) {
+    same(['evalsha' => 1], sent_commands($redis, $try), "$what: commands");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

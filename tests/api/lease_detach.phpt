@@ -1,0 +1,88 @@
+--TEST--
+Lease: detach() hands the lock over to whoever has the handle, in this process or another; attach() takes it up
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+$kinds = [
+    'DistributedLock' => fn (...$options) => new DistributedLock(redis_server(), ...$options),
+    'RedLock' => fn (...$options) => new RedLock(redis_servers(3), ...$options),
+];
+foreach ($kinds as $name => $make) {
+    $manager = $make();
+    $resource = unique("detach|$name|\0bytes|");
+    $lease = $manager->acquire($resource, ttl: 100);
+    $handle = $lease->detach();
+
+    // The first object has nothing to do with the lock any more.
+    same(LeaseState::Released, $lease->state(), "$name: state() after detach()");
+    same(false, $lease->isHeld(), "$name: isHeld() after detach()");
+    same(0.0, $lease->remaining(), "$name: remaining() after detach()");
+    same(false, $lease->release(), "$name: release() after detach()");
+    fails(LeaseLostException::class, 'The lock "*" has been released', $lease->detach(...), "$name: a second detach()");
+    fails(LeaseLostException::class, 'The lock "*" has been released', $lease->refresh(...), "$name: refresh() after detach()");
+    $token = $lease->token;
+    $fence = $lease->fencingToken;
+    unset($lease, $manager);
+    gc_collect_cycles();
+
+    // In this process.
+    same(true, $make()->isLocked($resource), "$name: locked after detach()");
+    $again = $make()->attach($handle);
+    same([$resource, $token, $fence], [$again->resource, $again->token, $again->fencingToken], "$name: what was handed over");
+    same(LeaseState::Held, $again->state(), "$name: state() after attach()");
+    within(50, $again->remaining(), 99, "$name: remaining() after attach()");
+    $again->refresh(200);
+    within(150, $again->remaining(), 198, "$name: remaining() after refresh()");
+    $handle = $again->detach();
+
+    // In another process, which releases it by ending.
+    $other = php_child('
+        [, $class, $servers, $handle] = $argv;
+        $manager = new $class($class === "RedLock" ? explode(",", $servers) : $servers);
+        $lease = $manager->attach(base64_decode($handle));
+        echo json_encode([$lease->isHeld(), $lease->remaining() > 150, $lease->fencingToken, $lease->token]), "\n";
+        fgets(STDIN);
+    ', [$name, $name === 'RedLock' ? implode(',', redis_servers(3)) : redis_server(), base64_encode($handle)]);
+    same(json_encode([true, true, $fence, $token]), $other->readLine(), "$name: in another process");
+    same(null, $make()->tryAcquire($resource), "$name: while another process has it");
+    same(0, $other->wait(), "$name: the end of the other process");
+    same(false, $make()->isLocked($resource), "$name: locked after the end of the other process");
+    fails(LeaseLostException::class, '*', fn () => $make()->attach($handle), "$name: attach() after the release");
+
+    // What is handed over stays when the process ends.
+    $other = php_child('
+        [, $class, $servers, $resource] = $argv;
+        $manager = new $class($class === "RedLock" ? explode(",", $servers) : $servers);
+        echo base64_encode($manager->acquire($resource, ttl: 100)->detach()), "\n";
+    ', [$name, $name === 'RedLock' ? implode(',', redis_servers(3)) : redis_server(), unique("left $name")]);
+    $handle = base64_decode($other->readLine());
+    same(0, $other->wait(), "$name: the end of the process that hands over");
+    $lease = $make()->attach($handle);
+    same(true, $lease->isHeld(), "$name: isHeld() of what was left");
+    same(true, $lease->release(), "$name: release() of what was left");
+
+    // Over time, and taken by another.
+    $handle = $make()->acquire($resource, ttl: 0.1)->detach();
+    wait_for(fn () => !$make()->isLocked($resource), 20, 'the end of the lease');
+    fails(LeaseLostException::class, '*', fn () => $make()->attach($handle), "$name: attach() after the lease");
+    $lease = $make()->acquire($resource);
+    fails(LeaseLostException::class, '*', fn () => $make()->attach($handle), "$name: attach() when another has the lock");
+    same(true, $lease->isHeld() && $lease->release(), "$name: the lease of the other");
+
+    // Only the prefix and the servers of the manager say where the lock is.
+    $handle = $make(prefix: 'a:')->acquire($resource)->detach();
+    fails(LeaseLostException::class, '*', fn () => $make(prefix: 'b:')->attach($handle), "$name: attach() with another prefix");
+    same(true, $make(prefix: 'a:')->attach($handle)->release(), "$name: attach() with the same prefix");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,41 @@
+--TEST--
+RedLock: lock() makes retryCount attempts, with pauses of at most retryDelay milliseconds between them
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$server = redis_private();
+$redis = $server->raw();
+$redis->cmd('SET', 'taken', 'theirs');
+(new RedLock([$server->dsn()]))->tryAcquire('warm');
+
+foreach ([1, 2, 3, 10] as $count) {
+    $red = new RedLock([$server->dsn()], 1, $count);
+    same(['evalsha' => $count], sent_commands($redis, fn () => same(false, $red->lock('taken'), 'lock()')), "retryCount $count");
+}
+same(['evalsha' => 3], sent_commands($redis, fn () => (new RedLock([$server->dsn()], 1))->lock('taken')), 'retryCount by default');
+
+// The pause is bounded, so 10 attempts are over long before a pause without bound would be.
+within(0, seconds(fn () => (new RedLock([$server->dsn()], 1, 10))->lock('taken')), 5, '9 pauses of at most 1 ms');
+// No pause after the last attempt.
+within(0, seconds(fn () => (new RedLock([$server->dsn()], 60_000, 1))->lock('taken')), 30, 'no pause after the last');
+
+// An attempt in time gets it.
+$redis->cmd('PEXPIRE', 'taken', 200);
+$red = new RedLock([$server->dsn()], 20, 100_000);
+same('taken', $red->lock('taken')['resource'] ?? null, 'lock() of what becomes free');
+
+// Attempts without a quorum are attempts.
+$port = closed_port();
+$red = new RedLock([$server->dsn(), "redis://127.0.0.1:$port"], 1, 4);
+$counts = sent_commands($redis, fn () => same(false, $red->lock('free'), 'lock() without a quorum'));
+same(['evalsha' => 8], $counts, 'four attempts, and four votes given back');
+same(0, $redis->cmd('EXISTS', 'free'), 'the vote');
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,127 @@
+#include "helpers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+void sleep_ms(int ms)
+{
+	struct timespec time = { ms / 1000, ms % 1000 * 1000000L };
+
+	while (nanosleep(&time, &time) < 0 && errno == EINTR) {
+	}
+}
+
+pid_t fork_child(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0) {
+		perror("fork");
+		exit(2);
+	}
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent) { /* it had died before that */
+			_exit(2);
+		}
+	}
+	return pid;
+}
+
+int exit_of(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR) {
+			return -1;
+		}
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+void *shared_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED) {
+		perror("mmap");
+		exit(2);
+	}
+	return memory;
+}
+
+pid_t signal_later(pid_t target, int signal, int ms)
+{
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		sleep_ms(ms);
+		_exit(kill(target, signal) != 0);
+	}
+	return pid;
+}
+
+bool eventually(bool (*condition)(void *context), void *context)
+{
+	dlock_nanos end = dlock_now() + 10 * DLOCK_SECOND;
+
+	while (!condition(context)) {
+		if (dlock_now() > end) {
+			return false;
+		}
+		sleep_ms(3);
+	}
+	return true;
+}
+
+static volatile sig_atomic_t pending;
+
+static void on_signal(int signal)
+{
+	(void) signal;
+	pending = 1;
+}
+
+bool interrupted(void *context)
+{
+	(void) context;
+	return pending != 0;
+}
+
+void interrupt_on(int signal)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigaction(signal, &action, NULL);
+}
+
+void interrupt_now(void)
+{
+	pending = 1;
+}
+
+void interrupt_clear(void)
+{
+	pending = 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	dlock_nanos x = *(const dlock_nanos *) a, y = *(const dlock_nanos *) b;
+
+	return (x > y) - (x < y);
+}
+
+dlock_nanos median(dlock_nanos *times, int count)
+{
+	qsort(times, (size_t) count, sizeof *times, ascending);
+	return times[count / 2];
+}

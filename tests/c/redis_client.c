@@ -1,0 +1,191 @@
+#include "redis_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "helpers.h"
+
+dlock_server *test_server_at(const char *dsn)
+{
+	dlock_server *server = dlock_server_new(CONNECT_TIMEOUT, READ_TIMEOUT);
+	dlock_error error;
+
+	if (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error)) {
+		printf("Bail out! %s %s\n", dsn, error.message);
+		exit(2);
+	}
+	return server;
+}
+
+client client_at(const char *dsn)
+{
+	client client = { { NULL }, NULL, { "" } };
+	dlock_server *server = test_server_at(dsn);
+
+	client.engine = dlock_single_new(&client.pool, server, PREFIX, strlen(PREFIX));
+	dlock_server_release(server);
+	return client;
+}
+
+static void write_dsn(char *out, size_t size, int port, dlock_nanos read_timeout)
+{
+	snprintf(out, size, "redis://127.0.0.1:%d?read_timeout=%.3f", port, (double) read_timeout / DLOCK_SECOND);
+}
+
+client client_of(const test_server *server, dlock_nanos read_timeout)
+{
+	char dsn[64];
+
+	write_dsn(dsn, sizeof dsn, server->port, read_timeout);
+	return client_at(dsn);
+}
+
+client client_quorum_at(const char *const *dsns, int count)
+{
+	client client = { { NULL }, NULL, { "" } };
+	dlock_server *servers[DLOCK_MOST_SERVERS];
+
+	for (int i = 0; i < count; i++) {
+		servers[i] = test_server_at(dsns[i]);
+	}
+	client.engine = dlock_quorum_new(&client.pool, servers, count, PREFIX, strlen(PREFIX));
+	for (int i = 0; i < count; i++) {
+		dlock_server_release(servers[i]);
+	}
+	return client;
+}
+
+client client_quorum(const test_server *servers, int count, dlock_nanos read_timeout)
+{
+	char text[DLOCK_MOST_SERVERS][64];
+	const char *dsns[DLOCK_MOST_SERVERS];
+
+	for (int i = 0; i < count; i++) {
+		write_dsn(text[i], sizeof text[i], servers[i].port, read_timeout);
+		dsns[i] = text[i];
+	}
+	return client_quorum_at(dsns, count);
+}
+
+void client_free(client *client)
+{
+	dlock_engine_release(client->engine);
+	dlock_pool_clear(&client->pool);
+}
+
+void client_drain(client *client)
+{
+	dlock_pool_drain(&client->pool, dlock_now() + 2 * DLOCK_SECOND);
+}
+
+dlock_conn *client_conn(const client *client, int n)
+{
+	int count = 0;
+	dlock_conn *conn;
+
+	for (conn = client->pool.first; conn; conn = conn->next) {
+		count++;
+	}
+	conn = client->pool.first; /* the newest first */
+	for (int i = count - 1; i > n; i--) {
+		conn = conn->next;
+	}
+	return conn;
+}
+
+dlock_claim *claim_on(client *client, const char *resource, int ttl_ms)
+{
+	return dlock_claim_new(client->engine, resource, strlen(resource), ttl_ms * DLOCK_MS, NULL, &client->error);
+}
+
+dlock_status acquire(client *client, dlock_claim *claim, int timeout_ms)
+{
+	dlock_wait wait = { .deadline = timeout_ms < 0 ? DLOCK_FOREVER : dlock_now() + timeout_ms * DLOCK_MS };
+
+	client->error.message[0] = '\0';
+	return dlock_claim_acquire(claim, &wait, &client->error);
+}
+
+dlock_status release(client *client, dlock_claim *claim)
+{
+	client->error.message[0] = '\0';
+	return dlock_claim_release(claim, &client->error);
+}
+
+dlock_status extend(client *client, dlock_claim *claim, int ttl_ms)
+{
+	client->error.message[0] = '\0';
+	return dlock_claim_extend(claim, ttl_ms * DLOCK_MS, &client->error);
+}
+
+bool let_go(client *client, dlock_claim *claim)
+{
+	bool good = release(client, claim) == DLOCK_OK;
+
+	dlock_claim_free(claim);
+	return good;
+}
+
+long left_ms(dlock_claim *claim)
+{
+	dlock_nanos left;
+
+	dlock_claim_look(claim, &left);
+	return (long) (left / DLOCK_MS);
+}
+
+dlock_claim_state look(dlock_claim *claim)
+{
+	dlock_nanos left;
+
+	return dlock_claim_look(claim, &left);
+}
+
+bool explains(const client *client, const char *label, const char *word)
+{
+	const char *message = client->error.message;
+	bool good = strstr(message, label) && strstr(message, word) && !strstr(message, SECRET);
+
+	if (!good) {
+		printf("# no \"%s\" and \"%s\" in: %s\n", label, word, message);
+	}
+	return good;
+}
+
+bool has(test_server *server, const dlock_claim *claim)
+{
+	return !strcmp(server_text(server, "GET " PREFIX "%b", claim->resource, claim->resource_len), claim->token);
+}
+
+typedef struct {
+	test_server *server;
+	const char *resource;
+} place;
+
+static bool is_free(void *context)
+{
+	place *place = context;
+
+	return server_integer(place->server, "EXISTS " PREFIX "%s", place->resource) == 0;
+}
+
+bool has_nobody(test_server *server, const char *resource)
+{
+	return is_free(&(place) { server, resource });
+}
+
+bool eventually_nobody(test_server *server, const char *resource)
+{
+	return eventually(is_free, &(place) { server, resource });
+}
+
+static bool is_fenced(void *context)
+{
+	return server_integer(context, "EXISTS " DLOCK_FENCE_KEY) == 1;
+}
+
+bool eventually_fenced(test_server *server)
+{
+	return eventually(is_fenced, server);
+}

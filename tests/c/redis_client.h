@@ -1,0 +1,58 @@
+#ifndef REDIS_CLIENT_H
+#define REDIS_CLIENT_H
+
+#include "../../src/engine/redis.h"
+#include "servers.h"
+
+/* What a test of the Redis engines works with: a pool and an engine, as a process has them. */
+typedef struct {
+	dlock_pool pool;
+	dlock_engine *engine;
+	dlock_error error;
+} client;
+
+#define PREFIX "Lock:"
+
+/* Shorter than the defaults, but by far longer than a server needs. */
+#define CONNECT_TIMEOUT (2 * DLOCK_SECOND)
+#define READ_TIMEOUT    (2 * DLOCK_SECOND)
+
+dlock_server *test_server_at(const char *dsn);
+
+client client_at(const char *dsn);
+client client_of(const test_server *server, dlock_nanos read_timeout);
+client client_quorum_at(const char *const *dsns, int count);
+client client_quorum(const test_server *servers, int count, dlock_nanos read_timeout);
+void client_free(client *client);
+
+/* Lets what is under way end, for two seconds at most. */
+void client_drain(client *client);
+
+/* The n-th of its connections, in the order of the servers. */
+dlock_conn *client_conn(const client *client, int n);
+
+dlock_claim *claim_on(client *client, const char *resource, int ttl_ms);
+
+/* Waits so long at most; negative: for ever. Remarks upon errors. */
+dlock_status acquire(client *client, dlock_claim *claim, int timeout_ms);
+dlock_status release(client *client, dlock_claim *claim);
+dlock_status extend(client *client, dlock_claim *claim, int ttl_ms);
+
+/* Releases and frees. */
+bool let_go(client *client, dlock_claim *claim);
+
+/* Time left in ms as memory knows it; 0 where it is not held. */
+long left_ms(dlock_claim *claim);
+dlock_claim_state look(dlock_claim *claim);
+
+/* The last error has this word, names that server and shows no password. */
+#define SECRET "s3cr3t"
+bool explains(const client *client, const char *label, const char *word);
+
+/* Does the server have it for this claim, for nobody? */
+bool has(test_server *server, const dlock_claim *claim);
+bool has_nobody(test_server *server, const char *resource);
+bool eventually_nobody(test_server *server, const char *resource);
+bool eventually_fenced(test_server *server); /* an acquire was executed there */
+
+#endif

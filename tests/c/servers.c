@@ -1,0 +1,330 @@
+#include "servers.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helpers.h"
+
+enum { MOST_SERVERS = 32 };
+
+static test_server *started[MOST_SERVERS];
+static int started_count;
+static char base[128];
+static bool own_base;
+static pid_t owner;
+
+static void die(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+/* ---- directories ---- */
+
+static void remove_file(const char *directory, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	unlink(path);
+}
+
+static void clean_up(test_server *server)
+{
+	static const char *names[] = { "log", "s", "nodes.conf", "dump.rdb" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		remove_file(server->directory, names[i]);
+	}
+	rmdir(server->directory);
+}
+
+void servers_stop(void)
+{
+	if (owner != getpid()) {
+		return;
+	}
+	for (int i = 0; i < started_count; i++) {
+		if (started[i]->pid) {
+			server_kill(started[i]);
+		}
+		clean_up(started[i]);
+	}
+	started_count = 0;
+	if (own_base) {
+		rmdir(base);
+		own_base = false;
+	}
+}
+
+static void begin(void)
+{
+	const char *given = getenv("DLOCK_TEST_DIR"), *tmp = getenv("TMPDIR");
+
+	if (owner) {
+		return;
+	}
+	owner = getpid();
+	if (given && *given) {
+		snprintf(base, sizeof base, "%s", given);
+	} else {
+		snprintf(base, sizeof base, "%s/dlock-c-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+		if (!mkdtemp(base)) {
+			die(base);
+		}
+		own_base = true;
+	}
+	atexit(servers_stop);
+}
+
+/* ---- ports ---- */
+
+int closed_port(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *) &address, len) < 0 || getsockname(fd, (struct sockaddr *) &address, &len) < 0) {
+		die("port");
+	}
+	close(fd);
+	return ntohs(address.sin_port);
+}
+
+/* ---- processes ---- */
+
+static void run(const test_server *server)
+{
+	char port[16], log[256];
+	const char *words[32] = { "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+		"--daemonize", "no", "--dir", server->directory, "--logfile", log, "--unixsocket", server->socket };
+	int count = 17;
+
+	snprintf(port, sizeof port, "%d", server->port);
+	snprintf(log, sizeof log, "%s/log", server->directory);
+	for (int i = 0; server->options && server->options[i] && count < 31; i++) {
+		words[count++] = server->options[i];
+	}
+	int nothing = open("/dev/null", O_RDWR);
+	dup2(nothing, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+	unsetenv("LD_PRELOAD"); /* a sanitizer's library that is meant for the test */
+	execvp(words[0], (char *const *) words);
+	_exit(127);
+}
+
+static bool connect_admin(test_server *server)
+{
+	struct timeval time = { 10, 0 };
+
+	if (server->admin) {
+		redisFree(server->admin);
+	}
+	server->admin = redisConnectWithTimeout("127.0.0.1", server->port, time);
+	if (!server->admin || server->admin->err) {
+		return false;
+	}
+	redisSetTimeout(server->admin, time);
+	redisReply *reply = redisCommand(server->admin, "PING");
+	bool good = reply && reply->type == REDIS_REPLY_STATUS;
+	if (reply) {
+		freeReplyObject(reply);
+	}
+	return good;
+}
+
+/* Until it answers; false when it has ended, so that its port was not free after all. */
+static bool launch(test_server *server)
+{
+	server->pid = fork_child();
+	if (server->pid == 0) {
+		run(server);
+	}
+	for (int i = 0; i < 3000; i++) {
+		if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+			server->pid = 0;
+			return false;
+		}
+		if (connect_admin(server)) {
+			return true;
+		}
+		sleep_ms(5);
+	}
+	server_kill(server);
+	return false;
+}
+
+void server_start(test_server *server, const char *const *options)
+{
+	begin();
+	memset(server, 0, sizeof *server);
+	server->options = options;
+	for (int i = 0; i < 10; i++) {
+		server->port = closed_port();
+		snprintf(server->directory, sizeof server->directory, "%s/redis-%d", base, server->port);
+		snprintf(server->socket, sizeof server->socket, "%s/s", server->directory);
+		if (mkdir(server->directory, 0700) < 0) {
+			continue;
+		}
+		if (launch(server)) {
+			if (started_count == MOST_SERVERS) {
+				die("too many servers");
+			}
+			started[started_count++] = server;
+			return;
+		}
+		clean_up(server);
+	}
+	die("no redis-server could be started");
+}
+
+void servers_start(test_server *servers, int count)
+{
+	for (int i = 0; i < count; i++) {
+		server_start(&servers[i], NULL);
+	}
+}
+
+void server_kill(test_server *server)
+{
+	kill(server->pid, SIGKILL);
+	waitpid(server->pid, NULL, 0);
+	server->pid = 0;
+	if (server->admin) {
+		redisFree(server->admin);
+		server->admin = NULL;
+	}
+}
+
+void server_restart(test_server *server)
+{
+	if (server->pid) {
+		server_kill(server);
+	}
+	for (int i = 0; i < 10; i++) {
+		if (launch(server)) {
+			return;
+		}
+		sleep_ms(50);
+	}
+	die("redis-server could not be started again");
+}
+
+void server_freeze(test_server *server)
+{
+	int status;
+
+	kill(server->pid, SIGSTOP);
+	while (waitpid(server->pid, &status, WUNTRACED) == server->pid && !WIFSTOPPED(status)) {
+	}
+}
+
+void server_thaw(test_server *server)
+{
+	kill(server->pid, SIGCONT);
+}
+
+pid_t server_thaw_later(const test_server *server, int ms)
+{
+	return signal_later(server->pid, SIGCONT, ms);
+}
+
+/* ---- questions ---- */
+
+static redisReply *ask(test_server *server, const char *format, va_list arguments)
+{
+	va_list again;
+
+	va_copy(again, arguments);
+	redisReply *reply = server->admin ? redisvCommand(server->admin, format, arguments) : NULL;
+	if (!reply && connect_admin(server)) { /* the test has it killed together with the others */
+		reply = redisvCommand(server->admin, format, again);
+	}
+	va_end(again);
+	if (!reply) {
+		die(format);
+	}
+	return reply;
+}
+
+long long server_integer(test_server *server, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	redisReply *reply = ask(server, format, arguments);
+	va_end(arguments);
+	long long value = reply->type == REDIS_REPLY_INTEGER ? reply->integer : reply->type == REDIS_REPLY_NIL ? -1
+		: reply->type == REDIS_REPLY_ERROR ? -1000 : atoll(reply->str);
+	freeReplyObject(reply);
+	return value;
+}
+
+const char *server_text(test_server *server, const char *format, ...)
+{
+	static char text[65536];
+	va_list arguments;
+
+	va_start(arguments, format);
+	redisReply *reply = ask(server, format, arguments);
+	va_end(arguments);
+	snprintf(text, sizeof text, "%s%s", reply->type == REDIS_REPLY_ERROR ? "(error) " : "", reply->str ? reply->str : "");
+	freeReplyObject(reply);
+	return text;
+}
+
+bool server_do(test_server *server, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	redisReply *reply = ask(server, format, arguments);
+	va_end(arguments);
+	bool good = reply->type != REDIS_REPLY_ERROR;
+	if (!good) {
+		printf("# %s: %s\n", format, reply->str);
+	}
+	freeReplyObject(reply);
+	return good;
+}
+
+long long server_info(test_server *server, const char *section, const char *field)
+{
+	char line[64];
+	const char *colon = strchr(field, ':');
+
+	snprintf(line, sizeof line, "\n%.*s:", (int) (colon ? colon - field : (long) strlen(field)), field);
+	const char *at = strstr(server_text(server, "INFO %s", section), line);
+	if (!at) {
+		return 0;
+	}
+	at += strlen(line);
+	if (colon) {
+		const char *end = strchr(at, '\r');
+		snprintf(line, sizeof line, "%s=", colon + 1);
+		at = strstr(at, line);
+		if (!at || at > end) {
+			return 0;
+		}
+		at += strlen(line);
+	}
+	return atoll(at);
+}
+
+void server_reset(test_server *server)
+{
+	server_do(server, "FLUSHALL");
+	server_do(server, "SCRIPT FLUSH");
+	server_do(server, "CONFIG RESETSTAT");
+}

@@ -1,0 +1,52 @@
+#ifndef SERVERS_H
+#define SERVERS_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Real Redis servers of the test's own, on free ports, without persistence. They do not outlive the test: a child of
+ * fork() has to leave by _exit(), and whatever ends the test ends them. Data goes below $DLOCK_TEST_DIR where that is set. */
+typedef struct {
+	pid_t pid; /* 0: not running */
+	int port;
+	char directory[160];
+	char socket[176];
+	const char *const *options;
+	redisContext *admin; /* the test's own connection */
+} test_server;
+
+/* Options as on the command line, NULL-terminated; NULL for none. Exits the test when there is no server to be had. */
+void server_start(test_server *server, const char *const *options);
+void servers_start(test_server *servers, int count);
+
+/* SIGKILL: it answers no more, and all it knew is lost. */
+void server_kill(test_server *server);
+
+/* Again on the same port, empty. */
+void server_restart(test_server *server);
+
+/* Stopped when it returns, but the system still takes connections and bytes for it. */
+void server_freeze(test_server *server);
+void server_thaw(test_server *server);
+
+/* A child that thaws it after a while. */
+pid_t server_thaw_later(const test_server *server, int ms);
+
+/* Empty, without scripts, with the default configuration as far as tests change it. */
+void server_reset(test_server *server);
+
+void servers_stop(void);
+
+/* A port where nobody listens. */
+int closed_port(void);
+
+/* Ask it directly. Errors give -1000, "(error) ..."; nil gives -1, "". Text is good until the next call. */
+long long server_integer(test_server *server, const char *format, ...);
+const char *server_text(test_server *server, const char *format, ...);
+bool server_do(test_server *server, const char *format, ...); /* without an error */
+
+/* A number from INFO, or from a field of a line in it ("cmdstat_evalsha:calls"); 0 where it is not. */
+long long server_info(test_server *server, const char *section, const char *field);
+
+#endif
