@@ -104,6 +104,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/call.c
       src/redis/conn.c
       src/redis/exchange.c
+      src/redis/inbox.c
+      src/redis/keys.c
       src/redis/pool.c
       src/redis/scripts.c
       src/redis/server.c

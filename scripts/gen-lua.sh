@@ -5,11 +5,19 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Comments and blank lines are for readers of the repository; the server need not keep them.
-minified() { sed -e '/^[[:space:]]*--/d' -e '/^[[:space:]]*$/d' -e 's/^[[:space:]]*//' "$1"; }
+minified() {
+	while IFS= read -r line; do
+		case $line in
+			'--#include '*) minified "$(dirname "$1")/${line#--#include }" ;;
+			*) printf '%s\n' "$line" ;;
+		esac
+	done < "$1" | sed -e '/^[[:space:]]*--/d' -e '/^[[:space:]]*$/d' -e 's/^[[:space:]]*//' -e 's/[[:space:]]*--[^'\''"]*$//'
+}
 
 generate() {
 	printf '/* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */\n'
 	for script in src/redis/lua/*.lua; do
+		[ "$(basename "$script")" != handover.lua ] || continue # included by others
 		name=$(basename "$script" .lua | tr '[:lower:]' '[:upper:]')
 		printf '\n#define DLOCK_LUA_%s_SHA1 "%s"\n' "$name" "$(minified "$script" | sha1sum | cut -d' ' -f1)"
 		printf '#define DLOCK_LUA_%s \\\n' "$name"

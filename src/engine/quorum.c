@@ -9,25 +9,30 @@
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), with all servers asked at once. */
 
 typedef struct {
-	dlock_conn *conn; /* the pool's */
+	dlock_conn *conn;   /* the pool's, as the inbox */
+	dlock_inbox *inbox; /* NULL: nobody has waited yet */
 	bool failed;
 	dlock_error error; /* why, if it failed in the last operation */
 } member;
 
 typedef struct {
 	dlock_engine base;
-	int count, quorum;
+	dlock_pool *pool;
+	dlock_keyring *keys;
 	int64_t highest_token; /* the largest fencing token seen */
-	size_t prefix_len;
-	char *key; /* prefix, and behind it the resource of the moment */
+	int count, quorum;
 	member members[];
 } quorum_engine;
 
 typedef struct {
 	dlock_claim base;
 	unsigned attempts;
-	dlock_nanos retry_at;
-	uint64_t asked; /* the servers that may have the lock, one bit each */
+	dlock_nanos look; /* when to try again without having been told */
+	uint64_t asked;   /* the servers that may have the lock, one bit each */
+	uint64_t told;    /* the servers that said that it is its turn */
+	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
+	char waiter[DLOCK_TOKEN_LEN + 1];
+	int64_t ticket;
 	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
 	 * lock safer; before a release they are called off, so that none is sent again behind it. */
 	dlock_call *stragglers[DLOCK_MOST_SERVERS];
@@ -38,15 +43,9 @@ static quorum_engine *engine_of(const quorum_claim *claim)
 	return (quorum_engine *) claim->base.engine;
 }
 
-static dlock_key key_of(quorum_engine *engine, const char *resource, size_t len)
+static dlock_keys claim_keys(const quorum_claim *claim)
 {
-	memcpy(engine->key + engine->prefix_len, resource, len);
-	return (dlock_key) { engine->key, engine->prefix_len + len };
-}
-
-static dlock_key claim_key(const quorum_claim *claim)
-{
-	return key_of(engine_of(claim), claim->base.resource, claim->base.resource_len);
+	return dlock_keyring_keys(engine_of(claim)->keys, claim->base.resource, claim->base.resource_len);
 }
 
 static bool is_asked(const quorum_claim *claim, int server)
@@ -61,21 +60,22 @@ typedef enum { VOTE_PENDING, VOTE_YES, VOTE_NO, VOTE_NONE } vote;
 typedef struct {
 	quorum_engine *engine;
 	/* 1: yes, 0: no, -1: no vote, with the reason */
-	int (*read)(const dlock_call *call, const dlock_conn *conn, int64_t *detail, dlock_error *error);
+	int (*read)(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error);
 	dlock_call *calls[DLOCK_MOST_SERVERS]; /* NULL: not asked */
 	vote votes[DLOCK_MOST_SERVERS];
-	int64_t details[DLOCK_MOST_SERVERS];
+	dlock_answer answers[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
 } ballot;
 
-static int read_integer(const dlock_call *call, const dlock_conn *conn, int64_t *detail, dlock_error *error)
+/* Yes is more than 0; where it is a time, it stands in answer->pttl. */
+static int read_integer(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
 {
-	*detail = dlock_call_integer(call, conn, error);
-	return *detail < 0 ? -1 : *detail > 0;
+	answer->pttl = dlock_call_integer(call, conn, error);
+	return answer->pttl < 0 ? -1 : answer->pttl > 0;
 }
 
 static void begin(ballot *ballot, quorum_engine *engine,
-	int (*read)(const dlock_call *, const dlock_conn *, int64_t *, dlock_error *))
+	int (*read)(const dlock_call *, const dlock_conn *, dlock_answer *, dlock_error *))
 {
 	ballot->engine = engine;
 	ballot->read = read;
@@ -100,7 +100,7 @@ static void ask(ballot *ballot, int server, dlock_call *call)
 static void count_vote(ballot *ballot, int server)
 {
 	member *member = &ballot->engine->members[server];
-	int opinion = ballot->read(ballot->calls[server], member->conn, &ballot->details[server], &member->error);
+	int opinion = ballot->read(ballot->calls[server], member->conn, &ballot->answers[server], &member->error);
 
 	ballot->pending--;
 	member->failed = opinion < 0;
@@ -190,20 +190,52 @@ static void call_off_stragglers(quorum_claim *claim)
 	}
 }
 
-/* Releases on every server that may have it, without waiting. */
-static void give_back(quorum_claim *claim)
+static void send_and_forget(quorum_engine *engine, int server, dlock_call *call)
+{
+	if (call) {
+		dlock_conn_send(engine->members[server].conn, call);
+		dlock_call_release(call);
+	}
+}
+
+/* Releases on every server that may have it, without waiting. A waiter that stays in the queues is not told of its own
+ * release. */
+static void roll_back(quorum_claim *claim)
 {
 	quorum_engine *engine = engine_of(claim);
+	const char *waiter = claim->ticket ? claim->waiter : NULL;
 
 	call_off_stragglers(claim);
 	for (int i = 0; i < engine->count; i++) {
-		dlock_call *call = is_asked(claim, i) ? dlock_call_give_back(claim_key(claim), claim->base.token) : NULL;
-		if (call) {
-			dlock_conn_send(engine->members[i].conn, call);
-			dlock_call_release(call);
+		if (is_asked(claim, i)) {
+			send_and_forget(engine, i, dlock_call_give_back(claim_keys(claim), claim->base.token, false, waiter, false));
 		}
 	}
 	claim->asked = 0;
+}
+
+/* Leaves the queues of the servers that are not in `except`, without waiting. */
+static void leave(quorum_claim *claim, uint64_t except)
+{
+	quorum_engine *engine = engine_of(claim);
+
+	for (int i = 0; claim->ticket && i < engine->count; i++) {
+		if (!(except >> i & 1)) {
+			send_and_forget(engine, i, dlock_call_leave(claim_keys(claim), claim->waiter, false));
+		}
+	}
+	claim->ticket = 0;
+	if (claim->base.state == DLOCK_CLAIM_WAITING) {
+		claim->base.state = DLOCK_CLAIM_NEW;
+	}
+}
+
+static void quorum_abandon(dlock_claim *base)
+{
+	quorum_claim *claim = (quorum_claim *) base;
+
+	roll_back(claim);
+	leave(claim, 0);
 }
 
 /* ---- acquire ---- */
@@ -229,8 +261,8 @@ static bool settle_fencing_token(quorum_claim *claim, const ballot *votes, dlock
 	int agree = 0;
 
 	for (int i = 0; i < engine->count; i++) {
-		if (votes->votes[i] == VOTE_YES && votes->details[i] > token) {
-			token = votes->details[i];
+		if (votes->votes[i] == VOTE_YES && votes->answers[i].fencing_token > token) {
+			token = votes->answers[i].fencing_token;
 		}
 	}
 	claim->base.fencing_token = token;
@@ -238,7 +270,7 @@ static bool settle_fencing_token(quorum_claim *claim, const ballot *votes, dlock
 		engine->highest_token = token;
 	}
 	for (int i = 0; i < engine->count; i++) {
-		agree += votes->votes[i] == VOTE_YES && votes->details[i] == token;
+		agree += votes->votes[i] == VOTE_YES && votes->answers[i].fencing_token == token;
 	}
 	if (agree >= engine->quorum) {
 		return true;
@@ -247,7 +279,7 @@ static bool settle_fencing_token(quorum_claim *claim, const ballot *votes, dlock
 	begin(&raise, engine, read_integer);
 	for (int i = 0; i < engine->count; i++) {
 		if (votes->votes[i] == VOTE_YES) {
-			ask(&raise, i, dlock_call_raise(claim_key(claim), claim->base.token, token));
+			ask(&raise, i, dlock_call_raise(claim_keys(claim), claim->base.token, token));
 		}
 	}
 	hold(&raise, until);
@@ -255,11 +287,12 @@ static bool settle_fencing_token(quorum_claim *claim, const ballot *votes, dlock
 	return raise.yes >= engine->quorum;
 }
 
-/* Asks all servers. Remembers which may have the lock now, and for how long the others have it for someone else. */
-static void collect_votes(quorum_claim *claim, ballot *votes, dlock_nanos until, int64_t *pttl)
+/* Asks all servers, and with `queue` queues where one refuses. Remembers which may have the lock now. */
+static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_nanos until)
 {
 	quorum_engine *engine = engine_of(claim);
-	int64_t proposal = propose(engine);
+	dlock_request request = { .token = claim->base.token, .ttl = claim->base.ttl, .least_fencing_token = propose(engine),
+		.grant = false, .waiter = claim->waiter, .ticket = claim->ticket };
 
 	begin(votes, engine, dlock_call_acquired);
 	for (int i = 0; i < engine->count; i++) {
@@ -268,11 +301,11 @@ static void collect_votes(quorum_claim *claim, ballot *votes, dlock_nanos until,
 			member->failed = true;
 			member->error = member->conn->error;
 		} else {
-			ask(votes, i, dlock_call_acquire(claim_key(claim), claim->base.token, claim->base.ttl, proposal));
+			request.inbox = queue && dlock_inbox_is_open(member->inbox) ? member->inbox : NULL;
+			ask(votes, i, dlock_call_acquire(claim_keys(claim), &request));
 		}
 	}
 	hold(votes, until);
-	*pttl = -1;
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = votes->calls[i];
 		if (call && votes->votes[i] != VOTE_NO && (call->sent || call->state == DLOCK_CALL_PENDING)) {
@@ -281,57 +314,150 @@ static void collect_votes(quorum_claim *claim, ballot *votes, dlock_nanos until,
 		if (call && call->state == DLOCK_CALL_PENDING) {
 			claim->stragglers[i] = dlock_call_retain(call);
 		}
-		if (votes->votes[i] == VOTE_NO && (*pttl < 0 || votes->details[i] < *pttl)) {
-			*pttl = votes->details[i];
-		}
 	}
 	end(votes);
 }
 
+static uint64_t voters(const ballot *votes, vote vote)
+{
+	uint64_t bits = 0;
+
+	for (int i = 0; i < votes->engine->count; i++) {
+		bits |= (uint64_t) (votes->votes[i] == vote) << i;
+	}
+	return bits;
+}
+
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
-static dlock_status attempt(quorum_claim *claim, int64_t *pttl, dlock_error *error)
+static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	quorum_engine *engine = engine_of(claim);
-	ballot votes;
 	dlock_nanos deadline = dlock_now() + base->ttl - dlock_drift(base->ttl);
 
-	collect_votes(claim, &votes, deadline, pttl);
-	if (votes.yes >= engine->quorum && settle_fencing_token(claim, &votes, deadline) && dlock_now() < deadline) {
+	if (queue && claim->ticket == 0) {
+		memcpy(claim->waiter, base->token, sizeof claim->waiter);
+		claim->ticket = propose(engine);
+	}
+	claim->told = 0;
+	collect_votes(claim, queue, votes, deadline);
+	if (votes->yes >= engine->quorum && settle_fencing_token(claim, votes, deadline) && dlock_now() < deadline) {
+		leave(claim, voters(votes, VOTE_YES));
 		base->deadline = deadline;
 		base->state = DLOCK_CLAIM_HELD;
 		return DLOCK_OK;
 	}
-	give_back(claim);
+	roll_back(claim);
+	if (claim->ticket) {
+		base->state = DLOCK_CLAIM_WAITING;
+	}
 	/* Should a release be late, on a connection given up meanwhile, it must not hit the next attempt. */
 	if (!dlock_token(base->token)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 	}
-	return votes.yes + votes.no + votes.pending < engine->quorum ? no_quorum(&votes, error) : DLOCK_TIMEOUT;
+	return votes->yes + votes->no + votes->pending < engine->quorum ? no_quorum(votes, error) : DLOCK_TIMEOUT;
+}
+
+static int by_pttl(const void *a, const void *b)
+{
+	int64_t x = ((const dlock_answer *) a)->pttl, y = ((const dlock_answer *) b)->pttl;
+
+	return (x > y) - (x < y);
+}
+
+/* When so many of the refusing servers may be free that there can be a quorum. */
+static dlock_nanos next_look(ballot *votes)
+{
+	dlock_answer refusals[DLOCK_MOST_SERVERS], unknown = { .pttl = -1 };
+	int count = 0, missing = votes->engine->quorum - votes->yes;
+
+	for (int i = 0; i < votes->engine->count; i++) {
+		if (votes->votes[i] == VOTE_NO) {
+			refusals[count++] = votes->answers[i];
+		}
+	}
+	if (missing < 1 || missing > count) {
+		return dlock_next_look(&unknown);
+	}
+	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
+	return dlock_next_look(&refusals[missing - 1]);
+}
+
+static bool open_inboxes(quorum_engine *engine, dlock_inbox **inboxes)
+{
+	for (int i = 0; i < engine->count; i++) {
+		member *member = &engine->members[i];
+		if (!member->inbox && !(member->inbox = dlock_pool_inbox(engine->pool, member->conn->server))) {
+			return false;
+		}
+		inboxes[i] = member->inbox;
+	}
+	dlock_inboxes_open(inboxes, engine->count, engine->quorum);
+	return true;
+}
+
+/* Once one server has said that it is the claim's turn, the others of a quorum follow within a round trip or never. */
+#define TOLD_TOGETHER (10 * DLOCK_MS)
+
+/* Sleeps until a quorum has said that it is the claim's turn, or it is time to look. */
+static int wait_for_turn(quorum_claim *claim, dlock_inbox **inboxes, const dlock_wait *wait)
+{
+	quorum_engine *engine = engine_of(claim);
+	dlock_nanos until = claim->look < wait->deadline ? claim->look : wait->deadline;
+
+	for (;;) {
+		bool first = claim->told == 0;
+		int told = 0;
+		for (int i = 0; i < engine->count; i++) {
+			claim->told |= (uint64_t) dlock_inbox_take(inboxes[i], claim->waiter, NULL) << i;
+			told += claim->told >> i & 1;
+		}
+		if (told >= engine->quorum) {
+			return DLOCK_WAIT_TIME;
+		}
+		if (first && told > 0 && dlock_after(dlock_now(), TOLD_TOGETHER) < until) {
+			until = dlock_after(dlock_now(), TOLD_TOGETHER);
+		}
+		int woken = dlock_inboxes_wait(inboxes, engine->count, until, wait);
+		if (woken <= 0) {
+			return woken;
+		}
+	}
 }
 
 static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos longest = wait->pause > 0 ? wait->pause : 100 * DLOCK_MS;
-	int64_t pttl;
+	quorum_engine *engine = engine_of(claim);
+	dlock_inbox *inboxes[DLOCK_MOST_SERVERS];
+	ballot votes;
 
 	for (;;) {
-		if (claim->retry_at && dlock_wait_poll(NULL, 0, claim->retry_at, wait) == DLOCK_WAIT_INTERRUPTED) {
-			return DLOCK_INTERRUPTED;
+		bool last = (wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline)
+			|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
+		if (base->waited && !open_inboxes(engine, inboxes)) {
+			quorum_abandon(base);
+			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 		}
-		bool last = dlock_now() >= wait->deadline || (wait->attempts && claim->attempts + 1 >= wait->attempts);
-		dlock_status status = attempt(claim, &pttl, error);
+		dlock_status status = attempt(claim, base->waited && !last, &votes, error);
 		claim->attempts++;
-		/* Where attempts are counted, no quorum is a failed attempt like any other. */
-		if (last || (status != DLOCK_TIMEOUT && !(status == DLOCK_QUORUM && wait->attempts))) {
+		if (status == DLOCK_OK) {
 			return status;
 		}
-		base->waited = true;
-		dlock_nanos pause = dlock_backoff(claim->attempts - 1, longest, pttl);
-		claim->retry_at = dlock_after(dlock_now(), pause);
-		if (claim->retry_at > wait->deadline) {
-			claim->retry_at = wait->deadline;
+		/* Where attempts are counted, no quorum is a failed attempt like any other. */
+		if (last || (status != DLOCK_TIMEOUT && !(status == DLOCK_QUORUM && wait->attempts))) {
+			leave(claim, 0);
+			return status;
+		}
+		claim->look = next_look(&votes);
+		if (wait->pause > 0 && claim->look > dlock_now() + wait->pause) {
+			claim->look = dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US;
+		}
+		if (!base->waited) {
+			base->waited = true; /* the first wait: queue, at once */
+			claim->attempts -= wait->attempts > 0;
+		} else if (wait_for_turn(claim, inboxes, wait) == DLOCK_WAIT_INTERRUPTED) {
+			return DLOCK_INTERRUPTED;
 		}
 	}
 }
@@ -358,19 +484,19 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 
 static dlock_call *make_extend(const quorum_claim *claim, dlock_nanos ttl)
 {
-	return dlock_call_extend(claim_key(claim), claim->base.token, ttl);
+	return dlock_call_extend(claim_keys(claim), claim->base.token, ttl);
 }
 
 static dlock_call *make_check(const quorum_claim *claim, dlock_nanos ttl)
 {
 	(void) ttl;
-	return dlock_call_check(claim_key(claim), claim->base.token);
+	return dlock_call_check(claim_keys(claim), claim->base.token);
 }
 
 static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl)
 {
 	(void) ttl;
-	return dlock_call_give_back(claim_key(claim), claim->base.token);
+	return dlock_call_give_back(claim_keys(claim), claim->base.token, false, NULL, false);
 }
 
 static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
@@ -414,7 +540,7 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	}
 	for (int i = 0; i < engine->count; i++) {
 		if (votes.votes[i] == VOTE_YES) {
-			left[holders++] = votes.details[i];
+			left[holders++] = votes.answers[i].pttl;
 		}
 	}
 	/* The lease lasts as long as a quorum of the keys do. */
@@ -436,11 +562,6 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 	return outcome(&votes, error);
 }
 
-static void quorum_abandon(dlock_claim *base)
-{
-	give_back((quorum_claim *) base);
-}
-
 /* ---- is it locked? ---- */
 
 /* How many servers have the key for one and the same holder, as far as they have answered? */
@@ -459,10 +580,10 @@ static int most_for_one_holder(const ballot *ballot)
 	return most;
 }
 
-static int read_holder(const dlock_call *call, const dlock_conn *conn, int64_t *detail, dlock_error *error)
+static int read_holder(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
 {
 	if (!call || call->state != DLOCK_CALL_ANSWERED || call->reply->type == REDIS_REPLY_ERROR) {
-		*detail = dlock_call_integer(call, conn, error);
+		answer->pttl = dlock_call_integer(call, conn, error);
 		return -1;
 	}
 	return call->reply->type == REDIS_REPLY_STRING;
@@ -486,7 +607,7 @@ static dlock_status quorum_locked(dlock_engine *base, const char *resource, size
 	begin(&votes, engine, read_holder);
 	for (int i = 0; i < engine->count; i++) {
 		conns[i] = engine->members[i].conn;
-		ask(&votes, i, dlock_call_holder(key_of(engine, resource, len)));
+		ask(&votes, i, dlock_call_holder(dlock_keyring_keys(engine->keys, resource, len)));
 	}
 	dlock_exchange(conns, engine->count, DLOCK_FOREVER, is_holder_known, &votes);
 	*locked = most_for_one_holder(&votes) >= engine->quorum;
@@ -508,7 +629,7 @@ static void quorum_dispose(dlock_claim *claim)
 
 static void quorum_destroy(dlock_engine *base)
 {
-	free(((quorum_engine *) base)->key);
+	free(((quorum_engine *) base)->keys);
 	free(base);
 }
 
@@ -535,9 +656,9 @@ dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int cou
 	dlock_engine_init(&engine->base, &quorum_ops);
 	engine->count = count;
 	engine->quorum = count / 2 + 1;
-	engine->prefix_len = prefix_len;
-	engine->key = malloc(prefix_len + DLOCK_RESOURCE_MAX);
-	bool good = engine->key != NULL;
+	engine->pool = pool;
+	engine->keys = dlock_keyring_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
+	bool good = engine->keys != NULL;
 	for (int i = 0; good && i < count; i++) {
 		engine->members[i].conn = dlock_pool_conn(pool, servers[i]);
 		good = engine->members[i].conn != NULL;
@@ -546,7 +667,6 @@ dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int cou
 		quorum_destroy(&engine->base);
 		return NULL;
 	}
-	memcpy(engine->key, prefix, prefix_len);
 	return &engine->base;
 }
 

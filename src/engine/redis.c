@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 dlock_nanos dlock_drift(dlock_nanos ttl)
@@ -28,58 +29,71 @@ static int64_t milliseconds(dlock_nanos ttl)
 	return ttl < DLOCK_MS ? 1 : ttl / DLOCK_MS;
 }
 
-static dlock_arg key_arg(dlock_key key)
-{
-	return (dlock_arg) { key.text, key.len };
-}
-
 static dlock_arg token_arg(const char *token)
 {
 	return (dlock_arg) { token, DLOCK_TOKEN_LEN };
 }
 
-dlock_call *dlock_call_acquire(dlock_key key, const char *token, dlock_nanos ttl, int64_t proposal)
+static dlock_arg flag_arg(bool flag)
 {
-	number lease, proposed;
-	dlock_arg args[] = { key_arg(key), DLOCK_ARG(DLOCK_FENCE_KEY), token_arg(token), number_arg(&lease, milliseconds(ttl)),
-		number_arg(&proposed, proposal) };
-
-	return dlock_call_script(&dlock_script_acquire, 2, args, 5);
+	return (dlock_arg) { flag ? "1" : "0", 1 };
 }
 
-dlock_call *dlock_call_give_back(dlock_key key, const char *token)
-{
-	dlock_arg args[] = { key_arg(key), token_arg(token) };
+static const dlock_arg fence_key = { DLOCK_FENCE_KEY, sizeof DLOCK_FENCE_KEY - 1 };
+static const dlock_arg nothing = { "", 0 };
 
-	return dlock_call_script(&dlock_script_release, 1, args, 2);
+dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request)
+{
+	number lease, least, ticket;
+	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(request->token),
+		number_arg(&lease, milliseconds(request->ttl)), number_arg(&least, request->least_fencing_token),
+		flag_arg(request->grant), token_arg(request->waiter), request->inbox ? DLOCK_ARG(request->inbox->channel) : nothing,
+		number_arg(&ticket, request->ticket) };
+
+	return dlock_call_script(&dlock_script_acquire, 4, args, 11);
 }
 
-dlock_call *dlock_call_extend(dlock_key key, const char *token, dlock_nanos ttl)
+dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
+{
+	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(token), flag_arg(grant),
+		waiter ? token_arg(waiter) : nothing, flag_arg(leaves) };
+
+	return dlock_call_script(&dlock_script_release, 4, args, 8);
+}
+
+dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant)
+{
+	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(waiter), flag_arg(grant) };
+
+	return dlock_call_script(&dlock_script_leave, 4, args, 6);
+}
+
+dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl)
 {
 	number lease;
-	dlock_arg args[] = { key_arg(key), token_arg(token), number_arg(&lease, milliseconds(ttl)) };
+	dlock_arg args[] = { keys.lock, token_arg(token), number_arg(&lease, milliseconds(ttl)) };
 
 	return dlock_call_script(&dlock_script_extend, 1, args, 3);
 }
 
-dlock_call *dlock_call_check(dlock_key key, const char *token)
+dlock_call *dlock_call_check(dlock_keys keys, const char *token)
 {
-	dlock_arg args[] = { key_arg(key), token_arg(token) };
+	dlock_arg args[] = { keys.lock, token_arg(token) };
 
 	return dlock_call_script(&dlock_script_check, 1, args, 2);
 }
 
-dlock_call *dlock_call_raise(dlock_key key, const char *token, int64_t fencing_token)
+dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing_token)
 {
 	number fence;
-	dlock_arg args[] = { key_arg(key), DLOCK_ARG(DLOCK_FENCE_KEY), token_arg(token), number_arg(&fence, fencing_token) };
+	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&fence, fencing_token) };
 
 	return dlock_call_script(&dlock_script_raise, 2, args, 4);
 }
 
-dlock_call *dlock_call_holder(dlock_key key)
+dlock_call *dlock_call_holder(dlock_keys keys)
 {
-	dlock_arg args[] = { DLOCK_ARG("GET"), key_arg(key) };
+	dlock_arg args[] = { DLOCK_ARG("GET"), keys.lock };
 
 	return dlock_call_command(args, 2);
 }
@@ -149,34 +163,80 @@ int64_t dlock_call_integer(const dlock_call *call, const dlock_conn *conn, dlock
 	return call->reply->integer;
 }
 
-int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, int64_t *detail, dlock_error *error)
+static bool integer_at(const redisReply *reply, size_t index, int64_t *out)
 {
+	if (index >= reply->elements || reply->element[index]->type != REDIS_REPLY_INTEGER) {
+		return false;
+	}
+	*out = reply->element[index]->integer;
+	return true;
+}
+
+/* {1, fencing token} or {0, pttl, place, ticket}; the ticket is a sorted set's score, which comes as text. */
+int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
+{
+	int64_t acquired;
+
 	if (failed(call, conn, error)) {
 		return -1;
 	}
 	const redisReply *reply = call->reply;
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 || reply->element[0]->type != REDIS_REPLY_INTEGER
-			|| reply->element[1]->type != REDIS_REPLY_INTEGER) {
-		unexpected(conn, error);
-		return -1;
+	if (reply->type == REDIS_REPLY_ARRAY && integer_at(reply, 0, &acquired)) {
+		if (acquired == 1 && integer_at(reply, 1, &answer->fencing_token)) {
+			return 1;
+		}
+		if (acquired == 0 && integer_at(reply, 1, &answer->pttl) && integer_at(reply, 2, &answer->place)
+				&& reply->elements == 4 && reply->element[3]->type == REDIS_REPLY_STRING) {
+			answer->ticket = strtoll(reply->element[3]->str, NULL, 10);
+			return 0;
+		}
 	}
-	*detail = reply->element[1]->integer;
-	return reply->element[0]->integer == 1;
+	unexpected(conn, error);
+	return -1;
 }
 
 /* ---- waiting ---- */
 
-dlock_nanos dlock_backoff(unsigned attempt, dlock_nanos longest, int64_t holder_pttl)
-{
-	dlock_nanos most = attempt < 5 ? (5 * DLOCK_MS) << attempt : 100 * DLOCK_MS;
+/* A waiter's sign of life; lua/handover.lua takes it for dead after 3 s without one. */
+#define LOOK_AGAIN (1600 * DLOCK_MS)
+#define LOOK_AGAIN_JITTER 700 /* ms */
 
-	if (most > longest) {
-		most = longest;
+/* What one step back in the queue adds, after the holder's lease is over. */
+#define STAGGER (20 * DLOCK_MS)
+
+dlock_nanos dlock_next_look(const dlock_answer *answer)
+{
+	dlock_nanos now = dlock_now();
+	dlock_nanos look = now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
+
+	if (answer->pttl >= 0 && answer->pttl < 1000 * 1000) {
+		/* Redis expires a key in the millisecond after its last. */
+		dlock_nanos expiry = dlock_after(now, (answer->pttl + 2) * DLOCK_MS + (answer->place > 0 ? answer->place : 0) * STAGGER);
+		look = expiry < look ? expiry : look;
 	}
-	/* Between half and all of it. */
-	dlock_nanos pause = most / 2 + dlock_jitter((uint32_t) (most / 2));
-	if (holder_pttl >= 0 && pause > (holder_pttl + 1) * DLOCK_MS) {
-		pause = (holder_pttl + 1) * DLOCK_MS;
+	return look;
+}
+
+int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait)
+{
+	struct pollfd fds[DLOCK_MOST_SERVERS];
+	dlock_conn *conns[DLOCK_MOST_SERVERS];
+	int open = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (inboxes[i] && dlock_inbox_is_open(inboxes[i])) {
+			conns[open] = inboxes[i]->conn;
+			fds[open].fd = conns[open]->redis->fd;
+			fds[open].events = dlock_conn_events(conns[open]);
+			fds[open].revents = 0;
+			open++;
+		}
 	}
-	return pause;
+	int ready = dlock_wait_poll(fds, open, until, wait);
+	for (int i = 0; ready > 0 && i < open; i++) {
+		if (fds[i].revents) {
+			dlock_conn_advance(conns[i]);
+		}
+	}
+	return ready;
 }

@@ -1,6 +1,7 @@
 #ifndef DLOCK_ENGINE_REDIS_H
 #define DLOCK_ENGINE_REDIS_H
 
+#include "../redis/keys.h"
 #include "../redis/pool.h"
 #include "engine.h"
 
@@ -25,27 +26,50 @@ const char *dlock_quorum_server_error(const dlock_engine *engine, int server);
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/). */
 dlock_nanos dlock_drift(dlock_nanos ttl);
 
-/* One key's scripts, as calls that nobody has sent yet. NULL when out of memory. */
+/* How a claim asks for its lock; see lua/acquire.lua. */
 typedef struct {
-	const char *text; /* prefix and resource */
-	size_t len;
-} dlock_key;
+	const char *token;
+	dlock_nanos ttl;
+	int64_t least_fencing_token; /* 0: the server's time */
+	bool grant;                  /* the server hands the lock over; otherwise it only tells whose turn it is */
+	const char *waiter;
+	const dlock_inbox *inbox; /* NULL: do not queue */
+	int64_t ticket;           /* 0: the server's time */
+} dlock_request;
 
-dlock_call *dlock_call_acquire(dlock_key key, const char *token, dlock_nanos ttl, int64_t proposal);
-dlock_call *dlock_call_give_back(dlock_key key, const char *token);
-dlock_call *dlock_call_extend(dlock_key key, const char *token, dlock_nanos ttl);
-dlock_call *dlock_call_check(dlock_key key, const char *token);
-dlock_call *dlock_call_raise(dlock_key key, const char *token, int64_t fencing_token);
-dlock_call *dlock_call_holder(dlock_key key);
+/* What a refused claim learns. */
+typedef struct {
+	int64_t fencing_token; /* when it was not refused */
+	int64_t pttl;          /* ms until the lock may be free; negative: unknown */
+	int64_t place;         /* waiters ahead; negative: not in the queue */
+	int64_t ticket;
+} dlock_answer;
+
+/* The scripts, as calls that nobody has sent yet. NULL when out of memory. */
+dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request);
+dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves);
+dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant);
+dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
+dlock_call *dlock_call_check(dlock_keys keys, const char *token);
+dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing_token);
+dlock_call *dlock_call_holder(dlock_keys keys);
 
 /* What a call came to: its integer, or -1 with a message that names the server. */
 int64_t dlock_call_integer(const dlock_call *call, const dlock_conn *conn, dlock_error *error);
 
-/* The same for acquire: 1 and the fencing token, 0 and the holder's PTTL in ms, or -1. */
-int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, int64_t *detail, dlock_error *error);
+/* The same for acquire: 1 acquired, 0 refused, or -1. */
+int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error);
 
-/* The pause before the next attempt on a taken lock: it grows from 5 ms to `longest`, with jitter so that waiters spread,
- * and is not longer than the holder's lease can last (`holder_pttl` in ms; negative: unknown or unlimited). */
-dlock_nanos dlock_backoff(unsigned attempt, dlock_nanos longest, int64_t holder_pttl);
+/* ---- waiting ---- */
+
+/* How long a grant lasts that is not taken up; GRACE in lua/handover.lua. */
+#define DLOCK_GRANT_TTL (3 * DLOCK_SECOND)
+
+/* When a waiter looks again by itself: as its sign of life, and when the holder's lease should be over. The further back
+ * in the queue, the later after that, so that not all look at once. */
+dlock_nanos dlock_next_look(const dlock_answer *answer);
+
+/* Sleeps until one of these inboxes has something, or one of them broke, or `until`, or an interruption. Some may be NULL. */
+int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait);
 
 #endif

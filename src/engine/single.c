@@ -4,35 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One Redis server. See lua/ for what is said to it. */
+/* One Redis server. See lua/ for what is said to it: a lock is handed over from its holder to the first in the queue. */
 
 typedef struct {
 	dlock_engine base;
-	dlock_conn *conn; /* the pool's */
-	size_t prefix_len;
-	char key[]; /* prefix, and behind it the resource of the moment */
+	dlock_pool *pool;
+	dlock_conn *conn;   /* the pool's, as the inbox */
+	dlock_inbox *inbox; /* NULL: nobody has waited yet */
+	dlock_keyring *keys;
 } single_engine;
 
 typedef struct {
 	dlock_claim base;
-	unsigned attempts;
-	dlock_nanos retry_at; /* when the pause that an interruption cut short would have ended */
+	int64_t ticket;    /* keeps its place in the queue; 0: none yet */
+	dlock_nanos look;  /* when to look again without having been told */
+	dlock_nanos asked; /* when the last request was sent that was answered by a refusal */
+	dlock_call *taking_up; /* on its way: the extension of a grant to the full lease; NULL: none */
 } single_claim;
-
-static dlock_key key_of(single_engine *engine, const char *resource, size_t len)
-{
-	memcpy(engine->key + engine->prefix_len, resource, len);
-	return (dlock_key) { engine->key, engine->prefix_len + len };
-}
 
 static single_engine *engine_of(const dlock_claim *claim)
 {
 	return (single_engine *) claim->engine;
 }
 
-static dlock_key claim_key(const dlock_claim *claim)
+static dlock_keys claim_keys(const dlock_claim *claim)
 {
-	return key_of(engine_of(claim), claim->resource, claim->resource_len);
+	return dlock_keyring_keys(engine_of(claim)->keys, claim->resource, claim->resource_len);
 }
 
 static bool is_settled(void *call)
@@ -48,10 +45,11 @@ static void ask(single_engine *engine, dlock_call *call)
 	}
 }
 
-/* Releases without waiting. It goes out before anything that is said on this connection later. */
-static void give_back(const dlock_claim *claim)
+/* Releases, and leaves the queue, without waiting. It goes out before anything that is said on this connection later. */
+static void give_back(dlock_claim *claim)
 {
-	dlock_call *call = dlock_call_give_back(claim_key(claim), claim->token);
+	dlock_call *call = dlock_call_give_back(claim_keys(claim), claim->token, true, claim->token,
+		claim->state == DLOCK_CLAIM_WAITING);
 
 	if (call) {
 		dlock_conn_send(engine_of(claim)->conn, call);
@@ -61,27 +59,24 @@ static void give_back(const dlock_claim *claim)
 
 /* ---- acquire ---- */
 
-/* DLOCK_TIMEOUT: it is someone else's, for *pttl ms at most. */
-static dlock_status attempt(single_claim *claim, int64_t *pttl, dlock_error *error)
+/* DLOCK_TIMEOUT: it is someone else's. With `queue` the claim is in the queue then. */
+static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answer, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	single_engine *engine = engine_of(base);
-	dlock_call *call = dlock_call_acquire(claim_key(base), base->token, base->ttl, 0);
-	dlock_status status;
+	dlock_request request = { .token = base->token, .ttl = base->ttl, .grant = true, .waiter = base->token,
+		.inbox = queue ? engine->inbox : NULL, .ticket = claim->ticket };
+	dlock_call *call = dlock_call_acquire(claim_keys(base), &request);
+	dlock_status status = DLOCK_TIMEOUT;
 
+	if (queue) {
+		base->state = DLOCK_CLAIM_WAITING;
+	}
 	ask(engine, call);
-	int acquired = dlock_call_acquired(call, engine->conn, pttl, error);
-	if (acquired < 0) {
-		/* The outcome is unknown: a late success must not lock everyone out until the ttl. */
-		if (call && call->sent) {
-			give_back(base);
-		}
-		status = DLOCK_CONNECTION;
-	} else if (acquired == 0) {
-		status = DLOCK_TIMEOUT;
-	} else {
+	int acquired = dlock_call_acquired(call, engine->conn, answer, error);
+	if (acquired > 0) {
 		base->deadline = call->sent_at + base->ttl - dlock_drift(base->ttl);
-		base->fencing_token = *pttl;
+		base->fencing_token = answer->fencing_token;
 		if (dlock_now() < base->deadline) {
 			base->state = DLOCK_CLAIM_HELD;
 			status = DLOCK_OK;
@@ -89,32 +84,160 @@ static dlock_status attempt(single_claim *claim, int64_t *pttl, dlock_error *err
 			/* It took longer than the lease lasts. A token that is given back is not used again: should the release
 			 * be late, on a connection given up meanwhile, it must not hit the next attempt. */
 			give_back(base);
-			*pttl = 0;
-			status = dlock_token(base->token) ? DLOCK_TIMEOUT : dlock_fail(error, DLOCK_FAILED, "No random bytes");
+			base->state = DLOCK_CLAIM_NEW;
+			answer->pttl = 0;
+			if (!dlock_token(base->token)) {
+				status = dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
+			}
 		}
+	} else if (acquired < 0) {
+		/* The outcome is unknown: a late success must not lock everyone out until the ttl. */
+		if (call && (call->sent || base->state == DLOCK_CLAIM_WAITING)) {
+			give_back(base);
+		}
+		base->state = DLOCK_CLAIM_NEW;
+		status = DLOCK_CONNECTION;
+	} else if (queue) {
+		claim->ticket = answer->ticket;
+		claim->asked = call->sent_at;
 	}
 	dlock_call_release(call);
 	return status;
 }
 
+/* Out of time. DLOCK_OK: it was granted in that instant, and is there to be taken up. */
+static dlock_status leave(single_claim *claim, dlock_error *error)
+{
+	single_engine *engine = engine_of(&claim->base);
+	dlock_call *call = dlock_call_leave(claim_keys(&claim->base), claim->base.token, true);
+
+	ask(engine, call);
+	int64_t granted = dlock_call_integer(call, engine->conn, error);
+	dlock_call_release(call);
+	if (granted < 0) {
+		give_back(&claim->base);
+	}
+	claim->base.state = DLOCK_CLAIM_NEW;
+	return granted < 0 ? DLOCK_CONNECTION : granted > 0 ? DLOCK_OK : DLOCK_TIMEOUT;
+}
+
+/* A grant is worth taking up without asking again when at least so much of it is left for sure. */
+#define GRANT_LEFT DLOCK_SECOND
+
+/* The lock is this claim's, since some moment after its last request was refused: so the grant lasts, by this process' own
+ * clock, at least as long from the sending of that request, whatever the server's clock says and however late the message
+ * is read. The full lease is asked for at once, but not waited for. */
+static bool take_up(single_claim *claim, int64_t fencing_token)
+{
+	dlock_claim *base = &claim->base;
+	dlock_nanos deadline = claim->asked + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
+
+	if (fencing_token <= 0 || dlock_now() + GRANT_LEFT > deadline) {
+		return false;
+	}
+	claim->taking_up = dlock_call_extend(claim_keys(base), base->token, base->ttl);
+	if (!claim->taking_up || !dlock_conn_send(engine_of(base)->conn, claim->taking_up)) {
+		return false;
+	}
+	/* A shorter lease counts as soon as it may have been set. */
+	dlock_nanos extended = claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl);
+	base->deadline = extended < deadline ? extended : deadline;
+	base->fencing_token = fencing_token;
+	base->state = DLOCK_CLAIM_HELD;
+	return true;
+}
+
+static void drop_taking_up(single_claim *claim)
+{
+	dlock_call_release(claim->taking_up);
+	claim->taking_up = NULL;
+}
+
+/* Has the full lease been given meanwhile? */
+static void single_look(dlock_claim *base)
+{
+	single_claim *claim = (single_claim *) base;
+	dlock_error error;
+
+	if (!claim->taking_up) {
+		return;
+	}
+	dlock_conn_peek(engine_of(base)->conn);
+	if (claim->taking_up->state == DLOCK_CALL_PENDING) {
+		return;
+	}
+	int64_t extended = dlock_call_integer(claim->taking_up, engine_of(base)->conn, &error);
+	if (extended > 0) {
+		base->deadline = claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl);
+	} else if (extended == 0) {
+		base->state = DLOCK_CLAIM_LOST;
+	}
+	drop_taking_up(claim);
+}
+
+/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was told. DLOCK_OK: it
+ * holds the lock already. */
+static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
+{
+	int64_t fencing_token;
+	dlock_inbox *inbox = engine_of(&claim->base)->inbox;
+	dlock_nanos until = claim->look < wait->deadline ? claim->look : wait->deadline;
+
+	while (dlock_inbox_is_open(inbox)) {
+		if (dlock_inbox_take(inbox, claim->base.token, &fencing_token)) {
+			return take_up(claim, fencing_token) ? DLOCK_OK : DLOCK_TIMEOUT;
+		}
+		int woken = dlock_inboxes_wait(&inbox, 1, until, wait);
+		if (woken <= 0) {
+			return woken == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
+		}
+	}
+	return DLOCK_TIMEOUT;
+}
+
+static bool open_inbox(single_engine *engine, dlock_error *error)
+{
+	if (!engine->inbox && !(engine->inbox = dlock_pool_inbox(engine->pool, engine->conn->server))) {
+		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return false;
+	}
+	if (!dlock_inbox_is_open(engine->inbox) && dlock_inboxes_open(&engine->inbox, 1, 1) == 0) {
+		*error = engine->inbox->conn->error;
+		return false;
+	}
+	return true;
+}
+
 static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	single_claim *claim = (single_claim *) base;
-	int64_t pttl = 0;
+	single_engine *engine = engine_of(base);
+	dlock_answer answer;
 
 	for (;;) {
-		if (claim->retry_at && dlock_wait_poll(NULL, 0, claim->retry_at, wait) == DLOCK_WAIT_INTERRUPTED) {
-			return DLOCK_INTERRUPTED;
+		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
+		if (last && base->state == DLOCK_CLAIM_WAITING) {
+			dlock_status left = leave(claim, error);
+			if (left != DLOCK_OK) {
+				return left;
+			}
 		}
-		bool last = dlock_now() >= wait->deadline;
-		dlock_status status = attempt(claim, &pttl, error);
+		if (!last && base->waited && !open_inbox(engine, error)) {
+			dlock_claim_abandon(base);
+			return DLOCK_CONNECTION;
+		}
+		bool queue = !last && engine->inbox && dlock_inbox_is_open(engine->inbox);
+		dlock_status status = attempt(claim, queue, &answer, error);
 		if (status != DLOCK_TIMEOUT || last) {
 			return status;
 		}
 		base->waited = true;
-		claim->retry_at = dlock_after(dlock_now(), dlock_backoff(claim->attempts++, 100 * DLOCK_MS, pttl));
-		if (claim->retry_at > wait->deadline) {
-			claim->retry_at = wait->deadline;
+		if (base->state == DLOCK_CLAIM_WAITING) {
+			claim->look = dlock_next_look(&answer);
+			status = wait_for_turn(claim, wait);
+			if (status != DLOCK_TIMEOUT) {
+				return status;
+			}
 		}
 	}
 }
@@ -124,9 +247,10 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
 	single_engine *engine = engine_of(claim);
-	dlock_call *call = dlock_call_extend(claim_key(claim), claim->token, ttl);
+	dlock_call *call = dlock_call_extend(claim_keys(claim), claim->token, ttl);
 
 	ask(engine, call);
+	drop_taking_up((single_claim *) claim);
 	int64_t extended = dlock_call_integer(call, engine->conn, error);
 	dlock_nanos deadline = extended == 1 ? call->sent_at + ttl - dlock_drift(ttl) : 0;
 	/* A shorter lease that may have been set must be believed even without an answer. */
@@ -150,9 +274,10 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 {
 	single_engine *engine = engine_of(claim);
-	dlock_call *call = dlock_call_check(claim_key(claim), claim->token);
+	dlock_call *call = dlock_call_check(claim_keys(claim), claim->token);
 
 	ask(engine, call);
+	drop_taking_up((single_claim *) claim);
 	int64_t pttl = dlock_call_integer(call, engine->conn, error);
 	if (pttl > 0) {
 		dlock_nanos left = pttl * DLOCK_MS;
@@ -169,7 +294,7 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 {
 	single_engine *engine = engine_of(claim);
-	dlock_call *call = dlock_call_give_back(claim_key(claim), claim->token);
+	dlock_call *call = dlock_call_give_back(claim_keys(claim), claim->token, true, NULL, false);
 
 	ask(engine, call);
 	int64_t released = dlock_call_integer(call, engine->conn, error);
@@ -180,16 +305,10 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 	return released > 0 ? DLOCK_OK : dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
 }
 
-static void single_abandon(dlock_claim *claim)
-{
-	give_back(claim);
-}
-
 static dlock_status single_locked(dlock_engine *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	single_engine *engine = (single_engine *) base;
-	dlock_key key = key_of(engine, resource, len);
-	dlock_arg args[] = { DLOCK_ARG("EXISTS"), { key.text, key.len } };
+	dlock_arg args[] = { DLOCK_ARG("EXISTS"), dlock_keyring_keys(engine->keys, resource, len).lock };
 	dlock_call *call = dlock_call_command(args, 2);
 
 	ask(engine, call);
@@ -199,8 +318,14 @@ static dlock_status single_locked(dlock_engine *base, const char *resource, size
 	return exists < 0 ? DLOCK_CONNECTION : DLOCK_OK;
 }
 
+static void single_dispose(dlock_claim *claim)
+{
+	drop_taking_up((single_claim *) claim);
+}
+
 static void single_destroy(dlock_engine *base)
 {
+	free(((single_engine *) base)->keys);
 	free(base);
 }
 
@@ -211,24 +336,26 @@ static const dlock_engine_ops single_ops = {
 	.extend = single_extend,
 	.check = single_check,
 	.release = single_release,
-	.abandon = single_abandon,
+	.abandon = give_back,
+	.look = single_look,
 	.locked = single_locked,
+	.dispose = single_dispose,
 	.destroy = single_destroy,
 };
 
 dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len)
 {
-	single_engine *engine = calloc(1, sizeof *engine + prefix_len + DLOCK_RESOURCE_MAX);
+	single_engine *engine = calloc(1, sizeof *engine);
 
 	if (!engine) {
 		return NULL;
 	}
 	dlock_engine_init(&engine->base, &single_ops);
+	engine->pool = pool;
 	engine->conn = dlock_pool_conn(pool, server);
-	engine->prefix_len = prefix_len;
-	memcpy(engine->key, prefix, prefix_len);
-	if (!engine->conn) {
-		free(engine);
+	engine->keys = dlock_keyring_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
+	if (!engine->conn || !engine->keys) {
+		single_destroy(&engine->base);
 		return NULL;
 	}
 	return &engine->base;

@@ -368,7 +368,6 @@ ZEND_METHOD(DistributedLock, acquire)
 		RETURN_THROWS();
 	}
 	dlock_wait how = wait_for(wait);
-	how.pause = manager->retry_delay;
 	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease, how, &status, &error);
 	if (!claim) {
 		if (!EG(exception)) {
@@ -401,7 +400,6 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 		RETURN_THROWS();
 	}
 	dlock_wait how = wait_for(wait);
-	how.pause = manager->retry_delay;
 	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease, how, &status, &error);
 	if (claim) {
 		dlock_lease_create(return_value, claim);
@@ -460,7 +458,6 @@ ZEND_METHOD(DistributedLock, synchronized)
 		RETURN_THROWS();
 	}
 	dlock_wait how = wait_for(wait);
-	how.pause = manager->retry_delay;
 	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease_time, how, &status, &error);
 	if (!claim) {
 		if (!EG(exception)) {

@@ -286,6 +286,11 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		take_greeting(conn, reply);
 		return;
 	}
+	if (conn->count == 0 && conn->on_push) {
+		conn->on_push(conn->push_context, reply);
+		freeReplyObject(reply);
+		return;
+	}
 	if (conn->count == 0) {
 		freeReplyObject(reply);
 		fail(conn, "sent an answer that nobody asked for");
@@ -364,6 +369,17 @@ void dlock_conn_advance(dlock_conn *conn)
 		if (conn->state >= DLOCK_CONN_GREETING) {
 			receive(conn);
 		}
+	}
+}
+
+void dlock_conn_peek(dlock_conn *conn)
+{
+	char byte;
+
+	/* An end of file is left to the next use, which can do something about it. */
+	if (conn->process == dlock_process_current() && conn->state == DLOCK_CONN_READY
+			&& recv(conn->redis->fd, &byte, 1, MSG_PEEK) > 0) {
+		receive(conn);
 	}
 }
 

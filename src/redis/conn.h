@@ -31,6 +31,9 @@ typedef struct dlock_conn {
 	size_t first, count, capacity;
 	unsigned long opened; /* how often it was connected */
 	dlock_error error;    /* why the last call failed; names the server */
+	/* Takes replies that answer no call: a subscription's messages. NULL: there are none. */
+	void (*on_push)(void *context, const redisReply *reply);
+	void *push_context;
 	struct dlock_conn *next;
 } dlock_conn;
 
@@ -50,6 +53,9 @@ short dlock_conn_events(const dlock_conn *conn);
 
 /* Goes on as far as it can without blocking. To be called when the socket is ready. */
 void dlock_conn_advance(dlock_conn *conn);
+
+/* Takes in what has arrived already, and nothing else: it neither writes nor connects nor waits. */
+void dlock_conn_peek(dlock_conn *conn);
 
 /* When dlock_conn_expire() has something to do next; DLOCK_FOREVER for never. */
 dlock_nanos dlock_conn_timer(const dlock_conn *conn);

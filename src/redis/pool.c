@@ -21,6 +21,23 @@ dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server)
 	return conn;
 }
 
+dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server)
+{
+	dlock_inbox *inbox;
+
+	for (inbox = pool->inboxes; inbox; inbox = inbox->next) {
+		if (inbox->conn->server == server || !strcmp(inbox->conn->server->key, server->key)) {
+			return inbox;
+		}
+	}
+	inbox = dlock_inbox_new(server);
+	if (inbox) {
+		inbox->next = pool->inboxes;
+		pool->inboxes = inbox;
+	}
+	return inbox;
+}
+
 static bool never(void *context)
 {
 	(void) context;
@@ -50,6 +67,9 @@ unsigned long dlock_pool_opened(const dlock_pool *pool)
 	for (const dlock_conn *conn = pool->first; conn; conn = conn->next) {
 		opened += conn->opened;
 	}
+	for (const dlock_inbox *inbox = pool->inboxes; inbox; inbox = inbox->next) {
+		opened += inbox->conn->opened;
+	}
 	return opened;
 }
 
@@ -59,5 +79,10 @@ void dlock_pool_clear(dlock_pool *pool)
 		dlock_conn *conn = pool->first;
 		pool->first = conn->next;
 		dlock_conn_free(conn);
+	}
+	while (pool->inboxes) {
+		dlock_inbox *inbox = pool->inboxes;
+		pool->inboxes = inbox->next;
+		dlock_inbox_free(inbox);
 	}
 }

@@ -2,14 +2,19 @@
 #define DLOCK_REDIS_POOL_H
 
 #include "conn.h"
+#include "inbox.h"
 
 /* The connections of one thread, one for each server and way to log in, kept over requests. */
 typedef struct {
 	dlock_conn *first;
+	dlock_inbox *inboxes;
 } dlock_pool;
 
 /* The connection to this server, opened on first use. NULL when out of memory. */
 dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server);
+
+/* The inbox on this server. NULL when out of memory. */
+dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server);
 
 /* Gives what is still under way until `deadline` to end; at a request's end these are releases. */
 void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);

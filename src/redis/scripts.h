@@ -9,12 +9,9 @@ typedef struct {
 
 extern const dlock_script dlock_script_acquire;
 extern const dlock_script dlock_script_release;
+extern const dlock_script dlock_script_leave;
 extern const dlock_script dlock_script_extend;
 extern const dlock_script dlock_script_check;
 extern const dlock_script dlock_script_raise;
-
-/* The one key that dlock keeps on a server beside the locks: the last fencing token given out, of all resources.
- * One for all keeps the key space constant; a token may skip numbers. */
-#define DLOCK_FENCE_KEY "dlock:fence"
 
 #endif

@@ -1,25 +1,86 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "a3c9d4679ea7e5e991296d5fdbcce0b4d444cf35"
+#define DLOCK_LUA_ACQUIRE_SHA1 "10e41a842d23f64bb66661b5855b4658525a12d4"
 #define DLOCK_LUA_ACQUIRE \
-	"local lock, fence = KEYS[1], KEYS[2]\n" \
-	"local token, ttl, proposal = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
-	"if not redis.call('SET', lock, token, 'NX', 'PX', ttl) then\n" \
-	"if redis.call('GET', lock) ~= token then\n" \
-	"return {0, redis.call('PTTL', lock)}\n" \
-	"end\n" \
-	"redis.call('PEXPIRE', lock, ttl)\n" \
-	"end\n" \
-	"if proposal == 0 then\n" \
+	"local STALE = 3000000\n" \
+	"local GRACE = 3000\n" \
+	"local FORGET = 60000\n" \
+	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
-	"proposal = now[1] * 1000000 + now[2]\n" \
+	"return now[1] * 1000000 + now[2]\n" \
 	"end\n" \
-	"local last = redis.call('GETSET', fence, proposal)\n" \
-	"if last and tonumber(last) >= proposal then\n" \
-	"proposal = last + 1\n" \
-	"redis.call('SET', fence, proposal)\n" \
+	"local function fencing_token(fence, least)\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if last and tonumber(last) >= least then\n" \
+	"least = last + 1\n" \
+	"redis.call('SET', fence, least)\n" \
 	"end\n" \
-	"return {1, proposal}\n"
+	"return least\n" \
+	"end\n" \
+	"local function note(waiters, waiter, sign, told, inbox)\n" \
+	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))\n" \
+	"end\n" \
+	"local function forget(queue, waiters, waiter)\n" \
+	"redis.call('ZREM', queue, waiter)\n" \
+	"redis.call('HDEL', waiters, waiter)\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self)\n" \
+	"local now\n" \
+	"while true do\n" \
+	"local first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"if not first or first == self then\n" \
+	"return first\n" \
+	"end\n" \
+	"now = now or clock()\n" \
+	"local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')\n" \
+	"local live = sign and now - sign < STALE\n" \
+	"if live and fence then\n" \
+	"live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0\n" \
+	"elseif live then\n" \
+	"live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0\n" \
+	"end\n" \
+	"if live and not fence then\n" \
+	"if told == '0' then\n" \
+	"note(waiters, first, sign, now, inbox)\n" \
+	"end\n" \
+	"return first\n" \
+	"end\n" \
+	"forget(queue, waiters, first)\n" \
+	"if live then\n" \
+	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
+	"return first\n" \
+	"end\n" \
+	"end\n" \
+	"end\n" \
+	"local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]\n" \
+	"local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
+	"local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]\n" \
+	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
+	"if mine and redis.call('EXISTS', queue) == 1 then\n" \
+	"local first = serve(lock, queue, waiters, grant and fence, waiter)\n" \
+	"if not first or first == waiter then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"else\n" \
+	"mine = false\n" \
+	"if not grant then\n" \
+	"redis.call('DEL', lock)\n" \
+	"end\n" \
+	"end\n" \
+	"elseif not mine and redis.call('GET', lock) == token then\n" \
+	"redis.call('PEXPIRE', lock, ttl)\n" \
+	"mine = true\n" \
+	"end\n" \
+	"if not mine then\n" \
+	"if inbox ~= '' then\n" \
+	"redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)\n" \
+	"note(waiters, waiter, clock(), 0, inbox)\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"end\n" \
+	"local pttl = redis.call('PTTL', lock)\n" \
+	"return {0, pttl == -2 and GRACE or pttl, redis.call('ZRANK', queue, waiter) or -1, redis.call('ZSCORE', queue, waiter) or '0'}\n" \
+	"end\n" \
+	"return {1, fencing_token(fence, least == 0 and clock() or least)}\n"
 
 #define DLOCK_LUA_CHECK_SHA1 "856bcf98af659bd07190069636a9007682159036"
 #define DLOCK_LUA_CHECK \
@@ -35,6 +96,65 @@
 	"end\n" \
 	"return 0\n"
 
+#define DLOCK_LUA_LEAVE_SHA1 "20310222f3e95a4f0a67ca882354bd8abe838664"
+#define DLOCK_LUA_LEAVE \
+	"local STALE = 3000000\n" \
+	"local GRACE = 3000\n" \
+	"local FORGET = 60000\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000000 + now[2]\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if last and tonumber(last) >= least then\n" \
+	"least = last + 1\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
+	"local function note(waiters, waiter, sign, told, inbox)\n" \
+	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))\n" \
+	"end\n" \
+	"local function forget(queue, waiters, waiter)\n" \
+	"redis.call('ZREM', queue, waiter)\n" \
+	"redis.call('HDEL', waiters, waiter)\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self)\n" \
+	"local now\n" \
+	"while true do\n" \
+	"local first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"if not first or first == self then\n" \
+	"return first\n" \
+	"end\n" \
+	"now = now or clock()\n" \
+	"local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')\n" \
+	"local live = sign and now - sign < STALE\n" \
+	"if live and fence then\n" \
+	"live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0\n" \
+	"elseif live then\n" \
+	"live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0\n" \
+	"end\n" \
+	"if live and not fence then\n" \
+	"if told == '0' then\n" \
+	"note(waiters, first, sign, now, inbox)\n" \
+	"end\n" \
+	"return first\n" \
+	"end\n" \
+	"forget(queue, waiters, first)\n" \
+	"if live then\n" \
+	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
+	"return first\n" \
+	"end\n" \
+	"end\n" \
+	"end\n" \
+	"forget(KEYS[3], KEYS[4], ARGV[1])\n" \
+	"local holder = redis.call('GET', KEYS[1])\n" \
+	"if not holder then\n" \
+	"serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)\n" \
+	"end\n" \
+	"return holder == ARGV[1] and 1 or 0\n"
+
 #define DLOCK_LUA_RAISE_SHA1 "b15f8229e6b51084908df444f7146944317f3192"
 #define DLOCK_LUA_RAISE \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
@@ -45,9 +165,67 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "6464896d65aee3443fb048d4e9d84b8f23d7df91"
+#define DLOCK_LUA_RELEASE_SHA1 "85072348172e0f232d20207a060576d43ed82b12"
 #define DLOCK_LUA_RELEASE \
-	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
-	"return redis.call('DEL', KEYS[1])\n" \
+	"local STALE = 3000000\n" \
+	"local GRACE = 3000\n" \
+	"local FORGET = 60000\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000000 + now[2]\n" \
 	"end\n" \
-	"return 0\n"
+	"local function fencing_token(fence, least)\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if last and tonumber(last) >= least then\n" \
+	"least = last + 1\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
+	"local function note(waiters, waiter, sign, told, inbox)\n" \
+	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))\n" \
+	"end\n" \
+	"local function forget(queue, waiters, waiter)\n" \
+	"redis.call('ZREM', queue, waiter)\n" \
+	"redis.call('HDEL', waiters, waiter)\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self)\n" \
+	"local now\n" \
+	"while true do\n" \
+	"local first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"if not first or first == self then\n" \
+	"return first\n" \
+	"end\n" \
+	"now = now or clock()\n" \
+	"local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')\n" \
+	"local live = sign and now - sign < STALE\n" \
+	"if live and fence then\n" \
+	"live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0\n" \
+	"elseif live then\n" \
+	"live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0\n" \
+	"end\n" \
+	"if live and not fence then\n" \
+	"if told == '0' then\n" \
+	"note(waiters, first, sign, now, inbox)\n" \
+	"end\n" \
+	"return first\n" \
+	"end\n" \
+	"forget(queue, waiters, first)\n" \
+	"if live then\n" \
+	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
+	"return first\n" \
+	"end\n" \
+	"end\n" \
+	"end\n" \
+	"local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'\n" \
+	"if ARGV[4] == '1' then\n" \
+	"forget(queue, waiters, ARGV[3])\n" \
+	"end\n" \
+	"if redis.call('GET', lock) ~= ARGV[1] then\n" \
+	"return 0\n" \
+	"end\n" \
+	"if grant and serve(lock, queue, waiters, fence, ARGV[3]) then\n" \
+	"return 2\n" \
+	"end\n" \
+	"redis.call('DEL', lock)\n" \
+	"return not grant and serve(lock, queue, waiters, nil, ARGV[3]) and 2 or 1\n"

@@ -1,32 +1,49 @@
--- Takes the lock if it is free.
+-- Takes the lock if it is free and no live waiter is ahead; otherwise queues, if an inbox is given.
+-- A waiter runs it again whenever it has a reason to think that its turn has come, and as its sign of life.
 --
 -- KEYS[1] the lock            KEYS[2] the fence: the last fencing token that this server gave out
+-- KEYS[3] the queue           KEYS[4] the waiters
 -- ARGV[1] the token           ARGV[2] lease time in ms
 -- ARGV[3] the least fencing token; 0: the server's time in us. Over several servers the client proposes one and the same,
 --         so that their tokens normally agree
+-- ARGV[4] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
+-- ARGV[5] the waiter (with grants: the token)
+-- ARGV[6] the waiter's inbox; '': do not queue
+-- ARGV[7] the waiter's ticket; 0: the server's time in us
 --
--- Replies {1, fencing token} when the lock is the token's, {0, holder's PTTL in ms} when it is someone else's.
--- A repeated request finds its own token and gets a lease anew, so that a lost reply does no harm.
--- Cost: O(1); three commands when it is taken.
-local lock, fence = KEYS[1], KEYS[2]
-local token, ttl, proposal = ARGV[1], ARGV[2], tonumber(ARGV[3])
+-- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, place in the queue, ticket} when not.
+-- A repeated request finds its own token and gets a lease anew, so that a lost reply, or a lost grant, does no harm.
+-- Cost: O(1), four commands, for a free lock that nobody waits for; O(log n) with n waiters.
+--#include handover.lua
+local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
 
-if not redis.call('SET', lock, token, 'NX', 'PX', ttl) then
-	if redis.call('GET', lock) ~= token then
-		return {0, redis.call('PTTL', lock)}
+local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)
+if mine and redis.call('EXISTS', queue) == 1 then
+	-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the way.
+	local first = serve(lock, queue, waiters, grant and fence, waiter)
+	if not first or first == waiter then
+		forget(queue, waiters, waiter)
+	else
+		mine = false
+		if not grant then
+			redis.call('DEL', lock)
+		end
 	end
+elseif not mine and redis.call('GET', lock) == token then
 	redis.call('PEXPIRE', lock, ttl)
+	mine = true
+end
+if not mine then
+	if inbox ~= '' then
+		redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)
+		note(waiters, waiter, clock(), 0, inbox)
+		redis.call('PEXPIRE', queue, FORGET)
+		redis.call('PEXPIRE', waiters, FORGET)
+	end
+	local pttl = redis.call('PTTL', lock)
+	return {0, pttl == -2 and GRACE or pttl, redis.call('ZRANK', queue, waiter) or -1, redis.call('ZSCORE', queue, waiter) or '0'}
 end
 
--- Time keeps the tokens rising where the last one was lost, or came back old, with the server's data; the last one keeps
--- them rising where the clock went back. (Below 2^53 Redis writes a number argument as the integer that it is.)
-if proposal == 0 then
-	local now = redis.call('TIME')
-	proposal = now[1] * 1000000 + now[2]
-end
-local last = redis.call('GETSET', fence, proposal)
-if last and tonumber(last) >= proposal then
-	proposal = last + 1
-	redis.call('SET', fence, proposal)
-end
-return {1, proposal}
+return {1, fencing_token(fence, least == 0 and clock() or least)}

@@ -1,8 +1,23 @@
--- Gives the lock back, if it is the token's.
+-- Gives the lock back, if it is the token's: to the first live waiter, or to everyone.
 --
--- KEYS[1] the lock            ARGV[1] the token
--- Replies 1 when it was, 0 when it was not. Cost: O(1).
-if redis.call('GET', KEYS[1]) == ARGV[1] then
-	return redis.call('DEL', KEYS[1])
+-- KEYS[1] the lock            KEYS[2] the fence
+-- KEYS[3] the queue           KEYS[4] the waiters
+-- ARGV[1] the token
+-- ARGV[2] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
+-- ARGV[3] the waiter that the token is, or was, of; '': none     ARGV[4] 1: it leaves the queue; 0: it stays, and need not be told
+-- Replies 0 when it was not the token's, 1 when it was, 2 when a waiter was told besides.
+-- Cost: O(1), three commands, when nobody waits; O(log n) with n waiters, one message.
+--#include handover.lua
+local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'
+
+if ARGV[4] == '1' then
+	forget(queue, waiters, ARGV[3])
 end
-return 0
+if redis.call('GET', lock) ~= ARGV[1] then
+	return 0
+end
+if grant and serve(lock, queue, waiters, fence, ARGV[3]) then
+	return 2
+end
+redis.call('DEL', lock)
+return not grant and serve(lock, queue, waiters, nil, ARGV[3]) and 2 or 1

@@ -1,0 +1,143 @@
+#include "inbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchange.h"
+
+/* A message is ["message", channel, "waiter" or "waiter fencing-token"]. */
+static void on_push(void *context, const redisReply *reply)
+{
+	dlock_inbox *inbox = context;
+
+	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 && reply->element[2]->type == REDIS_REPLY_STRING
+			&& reply->element[2]->len >= DLOCK_TOKEN_LEN) {
+		memcpy(inbox->told, reply->element[2]->str, DLOCK_TOKEN_LEN);
+		inbox->fencing_token = strtoll(reply->element[2]->str + DLOCK_TOKEN_LEN, NULL, 10);
+	}
+}
+
+dlock_inbox *dlock_inbox_new(dlock_server *server)
+{
+	dlock_inbox *inbox = calloc(1, sizeof *inbox);
+
+	if (inbox && !(inbox->conn = dlock_conn_new(server))) {
+		free(inbox);
+		return NULL;
+	}
+	if (inbox) {
+		inbox->conn->on_push = on_push;
+		inbox->conn->push_context = inbox;
+	}
+	return inbox;
+}
+
+void dlock_inbox_free(dlock_inbox *inbox)
+{
+	dlock_call_release(inbox->subscribing);
+	dlock_conn_free(inbox->conn);
+	free(inbox);
+}
+
+bool dlock_inbox_is_open(const dlock_inbox *inbox)
+{
+	return inbox->process == dlock_process_current() && inbox->conn->state == DLOCK_CONN_READY
+		&& inbox->subscribed == inbox->conn->opened;
+}
+
+/* The channel's name is as hard to guess as a token: who knows it could wake the process, though not give it a lock. */
+static bool name_channel(dlock_inbox *inbox)
+{
+	char id[DLOCK_TOKEN_LEN + 1];
+
+	if (inbox->process != dlock_process_current()) {
+		if (!dlock_token(id)) {
+			return false;
+		}
+		snprintf(inbox->channel, sizeof inbox->channel, "dlock:inbox:%s", id);
+		inbox->process = dlock_process_current();
+		inbox->subscribed = 0;
+		dlock_call_release(inbox->subscribing);
+		inbox->subscribing = NULL;
+	}
+	return true;
+}
+
+static void subscribe(dlock_inbox *inbox)
+{
+	if (name_channel(inbox) && !inbox->subscribing) {
+		dlock_arg args[] = { DLOCK_ARG("SUBSCRIBE"), DLOCK_ARG(inbox->channel) };
+		inbox->subscribing = dlock_call_command(args, 2);
+		if (inbox->subscribing) {
+			dlock_conn_send(inbox->conn, inbox->subscribing);
+		}
+	}
+}
+
+/* Takes note of the answer, if it has come. */
+static void update(dlock_inbox *inbox)
+{
+	dlock_call *call = inbox->subscribing;
+
+	if (!call || call->state == DLOCK_CALL_PENDING) {
+		return;
+	}
+	if (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ERROR) {
+		dlock_fail(&inbox->conn->error, DLOCK_CONNECTION, "Redis at %s: %.200s; waiting needs the channels dlock:inbox:*",
+			inbox->conn->server->label, call->reply->str);
+	} else if (call->state == DLOCK_CALL_ANSWERED) {
+		inbox->subscribed = inbox->conn->opened;
+	}
+	dlock_call_release(call);
+	inbox->subscribing = NULL;
+}
+
+typedef struct {
+	dlock_inbox **inboxes;
+	int count, enough, open;
+} opening;
+
+static bool is_settled(void *context)
+{
+	opening *opening = context;
+	int pending = 0;
+
+	opening->open = 0;
+	for (int i = 0; i < opening->count; i++) {
+		update(opening->inboxes[i]);
+		opening->open += dlock_inbox_is_open(opening->inboxes[i]);
+		pending += opening->inboxes[i]->subscribing != NULL;
+	}
+	return opening->open >= opening->enough || pending == 0;
+}
+
+int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
+{
+	enum { AT_ONCE = 64 };
+	dlock_conn *conns[AT_ONCE];
+	opening opening = { inboxes, count < AT_ONCE ? count : AT_ONCE, enough, 0 };
+
+	for (int i = 0; i < opening.count; i++) {
+		conns[i] = inboxes[i]->conn;
+		update(inboxes[i]);
+		if (!dlock_inbox_is_open(inboxes[i])) {
+			subscribe(inboxes[i]);
+		}
+	}
+	dlock_exchange(conns, opening.count, DLOCK_FOREVER, is_settled, &opening);
+	return opening.open;
+}
+
+bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, int64_t *fencing_token)
+{
+	bool told = !memcmp(inbox->told, waiter, DLOCK_TOKEN_LEN);
+
+	if (told) {
+		inbox->told[0] = '\0';
+		if (fencing_token) {
+			*fencing_token = inbox->fencing_token;
+		}
+	}
+	return told;
+}

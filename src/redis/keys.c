@@ -1,0 +1,63 @@
+#include "keys.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE "dlock:queue:"
+#define WAITERS "dlock:waiters:"
+
+struct dlock_keyring {
+	size_t prefix_len, room; /* of the lock's key; the others' follow */
+	char bytes[];
+};
+
+dlock_keyring *dlock_keyring_new(const char *prefix, size_t prefix_len, size_t longest)
+{
+	size_t room = prefix_len + longest;
+	dlock_keyring *ring = malloc(sizeof *ring + 3 * room + sizeof QUEUE + sizeof WAITERS + 4);
+
+	if (ring) {
+		ring->prefix_len = prefix_len;
+		ring->room = room;
+		memcpy(ring->bytes, prefix, prefix_len);
+	}
+	return ring;
+}
+
+/* Redis Cluster hashes what is between the first { and the next }, where that is not empty. */
+static bool has_hash_tag(dlock_arg key)
+{
+	const char *open = memchr(key.text, '{', key.len);
+	const char *close = open ? memchr(open, '}', key.len - (size_t) (open - key.text)) : NULL;
+
+	return close && close > open + 1;
+}
+
+static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tagged)
+{
+	char *end = out;
+
+	end = (char *) memcpy(end, name, strlen(name)) + strlen(name);
+	if (!tagged) {
+		*end++ = '{';
+	}
+	end = (char *) memcpy(end, lock.text, lock.len) + lock.len;
+	if (!tagged) {
+		*end++ = '}';
+	}
+	return (dlock_arg) { out, (size_t) (end - out) };
+}
+
+dlock_keys dlock_keyring_keys(dlock_keyring *ring, const char *resource, size_t len)
+{
+	dlock_keys keys;
+	bool tagged;
+
+	memcpy(ring->bytes + ring->prefix_len, resource, len);
+	keys.lock = (dlock_arg) { ring->bytes, ring->prefix_len + len };
+	tagged = has_hash_tag(keys.lock);
+	keys.queue = companion(ring->bytes + ring->room, QUEUE, keys.lock, tagged);
+	keys.waiters = companion((char *) keys.queue.text + keys.queue.len, WAITERS, keys.lock, tagged);
+	return keys;
+}

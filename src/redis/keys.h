@@ -1,0 +1,25 @@
+#ifndef DLOCK_REDIS_KEYS_H
+#define DLOCK_REDIS_KEYS_H
+
+#include "call.h"
+
+/* The one key that dlock keeps on a server beside the locks: the last fencing token given out, of all resources.
+ * One for all keeps the key space constant; a token may skip numbers. */
+#define DLOCK_FENCE_KEY "dlock:fence"
+
+/* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while somebody waits,
+ * and share the lock's hash slot. */
+typedef struct {
+	dlock_arg lock, queue, waiters;
+} dlock_keys;
+
+/* Room for the keys of any one resource behind one prefix. */
+typedef struct dlock_keyring dlock_keyring;
+
+/* `longest`: of the resources. NULL when out of memory; to be freed with free(). */
+dlock_keyring *dlock_keyring_new(const char *prefix, size_t prefix_len, size_t longest);
+
+/* The keys, valid until the next call. */
+dlock_keys dlock_keyring_keys(dlock_keyring *ring, const char *resource, size_t len);
+
+#endif

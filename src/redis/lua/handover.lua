@@ -1,0 +1,72 @@
+-- Included in front of the scripts that queue waiters or serve them; never sent by itself.
+--
+-- A contended lock has a queue: a sorted set of waiters by ticket (arrival), and beside it a hash that tells of each waiter
+-- its last sign of life and when it was last told to try (both in us of this server's clock, 0: not since that sign), and
+-- the inbox that its process listens to. Both keys go when the last waiter goes.
+
+-- A waiter gives a sign of life about every 2 s (the client's LOOK_AGAIN); after STALE us without one it is taken for dead.
+-- A grant that is not taken up lasts GRACE ms. That is no shorter than STALE, so that of all waiters that vanished before
+-- it was made, none looks alive when it ends: together they cost the others one GRACE, not one each.
+local STALE = 3000000
+local GRACE = 3000
+-- After FORGET ms a queue is dropped whose waiters are all gone.
+local FORGET = 60000
+
+local function clock()
+	local now = redis.call('TIME')
+	return now[1] * 1000000 + now[2]
+end
+
+-- The next fencing token, at least `least`. The server's time, given as that, keeps the tokens rising where the last one was
+-- lost, or came back old, with the server's data; the last one keeps them rising where the clock went back.
+-- (Below 2^53 Redis writes a number argument as the integer that it is.)
+local function fencing_token(fence, least)
+	local last = redis.call('GETSET', fence, least)
+	if last and tonumber(last) >= least then
+		least = last + 1
+		redis.call('SET', fence, least)
+	end
+	return least
+end
+
+local function note(waiters, waiter, sign, told, inbox)
+	redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))
+end
+
+local function forget(queue, waiters, waiter)
+	redis.call('ZREM', queue, waiter)
+	redis.call('HDEL', waiters, waiter)
+end
+
+-- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, with a fencing token, and
+-- leaves the queue; without, it is told to try. The dead before it are forgotten: those without a sign of life, those
+-- whose process no longer listens (nobody receives the message), those who were told and did not come. `self` need not be
+-- told, and stays. Returns the waiter, or nil for nobody. Cost: O(log n) for each waiter looked at; normally one.
+local function serve(lock, queue, waiters, fence, self)
+	local now
+	while true do
+		local first = redis.call('ZRANGE', queue, 0, 0)[1]
+		if not first or first == self then
+			return first
+		end
+		now = now or clock()
+		local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')
+		local live = sign and now - sign < STALE
+		if live and fence then
+			live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0
+		elseif live then
+			live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0
+		end
+		if live and not fence then
+			if told == '0' then
+				note(waiters, first, sign, now, inbox)
+			end
+			return first
+		end
+		forget(queue, waiters, first)
+		if live then
+			redis.call('SET', lock, first, 'PX', GRACE)
+			return first
+		end
+	end
+end

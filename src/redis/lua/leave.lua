@@ -1,0 +1,14 @@
+-- Takes a waiter out of the queue that has no more time.
+--
+-- KEYS[1] the lock            KEYS[2] the fence
+-- KEYS[3] the queue           KEYS[4] the waiters
+-- ARGV[1] the waiter          ARGV[2] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
+-- Replies 1 when it was granted the lock in that instant and has it, 0 when not. If it was its turn, it is the next one's.
+-- Cost: O(log n) with n waiters.
+--#include handover.lua
+forget(KEYS[3], KEYS[4], ARGV[1])
+local holder = redis.call('GET', KEYS[1])
+if not holder then
+	serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)
+end
+return holder == ARGV[1] and 1 or 0
