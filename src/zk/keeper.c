@@ -11,6 +11,9 @@
 
 #define RETRY (250 * DLOCK_MS)
 
+/* Since 3.7, which the headers do not let a preprocessor find out. */
+extern int zoo_set_servers_resolution_delay(zhandle_t *handle, int delay_ms) __attribute__((weak));
+
 static void silent(const char *message)
 {
 	(void) message;
@@ -135,6 +138,11 @@ static void open_handle(dlock_zk_session *session)
 		ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : (int) ms, NULL, session, flags, silent);
 	int cause = errno;
 
+	/* By default the host names are looked up again with every request. That takes time, and a fork() that meets it
+	 * leaves the child with glibc's resolver locked for ever. With -1 it is done for each new connection only. */
+	if (handle && zoo_set_servers_resolution_delay) {
+		zoo_set_servers_resolution_delay(handle, -1);
+	}
 	pthread_mutex_lock(&session->mutex);
 	session->handle = handle;
 	if (!handle) {
@@ -221,6 +229,7 @@ void *dlock_zk_keep(void *context)
 	dlock_zk_orphans_forget(session);
 	pthread_mutex_lock(&session->mutex);
 	session->ended = true;
+	dlock_zk_session_event(session);
 	pthread_mutex_unlock(&session->mutex);
 	return NULL;
 }

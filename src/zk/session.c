@@ -14,9 +14,21 @@ struct dlock_zk_pool {
 	unsigned long opened;
 };
 
-/* What came over a fork belongs to the parent, library threads' memory included. It is kept here, reachable, and never
- * touched again. Only the first thread of a child can have any. */
-static dlock_zk_session *inherited;
+/* The library's own bounds for closing a session add up to some 5 s. */
+#define CLOSE_TIME (8 * DLOCK_SECOND)
+
+/* Sessions that are left alone for good, and only kept reachable: those that came over a fork, which belong to the
+ * parent with all that the library's threads own; and those whose thread does not come back from the library. */
+static dlock_zk_session *left_alone;
+static pthread_mutex_t left_alone_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void leave_alone(dlock_zk_session *session)
+{
+	pthread_mutex_lock(&left_alone_mutex);
+	session->next = left_alone;
+	left_alone = session;
+	pthread_mutex_unlock(&left_alone_mutex);
+}
 
 dlock_zk_pool *dlock_zk_pool_new(void)
 {
@@ -64,20 +76,27 @@ static void disown(dlock_zk_session **list)
 		/* These descriptors are our copies, and no thread of ours sleeps on them. */
 		dlock_zk_bell_close(&session->owner_bell);
 		dlock_zk_bell_close(&session->thread_bell);
-		session->next = inherited;
-		inherited = session;
+		leave_alone(session);
 	}
 }
 
-/* Joins the threads of those that are closed; of all if `wait`. */
-static void reap(dlock_zk_pool *pool, bool wait)
+static bool has_ended(dlock_zk_session *session, unsigned long *events)
 {
+	pthread_mutex_lock(&session->mutex);
+	bool ended = session->ended;
+	*events = session->events;
+	pthread_mutex_unlock(&session->mutex);
+	return ended;
+}
+
+/* Joins the threads of those that are closed by now. */
+static void reap(dlock_zk_pool *pool)
+{
+	unsigned long events;
+
 	for (dlock_zk_session **at = &pool->retired; *at;) {
 		dlock_zk_session *session = *at;
-		pthread_mutex_lock(&session->mutex);
-		bool ended = session->ended;
-		pthread_mutex_unlock(&session->mutex);
-		if (!ended && !wait) {
+		if (!has_ended(session, &events)) {
 			at = &session->next;
 			continue;
 		}
@@ -91,7 +110,7 @@ static void tidy(dlock_zk_pool *pool)
 {
 	disown(&pool->sessions);
 	disown(&pool->retired);
-	reap(pool, false);
+	reap(pool);
 }
 
 static bool start_thread(dlock_zk_session *session)
@@ -303,10 +322,24 @@ void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)
 
 void dlock_zk_pool_free(dlock_zk_pool *pool)
 {
+	unsigned long events;
+
 	tidy(pool);
 	while (pool->sessions) {
 		dlock_zk_session_retire(pool, pool->sessions);
 	}
-	reap(pool, true);
+	dlock_nanos until = dlock_after(dlock_now(), CLOSE_TIME);
+	for (dlock_zk_session *session = pool->retired; session; session = session->next) {
+		while (!has_ended(session, &events)
+			&& dlock_zk_session_await(session, events, until, NULL) == DLOCK_OK) {
+		}
+	}
+	reap(pool);
+	while (pool->retired) {
+		dlock_zk_session *session = pool->retired;
+		pool->retired = session->next;
+		pthread_detach(session->thread);
+		leave_alone(session);
+	}
 	free(pool);
 }

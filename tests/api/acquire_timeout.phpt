@@ -49,7 +49,7 @@ $server = redis_private();
 $redis = $server->raw();
 $lock = new DistributedLock($server->dsn());
 $red = new RedLock([$server->dsn()], retryCount: 1);
-$lock->tryAcquire('warm');
+$lock->tryAcquire('warm')->release(); // connected, and the server knows the scripts
 $redis->cmd('SET', 'Lock:taken', 'theirs');
 $redis->cmd('SET', 'taken', 'theirs');
 foreach (['tryAcquire()' => fn () => $lock->tryAcquire('taken'), 'lock()' => fn () => $lock->lock('taken', 0),

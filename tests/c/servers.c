@@ -119,6 +119,9 @@ static void run(const test_server *server)
 	int nothing = open("/dev/null", O_RDWR);
 	dup2(nothing, STDOUT_FILENO);
 	dup2(nothing, STDERR_FILENO);
+	for (int fd = STDERR_FILENO + 1; fd < 256; fd++) { /* it must not keep the test's connections open */
+		close(fd);
+	}
 	unsetenv("LD_PRELOAD"); /* a sanitizer's library that is meant for the test */
 	execvp(words[0], (char *const *) words);
 	_exit(127);

@@ -135,7 +135,8 @@ static void proxy_move(proxy *p, int pair, int side)
 	}
 	if (hit && p->mode == PROXY_LOSE_REPLY) {
 		struct pollfd reply = { .fd = p->fds[pair][1], .events = POLLIN };
-		poll(&reply, 1, 2000); /* executed as soon as there is something to read */
+		poll(&reply, 1, 2000);
+		usleep(50000); /* what came first may have been the answer to an earlier request */
 		proxy_close(p, pair);
 		p->mode = PROXY_PASS;
 	}

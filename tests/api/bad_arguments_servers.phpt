@@ -1,0 +1,95 @@
+--TEST--
+Servers that cannot be right are a ValueError or TypeError that names the argument, the element of a list, and what it may be
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+const SCHEME = 'must begin with redis://, rediss:// or unix://';
+const PORT = 'must have a port between 1 and 65535';
+const DATABASE = 'must have a database that is a whole number, 0 or greater';
+const PASSWORD = 'must have a password after the user (user:password@ or :password@)';
+const NUL = 'must not contain NUL bytes';
+const PERCENT = 'must have each % followed by two hexadecimal digits';
+const OPTION = 'has an unknown option "*"; known are connect_timeout, read_timeout, db, *';
+
+$bad = [
+    // DSN
+    ['', SCHEME], ['localhost', SCHEME], ['localhost:6379', SCHEME], ['//h', SCHEME], ['redis:/h', SCHEME], ['redis:h', SCHEME], ['http://h', SCHEME],
+    ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", SCHEME], ['zookeeper://h', SCHEME],
+    ['redis://', 'must name a host'], ['redis:///1', 'must name a host'], ['redis://:6379', 'must name a host'], ['redis://:pw@', 'must name a host'], ['redis://?db=1', 'must name a host'],
+    ['redis://[]:1', 'must name a host'],
+    ['redis://h:', PORT], ['redis://h:0', PORT], ['redis://h:70000', PORT], ['redis://h:65536', PORT], ['redis://h:-1', PORT], ['redis://h:+1', PORT], ['redis://h:1x', PORT],
+    ['redis://h: 1', PORT], ['redis://h:1.0', PORT], ['redis://h:0x10', PORT], ['redis://h:99999999999999999999', PORT], ['redis://h:1:2', PORT], ['redis://::1', 'must name a host'],
+    ['redis://[::1', 'must have a closing ] behind the IPv6 address'], ['redis://[::1]x', 'must have nothing but a port behind the IPv6 address'], ['redis://[::1]:0', PORT],
+    ['redis://h/x', DATABASE], ['redis://h/-1', DATABASE], ['redis://h/1.5', DATABASE], ['redis://h/1/2', DATABASE], ['redis://h/99999999999', DATABASE], ['redis://h?db=', DATABASE], ['redis://h?db=x', DATABASE],
+    ['redis://user@h', PASSWORD], ['redis://user:@h', PASSWORD], ['redis://@h', PASSWORD], ['redis://:@h', PASSWORD],
+    ["redis://h\0", NUL], ["redis://:a\0b@h", NUL], ['redis://:%00@h', NUL], ['redis://%00', NUL], ['unix:///a%00b', NUL],
+    ['redis://%', PERCENT], ['redis://%4', PERCENT], ['redis://%zz', PERCENT], ['redis://:%@h', PERCENT], ['redis://h?%=1', PERCENT],
+    ['redis://h?', null], ['redis://h?x', 'must have options of the form name=value'], ['redis://h?db=1&', null], ['redis://h?db=1&&db=2', 'must have options of the form name=value'],
+    ['redis://h?x=1', OPTION], ['redis://h?DB=1', OPTION], ['redis://h?=1', OPTION], ['redis://h?timeout=1', OPTION],
+    ['redis://h?connect_timeout=0', 'must have a connect_timeout of more than 0 and at most 3600 seconds'], ['redis://h?connect_timeout=-1', 'must have a connect_timeout of *'],
+    ['redis://h?read_timeout=3601', 'must have a read_timeout of more than 0 and at most 3600 seconds'], ['redis://h?read_timeout=', 'must have a read_timeout of *'],
+    ['redis://h?read_timeout=1e3', 'must have a read_timeout of *'], ['redis://h?read_timeout=nan', 'must have a read_timeout of *'], ['redis://h?read_timeout=.', 'must have a read_timeout of *'],
+    ['redis://h?read_timeout=1,5', 'must have a read_timeout of *'], ['redis://h?read_timeout=99999999999999999999', 'must have a read_timeout of *'],
+    ['redis://h?verify_peer=maybe', 'must have verify_peer either true or false (1 or 0)'], ['redis://h?cafile=', 'must have a cafile that is not empty and has no NUL bytes'],
+    ['unix://', 'must have an absolute path after unix://'], ['unix://run/x.sock', 'must have an absolute path after unix://'], ['unix://?db=1', 'must have an absolute path after unix://'],
+    ['unix:///' . str_repeat('x', 200), 'must have a socket path of at most 100 bytes'], ['unix:///x?db=x', DATABASE],
+    // list
+    [[], 'must be a DSN, the list [host, port, connect timeout] or an array with a host'],
+    [['', 1], 'must have a host that is not empty and has no NUL bytes'], [["h\0", 1], 'must have a host that is not empty and has no NUL bytes'],
+    [['http://h', 1], 'must have a host without scheme, or with tcp://, tls:// or unix://'], [['redis://h', 1], 'must have a host without scheme, *'],
+    [['h', 0], PORT], [['h', -1], PORT], [['h', 70000], PORT], [['h', PHP_INT_MAX], PORT],
+    [['h', 1, 0.5, 'more'], 'must be a list of at most three: [host, port, connect timeout]'], [['h', -5 => 1], 'must be a list of at most three: *'],
+    [['h', 1, -1], 'must have a connect timeout between 0.001 and 3600 seconds'], [['h', 1, NAN], 'must have a connect timeout between *'], [['h', 1, INF], 'must have a connect timeout between *'],
+    [['h', 1, 3601], 'must have a connect timeout between *'], [['h', 1, 0.0001], 'must have a connect timeout between *'],
+    [['/' . str_repeat('x', 200)], 'must have a socket path of at most 100 bytes'],
+    // array
+    [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host'], [['x' => 1], 'must be a DSN, *'],
+    [['host' => ''], 'must have a host that is not empty and has no NUL bytes'], [['host' => 'h', 'port' => 0], PORT], [['host' => 'h', 'port' => 70000], PORT],
+    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are host, port, auth, database, ssl, connectTimeout and readTimeout'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
+    [['host' => 'h', 'database' => -1], 'must have a database of 0 or greater'], [['host' => 'h', 'database' => PHP_INT_MAX], 'must have a database of 0 or greater'],
+    [['host' => 'h', 'connectTimeout' => -1], 'must have a connectTimeout between 0.001 and 3600 seconds'], [['host' => 'h', 'readTimeout' => NAN], 'must have a readTimeout between 0.001 and 3600 seconds'],
+    [['host' => 'h', 'auth' => ''], 'must have users and passwords that are not empty and have no NUL bytes'], [['host' => 'h', 'auth' => "a\0b"], 'must have users and passwords *'],
+    [['host' => 'h', 'auth' => ['u', '']], 'must have users and passwords *'], [['host' => 'h', 'auth' => ['', 'p']], 'must have users and passwords *'],
+    [['host' => 'h', 'auth' => []], 'must have auth as a password, [user, password] or ["user" => ..., "pass" => ...]'], [['host' => 'h', 'auth' => ['user' => 'u']], 'must have auth as a password, *'],
+    [['host' => 'h', 'ssl' => ['x' => 1]], OPTION], [['host' => 'h', 'ssl' => [1]], OPTION],
+];
+foreach ($bad as [$spec, $text]) {
+    $shown = shown(is_string($spec) ? substr($spec, 0, 60) : $spec);
+    if ($text === null) {
+        same(null, thrown_by(fn () => new DistributedLock($spec)), $shown);
+        continue;
+    }
+    fails(ValueError::class, "DistributedLock::__construct(): Argument #1 (\$server) $text", fn () => new DistributedLock($spec), $shown);
+    fails(ValueError::class, "RedLock::__construct(): Argument #1 (\$servers) element 2 $text", fn () => new RedLock(['redis://a', 'redis://b', $spec]), "RedLock, $shown");
+}
+
+$types = [
+    [[5, 1], 'a string as host, int given'], [[null, 1], 'a string as host, null given'], [['host' => []], 'a string as host, array given'],
+    [['h', '1'], 'an int as port, string given'], [['h', 1.0], 'an int as port, float given'], [['h', null], 'an int as port, null given'], [['host' => 'h', 'port' => '1'], 'an int as port, string given'],
+    [['h', 1, '1'], 'seconds as connect timeout, string given'], [['host' => 'h', 'connectTimeout' => '1'], 'seconds as connectTimeout, string given'], [['host' => 'h', 'readTimeout' => []], 'seconds as readTimeout, array given'],
+    [['host' => 'h', 'database' => '1'], 'an int as database, string given'], [['host' => 'h', 'database' => null], 'an int as database, null given'],
+    [['host' => 'h', 'auth' => 5], 'strings in auth, int given'], [['host' => 'h', 'auth' => ['u', 5]], 'strings in auth, int given'], [['host' => 'h', 'auth' => [5, 'p']], 'strings in auth, int given'],
+    [['host' => 'h', 'auth' => ['user' => [], 'pass' => 'p']], 'strings in auth, array given'], [['host' => 'h', 'auth' => new stdClass()], 'strings in auth, stdClass given'],
+    [['host' => 'h', 'ssl' => 'yes'], 'an array of TLS options as ssl, string given'],
+];
+foreach ($types as [$spec, $text]) {
+    fails(TypeError::class, "DistributedLock::__construct(): Argument #1 (\$server) must have $text", fn () => new DistributedLock($spec), shown($spec));
+    fails(TypeError::class, "RedLock::__construct(): Argument #1 (\$servers) element 1 must have $text", fn () => new RedLock(['redis://a', $spec]), 'RedLock, ' . shown($spec));
+}
+foreach ([5, null, true, new stdClass(), 1.5] as $spec) {
+    fails(TypeError::class, 'RedLock::__construct(): Argument #1 ($servers) element 0 must have a DSN or an array, * given', fn () => new RedLock([$spec]), 'RedLock, ' . shown($spec));
+}
+foreach ([5, true, new stdClass(), 1.5] as $spec) {
+    fails(TypeError::class, 'DistributedLock::__construct(): Argument #1 ($server) must be of type array|string|null, * given', fn () => new DistributedLock($spec), shown($spec));
+}
+fails(TypeError::class, 'RedLock::__construct(): Argument #1 ($servers) must be of type array, string given', fn () => new RedLock('redis://h'));
+fails(ArgumentCountError::class, 'RedLock::__construct() expects at least 1 argument, 0 given', fn () => new RedLock());
+echo "done\n";
+?>
+--EXPECT--
+done

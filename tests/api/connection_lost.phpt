@@ -1,0 +1,112 @@
+--TEST--
+A connection that the server closed, idle or while waiting, is replaced and nobody notices; forgotten scripts are sent again
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$server = redis_private(['user app on >secret ~* &* +@all']);
+$redis = $server->raw();
+$kill = fn () => $redis->cmd('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+$dsn = "redis://app:secret@{$server->address()}/3";
+$lock = new DistributedLock($dsn);
+$red = new RedLock([$dsn]);
+$lock->acquire('warm')->release();
+
+// Killed while idle: before each call, one after the other.
+$calls = [
+    'lock' => fn () => $lock->lock('x', 0, 100), 'isLocking' => fn () => $lock->isLocking('x'), 'isLocked' => fn () => $lock->isLocked('x'),
+    'expire' => fn () => $lock->expire('x', 200), 'release' => fn () => $lock->release('x'), 'unlockAll' => fn () => $lock->unlockAll(),
+    'acquire' => function () use ($lock, &$lease) {
+        $lease = $lock->acquire('x', 0, 100);
+        return $lease->isHeld();
+    },
+    'refresh' => function () use (&$lease) {
+        return $lease->refresh(200) === null;
+    },
+    'Lease::release' => function () use (&$lease) {
+        return $lease->release();
+    },
+    'detach' => function () use ($lock, &$handle) {
+        return is_string($handle = $lock->acquire('x', 0, 100)->detach());
+    },
+    'attach' => function () use ($lock, &$handle) {
+        return $lock->attach($handle)->release();
+    },
+    'RedLock::lock' => function () use ($red, &$held) {
+        return is_array($held = $red->lock('x'));
+    },
+    'RedLock::unlock' => function () use ($red, &$held) {
+        return $red->unlock($held);
+    },
+];
+foreach ($calls as $what => $call) {
+    same(1, $kill(), "connections killed before $what()");
+    $before = connections_received($redis);
+    same(true, $call(), "$what() after the connection was killed");
+    same($before + ($what === 'unlockAll' ? 0 : 1), connections_received($redis), "connections for $what()");
+    if ($what === 'unlockAll') {
+        $lock->isLocked('x'); // with nothing held it had nothing to say
+    }
+}
+
+// The same when a lease goes out of scope: the release finds its way.
+$scope = $lock->acquire('scope', 0, 1000);
+$kill();
+unset($scope);
+same(false, $lock->isLocked('scope'), 'a lease that went out of scope without a connection');
+
+// The server forgets the scripts.
+foreach (['lock', 'isLocking', 'expire', 'release', 'acquire', 'refresh', 'Lease::release', 'RedLock::lock', 'RedLock::unlock'] as $what) {
+    $redis->cmd('SCRIPT', 'FLUSH');
+    same(true, $calls[$what](), "$what() after SCRIPT FLUSH");
+}
+
+// Killed again and again while waiting.
+$holder = new DistributedLock($server->dsn() . '/3');
+same(true, $holder->lock('contended', 0, 100), 'lock() of the holder');
+$waiter = fork_child(function (callable $say) use ($dsn) {
+    $lock = new DistributedLock($dsn);
+    $lock->acquire('warm')->release();
+    $say('waits');
+    $got = $lock->lock('contended', 60);
+    return [$got, $lock->isLocking('contended'), $lock->release('contended')];
+});
+same('waits', $waiter->hear(), 'the waiter');
+for ($i = 0; $i < 5; $i++) {
+    $before = connections_received($redis);
+    preg_match_all('/^id=(\d+) .*user=app/m', $redis->cmd('CLIENT', 'LIST'), $found);
+    foreach ($found[1] as $id) {
+        thrown_by(fn () => $redis->cmd('CLIENT', 'KILL', 'ID', $id)); // it may be gone already
+    }
+    wait_for(fn () => connections_received($redis) > $before, 20, 'the waiter to connect again');
+}
+same(true, $holder->isLocking('contended'), 'isLocking() of the holder');
+same(true, $holder->release('contended'), 'release() of the holder');
+same([true, true, true], $waiter->result(), 'the waiter, once it is free');
+
+// A server that was restarted: the lock is gone, the connection comes back.
+same(true, $lock->lock('restart', 0, 100), 'lock() before a restart');
+$server->restart();
+$server->raw()->cmd('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all');
+same(false, $lock->isLocking('restart'), 'isLocking() after a restart');
+same(true, $lock->lock('restart', 0, 100), 'lock() after a restart');
+
+// A server that is gone: each call says so, once and again, and works as soon as it is back.
+$server->kill();
+for ($i = 0; $i < 3; $i++) {
+    fails(Dlock\ConnectionException::class, "Redis at {$server->address()}: Connection refused", fn () => $lock->tryAcquire('gone'));
+}
+$server->restart();
+$server->raw()->cmd('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all');
+same('gone', $lock->tryAcquire('gone')?->resource, 'tryAcquire() when the server is back');
+echo "done\n";
+?>
+--EXPECT--
+done

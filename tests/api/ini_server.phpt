@@ -1,0 +1,64 @@
+--TEST--
+INI dlock.server and the other settings are what the constructor takes where it is not told
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$on = fn (int $server, string $key) => redis_raw($server)->cmd('EXISTS', "Lock:$key");
+
+// In the script.
+ini_set('dlock.server', redis_server(1));
+$key = unique();
+$first = new DistributedLock();
+$first->lock($key, 0);
+same([0, 1], [$on(0, $key), $on(1, $key)], 'the key on server 0 and 1');
+
+// Objects keep what was set when they were made.
+ini_set('dlock.server', redis_server(0));
+$second = new DistributedLock(null, ttl: 100);
+$second->lock("$key-2", 0);
+$first->lock("$key-3", 0);
+same([1, 0, 0, 1], [$on(0, "$key-2"), $on(1, "$key-2"), $on(0, "$key-3"), $on(1, "$key-3")], 'the keys on server 0 and 1');
+
+// What the constructor is told comes first.
+$third = new DistributedLock(redis_server(2));
+$third->lock("$key-4", 0);
+same([0, 1], [$on(0, "$key-4"), $on(2, "$key-4")], 'the key on server 0 and 2');
+
+// On the command line, with user, password and database.
+$child = php_child('
+    $lock = new DistributedLock();
+    var_dump($lock->lock($argv[1], 0));
+    fgets(STDIN);
+', [$key], '-d ' . escapeshellarg('dlock.server="' . redis_auth_server() . '/5"'));
+same('bool(true)', $child->readLine(), 'lock() in another process');
+$redis = new RedisRaw(test_env('DLOCK_TEST_REDIS_AUTH'), redis_password(), 'app');
+$redis->cmd('SELECT', 5);
+same(1, $redis->cmd('EXISTS', "Lock:$key"), 'its key');
+same(0, $child->wait(), 'its end');
+
+// The timeouts of the INI settings are those of servers that have none.
+$server = redis_private();
+$lock = new DistributedLock($server->dsn());
+ini_set('dlock.read_timeout', '0.15');
+$short = new DistributedLock($server->dsn());
+$short->acquire('x')->release();
+$server->pause();
+fails(Dlock\ConnectionException::class, '*: no answer within 0.15 s', fn () => $short->acquire('x'));
+fails(Dlock\ConnectionException::class, '*: no answer within 1 s', fn () => $lock->acquire('x'), 'made before');
+$server->resume();
+
+ini_set('dlock.ttl', '200');
+$lock = new DistributedLock(redis_server());
+ini_set('dlock.ttl', '300');
+within(150, $lock->acquire(unique('ttl'))->remaining(), 198, 'the ttl when the object was made');
+within(250, (new RedLock(redis_servers(3)))->acquire(unique('ttl'))->remaining(), 297, 'the ttl for RedLock');
+within(3, (new RedLock(redis_servers(3)))->lock(unique('ttl'))['validity'] / 1000, 9.9, 'RedLock::lock() has a default of its own');
+echo "done\n";
+?>
+--EXPECT--
+done

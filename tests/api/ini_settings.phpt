@@ -1,0 +1,71 @@
+--TEST--
+INI settings: their defaults, what they accept, and a warning that says what they may be
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$defaults = [
+    'dlock.connect_timeout' => '1',
+    'dlock.read_timeout' => '1',
+    'dlock.release_on_shutdown' => '1',
+    'dlock.server' => 'redis://127.0.0.1:6379',
+    'dlock.shutdown_timeout' => '0.1',
+    'dlock.timeout' => '60',
+    'dlock.ttl' => '10',
+];
+same($defaults, ini_get_all('dlock', false), 'defaults');
+foreach (ini_get_all('dlock') as $name => ['access' => $access]) {
+    same(INI_ALL, $access, "who may change $name");
+}
+
+$lease = 'must be a number of seconds between 0.001 and 31536000';
+$wait = 'must be a number of seconds between 0 and 31536000';
+$io = 'must be a number of seconds between 0.001 and 3600';
+$never_seconds = ['', 'x', '-1', '1s', '1 s', '0x1', 'nan', 'inf', '1e400', 'null', '31536001', "1\0"];
+$settings = [
+    'dlock.ttl' => [['0.001', '0.5', '5', '31536000', '1e3', ' 5'], [...$never_seconds, '0', '0.0009'], $lease],
+    'dlock.timeout' => [['0', '0.5', '5', '31536000'], $never_seconds, $wait],
+    'dlock.shutdown_timeout' => [['0', '0.5', '5'], $never_seconds, $wait],
+    'dlock.connect_timeout' => [['0.001', '0.5', '3600'], [...$never_seconds, '0', '3601'], $io],
+    'dlock.read_timeout' => [['0.001', '0.5', '3600'], [...$never_seconds, '0', '3601'], $io],
+    'dlock.release_on_shutdown' => [['0', '1', 'On', 'off', 'YES', 'no', 'true', 'False', ''], ['2', 'x', '-1', 'onn', ' 1'], 'must be On or Off'],
+    'dlock.server' => [['redis://h', 'unix:///x', 'redis://u:p@h:1/2?read_timeout=1'], ['', 'h', 'http://h', "redis://h\0"], 'must begin with redis://, rediss:// or unix://'],
+];
+foreach ($settings as $name => [$good, $bad, $text]) {
+    foreach ($good as $value) {
+        same(false, ini_set($name, $value) === false, "$name = " . shown($value));
+        same($value, ini_get($name), $name);
+    }
+    $before = ini_get($name);
+    foreach ($bad as $value) {
+        error_clear_last();
+        same(false, @ini_set($name, $value), "$name = " . shown($value));
+        $expected = $value === "redis://h\0" ? "$name must not contain NUL bytes" : "ini_set(): $name $text";
+        same("ini_set(): " . preg_replace('/^ini_set\(\): /', '', $expected), preg_replace('/^(?!ini_set)/', 'ini_set(): ', error_get_last()['message'] ?? 'no warning'), "the warning of $name = " . shown($value));
+        same(E_WARNING, error_get_last()['type'] ?? null, "the level of $name");
+        same($before, ini_get($name), "$name after " . shown($value));
+    }
+    ini_restore($name);
+    same($defaults[$name], ini_get($name), "$name restored");
+}
+foreach (['redis://h:0' => 'must have a port between 1 and 65535', 'redis://' => 'must name a host', 'unix://x' => 'must have an absolute path after unix://'] as $value => $text) {
+    same(false, @ini_set('dlock.server', $value), $value);
+    holds(str_ends_with(error_get_last()['message'], "dlock.server $text"), "the warning of $value", error_get_last()['message']);
+}
+
+// At the start of PHP: a warning, and the default.
+foreach (['dlock.ttl=0' => "dlock.ttl $lease", 'dlock.timeout=-1' => "dlock.timeout $wait", 'dlock.server=nowhere' => 'dlock.server must begin with *',
+    'dlock.release_on_shutdown=maybe' => 'dlock.release_on_shutdown must be On or Off'] as $option => $text) {
+    $child = php_child('echo ini_get($argv[1]), "\n";', [strtok($option, '=')], '-d display_startup_errors=1 -d html_errors=0 -d ' . escapeshellarg($option));
+    $output = $child->readAll();
+    $pattern = '/^\s*(PHP )?Warning:\s+(PHP Startup: )?' . str_replace('\*', '.*', preg_quote($text, '/')) . ' in Unknown on line 0\s+' . preg_quote($defaults[strtok($option, '=')], '/') . '\s*$/';
+    holds((bool) preg_match($pattern, $output), "at the start: $option", $output);
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,61 @@
+--TEST--
+phpinfo() shows the version, the libraries at build and at run time, and the settings, but no password
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--INI--
+dlock.server="redis://user:the-secret@redis.example:6380/2"
+dlock.ttl=7
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+function info(): string
+{
+    ob_start();
+    phpinfo(INFO_MODULES);
+    return section(ob_get_clean());
+}
+
+/** What belongs to this extension: up to the name of the next module. */
+function section(string $text): string
+{
+    preg_match('/^dlock\n.*?(?=^[\w ]+$(?<!^dlock)|\z)/ms', $text, $found);
+    return $found[0] ?? '';
+}
+
+$info = info();
+$version = preg_quote(Dlock\VERSION, '/');
+foreach ([
+    '/^dlock support => enabled$/m',
+    "/^dlock version => $version$/m",
+    '/^hiredis => built with \d+\.\d+\.\d+, running .*hiredis.*$/m',
+    '/^TLS \(rediss:\/\/\) => (not in this build|built with OpenSSL .*)$/m',
+    '/^ZooKeeper client => (not in this build|built with \d+\.\d+\.\d+, running .*zookeeper.*)$/m',
+    '/^dlock\.ttl => 7 => 7$/m',
+    '/^dlock\.timeout => 60 => 60$/m',
+    '/^dlock\.release_on_shutdown => (On|1) => (On|1)$/m',
+    '/^dlock\.server => redis\.example:6380 \(with password\) => redis\.example:6380 \(with password\)$/m',
+] as $pattern) {
+    holds((bool) preg_match($pattern, $info), $pattern, $info);
+}
+hides(['the-secret'], $info, 'phpinfo()');
+
+// Changed in the script: the local value and the master's, neither with its password.
+ini_set('dlock.server', 'redis://:other-secret@other.example');
+$info = info();
+holds(str_contains($info, "\ndlock.server => other.example:6379 (with password) => redis.example:6380 (with password)\n"), 'the local value', $info);
+hides(['the-secret', 'other-secret'], $info, 'phpinfo()');
+ini_set('dlock.server', 'unix:///run/redis.sock');
+holds(str_contains(info(), "\ndlock.server => /run/redis.sock => redis.example:6380 (with password)\n"), 'a socket', info());
+
+// The same from the command line.
+$php = escapeshellarg(getenv('TEST_PHP_EXECUTABLE')) . ' ' . php_options() . ' -d dlock.server=redis://:the-secret@h';
+$ri = shell_exec("$php --ri dlock");
+holds(str_contains($ri, 'h:6379 (with password)'), 'php --ri', $ri);
+hides(['the-secret'], $ri, 'php --ri');
+echo "done\n";
+?>
+--EXPECT--
+done

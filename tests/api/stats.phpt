@@ -1,0 +1,66 @@
+--TEST--
+Dlock\stats() counts acquisitions, waits, timeouts, releases, losses and connections of this process
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$stats = Dlock\stats();
+same(['acquisitions' => 0, 'waits' => 0, 'wait_time' => 0.0, 'timeouts' => 0, 'releases' => 0, 'losses' => 0, 'connections' => 0, 'sessions' => 0], $stats, 'before anything');
+
+/** What $do adds to the counters. */
+function added(callable $do): array
+{
+    $before = Dlock\stats();
+    $do();
+    $added = [];
+    foreach (Dlock\stats() as $name => $value) {
+        if ($value != $before[$name]) {
+            $added[$name] = $value - $before[$name];
+        }
+    }
+    return $added;
+}
+
+$redis = redis_raw();
+$lock = new DistributedLock(redis_server());
+$red = new RedLock(redis_servers(3));
+$key = unique();
+same([], added(fn () => new DistributedLock(redis_server(1))), 'a constructor');
+same(['acquisitions' => 1, 'connections' => 1], added(fn () => $lock->lock($key, 0)), 'the first lock()');
+same(['releases' => 1], added(fn () => $lock->release($key)), 'release()');
+same([], added(fn () => $lock->release($key)), 'release() of what is not held');
+same(['acquisitions' => 1, 'releases' => 1], added(fn () => $lock->acquire($key)->release()), 'acquire() and release()');
+same(['acquisitions' => 1, 'releases' => 1], added(fn () => $lock->synchronized($key, fn () => 1)), 'synchronized()');
+same(['acquisitions' => 1, 'connections' => 2], added(function () use ($red, $key, &$held) {
+    $held = $red->lock($key);
+}), 'RedLock: one acquisition, and two more servers');
+same(['releases' => 1], added(fn () => $red->unlock($held)), 'RedLock: one release');
+
+// A wait that succeeds, one that does not, and an attempt that does not wait.
+$other = new DistributedLock(redis_server());
+$other->lock($key, 0, 100);
+$other->expire($key, 0.1);
+$added = added(fn () => $lock->lock($key, 20));
+within(0.001, $added['wait_time'] ?? 0, 20, 'seconds waited');
+unset($added['wait_time']);
+same(['acquisitions' => 1, 'waits' => 1], $added, 'a wait');
+$lock->expire($key, 100);
+$added = added(fn () => $other->lock($key, 0.1));
+within(0.1, $added['wait_time'] ?? 0, 20, 'seconds waited in vain');
+unset($added['wait_time']);
+same(['waits' => 1, 'timeouts' => 1], $added, 'a wait in vain');
+same(['timeouts' => 1], added(fn () => $other->lock($key, 0)), 'an attempt');
+same(['timeouts' => 1], added(fn () => $other->tryAcquire($key)), 'an attempt of tryAcquire()');
+
+// A loss.
+$redis->cmd('DEL', "Lock:$key");
+same(['losses' => 1], added(fn () => $lock->release($key)), 'release() of what was lost');
+same(['int', 'int', 'float', 'int', 'int', 'int', 'int', 'int'], array_values(array_map('get_debug_type', Dlock\stats())), 'types');
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,82 @@
+--TEST--
+var_dump() shows what helps: servers, settings, and what is held for how long
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+
+/** Without what differs from run to run. */
+function dump(mixed $value): void
+{
+    ob_start();
+    var_dump($value);
+    echo preg_replace([
+        '/#\d+ /', '/127\.0\.0\.1:\d+/', '/"[0-9a-f]{32}"/', '/int\(\d{16}\)/', '/float\(\d+\.\d{2,}\)/', '/' . unique() . '/', '/string\(\d+\) /',
+    ], [' ', 'server', '"token"', 'int(microseconds)', 'float(seconds left)', 'resource', 'string '], ob_get_clean());
+}
+
+$resource = unique();
+$lock = new DistributedLock(redis_server(), ttl: 20);
+$lock->lock($resource, 0);
+dump($lock);
+dump(new RedLock(redis_servers(3), prefix: 'p:', timeout: 5));
+$lease = $lock->acquire("$resource-2");
+dump($lease);
+$lease->release();
+dump($lease);
+?>
+--EXPECT--
+object(DistributedLock) (5) {
+  ["servers"]=>
+  string "server"
+  ["prefix"]=>
+  string "Lock:"
+  ["ttl"]=>
+  float(20)
+  ["timeout"]=>
+  float(60)
+  ["held"]=>
+  array(1) {
+    ["resource"]=>
+    float(seconds left)
+  }
+}
+object(RedLock) (5) {
+  ["servers"]=>
+  string "server, server, server"
+  ["prefix"]=>
+  string "p:"
+  ["ttl"]=>
+  float(10)
+  ["timeout"]=>
+  float(5)
+  ["held"]=>
+  array(0) {
+  }
+}
+object(Dlock\Lease) (5) {
+  ["resource"]=>
+  string "resource-2"
+  ["token"]=>
+  string "token"
+  ["fencingToken"]=>
+  int(microseconds)
+  ["state"]=>
+  string "Held"
+  ["remaining"]=>
+  float(seconds left)
+}
+object(Dlock\Lease) (5) {
+  ["resource"]=>
+  string "resource-2"
+  ["token"]=>
+  string "token"
+  ["fencingToken"]=>
+  int(microseconds)
+  ["state"]=>
+  string "Released"
+  ["remaining"]=>
+  float(0)
+}

@@ -1,0 +1,1110 @@
+/* The single-server engine, and the connections below it, against real servers. Prints TAP.
+ * redis_engine_test [word in the names of the tests to run] */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include "../../src/redis/exchange.h"
+#include "arena.h"
+#include "helpers.h"
+#include "redis_client.h"
+#include "tap.h"
+
+static test_server server;
+
+
+/* Has the server know all scripts and the client a connection. */
+static bool warm(client *c)
+{
+	dlock_claim *claim = claim_on(c, "warm", 10000);
+
+	return acquire(c, claim, 0) == DLOCK_OK && extend(c, claim, 10000) == DLOCK_OK && dlock_claim_check(claim, &c->error) == DLOCK_OK
+		&& let_go(c, claim);
+}
+
+/* ---- the life of a lock ---- */
+
+static void test_life(void)
+{
+	client c = client_of(&server, READ_TIMEOUT), other = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "life", 10000), *second = claim_on(&other, "life", 10000);
+	bool locked = true;
+
+	check(c.engine->ops->locked(c.engine, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "nobody has it");
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_OK && claim->state == DLOCK_CLAIM_HELD, "acquired");
+	check(!claim->waited, "without waiting");
+	check(has(&server, claim), "the key is prefix and resource, its value the token");
+	long long pttl = server_integer(&server, "PTTL " PREFIX "life");
+	long spent = (long) ((dlock_now() - start) / DLOCK_MS) + 1;
+	check(pttl <= 10000 && pttl >= 10000 - spent, "with the lease time asked for (%lld)", pttl);
+	check(claim->deadline >= start + 9898 * DLOCK_MS && claim->deadline <= dlock_now() + 9898 * DLOCK_MS,
+		"the deadline is the sending and the lease time without 1 %% and 2 ms");
+	check(left_ms(claim) <= 9898 && left_ms(claim) >= 9898 - spent, "and what remains, what is left of it");
+	check(claim->fencing_token > INT64_C(1700000000000000) && claim->fencing_token < INT64_C(1) << 53, "a fencing token");
+	check(other.engine->ops->locked(other.engine, "life", 4, &locked, &c.error) == DLOCK_OK && locked, "somebody has it");
+	check(acquire(&other, second, 0) == DLOCK_TIMEOUT && look(second) != DLOCK_CLAIM_HELD, "nobody else gets it");
+	check(release(&other, second) == DLOCK_LOST && has(&server, claim), "nor gives it back");
+	check(extend(&c, claim, 20000) == DLOCK_OK && claim->ttl == 20000 * DLOCK_MS, "extended");
+	pttl = server_integer(&server, "PTTL " PREFIX "life");
+	check(pttl > 15000 && pttl <= 20000 && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "here and there (%lld)", pttl);
+	check(extend(&c, claim, 5000) == DLOCK_OK && left_ms(claim) <= 4948, "a lease can be made shorter");
+	server_do(&server, "PEXPIRE " PREFIX "life 3000");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) <= 2968 && left_ms(claim) > 1000,
+		"a check believes the server");
+	check(release(&c, claim) == DLOCK_OK && claim->state == DLOCK_CLAIM_RELEASED && left_ms(claim) == 0, "released");
+	check(has_nobody(&server, "life"), "the key is gone");
+	check(release(&c, claim) == DLOCK_LOST, "a second release is none");
+	check(extend(&c, claim, 1000) == DLOCK_LOST && dlock_claim_check(claim, &c.error) == DLOCK_LOST, "nor is there more of it");
+	check(acquire(&other, second, 0) == DLOCK_OK && let_go(&other, second), "the next one gets it");
+	dlock_claim_free(claim);
+	client_free(&c);
+	client_free(&other);
+}
+
+/* Nothing of the lock's name is lost or interpreted on its way. */
+static void test_names(void)
+{
+	static char longest[DLOCK_RESOURCE_MAX];
+	static const struct {
+		const char *name;
+		size_t len;
+	} names[] = {
+		{ "a\0b", 3 }, { "\0", 1 }, { " ", 1 }, { "\r\n*1\r\n", 6 }, { "%s%b", 4 }, { "{a}b", 4 }, { "\xff\xfe", 2 },
+		{ longest, sizeof longest },
+	};
+	client c = client_of(&server, READ_TIMEOUT);
+	int bad = 0;
+
+	memset(longest, '\xfe', sizeof longest);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		dlock_claim *claim = dlock_claim_new(c.engine, names[i].name, names[i].len, DLOCK_SECOND, NULL, &c.error);
+		bad += acquire(&c, claim, 0) != DLOCK_OK || !has(&server, claim) || !let_go(&c, claim);
+	}
+	check(bad == 0, "odd names (%d)", bad);
+	client_free(&c);
+}
+
+static void test_key_space(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	int bad = 0;
+
+	for (int i = 0; i < 100; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "space-%d", i);
+		bad += !passes(&c, name, 0);
+	}
+	check(bad == 0 && server_integer(&server, "DBSIZE") == 1, "a hundred resources leave one key");
+	check(dlock_pool_opened(&c.pool) == 1, "over one connection");
+	client_free(&c);
+}
+
+static void test_abandon(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "abandon", 60000), *fresh = claim_on(&c, "abandon", 60000);
+
+	check(warm(&c) && acquire(&c, claim, 0) == DLOCK_OK, "held");
+	dlock_claim_abandon(fresh);
+	client_drain(&c);
+	check(fresh->state == DLOCK_CLAIM_NEW && has(&server, claim), "what was never tried is nothing to abandon");
+	dlock_claim_abandon(claim);
+	check(look(claim) == DLOCK_CLAIM_RELEASED, "abandoned");
+	check(acquire(&c, fresh, 0) == DLOCK_OK, "whatever is asked later finds it free");
+	dlock_claim_abandon(claim);
+	client_drain(&c);
+	check(has(&server, fresh), "abandoned once only");
+	dlock_claim_abandon(fresh);
+	client_drain(&c);
+	check(has_nobody(&server, "abandon") && !dlock_conn_busy(c.pool.first), "drained");
+	dlock_claim_free(claim);
+	dlock_claim_free(fresh);
+	client_free(&c);
+}
+
+/* A request's end: what is abandoned goes out even when the process ends without reading the answers, and also when the
+ * server has not seen the script before, since nobody is there to send it then. */
+static void test_abandon_and_end(void)
+{
+	for (int known = 1; known >= 0; known--) {
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			client c = client_of(&server, READ_TIMEOUT);
+			dlock_claim *claim = claim_on(&c, "end", 60000);
+			if ((known && !warm(&c)) || acquire(&c, claim, 0) != DLOCK_OK) {
+				_exit(1);
+			}
+			dlock_claim_abandon(claim);
+			_exit(0);
+		}
+		check(exit_of(pid) == 0 && eventually_nobody(&server, "end"), "abandoned by a process that ends at once, the script %s",
+			known ? "known" : "unknown");
+		server_reset(&server);
+	}
+}
+
+/* The same without an end: a release whose script is not known must not fall behind what is asked later. */
+static void test_abandon_unknown_script(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "unknown", 60000), *next = claim_on(&c, "unknown", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held, no release script on the server");
+	dlock_claim_abandon(claim);
+	check(acquire(&c, next, 0) == DLOCK_OK, "what is asked behind the release finds it free");
+	client_drain(&c);
+	dlock_claim_free(claim);
+	dlock_claim_free(next);
+	client_free(&c);
+}
+
+/* ---- somebody else's ---- */
+
+static void test_foreign_values(void)
+{
+	static const char *values[] = { "1699999999", "", "%sx", "x%s", "%.31s" };
+	client c = client_of(&server, READ_TIMEOUT);
+
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		dlock_claim *claim = claim_on(&c, "foreign", 10000);
+		char value[64];
+		acquire(&c, claim, 0);
+		snprintf(value, sizeof value, values[i], claim->token);
+		server_do(&server, "SET " PREFIX "foreign %s PX 5000", value);
+		check(extend(&c, claim, 60000) == DLOCK_LOST && server_integer(&server, "PTTL " PREFIX "foreign") <= 5000,
+			"\"%s\" is not extended", value);
+		claim->state = DLOCK_CLAIM_HELD;
+		check(dlock_claim_check(claim, &c.error) == DLOCK_LOST && left_ms(claim) == 0, "a check says lost");
+		claim->state = DLOCK_CLAIM_HELD;
+		check(release(&c, claim) == DLOCK_LOST, "a release says lost");
+		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_abandon(claim);
+		client_drain(&c);
+		check(!strcmp(server_text(&server, "GET " PREFIX "foreign"), value), "and it is still there");
+		claim->state = DLOCK_CLAIM_NEW;
+		check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "and taken");
+		server_do(&server, "DEL " PREFIX "foreign");
+		dlock_claim_free(claim);
+	}
+	client_free(&c);
+}
+
+static void test_deleted_by_hand(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "deleted", 10000);
+
+	acquire(&c, claim, 0);
+	server_do(&server, "DEL " PREFIX "deleted");
+	check(look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_LOST, "a check finds out");
+	check(look(claim) == DLOCK_CLAIM_LOST && extend(&c, claim, 1000) == DLOCK_LOST && has_nobody(&server, "deleted"),
+		"and it is not set again");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* The token that a lost reply leaves on the server is found again, and is ours. */
+static void test_repeated(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "repeated", 10000);
+
+	server_do(&server, "SET " PREFIX "repeated %s PX 500", claim->token);
+	check(acquire(&c, claim, 0) == DLOCK_OK && left_ms(claim) > 5000, "an acquire of its own token succeeds");
+	check(server_integer(&server, "PTTL " PREFIX "repeated") > 5000, "with a lease time anew");
+	int64_t token = claim->fencing_token;
+	check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > token, "and a higher fencing token");
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
+static void test_expired(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "expired", 60), *next = claim_on(&c, "expired", 10000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&c, next, 5000) == DLOCK_OK, "it goes on to the next when it expires");
+	check(next->waited, "who waited");
+	check(look(claim) == DLOCK_CLAIM_LOST, "the first knows it by the clock");
+	check(extend(&c, claim, 10000) == DLOCK_LOST && has(&server, next), "and stays without it");
+	check(release(&c, claim) == DLOCK_LOST && has(&server, next), "for ever");
+	check(let_go(&c, next), "released");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* Lost by the clock stays lost, though the server still has the key: somebody may have been told. */
+static void test_lost_by_clock(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "clock", 10000);
+
+	acquire(&c, claim, 0);
+	claim->deadline = dlock_now() - 1;
+	check(look(claim) == DLOCK_CLAIM_LOST && extend(&c, claim, 10000) == DLOCK_LOST, "not extended");
+	check(release(&c, claim) == DLOCK_OK && has_nobody(&server, "clock"), "but given back");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- scripts ---- */
+
+static void test_script_flush(void)
+{
+	enum { COUNT = 20 };
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claims[COUNT], *again = claim_on(&c, "flush-7", 10000);
+	int bad = 0;
+
+	for (int i = 0; i < COUNT; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "flush-%d", i);
+		claims[i] = claim_on(&c, name, 60000);
+		server_do(&server, "SCRIPT FLUSH");
+		bad += acquire(&c, claims[i], 0) != DLOCK_OK;
+	}
+	check(bad == 0, "acquired after SCRIPT FLUSH");
+	server_do(&server, "SCRIPT FLUSH");
+	check(extend(&c, claims[0], 60000) == DLOCK_OK && dlock_claim_check(claims[0], &c.error) == DLOCK_OK, "so are the others");
+	dlock_claim_abandon(claims[0]);
+	server_do(&server, "SCRIPT FLUSH");
+	for (int i = 1; i < COUNT; i++) {
+		dlock_claim_abandon(claims[i]);
+	}
+	check(acquire(&c, again, 0) == DLOCK_OK, "what is asked behind pipelined releases finds them done");
+	client_drain(&c);
+	for (int i = 0; i < COUNT; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "flush-%d", i);
+		bad += i != 7 && !has_nobody(&server, name);
+		dlock_claim_free(claims[i]);
+	}
+	check(bad == 0 && has(&server, again), "pipelined releases all went through");
+	check(let_go(&c, again) && dlock_pool_opened(&c.pool) == 1, "over one connection");
+	client_free(&c);
+}
+
+static void test_scripts_loaded_once(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	int bad = 0;
+
+	server_reset(&server);
+	for (int i = 0; i < 50; i++) {
+		bad += !passes(&c, "once", 0);
+	}
+	check(bad == 0 && server_info(&server, "commandstats", "cmdstat_eval:calls") == 2, "each script is sent in full once");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 100, "one round trip each");
+	client_free(&c);
+}
+
+/* ---- connections ---- */
+
+static void kill_clients(void)
+{
+	server_do(&server, "CLIENT KILL TYPE normal SKIPME yes");
+}
+
+static void test_killed_connection(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim;
+
+	check(warm(&c), "warm");
+	for (int i = 0; i < 5; i++) {
+		claim = claim_on(&c, "killed", 60000);
+		kill_clients();
+		check(acquire(&c, claim, 0) == DLOCK_OK, "a killed idle connection is replaced (%s)", c.error.message);
+		kill_clients();
+		check(i % 2 ? extend(&c, claim, 60000) == DLOCK_OK : dlock_claim_check(claim, &c.error) == DLOCK_OK, "while it is held");
+		kill_clients();
+		check(let_go(&c, claim), "and before its release");
+	}
+	check(dlock_pool_opened(&c.pool) == 16, "once for each time (%lu)", dlock_pool_opened(&c.pool));
+	claim = claim_on(&c, "killed", 60000);
+	acquire(&c, claim, 0);
+	kill_clients();
+	dlock_claim_abandon(claim);
+	client_drain(&c);
+	check(has_nobody(&server, "killed"), "abandoned over a killed connection");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static bool is_one_blocked(void *context)
+{
+	(void) context;
+	return strstr(server_text(&server, "CLIENT LIST TYPE normal"), " flags=b ") != NULL;
+}
+
+/* Writes wait on the server, so that a connection can be killed with its command under way. */
+static void test_killed_under_way(void)
+{
+	for (int kills = 1; kills <= 2; kills++) {
+		server_do(&server, "CLIENT PAUSE 8000 WRITE");
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			client c = client_of(&server, 20 * DLOCK_SECOND);
+			dlock_claim *claim = claim_on(&c, "under-way", 60000);
+			dlock_status status = acquire(&c, claim, 0);
+			bool good = kills == 1 ? status == DLOCK_OK && dlock_pool_opened(&c.pool) == 2
+				: status == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "closed the connection");
+			_exit(!good || (kills == 1 && release(&c, claim) != DLOCK_OK));
+		}
+		for (int i = 0; i < kills; i++) {
+			check(eventually(is_one_blocked, NULL), "a client waits for its answer");
+			kill_clients();
+		}
+		if (kills == 1) {
+			check(eventually(is_one_blocked, NULL), "it asks again");
+		}
+		server_do(&server, "CLIENT UNPAUSE");
+		check(exit_of(pid) == 0, "killed %s while it waits: %s", kills == 1 ? "once" : "twice",
+			kills == 1 ? "repeated over a new connection" : "an error");
+		check(eventually_nobody(&server, "under-way"), "nothing is left");
+	}
+}
+
+static void test_restart(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "restart", 60000);
+
+	acquire(&c, claim, 0);
+	int64_t token = claim->fencing_token;
+	server_kill(&server);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_CONNECTION && explains(&c, client_conn(&c, 0)->server->label, "refused"),
+		"a dead server is an error");
+	check(look(claim) == DLOCK_CLAIM_HELD, "and no loss yet");
+	server_restart(&server);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "one that is back empty has lost it");
+	dlock_claim_free(claim);
+	claim = claim_on(&c, "restart", 60000);
+	check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > token, "and gives it anew, with a higher fencing token");
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
+static void test_pool(void)
+{
+	dlock_pool pool = { NULL };
+	char dsn[3][64];
+	dlock_server *servers[3];
+	dlock_conn *conns[3];
+
+	snprintf(dsn[0], sizeof dsn[0], "redis://127.0.0.1:%d", server.port);
+	snprintf(dsn[1], sizeof dsn[1], "redis://127.0.0.1:%d/0", server.port);
+	snprintf(dsn[2], sizeof dsn[2], "redis://127.0.0.1:%d/1", server.port);
+	for (int i = 0; i < 3; i++) {
+		servers[i] = test_server_at(dsn[i]);
+		conns[i] = dlock_pool_conn(&pool, servers[i]);
+		dlock_server_release(servers[i]);
+	}
+	check(conns[0] == conns[1] && conns[0] != conns[2], "one connection for one server and database");
+	check(dlock_pool_opened(&pool) == 0, "opened on first use");
+	dlock_pool_drain(&pool, DLOCK_FOREVER);
+	check(true, "draining what was never used does not wait");
+	dlock_pool_clear(&pool);
+}
+
+static void test_drain_is_bounded(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "drain", 60000);
+
+	check(warm(&c) && acquire(&c, claim, 0) == DLOCK_OK, "held");
+	server_freeze(&server);
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	dlock_nanos start = dlock_now();
+	dlock_pool_drain(&c.pool, start + 100 * DLOCK_MS);
+	check(dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < DLOCK_SECOND, "a dead server does not hang a request's end");
+	server_thaw(&server);
+	client_free(&c); /* at once: what was sent is executed all the same */
+	check(eventually_nobody(&server, "drain"), "and releases when it is back");
+}
+
+static void test_ways_to_connect(void)
+{
+	static const char *users[] = { "", ":" SECRET "@", "ann:" SECRET "@" };
+	char dsn[300];
+
+	server_do(&server, "ACL SETUSER ann on >" SECRET " ~* &* +@all");
+	server_do(&server, "CONFIG SET requirepass " SECRET);
+	for (int way = 0; way < 4; way++) {
+		const char *user = users[1 + way % 2];
+		if (way < 2) {
+			snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d/%d", user, server.port, way ? 3 : 0);
+		} else {
+			snprintf(dsn, sizeof dsn, "unix://%s%s?db=%d", user, server.socket, way - 2);
+		}
+		client c = client_at(dsn);
+		server_do(&server, "CONFIG RESETSTAT");
+		int bad = 0;
+		for (int i = 0; i < 5; i++) {
+			bad += !passes(&c, "ways", 0);
+		}
+		check(bad == 0, "%s, database %d (%s)", way < 2 ? "TCP" : "unix socket", client_conn(&c, 0)->server->database, c.error.message);
+		check(server_info(&server, "commandstats", "cmdstat_auth:calls") == 1
+			&& server_info(&server, "commandstats", "cmdstat_select:calls") == (way == 1 || way == 3), "logged in once");
+		client_free(&c);
+	}
+	server_do(&server, "SELECT 3");
+	check(server_integer(&server, "EXISTS " DLOCK_FENCE_KEY) == 1, "in the database that was asked for");
+	server_do(&server, "SELECT 0");
+	server_do(&server, "CONFIG SET requirepass %s", "");
+	server_do(&server, "ACL DELUSER ann");
+}
+
+/* ---- errors ---- */
+
+typedef struct {
+	const char *before, *after; /* said to the server, before and after */
+	const char *user, *behind;  /* of the DSN */
+	const char *word;           /* of the message */
+	const char *text;
+} refusal;
+
+static const refusal refusals[] = {
+	{ "CONFIG SET requirepass " SECRET "x", NULL, ":" SECRET "@", "", "WRONGPASS", "a wrong password" },
+	{ "CONFIG SET requirepass " SECRET "x", NULL, "ann:" SECRET "@", "", "WRONGPASS", "an unknown user" },
+	{ "CONFIG SET requirepass " SECRET, NULL, "", "", "give the password", "no password" },
+	{ "CONFIG SET requirepass " SECRET, NULL, ":" SECRET "@", "/99", "DB index", "a database that there is not" },
+	{ "CONFIG SET requirepass " SECRET, NULL, "", "/2", "NOAUTH", "no password for a database" },
+	{ "PING", NULL, ":" SECRET "@", "", "without any password", "a password where none is set" },
+	{ "ACL SETUSER ann on >" SECRET " ~* +ping", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without commands" },
+	{ "ACL SETUSER ann on >" SECRET " ~other:* +@all", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without keys" },
+	{ "ACL SETUSER ann on >" SECRET " ~* +evalsha +eval +get +pttl", "ACL DELUSER ann", "ann:" SECRET "@", "", "README",
+		"a user without a command that a script uses" },
+	{ "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "", "", "replica", "a replica" },
+	{ "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "", "", "maxmemory is reached", "no memory" },
+	{ "RPUSH " PREFIX "errors x", "DEL " PREFIX "errors", "", "", "something else than a lock", "a key of another type" },
+	{ "SET " DLOCK_FENCE_KEY " abc", "DEL " DLOCK_FENCE_KEY, "", "", "compare", "a fence that is no number" },
+	{ "CONFIG SET maxclients 1", "CONFIG SET maxclients 10000", "", "", "max number of clients", "too many clients" },
+};
+
+static void test_refusals(void)
+{
+	char dsn[128], label[32];
+
+	snprintf(label, sizeof label, "127.0.0.1:%d", server.port);
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		const refusal *r = &refusals[i];
+		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d%s", r->user, server.port, r->behind);
+		client c = client_at(dsn);
+		dlock_claim *claim = claim_on(&c, "errors", 60000);
+		server_do(&server, r->before);
+		dlock_nanos start = dlock_now();
+		dlock_status status = acquire(&c, claim, 5000);
+		check(status == DLOCK_CONNECTION && explains(&c, label, r->word), "%s: %s", r->text, c.error.message);
+		check(dlock_now() - start < 2 * DLOCK_SECOND, "is said at once");
+		client_drain(&c);
+		server_do(&server, "CONFIG SET requirepass %s", "");
+		if (r->after) {
+			server_do(&server, r->after);
+		}
+		check(has_nobody(&server, "errors"), "nothing is left of it");
+		dlock_claim_free(claim);
+		if (!*r->user && !*r->behind) {
+			check(passes(&c, "errors", 0), "as soon as it is mended it works (%s)", c.error.message);
+		}
+		client_free(&c);
+	}
+}
+
+static void test_busy_script(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "busy", 60000);
+	redisContext *looping = redisConnect("127.0.0.1", server.port);
+
+	server_do(&server, "CONFIG SET busy-reply-threshold 1");
+	redisAppendCommand(looping, "EVAL %s 0", "while true do end");
+	int done = 0;
+	while (!done && redisBufferWrite(looping, &done) == REDIS_OK) {
+	}
+	while (strncmp(server_text(&server, "PING"), "(error) BUSY", 12)) {
+		sleep_ms(2);
+	}
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, client_conn(&c, 0)->server->label, "running for too long"),
+		"a script that does not end: %s", c.error.message);
+	server_do(&server, "SCRIPT KILL");
+	redisFree(looping);
+	server_do(&server, "CONFIG SET busy-reply-threshold 5000");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_cluster_node(void)
+{
+	static const char *const options[] = { "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", NULL };
+	static test_server node;
+	bool locked;
+
+	server_start(&node, options);
+	client c = client_of(&node, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "cluster", 60000);
+	const char *label = client_conn(&c, 0)->server->label;
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "CLUSTERDOWN"), "a node without a cluster: %s",
+		c.error.message);
+	server_do(&node, "CLUSTER ADDSLOTSRANGE 0 16383");
+	while (strncmp(server_text(&node, "GET x"), "", 1)) { /* until it takes notice of that */
+		sleep_ms(5);
+	}
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "Redis Cluster"), "a node of a cluster: %s",
+		c.error.message);
+	check(c.engine->ops->locked(c.engine, "x", 1, &locked, &c.error) == DLOCK_OK && !locked, "what has one key only works");
+	dlock_claim_free(claim);
+	client_free(&c);
+	server_kill(&node);
+}
+
+static void test_nobody_there(void)
+{
+	char dsn[300];
+
+	snprintf(dsn, sizeof dsn, "redis://ann:" SECRET "@127.0.0.1:%d", closed_port());
+	client c = client_at(dsn);
+	dlock_claim *claim = claim_on(&c, "nobody", 60000);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "refused"), "a closed port: %s",
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+	snprintf(dsn, sizeof dsn, "unix://:" SECRET "@%s-not", server.socket);
+	c = client_at(dsn);
+	claim = claim_on(&c, "nobody", 60000);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "No such file"), "no socket: %s",
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+	c = client_at("redis://:" SECRET "@no-such-host.invalid");
+	claim = claim_on(&c, "nobody", 60000);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, "no-such-host.invalid:6379", " "), "an unknown host: %s",
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- peers that are no Redis ---- */
+
+/* A child that gives each connection the text and, where it should, closes it. */
+static pid_t odd_peer(int *port, const char *text, size_t len, bool closes)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t address_len = sizeof address;
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (bind(listener, (struct sockaddr *) &address, address_len) < 0 || listen(listener, 16) < 0
+			|| getsockname(listener, (struct sockaddr *) &address, &address_len) < 0) {
+		perror("listen");
+		exit(2);
+	}
+	*port = ntohs(address.sin_port);
+	pid_t pid = fork_child();
+	while (pid == 0) {
+		char byte;
+		int fd = accept(listener, NULL, NULL);
+		if (len > 0 && (read(fd, &byte, 1) != 1 || write(fd, text, len) < 0)) {
+			_exit(1);
+		}
+		if (closes) {
+			close(fd);
+		}
+	}
+	close(listener);
+	return pid;
+}
+
+static void test_odd_peers(void)
+{
+	static const struct {
+		const char *answer;
+		size_t len;
+		bool closes, login;
+		const char *word;
+	} peers[] = {
+		{ "HTTP/1.1 400 Bad Request\r\n\r\n", 28, true, false, "Protocol error" },
+		{ "", 0, true, false, "" }, /* closed, reset or a broken pipe: as the race goes */
+		{ "", 0, false, true, "no connection within" },
+		{ "", 0, false, false, "no answer within" },
+		{ "+OK\r\n", 5, false, false, "unexpected form" },
+		{ "$-1\r\n", 5, false, false, "unexpected form" },
+		{ "*2\r\n:1\r\n", 8, false, false, "no answer within" },
+		{ "*2\r\n:1\r\n$1\r\nx\r\n", 15, false, false, "unexpected form" },
+		{ "*0\r\n", 4, false, false, "unexpected form" },
+		{ "*-1\r\n", 5, false, false, "unexpected form" },
+		{ "*2\r\n*0\r\n*0\r\n", 12, false, false, "unexpected form" },
+		{ ":1\r\n", 4, false, false, "unexpected form" },
+		{ "$99999999999999999999\r\n", 23, false, false, "" },
+		{ "-\r\n", 3, false, false, "Redis at" },
+		{ "-NOSCRIPT\r\n", 11, false, false, "no answer within" },
+		{ "-NOSCRIPT\r\n-NOSCRIPT\r\n", 22, false, false, "NOSCRIPT" },
+		{ "", 1, false, false, "Protocol error" },
+	};
+
+	for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
+		char dsn[128];
+		int port;
+		pid_t pid = odd_peer(&port, peers[i].answer, peers[i].len, peers[i].closes);
+		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d?read_timeout=0.2&connect_timeout=0.2", peers[i].login ? ":" SECRET "@" : "",
+			port);
+		client c = client_at(dsn);
+		dlock_claim *claim = claim_on(&c, "odd", 60000);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", peers[i].word), "odd peer %zu: %s", i,
+			c.error.message);
+		check(dlock_now() - start < 2 * DLOCK_SECOND && left_ms(claim) == 0, "given up in time");
+		dlock_claim_free(claim);
+		client_free(&c);
+		kill(pid, SIGKILL);
+		exit_of(pid);
+	}
+}
+
+/* ---- a server that stops ---- */
+
+static void test_stopped(void)
+{
+	dlock_nanos timeout = 300 * DLOCK_MS;
+	client c = client_of(&server, timeout);
+
+	for (int gone = 0; gone < 2; gone++) {
+		dlock_claim *claim = claim_on(&c, "stopped", 60000);
+		check(warm(&c), "warm");
+		server_do(&server, "FLUSHALL");
+		server_freeze(&server);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 10000) == DLOCK_CONNECTION, "no answer is an error");
+		check(dlock_now() - start >= timeout && dlock_now() - start < 10 * timeout, "after the read timeout");
+		check(explains(&c, client_conn(&c, 0)->server->label, "no answer within 0.3 s"), "and says so");
+		dlock_claim_free(claim);
+		if (gone) {
+			client_free(&c);
+		}
+		server_thaw(&server);
+		check(eventually_fenced(&server), "the server takes it when it goes on");
+		check(eventually_nobody(&server, "stopped"), "and hears right after that it is given back");
+	}
+}
+
+/* Later requests give the unanswered connection up and repeat the release over a new one. */
+static void test_stopped_for_long(void)
+{
+	client c = client_of(&server, 100 * DLOCK_MS);
+	dlock_claim *claim;
+	int bad = 0;
+
+	check(warm(&c) && server_do(&server, "FLUSHALL"), "warm");
+	server_freeze(&server);
+	for (int i = 0; i < 5; i++) {
+		claim = claim_on(&c, "long", 60000);
+		bad += acquire(&c, claim, 0) != DLOCK_CONNECTION;
+		dlock_claim_free(claim);
+	}
+	check(bad == 0 && client_conn(&c, 0)->count < 10, "a server that stays away stays an error");
+	server_thaw(&server);
+	check(eventually_fenced(&server) && eventually_nobody(&server, "long"), "nothing of it stays");
+	check(passes(&c, "long", 5000), "and it works again");
+	client_free(&c);
+}
+
+/* The lease runs from the sending of the request: the server may have begun it then. */
+static void test_slow_answer(void)
+{
+	client c = client_of(&server, 5 * DLOCK_SECOND);
+	dlock_claim *claim = claim_on(&c, "slow", 10000);
+
+	check(warm(&c), "warm");
+	for (int i = 0; i < 3; i++) {
+		static const char *texts[] = { "acquire", "extend", "check" };
+		server_freeze(&server);
+		pid_t pid = server_thaw_later(&server, 300);
+		dlock_nanos start = dlock_now();
+		dlock_status status = i == 0 ? acquire(&c, claim, 0) : i == 1 ? extend(&c, claim, 10000) : dlock_claim_check(claim, &c.error);
+		dlock_nanos delay = dlock_now() - start;
+		check(status == DLOCK_OK && delay > 150 * DLOCK_MS, "%s: answered after %d ms", texts[i], (int) (delay / DLOCK_MS));
+		/* 50 ms are for this process to be held up between looking at the clock and sending. */
+		check(left_ms(claim) <= 9898 - delay / DLOCK_MS + 50, "%s: the lease runs from its sending (%ld)", texts[i], left_ms(claim));
+		exit_of(pid);
+	}
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
+static void test_too_late(void)
+{
+	client c = client_of(&server, 5 * DLOCK_SECOND);
+	dlock_claim *claim = claim_on(&c, "late", 300);
+	char token[DLOCK_TOKEN_LEN + 1];
+
+	check(warm(&c), "warm");
+	memcpy(token, claim->token, sizeof token);
+	server_freeze(&server);
+	pid_t pid = server_thaw_later(&server, 500);
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && look(claim) != DLOCK_CLAIM_HELD,
+		"a lease that is over when the answer comes is not acquired");
+	client_drain(&c);
+	bool gone = has_nobody(&server, "late");
+	check(gone && server_info(&server, "stats", "expired_keys") == 0, "and given back");
+	check(memcmp(token, claim->token, sizeof token) != 0, "a token that was given back is not used again");
+	exit_of(pid);
+	check(acquire(&c, claim, 0) == DLOCK_OK, "the next attempt may succeed");
+	check(extend(&c, claim, 60000) == DLOCK_OK, "extended");
+	server_freeze(&server);
+	pid = server_thaw_later(&server, 500);
+	dlock_status status = extend(&c, claim, 300);
+	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD, "an extension that is over when the answer comes is none (status %d)",
+		status);
+	exit_of(pid);
+	dlock_claim_free(claim);
+	claim = claim_on(&c, "late", 10000);
+	check(acquire(&c, claim, 5000) == DLOCK_OK, "held once more");
+	/* Some 400 ms are left when it answers, but it was asked 500 ms ago. */
+	server_do(&server, "PEXPIRE " PREFIX "late 900");
+	server_freeze(&server);
+	pid = server_thaw_later(&server, 500);
+	status = dlock_claim_check(claim, &c.error);
+	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD, "nor is what a check tells too late (status %d)", status);
+	exit_of(pid);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* A lease shorter than the drift can never be relied upon. */
+static void test_tiny_ttl(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "tiny", 1);
+
+	check(acquire(&c, claim, 50) == DLOCK_TIMEOUT && look(claim) != DLOCK_CLAIM_HELD, "a lease of 1 ms");
+	dlock_claim_free(claim);
+	claim = dlock_claim_new(c.engine, "tiny", 4, 1, NULL, &c.error);
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "a lease of 1 ns");
+	dlock_claim_free(claim);
+	client_drain(&c);
+	check(has_nobody(&server, "tiny"), "leave nothing");
+	client_free(&c);
+}
+
+/* ---- waiting ---- */
+
+static void test_timeouts(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "timeouts", 60000), *waiter = claim_on(&c, "timeouts", 60000);
+
+	acquire(&c, claim, 0);
+	server_do(&server, "CONFIG RESETSTAT");
+	check(acquire(&c, waiter, 0) == DLOCK_TIMEOUT, "no time");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 1, "is one attempt");
+	dlock_wait past = { .deadline = 0 };
+	check(dlock_claim_acquire(waiter, &past, &c.error) == DLOCK_TIMEOUT
+		&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 2, "so is a deadline in the past");
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, waiter, 300) == DLOCK_TIMEOUT, "300 ms");
+	check(dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < 3 * DLOCK_SECOND, "last that long");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") < 60, "without a storm of attempts");
+	check(has(&server, claim) && let_go(&c, claim), "and leave the holder alone");
+	check(acquire(&c, waiter, 0) == DLOCK_OK && let_go(&c, waiter), "the same claim can be tried again");
+	client_free(&c);
+}
+
+static void test_interruption(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "interruption", 60000), *waiter = claim_on(&c, "interruption", 60000);
+	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted };
+
+	interrupt_on(SIGUSR1);
+	acquire(&c, claim, 0);
+	for (int i = 0; i < 2; i++) {
+		interrupt_clear();
+		pid_t pid = signal_later(getpid(), SIGUSR1, 150);
+		dlock_nanos start = dlock_now();
+		check(dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal ends the wait");
+		check(dlock_now() - start < 2 * DLOCK_SECOND, "soon");
+		exit_of(pid);
+	}
+	interrupt_clear();
+	check(let_go(&c, claim) && dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_OK, "resumed, and acquired");
+	dlock_claim *third = claim_on(&c, "interruption", 60000);
+	interrupt_now();
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted from the start");
+	dlock_claim_abandon(third);
+	dlock_claim_free(third);
+	interrupt_clear();
+	client_drain(&c);
+	check(has(&server, waiter) && let_go(&c, waiter) && has_nobody(&server, "interruption"), "abandoned without a trace");
+	client_free(&c);
+}
+
+static void test_handed_over(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "over", 60000);
+	int line[2];
+	char byte;
+
+	acquire(&c, claim, 0);
+	check(pipe(line) == 0, "pipe");
+	for (int i = 0; i < 5; i++) {
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			client own = client_of(&server, READ_TIMEOUT);
+			dlock_claim *waiter = claim_on(&own, "over", 60000);
+			if (write(line[1], "x", 1) != 1 || acquire(&own, waiter, -1) != DLOCK_OK || !waiter->waited
+				|| waiter->fencing_token <= claim->fencing_token) {
+				_exit(1);
+			}
+			_exit(!let_go(&own, waiter));
+		}
+		check(read(line[0], &byte, 1) == 1, "a process waits");
+		sleep_ms(50);
+		dlock_nanos start = dlock_now();
+		check(let_go(&c, claim) && exit_of(pid) == 0, "what is released goes to the waiter");
+		check(dlock_now() - start < 2 * DLOCK_SECOND, "soon");
+		claim = claim_on(&c, "over", 60000);
+		check(acquire(&c, claim, 0) == DLOCK_OK, "and back");
+	}
+	check(let_go(&c, claim), "released");
+	close(line[0]);
+	close(line[1]);
+	client_free(&c);
+}
+
+static client patient_client(void)
+{
+	return client_of(&server, 10 * DLOCK_SECOND);
+}
+
+static void test_contention(void)
+{
+	enum { PROCESSES = 8, SECTIONS = 50 };
+	arena *arena = shared_memory(sizeof *arena);
+
+	check(arena_run(arena, PROCESSES, SECTIONS, patient_client) == 0, "one at a time, with rising tokens");
+	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
+}
+
+/* ---- fork ---- */
+
+static void test_fork(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "fork", 60000), *waiting = claim_on(&c, "fork", 60000);
+	dlock_wait once = { .deadline = 0 };
+
+	acquire(&c, claim, 0);
+	for (int plain = 0; plain < 2; plain++) {
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			int bad = (look(claim) != DLOCK_CLAIM_LOST) + 2 * (release(&c, claim) != DLOCK_LOST)
+				+ 4 * (extend(&c, claim, 1000) != DLOCK_LOST) + 8 * (dlock_claim_check(claim, &c.error) != DLOCK_LOST)
+				+ 16 * (dlock_claim_acquire(waiting, &once, &c.error) != DLOCK_LOST);
+			dlock_claim_abandon(claim);
+			dlock_claim_free(claim);
+			dlock_claim_free(waiting);
+			client_drain(&c);
+			client_free(&c);
+			plain ? _exit(bad) : exit(bad);
+		}
+		int bad = exit_of(pid);
+		check(bad == 0, "in a child the lock is lost, and it ends (%d)", bad);
+		check(has(&server, claim) && look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_OK,
+			"the parent still holds it");
+	}
+	check(let_go(&c, claim) && dlock_pool_opened(&c.pool) == 1, "over the same connection");
+	dlock_claim_free(waiting);
+	client_free(&c);
+}
+
+static int clients_named_evalsha(void)
+{
+	int count = 0;
+
+	for (const char *at = server_text(&server, "CLIENT LIST TYPE normal"); (at = strstr(at, " cmd=eval")); at++) {
+		count++;
+	}
+	return count;
+}
+
+/* Parent, child and grandchild use what they inherited, each by a connection of its own. */
+static void test_fork_and_use(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "use", 60000);
+	int go[2], done[2];
+	char byte;
+
+	check(pipe(go) == 0 && pipe(done) == 0, "pipes");
+	acquire(&c, claim, 0);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		dlock_claim *own = claim_on(&c, "use-child", 60000), *denied = claim_on(&c, "use", 60000);
+		int bad = (acquire(&c, own, 0) != DLOCK_OK) + 2 * (acquire(&c, denied, 0) != DLOCK_TIMEOUT);
+		pid_t grandchild = fork_child();
+		if (grandchild == 0) {
+			dlock_claim *third = claim_on(&c, "use-grandchild", 60000);
+			bad += 4 * (acquire(&c, third, 0) != DLOCK_OK) + 8 * (look(own) != DLOCK_CLAIM_LOST);
+			bad += 16 * (write(done[1], "x", 1) != 1 || read(go[0], &byte, 1) != 1);
+			_exit(bad + 32 * !let_go(&c, third));
+		}
+		bad += exit_of(grandchild);
+		bad += 64 * !let_go(&c, own);
+		dlock_claim_free(denied);
+		client_free(&c);
+		_exit(bad);
+	}
+	check(read(done[0], &byte, 1) == 1, "child and grandchild have locks of their own");
+	check(clients_named_evalsha() == 3, "over connections of their own (%d)", clients_named_evalsha());
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK, "the parent works meanwhile");
+	check(write(go[1], "x", 1) == 1, "go");
+	int bad = exit_of(pid);
+	check(bad == 0, "they end well (%d)", bad);
+	check(extend(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim) && dlock_pool_opened(&c.pool) == 1,
+		"the parent's connection still works");
+	close(go[0]), close(go[1]), close(done[0]), close(done[1]);
+	client_free(&c);
+}
+
+/* Answers to the parent's requests must not be read by the child. */
+static void test_fork_under_way(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claims[10];
+
+	warm(&c);
+	for (int i = 0; i < 10; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "way-%d", i);
+		claims[i] = claim_on(&c, name, 60000);
+		acquire(&c, claims[i], 0);
+	}
+	server_freeze(&server);
+	for (int i = 0; i < 10; i++) {
+		dlock_claim_abandon(claims[i]);
+		dlock_claim_free(claims[i]);
+	}
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client_drain(&c);
+		int bad = dlock_conn_busy(client_conn(&c, 0)) + 2 * !passes(&c, "way-child", 0);
+		client_free(&c);
+		_exit(bad);
+	}
+	pid_t thaw = server_thaw_later(&server, 100);
+	check(passes(&c, "way-3", 0), "the parent gets its answers");
+	int bad = exit_of(pid);
+	check(bad == 0, "the child its own (%d)", bad);
+	check(dlock_pool_opened(&c.pool) == 1 && server_integer(&server, "DBSIZE") == 1, "all is released");
+	exit_of(thaw);
+	client_free(&c);
+}
+
+/* ---- fencing tokens ---- */
+
+static int64_t next_token(client *c, const char *resource)
+{
+	dlock_claim *claim = claim_on(c, resource, 60000);
+	int64_t token = acquire(c, claim, 0) == DLOCK_OK ? claim->fencing_token : -1;
+
+	return let_go(c, claim) ? token : -1;
+}
+
+static void test_fencing(void)
+{
+	static const char *changes[] = { "PING", "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 5", "SET " DLOCK_FENCE_KEY " 0",
+		"SET " DLOCK_FENCE_KEY " -7", "SCRIPT FLUSH", "SET " DLOCK_FENCE_KEY " 4102444800000000", "PING", "PING", "SCRIPT FLUSH",
+		"SET " DLOCK_FENCE_KEY " 9007199254740000", "PING", "PING" };
+	client c = client_of(&server, READ_TIMEOUT);
+	int64_t last = 0;
+
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		server_do(&server, changes[i]);
+		int64_t token = next_token(&c, i % 2 ? "fence-a" : "fence-b");
+		check(token > last && token < INT64_C(1) << 53, "%s: the token rises (%lld)", changes[i], (long long) token);
+		const char *stored = server_text(&server, "GET " DLOCK_FENCE_KEY);
+		check(strspn(stored, "0123456789") == strlen(stored) && atoll(stored) == token, "and is kept as a whole number (%s)", stored);
+		last = token;
+	}
+	server_do(&server, "SET " DLOCK_FENCE_KEY " 4102444800000000");
+	check(next_token(&c, "fence") == INT64_C(4102444800000001), "one more than one in the future");
+	check(server_integer(&server, "TTL " DLOCK_FENCE_KEY) == -1, "the last token does not expire");
+	client_free(&c);
+}
+
+static void test_fencing_keeps_up(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	int64_t last = 0;
+	int bad = 0;
+
+	for (int i = 0; i < 500; i++) {
+		int64_t token = next_token(&c, "many");
+		bad += token <= last;
+		last = token;
+	}
+	check(bad == 0, "five hundred in a row rise");
+	client_free(&c);
+}
+
+/* ---- backoff ---- */
+
+static void test_backoff(void)
+{
+	int bad = 0;
+
+	for (unsigned attempt = 0; attempt < 1000; attempt += attempt < 40 ? 1 : 97) {
+		dlock_nanos most = attempt < 5 ? (5 * DLOCK_MS) << attempt : 100 * DLOCK_MS;
+		for (int i = 0; i < 50; i++) {
+			dlock_nanos pause = dlock_backoff(attempt, 100 * DLOCK_MS, -1);
+			bad += pause < (most > 100 * DLOCK_MS ? 100 * DLOCK_MS : most) / 2 || pause > 100 * DLOCK_MS || pause > most;
+			bad += dlock_backoff(attempt, 30 * DLOCK_MS, -1) > 30 * DLOCK_MS;
+			bad += dlock_backoff(attempt, 100 * DLOCK_MS, 3) > 4 * DLOCK_MS;
+			bad += dlock_backoff(attempt, 100 * DLOCK_MS, 1000000) > 100 * DLOCK_MS;
+			bad += dlock_backoff(attempt, 1, 0) < 0;
+		}
+	}
+	check(bad == 0, "pauses grow, within their bounds");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} tests[] = {
+		{ "life", test_life }, { "names", test_names }, { "key space", test_key_space }, { "abandon", test_abandon },
+		{ "abandon and end", test_abandon_and_end }, { "abandon unknown script", test_abandon_unknown_script }, { "foreign values", test_foreign_values },
+		{ "deleted by hand", test_deleted_by_hand }, { "repeated", test_repeated }, { "expired", test_expired },
+		{ "lost by clock", test_lost_by_clock }, { "script flush", test_script_flush },
+		{ "scripts loaded once", test_scripts_loaded_once }, { "killed connection", test_killed_connection },
+		{ "killed under way", test_killed_under_way }, { "pool", test_pool }, { "drain is bounded", test_drain_is_bounded },
+		{ "ways to connect", test_ways_to_connect }, { "refusals", test_refusals }, { "busy script", test_busy_script },
+		{ "cluster node", test_cluster_node }, { "nobody there", test_nobody_there }, { "odd peers", test_odd_peers },
+		{ "stopped", test_stopped }, { "stopped for long", test_stopped_for_long }, { "slow answer", test_slow_answer },
+		{ "too late", test_too_late }, { "tiny ttl", test_tiny_ttl }, { "timeouts", test_timeouts },
+		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "contention", test_contention },
+		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
+		{ "fencing", test_fencing }, { "fencing keeps up", test_fencing_keeps_up }, { "backoff", test_backoff },
+		{ "restart", test_restart },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	server_start(&server, NULL);
+	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
+			continue;
+		}
+		note("%s", tests[i].name);
+		server_reset(&server);
+		tests[i].run();
+	}
+	return tap_end();
+}

@@ -1,0 +1,321 @@
+/* src/lease/registry.c and what src/engine/engine.c does for every engine, with an engine that only counts. Prints TAP. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/lease/registry.h"
+#include "helpers.h"
+#include "tap.h"
+
+typedef struct {
+	dlock_engine base;
+	int acquired, extended, checked, released, abandoned, disposed, destroyed;
+	dlock_status answer;
+} counting_engine;
+
+static counting_engine counts;
+
+static dlock_status count_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	(void) wait, (void) error;
+	counts.acquired++;
+	claim->state = DLOCK_CLAIM_HELD;
+	claim->deadline = dlock_now() + claim->ttl;
+	return counts.answer;
+}
+
+static dlock_status count_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	(void) claim, (void) ttl, (void) error;
+	counts.extended++;
+	return counts.answer;
+}
+
+static dlock_status count_check(dlock_claim *claim, dlock_error *error)
+{
+	(void) claim, (void) error;
+	counts.checked++;
+	return counts.answer;
+}
+
+static dlock_status count_release(dlock_claim *claim, dlock_error *error)
+{
+	(void) claim, (void) error;
+	counts.released++;
+	return counts.answer;
+}
+
+static void count_abandon(dlock_claim *claim)
+{
+	(void) claim;
+	counts.abandoned++;
+}
+
+static void count_dispose(dlock_claim *claim)
+{
+	(void) claim;
+	counts.disposed++;
+}
+
+static void count_destroy(dlock_engine *engine)
+{
+	(void) engine;
+	counts.destroyed++;
+}
+
+static const dlock_engine_ops counting_ops = {
+	.name = "counting", .claim_size = sizeof(dlock_claim), .acquire = count_acquire, .extend = count_extend, .check = count_check,
+	.release = count_release, .abandon = count_abandon, .dispose = count_dispose, .destroy = count_destroy,
+};
+
+static void begin(void)
+{
+	memset(&counts, 0, sizeof counts);
+	dlock_engine_init(&counts.base, &counting_ops);
+}
+
+static dlock_claim *claim_in(dlock_claim_state state, bool release_at_end, bool owned)
+{
+	dlock_error error;
+	dlock_claim *claim = dlock_claim_new(&counts.base, "a resource", 10, 10 * DLOCK_SECOND, NULL, &error);
+
+	claim->state = state;
+	claim->deadline = dlock_now() + 10 * DLOCK_SECOND;
+	claim->release_at_end = release_at_end;
+	claim->owned = owned;
+	return claim;
+}
+
+/* ---- registry ---- */
+
+static void test_clear(void)
+{
+	static const struct {
+		dlock_claim_state state;
+		bool release_at_end, owned;
+		int abandoned, freed;
+		const char *text;
+	} cases[] = {
+		{ DLOCK_CLAIM_HELD, true, true, 1, 0, "held and marked" },
+		{ DLOCK_CLAIM_HELD, true, false, 1, 1, "held and marked, of nobody" },
+		{ DLOCK_CLAIM_HELD, false, true, 0, 0, "held, to be kept" },
+		{ DLOCK_CLAIM_HELD, false, false, 0, 1, "held, to be kept, of nobody" },
+		{ DLOCK_CLAIM_UNCERTAIN, true, true, 1, 0, "uncertain and marked" },
+		{ DLOCK_CLAIM_WAITING, false, true, 1, 0, "in a wait, whatever it is marked" },
+		{ DLOCK_CLAIM_WAITING, true, false, 1, 1, "in a wait, of nobody" },
+		{ DLOCK_CLAIM_NEW, true, true, 0, 0, "new" },
+		{ DLOCK_CLAIM_LOST, true, true, 0, 0, "lost" },
+		{ DLOCK_CLAIM_RELEASED, true, false, 0, 1, "released, of nobody" },
+	};
+	enum { COUNT = sizeof cases / sizeof *cases };
+
+	for (int i = 0; i < COUNT; i++) {
+		dlock_registry registry = { NULL };
+		begin();
+		dlock_claim *claim = claim_in(cases[i].state, cases[i].release_at_end, cases[i].owned);
+		dlock_registry_add(&registry, claim);
+		dlock_registry_clear(&registry);
+		check(counts.abandoned == cases[i].abandoned && counts.disposed == cases[i].freed && counts.released == 0, "%s: %s, %s",
+			cases[i].text, cases[i].abandoned ? "abandoned" : "left", cases[i].freed ? "freed" : "not freed");
+		check(!registry.first && (cases[i].freed || !claim->registered), "and no longer there");
+		if (!cases[i].freed) {
+			dlock_registry_remove(&registry, claim); /* its owner does so later */
+			dlock_claim_abandon(claim);
+			bool twice = counts.abandoned > 1;
+			check(!twice, "abandoned once");
+			dlock_claim_free(claim);
+		}
+	}
+	begin();
+	dlock_registry registry = { NULL };
+	for (int i = 0; i < COUNT; i++) {
+		dlock_registry_add(&registry, claim_in(cases[i].state, cases[i].release_at_end, false));
+	}
+	dlock_registry_clear(&registry);
+	check(counts.abandoned == 5 && counts.disposed == COUNT && counts.base.references == 1, "all together");
+	dlock_registry_clear(&registry);
+	check(counts.abandoned == 5, "nothing is left for a second time");
+	dlock_engine_release(&counts.base);
+	check(counts.destroyed == 1, "the engine goes with the last reference");
+}
+
+static void test_remove(void)
+{
+	static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 0, 2 }, { 1, 2, 0 }, { 0, 2, 1 }, { 2, 0, 1 } };
+	int bad = 0;
+
+	begin();
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+		dlock_registry registry = { NULL };
+		dlock_claim *claims[3];
+		for (int k = 0; k < 3; k++) {
+			claims[k] = claim_in(DLOCK_CLAIM_HELD, true, true);
+			dlock_registry_add(&registry, claims[k]);
+		}
+		for (int k = 0; k < 3; k++) {
+			dlock_claim *claim = claims[orders[i][k]];
+			bad += dlock_registry_find(&registry, claim->token) != claim;
+			dlock_registry_remove(&registry, claim);
+			dlock_registry_remove(&registry, claim);
+			bad += dlock_registry_find(&registry, claim->token) != NULL || claim->registered || claim->next || claim->previous;
+			for (int left = k + 1; left < 3; left++) {
+				bad += dlock_registry_find(&registry, claims[orders[i][left]]->token) != claims[orders[i][left]];
+			}
+		}
+		bad += registry.first != NULL;
+		for (int k = 0; k < 3; k++) {
+			dlock_claim_free(claims[k]);
+		}
+	}
+	check(bad == 0, "added, found and removed in every order (%d)", bad);
+	dlock_engine_release(&counts.base);
+	check(counts.abandoned == 0 && counts.disposed == 18 && counts.destroyed == 1, "without a word to the engine");
+}
+
+static void test_find_unknown(void)
+{
+	dlock_registry registry = { NULL };
+	char token[DLOCK_TOKEN_LEN + 1];
+
+	begin();
+	dlock_token(token);
+	check(!dlock_registry_find(&registry, token), "nothing in an empty registry");
+	dlock_registry_add(&registry, claim_in(DLOCK_CLAIM_HELD, true, false));
+	check(!dlock_registry_find(&registry, token), "nor another's token");
+	dlock_registry_clear(&registry);
+	dlock_engine_release(&counts.base);
+}
+
+static void test_child(void)
+{
+	dlock_registry registry = { NULL };
+
+	begin();
+	dlock_claim *held = claim_in(DLOCK_CLAIM_HELD, true, false), *waiting = claim_in(DLOCK_CLAIM_WAITING, true, false);
+	dlock_registry_add(&registry, held);
+	dlock_registry_add(&registry, waiting);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		int bad = dlock_registry_find(&registry, held->token) != NULL;
+		dlock_registry_clear(&registry);
+		_exit(bad + 2 * (counts.abandoned != 0) + 4 * (counts.disposed != 2));
+	}
+	int bad = exit_of(pid);
+	check(bad == 0, "a child frees its parent's claims without a word (%d)", bad);
+	dlock_registry_clear(&registry);
+	check(counts.abandoned == 2, "the parent gives them back");
+	dlock_engine_release(&counts.base);
+}
+
+/* ---- what is the same for all engines ---- */
+
+static void test_states(void)
+{
+	static const struct {
+		dlock_claim_state state;
+		bool extends, checks, releases, abandons;
+		const char *text;
+	} cases[] = {
+		{ DLOCK_CLAIM_NEW, false, true, false, false, "new" },
+		{ DLOCK_CLAIM_WAITING, false, false, false, true, "waiting" },
+		{ DLOCK_CLAIM_HELD, true, true, true, true, "held" },
+		{ DLOCK_CLAIM_UNCERTAIN, true, true, true, true, "uncertain" },
+		{ DLOCK_CLAIM_LOST, false, false, false, false, "lost" },
+		{ DLOCK_CLAIM_RELEASED, false, false, false, false, "released" },
+	};
+	dlock_error error;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		begin();
+		dlock_claim *claim = claim_in(cases[i].state, true, true);
+		check((dlock_claim_extend(claim, DLOCK_SECOND, &error) == DLOCK_OK) == cases[i].extends
+			&& counts.extended == cases[i].extends, "%s: %s", cases[i].text, cases[i].extends ? "extended" : "not extended");
+		claim->state = cases[i].state;
+		check((dlock_claim_check(claim, &error) == DLOCK_OK) == cases[i].checks && counts.checked == cases[i].checks,
+			"%s: %s", cases[i].text, cases[i].checks ? "checked" : "not checked");
+		claim->state = cases[i].state;
+		check((dlock_claim_release(claim, &error) == DLOCK_OK) == cases[i].releases && counts.released == cases[i].releases,
+			"%s: %s", cases[i].text, cases[i].releases ? "released" : "not released");
+		claim->state = cases[i].state;
+		dlock_claim_abandon(claim);
+		dlock_claim_abandon(claim);
+		check(counts.abandoned == cases[i].abandons, "%s: %s", cases[i].text, cases[i].abandons ? "abandoned once" : "not abandoned");
+		dlock_claim_free(claim);
+		dlock_engine_release(&counts.base);
+	}
+}
+
+static void test_look(void)
+{
+	dlock_nanos left;
+
+	begin();
+	dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD, true, true);
+	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_HELD && left > 5 * DLOCK_SECOND && left <= 10 * DLOCK_SECOND, "time left");
+	claim->deadline = dlock_now();
+	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "lost at the deadline");
+	claim->deadline = 0;
+	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "never less than no time");
+	claim->deadline = DLOCK_FOREVER;
+	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_HELD && left > DLOCK_FOREVER / 2, "for ever");
+	claim->state = DLOCK_CLAIM_UNCERTAIN;
+	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_UNCERTAIN, "uncertain");
+	claim->state = DLOCK_CLAIM_RELEASED;
+	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_RELEASED && left == 0, "released");
+	dlock_claim_free(claim);
+	dlock_engine_release(&counts.base);
+}
+
+/* What the engine says is what the state becomes. */
+static void test_answers(void)
+{
+	dlock_error error;
+
+	for (dlock_status answer = DLOCK_LOST; answer <= DLOCK_FAILED; answer++) {
+		begin();
+		counts.answer = answer;
+		dlock_claim_state after = answer == DLOCK_LOST ? DLOCK_CLAIM_LOST : DLOCK_CLAIM_HELD;
+		dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD, true, true);
+		check(dlock_claim_extend(claim, DLOCK_SECOND, &error) == answer && claim->state == after, "extend: status %d", answer);
+		claim->state = DLOCK_CLAIM_HELD;
+		check(dlock_claim_check(claim, &error) == answer && claim->state == after, "check: status %d", answer);
+		claim->state = DLOCK_CLAIM_HELD;
+		check(dlock_claim_release(claim, &error) == answer && claim->state == DLOCK_CLAIM_LOST,
+			"nobody relies on it after a release of status %d", answer);
+		dlock_claim_free(claim);
+		dlock_engine_release(&counts.base);
+	}
+}
+
+static void test_claims(void)
+{
+	static const char given[] = "0123456789abcdef0123456789abcdef";
+	dlock_error error;
+
+	begin();
+	dlock_claim *claim = dlock_claim_new(&counts.base, "a\0b", 3, 5, given, &error);
+	check(!strcmp(claim->token, given) && claim->resource_len == 3 && !memcmp(claim->resource, "a\0b", 4) && claim->ttl == 5,
+		"a claim of a given token");
+	dlock_claim *other = dlock_claim_new(&counts.base, "x", 1, 5, NULL, &error);
+	check(strlen(other->token) == DLOCK_TOKEN_LEN && other->state == DLOCK_CLAIM_NEW && dlock_claim_is_mine(other), "and of a new one");
+	dlock_engine_release(&counts.base);
+	check(counts.destroyed == 0, "claims keep the engine");
+	dlock_claim_free(claim);
+	dlock_claim_free(other);
+	check(counts.destroyed == 1 && counts.disposed == 2 && counts.released + counts.abandoned == 0,
+		"and free it last, without a word to a server");
+}
+
+int main(void)
+{
+	dlock_process_init();
+	test_clear();
+	test_remove();
+	test_find_unknown();
+	test_child();
+	test_states();
+	test_look();
+	test_answers();
+	test_claims();
+	return tap_end();
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Builds and runs the C tests of the layers below PHP, and prints their results; the last line is "N passed, N failed".
+#
+#   run.sh [TEST [WORD]]   all tests, or one ("base", "redis_engine", ...), or its parts with that word in their names
+#
+#   SANITIZE=address       address and undefined-behaviour sanitizers, the default; or "thread", or "none"
+#   WRAP="valgrind ..."    a command to run the programs with
+#   DLOCK_TEST_ZK=H:P      a ZooKeeper; without it its tests are left out
+#   DLOCK_TEST_DIR=DIR     for what is built and for the servers' data; otherwise a temporary directory
+#   VERBOSE=1              shows all checks
+set -euo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+sanitize=${SANITIZE:-address}
+only=${1:-}
+word=${2:-}
+readonly limit=180 # seconds for one program; they take some 15
+
+case $sanitize in
+	address) flags='-fsanitize=address,undefined -fno-sanitize-recover' ;;
+	thread) flags='-fsanitize=thread' ;;
+	none) flags='' ;;
+	*) echo "run.sh: SANITIZE is address, thread or none" >&2; exit 2 ;;
+esac
+
+if [ -n "${DLOCK_TEST_DIR:-}" ]; then
+	mkdir -p "$DLOCK_TEST_DIR"
+	dir=$(cd "$DLOCK_TEST_DIR" && pwd)
+	build=$dir/c-$sanitize
+else
+	dir=$(mktemp -d)
+	build=$dir/build
+	trap 'rm -rf "$dir"' EXIT
+fi
+export DLOCK_TEST_DIR=$dir
+mkdir -p "$build"
+
+# ---- building ------------------------------------------------------------------------------------------------------------
+
+objects() {
+	local file
+	for file; do
+		echo -n "$build/$(basename "${file%.c}").o "
+	done
+}
+
+sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/{engine,redis,single,quorum}.c; }
+helpers() { ls "$here"/*.c | grep -v '_test\.c$'; }
+has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /dev/null 2>&1; }
+
+tests=()
+for file in "$here"/*_test.c; do
+	name=$(basename "${file%.c}")
+	[ -z "$only" ] || [ "$only" = "${name%_test}" ] || [ "$only" = "$name" ] || continue
+	case $name in
+		zk_*)
+			has_zookeeper || { echo "$name: left out, the ZooKeeper C client is not installed"; continue; } ;;
+	esac
+	tests+=("$name")
+done
+[ ${#tests[@]} -gt 0 ] || { echo "run.sh: no test named $only" >&2; exit 2; }
+
+makefile() {
+	local name
+	echo "CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 -pthread $flags"
+	echo "VPATH = $root/src/base $root/src/redis $root/src/lease $root/src/engine $root/src/zk $here"
+	echo "all: ${tests[*]/#/$build/}"
+	echo "$build/%.o: %.c ; \$(CC) \$(CFLAGS) -DTHREADED= -MMD -c \$< -o \$@"
+	for name in "${tests[@]}"; do
+		case $name in
+			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$root"/src/{base,zk}/*.c "$root"/src/engine/{engine,zookeeper}.c)
+	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt -o \$@" ;;
+			*) echo "$build/$name: $(objects "$here/$name.c" $(helpers) $(sources))
+	\$(CC) \$(CFLAGS) \$^ -lhiredis -o \$@" ;;
+		esac
+	done
+	echo "-include $build/*.d"
+}
+
+makefile > "$build/Makefile"
+make -s -j"$(nproc)" -f "$build/Makefile" CC="${CC:-cc}" all
+
+# ---- running -------------------------------------------------------------------------------------------------------------
+
+passed=0 failed=0
+
+# Counts the checks in the output. A program that crashed or did not come to its plan has failed once more.
+report() {
+	local name=$1 status=$2 seconds=$3 out=$4 good bad todo
+	todo=$(grep -c '^not ok .* # TODO ' "$out" || true)
+	good=$(grep -c '^ok ' "$out" || true)
+	bad=$(grep -c '^not ok ' "$out" || true)
+	bad=$((bad - todo))
+	if ! grep -qx "1\.\.$((good + bad + todo))" "$out" || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+		bad=$((bad + 1))
+		echo "$name did not end well (status $status):"
+		grep -v '^ok ' "$out" | tail -n 60
+	elif [ -n "${VERBOSE:-}" ]; then
+		cat "$out"
+	else
+		grep '^not ok ' "$out" || true
+	fi
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	echo "$name: $good passed, $bad failed$([ "$todo" -eq 0 ] || echo ", $todo to do") ($seconds s)"
+}
+
+for name in "${tests[@]}"; do
+	arguments=()
+	if [ "$name" = zk_engine_test ]; then
+		[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; continue; }
+		arguments=("$DLOCK_TEST_ZK")
+	fi
+	[ -z "$word" ] || arguments+=("$word")
+	status=0 start=$SECONDS
+	# In the foreground, so that a signal to this script reaches it; its servers and children end with it.
+	timeout --foreground -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$build/$name.out" 2>&1 || status=$?
+	report "$name" "$status" $((SECONDS - start)) "$build/$name.out"
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The C tests under valgrind: a selection, since they run some thirty times slower. Prints as run.sh does.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+own=
+if [ -z "${DLOCK_TEST_DIR:-}" ]; then
+	DLOCK_TEST_DIR=$own$(mktemp -d)
+	own=$DLOCK_TEST_DIR
+	trap 'rm -rf "$own"' EXIT
+fi
+export DLOCK_TEST_DIR SANITIZE=none
+# What a child of fork() leaves behind by _exit() is no leak.
+export WRAP="valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
+	--child-silent-after-fork=yes --error-exitcode=99"
+
+passed=0 failed=0
+while read -r test word; do
+	line=$("$here/run.sh" "$test" $word | tee /dev/stderr | tail -n 1) || true
+	[[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || { echo "$test $word: $line"; line='0 passed, 1 failed'; }
+	set -- $line
+	passed=$((passed + $1)) failed=$((failed + $3))
+done << 'END' 2>&1
+server 1 5000
+registry
+zk_path
+redis_engine life
+redis_engine script
+redis_engine killed connection
+redis_engine odd peers
+redis_engine fork
+redis_engine refusals
+quorum_engine life
+quorum_engine majorities
+quorum_engine straggler
+quorum_engine fork
+END
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,86 @@
+--TEST--
+php-fpm: 60 further requests for each lock class open no connection, and send no AUTH, SELECT or SCRIPT
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_fpm();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$servers = array_map(fn () => redis_private(['user app on >secret ~* &* +@all']), range(0, 2));
+$dsns = array_map(fn ($server) => "redis://app:secret@{$server->address()}/3", $servers);
+$raws = array_map(fn ($server) => $server->raw(), $servers);
+$fpm = fpm_start(['dlock.server' => '"' . $dsns[0] . '"'], 2);
+$single = $fpm->script('single', '
+    $lock = new DistributedLock();
+    echo getmypid(), " ", json_encode([$lock->lock($_GET["key"]), $lock->isLocking($_GET["key"]), $lock->release($_GET["key"])]);
+    usleep(5000); // so that the other worker gets its share
+');
+$red = $fpm->script('red', '
+    $red = new RedLock(explode(",", $_GET["servers"]));
+    $lock = $red->lock($_GET["key"]);
+    echo getmypid(), " ", json_encode([is_array($lock), $red->isLocked($_GET["key"]), $red->unlock($lock)]);
+    usleep(5000);
+');
+$lease = $fpm->script('lease', '
+    $lock = new DistributedLock();
+    $lease = $lock->acquire($_GET["key"]);
+    echo getmypid(), " ", json_encode([$lease->isHeld(), $lock->isLocked($_GET["key"]), true]); // and the end of the request releases
+    usleep(5000);
+');
+
+/** Sends $n requests, two at a time, and returns how many each worker answered. */
+$requests = function (string $script, int $n) use ($fpm, $dsns): array {
+    $workers = [];
+    for ($i = 0; $i < $n; $i += 2) {
+        $both = array_map(fn ($k) => $fpm->send($script, ['key' => unique("$i-$k"), 'servers' => implode(',', $dsns)]), [0, 1]);
+        foreach ($both as $request) {
+            [$pid, $result] = explode(' ', $request->response(), 2) + [1 => ''];
+            same('[true,true,true]', $result, 'a request');
+            $workers[$pid] = ($workers[$pid] ?? 0) + 1;
+        }
+    }
+    return $workers;
+};
+
+foreach (['DistributedLock' => [$single, [$raws[0]]], 'RedLock' => [$red, $raws], 'Lease' => [$lease, [$raws[0]]]] as $name => [$script, $on]) {
+    // Until both workers have been at it.
+    $seen = [];
+    wait_for(function () use ($requests, $script, &$seen) {
+        $seen += $requests($script, 4);
+        return count($seen) === 2;
+    }, 60, 'both workers');
+    $requests($script, 10); // stragglers of the first round have connected as well
+
+    $clients = array_map(client_ids(...), $on);
+    foreach ($on as $redis) {
+        $redis->cmd('CONFIG', 'RESETSTAT');
+    }
+    $received = array_map(connections_received(...), $on);
+    same(2, count($clients[0]), "$name: connections of two workers");
+    same(60, array_sum($requests($script, 60)), "$name: requests");
+    same($received, array_map(connections_received(...), $on), "$name: connections received");
+    same($clients, array_map(client_ids(...), $on), "$name: ids of the connections");
+    foreach ($on as $redis) {
+        $counts = command_counts($redis);
+        same([], array_intersect_key($counts, array_flip(['auth', 'select', 'eval', 'script|load', 'script', 'hello', 'ping'])), "$name: commands to set up");
+        holds(($counts['evalsha'] ?? 0) >= 60, "$name: commands of the locks", $counts);
+    }
+    same(2, count($fpm->workerPids()), "$name: workers");
+}
+foreach ($raws as $i => $redis) {
+    $redis->cmd('SELECT', 3);
+    wait_for(fn () => array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']) === [], 20, "no lock to be left on server $i");
+}
+$fpm->stop();
+foreach ($raws as $i => $redis) {
+    wait_for(fn () => client_ids($redis) === [], 20, "the connections to server $i to be closed");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

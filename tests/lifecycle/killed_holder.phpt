@@ -1,0 +1,40 @@
+--TEST--
+A holder that was killed keeps the lock for its lease time, and no longer; a waiter gets it then
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$managers = [
+    'DistributedLock' => [fn () => new DistributedLock(redis_server()), 'Lock:'],
+    'RedLock' => [fn () => new RedLock(redis_servers(3)), ''],
+];
+foreach ($managers as $name => [$make, $prefix]) {
+    $resource = unique($name);
+    $ttl = 1.0;
+    $child = fork_child(function (callable $say, callable $hear) use ($make, $resource, $ttl) {
+        $lease = $make()->acquire($resource, 0, $ttl);
+        $say($lease->fencingToken);
+        $hear();
+    });
+    $fence = $child->hear();
+    $start = hrtime(true);
+    $child->kill();
+    // The server says how long it will be; the waiter gets it then, not much later.
+    $left = redis_raw()->cmd('PTTL', $prefix . $resource) / 1000;
+    within(0.001, $left, $ttl, "$name: the lease time left after the kill");
+    $lease = $make()->acquire($resource, 30);
+    within($left, (hrtime(true) - $start) / 1e9, $left + 10, "$name: the wait");
+    holds($lease->fencingToken > $fence, "$name: the fencing token rises", $fence, $lease->fencingToken);
+    same(true, $lease->release(), "$name: release()");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

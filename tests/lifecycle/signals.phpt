@@ -1,0 +1,123 @@
+--TEST--
+A signal handler runs at once while a lock is waited for, and the waiting goes on with the time that remains
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork', 'pcntl_async_signals', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+final class Stop extends Exception
+{
+}
+
+$managers = [
+    'DistributedLock' => [fn () => new DistributedLock(redis_server()), fn ($m, $r, $t) => $m->lock($r, $t)],
+    'a Lease' => [fn () => new DistributedLock(redis_server()), fn ($m, $r, $t) => (bool) $m->tryAcquire($r, $t)?->release()],
+    'RedLock' => [fn () => new RedLock(redis_servers(3), 60_000, 5), fn ($m, $r, $t) => (bool) $m->tryAcquire($r, $t)?->release()],
+    'RedLock::lock()' => [fn () => new RedLock(redis_servers(3), 60_000, 1_000), fn ($m, $r, $t) => $m->unlock($m->lock($r))],
+];
+foreach ($managers as $name => [$make, $wait]) {
+    $resource = unique($name);
+    $lease = $make()->acquire($resource, 0, 1000);
+
+    // The handler says so while the wait lasts: the parent hears it before it releases.
+    if ($name !== 'RedLock' && $name !== 'RedLock::lock()') { // whose pauses are long here, so that only a release of time ends them
+        $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
+            pcntl_async_signals(true);
+            $count = 0;
+            pcntl_signal(SIGUSR1, function () use ($say, &$count) {
+                $say(++$count);
+            });
+            $manager = $make();
+            $manager->isLocked($resource);
+            $say('waits');
+            return [$wait($manager, $resource, 60), $count];
+        });
+        same('waits', $child->hear(), $name);
+        for ($i = 1; $i <= 5; $i++) {
+            $child->signal(SIGUSR1);
+            same($i, $child->hear(), "$name: signal $i");
+        }
+        $lease->release();
+        same([true, 5], $child->result(), "$name: after five signals");
+        $lease = $make()->acquire($resource, 30, 1000);
+    }
+
+    // The time limit is what it was, however many signals come. They come until it ends.
+    if ($name !== 'RedLock::lock()') {
+        $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
+            pcntl_async_signals(true);
+            $count = 0;
+            pcntl_signal(SIGUSR1, function () use (&$count) {
+                $count++;
+            });
+            $manager = $make();
+            $manager->isLocked($resource);
+            $say('waits');
+            $start = hrtime(true);
+            $got = $wait($manager, $resource, 0.5);
+            return [$got, (hrtime(true) - $start) / 1e9, $count];
+        });
+        same('waits', $child->hear(), $name);
+        $signals = fork_child(function () use ($child) {
+            for ($i = 0; $i < 3000 && posix_kill($child->pid, SIGUSR1); $i++) {
+                usleep(1000);
+            }
+        });
+        [$got, $time, $count] = $child->result();
+        $signals->kill();
+        same(false, $got, "$name: the wait");
+        within(0.5, $time, 10, "$name: its time, with $count signals");
+        holds($count > 0, "$name: signals came");
+    }
+
+    // A handler that throws leaves the wait at once, and nothing stays behind.
+    $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
+        pcntl_async_signals(true);
+        pcntl_signal(SIGUSR1, fn () => throw new Stop('now'));
+        $manager = $make();
+        $manager->isLocked($resource);
+        $say('waits');
+        try {
+            $wait($manager, $resource, 60);
+        } catch (Stop $e) {
+            $say('stopped: ' . $e->getMessage());
+            // It can wait again, in vain, and take another.
+            $again = $manager->tryAcquire($resource, 0.01);
+            return [$again, $manager->tryAcquire("$resource-other")?->release(), $manager->isLocked($resource)];
+        }
+    });
+    same('waits', $child->hear(), $name);
+    $stop = hrtime(true);
+    usleep(20_000);
+    $child->signal(SIGUSR1);
+    same('stopped: now', $child->hear(), "$name: a handler that throws");
+    within(0, (hrtime(true) - $stop) / 1e9, 10, "$name: the time to stop");
+    same([null, true, true], $child->result(), "$name: after a handler that throws");
+
+    // A handler that ends the script.
+    $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
+        pcntl_async_signals(true);
+        pcntl_signal(SIGTERM, fn () => exit(7));
+        $manager = $make();
+        $manager->isLocked($resource);
+        $say('waits');
+        $wait($manager, $resource, 60);
+    });
+    same('waits', $child->hear(), $name);
+    usleep(20_000);
+    $child->signal(SIGTERM);
+    same(7, pcntl_wexitstatus($child->wait()), "$name: the exit code of a handler that ends the script");
+
+    same(true, $lease->isHeld() && $lease->release(), "$name: the holder");
+    same(false, $make()->isLocked($resource), "$name: locked in the end");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

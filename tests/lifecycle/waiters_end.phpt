@@ -1,0 +1,56 @@
+--TEST--
+Many waiters all end by their timeout, not before it and not much later, and leave nothing behind
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+$managers = [
+    'DistributedLock' => fn () => new DistributedLock(redis_server()),
+    'RedLock' => fn () => new RedLock(redis_servers(3)),
+];
+foreach ($managers as $name => $make) {
+    $resource = unique($name);
+    $lease = $make()->acquire($resource, 0, 1000);
+    // Ten times the longest pause between two attempts, so that a pause that ignores the deadline would be seen.
+    $times = fork_run(20, function (int $i) use ($make, $resource) {
+        $manager = $make();
+        $manager->isLocked($resource);
+        $timeout = 0.2 + 0.013 * $i;
+        $start = hrtime(true);
+        $got = $manager->tryAcquire($resource, $timeout);
+        return [$got, (hrtime(true) - $start) / 1e9 - $timeout];
+    });
+    foreach ($times as $i => [$got, $over]) {
+        same(null, $got, "$name: waiter $i");
+        within(0, $over, 5, "$name: seconds over the timeout of waiter $i");
+    }
+    same(true, $lease->isHeld() && $lease->release(), "$name: the holder");
+    same(false, $make()->isLocked($resource), "$name: locked in the end");
+}
+
+// With nobody else about, a wait is over when its time is: the least of a few tries tells.
+foreach ($managers as $name => $make) {
+    $manager = $make();
+    $resource = unique("precise $name");
+    $lease = $make()->acquire($resource, 0, 1000);
+    foreach ([0.001, 0.01, 0.1] as $timeout) {
+        $over = INF;
+        for ($try = 0; $try < 20 && $over > 0.02; $try++) {
+            $time = seconds(fn () => $manager->tryAcquire($resource, $timeout));
+            holds($time >= $timeout, "$name: not before $timeout s", $time);
+            $over = min($over, $time - $timeout);
+        }
+        within(0, $over, 0.05, "$name: seconds over a timeout of $timeout");
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+done
