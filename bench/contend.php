@@ -1,0 +1,70 @@
+<?php
+/* Critical sections under one lock, taken in one of the ways of ways.php. The same as bench/limit.c does in C: look there.
+ *
+ *   contend.php WAY PROCESSES SECTIONS US
+ */
+declare(strict_types=1);
+
+require_once __DIR__ . '/ways.php';
+
+/** A process that does not come to its end is ended after so many seconds. */
+const TIME_LIMIT = 60;
+
+/** @return list<int> four times in ns for each section: began to ask, had it, began to give it back, had given it back */
+function run_sections(Closure $take, string $resource, int $count, int $us): array
+{
+    $log = [];
+    for ($i = 0; $i < $count; $i++) {
+        $began = hrtime(true);
+        $give = $take($resource);
+        $had = hrtime(true);
+        if ($us > 0) {
+            usleep($us);
+        }
+        $giving = hrtime(true);
+        $given = $give();
+        array_push($log, $began, $had, $giving, hrtime(true));
+        $given || throw new RuntimeException('the lock was lost');
+    }
+    return $log;
+}
+
+[, $way, $processes, $sections, $us] = $argv;
+$processes = (int) $processes;
+$count = intdiv((int) $sections, $processes);
+$warm_up = min($count, max(1, intdiv(100, $processes)));
+
+$children = [];
+try {
+    for ($i = 0; $i < $processes; $i++) {
+        $children[] = fork_child(function (Closure $say, Closure $hear) use ($way, $count, $us, $warm_up) {
+            pcntl_alarm(TIME_LIMIT);
+            $take = ways()[$way]();
+            $say('connected');
+            $hear(TIME_LIMIT);
+            run_sections($take, unique('warm-up'), $warm_up, 0); // opens what is opened for waiting only
+            $say('ready');
+            $start = $hear(TIME_LIMIT);
+            usleep(max(0, intdiv($start - hrtime(true), 1000)));
+            return run_sections($take, unique(), $count, (int) $us);
+        });
+    }
+    foreach (['connected', 'ready'] as $step) {
+        foreach ($children as $child) {
+            $child->hear(TIME_LIMIT);
+        }
+        $start = hrtime(true) + 100_000_000;
+        foreach ($children as $child) {
+            $child->say($start);
+        }
+    }
+    foreach ($children as $child) {
+        foreach (array_chunk($child->result(TIME_LIMIT), 4) as $times) {
+            echo implode(' ', $times), "\n";
+        }
+    }
+} finally {
+    foreach ($children as $child) {
+        $child->kill();
+    }
+}

@@ -1,0 +1,83 @@
+<?php
+/* What is measured, in which order, and what is expected of it. */
+declare(strict_types=1);
+
+/** The ways of bench/limit.c, by the names that they have in tables: [its name there, number of Redis servers; 0: ZooKeeper]. */
+const LIMITS = [
+    'C: pair' => ['pair', 1],
+    'C: quorum' => ['quorum', 5],
+    'C: in turn' => ['in-turn', 5],
+    'C: ZooKeeper' => ['zookeeper', 0],
+    'C: direct' => ['direct', 1],
+    'C: race' => ['race', 1],
+];
+
+/** As RedLock, but the third of the five servers is stopped (SIGSTOP) meanwhile. */
+const ONE_STOPPED = 'RedLock, one of five stopped';
+
+/** Acquire and release, nobody else there: rounds, and sections of no length in each, for way after way. */
+const ALONE = [
+    'short' => ['rounds' => 5, 'sections' => 400],
+    'full' => ['rounds' => 25, 'sections' => 1000],
+    'ways' => [
+        'C: pair', 'DistributedLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class',
+        'C: quorum', 'RedLock', ONE_STOPPED, 'C: in turn', 'Redlock class',
+        'C: ZooKeeper', 'ZkLock',
+    ],
+];
+
+/**
+ * Many processes under one lock, sections of 1 ms: how many rounds, with how many processes, and how many sections in each,
+ * unless that is less than `least` for each process.
+ */
+const TOGETHER = [
+    'us' => 1000,
+    'short' => [
+        ['ways' => ['C: direct', 'DistributedLock'], 'rounds' => 2, 'processes' => [2, 20, 200], 'sections' => 600, 'least' => 3],
+        ['ways' => ['RedLock'], 'rounds' => 2, 'processes' => [2, 20], 'sections' => 300, 'least' => 3],
+        ['ways' => ['ZkLock'], 'rounds' => 1, 'processes' => [2, 20], 'sections' => 300, 'least' => 3],
+        ['ways' => ['C: race', 'phpredis by hand', 'Symfony Lock', 'SETNX class', 'Redlock class'],
+            'rounds' => 1, 'processes' => [20], 'sections' => 200, 'least' => 3],
+    ],
+    'full' => [
+        ['ways' => ['C: direct', 'DistributedLock'], 'rounds' => 5, 'processes' => [2, 10, 20, 50, 100, 200], 'sections' => 1500, 'least' => 8],
+        ['ways' => ['RedLock'], 'rounds' => 5, 'processes' => [2, 10, 20, 50, 200], 'sections' => 600, 'least' => 5],
+        ['ways' => ['ZkLock'], 'rounds' => 2, 'processes' => [2, 10, 50, 200], 'sections' => 600, 'least' => 5],
+        ['ways' => ['C: race', 'phpredis by hand'], 'rounds' => 1, 'processes' => [2, 10, 50, 200], 'sections' => 1000, 'least' => 5],
+        ['ways' => ['Symfony Lock', 'SETNX class', 'Redlock class'], 'rounds' => 1, 'processes' => [2, 10, 50, 200], 'sections' => 400, 'least' => 3],
+    ],
+];
+
+/** Processes that wait, and what they send meanwhile. */
+const WAITING = [
+    'processes' => 40,
+    'short' => ['seconds' => 4, 'ways' => ['DistributedLock', 'phpredis by hand']],
+    'full' => ['seconds' => 6, 'ways' => ['DistributedLock', 'RedLock', 'ZkLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class', 'Redlock class']],
+];
+
+/**
+ * What is claimed: a figure of one way, against one of another (or of the same), taken in the same round; the median of the
+ * rounds counts. [what it is, 'alone' or processes (null: every number that was measured), figure, way, figure, way, '<=' or
+ * '>=', bar, aim or null]. The second figure may name other processes than the first: 'sections_per_s@2'. A way compared with
+ * itself is shown beside what bare C makes of the same.
+ */
+const CLAIMS = [
+    ['uncontended, one Redis, to bare C', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'C: pair', '<=', 1.25, 1.15],
+    ['uncontended, one Redis, to phpredis by hand', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'phpredis by hand', '<=', 0.75, null],
+    ['uncontended, one Redis, to Symfony Lock', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'Symfony Lock', '<=', 0.4, null],
+    ['uncontended, five Redis, to bare C', 'alone', 'pair_p50', 'RedLock', 'pair_p50', 'C: quorum', '<=', 1.4, 1.3],
+    ['uncontended, five Redis, to bare C in turn', 'alone', 'pair_p50', 'RedLock', 'pair_p50', 'C: in turn', '<=', 0.4, null],
+    ['uncontended, five Redis, to the Redlock class', 'alone', 'pair_p50', 'RedLock', 'pair_p50', 'Redlock class', '<=', 0.4, null],
+    ['one of five stopped, to healthy', 'alone', 'wait_p50', ONE_STOPPED, 'wait_p50', 'RedLock', '<=', 1.1, null],
+    ['uncontended, ZooKeeper, to bare C', 'alone', 'pair_p50', 'ZkLock', 'pair_p50', 'C: ZooKeeper', '<=', 1.35, 1.2],
+    ['sections/s, to bare C direct', null, 'sections_per_s', 'DistributedLock', 'sections_per_s', 'C: direct', '>=', 0.9, null],
+    ['sections/s, to its own with 2', null, 'sections_per_s', 'DistributedLock', 'sections_per_s@2', 'DistributedLock', '>=', 0.95, null],
+    ['hand-over p50, to bare C direct', null, 'handover_p50', 'DistributedLock', 'handover_p50', 'C: direct', '<=', 2.0, 1.5],
+    ['longest wait, to the median', null, 'wait_max', 'DistributedLock', 'wait_p50', 'DistributedLock', '<=', 1.6, 1.5],
+    ['RedLock sections/s, to bare C direct', 20, 'sections_per_s', 'RedLock', 'sections_per_s', 'C: direct', '>=', 0.4, null],
+    ['RedLock sections/s, to DistributedLock', 50, 'sections_per_s', 'RedLock', 'sections_per_s', 'DistributedLock', '>=', 0.5, null],
+    ['RedLock longest wait, to the median', 20, 'wait_max', 'RedLock', 'wait_p50', 'RedLock', '<=', 3.0, null],
+];
+
+/** Commands per process and second and server while waiting, at most: bar, aim. */
+const MOST_COMMANDS = [1.0, 0.5];

@@ -1,0 +1,652 @@
+/* The hand-over of a contended lock on one Redis server. README.md beside this file says what stands for what.
+ *
+ * One source, two readings of time:
+ *
+ *   (default)   Anything may take any time: a tick may fall between any two steps. That is a slow network, a client stopped
+ *               by a signal, a suspended machine. Checked: never two owners; no grant lost.
+ *   -DPROMPT    Time passes only when nobody has anything to do at once. Checked: nobody sleeps while the lock is free, or,
+ *               after a fault, not beyond the re-check; without a fault no lease and no grant is left to run out; every
+ *               waiter that does not give up gets the lock in the end (LTL, weak fairness).
+ *
+ *   -DN=3       clients                        -DFAULTS=2   crashes, broken inboxes and lost replies, all together
+ *   -DFOREIGN   a client without our scripts: SET NX PX, compare-and-delete
+ *   -DRENEW     holders extend their lease
+ *
+ * The known mistakes, each of which must make the check fail:
+ *
+ *   -DSUBSCRIBE_AFTER_ENQUEUE   the waiter is in the queue before its inbox is open
+ *   -DLEAVE_WITHOUT_ASKING      who gives up goes, and does not hear that it was granted the lock in that instant
+ *   -DNO_RECHECK                waiters rely on being told
+ *   -DBELIEF_FROM_REPLY         an answered acquire: the lease counted from the answer, not from the request
+ *   -DBELIEF_FROM_READING       a grant: the lease counted from the reading of the message
+ *   -DTAKE_ANY_GRANT            a grant that is older than the last refusal is taken for a new one
+ *   -DEXTENSION_TAKEN_FOR_GRANTED   the full lease is believed in before the server has said that it was set
+ *   -DEXTENSION_NOT_READ        nor is it heard when the server says that it was not set
+ *   -DRELEASE_WITHOUT_COMPARE   a release takes the lock from whoever has it
+ *   -DTOKEN_REUSED              a token that was given back is used for the next attempt
+ */
+
+#ifndef N
+#define N 2
+#endif
+#ifndef FAULTS
+#define FAULTS 0
+#endif
+
+/* Ticks. Their order is that of the code: a waiter looks again sooner than it is taken for dead (LOOK < STALE), and GRACE
+ * is no shorter than STALE. That TTL and GRACE differ keeps one from passing for the other. */
+#ifdef PROMPT
+#define TTL 4
+#define GRACE 3
+#define STALE 3
+#define LOOK 2
+#else
+#define TTL 3
+#define GRACE 2
+#endif
+#define OLDEST TTL
+
+#define NOBODY 255
+
+/* ---- the server: what the scripts work on ---- */
+
+#define FREE 0
+#define OTHER 1 /* a foreign client's value */
+#define TOKEN(i, gen) (2 + 2 * (i) + (gen))
+#define MINE(i) TOKEN(i, generation[i])
+
+byte lock = FREE;
+byte lease;          /* ticks until the key expires */
+bool queued[N];      /* in the queue */
+byte ticket[N];      /* the clients that have a ticket, in its order; whoever comes back, comes back to its place */
+byte tickets;
+#ifdef PROMPT
+byte sign[N];        /* ticks until the waiter is taken for dead */
+#endif
+
+/* An inbox as the server sees it. While the break is not noticed the server counts a receiver, and the message is lost. */
+mtype = { CLOSED, OPEN, BROKEN, GONE };
+mtype inbox[N] = CLOSED;
+
+/* ---- between them ---- */
+
+/* Each client has at most one request under way; the answer takes its place. */
+mtype = { NONE, ACQUIRE, ACQUIRE_QUEUE, SUBSCRIBE, LEAVE, RELEASE, YES, NO };
+mtype call[N] = NONE;
+
+/* Beside it: the extension that goes out when a grant is taken up, */
+mtype = { SENT };
+mtype extension[N] = NONE; /* NONE, SENT, YES, NO */
+/* and the release of a token that is given back, which nobody waits for and which may come late. */
+bool giving_back[N];
+bit given_back[N]; /* the token's generation */
+
+/* Grants on their way to the inbox, or in it, not read. There is one at most that is younger than the last refusal: to be
+ * granted again a waiter must have queued again. Any number of older ones is as good as one. */
+bool grant[N];
+bool old_grant[N];
+
+/* ---- the clients ---- */
+
+mtype = { IDLE, ASKING, OPENING, WAITING, LEAVING, ASKING_LAST, HOLDING, RELEASING, DEAD };
+mtype state[N] = IDLE;
+bit generation[N]; /* tells a claim's tokens apart */
+bool listening[N]; /* the inbox is open, as far as the client knows */
+byte age[N];       /* ticks since the last acquire, or extension, was sent */
+byte belief[N];    /* ticks for which the client still believes that it holds */
+#ifdef PROMPT
+byte look[N];      /* ticks until it looks again */
+bool tired[N];     /* it has waited for a tick at least, and may give up */
+bool rested[N];    /* a tick has passed since its last claim: nobody acquires infinitely often in no time */
+#endif
+#ifdef FOREIGN
+byte foreign_belief;
+#endif
+
+#ifdef PROMPT
+byte free_for; /* ticks for which the lock has been free while somebody slept */
+#endif
+
+byte faults = FAULTS;
+#define FAULTLESS (faults == FAULTS)
+
+byte k, w, next; /* scratch of the scripts, 0 between them */
+bool mine;
+
+/* ---- lua/handover.lua ---- */
+
+inline forget(who)
+{
+	queued[who] = false;
+#ifdef PROMPT
+	sign[who] = 0;
+#endif
+}
+
+#ifdef PROMPT
+#define ALIVE(who) (sign[who] > 0)
+#else
+#define ALIVE(who) true /* a sign of life can be missing at any time; see Connection */
+#endif
+#define RECEIVERS(who) (inbox[who] == OPEN || inbox[who] == BROKEN)
+
+/* serve(): the lock goes to the first live waiter, for GRACE, and a message to its inbox. `self` need not be told. */
+inline serve(self)
+{
+	next = NOBODY;
+	k = 0;
+	do
+	:: k < tickets && next == NOBODY ->
+		w = ticket[k];
+		if
+		:: !queued[w]
+		:: queued[w] && w == self -> next = w
+		:: queued[w] && w != self && !(ALIVE(w) && RECEIVERS(w)) -> forget(w)
+		:: queued[w] && w != self && ALIVE(w) && RECEIVERS(w) ->
+			forget(w);
+			lock = MINE(w);
+			lease = GRACE;
+			if
+			:: inbox[w] == OPEN -> grant[w] = true
+			:: else
+			fi;
+			next = w
+		fi;
+		k++
+	:: else -> break
+	od;
+	k = 0; w = 0
+}
+
+/* The ticket is the claim's, and outlives its place in the queue. */
+inline draw_ticket(who)
+{
+	k = 0;
+	do
+	:: k < tickets && ticket[k] != who -> k++
+	:: else -> break
+	od;
+	if
+	:: k == tickets -> ticket[tickets] = who; tickets++
+	:: else
+	fi;
+	k = 0
+}
+
+inline drop_ticket(who)
+{
+	k = 0; w = 0;
+	do
+	:: k < tickets ->
+		if
+		:: ticket[k] != who -> ticket[w] = ticket[k]; w++
+		:: else
+		fi;
+		k++
+	:: else -> break
+	od;
+	if
+	:: w < tickets -> tickets = w; ticket[w] = 0
+	:: else
+	fi;
+	k = 0; w = 0
+}
+
+/* ---- the scripts, each atomic ---- */
+
+/* lua/acquire.lua */
+inline acquire(i, queueing)
+{
+	mine = false;
+	if
+	:: lock == FREE ->
+		lock = MINE(i);
+		lease = TTL;
+#ifdef PROMPT
+		free_for = 0;
+#endif
+		serve(i);
+		mine = (next == NOBODY || next == i);
+		if
+		:: mine -> forget(i)
+		:: else
+		fi
+	:: lock == MINE(i) ->
+		lease = TTL;
+		mine = true
+	:: else
+	fi;
+	if
+	:: mine -> call[i] = YES
+	:: else ->
+		call[i] = NO;
+		/* The refusal tells the last fencing token, and a grant carries its own: what was granted before is older. */
+		if
+		:: grant[i] -> grant[i] = false; old_grant[i] = true
+		:: else
+		fi;
+		if
+		:: queueing ->
+			draw_ticket(i);
+			queued[i] = true;
+#ifdef PROMPT
+			sign[i] = STALE;
+			look[i] = (lease < LOOK -> lease : LOOK) /* PTTL */
+#endif
+		:: else
+		fi
+	fi;
+	mine = false; next = 0
+}
+
+/* lua/release.lua */
+inline release(token)
+{
+	if
+#ifndef RELEASE_WITHOUT_COMPARE
+	:: lock == token ->
+#else
+	:: lock != FREE ->
+#endif
+		serve(NOBODY);
+		if
+		:: next == NOBODY -> lock = FREE; lease = 0
+		:: else
+		fi
+	:: else
+	fi;
+	next = 0
+}
+
+/* lua/leave.lua */
+inline leave(i)
+{
+	forget(i);
+	call[i] = (lock == MINE(i) -> YES : NO);
+	if
+	:: lock == FREE -> serve(NOBODY)
+	:: else
+	fi;
+	next = 0
+}
+
+/* lua/extend.lua */
+inline extend(i)
+{
+	if
+	:: lock == MINE(i) -> lease = TTL; extension[i] = YES
+	:: else -> extension[i] = NO
+	fi
+}
+
+/* ---- a client's way to the server ---- */
+
+proctype Connection(byte i)
+{
+	do
+	:: d_step { call[i] == ACQUIRE -> acquire(i, false) }
+	:: d_step { call[i] == ACQUIRE_QUEUE -> acquire(i, true) }
+	:: d_step { call[i] == SUBSCRIBE -> inbox[i] = OPEN; call[i] = YES }
+	:: d_step { call[i] == LEAVE -> leave(i) }
+	/* One connection: the extension was sent first. */
+	:: d_step { call[i] == RELEASE && extension[i] != SENT -> release(MINE(i)); call[i] = YES }
+	:: d_step { extension[i] == SENT -> extend(i) }
+	/* Another token's release may have been sent over a connection that was given up since. A claim that ended gives its
+	 * token back behind its last request. */
+	:: d_step { giving_back[i] && (state[i] != IDLE || call[i] == NONE || call[i] == YES || call[i] == NO) ->
+			if
+			:: state[i] == IDLE || state[i] == DEAD -> forget(i); drop_ticket(i)
+			:: else
+			fi;
+			release(TOKEN(i, given_back[i]));
+			giving_back[i] = false;
+			given_back[i] = 0;
+			if
+			:: state[i] == IDLE -> call[i] = NONE; grant[i] = false; old_grant[i] = false; generation[i] = 0
+			:: else
+			fi }
+#if FAULTS > 0
+	/* Of what a dead client sent, everything or nothing may arrive. */
+	:: d_step { state[i] == DEAD && (call[i] != NONE || extension[i] != NONE || giving_back[i]) ->
+			call[i] = NONE; extension[i] = NONE; giving_back[i] = false; given_back[i] = 0 }
+	:: d_step { inbox[i] == BROKEN -> inbox[i] = GONE }
+#endif
+#ifndef PROMPT
+	/* A slow waiter is taken for dead, and forgotten. The scripts do so when they come across it; nobody can tell. */
+	:: d_step { queued[i] -> forget(i) }
+#endif
+	od
+}
+
+/* ---- engine/single.c ---- */
+
+#define OWNERS_EXCEPT(i) (OWNS_OTHER(i, 0) || OWNS_OTHER(i, 1) || OWNS_THIRD(i) || OWNS_FOREIGN)
+#define OWNS_OTHER(i, j) (i != j && belief[j] > 0)
+#if N > 2
+#define OWNS_THIRD(i) OWNS_OTHER(i, 2)
+#else
+#define OWNS_THIRD(i) false
+#endif
+#ifdef FOREIGN
+#define OWNS_FOREIGN (foreign_belief > 0)
+#else
+#define OWNS_FOREIGN false
+#endif
+
+inline believe(i, ticks)
+{
+	belief[i] = ticks;
+	assert(belief[i] == 0 || !OWNERS_EXCEPT(i)) /* never two owners */
+}
+
+inline send(i, request)
+{
+	call[i] = request;
+	age[i] = 0
+}
+
+/* With an open inbox the request queues, without one it does not; see single_acquire(). */
+inline attempt(i)
+{
+	if
+#ifndef SUBSCRIBE_AFTER_ENQUEUE
+	:: listening[i] -> send(i, ACQUIRE_QUEUE)
+	:: else -> send(i, ACQUIRE)
+#else
+	:: true -> send(i, ACQUIRE_QUEUE)
+#endif
+	fi;
+	state[i] = ASKING
+}
+
+inline open_inbox(i)
+{
+	listening[i] = false;
+	state[i] = OPENING;
+	call[i] = SUBSCRIBE
+}
+
+inline wait_for_turn(i)
+{
+	call[i] = NONE;
+	state[i] = WAITING
+}
+
+inline take_up(i, left)
+{
+	believe(i, left);
+	grant[i] = false;
+	state[i] = HOLDING;
+	extension[i] = SENT;
+	age[i] = 0
+}
+
+/* The next claim has another token: what arrives for this one is not even looked at. */
+inline end_claim(i)
+{
+	state[i] = IDLE;
+	belief[i] = 0;
+	age[i] = 0;
+	extension[i] = NONE;
+#ifdef PROMPT
+	look[i] = 0;
+	tired[i] = false;
+	rested[i] = false;
+#endif
+	if
+	:: !giving_back[i] -> call[i] = NONE; grant[i] = false; old_grant[i] = false; generation[i] = 0; drop_ticket(i)
+	:: else
+	fi
+}
+
+inline give_back(i)
+{
+	giving_back[i] = true;
+	given_back[i] = generation[i]
+}
+
+#ifdef PROMPT
+#define MAY_START(i) rested[i]
+#define MAY_LOOK(i) (look[i] == 0)
+#define MAY_GIVE_UP(i) (tired[i] && i != 0) /* the LTL property is about client 0 */
+#else
+#define MAY_START(i) true
+#define MAY_LOOK(i) true
+#define MAY_GIVE_UP(i) true
+#endif
+
+#ifdef BELIEF_FROM_REPLY
+#define ACQUIRED_FOR(i) TTL
+#else
+#define ACQUIRED_FOR(i) (TTL - age[i])
+#endif
+#ifdef BELIEF_FROM_READING
+#define GRANTED_FOR(i) GRACE
+#else
+#define GRANTED_FOR(i) (age[i] < GRACE -> GRACE - age[i] : 0)
+#endif
+
+proctype Client(byte i)
+{
+	do
+	:: d_step { state[i] == IDLE && !giving_back[i] && call[i] == NONE && MAY_START(i) -> attempt(i) }
+
+	/* attempt(): the answer */
+	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) > 0 ->
+			call[i] = NONE; state[i] = HOLDING; believe(i, ACQUIRED_FOR(i)); age[i] = 0 }
+#if !defined(PROMPT) && !defined(BELIEF_FROM_REPLY)
+	/* It took longer than the lease lasts. */
+	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) == 0 && !giving_back[i] ->
+			give_back(i);
+#ifndef TOKEN_REUSED
+			generation[i] = 1 - generation[i];
+#endif
+			grant[i] = false; old_grant[i] = false; /* for the other token */
+			attempt(i) }
+#endif
+	:: d_step { state[i] == ASKING && call[i] == NO && listening[i] -> wait_for_turn(i) }
+	:: d_step { state[i] == ASKING && call[i] == NO && !listening[i] -> open_inbox(i) }
+#ifndef SUBSCRIBE_AFTER_ENQUEUE
+	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; attempt(i) }
+#else
+	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; wait_for_turn(i) }
+#endif
+
+	/* wait_for_turn(): a grant is taken up, or, where little of it may be left, asked about. */
+	:: d_step { state[i] == WAITING && grant[i] && !old_grant[i] && GRANTED_FOR(i) > 0 -> take_up(i, GRANTED_FOR(i)) }
+	:: d_step { state[i] == WAITING && grant[i] && !old_grant[i] -> grant[i] = false; attempt(i) }
+#ifndef PROMPT
+#ifdef TAKE_ANY_GRANT
+	:: d_step { state[i] == WAITING && old_grant[i] && GRANTED_FOR(i) > 0 -> old_grant[i] = false; take_up(i, GRANTED_FOR(i)) }
+#endif
+	:: d_step { state[i] == WAITING && old_grant[i] -> old_grant[i] = false }
+#endif
+#ifndef NO_RECHECK
+	:: d_step { state[i] == WAITING && MAY_LOOK(i) -> attempt(i) }
+#endif
+#if FAULTS > 0
+	:: d_step { state[i] == WAITING && (inbox[i] == BROKEN || inbox[i] == GONE) -> open_inbox(i) }
+#endif
+
+	/* Out of time: leave() */
+#ifndef LEAVE_WITHOUT_ASKING
+	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> state[i] = LEAVING; call[i] = LEAVE }
+#else
+	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> forget(i); end_claim(i) }
+#endif
+#ifndef LEAVE_WITHOUT_ASKING
+	:: d_step { state[i] == LEAVING && call[i] == NO -> end_claim(i) }
+	:: d_step { state[i] == LEAVING && call[i] == YES -> send(i, ACQUIRE); state[i] = ASKING_LAST }
+	:: d_step { state[i] == ASKING_LAST && call[i] == YES && ACQUIRED_FOR(i) > 0 ->
+			call[i] = NONE; state[i] = HOLDING; believe(i, ACQUIRED_FOR(i)); age[i] = 0 }
+#if !defined(PROMPT)
+	:: d_step { state[i] == ASKING_LAST && call[i] == NO -> end_claim(i) }
+#if !defined(BELIEF_FROM_REPLY)
+	:: d_step { state[i] == ASKING_LAST && call[i] == YES && ACQUIRED_FOR(i) == 0 && !giving_back[i] -> give_back(i); end_claim(i) }
+#endif
+#endif
+#endif
+
+	/* single_look(): has the full lease been given meanwhile? */
+	:: d_step { state[i] == HOLDING && extension[i] == YES -> extension[i] = NONE; believe(i, TTL - age[i]); age[i] = 0 }
+#ifndef PROMPT
+#ifdef EXTENSION_NOT_READ
+	:: d_step { state[i] == HOLDING && extension[i] == NO -> extension[i] = NONE; believe(i, TTL - age[i]); age[i] = 0 }
+#else
+	:: d_step { state[i] == HOLDING && extension[i] == NO -> end_claim(i) }
+#endif
+#endif
+#ifdef EXTENSION_TAKEN_FOR_GRANTED
+	:: d_step { state[i] == HOLDING && extension[i] == SENT && belief[i] < TTL - age[i] -> believe(i, TTL - age[i]) }
+#endif
+#ifdef RENEW
+	:: d_step { state[i] == HOLDING && belief[i] > 0 && extension[i] == NONE -> extension[i] = SENT; age[i] = 0 }
+#endif
+
+	/* single_release(); also when the lease time is over: something may be left on the server. */
+	:: d_step { state[i] == HOLDING -> belief[i] = 0; state[i] = RELEASING; call[i] = RELEASE; age[i] = 0 }
+	:: d_step { state[i] == RELEASING && call[i] == YES -> end_claim(i) }
+
+#if FAULTS > 0
+	/* An answer to acquire does not come: the outcome is unknown, and the token is given back. */
+	:: d_step { faults > 0 && state[i] == ASKING && call[i] != NONE && !giving_back[i] && i != 0 ->
+			faults--; give_back(i); end_claim(i) }
+	:: d_step { faults > 0 && inbox[i] == OPEN -> faults--; inbox[i] = BROKEN; grant[i] = false; old_grant[i] = false }
+	/* The process is killed, or its host is gone: then the server need not notice that its inbox is. */
+	:: d_step { faults > 0 && state[i] != IDLE && state[i] != DEAD && i != 0 ->
+			faults--;
+			state[i] = DEAD;
+			belief[i] = 0; age[i] = 0; listening[i] = false; grant[i] = false; old_grant[i] = false;
+#ifdef PROMPT
+			look[i] = 0; tired[i] = false; rested[i] = false;
+#endif
+			if
+			:: inbox[i] == OPEN -> inbox[i] = BROKEN
+			:: else
+			fi }
+#endif
+	od
+}
+
+#ifdef FOREIGN
+proctype Foreign()
+{
+	do
+	:: d_step { lock == FREE && foreign_belief == 0 ->
+			lock = OTHER; lease = TTL;
+#ifdef PROMPT
+			free_for = 0;
+#endif
+			foreign_belief = TTL;
+			assert(belief[0] == 0 && belief[1] == 0) /* never two owners */ }
+	/* It deletes the key and tells nobody. */
+	:: d_step { foreign_belief > 0 ->
+			foreign_belief = 0;
+			if
+			:: lock == OTHER -> lock = FREE; lease = 0
+			:: else
+			fi }
+	od
+}
+#endif
+
+/* ---- time ---- */
+
+#define QUIET(i) ((state[i] == IDLE || state[i] == DEAD) && call[i] == NONE && !giving_back[i])
+#define ASLEEP(i) (state[i] == WAITING)
+#define EACH_OF_TWO(what) (what(0) && what(1))
+#if N > 2
+#define ALL(what) (EACH_OF_TWO(what) && what(2))
+#else
+#define ALL(what) EACH_OF_TWO(what)
+#endif
+#define NOT_ASLEEP(i) (!ASLEEP(i))
+
+#ifdef PROMPT
+/* Is there nothing that a client, or its connection, would do at once? */
+#define SETTLED(i) (call[i] == NONE && !giving_back[i] && extension[i] == NONE \
+	&& !(state[i] == WAITING && (grant[i] || CAN_LOOK(i))) && !(state[i] == HOLDING && belief[i] <= 1))
+#ifdef NO_RECHECK
+#define CAN_LOOK(i) false
+#else
+#define CAN_LOOK(i) (look[i] == 0)
+#endif
+#ifdef FOREIGN
+#define MAY_PASS (ALL(SETTLED) && foreign_belief != 1)
+#else
+#define MAY_PASS ALL(SETTLED)
+#endif
+#else
+#define MAY_PASS true
+#endif
+
+inline less(timer)
+{
+	timer = (timer > 0 -> timer - 1 : 0)
+}
+
+proctype Clock()
+{
+	byte c;
+end:
+	do
+	:: d_step { MAY_PASS ->
+			/* No grant lost: when all are done the lock is free, without waiting for its expiry. */
+			assert(!(FAULTLESS && ALL(QUIET) && lock != FREE && lock != OTHER));
+#ifdef PROMPT
+			/* Nobody is left asleep while the lock is free; where a fault has happened, or a foreign client does not hand
+			 * over, not beyond the re-check. */
+			free_for = (lock == FREE && !ALL(NOT_ASLEEP) -> free_for + 1 : 0);
+#ifdef FOREIGN
+			assert(free_for <= LOOK);
+#else
+			assert(free_for <= (FAULTLESS -> 0 : LOOK));
+#endif
+			/* Without a fault no lease runs out: who is granted the lock takes it up or passes it on. */
+			assert(!(FAULTLESS && lease == 1));
+#endif
+			less(lease);
+			lock = (lease == 0 -> FREE : lock);
+#ifdef FOREIGN
+			less(foreign_belief);
+#endif
+			c = 0;
+			do
+			:: c < N ->
+				less(belief[c]);
+				if
+				:: state[c] == ASKING || state[c] == ASKING_LAST || state[c] == WAITING || extension[c] != NONE ->
+					age[c] = (age[c] < OLDEST -> age[c] + 1 : OLDEST)
+				:: else
+				fi;
+#ifdef PROMPT
+				less(sign[c]);
+				less(look[c]);
+				tired[c] = (state[c] == WAITING);
+				rested[c] = (state[c] == IDLE);
+#endif
+				c++
+			:: else -> break
+			od;
+			c = 0 }
+	od
+}
+
+init {
+	atomic {
+		run Clock();
+#ifdef FOREIGN
+		run Foreign();
+#endif
+		byte n = 0;
+		do
+		:: n < N -> run Connection(n); run Client(n); n++
+		:: else -> break
+		od
+	}
+}
+
+#ifdef SERVED
+/* Who waits, and does not give up, gets the lock. */
+ltl served { [] (state[0] == WAITING -> <> (state[0] == HOLDING)) }
+#endif

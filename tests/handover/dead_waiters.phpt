@@ -1,0 +1,52 @@
+--TEST--
+Waiters that were killed are skipped at once
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+foreach (['DistributedLock', 'RedLock'] as $kind) {
+    $locks = private_locks($kind, 3);
+    $handOver = function (int $dead, int $live) use ($locks, $kind) {
+        $resource = unique("$kind $dead");
+        $lease = $locks->manager()->acquire($resource, 0, 1000);
+        $line = $locks->line($dead + $live, $resource, gate());
+        foreach (array_splice($line, 0, $dead) as $waiter) {
+            $waiter->kill();
+        }
+        // The server has seen that their connections are closed.
+        foreach ($locks->raw() as $redis) {
+            wait_for(fn () => count($redis->cmd('PUBSUB', 'CHANNELS', 'dlock:inbox:*')) === $live, 20, 'the inboxes to go');
+        }
+        $start = hrtime(true);
+        $lease->release();
+        [$at, , $held] = $line[0]->hear();
+        same(true, $held, "$kind, $dead dead: the first live one holds");
+        foreach ($line as $i => $waiter) {
+            $i === 0 || $waiter->hear();
+            $waiter->say('release');
+            same(true, $waiter->result(), "$kind, $dead dead: release() of live waiter $i");
+        }
+        $locks->waitUntilQueuesGone($resource);
+        return ($at - $start) / 1e9;
+    };
+    $undisturbed = $disturbed = [];
+    for ($round = 0; $round < 3; $round++) {
+        $undisturbed[] = $handOver(0, 4);
+        $disturbed[] = $handOver(10, 10);
+    }
+    // One grant that is not taken up would cost 3 s.
+    holds(min($disturbed) < max(10 * min($undisturbed), 0.1), "$kind: a hand-over past ten dead ones is as fast as any", $undisturbed, $disturbed);
+    within(0, max($disturbed), 1.5, "$kind: seconds of the slowest");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

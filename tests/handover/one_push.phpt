@@ -1,0 +1,55 @@
+--TEST--
+A hand-over sends one message, and wakes exactly one process
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+foreach (['DistributedLock', 'RedLock'] as $kind) {
+    $locks = private_locks($kind);
+    $resource = unique($kind);
+    $lease = $locks->manager()->acquire($resource, 0, 1000);
+    $line = $locks->line(12, $resource, null, 60, 1000);
+    $woken = $sent = [];
+    foreach ($line as $i => $waiter) {
+        foreach ($locks->raw() as $redis) {
+            $redis->cmd('CONFIG', 'RESETSTAT');
+        }
+        $others = array_slice($line, $i + 1);
+        $before = array_map(fn (ForkedChild $child) => sleeps($child->pid), $others);
+        $lease ? $lease->release() : $line[$i - 1]->say('release');
+        $lease = null;
+        $waiter->hear();
+        $after = array_map(fn (ForkedChild $child) => sleeps($child->pid), $others);
+        $woken[] = count(array_filter($after, fn (int $sleeps, int $k) => $sleeps !== $before[$k], ARRAY_FILTER_USE_BOTH));
+        foreach ($locks->raw() as $server => $redis) {
+            $counts = command_counts($redis);
+            $messages[$server] = ($messages[$server] ?? 0) + ($counts['publish'] ?? 0);
+            $sent[$server][] = array_sum(sent_by_clients($redis));
+        }
+    }
+    end($line)->say('release');
+    // The one on the server's next turn is told, and nobody else. (RedLock may tell one again, who had to try twice.)
+    foreach ($messages as $server => $count) {
+        within($kind === 'DistributedLock' ? 12 : 9, $count, $kind === 'DistributedLock' ? 12 : 18, "$kind: messages for 12 hand-overs on server $server");
+    }
+    // Waiters look again now and then: not in each of twelve short moments.
+    same(0, min($woken), "$kind: other processes woken by a hand-over");
+    within(0, median($woken), 3, "$kind: other processes woken, usually");
+    // A release and a new lease time; RedLock: a release, an attempt, leaving the queue.
+    foreach ($sent as $server => $counts) {
+        within(1, min($counts), $kind === 'DistributedLock' ? 2 : 3, "$kind: commands for a hand-over on server $server");
+    }
+    unset($messages, $sent);
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,56 @@
+--TEST--
+Forty processes that wait send no more than a command each per second
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+$kinds = ['DistributedLock' => private_locks('DistributedLock'), 'RedLock' => private_locks('RedLock')];
+$resource = unique();
+$leases = $waiters = [];
+foreach ($kinds as $name => $locks) {
+    $leases[$name] = $locks->manager()->acquire($resource, 0, 1000);
+    for ($i = 0; $i < 40; $i++) {
+        $waiters[$name][] = $locks->waiter($resource, null, 120, 1000);
+    }
+}
+foreach ($kinds as $name => $locks) {
+    $locks->waitUntilQueued($resource, 40);
+}
+usleep(500_000); // whatever else belongs to beginning to wait
+$start = hrtime(true);
+foreach ($kinds as $locks) {
+    foreach ($locks->raw() as $redis) {
+        $redis->cmd('CONFIG', 'RESETSTAT');
+    }
+}
+usleep(6_000_000); // the time that is looked at
+foreach ($kinds as $name => $locks) {
+    foreach ($locks->raw() as $server => $redis) {
+        $sent = sent_by_clients($redis);
+        $seconds = (hrtime(true) - $start) / 1e9;
+        $rate = array_sum($sent) / 40 / $seconds;
+        // They do give signs of life: at least every three seconds, or they would be taken for dead.
+        holds($rate <= 1, "$name: at most one command per process and second on server $server", $rate, $sent);
+        holds($rate >= 0.25, "$name: signs of life on server $server", $rate, $sent);
+        same([], array_diff(array_keys($sent), ['evalsha', 'eval']), "$name: commands");
+    }
+    same(40, $locks->waiting($resource), "$name: still waiting");
+}
+foreach ($waiters as $name => $children) {
+    foreach ($children as $child) {
+        $child->kill();
+    }
+    same(true, $leases[$name]->isHeld(), "$name: the holder");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
