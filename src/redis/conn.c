@@ -306,32 +306,34 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	dlock_call_release(call);
 }
 
+/* Still the connection that was opened as the so manieth? A reply may end it, and even begin the next. */
+static bool is_open(const dlock_conn *conn, unsigned long opened)
+{
+	return conn->opened == opened && conn->state >= DLOCK_CONN_GREETING;
+}
+
 /* Reads what is there. */
 static void receive(dlock_conn *conn)
 {
-	redisContext *redis = conn->redis;
-	bool more = true;
+	unsigned long opened = conn->opened;
+	void *reply;
 
-	while (more && conn->redis == redis && conn->state >= DLOCK_CONN_GREETING) {
-		void *reply = NULL;
-
-		if (redisBufferRead(redis) != REDIS_OK) {
-			lost(conn, redis->errstr);
+	do {
+		if (redisBufferRead(conn->redis) != REDIS_OK) {
+			lost(conn, conn->redis->errstr);
 			return;
 		}
-		while (conn->redis == redis) {
-			if (redisGetReplyFromReader(redis, &reply) != REDIS_OK) {
-				fail(conn, redis->errstr);
+		do {
+			if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
+				fail(conn, conn->redis->errstr);
 				return;
 			}
-			if (!reply) {
-				break;
+			if (reply) {
+				take_reply(conn, reply);
 			}
-			take_reply(conn, reply);
-		}
-		more = conn->redis == redis && dlock_tls_pending(conn->tls);
-	}
-	if (conn->state >= DLOCK_CONN_GREETING) {
+		} while (reply && is_open(conn, opened));
+	} while (is_open(conn, opened) && dlock_tls_pending(conn->tls));
+	if (is_open(conn, opened)) {
 		flush(conn);
 	}
 }
