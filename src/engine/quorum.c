@@ -66,6 +66,7 @@ typedef struct {
 	vote votes[DLOCK_MOST_SERVERS];
 	int64_t details[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
+	int absent; /* of the no: not asked, since they cannot have it */
 } ballot;
 
 static int read_integer(const dlock_call *call, const dlock_conn *conn, int64_t *detail, dlock_error *error)
@@ -79,7 +80,7 @@ static void begin(ballot *ballot, quorum_engine *engine,
 {
 	ballot->engine = engine;
 	ballot->read = read;
-	ballot->pending = ballot->yes = ballot->no = 0;
+	ballot->pending = ballot->yes = ballot->no = ballot->absent = 0;
 	for (int i = 0; i < engine->count; i++) {
 		ballot->calls[i] = NULL;
 		ballot->votes[i] = VOTE_NONE;
@@ -153,8 +154,8 @@ static dlock_status no_quorum(const ballot *ballot, dlock_error *error)
 {
 	const quorum_engine *engine = ballot->engine;
 
-	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered, %d are needed", ballot->yes + ballot->no, engine->count,
-		engine->quorum);
+	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered, %d are needed", ballot->yes + ballot->no - ballot->absent,
+		engine->count, engine->quorum);
 	for (int i = 0; i < engine->count; i++) {
 		if (engine->members[i].failed) {
 			dlock_append(error, "; %s", engine->members[i].error.message);
@@ -199,6 +200,7 @@ static void give_back(quorum_claim *claim)
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = is_asked(claim, i) ? dlock_call_give_back(claim_key(claim), claim->base.token) : NULL;
 		if (call) {
+			dlock_call_to_background(call);
 			dlock_conn_send(engine->members[i].conn, call);
 			dlock_call_release(call);
 		}
@@ -288,6 +290,35 @@ static void collect_votes(quorum_claim *claim, ballot *votes, dlock_nanos until,
 	end(votes);
 }
 
+/* A server that is there but was not logged in to when the others had voted should get the lock too; this happens with a
+ * new connection only. */
+#define LOGIN_TIME (10 * DLOCK_MS)
+
+static bool has_logged_in(void *context)
+{
+	const quorum_claim *claim = context;
+
+	for (int i = 0; i < engine_of(claim)->count; i++) {
+		if (claim->stragglers[i] && engine_of(claim)->members[i].conn->state == DLOCK_CONN_GREETING) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void log_in_stragglers(quorum_claim *claim)
+{
+	quorum_engine *engine = engine_of(claim);
+	dlock_conn *conns[DLOCK_MOST_SERVERS];
+
+	if (!has_logged_in(claim)) {
+		for (int i = 0; i < engine->count; i++) {
+			conns[i] = claim->stragglers[i] ? engine->members[i].conn : NULL;
+		}
+		dlock_exchange(conns, engine->count, dlock_now() + LOGIN_TIME, has_logged_in, claim);
+	}
+}
+
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
 static dlock_status attempt(quorum_claim *claim, int64_t *pttl, dlock_error *error)
 {
@@ -298,6 +329,7 @@ static dlock_status attempt(quorum_claim *claim, int64_t *pttl, dlock_error *err
 
 	collect_votes(claim, &votes, deadline, pttl);
 	if (votes.yes >= engine->quorum && settle_fencing_token(claim, &votes, deadline) && dlock_now() < deadline) {
+		log_in_stragglers(claim);
 		base->deadline = deadline;
 		base->state = DLOCK_CLAIM_HELD;
 		return DLOCK_OK;
@@ -328,7 +360,8 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			return status;
 		}
 		base->waited = true;
-		dlock_nanos pause = dlock_backoff(claim->attempts - 1, longest, pttl);
+		dlock_nanos pause = wait->attempts ? longest / 2 + dlock_jitter((uint32_t) (longest / 2 / DLOCK_US)) * DLOCK_US
+			: dlock_backoff(claim->attempts - 1, longest, pttl);
 		claim->retry_at = dlock_after(dlock_now(), pause);
 		if (claim->retry_at > wait->deadline) {
 			claim->retry_at = wait->deadline;
@@ -350,6 +383,10 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 	for (int i = 0; i < engine->count; i++) {
 		if (is_asked(claim, i)) {
 			ask(ballot, i, make(claim, ttl));
+		} else {
+			ballot->votes[i] = VOTE_NO;
+			ballot->no++;
+			ballot->absent++;
 		}
 	}
 	hold(ballot, DLOCK_FOREVER);

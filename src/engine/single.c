@@ -54,6 +54,7 @@ static void give_back(const dlock_claim *claim)
 	dlock_call *call = dlock_call_give_back(claim_key(claim), claim->token);
 
 	if (call) {
+		dlock_call_to_background(call);
 		dlock_conn_send(engine_of(claim)->conn, call);
 		dlock_call_release(call);
 	}

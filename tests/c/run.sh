@@ -100,7 +100,7 @@ report() {
 	good=$(grep -c '^ok ' "$out" || true)
 	bad=$(grep -c '^not ok ' "$out" || true)
 	bad=$((bad - todo))
-	if ! grep -qx "1\.\.$((good + bad + todo))" "$out" || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+	if ! grep -qx "1\.\.$((good + bad + todo))" "$out" || [ "$status" -ne $((bad > 0)) ]; then
 		bad=$((bad + 1))
 		echo "$name did not end well (status $status):"
 		grep -v '^ok ' "$out" | tail -n 60

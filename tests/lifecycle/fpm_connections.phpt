@@ -83,6 +83,9 @@ foreach (['DistributedLock' => [$single, [$raws[0]]], 'RedLock' => [$red, $raws]
     same($clients, array_map(client_ids(...), $on), "$name: ids of the connections");
     foreach ($on as $redis) {
         $counts = command_counts($redis);
+        if ($name === 'Lease') { // whose release nobody waits for: it is sent with its text, whether the server knows it or not
+            unset($counts['eval']);
+        }
         same([], array_intersect_key($counts, array_flip(['auth', 'select', 'eval', 'script|load', 'script', 'hello', 'ping'])), "$name: commands to set up");
         holds(($counts['evalsha'] ?? 0) >= 60, "$name: commands of the locks", $counts);
     }
