@@ -93,6 +93,16 @@ if test "$PHP_DLOCK" != "no"; then
     fi
   fi
 
+  dnl A session's thread that hangs in the resolver is left behind when the process ends; its code must still be there.
+  AC_MSG_CHECKING([whether the linker knows -z nodelete])
+  dlock_saved_LDFLAGS="$LDFLAGS"
+  LDFLAGS="$LDFLAGS -Wl,-z,nodelete"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [
+    AC_MSG_RESULT([yes])
+    DLOCK_SHARED_LIBADD="$DLOCK_SHARED_LIBADD -Wl,-z,nodelete"
+  ], [AC_MSG_RESULT([no])])
+  LDFLAGS="$dlock_saved_LDFLAGS"
+
   PHP_SUBST([DLOCK_SHARED_LIBADD])
   PHP_NEW_EXTENSION([dlock], m4_normalize([
       dlock.c

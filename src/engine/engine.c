@@ -91,6 +91,17 @@ static dlock_status lost(dlock_claim *claim, dlock_error *error)
 	return DLOCK_LOST;
 }
 
+/* What the servers said of a held claim; a lease that was over before the answer came is none. */
+static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
+{
+	if (status == DLOCK_LOST) {
+		claim->state = DLOCK_CLAIM_LOST;
+	} else if (status == DLOCK_OK && dlock_now() >= claim->deadline) {
+		return lost(claim, error);
+	}
+	return status;
+}
+
 dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
 	dlock_nanos remaining;
@@ -100,11 +111,7 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	if (state != DLOCK_CLAIM_HELD && state != DLOCK_CLAIM_UNCERTAIN) {
 		return lost(claim, error);
 	}
-	dlock_status status = claim->engine->ops->extend(claim, ttl, error);
-	if (status == DLOCK_LOST) {
-		claim->state = DLOCK_CLAIM_LOST;
-	}
-	return status;
+	return keep(claim, claim->engine->ops->extend(claim, ttl, error), error);
 }
 
 dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
@@ -112,19 +119,21 @@ dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
 	if (!dlock_claim_is_mine(claim) || (claim->state != DLOCK_CLAIM_NEW && !is_held(claim))) {
 		return lost(claim, error);
 	}
-	dlock_status status = claim->engine->ops->check(claim, error);
-	if (status == DLOCK_LOST) {
-		claim->state = DLOCK_CLAIM_LOST;
-	}
-	return status;
+	return keep(claim, claim->engine->ops->check(claim, error), error);
 }
 
 dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 {
+	dlock_nanos remaining;
+
 	if (!dlock_claim_is_mine(claim) || !is_held(claim)) {
 		return lost(claim, error);
 	}
+	bool was_lost = dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST;
 	dlock_status status = claim->engine->ops->release(claim, error);
+	if (status == DLOCK_OK && was_lost) {
+		status = lost(claim, error); /* deleted, but its time was over */
+	}
 	/* Where the answer is missing the lock may be gone, so nobody may rely on it from here. */
 	claim->state = status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST;
 	return status;

@@ -65,6 +65,7 @@ typedef struct {
 	vote votes[DLOCK_MOST_SERVERS];
 	dlock_answer answers[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
+	int absent; /* of the no: not asked, since they cannot have it */
 } ballot;
 
 /* Yes is more than 0; where it is a time, it stands in answer->pttl. */
@@ -79,7 +80,7 @@ static void begin(ballot *ballot, quorum_engine *engine,
 {
 	ballot->engine = engine;
 	ballot->read = read;
-	ballot->pending = ballot->yes = ballot->no = 0;
+	ballot->pending = ballot->yes = ballot->no = ballot->absent = 0;
 	for (int i = 0; i < engine->count; i++) {
 		ballot->calls[i] = NULL;
 		ballot->votes[i] = VOTE_NONE;
@@ -153,8 +154,8 @@ static dlock_status no_quorum(const ballot *ballot, dlock_error *error)
 {
 	const quorum_engine *engine = ballot->engine;
 
-	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered, %d are needed", ballot->yes + ballot->no, engine->count,
-		engine->quorum);
+	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered, %d are needed", ballot->yes + ballot->no - ballot->absent,
+		engine->count, engine->quorum);
 	for (int i = 0; i < engine->count; i++) {
 		if (engine->members[i].failed) {
 			dlock_append(error, "; %s", engine->members[i].error.message);
@@ -193,6 +194,7 @@ static void call_off_stragglers(quorum_claim *claim)
 static void send_and_forget(quorum_engine *engine, int server, dlock_call *call)
 {
 	if (call) {
+		dlock_call_to_background(call);
 		dlock_conn_send(engine->members[server].conn, call);
 		dlock_call_release(call);
 	}
@@ -328,6 +330,35 @@ static uint64_t voters(const ballot *votes, vote vote)
 	return bits;
 }
 
+/* A server that is there but was not logged in to when the others had voted should get the lock too; this happens with a
+ * new connection only. */
+#define LOGIN_TIME (10 * DLOCK_MS)
+
+static bool has_logged_in(void *context)
+{
+	const quorum_claim *claim = context;
+
+	for (int i = 0; i < engine_of(claim)->count; i++) {
+		if (claim->stragglers[i] && engine_of(claim)->members[i].conn->state == DLOCK_CONN_GREETING) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void log_in_stragglers(quorum_claim *claim)
+{
+	quorum_engine *engine = engine_of(claim);
+	dlock_conn *conns[DLOCK_MOST_SERVERS];
+
+	if (!has_logged_in(claim)) {
+		for (int i = 0; i < engine->count; i++) {
+			conns[i] = claim->stragglers[i] ? engine->members[i].conn : NULL;
+		}
+		dlock_exchange(conns, engine->count, dlock_now() + LOGIN_TIME, has_logged_in, claim);
+	}
+}
+
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
 static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dlock_error *error)
 {
@@ -343,6 +374,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dloc
 	collect_votes(claim, queue, votes, deadline);
 	if (votes->yes >= engine->quorum && settle_fencing_token(claim, votes, deadline) && dlock_now() < deadline) {
 		leave(claim, voters(votes, VOTE_YES));
+		log_in_stragglers(claim);
 		base->deadline = deadline;
 		base->state = DLOCK_CLAIM_HELD;
 		return DLOCK_OK;
@@ -449,10 +481,8 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			leave(claim, 0);
 			return status;
 		}
-		claim->look = next_look(&votes);
-		if (wait->pause > 0 && claim->look > dlock_now() + wait->pause) {
-			claim->look = dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US;
-		}
+		claim->look = wait->attempts ? dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US
+			: next_look(&votes);
 		if (!base->waited) {
 			base->waited = true; /* the first wait: queue, at once */
 			claim->attempts -= wait->attempts > 0;
@@ -476,6 +506,10 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 	for (int i = 0; i < engine->count; i++) {
 		if (is_asked(claim, i)) {
 			ask(ballot, i, make(claim, ttl));
+		} else {
+			ballot->votes[i] = VOTE_NO;
+			ballot->no++;
+			ballot->absent++;
 		}
 	}
 	hold(ballot, DLOCK_FOREVER);

@@ -100,6 +100,9 @@ dlock_call *dlock_call_holder(dlock_keys keys)
 
 /* ---- replies ---- */
 
+#define NEEDED_RIGHTS "; the user needs the commands and keys that the README lists"
+#define NO_CLUSTER "; it is a node of a Redis Cluster: locks need one server, or RedLock"
+
 /* What a user can do about the errors that are not about the lock itself. */
 static const char *advice(const char *reply)
 {
@@ -107,9 +110,9 @@ static const char *advice(const char *reply)
 		const char *code, *text;
 	} known[] = {
 		{ "NOAUTH", "; give the password in the server's specification" },
-		{ "NOPERM", "; the user needs the commands and keys that the README lists" },
+		{ "NOPERM", NEEDED_RIGHTS }, { "ERR The user executing the script", NEEDED_RIGHTS },
 		{ "READONLY", "; it is a replica: locks are taken on the master" },
-		{ "MOVED", "; it is a Redis Cluster node that does not have this key: locks need one server, or RedLock" },
+		{ "MOVED", NO_CLUSTER }, { "CROSSSLOT", NO_CLUSTER },
 		{ "OOM", "; maxmemory is reached" },
 		{ "LOADING", "; try again when it has loaded its data" },
 		{ "BUSY", "; a script has been running for too long there" },

@@ -52,6 +52,7 @@ static void give_back(dlock_claim *claim)
 		claim->state == DLOCK_CLAIM_WAITING);
 
 	if (call) {
+		dlock_call_to_background(call);
 		dlock_conn_send(engine_of(claim)->conn, call);
 		dlock_call_release(call);
 	}

@@ -291,6 +291,7 @@ static dlock_status line_up(zk_claim *claim, const dlock_wait *wait, dlock_error
 	} else if (dlock_now() >= wait->deadline) {
 		status = DLOCK_TIMEOUT;
 	} else {
+		claim->base.waited = true;
 		status = wait_for(claim, place.predecessor, wait, error);
 	}
 	dlock_zk_op_release(listing);

@@ -138,6 +138,7 @@ static bool set_seconds(dlock_nanos *field, const char *name, const zval *value,
 
 static bool set_secret(char **field, const zval *value, place place)
 {
+	ZVAL_DEREF(value);
 	if (Z_TYPE_P(value) != IS_STRING) {
 		reject_type(place, "strings in auth", value);
 		return false;
@@ -173,6 +174,9 @@ static bool set_auth(dlock_server *server, const zval *value, place place)
 		reject(place, "must have auth as a password, [user, password] or [\"user\" => ..., \"pass\" => ...]");
 		return false;
 	}
+	if (user) {
+		ZVAL_DEREF(user);
+	}
 	if (user && Z_TYPE_P(user) != IS_NULL && !set_secret(&server->user, user, place)) {
 		return false;
 	}
@@ -197,10 +201,14 @@ static bool set_tls(dlock_server *server, zval *value, place place)
 		return false;
 	}
 	stream = zend_hash_str_find(Z_ARRVAL_P(value), ZEND_STRL("stream"));
+	if (stream) {
+		ZVAL_DEREF(stream);
+	}
 	if (stream && Z_TYPE_P(stream) == IS_ARRAY) {
 		value = stream;
 	}
 	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(value), name, option) {
+		ZVAL_DEREF(option);
 		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0) : zval_try_get_string(option);
 		bool good = text && dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
 		if (text) {

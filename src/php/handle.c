@@ -32,6 +32,36 @@ static void translate(char *text, const char *from, const char *to)
 	}
 }
 
+static zend_string *encode(zend_string *raw)
+{
+	zend_string *encoded = php_base64_encode((unsigned char *) ZSTR_VAL(raw), ZSTR_LEN(raw));
+	size_t len = strcspn(ZSTR_VAL(encoded), "=");
+
+	translate(ZSTR_VAL(encoded), "+/", "-_");
+	zend_string *handle = zend_string_concat2(PREFIX, sizeof PREFIX - 1, ZSTR_VAL(encoded), len);
+	zend_string_release(encoded);
+	return handle;
+}
+
+/* Only what encode() makes: the decoder alone would overlook white space and bits to spare. */
+static zend_string *decode(zend_string *handle)
+{
+	zend_string *encoded = zend_string_init(ZSTR_VAL(handle) + sizeof PREFIX - 1, ZSTR_LEN(handle) - (sizeof PREFIX - 1), 0);
+
+	translate(ZSTR_VAL(encoded), "-_", "+/");
+	zend_string *raw = php_base64_decode_ex((unsigned char *) ZSTR_VAL(encoded), ZSTR_LEN(encoded), 1);
+	zend_string_release(encoded);
+	zend_string *again = raw ? encode(raw) : NULL;
+	bool same = again && zend_string_equals(again, handle);
+	if (again) {
+		zend_string_release(again);
+	}
+	if (raw && !same) {
+		zend_string_release(raw);
+	}
+	return same ? raw : NULL;
+}
+
 zend_string *dlock_handle_make(const dlock_claim *claim)
 {
 	unsigned char hash[32];
@@ -43,16 +73,8 @@ zend_string *dlock_handle_make(const dlock_claim *claim)
 	memcpy(ZSTR_VAL(payload) + head, claim->resource, claim->resource_len);
 	digest(ZSTR_VAL(payload), ZSTR_LEN(payload), hash);
 
-	zend_string *raw = zend_string_alloc(DIGEST_LEN + ZSTR_LEN(payload), 0);
-	memcpy(ZSTR_VAL(raw), hash, DIGEST_LEN);
-	memcpy(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_VAL(payload), ZSTR_LEN(payload));
-	zend_string *encoded = php_base64_encode((unsigned char *) ZSTR_VAL(raw), ZSTR_LEN(raw));
-	while (ZSTR_LEN(encoded) > 0 && ZSTR_VAL(encoded)[ZSTR_LEN(encoded) - 1] == '=') {
-		ZSTR_VAL(encoded)[--ZSTR_LEN(encoded)] = '\0';
-	}
-	translate(ZSTR_VAL(encoded), "+/", "-_");
-	zend_string *handle = zend_string_concat2(PREFIX, sizeof PREFIX - 1, ZSTR_VAL(encoded), ZSTR_LEN(encoded));
-	zend_string_release(encoded);
+	zend_string *raw = zend_string_concat2((char *) hash, DIGEST_LEN, ZSTR_VAL(payload), ZSTR_LEN(payload));
+	zend_string *handle = encode(raw);
 	zend_string_release(raw);
 	zend_string_release(payload);
 	return handle;
@@ -113,18 +135,14 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_error *error)
 {
 	unsigned char hash[32];
-	zend_string *encoded, *raw = NULL;
+	zend_string *raw;
 	dlock_claim *claim = NULL;
 
 	if (ZSTR_LEN(handle) < sizeof PREFIX || memcmp(ZSTR_VAL(handle), PREFIX, sizeof PREFIX - 1)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), which begins with \"" PREFIX "\"");
 		return NULL;
 	}
-	encoded = zend_string_init(ZSTR_VAL(handle) + sizeof PREFIX - 1, ZSTR_LEN(handle) - (sizeof PREFIX - 1), 0);
-	if (strlen(ZSTR_VAL(encoded)) == ZSTR_LEN(encoded) && !strpbrk(ZSTR_VAL(encoded), "+/=")) {
-		translate(ZSTR_VAL(encoded), "-_", "+/");
-		raw = php_base64_decode_ex((unsigned char *) ZSTR_VAL(encoded), ZSTR_LEN(encoded), 1);
-	}
+	raw = decode(handle);
 	if (raw && ZSTR_LEN(raw) > DIGEST_LEN) {
 		digest(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_LEN(raw) - DIGEST_LEN, hash);
 	}
@@ -136,6 +154,5 @@ dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_
 	if (raw) {
 		zend_string_release(raw);
 	}
-	zend_string_release(encoded);
 	return claim;
 }

@@ -174,14 +174,17 @@ ZEND_METHOD(RedLock, unlock)
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	if (!claim || claim->owned || claim->engine != manager->engine) {
+	bool same = claim && !claim->owned && claim->engine == manager->engine && claim->resource_len == Z_STRLEN_P(resource)
+		&& !memcmp(claim->resource, Z_STRVAL_P(resource), claim->resource_len);
+	if (!same) {
 		/* From another process, request or object: any server may have it. */
 		claim = dlock_claim_new(manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
 		if (!claim) {
 			zend_throw_exception(dlock_ce_exception, error.message, 0);
 			RETURN_THROWS();
 		}
-		claim->state = DLOCK_CLAIM_HELD;
+		claim->state = DLOCK_CLAIM_HELD; /* the servers know until when */
+		claim->deadline = DLOCK_FOREVER;
 	}
 	dlock_status status = dlock_manager_release(claim, &error);
 	dlock_registry_remove(&DLOCK_G(registry), claim);

@@ -63,6 +63,12 @@ void dlock_call_use_source(dlock_call *call)
 	call->script = NULL;
 }
 
+void dlock_call_to_background(dlock_call *call)
+{
+	dlock_call_use_source(call);
+	call->background = true;
+}
+
 dlock_call *dlock_call_retain(dlock_call *call)
 {
 	call->references++;

@@ -31,6 +31,7 @@ typedef struct dlock_call {
 	dlock_call_state state;
 	bool wanted;        /* worth sending again, over a new connection or as the script's full text */
 	bool sent;          /* handed to the connection: the server may execute it, now or later */
+	bool background;    /* nobody waits for it */
 	bool repeated;      /* has been sent again once over a new connection */
 	dlock_nanos sent_at; /* just before it was sent, last time */
 	redisReply *reply;
@@ -46,8 +47,12 @@ dlock_call *dlock_call_script(const dlock_script *script, int keys, const dlock_
 /* A plain command. */
 dlock_call *dlock_call_command(const dlock_arg *args, int count);
 
-/* Asks again with the script's full text, which the server then keeps. */
+/* Uses the script's full text, which the server then keeps. */
 void dlock_call_use_source(dlock_call *call);
+
+/* For a call that nobody waits for: with the full text, since nobody may be there to hear that the server does not know
+ * the script, and behind whatever the connection still waits for, however late that is. */
+void dlock_call_to_background(dlock_call *call);
 
 dlock_call *dlock_call_retain(dlock_call *call);
 void dlock_call_release(dlock_call *call);

@@ -268,8 +268,12 @@ static void take_greeting(dlock_conn *conn, redisReply *reply)
 	char reason[256];
 
 	if (reply->type == REDIS_REPLY_ERROR) {
-		/* AUTH and SELECT answer without the password in their errors. */
-		snprintf(reason, sizeof reason, "%.*s", (int) (reply->len < 200 ? reply->len : 200), reply->str);
+		/* A server that does not know AUTH repeats its arguments. */
+		const char *arguments = strstr(reply->str, ", with args");
+		const char *password = conn->server->password;
+		size_t len = arguments ? (size_t) (arguments - reply->str) : reply->len;
+		bool secret = password && !arguments && !strstr(reply->str, "<password>") && strstr(reply->str, password);
+		snprintf(reason, sizeof reason, "%.*s", (int) (len < 200 ? len : 200), secret ? "it refused AUTH or SELECT" : reply->str);
 		freeReplyObject(reply);
 		fail(conn, reason);
 		return;
@@ -311,32 +315,34 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	dlock_call_release(call);
 }
 
+/* Still the connection that was opened as the so manieth? A reply may end it, and even begin the next. */
+static bool is_open(const dlock_conn *conn, unsigned long opened)
+{
+	return conn->opened == opened && conn->state >= DLOCK_CONN_GREETING;
+}
+
 /* Reads what is there. */
 static void receive(dlock_conn *conn)
 {
-	redisContext *redis = conn->redis;
-	bool more = true;
+	unsigned long opened = conn->opened;
+	void *reply;
 
-	while (more && conn->redis == redis && conn->state >= DLOCK_CONN_GREETING) {
-		void *reply = NULL;
-
-		if (redisBufferRead(redis) != REDIS_OK) {
-			lost(conn, redis->errstr);
+	do {
+		if (redisBufferRead(conn->redis) != REDIS_OK) {
+			lost(conn, conn->redis->errstr);
 			return;
 		}
-		while (conn->redis == redis) {
-			if (redisGetReplyFromReader(redis, &reply) != REDIS_OK) {
-				fail(conn, redis->errstr);
+		do {
+			if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
+				fail(conn, conn->redis->errstr);
 				return;
 			}
-			if (!reply) {
-				break;
+			if (reply) {
+				take_reply(conn, reply);
 			}
-			take_reply(conn, reply);
-		}
-		more = conn->redis == redis && dlock_tls_pending(conn->tls);
-	}
-	if (conn->state >= DLOCK_CONN_GREETING) {
+		} while (reply && is_open(conn, opened));
+	} while (is_open(conn, opened) && dlock_tls_pending(conn->tls));
+	if (is_open(conn, opened)) {
 		flush(conn);
 	}
 }
@@ -441,7 +447,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
 		dlock_conn_expire(conn);
 	}
-	if (conn->state == DLOCK_CONN_READY && owes_since(conn, conn->server->read_timeout)) {
+	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, conn->server->read_timeout)) {
 		lost(conn, "has not answered for too long");
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
@@ -465,12 +471,18 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 
 bool dlock_conn_stuck(dlock_conn *conn)
 {
-	if (conn->process != dlock_process_current() || conn->state != DLOCK_CONN_READY || conn->count < STUCK_CALLS) {
+	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED || conn->count < STUCK_CALLS) {
 		return false;
 	}
-	receive(conn);
-	if (conn->state != DLOCK_CONN_READY || conn->count < STUCK_CALLS || !owes_since(conn, STUCK_TIME)
-			|| owes_since(conn, conn->server->read_timeout)) {
+	if (conn->state == DLOCK_CONN_READY) {
+		receive(conn);
+	} else {
+		dlock_conn_expire(conn);
+	}
+	if (conn->state == DLOCK_CONN_CLOSED || conn->count < STUCK_CALLS) {
+		return false;
+	}
+	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, conn->server->read_timeout))) {
 		return false;
 	}
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: still owes %zu answers", conn->server->label, conn->count);

@@ -230,9 +230,9 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 	if (!strcmp(name, "db") || !strcmp(name, "database")) {
 		return parse_database(value, len, &server->database, error);
 	}
-	dlock_fail(error, DLOCK_FAILED, "has an unknown option \"%.40s\"; known are connect_timeout, read_timeout, db, "
-		"verify_peer, verify_peer_name, peer_name, cafile, capath, local_cert and local_pk", name);
-	return false;
+	/* Its name is not repeated: behind an unencoded ? it may be the end of a password. */
+	return reject(error, "has an unknown option; known are connect_timeout, read_timeout, db, verify_peer, verify_peer_name, "
+		"peer_name, cafile, capath, local_cert and local_pk");
 }
 
 static bool parse_query(dlock_server *server, const char *text, const char *end, dlock_error *error)
@@ -377,6 +377,9 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 {
 	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
 		return reject(error, server->path ? "must have a socket path of at most 100 bytes" : "must name a host");
+	}
+	if (server->host && strpbrk(server->host, "@/?# ")) {
+		return reject(error, "must have a host without user, password, path or spaces");
 	}
 	if (server->port < 1 || server->port > 65535) {
 		return reject(error, "must have a port between 1 and 65535");

@@ -14,7 +14,7 @@ const DATABASE = 'must have a database that is a whole number, 0 or greater';
 const PASSWORD = 'must have a password after the user (user:password@ or :password@)';
 const NUL = 'must not contain NUL bytes';
 const PERCENT = 'must have each % followed by two hexadecimal digits';
-const OPTION = 'has an unknown option "*"; known are connect_timeout, read_timeout, db, *';
+const OPTION = 'has an unknown option*; known are connect_timeout, read_timeout, db, *';
 
 $bad = [
     // DSN
@@ -46,6 +46,7 @@ $bad = [
     [['h', 1, 0.5, 'more'], 'must be a list of at most three: [host, port, connect timeout]'], [['h', -5 => 1], 'must be a list of at most three: *'],
     [['h', 1, -1], 'must have a connect timeout between 0.001 and 3600 seconds'], [['h', 1, NAN], 'must have a connect timeout between *'], [['h', 1, INF], 'must have a connect timeout between *'],
     [['h', 1, 3601], 'must have a connect timeout between *'], [['h', 1, 0.0001], 'must have a connect timeout between *'],
+    [['user:pw@h', 1], 'must have a host without *'], [['h/1', 1], 'must have a host without *'], [['a b', 1], 'must have a host without *'],
     [['/' . str_repeat('x', 200)], 'must have a socket path of at most 100 bytes'],
     // array
     [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host'], [['x' => 1], 'must be a DSN, *'],

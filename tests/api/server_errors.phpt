@@ -28,7 +28,7 @@ refuses('no password', new DistributedLock("redis://$auth"), "Redis at $auth: NO
 refuses('a wrong password', new DistributedLock("redis://app:wrong@$auth"), "Redis at $auth: WRONGPASS invalid username-password pair or user is disabled.");
 refuses('a wrong password of the default user', new DistributedLock("redis://:wrong@$auth"), "Redis at $auth: WRONGPASS *");
 refuses('no such user', new DistributedLock("redis://nobody:x@$auth"), "Redis at $auth: WRONGPASS *");
-refuses('a password where none is wanted', new DistributedLock('redis://:password@' . redis_addresses()[0]), 'Redis at ' . redis_addresses()[0] . ': ERR AUTH *');
+refuses('a password where none is wanted', new DistributedLock('redis://:surplus@' . redis_addresses()[0]), 'Redis at ' . redis_addresses()[0] . ': ERR AUTH *');
 
 // Who may use which keys?
 $limited = redis_auth_server('limited');

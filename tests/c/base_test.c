@@ -175,6 +175,13 @@ static void test_error(void)
 	longest[sizeof longest - 1] = '\0';
 	check(dlock_fail(&box.error, DLOCK_QUORUM, "%s", longest) == DLOCK_QUORUM, "fail() returns the status");
 	check(strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "a long message is cut");
+	dlock_append(&box.error, "; %s", "more");
+	check(strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "and full");
+	dlock_fail(&box.error, DLOCK_LOST, "%s", "a");
+	dlock_append(&box.error, "; %s", "b");
+	check(!strcmp(box.error.message, "a; b"), "a short one can be added to");
+	dlock_append(&box.error, "%s", longest);
+	check(strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "as far as there is room");
 }
 
 /* ---- process ---- */
@@ -183,7 +190,8 @@ static void test_process(void)
 {
 	dlock_process *stamps = shared_memory(3 * sizeof *stamps), mine = dlock_process_current();
 
-	check(mine == dlock_process_current(), "a process keeps its stamp");
+	dlock_process_init();
+	check(mine == dlock_process_current(), "a process keeps its stamp, however often that is begun");
 	check((uint32_t) mine == (uint32_t) getpid(), "the pid is in it");
 	pid_t pid = fork_child();
 	if (pid == 0) {

@@ -302,8 +302,10 @@ static void watch_queue(client *c, const char *text, dlock_nanos healthy)
 	int sections = 0, bad = 0;
 
 	while (dlock_now() < end) {
+		char name[32];
+		snprintf(name, sizeof name, "stuck-%d", sections);
 		dlock_nanos start = dlock_now();
-		bad += !passes(c, "stuck", 0);
+		bad += !passes(c, name, 0);
 		slowest = dlock_now() - start > slowest ? dlock_now() - start : slowest;
 		sections++;
 		size_t queued = most_queued(c);
@@ -316,6 +318,23 @@ static void watch_queue(client *c, const char *text, dlock_nanos healthy)
 	check(slowest < 200 * DLOCK_MS, "%s: not even once (%lld ms)", text, (long long) (slowest / DLOCK_MS));
 }
 
+static bool has_no_locks(void *server)
+{
+	return server_integer(server, "DBSIZE") <= 1;
+}
+
+/* Connections that were given up in the meantime may have been read by the server as far as any acquire. */
+static bool comes_back(client *c)
+{
+	client_drain(c);
+	bool clean = eventually(has_no_locks, &servers[2]);
+
+	if (!clean) {
+		note("%lld locks stayed for their lease time", server_integer(&servers[2], "DBSIZE") - 1);
+	}
+	return clean && passes(c, "stuck", 0) && !dlock_quorum_server_error(c->engine, 2);
+}
+
 static void test_stuck(void)
 {
 	client c = client_quorum(servers, SERVERS, DLOCK_SECOND / 2);
@@ -326,8 +345,7 @@ static void test_stuck(void)
 	watch_queue(&c, "a stopped server", healthy);
 	check(!dlock_conn_stuck(client_conn(&c, 0)), "one that answers is not stuck");
 	server_thaw(&servers[2]);
-	client_drain(&c);
-	check(eventually_nowhere("stuck") && passes(&c, "stuck", 0), "it comes back");
+	check(comes_back(&c), "it comes back, and has released all that it took late");
 	client_free(&c);
 }
 
@@ -348,6 +366,7 @@ static void test_stuck_login(void)
 	server_freeze(&servers[2]);
 	watch_queue(&c, "a stopped server with a password", healthy);
 	server_thaw(&servers[2]);
+	check(comes_back(&c), "it comes back, and has released all that it took late");
 	client_free(&c);
 	for (int i = 0; i < SERVERS; i++) {
 		server_do(&servers[i], "CONFIG SET requirepass %s", "");
@@ -535,6 +554,23 @@ static void test_straggler(void)
 			client_free(&c);
 		}
 	}
+}
+
+/* A vote that has to be asked for again, with the whole script, must not come behind the release. */
+static void test_straggler_asked_again(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "again", 60000);
+
+	check(warm(&c), "warm");
+	server_do(&servers[3], "SCRIPT FLUSH");
+	server_do(&servers[3], "SCRIPT LOAD %s", dlock_script_release.source);
+	server_freeze(&servers[3]);
+	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "passed without the straggler");
+	server_thaw(&servers[3]);
+	client_drain(&c);
+	check(taken("again") == 0, "it has no vote");
+	client_free(&c);
 }
 
 /* A straggler that nobody ever was connected to: what it is asked depends on when it is connected. */
@@ -953,7 +989,7 @@ static void test_fencing(void)
 {
 	static const unsigned majorities[] = { 7, 28, 21, 11, 26, 19, 22, 13, 14, 25 };
 	enum { COUNT = sizeof majorities / sizeof *majorities };
-	int64_t last = 0, highest = FUTURE;
+	int64_t last = FUTURE, highest = FUTURE;
 	int falls = 0, behind = 0, failed = 0;
 
 	for (int i = 0; i < SERVERS; i++) {
@@ -1103,7 +1139,8 @@ int main(int argc, char **argv)
 		{ "life", test_life }, { "majorities", test_majorities }, { "all dead", test_all_dead }, { "lost votes", test_lost_votes },
 		{ "one stopped", test_one_stopped }, { "stuck", test_stuck }, { "stuck login", test_stuck_login },
 		{ "stuck host", test_stuck_host }, { "late yes", test_late_yes }, { "short lease", test_short_lease },
-		{ "too late", test_too_late }, { "straggler", test_straggler }, { "unconnected straggler", test_unconnected_straggler },
+		{ "too late", test_too_late }, { "straggler", test_straggler }, { "straggler asked again", test_straggler_asked_again },
+		{ "unconnected straggler", test_unconnected_straggler },
 		{ "foreign minority", test_foreign_minority }, { "split", test_split }, { "loss", test_loss },
 		{ "loss of bare majority", test_loss_of_bare_majority }, { "unknown", test_unknown }, { "attach", test_attach },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush }, { "waiting", test_waiting },

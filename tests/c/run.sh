@@ -84,7 +84,14 @@ make -s -j"$(nproc)" -f "$build/Makefile" CC="${CC:-cc}" all
 
 # ---- running -------------------------------------------------------------------------------------------------------------
 
-passed=0 failed=0
+passed=0 failed=0 running=
+
+# A program's servers and children end with it, so it is enough to end the program.
+stop() {
+	[ -z "$running" ] || kill "$running" 2> /dev/null || true
+	exit 1
+}
+trap stop INT TERM HUP
 
 # Counts the checks in the output. A program that crashed or did not come to its plan has failed once more.
 report() {
@@ -93,7 +100,7 @@ report() {
 	good=$(grep -c '^ok ' "$out" || true)
 	bad=$(grep -c '^not ok ' "$out" || true)
 	bad=$((bad - todo))
-	if ! grep -qx "1\.\.$((good + bad + todo))" "$out" || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+	if ! grep -qx "1\.\.$((good + bad + todo))" "$out" || [ "$status" -ne $((bad > 0)) ]; then
 		bad=$((bad + 1))
 		echo "$name did not end well (status $status):"
 		grep -v '^ok ' "$out" | tail -n 60
@@ -115,8 +122,10 @@ for name in "${tests[@]}"; do
 	fi
 	[ -z "$word" ] || arguments+=("$word")
 	status=0 start=$SECONDS
-	# In the foreground, so that a signal to this script reaches it; its servers and children end with it.
-	timeout --foreground -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$build/$name.out" 2>&1 || status=$?
+	timeout -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$build/$name.out" 2>&1 &
+	running=$!
+	wait "$running" || status=$?
+	running=
 	report "$name" "$status" $((SECONDS - start)) "$build/$name.out"
 done
 

@@ -3,10 +3,9 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-own=
 if [ -z "${DLOCK_TEST_DIR:-}" ]; then
-	DLOCK_TEST_DIR=$own$(mktemp -d)
-	own=$DLOCK_TEST_DIR
+	own=$(mktemp -d)
+	DLOCK_TEST_DIR=$own
 	trap 'rm -rf "$own"' EXIT
 fi
 export DLOCK_TEST_DIR SANITIZE=none
@@ -28,7 +27,6 @@ redis_engine life
 redis_engine script
 redis_engine killed connection
 redis_engine odd peers
-redis_engine fork
 redis_engine refusals
 quorum_engine life
 quorum_engine majorities

@@ -17,6 +17,9 @@ $ends = [
     'the time limit' => ['set_time_limit(1); while (true) {}', 255, 'Maximum execution time of 1 second exceeded'],
     'exit after the lock was lost' => ['wait_for(fn () => !$lease->isHeld()); exit(5);', 5, ''],
 ];
+if (!has_memory_limit()) {
+    unset($ends['the memory limit']);
+}
 $managers = [
     'DistributedLock' => ['new DistributedLock($argv[1])', 'Lock:'],
     'RedLock' => ['new RedLock(explode(",", $argv[2]))', ''],

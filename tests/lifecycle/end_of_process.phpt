@@ -23,6 +23,9 @@ $ends = [
     'the time limit' => ['set_time_limit(1); while (true) {}', 255, 'Maximum execution time of 1 second exceeded'],
     'a parse error' => ['eval("this is no PHP");', 255, 'Parse error'],
 ];
+if (!has_memory_limit()) {
+    unset($ends['the memory limit']);
+}
 foreach (ways_to_hold() as $way => [, $prefix]) {
     $children = [];
     foreach ($ends as $end => [$code, $exit_code, $output]) {

@@ -55,6 +55,9 @@ $servers = implode(',', redis_servers(3));
 $workers = $fpm->workerPids();
 $texts = ['exit' => '', 'an exception' => 'Uncaught RuntimeException: uncaught', 'a fatal error' => 'Fatal error', 'the memory limit' => 'Allowed memory size',
     'the time limit' => 'Maximum execution time of 1 second exceeded', 'the end of the script' => ''];
+if (!has_memory_limit()) {
+    unset($texts['the memory limit']);
+}
 for ($round = 0; $round < 3; $round++) {
     foreach ($texts as $end => $text) {
         if ($round > 0 && $end === 'the time limit') {
@@ -67,6 +70,9 @@ for ($round = 0; $round < 3; $round++) {
         same([true, true, true, true, true], $got, "the next request after $end");
         // 200 ms for five locks are allowed; a slow machine gets more, a lease time would be 1000 s.
         within(0, $time, 5, "its time after $end");
+        if ($got !== [true, true, true, true, true]) {
+            break 2; // each lock that is not free takes its time
+        }
     }
 }
 same($workers, $fpm->workerPids(), 'workers');

@@ -65,7 +65,7 @@ foreach ($managers as $name => [$make, $wait]) {
         });
         same('waits', $child->hear(), $name);
         $signals = fork_child(function () use ($child) {
-            for ($i = 0; $i < 3000 && posix_kill($child->pid, SIGUSR1); $i++) {
+            for ($i = 0; $i < 20_000 && posix_kill($child->pid, SIGUSR1); $i++) {
                 usleep(1000);
             }
         });

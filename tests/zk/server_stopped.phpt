@@ -1,0 +1,68 @@
+--TEST--
+ZkLock: with the server stopped a lease turns Uncertain, then Lost, before the server could give the lock away
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+skip_unless_functions('pcntl_fork', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+
+$server = zk_private();
+$timeout = 6.0;
+$lock = new ZkLock($server->hosts(), sessionTimeout: $timeout);
+$resource = unique();
+$lease = $lock->acquire($resource, 0);
+same(true, $lock->lock("$resource-2"), 'lock()');
+
+$server->pause();
+$paused = hrtime(true);
+$states = [];
+$promised = 0;
+do {
+    $before = hrtime(true);
+    $state = $lease->state()->name;
+    $promised = max($promised, $before + $lease->remaining() * 1e9);
+    $held = $lease->isHeld();
+    if (end($states) !== $state) {
+        $states[] = $state;
+    }
+    // Between the two looks it may have been lost.
+    holds($held ? $state !== 'Lost' : true, 'isHeld() agrees with state()', $held, $state);
+    usleep(1000);
+} while ($state !== 'Lost' && $before < $paused + 60e9);
+same(['Held', 'Uncertain', 'Lost'], $states, 'states');
+// The server had its last sign of life before it was stopped.
+within(0, ($promised - $paused) / 1e9, $timeout, 'seconds after the stop for which the lease promised to hold');
+same([false, 0.0], [$lease->isHeld(), $lease->remaining()], 'isHeld(), remaining()');
+fails('Dlock\LeaseLostException', "*\"$resource\" was lost*", fn () => $lease->assertHeld());
+fails('Dlock\LeaseLostException', '*', fn () => $lease->refresh());
+$time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: *", fn () => $lock->isLocked($resource)));
+within(0, $time, 10 * $timeout, 'seconds until isLocked() gives up');
+
+// When the server goes on, what was lost by the clock stays lost.
+$server->resume();
+wait_for(fn () => str_contains(@$server->ask('ruok'), 'imok'), 20, 'the server');
+wait_for(function () use ($lock, $resource) {
+    try {
+        return $lock->lock("$resource-3", 0);
+    } catch (Dlock\ConnectionException) {
+        return false;
+    }
+}, 60, 'a lock after the stop');
+same(Dlock\LeaseState::Lost, $lease->state(), 'state() after the stop');
+same(true, $lock->release("$resource-3"), 'release()');
+// What is left of them goes, whether or not the session came over.
+$lease->release();
+$lock->release("$resource-2");
+$other = new ZkLock($server->hosts(), sessionTimeout: 10);
+foreach ([$resource, "$resource-2"] as $name) {
+    same(true, $other->lock($name, 30), 'lock() by another session');
+}
+echo "done\n";
+?>
+--EXPECT--
+done
