@@ -41,8 +41,8 @@
 #define STALE 3
 #define LOOK 2
 #else
-#define TTL 3
-#define GRACE 2
+#define TTL 2
+#define GRACE 1
 #endif
 #define OLDEST TTL
 
@@ -70,7 +70,8 @@ mtype inbox[N] = CLOSED;
 
 /* ---- between them ---- */
 
-/* Each client has at most one request under way; the answer takes its place. */
+/* Each client has at most one request under way; the answer takes its place. An answer that gives the client nothing is
+ * taken in at once: a client that has it and does nothing yet is like one that has not read it yet. */
 mtype = { NONE, ACQUIRE, ACQUIRE_QUEUE, SUBSCRIBE, LEAVE, RELEASE, YES, NO };
 mtype call[N] = NONE;
 
@@ -81,10 +82,12 @@ mtype extension[N] = NONE; /* NONE, SENT, YES, NO */
 bool giving_back[N];
 bit given_back[N]; /* the token's generation */
 
-/* Grants on their way to the inbox, or in it, not read. There is one at most that is younger than the last refusal: to be
- * granted again a waiter must have queued again. Any number of older ones is as good as one. */
+/* A grant on its way to the inbox, or in it, not read. There is one at most that is younger than the last refusal: to be
+ * granted again a waiter must have queued again. Those older than it are ignored, which is as if they were gone. */
 bool grant[N];
+#ifdef TAKE_ANY_GRANT
 bool old_grant[N];
+#endif
 
 /* ---- the clients ---- */
 
@@ -219,12 +222,11 @@ inline acquire(i, queueing)
 	if
 	:: mine -> call[i] = YES
 	:: else ->
-		call[i] = NO;
 		/* The refusal tells the last fencing token, and a grant carries its own: what was granted before is older. */
-		if
-		:: grant[i] -> grant[i] = false; old_grant[i] = true
-		:: else
-		fi;
+#ifdef TAKE_ANY_GRANT
+		old_grant[i] = old_grant[i] || grant[i];
+#endif
+		grant[i] = false;
 		if
 		:: queueing ->
 			draw_ticket(i);
@@ -234,7 +236,8 @@ inline acquire(i, queueing)
 			look[i] = (lease < LOOK -> lease : LOOK) /* PTTL */
 #endif
 		:: else
-		fi
+		fi;
+		refused(i)
 	fi;
 	mine = false; next = 0
 }
@@ -262,10 +265,10 @@ inline release(token)
 inline leave(i)
 {
 	forget(i);
-	call[i] = (lock == MINE(i) -> YES : NO);
 	if
-	:: lock == FREE -> serve(NOBODY)
-	:: else
+	:: lock == FREE -> serve(NOBODY); end_claim(i)
+	:: lock == MINE(i) -> call[i] = YES
+	:: else -> end_claim(i)
 	fi;
 	next = 0
 }
@@ -289,7 +292,7 @@ proctype Connection(byte i)
 	:: d_step { call[i] == SUBSCRIBE -> inbox[i] = OPEN; call[i] = YES }
 	:: d_step { call[i] == LEAVE -> leave(i) }
 	/* One connection: the extension was sent first. */
-	:: d_step { call[i] == RELEASE && extension[i] != SENT -> release(MINE(i)); call[i] = YES }
+	:: d_step { call[i] == RELEASE && extension[i] != SENT -> release(MINE(i)); end_claim(i) }
 	:: d_step { extension[i] == SENT -> extend(i) }
 	/* Another token's release may have been sent over a connection that was given up since. A claim that ended gives its
 	 * token back behind its last request. */
@@ -302,7 +305,7 @@ proctype Connection(byte i)
 			giving_back[i] = false;
 			given_back[i] = 0;
 			if
-			:: state[i] == IDLE -> call[i] = NONE; grant[i] = false; old_grant[i] = false; generation[i] = 0
+			:: state[i] == IDLE -> call[i] = NONE; forget_grants(i); generation[i] = 0
 			:: else
 			fi }
 #if FAULTS > 0
@@ -346,6 +349,15 @@ inline send(i, request)
 }
 
 /* With an open inbox the request queues, without one it does not; see single_acquire(). */
+/* They were for another token, or are lost with the connection. */
+inline forget_grants(i)
+{
+#ifdef TAKE_ANY_GRANT
+	old_grant[i] = false;
+#endif
+	grant[i] = false
+}
+
 inline attempt(i)
 {
 	if
@@ -366,10 +378,16 @@ inline open_inbox(i)
 	call[i] = SUBSCRIBE
 }
 
-inline wait_for_turn(i)
+/* The answer is no. */
+inline refused(i)
 {
 	call[i] = NONE;
-	state[i] = WAITING
+	if
+	:: state[i] == ASKING_LAST -> end_claim(i)
+	:: state[i] == ASKING && listening[i] -> state[i] = WAITING
+	:: state[i] == ASKING && !listening[i] -> open_inbox(i)
+	:: else /* given up, or dead */
+	fi
 }
 
 inline take_up(i, left)
@@ -394,7 +412,7 @@ inline end_claim(i)
 	rested[i] = false;
 #endif
 	if
-	:: !giving_back[i] -> call[i] = NONE; grant[i] = false; old_grant[i] = false; generation[i] = 0; drop_ticket(i)
+	:: !giving_back[i] -> call[i] = NONE; forget_grants(i); generation[i] = 0; drop_ticket(i)
 	:: else
 	fi
 }
@@ -441,25 +459,20 @@ proctype Client(byte i)
 #ifndef TOKEN_REUSED
 			generation[i] = 1 - generation[i];
 #endif
-			grant[i] = false; old_grant[i] = false; /* for the other token */
+			forget_grants(i);
 			attempt(i) }
 #endif
-	:: d_step { state[i] == ASKING && call[i] == NO && listening[i] -> wait_for_turn(i) }
-	:: d_step { state[i] == ASKING && call[i] == NO && !listening[i] -> open_inbox(i) }
 #ifndef SUBSCRIBE_AFTER_ENQUEUE
 	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; attempt(i) }
 #else
-	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; wait_for_turn(i) }
+	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; call[i] = NONE; state[i] = WAITING }
 #endif
 
 	/* wait_for_turn(): a grant is taken up, or, where little of it may be left, asked about. */
-	:: d_step { state[i] == WAITING && grant[i] && !old_grant[i] && GRANTED_FOR(i) > 0 -> take_up(i, GRANTED_FOR(i)) }
-	:: d_step { state[i] == WAITING && grant[i] && !old_grant[i] -> grant[i] = false; attempt(i) }
-#ifndef PROMPT
+	:: d_step { state[i] == WAITING && grant[i] && GRANTED_FOR(i) > 0 -> take_up(i, GRANTED_FOR(i)) }
+	:: d_step { state[i] == WAITING && grant[i] -> grant[i] = false; attempt(i) }
 #ifdef TAKE_ANY_GRANT
 	:: d_step { state[i] == WAITING && old_grant[i] && GRANTED_FOR(i) > 0 -> old_grant[i] = false; take_up(i, GRANTED_FOR(i)) }
-#endif
-	:: d_step { state[i] == WAITING && old_grant[i] -> old_grant[i] = false }
 #endif
 #ifndef NO_RECHECK
 	:: d_step { state[i] == WAITING && MAY_LOOK(i) -> attempt(i) }
@@ -475,15 +488,11 @@ proctype Client(byte i)
 	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> forget(i); end_claim(i) }
 #endif
 #ifndef LEAVE_WITHOUT_ASKING
-	:: d_step { state[i] == LEAVING && call[i] == NO -> end_claim(i) }
 	:: d_step { state[i] == LEAVING && call[i] == YES -> send(i, ACQUIRE); state[i] = ASKING_LAST }
 	:: d_step { state[i] == ASKING_LAST && call[i] == YES && ACQUIRED_FOR(i) > 0 ->
 			call[i] = NONE; state[i] = HOLDING; believe(i, ACQUIRED_FOR(i)); age[i] = 0 }
-#if !defined(PROMPT)
-	:: d_step { state[i] == ASKING_LAST && call[i] == NO -> end_claim(i) }
-#if !defined(BELIEF_FROM_REPLY)
-	:: d_step { state[i] == ASKING_LAST && call[i] == YES && ACQUIRED_FOR(i) == 0 && !giving_back[i] -> give_back(i); end_claim(i) }
-#endif
+#if !defined(PROMPT) && !defined(BELIEF_FROM_REPLY)
+	:: d_step { state[i] == ASKING_LAST && call[i] == YES && ACQUIRED_FOR(i) == 0 && !giving_back[i] -> give_back(i) }
 #endif
 #endif
 
@@ -505,18 +514,17 @@ proctype Client(byte i)
 
 	/* single_release(); also when the lease time is over: something may be left on the server. */
 	:: d_step { state[i] == HOLDING -> belief[i] = 0; state[i] = RELEASING; call[i] = RELEASE; age[i] = 0 }
-	:: d_step { state[i] == RELEASING && call[i] == YES -> end_claim(i) }
 
 #if FAULTS > 0
 	/* An answer to acquire does not come: the outcome is unknown, and the token is given back. */
 	:: d_step { faults > 0 && state[i] == ASKING && call[i] != NONE && !giving_back[i] && i != 0 ->
 			faults--; give_back(i); end_claim(i) }
-	:: d_step { faults > 0 && inbox[i] == OPEN -> faults--; inbox[i] = BROKEN; grant[i] = false; old_grant[i] = false }
+	:: d_step { faults > 0 && inbox[i] == OPEN -> faults--; inbox[i] = BROKEN; forget_grants(i) }
 	/* The process is killed, or its host is gone: then the server need not notice that its inbox is. */
 	:: d_step { faults > 0 && state[i] != IDLE && state[i] != DEAD && i != 0 ->
 			faults--;
 			state[i] = DEAD;
-			belief[i] = 0; age[i] = 0; listening[i] = false; grant[i] = false; old_grant[i] = false;
+			belief[i] = 0; age[i] = 0; listening[i] = false; forget_grants(i);
 #ifdef PROMPT
 			look[i] = 0; tired[i] = false; rested[i] = false;
 #endif

@@ -52,18 +52,19 @@ scripts/install-deps.sh
 install_competitors
 [ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
 php=$("${PHP_CONFIG:-php-config}" --php-binary)
-module=$(realpath "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}")
-mkdir -p "$results"
-"${CC:-cc}" -O2 -Wall -Wextra -Werror -DTHREADED bench/limit.c -o "$results/limit" -lhiredis -lzookeeper_mt
-
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
+mkdir -p "$run" "$results"
+# A copy: a build meanwhile must not change what is measured.
+cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
+"${CC:-cc}" -O2 -Wall -Wextra -Werror -DTHREADED bench/limit.c -o "$results/limit" -lhiredis -lzookeeper_mt
+
 echo "bench: starting five Redis servers and more, and a ZooKeeper"
 tests/setup/servers.sh start "$run" $$
 # shellcheck disable=SC1091
 . "$run/env"
 # shellcheck disable=SC2046 disable=SC2206 # words
-options=(-n $(module_options) -d "extension=$module" ${DLOCK_TEST_PHP_ARGS-})
+options=(-n -d display_errors=stderr $(module_options) -d "extension=$run/dlock.so" ${DLOCK_TEST_PHP_ARGS-})
 "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results" "${options[@]}" | tee "$results/tables.txt"

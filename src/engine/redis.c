@@ -214,7 +214,8 @@ dlock_nanos dlock_next_look(const dlock_answer *answer)
 
 	if (answer->pttl >= 0 && answer->pttl < 1000 * 1000) {
 		/* Redis expires a key in the millisecond after its last. */
-		dlock_nanos expiry = dlock_after(now, (answer->pttl + 2) * DLOCK_MS + (answer->place > 0 ? answer->place : 0) * STAGGER);
+		int64_t ahead = answer->place < 0 ? 0 : answer->place < 1000 ? answer->place : 1000;
+		dlock_nanos expiry = now + (answer->pttl + 2) * DLOCK_MS + ahead * STAGGER;
 		look = expiry < look ? expiry : look;
 	}
 	return look;

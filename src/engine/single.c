@@ -122,6 +122,12 @@ static dlock_status leave(single_claim *claim, dlock_error *error)
 	return granted < 0 ? DLOCK_CONNECTION : granted > 0 ? DLOCK_OK : DLOCK_TIMEOUT;
 }
 
+static void drop_taking_up(single_claim *claim)
+{
+	dlock_call_release(claim->taking_up);
+	claim->taking_up = NULL;
+}
+
 /* A grant is worth taking up without asking again when at least so much of it is left for sure. */
 #define GRANT_LEFT DLOCK_SECOND
 
@@ -137,7 +143,12 @@ static bool take_up(single_claim *claim, int64_t fencing_token)
 		return false;
 	}
 	claim->taking_up = dlock_call_extend(claim_keys(base), base->token, base->ttl);
-	if (!claim->taking_up || !dlock_conn_send(engine_of(base)->conn, claim->taking_up)) {
+	if (!claim->taking_up) {
+		return false;
+	}
+	dlock_call_use_source(claim->taking_up); /* whether the server knows the script may be heard much later */
+	if (!dlock_conn_send(engine_of(base)->conn, claim->taking_up)) {
+		drop_taking_up(claim);
 		return false;
 	}
 	/* A shorter lease counts as soon as it may have been set. */
@@ -146,12 +157,6 @@ static bool take_up(single_claim *claim, int64_t fencing_token)
 	base->fencing_token = fencing_token;
 	base->state = DLOCK_CLAIM_HELD;
 	return true;
-}
-
-static void drop_taking_up(single_claim *claim)
-{
-	dlock_call_release(claim->taking_up);
-	claim->taking_up = NULL;
 }
 
 /* Has the full lease been given meanwhile? */

@@ -1087,7 +1087,7 @@ static void test_raise(void)
 	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		server_do(&servers[0], cases[i].setup);
-		dlock_call *call = dlock_call_raise((dlock_key) { PREFIX "raise", strlen(PREFIX "raise") }, claim->token, cases[i].token);
+		dlock_call *call = dlock_call_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
 		dlock_conn_send(conn, call);
 		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
 		check(dlock_call_integer(call, conn, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);

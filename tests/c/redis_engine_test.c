@@ -1053,24 +1053,31 @@ static void test_fencing_keeps_up(void)
 	client_free(&c);
 }
 
-/* ---- backoff ---- */
+/* ---- when a waiter looks again ---- */
 
-static void test_backoff(void)
+static void test_next_look(void)
 {
+	static const struct {
+		int64_t pttl, place;
+		int least_ms, most_ms;
+	} cases[] = {
+		{ -1, 0, 1590, 2300 },      /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
+		{ 60000, 3, 1590, 2300 },
+		{ 10, 0, 10, 20 },          /* the first looks as soon as the holder's lease is over, */
+		{ 10, 5, 110, 130 },        /* the others later, one after the other */
+		{ INT64_MAX, 0, 1590, 2300 },
+		{ 10, INT64_MAX / 2, 1590, 2300 },
+	};
 	int bad = 0;
 
-	for (unsigned attempt = 0; attempt < 1000; attempt += attempt < 40 ? 1 : 97) {
-		dlock_nanos most = attempt < 5 ? (5 * DLOCK_MS) << attempt : 100 * DLOCK_MS;
-		for (int i = 0; i < 50; i++) {
-			dlock_nanos pause = dlock_backoff(attempt, 100 * DLOCK_MS, -1);
-			bad += pause < (most > 100 * DLOCK_MS ? 100 * DLOCK_MS : most) / 2 || pause > 100 * DLOCK_MS || pause > most;
-			bad += dlock_backoff(attempt, 30 * DLOCK_MS, -1) > 30 * DLOCK_MS;
-			bad += dlock_backoff(attempt, 100 * DLOCK_MS, 3) > 4 * DLOCK_MS;
-			bad += dlock_backoff(attempt, 100 * DLOCK_MS, 1000000) > 100 * DLOCK_MS;
-			bad += dlock_backoff(attempt, 1, 0) < 0;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_answer answer = { .pttl = cases[i].pttl, .place = cases[i].place };
+		for (int k = 0; k < 200; k++) {
+			dlock_nanos look = dlock_next_look(&answer) - dlock_now();
+			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
 		}
 	}
-	check(bad == 0, "pauses grow, within their bounds");
+	check(bad == 0, "a waiter looks again within its bounds");
 }
 
 int main(int argc, char **argv)
@@ -1091,7 +1098,7 @@ int main(int argc, char **argv)
 		{ "too late", test_too_late }, { "tiny ttl", test_tiny_ttl }, { "timeouts", test_timeouts },
 		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "contention", test_contention },
 		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
-		{ "fencing", test_fencing }, { "fencing keeps up", test_fencing_keeps_up }, { "backoff", test_backoff },
+		{ "fencing", test_fencing }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },
 		{ "restart", test_restart },
 	};
 

@@ -43,9 +43,8 @@ foreach ([$locks, $red] as $locks) {
             }
         }
         if ($what === 'the inbox' || $what === 'both') {
-            foreach ($locks->raw() as $redis) {
-                wait_for(fn () => count($redis->cmd('PUBSUB', 'CHANNELS', 'dlock:inbox:*')) === 1, 20, "$name: a new inbox");
-            }
+            wait_for(fn () => count(array_filter($locks->raw(), fn (RedisRaw $redis) => $redis->cmd('PUBSUB', 'CHANNELS', 'dlock:inbox:*') !== []))
+                > count($locks->raw()) / 2, 20, "$name: new inboxes");
             $locks->waitUntilQueued($resource, 1);
         }
         $start = hrtime(true);

@@ -1,0 +1,46 @@
+--TEST--
+What was handed over is held for the full lease time, also on a server that has not seen the scripts before
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+foreach (['a new server' => false, 'after SCRIPT FLUSH' => true] as $name => $flush) {
+    $locks = private_locks('DistributedLock');
+    [$redis] = $locks->raw();
+    if ($flush) {
+        $warm = $locks->manager()->acquire('warm', 0, 100);
+        $warm->refresh();
+        $warm->release();
+    }
+    $resource = unique($name);
+    $lease = $locks->manager()->acquire($resource, 0, 100);
+    $waiter = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
+        $lease = $locks->manager()->acquire($resource, 60, 60);
+        $say('holds');
+        $hear(); // works for a while, without a look at the lease
+        return [$lease->isHeld(), $lease->release()];
+    });
+    at_end($waiter->kill(...));
+    $locks->waitUntilQueued($resource, 1);
+    $flush && $redis->cmd('SCRIPT', 'FLUSH');
+    same(true, $lease->release(), "$name: the holder");
+    same('holds', $waiter->hear(), $name);
+    usleep(500_000);
+    within(40_000, $redis->cmd('PTTL', Locks::key($resource)), 60_000, "$name: ms of lease on the server, half a second later");
+    usleep(3_000_000); // longer than a grant that is not taken up
+    same(1, $redis->cmd('EXISTS', Locks::key($resource)), "$name: the key after the time of a grant");
+    $waiter->say('end');
+    same([true, true], $waiter->result(), "$name: held, and released");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
