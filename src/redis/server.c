@@ -159,6 +159,7 @@ static bool set_decoded(char **field, const char *text, size_t len, dlock_error 
 		if (c == '%') {
 			int high = i + 2 < len ? hex_digit(text[i + 1]) : -1, low = high < 0 ? -1 : hex_digit(text[i + 2]);
 			if (high < 0 || low < 0) {
+				decoded[out] = '\0';
 				free_secret(decoded);
 				return reject(error, "must have each % followed by two hexadecimal digits");
 			}

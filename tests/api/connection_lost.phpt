@@ -91,6 +91,20 @@ same(true, $holder->isLocking('contended'), 'isLocking() of the holder');
 same(true, $holder->release('contended'), 'release() of the holder');
 same([true, true, true], $waiter->result(), 'the waiter, once it is free');
 
+// Killed with a question under way: it is asked again, once. The server keeps scripts waiting here.
+$blocked = function () use ($redis): array {
+    preg_match_all('/^id=(\d+) .*flags=b .*user=app/m', $redis->cmd('CLIENT', 'LIST'), $found);
+    return $found[1];
+};
+$redis->cmd('CLIENT', 'PAUSE', 60_000, 'WRITE');
+$asker = fork_child(fn () => (new DistributedLock("$dsn?read_timeout=50"))->lock('asked', 0));
+[$id] = wait_for($blocked, 20, 'the question');
+$redis->cmd('CLIENT', 'KILL', 'ID', $id);
+[$next] = wait_for($blocked, 20, 'the question over a new connection');
+holds($next !== $id, 'it is a new connection');
+$redis->cmd('CLIENT', 'UNPAUSE');
+same(true, $asker->result(), 'what was asked twice');
+
 // A server that was restarted: the lock is gone, the connection comes back.
 same(true, $lock->lock('restart', 0, 100), 'lock() before a restart');
 $server->restart();

@@ -54,7 +54,7 @@ foreach ([2 => 1, 3 => 2, 4 => 2, 5 => 3] as $n => $taken) {
     for ($i = 0; $i < $taken; $i++) {
         redis_raw($i)->cmd('SET', $resource, 'theirs', 'PX', 50_000);
     }
-    same(false, (new RedLock(redis_servers($n), 1, 2))->lock($resource), "taken on $taken of $n");
+    same(false, (new RedLock(redis_servers($n), 1, 2))->lock($resource, 1_000_000), "taken on $taken of $n");
     // The votes of the others were given back.
     for ($i = $taken; $i < $n; $i++) {
         wait_until_gone(redis_raw($i), $resource);

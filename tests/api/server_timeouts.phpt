@@ -34,7 +34,7 @@ foreach ($forms as $timeout => $specs) {
 $server->pause();
 foreach ($connected as [$timeout, $lock, $what]) {
     $time = seconds(fn () => fails(ConnectionException::class, "Redis at 127.0.0.1:$port: no answer within $timeout s",
-        fn () => $lock->acquire('x'), $what));
+        fn () => $lock->acquire('x', ttl: 1000), $what));
     within((float) $timeout * 0.95, $time, 10, "the time, $what");
 }
 

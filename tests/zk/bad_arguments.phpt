@@ -1,0 +1,131 @@
+--TEST--
+ZkLock: bad arguments give errors that name the argument and what it may be
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+
+$new = 'ZkLock::__construct(): Argument #';
+$bad = fn (string $message, mixed ...$arguments) =>
+    fails('ValueError', $new . $message, fn () => new ZkLock(...$arguments), shown($arguments));
+$host = '127.0.0.1:2181';
+
+// ---- $servers ----
+foreach (['', '/chroot'] as $servers) {
+    $bad('1 ($servers) must name at least one host*', $servers);
+}
+foreach ([',', 'h1,', ',h1', 'h1,,h2', ':2181'] as $servers) {
+    $bad('1 ($servers) must not contain an empty host', $servers);
+}
+foreach (['h1:70000', 'h1:65536', 'h1:0', 'h1:-1', 'h1:', 'h1:abc', 'h1:21 81', 'h1:2181,h2:70000', 'h1:02181', 'h1:2181x/app', '[::1]:70000'] as $servers) {
+    $bad('1 ($servers) must *', $servers);
+}
+$bad('1 ($servers) must put the IPv6 address "::1:2181" in brackets*', '::1:2181');
+$bad('1 ($servers) must close the bracket*', '[::1');
+foreach (["h1 :2181", "h1\n", "h1\t:1"] as $servers) {
+    $bad('1 ($servers) must not contain spaces or control characters', $servers);
+}
+foreach (["h1\0", "\0", "h1\0:2181", "$host/a\0b"] as $servers) {
+    $bad('1 ($servers) must not contain NUL bytes', $servers);
+}
+foreach (["$host/a/", "$host//a", "$host/a//b", "$host/..", "$host/a/./b", "$host/a\x01b"] as $servers) {
+    $bad('1 ($servers) must have a chroot that does not *', $servers);
+}
+foreach ([['host' => 'h1', 'port' => 70000], ['host' => 'h1', 'port' => 0], ['host' => 'h1', 'port' => -1]] as $servers) {
+    $bad('1 ($servers) must have a port between 1 and 65535', $servers);
+}
+$bad('1 ($servers) must not contain an empty host', ['host' => '', 'port' => 2181]);
+foreach ([['h1', 2181], ['h1:2181', 'h2:2181'], ['host' => 'h1', 'prot' => 2181], [$host]] as $servers) {
+    $bad('1 ($servers) must be "h1:2181,h2:2181/chroot" or an array with host and port', $servers);
+}
+foreach ([[], ['port' => 2181], ['host' => 1], ['host' => null], ['host' => 'h1', 'port' => '2181'], ['host' => ['h1'], 'port' => 2181]] as $servers) {
+    fails('TypeError', $new . '1 ($servers) must have a string as host and an int as port', fn () => new ZkLock($servers), shown($servers));
+}
+foreach (["h1\0", "h1\0.example.org", "\0"] as $name) {
+    $bad('1 ($servers) must not contain NUL bytes', ['host' => $name]);
+    $bad('1 ($servers) must not contain NUL bytes', ['host' => $name, 'port' => 2181]);
+}
+foreach (['h1/app', 'h1:2181', 'h1:2181,h2'] as $name) { // which of them would the port be for?
+    $bad('1 ($servers) must *', ['host' => $name, 'port' => 2181]);
+}
+fails('TypeError', $new . '1 ($servers) must be of type array|string, int given', fn () => new ZkLock(2181));
+
+// ---- $root ----
+foreach (['', 'locks', 'locks/a', './locks'] as $root) {
+    $bad('2 ($root) must start with "/"', $host, $root);
+}
+foreach (['/locks/' => 'not end with "/"', '//' => 'not contain "//"', '/a//b' => 'not contain "//"', '/a/./b' => '*"."*', '/a/..' => '*".."*', '/..' => '*".."*',
+    "/a\nb" => 'not contain control characters', "/a\0b" => 'not contain NUL bytes', '/zookeeper' => 'not be below "/zookeeper"*',
+    '/zookeeper/locks' => 'not be below "/zookeeper"*'] as $root => $message) {
+    $bad("2 (\$root) must $message", $host, $root);
+}
+
+// ---- the others ----
+foreach ([0, 0.0, -1, 0.099, NAN, INF, -INF, 86401] as $seconds) {
+    $bad('3 ($sessionTimeout) must be between 0.1 and 86400 seconds', $host, '/locks', $seconds);
+}
+foreach (['', 'user:password', 'digest', 'digest:', 'digest:user', 'digest:user:', 'digest::password', 'world:anyone:x', 'Digest:user:password', 'sasl:user:password'] as $auth) {
+    $bad('4 ($auth) must look like "digest:user:password"', $host, '/locks', 10, $auth);
+}
+$bad('4 ($auth) must not contain NUL bytes', $host, '/locks', 10, "digest:user:pass\0word");
+foreach ([-1, -0.001, NAN, INF, 31536001] as $seconds) {
+    $bad('5 ($timeout) must be between 0 and 31536000 seconds', $host, '/locks', 10, null, $seconds);
+}
+$bad('6 ($onLoss) must be "flag": this version *', $host, '/locks', 10, null, 1, 'throw');
+foreach (['', 'Flag', 'ignore', "flag\0"] as $loss) {
+    $bad('6 ($onLoss) must be either "flag" or "throw"', $host, '/locks', 10, null, 1, $loss);
+}
+
+// ---- what is right, and connects to nothing ----
+foreach (['h1', 'h1:1', 'h1:65535', 'h1,h2:2182', 'h1/app', 'h1:2181,h2/a/b', '[::1]', '[::1]:2181/a', ['host' => 'h1'], ['host' => 'h1', 'port' => 2182], ['host' => 'h1:1,h2:2/app']] as $servers) {
+    same(null, thrown_by(fn () => new ZkLock($servers, '/é/x', 0.1, 'digest:user:pass:word', 0, 'flag', false))?->getMessage(), shown($servers));
+}
+same(0, Dlock\stats()['sessions'], 'sessions opened by constructors');
+
+// ---- methods ----
+$lock = new ZkLock(zk_hosts());
+foreach (['', str_repeat('x', 1025)] as $resource) {
+    foreach (['lock', 'release', 'unlock', 'acquire', 'tryAcquire', 'isLocked'] as $method) {
+        fails('ValueError', "ZkLock::$method(): Argument #1 (\$resource) must be between 1 and 1024 bytes long", fn () => $lock->$method($resource));
+    }
+    fails('ValueError', 'ZkLock::synchronized(): Argument #1 ($resource) must be between 1 and 1024 bytes long', fn () => $lock->synchronized($resource, fn () => 1));
+}
+foreach ([-1, -0.001, NAN, INF, -INF] as $seconds) {
+    fails('ValueError', 'ZkLock::lock(): Argument #2 ($timeout) must be between 0 and 31536000 seconds', fn () => $lock->lock('x', $seconds));
+    fails('ValueError', 'ZkLock::acquire(): Argument #2 ($timeout) must be between *', fn () => $lock->acquire('x', $seconds));
+    fails('ValueError', 'ZkLock::tryAcquire(): Argument #2 ($timeout) must be between *', fn () => $lock->tryAcquire('x', $seconds));
+    fails('ValueError', 'ZkLock::synchronized(): Argument #3 ($timeout) must be between *', fn () => $lock->synchronized('x', fn () => 1, $seconds));
+}
+foreach ([1.0, 0.0, NAN] as $ttl) {
+    fails('ValueError', 'ZkLock::acquire(): Argument #3 ($ttl) must be null*session*', fn () => $lock->acquire('x', 0, $ttl));
+    fails('ValueError', 'ZkLock::tryAcquire(): Argument #3 ($ttl) must be null*session*', fn () => $lock->tryAcquire('x', 0, $ttl));
+    fails('ValueError', 'ZkLock::synchronized(): Argument #4 ($ttl) must be null*session*', fn () => $lock->synchronized('x', fn () => 1, 0, $ttl));
+}
+fails('TypeError', 'ZkLock::synchronized(): Argument #2 ($criticalSection) must be a valid callback*', fn () => $lock->synchronized('x', 'no such function'));
+same(0, Dlock\stats()['sessions'], 'sessions opened so far');
+
+// ---- handing over ----
+$handle = (new DistributedLock(redis_server()))->acquire(unique(), 0, 60)->detach();
+foreach (['', 'handle', 'dlock1.', 'dlock1.AAAA', "dlock1.\0", substr($handle, 0, -1), $handle] as $text) {
+    fails('ValueError', 'ZkLock::attach(): Argument #1 ($handle) must be a handle *', fn () => $lock->attach($text), $text);
+}
+same(0, Dlock\stats()['sessions'], 'sessions opened by attach()');
+$lease = $lock->acquire(unique(), 0);
+fails('Dlock\DlockException', '*ZooKeeper*cannot be handed over*session*', fn () => $lease->detach());
+same([true, true], [$lease->isHeld(), $lock->isLocked(unique())], 'the lease after detach() was refused');
+
+// ---- objects ----
+fails('Error', '*uncloneable*', fn () => clone $lock);
+fails('Exception', "Serialization of 'ZkLock' is not allowed", fn () => serialize($lock));
+fails('Error', 'ZkLock::__construct() has been called already', fn () => $lock->__construct());
+fails('Error', 'ZkLock::__construct() has not been called', fn () => (new ReflectionClass('ZkLock'))->newInstanceWithoutConstructor()->lock('x'));
+same(true, $lease->release(), 'release()');
+echo "done\n";
+?>
+--EXPECT--
+done

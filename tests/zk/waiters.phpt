@@ -1,0 +1,106 @@
+--TEST--
+ZkLock: waiters are served in their order, each watches the one before it only, and a release wakes one
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+skip_unless_functions('pcntl_fork', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+
+$server = zk_private();
+$zk = $server->raw();
+$session = $zk->sessionId;
+$resource = unique();
+$n = 6;
+// Long sessions, so that there is next to no traffic but for the locks.
+$holder = zk_waiter($server->hosts(), $resource, 60);
+same('held', $holder->hear(), 'the holder');
+same(0, zk_watch_count($server->hosts()), 'watches of the holder');
+$waiters = [];
+for ($i = 0; $i < $n; $i++) {
+    $waiters[$i] = zk_waiter($server->hosts(), $resource, 60);
+    wait_for_nodes($zk, $i + 2, $resource);
+    wait_for(fn () => zk_watch_count($server->hosts()) === $i + 1, 20, 'its watch');
+}
+$nodes = zk_nodes($zk, $resource);
+$owners = array_map(fn ($node) => $zk->exists("/locks/$resource/$node")['ephemeralOwner'], $nodes);
+$expected = [];
+foreach ($owners as $i => $owner) {
+    if ($i > 0) {
+        $expected["/locks/$resource/" . $nodes[$i - 1]] = [$owner];
+    }
+}
+$watches = zk_watches($server->hosts());
+ksort($watches);
+ksort($expected);
+same($expected, $watches, 'each watches the one before it');
+
+// Packets that the server sent beyond those it received are notifications. (Pings and probes are answered one by one.)
+$packets = function () use ($server, $session): array {
+    return wait_for(function () use ($server, $session) {
+        $now = zk_sessions($server->hosts());
+        unset($now[$session]);
+        $again = zk_sessions($server->hosts());
+        unset($again[$session]);
+        return $now === $again ? $now : false; // nothing on its way
+    }, 20, 'silence');
+};
+array_unshift($waiters, $holder);
+for ($i = 0; $i < $n; $i++) {
+    $before = $packets();
+    $waiters[$i]->say('release');
+    same('held', $waiters[$i + 1]->hear(), "waiter $i");
+    same(true, $waiters[$i]->result(), "release() of $i");
+    $after = $packets();
+    foreach ($after as $id => ['received' => $received, 'sent' => $sent]) {
+        $received -= $before[$id]['received'];
+        $notified = $sent - $before[$id]['sent'] - $received;
+        if ($id === $owners[$i + 1]) {
+            same(1, $notified, "notifications of the next one ($i)");
+            within(1, $received, 4, "requests of the next one ($i)");
+        } else {
+            same(0, $notified, "notifications of the others ($i)");
+            within(0, $received, 2, "requests of the others ($i)"); // a ping or a probe may be among them
+        }
+    }
+    same($n - $i - 1, zk_watch_count($server->hosts()), "watches after release $i");
+}
+$waiters[$n]->say('release');
+same(true, $waiters[$n]->result(), 'the last release()');
+same([], zk_nodes($zk, $resource), 'nodes at the end');
+
+// One in the middle that dies, and one that gives up: those behind them neither overtake nor get lost.
+$holder = zk_waiter($server->hosts(), $resource, 60);
+$holder->hear();
+$giving_up = fork_child(fn () => (new ZkLock($server->hosts()))->lock($resource, 1.5));
+wait_for_nodes($zk, 2, $resource);
+$dying = zk_waiter($server->hosts(), $resource, 1);
+wait_for_nodes($zk, 3, $resource);
+$patient = zk_waiter($server->hosts(), $resource, 60);
+wait_for_nodes($zk, 4, $resource);
+$last = zk_waiter($server->hosts(), $resource, 60);
+wait_for_nodes($zk, 5, $resource);
+$dying->kill();
+same(false, $giving_up->result(), 'the one that gives up');
+wait_for_nodes($zk, 3, $resource);
+$nodes = zk_nodes($zk, $resource);
+$expected = array_map(fn ($node) => "/locks/$resource/$node", array_slice($nodes, 0, 2));
+wait_for(function () use ($server, $expected) {
+    $paths = array_keys(zk_watches($server->hosts()));
+    sort($paths);
+    return $paths == $expected || (sort($expected) && $paths == $expected);
+}, 20, 'the watch of the one behind them');
+$holder->say('release');
+same('held', $patient->hear(), 'the one behind them');
+$patient->say('release');
+same('held', $last->hear(), 'the last one');
+$last->say('release');
+same([true, true, true], [$holder->result(), $patient->result(), $last->result()], 'release()');
+echo "done\n";
+?>
+--EXPECT--
+done
