@@ -46,12 +46,15 @@ try {
             $say('ready');
             $start = $hear(TIME_LIMIT);
             usleep(max(0, intdiv($start - hrtime(true), 1000)));
-            return run_sections($take, unique(), $count, (int) $us);
+            $log = run_sections($take, unique(), $count, (int) $us);
+            $say('done');
+            $hear(TIME_LIMIT); // the end of a process costs time, which is not to be measured
+            return $log;
         });
     }
-    foreach (['connected', 'ready'] as $step) {
+    foreach (['connected', 'ready', 'done'] as $step) {
         foreach ($children as $child) {
-            $child->hear(TIME_LIMIT);
+            ($word = $child->hear(TIME_LIMIT)) === $step || throw new RuntimeException("not $step, but $word");
         }
         $start = hrtime(true) + 100_000_000;
         foreach ($children as $child) {

@@ -44,7 +44,6 @@
 #define TTL 2
 #define GRACE 1
 #endif
-#define OLDEST TTL
 
 #define NOBODY 255
 
@@ -66,7 +65,13 @@ byte sign[N];        /* ticks until the waiter is taken for dead */
 
 /* An inbox as the server sees it. While the break is not noticed the server counts a receiver, and the message is lost. */
 mtype = { CLOSED, OPEN, BROKEN, GONE };
+#ifdef INBOXES_OPEN
+#define INBOXES true
+mtype inbox[N] = OPEN;
+#else
+#define INBOXES false
 mtype inbox[N] = CLOSED;
+#endif
 
 /* ---- between them ---- */
 
@@ -78,9 +83,14 @@ mtype call[N] = NONE;
 /* Beside it: the extension that goes out when a grant is taken up, */
 mtype = { SENT };
 mtype extension[N] = NONE; /* NONE, SENT, YES, NO */
-/* and the release of a token that is given back, which nobody waits for and which may come late. */
+#ifdef LATE_RELEASE
+/* and the release of a token that was given back: on a connection given up since, it may come any time later. */
 bool giving_back[N];
 bit given_back[N]; /* the token's generation */
+#define ALL_GIVEN_BACK(i) (!giving_back[i])
+#else
+#define ALL_GIVEN_BACK(i) true
+#endif
 
 /* A grant on its way to the inbox, or in it, not read. There is one at most that is younger than the last refusal: to be
  * granted again a waiter must have queued again. Those older than it are ignored, which is as if they were gone. */
@@ -91,10 +101,10 @@ bool old_grant[N];
 
 /* ---- the clients ---- */
 
-mtype = { IDLE, ASKING, OPENING, WAITING, LEAVING, ASKING_LAST, HOLDING, RELEASING, DEAD };
+mtype = { IDLE, ASKING, OPENING, WAITING, LEAVING, ASKING_LAST, ABANDONING, HOLDING, RELEASING, DEAD };
 mtype state[N] = IDLE;
 bit generation[N]; /* tells a claim's tokens apart */
-bool listening[N]; /* the inbox is open, as far as the client knows */
+bool listening[N] = INBOXES; /* the inbox is open, as far as the client knows */
 byte age[N];       /* ticks since the last acquire, or extension, was sent */
 byte belief[N];    /* ticks for which the client still believes that it holds */
 #ifdef PROMPT
@@ -193,6 +203,122 @@ inline drop_ticket(who)
 	:: else
 	fi;
 	k = 0; w = 0
+}
+
+/* ---- engine/single.c ---- */
+
+#define OWNERS_EXCEPT(i) (OWNS_OTHER(i, 0) || OWNS_OTHER(i, 1) || OWNS_THIRD(i) || OWNS_FOREIGN)
+#define OWNS_OTHER(i, j) (i != j && belief[j] > 0)
+#if N > 2
+#define OWNS_THIRD(i) OWNS_OTHER(i, 2)
+#else
+#define OWNS_THIRD(i) false
+#endif
+#ifdef FOREIGN
+#define OWNS_FOREIGN (foreign_belief > 0)
+#else
+#define OWNS_FOREIGN false
+#endif
+
+inline believe(i, ticks)
+{
+	belief[i] = ticks;
+	assert(belief[i] == 0 || !OWNERS_EXCEPT(i)) /* never two owners */
+}
+
+inline send(i, request)
+{
+	call[i] = request;
+	age[i] = 0
+}
+
+/* With an open inbox the request queues, without one it does not; see single_acquire(). */
+/* They were for another token, or are lost with the connection. */
+inline forget_grants(i)
+{
+#ifdef TAKE_ANY_GRANT
+	old_grant[i] = false;
+#endif
+	grant[i] = false
+}
+
+inline attempt(i)
+{
+	if
+#ifndef SUBSCRIBE_AFTER_ENQUEUE
+	:: listening[i] -> send(i, ACQUIRE_QUEUE)
+	:: else -> send(i, ACQUIRE)
+#else
+	:: true -> send(i, ACQUIRE_QUEUE)
+#endif
+	fi;
+	state[i] = ASKING
+}
+
+inline open_inbox(i)
+{
+	listening[i] = false;
+	state[i] = OPENING;
+	call[i] = SUBSCRIBE
+}
+
+inline await_turn(i)
+{
+	call[i] = NONE;
+	state[i] = WAITING;
+	age[i] = (age[i] < GRACE -> age[i] : GRACE) /* older than that makes no difference to a grant */
+}
+
+/* The answer is no. */
+inline refused(i)
+{
+	call[i] = NONE;
+	if
+	:: state[i] == ASKING_LAST -> end_claim(i)
+	:: state[i] == ASKING && listening[i] -> await_turn(i)
+	:: state[i] == ASKING && !listening[i] -> open_inbox(i)
+	:: else /* given up, or dead */
+	fi
+}
+
+inline hold(i)
+{
+	state[i] = HOLDING;
+	call[i] = NONE;
+	age[i] = 0;
+	forget_grants(i);
+	drop_ticket(i)
+#ifdef PROMPT
+	; look[i] = 0; tired[i] = false
+#endif
+}
+
+inline take_up(i, left)
+{
+	believe(i, left);
+	extension[i] = SENT;
+	hold(i)
+}
+
+/* The next claim has another token: what arrives for this one is not even looked at. */
+inline end_claim(i)
+{
+	state[i] = IDLE;
+	belief[i] = 0;
+	age[i] = 0;
+	extension[i] = NONE;
+#ifdef PROMPT
+	look[i] = 0;
+	tired[i] = false;
+	rested[i] = false;
+#endif
+	call[i] = NONE;
+	forget_grants(i);
+	drop_ticket(i);
+	if
+	:: ALL_GIVEN_BACK(i) -> generation[i] = 0
+	:: else
+	fi
 }
 
 /* ---- the scripts, each atomic ---- */
@@ -294,24 +420,21 @@ proctype Connection(byte i)
 	/* One connection: the extension was sent first. */
 	:: d_step { call[i] == RELEASE && extension[i] != SENT -> release(MINE(i)); end_claim(i) }
 	:: d_step { extension[i] == SENT -> extend(i) }
-	/* Another token's release may have been sent over a connection that was given up since. A claim that ended gives its
-	 * token back behind its last request. */
-	:: d_step { giving_back[i] && (state[i] != IDLE || call[i] == NONE || call[i] == YES || call[i] == NO) ->
-			if
-			:: state[i] == IDLE || state[i] == DEAD -> forget(i); drop_ticket(i)
-			:: else
-			fi;
+	/* dlock_call_give_back() of a claim that is given up: sent behind its last request. */
+	:: d_step { state[i] == ABANDONING && (call[i] == NONE || call[i] == YES) -> forget(i); release(MINE(i)); end_claim(i) }
+#ifdef LATE_RELEASE
+	:: d_step { giving_back[i] ->
 			release(TOKEN(i, given_back[i]));
 			giving_back[i] = false;
 			given_back[i] = 0;
 			if
-			:: state[i] == IDLE -> call[i] = NONE; forget_grants(i); generation[i] = 0
+			:: state[i] == IDLE -> generation[i] = 0
 			:: else
 			fi }
+#endif
 #if FAULTS > 0
 	/* Of what a dead client sent, everything or nothing may arrive. */
-	:: d_step { state[i] == DEAD && (call[i] != NONE || extension[i] != NONE || giving_back[i]) ->
-			call[i] = NONE; extension[i] = NONE; giving_back[i] = false; given_back[i] = 0 }
+	:: d_step { state[i] == DEAD && (call[i] != NONE || extension[i] != NONE) -> call[i] = NONE; extension[i] = NONE }
 	:: d_step { inbox[i] == BROKEN -> inbox[i] = GONE }
 #endif
 #ifndef PROMPT
@@ -321,107 +444,7 @@ proctype Connection(byte i)
 	od
 }
 
-/* ---- engine/single.c ---- */
-
-#define OWNERS_EXCEPT(i) (OWNS_OTHER(i, 0) || OWNS_OTHER(i, 1) || OWNS_THIRD(i) || OWNS_FOREIGN)
-#define OWNS_OTHER(i, j) (i != j && belief[j] > 0)
-#if N > 2
-#define OWNS_THIRD(i) OWNS_OTHER(i, 2)
-#else
-#define OWNS_THIRD(i) false
-#endif
-#ifdef FOREIGN
-#define OWNS_FOREIGN (foreign_belief > 0)
-#else
-#define OWNS_FOREIGN false
-#endif
-
-inline believe(i, ticks)
-{
-	belief[i] = ticks;
-	assert(belief[i] == 0 || !OWNERS_EXCEPT(i)) /* never two owners */
-}
-
-inline send(i, request)
-{
-	call[i] = request;
-	age[i] = 0
-}
-
-/* With an open inbox the request queues, without one it does not; see single_acquire(). */
-/* They were for another token, or are lost with the connection. */
-inline forget_grants(i)
-{
-#ifdef TAKE_ANY_GRANT
-	old_grant[i] = false;
-#endif
-	grant[i] = false
-}
-
-inline attempt(i)
-{
-	if
-#ifndef SUBSCRIBE_AFTER_ENQUEUE
-	:: listening[i] -> send(i, ACQUIRE_QUEUE)
-	:: else -> send(i, ACQUIRE)
-#else
-	:: true -> send(i, ACQUIRE_QUEUE)
-#endif
-	fi;
-	state[i] = ASKING
-}
-
-inline open_inbox(i)
-{
-	listening[i] = false;
-	state[i] = OPENING;
-	call[i] = SUBSCRIBE
-}
-
-/* The answer is no. */
-inline refused(i)
-{
-	call[i] = NONE;
-	if
-	:: state[i] == ASKING_LAST -> end_claim(i)
-	:: state[i] == ASKING && listening[i] -> state[i] = WAITING
-	:: state[i] == ASKING && !listening[i] -> open_inbox(i)
-	:: else /* given up, or dead */
-	fi
-}
-
-inline take_up(i, left)
-{
-	believe(i, left);
-	grant[i] = false;
-	state[i] = HOLDING;
-	extension[i] = SENT;
-	age[i] = 0
-}
-
-/* The next claim has another token: what arrives for this one is not even looked at. */
-inline end_claim(i)
-{
-	state[i] = IDLE;
-	belief[i] = 0;
-	age[i] = 0;
-	extension[i] = NONE;
-#ifdef PROMPT
-	look[i] = 0;
-	tired[i] = false;
-	rested[i] = false;
-#endif
-	if
-	:: !giving_back[i] -> call[i] = NONE; forget_grants(i); generation[i] = 0; drop_ticket(i)
-	:: else
-	fi
-}
-
-inline give_back(i)
-{
-	giving_back[i] = true;
-	given_back[i] = generation[i]
-}
+/* ---- a client ---- */
 
 #ifdef PROMPT
 #define MAY_START(i) rested[i]
@@ -447,25 +470,30 @@ inline give_back(i)
 proctype Client(byte i)
 {
 	do
-	:: d_step { state[i] == IDLE && !giving_back[i] && call[i] == NONE && MAY_START(i) -> attempt(i) }
+	:: d_step { state[i] == IDLE && MAY_START(i) && ALL_GIVEN_BACK(i) -> attempt(i) }
 
 	/* attempt(): the answer */
 	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) > 0 ->
-			call[i] = NONE; state[i] = HOLDING; believe(i, ACQUIRED_FOR(i)); age[i] = 0 }
+			believe(i, ACQUIRED_FOR(i)); hold(i) }
 #if !defined(PROMPT) && !defined(BELIEF_FROM_REPLY)
-	/* It took longer than the lease lasts. */
-	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) == 0 && !giving_back[i] ->
-			give_back(i);
+	/* It took longer than the lease lasts: the token is given back. The next attempt has another one. */
+#ifdef LATE_RELEASE
+	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) == 0 && ALL_GIVEN_BACK(i) ->
+			giving_back[i] = true;
+			given_back[i] = generation[i];
 #ifndef TOKEN_REUSED
 			generation[i] = 1 - generation[i];
 #endif
 			forget_grants(i);
 			attempt(i) }
+#else
+	:: d_step { (state[i] == ASKING || state[i] == ASKING_LAST) && call[i] == YES && ACQUIRED_FOR(i) == 0 -> state[i] = ABANDONING; age[i] = 0 }
+#endif
 #endif
 #ifndef SUBSCRIBE_AFTER_ENQUEUE
 	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; attempt(i) }
 #else
-	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; call[i] = NONE; state[i] = WAITING }
+	:: d_step { state[i] == OPENING && call[i] == YES -> listening[i] = true; await_turn(i) }
 #endif
 
 	/* wait_for_turn(): a grant is taken up, or, where little of it may be left, asked about. */
@@ -483,18 +511,21 @@ proctype Client(byte i)
 
 	/* Out of time: leave() */
 #ifndef LEAVE_WITHOUT_ASKING
-	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> state[i] = LEAVING; call[i] = LEAVE }
+	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> state[i] = LEAVING; call[i] = LEAVE; age[i] = 0; forget_grants(i) }
 #else
 	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> forget(i); end_claim(i) }
 #endif
 #ifndef LEAVE_WITHOUT_ASKING
 	:: d_step { state[i] == LEAVING && call[i] == YES -> send(i, ACQUIRE); state[i] = ASKING_LAST }
 	:: d_step { state[i] == ASKING_LAST && call[i] == YES && ACQUIRED_FOR(i) > 0 ->
-			call[i] = NONE; state[i] = HOLDING; believe(i, ACQUIRED_FOR(i)); age[i] = 0 }
-#if !defined(PROMPT) && !defined(BELIEF_FROM_REPLY)
-	:: d_step { state[i] == ASKING_LAST && call[i] == YES && ACQUIRED_FOR(i) == 0 && !giving_back[i] -> give_back(i) }
+			believe(i, ACQUIRED_FOR(i)); hold(i) }
 #endif
+
+	/* An interrupted wait that is given up, an answer that does not come: dlock_claim_abandon(), whatever became of it. */
+#ifndef PROMPT
+	:: d_step { state[i] == ASKING -> state[i] = ABANDONING; age[i] = 0 }
 #endif
+	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> state[i] = ABANDONING; age[i] = 0; forget_grants(i) }
 
 	/* single_look(): has the full lease been given meanwhile? */
 	:: d_step { state[i] == HOLDING && extension[i] == YES -> extension[i] = NONE; believe(i, TTL - age[i]); age[i] = 0 }
@@ -516,9 +547,6 @@ proctype Client(byte i)
 	:: d_step { state[i] == HOLDING -> belief[i] = 0; state[i] = RELEASING; call[i] = RELEASE; age[i] = 0 }
 
 #if FAULTS > 0
-	/* An answer to acquire does not come: the outcome is unknown, and the token is given back. */
-	:: d_step { faults > 0 && state[i] == ASKING && call[i] != NONE && !giving_back[i] && i != 0 ->
-			faults--; give_back(i); end_claim(i) }
 	:: d_step { faults > 0 && inbox[i] == OPEN -> faults--; inbox[i] = BROKEN; forget_grants(i) }
 	/* The process is killed, or its host is gone: then the server need not notice that its inbox is. */
 	:: d_step { faults > 0 && state[i] != IDLE && state[i] != DEAD && i != 0 ->
@@ -560,7 +588,7 @@ proctype Foreign()
 
 /* ---- time ---- */
 
-#define QUIET(i) ((state[i] == IDLE || state[i] == DEAD) && call[i] == NONE && !giving_back[i])
+#define QUIET(i) ((state[i] == IDLE || state[i] == DEAD) && call[i] == NONE && ALL_GIVEN_BACK(i))
 #define ASLEEP(i) (state[i] == WAITING)
 #define EACH_OF_TWO(what) (what(0) && what(1))
 #if N > 2
@@ -572,7 +600,7 @@ proctype Foreign()
 
 #ifdef PROMPT
 /* Is there nothing that a client, or its connection, would do at once? */
-#define SETTLED(i) (call[i] == NONE && !giving_back[i] && extension[i] == NONE \
+#define SETTLED(i) (call[i] == NONE && state[i] != ABANDONING && extension[i] == NONE \
 	&& !(state[i] == WAITING && (grant[i] || CAN_LOOK(i))) && !(state[i] == HOLDING && belief[i] <= 1))
 #ifdef NO_RECHECK
 #define CAN_LOOK(i) false
@@ -623,14 +651,15 @@ end:
 			:: c < N ->
 				less(belief[c]);
 				if
-				:: state[c] == ASKING || state[c] == ASKING_LAST || state[c] == WAITING || extension[c] != NONE ->
-					age[c] = (age[c] < OLDEST -> age[c] + 1 : OLDEST)
+				:: state[c] == ASKING || state[c] == ASKING_LAST || extension[c] != NONE ->
+					age[c] = (age[c] < TTL -> age[c] + 1 : TTL)
+				:: state[c] == WAITING -> age[c] = (age[c] < GRACE -> age[c] + 1 : GRACE)
 				:: else
 				fi;
 #ifdef PROMPT
 				less(sign[c]);
 				less(look[c]);
-				tired[c] = (state[c] == WAITING);
+				tired[c] = (tired[c] || state[c] == WAITING) && state[c] != HOLDING;
 				rested[c] = (state[c] == IDLE);
 #endif
 				c++

@@ -1,0 +1,94 @@
+--TEST--
+A user with exactly the commands, keys and channels that locks and waiting need; without any of them it fails clearly
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+const COMMANDS = ['evalsha', 'eval', 'set', 'get', 'getset', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zrange', 'zrank', 'zscore',
+    'hset', 'hget', 'hdel', 'publish', 'subscribe'];
+const KEYS = ['~Lock:*', '~dlock:*'];
+const CHANNELS = ['&dlock:inbox:*'];
+
+$kinds = [];
+foreach (['DistributedLock' => 1, 'RedLock' => 3] as $kind => $servers) {
+    $kinds[$kind] = private_locks($kind, $servers);
+}
+$allow = function (array $without = []) use ($kinds) {
+    $rules = array_diff([...array_map(fn ($command) => "+$command", COMMANDS), ...KEYS, ...CHANNELS], $without);
+    foreach ($kinds as $locks) {
+        foreach ($locks->raw() as $redis) {
+            $redis->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...$rules);
+            $redis->cmd('SCRIPT', 'FLUSH');
+        }
+    }
+};
+$manager = function (string $kind) use ($kinds) {
+    $dsns = array_map(fn (string $address) => "redis://locks:secret@$address", $kinds[$kind]->addresses);
+    return $kind === 'DistributedLock' ? new DistributedLock($dsns[0]) : new RedLock($dsns, prefix: 'Lock:', retryDelay: 20);
+};
+
+/* All that can be done with a lock, by a holder and two waiters, one of which gives up. @return string what went wrong, '' for nothing */
+$scenario = function (string $kind) use ($kinds, $manager): string {
+    $resource = unique($kind . bin2hex(random_bytes(4)));
+    $waiter = null;
+    $ended = temporary_directory() . '/ended';
+    try {
+        $lease = $manager($kind)->acquire($resource, 0, 30);
+        $lease->refresh(30);
+        $manager($kind)->isLocked($resource) || throw new RuntimeException('not locked');
+        $waiter = fork_child(function () use ($manager, $kind, $resource, $ended) {
+            try {
+                $lease = $manager($kind)->acquire($resource, 4, 30);
+                return $lease->release() ? '' : 'lost by the waiter';
+            } catch (Throwable $e) {
+                return $e::class . ': ' . $e->getMessage();
+            } finally {
+                touch($ended);
+            }
+        });
+        wait_for(fn () => $kinds[$kind]->waiting($resource) >= 1 || is_file($ended), 20, 'the waiter to queue');
+        $manager($kind)->tryAcquire($resource, 0.02) === null || throw new RuntimeException('two of them hold');
+        $manager($kind)->attach($lease->detach())->release() || throw new RuntimeException('not released');
+        return $waiter->result(20);
+    } catch (Throwable $e) {
+        return $e::class . ': ' . $e->getMessage();
+    } finally {
+        $waiter?->kill();
+    }
+};
+
+$allow();
+foreach ($kinds as $kind => $locks) {
+    same('', $scenario($kind), "$kind with just these");
+    foreach ($locks->raw() as $redis) {
+        same([], $redis->cmd('ACL', 'LOG'), "$kind: refused commands");
+    }
+}
+// Everything in the list is needed, and the error says so.
+foreach ([...array_map(fn ($command) => "+$command", COMMANDS), ...KEYS, ...CHANNELS] as $rule) {
+    $allow([$rule]);
+    $problem = $scenario('DistributedLock');
+    // Redis words it in three ways.
+    holds(preg_match('/^Dlock\\\\ConnectionException: Redis at \S+: .*(NOPERM|permission|can\'t run this command).*(needs the|the README)/', $problem) === 1,
+        "without $rule", $problem);
+}
+// Without the channels one can lock, but not wait, and is told what is missing.
+$allow(CHANNELS);
+$resource = unique('channels');
+$lease = $manager('DistributedLock')->acquire($resource, 0, 30);
+fails(Dlock\ConnectionException::class, 'Redis at *: NOPERM *channel*; waiting needs the channels dlock:inbox:*',
+    fn () => $manager('DistributedLock')->acquire($resource, 2), 'waiting without channels');
+same(0, $kinds['DistributedLock']->waiting($resource), 'queue');
+same(true, $lease->release(), 'release() without channels, when nobody waits');
+echo "done\n";
+?>
+--EXPECT--
+done

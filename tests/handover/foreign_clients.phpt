@@ -1,0 +1,93 @@
+--TEST--
+Clients that know nothing of the queue neither break nor starve it, nor does it break their locks
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+const COMPARE_AND_DELETE = 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0';
+[$locks] = shared_locks();
+[$redis] = $locks->raw();
+// How the foreign holder goes, and after how many seconds the waiter must have noticed.
+$ends = [
+    'compare-and-delete' => [30_000, fn (string $key) => $redis->cmd('EVAL', COMPARE_AND_DELETE, 1, $key, 'foreign'), 3],
+    'DEL' => [30_000, fn (string $key) => $redis->cmd('DEL', $key), 3],
+    'expiry' => [500, fn (string $key) => wait_for(fn () => $redis->cmd('EXISTS', $key) === 0), 1.5],
+];
+foreach ($ends as $name => [$ttl, $end, $seconds]) {
+    $resource = unique($name);
+    same('OK', $redis->cmd('SET', Locks::key($resource), 'foreign', 'NX', 'PX', $ttl), "$name: SET");
+    $line = $locks->line(3, $resource, gate());
+    same(1, $redis->cmd('EXISTS', Locks::key($resource)) | (int) ($name === 'expiry'), "$name: still locked");
+    $end(Locks::key($resource));
+    $start = hrtime(true);
+    $times = [];
+    foreach ($line as $i => $waiter) {
+        [$times[]] = $waiter->hear();
+        // A lock that is held for dlock is respected by them.
+        same(null, $redis->cmd('SET', Locks::key($resource), 'foreign', 'NX', 'PX', 1000), "$name: SET while waiter $i holds");
+        same(0, $redis->cmd('EVAL', COMPARE_AND_DELETE, 1, Locks::key($resource), 'foreign'), "$name: deletion while waiter $i holds");
+        $waiter->say('release');
+        same(true, $waiter->result(), "$name: release() of waiter $i");
+    }
+    within(-0.5, ($times[0] - $start) / 1e9, $seconds, "$name: seconds until the first waiter holds");
+    within(0, (end($times) - $times[0]) / 1e9, 1, "$name: seconds until the last one holds");
+    $locks->waitUntilQueuesGone($resource);
+}
+
+// Contention: foreign clients that try all the time, and processes that queue.
+$resource = unique('contention');
+$gate = gate();
+$foreign = [];
+for ($i = 0; $i < 2; $i++) {
+    $foreign[] = $child = fork_child(function (callable $say, callable $hear) use ($locks, $resource, $gate, $i) {
+        [$redis] = $locks->raw();
+        $sections = 0;
+        while (!is_file("$gate.end")) {
+            if ($redis->cmd('SET', Locks::key($resource), "foreign $i", 'NX', 'PX', 10_000) === 'OK') {
+                enter($gate);
+                usleep(500);
+                leave($gate);
+                $sections++;
+                $redis->cmd('EVAL', COMPARE_AND_DELETE, 1, Locks::key($resource), "foreign $i") === 1 || throw new RuntimeException('it was taken away');
+            }
+            usleep(1000);
+        }
+        return $sections;
+    });
+    at_end($child->kill(...));
+}
+try {
+    $waits = fork_run(5, function () use ($locks, $resource, $gate) {
+        $manager = $locks->manager();
+        $longest = 0;
+        for ($i = 0; $i < 20; $i++) {
+            $start = hrtime(true);
+            $lease = $manager->acquire($resource, 60, 30);
+            $longest = max($longest, (hrtime(true) - $start) / 1e9);
+            enter($gate);
+            usleep(500);
+            leave($gate);
+            $lease->release() || throw new RuntimeException('the lock was lost');
+        }
+        return $longest;
+    }, 'exit', 110);
+} finally {
+    touch("$gate.end");
+}
+same(5, count($waits), 'processes that had all their sections');
+foreach ($foreign as $i => $child) {
+    holds($child->result() > 0, "foreign client $i had a section");
+}
+$locks->waitUntilQueuesGone($resource);
+echo "done\n";
+?>
+--EXPECT--
+done

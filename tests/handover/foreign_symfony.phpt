@@ -1,0 +1,63 @@
+--TEST--
+Symfony's RedisStore and DistributedLock keep each other out
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+
+is_readable('/usr/share/php/Symfony/Component/Lock/autoload.php') || die('skip needs the Debian package php-symfony-lock');
+exec(escapeshellarg(PHP_BINARY) . ' -n -d extension=igbinary -d extension=redis -r "new Redis;" 2>/dev/null', $output, $code);
+$code === 0 || die('skip needs the Debian package php-redis');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+[$locks] = shared_locks();
+[$redis] = $locks->raw();
+$resource = unique();
+$symfony = fn (string $code) => php_child('
+    require "/usr/share/php/Symfony/Component/Lock/autoload.php";
+    [$host, $port] = explode(":", $argv[1]);
+    $redis = new Redis;
+    $redis->connect($host, (int) $port);
+    $lock = (new Symfony\Component\Lock\LockFactory(new Symfony\Component\Lock\Store\RedisStore($redis)))->createLock($argv[2], 30);
+    ' . $code, [$locks->addresses[0], Locks::key($resource)], '-d error_reporting=8191 -d extension=igbinary -d extension=redis');
+
+// Held here: theirs is refused, and gets it afterwards.
+$lease = $locks->manager()->acquire($resource, 0, 30);
+$child = $symfony('
+    var_dump($lock->acquire());
+    fgets(STDIN);
+    var_dump($lock->acquire());
+    fgets(STDIN);
+    $lock->release();
+    var_dump(false);
+');
+same('bool(false)', $child->readLine(), 'Symfony, while held here');
+same(true, $lease->isHeld() && $lease->release(), 'release()');
+$child->writeLine('');
+same('bool(true)', $child->readLine(), 'Symfony, after the release');
+
+// Held there: Symfony up to 5.1 and the store of other libraries keep a string, which is waited for; from 5.2 on it is a
+// sorted set, which is no lock to us, and is told, at once, and not touched.
+$type = $redis->cmd('TYPE', Locks::key($resource));
+if ($type === 'string') {
+    same(null, $locks->manager()->tryAcquire($resource), 'while Symfony holds');
+} else {
+    fails(Dlock\ConnectionException::class, 'Redis at *: WRONGTYPE *; the key is used for something else than a lock',
+        fn () => $locks->manager()->acquire($resource, 5), 'while Symfony holds');
+}
+same($type, $redis->cmd('TYPE', Locks::key($resource)), 'the key is still theirs');
+$child->writeLine('');
+same('bool(false)', $child->readLine(), 'Symfony, after its release');
+same(0, $child->wait(), 'its exit code');
+same(true, $locks->manager()->acquire($resource, 5)->release(), 'in the end');
+$locks->waitUntilQueuesGone($resource);
+echo "done\n";
+?>
+--EXPECT--
+done

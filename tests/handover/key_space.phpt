@@ -1,0 +1,43 @@
+--TEST--
+Resources leave nothing behind on the servers but the last fencing token
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+foreach (['DistributedLock' => 20_000, 'RedLock' => 2000] as $kind => $count) {
+    $locks = private_locks($kind, 3);
+    $manager = $locks->manager();
+    for ($i = 0; $i < $count; $i++) {
+        $manager->acquire("resource $i", 0, 10)->release() || throw new RuntimeException('the lock was lost');
+    }
+    // Contended ones: some wait and get it, some give up.
+    fork_run(6, function (int $me) use ($locks, $kind) {
+        $manager = $locks->manager();
+        for ($i = 0; $i < 60; $i++) {
+            $lease = $manager->tryAcquire('contended ' . intdiv($i, 4), $me < 4 ? 30 : 0.002, 10);
+            usleep(500);
+            $lease?->release();
+        }
+    });
+    foreach ($locks->raw() as $server => $redis) {
+        try {
+            wait_for(fn () => $redis->cmd('KEYS', '*') === ['dlock:fence'], 5, 'the keys to go');
+        } catch (RuntimeException) {
+            $keys = $redis->cmd('KEYS', '*');
+            same(['dlock:fence'], array_slice($keys, 0, 5), "$kind: keys left on server $server, " . count($keys) . ' in all');
+        }
+        same([], $redis->cmd('PUBSUB', 'CHANNELS'), "$kind: channels left on server $server");
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+done
