@@ -134,7 +134,7 @@ static void test_life(void)
 	for (int i = 0; i < SERVERS; i++) {
 		bad += server_integer(&servers[i], "DBSIZE") != 1;
 	}
-	check(bad == 0 && dlock_pool_opened(&c.pool) == SERVERS, "one key is left on each server, one connection was opened to each");
+	check(bad == 0 && dlock_pool_opened(c.pool) == SERVERS, "one key is left on each server, one connection was opened to each");
 	client_free(&c);
 	client_free(&other);
 }
@@ -266,7 +266,7 @@ static size_t most_queued(const client *c)
 {
 	size_t most = 0;
 
-	for (const dlock_conn *conn = c->pool.first; conn; conn = conn->next) {
+	for (const dlock_conn *conn = c->pool->first; conn; conn = conn->next) {
 		most = conn->count > most ? conn->count : most;
 	}
 	return most;
@@ -312,7 +312,8 @@ static void watch_queue(client *c, const char *text, dlock_nanos healthy)
 		most = queued > most ? queued : most;
 	}
 	check(bad == 0, "%s: all of %d sections passed", text, sections);
-	check(most < 1000, "%s: at most %zu calls were kept for it", text, most);
+	/* Without a bound it would be two for each section of a whole timeout; the cap lets 50 ms of them through. */
+	check(most < 64 + (size_t) sections / 2, "%s: at most %zu calls were kept for it", text, most);
 	check(2 * DLOCK_SECOND / sections < 5 * healthy, "%s: without slowing down (%lld us, %lld us healthy)", text,
 		(long long) (2 * DLOCK_SECOND / sections / DLOCK_US), (long long) (healthy / DLOCK_US));
 	check(slowest < 200 * DLOCK_MS, "%s: not even once (%lld ms)", text, (long long) (slowest / DLOCK_MS));
@@ -905,9 +906,9 @@ static void test_attempts_without_quorum(void)
 	dlock_claim *claim = claim_on(&c, "attempts", 60000);
 	dlock_wait few = { .deadline = DLOCK_FOREVER, .attempts = 3, .pause = 10 * DLOCK_MS };
 
-	unsigned long before = dlock_pool_opened(&c.pool);
-	check(dlock_claim_acquire(claim, &few, &c.error) == DLOCK_QUORUM && dlock_pool_opened(&c.pool) - before == 2 + 3 * 3,
-		"three attempts on what is dead (%lu)", dlock_pool_opened(&c.pool) - before);
+	unsigned long before = dlock_pool_opened(c.pool);
+	check(dlock_claim_acquire(claim, &few, &c.error) == DLOCK_QUORUM && dlock_pool_opened(c.pool) - before == 2 + 3 * 3,
+		"three attempts on what is dead (%lu)", dlock_pool_opened(c.pool) - before);
 	dlock_claim_free(claim);
 	client_drain(&c);
 	check(taken("attempts") == 0, "leave nothing");
@@ -1126,7 +1127,7 @@ static void test_fork(void)
 		"the parent still holds it");
 	check(let_go(&c, claim), "and releases");
 	client_drain(&c);
-	check(taken("fork") == 0 && dlock_pool_opened(&c.pool) == SERVERS, "over its own connections");
+	check(taken("fork") == 0 && dlock_pool_opened(c.pool) == SERVERS, "over its own connections");
 	client_free(&c);
 }
 

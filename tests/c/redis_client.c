@@ -20,10 +20,10 @@ dlock_server *test_server_at(const char *dsn)
 
 client client_at(const char *dsn)
 {
-	client client = { { NULL }, NULL, { "" } };
+	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *server = test_server_at(dsn);
 
-	client.engine = dlock_single_new(&client.pool, server, PREFIX, strlen(PREFIX));
+	client.engine = dlock_single_new(client.pool, server, PREFIX, strlen(PREFIX));
 	dlock_server_release(server);
 	return client;
 }
@@ -43,13 +43,13 @@ client client_of(const test_server *server, dlock_nanos read_timeout)
 
 client client_quorum_at(const char *const *dsns, int count)
 {
-	client client = { { NULL }, NULL, { "" } };
+	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < count; i++) {
 		servers[i] = test_server_at(dsns[i]);
 	}
-	client.engine = dlock_quorum_new(&client.pool, servers, count, PREFIX, strlen(PREFIX));
+	client.engine = dlock_quorum_new(client.pool, servers, count, PREFIX, strlen(PREFIX));
 	for (int i = 0; i < count; i++) {
 		dlock_server_release(servers[i]);
 	}
@@ -71,12 +71,13 @@ client client_quorum(const test_server *servers, int count, dlock_nanos read_tim
 void client_free(client *client)
 {
 	dlock_engine_release(client->engine);
-	dlock_pool_clear(&client->pool);
+	dlock_pool_clear(client->pool);
+	free(client->pool);
 }
 
 void client_drain(client *client)
 {
-	dlock_pool_drain(&client->pool, dlock_now() + 2 * DLOCK_SECOND);
+	dlock_pool_drain(client->pool, dlock_now() + 2 * DLOCK_SECOND);
 }
 
 dlock_conn *client_conn(const client *client, int n)
@@ -84,10 +85,10 @@ dlock_conn *client_conn(const client *client, int n)
 	int count = 0;
 	dlock_conn *conn;
 
-	for (conn = client->pool.first; conn; conn = conn->next) {
+	for (conn = client->pool->first; conn; conn = conn->next) {
 		count++;
 	}
-	conn = client->pool.first; /* the newest first */
+	conn = client->pool->first; /* the newest first */
 	for (int i = count - 1; i > n; i--) {
 		conn = conn->next;
 	}

@@ -6,7 +6,7 @@
 
 /* What a test of the Redis engines works with: a pool and an engine, as a process has them. */
 typedef struct {
-	dlock_pool pool;
+	dlock_pool *pool; /* on the heap, since a client is passed by value and its engine keeps the address */
 	dlock_engine *engine;
 	dlock_error error;
 } client;

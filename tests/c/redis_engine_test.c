@@ -100,7 +100,7 @@ static void test_key_space(void)
 		bad += !passes(&c, name, 0);
 	}
 	check(bad == 0 && server_integer(&server, "DBSIZE") == 1, "a hundred resources leave one key");
-	check(dlock_pool_opened(&c.pool) == 1, "over one connection");
+	check(dlock_pool_opened(c.pool) == 1, "over one connection");
 	client_free(&c);
 }
 
@@ -121,7 +121,7 @@ static void test_abandon(void)
 	check(has(&server, fresh), "abandoned once only");
 	dlock_claim_abandon(fresh);
 	client_drain(&c);
-	check(has_nobody(&server, "abandon") && !dlock_conn_busy(c.pool.first), "drained");
+	check(has_nobody(&server, "abandon") && !dlock_conn_busy(c.pool->first), "drained");
 	dlock_claim_free(claim);
 	dlock_claim_free(fresh);
 	client_free(&c);
@@ -285,7 +285,7 @@ static void test_script_flush(void)
 		dlock_claim_free(claims[i]);
 	}
 	check(bad == 0 && has(&server, again), "pipelined releases all went through");
-	check(let_go(&c, again) && dlock_pool_opened(&c.pool) == 1, "over one connection");
+	check(let_go(&c, again) && dlock_pool_opened(c.pool) == 1, "over one connection");
 	client_free(&c);
 }
 
@@ -325,7 +325,7 @@ static void test_killed_connection(void)
 		kill_clients();
 		check(let_go(&c, claim), "and before its release");
 	}
-	check(dlock_pool_opened(&c.pool) == 16, "once for each time (%lu)", dlock_pool_opened(&c.pool));
+	check(dlock_pool_opened(c.pool) == 16, "once for each time (%lu)", dlock_pool_opened(c.pool));
 	claim = claim_on(&c, "killed", 60000);
 	acquire(&c, claim, 0);
 	kill_clients();
@@ -352,7 +352,7 @@ static void test_killed_under_way(void)
 			client c = client_of(&server, 20 * DLOCK_SECOND);
 			dlock_claim *claim = claim_on(&c, "under-way", 60000);
 			dlock_status status = acquire(&c, claim, 0);
-			bool good = kills == 1 ? status == DLOCK_OK && dlock_pool_opened(&c.pool) == 2
+			bool good = kills == 1 ? status == DLOCK_OK && dlock_pool_opened(c.pool) == 2
 				: status == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "closed the connection");
 			_exit(!good || (kills == 1 && release(&c, claim) != DLOCK_OK));
 		}
@@ -422,7 +422,7 @@ static void test_drain_is_bounded(void)
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
 	dlock_nanos start = dlock_now();
-	dlock_pool_drain(&c.pool, start + 100 * DLOCK_MS);
+	dlock_pool_drain(c.pool, start + 100 * DLOCK_MS);
 	check(dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < DLOCK_SECOND, "a dead server does not hang a request's end");
 	server_thaw(&server);
 	client_free(&c); /* at once: what was sent is executed all the same */
@@ -918,7 +918,7 @@ static void test_fork(void)
 		check(has(&server, claim) && look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_OK,
 			"the parent still holds it");
 	}
-	check(let_go(&c, claim) && dlock_pool_opened(&c.pool) == 1, "over the same connection");
+	check(let_go(&c, claim) && dlock_pool_opened(c.pool) == 1, "over the same connection");
 	dlock_claim_free(waiting);
 	client_free(&c);
 }
@@ -966,7 +966,7 @@ static void test_fork_and_use(void)
 	check(write(go[1], "x", 1) == 1, "go");
 	int bad = exit_of(pid);
 	check(bad == 0, "they end well (%d)", bad);
-	check(extend(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim) && dlock_pool_opened(&c.pool) == 1,
+	check(extend(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim) && dlock_pool_opened(c.pool) == 1,
 		"the parent's connection still works");
 	close(go[0]), close(go[1]), close(done[0]), close(done[1]);
 	client_free(&c);
@@ -1001,7 +1001,7 @@ static void test_fork_under_way(void)
 	check(passes(&c, "way-3", 0), "the parent gets its answers");
 	int bad = exit_of(pid);
 	check(bad == 0, "the child its own (%d)", bad);
-	check(dlock_pool_opened(&c.pool) == 1 && server_integer(&server, "DBSIZE") == 1, "all is released");
+	check(dlock_pool_opened(c.pool) == 1 && server_integer(&server, "DBSIZE") == 1, "all is released");
 	exit_of(thaw);
 	client_free(&c);
 }

@@ -12,7 +12,8 @@ require __DIR__ . '/../inc/zk.inc';
 
 $server = zk_private();
 $timeout = 50.0; // it is not by the clock that the loss is found
-$lock = new ZkLock($server->hosts(), sessionTimeout: $timeout);
+$relay = new ZkRelay($server->hosts());
+$lock = new ZkLock($relay->hosts(), sessionTimeout: $timeout);
 $resource = unique();
 $lease = $lock->acquire($resource, 0);
 same(true, $lock->lock("$resource-2", 0), 'lock()');
@@ -35,8 +36,8 @@ same(false, $lock->lock($resource, 0), 'still locked');
 // It comes back, and has never heard of the session.
 $start = hrtime(true);
 fails('Dlock\LeaseLostException', '*lost before its critical section ended*', fn () => $lock->synchronized("$resource-3",
-    function (Dlock\Lease $inner) use ($server, $lease, $start, $timeout) {
-        $server->restartEmpty();
+    function (Dlock\Lease $inner) use ($server, $relay, $lease, $start, $timeout) {
+        $server->forget($relay);
         wait_for(fn () => !$inner->isHeld(), 40, 'the loss');
         holds(hrtime(true) - $start < $timeout * 1e9, 'lost before the timeout');
         same([Dlock\LeaseState::Lost, Dlock\LeaseState::Lost, 0.0], [$inner->state(), $lease->state(), $lease->remaining()], 'all leases of the session');
@@ -48,8 +49,8 @@ fails('Dlock\LeaseLostException', '*was lost*', fn () => $lease->assertHeld());
 same(true, $lock->lock($resource, 20), 'lock() in a new session');
 holds(!in_array(zk_owner($server->raw(), $resource), [0, $owner], true), 'it is a new one');
 same(2, Dlock\stats()['sessions'], 'sessions');
-$e = thrown_by(fn () => $lock->synchronized("$resource-3", function (Dlock\Lease $inner) use ($server) {
-    $server->restartEmpty();
+$e = thrown_by(fn () => $lock->synchronized("$resource-3", function (Dlock\Lease $inner) use ($server, $relay) {
+    $server->forget($relay);
     wait_for(fn () => !$inner->isHeld(), 40, 'the loss');
     throw new LogicException('of the section');
 }));

@@ -1,0 +1,73 @@
+--TEST--
+ZkLock: servers that cannot be reached give a ConnectionException that names them, in time
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+
+$calls = [
+    'lock' => fn ($lock) => $lock->lock('x'),
+    'lock, once' => fn ($lock) => $lock->lock('x', 0),
+    'acquire' => fn ($lock) => $lock->acquire('x'),
+    'tryAcquire' => fn ($lock) => $lock->tryAcquire('x'),
+    'synchronized' => fn ($lock) => $lock->synchronized('x', fn () => print("no\n")),
+    'isLocked' => fn ($lock) => $lock->isLocked('x'),
+];
+$hosts = '127.0.0.1:' . closed_port() . ',127.0.0.1:' . closed_port();
+foreach ($calls as $name => $call) {
+    $lock = new ZkLock($hosts, sessionTimeout: 0.5);
+    $time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at $hosts: no connection within 0.5 s (127.0.0.1:*: Connection refused)", fn () => $call($lock), $name));
+    within(0.1, $time, 5, "seconds of $name()");
+    same(false, $lock->release('x'), "release() after $name()");
+}
+
+// A server that accepts, and says nothing. The kernel accepts for it.
+$silent = stream_socket_server('tcp://127.0.0.1:0');
+$hosts = stream_socket_get_name($silent, false);
+$lock = new ZkLock($hosts, sessionTimeout: 0.5);
+$time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at $hosts: no connection within 0.5 s*", fn () => $lock->lock('x')));
+within(0.1, $time, 5, 'seconds with a silent server');
+
+// Names that nobody knows, which the client library does not take in a list either.
+$time = seconds(fn () => fails('Dlock\ConnectionException', 'ZooKeeper at no-such-host.invalid:2181: *resolved*',
+    fn () => (new ZkLock('no-such-host.invalid:2181', sessionTimeout: 1))->lock('x')));
+within(0, $time, 30, 'seconds with an unknown host');
+
+// A server that comes after a while.
+$port = closed_port();
+$dead = "127.0.0.1:$port";
+$lock = new ZkLock("$dead," . zk_hosts(), sessionTimeout: 10);
+same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'one of two servers is dead');
+$lock = new ZkLock(zk_hosts() . ",$dead", sessionTimeout: 10);
+same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'one of two servers is dead');
+$lock = new ZkLock(['host' => '127.0.0.1', 'port' => (int) explode(':', zk_hosts())[1]]);
+same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'the array form');
+$lock = new ZkLock(['host' => zk_hosts()]);
+same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'the array form without port');
+
+// The object goes on when the server is there.
+$server = zk_private();
+$lock = new ZkLock($server->hosts(), sessionTimeout: 2);
+$server->kill();
+fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: no connection within 2 s (*Connection refused)", fn () => $lock->lock('x'));
+$server->restart();
+same(true, wait_for(function () use ($lock) {
+    try {
+        return $lock->lock('x', 0);
+    } catch (Dlock\ConnectionException) {
+        return false;
+    }
+}, 30, 'the lock'), 'lock() when the server is there');
+// And a release that cannot be told to the server says so.
+$server->kill();
+fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: *", fn () => $lock->release('x'), 'release()');
+same(false, $lock->release('x'), 'a second release()');
+echo "done\n";
+?>
+--EXPECT--
+done
