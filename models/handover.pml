@@ -23,6 +23,7 @@
  *   -DEXTENSION_TAKEN_FOR_GRANTED   the full lease is believed in before the server has said that it was set
  *   -DEXTENSION_NOT_READ        nor is it heard when the server says that it was not set
  *   -DRELEASE_WITHOUT_COMPARE   a release takes the lock from whoever has it
+ *   -DSILENT_BREAK              the client never hears that its inbox is gone, though the server skips it for that
  *   -DTOKEN_REUSED              a token that was given back is used for the next attempt
  */
 
@@ -601,7 +602,13 @@ proctype Foreign()
 #ifdef PROMPT
 /* Is there nothing that a client, or its connection, would do at once? */
 #define SETTLED(i) (call[i] == NONE && state[i] != ABANDONING && extension[i] == NONE \
-	&& !(state[i] == WAITING && (grant[i] || CAN_LOOK(i))) && !(state[i] == HOLDING && belief[i] <= 1))
+	&& !(state[i] == WAITING && (grant[i] || CAN_LOOK(i) || HEARS_OF_BREAK(i))) && !(state[i] == HOLDING && belief[i] <= 1))
+/* A connection that one end has closed, the other hears of. -DSILENT_BREAK: it may not (a firewall that forgot it). */
+#if FAULTS > 0 && !defined(SILENT_BREAK)
+#define HEARS_OF_BREAK(i) (inbox[i] == GONE)
+#else
+#define HEARS_OF_BREAK(i) false
+#endif
 #ifdef NO_RECHECK
 #define CAN_LOOK(i) false
 #else

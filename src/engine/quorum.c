@@ -9,16 +9,15 @@
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), with all servers asked at once. */
 
 typedef struct {
-	dlock_conn *conn;   /* the pool's, as the inbox */
-	dlock_inbox *inbox; /* NULL: nobody has waited yet */
+	dlock_conn *conn; /* the pool's */
 	bool failed;
 	dlock_error error; /* why, if it failed in the last operation */
 } member;
 
 typedef struct {
 	dlock_engine base;
-	dlock_pool *pool;
 	dlock_keyring *keys;
+	dlock_inbox *inboxes[DLOCK_MOST_SERVERS]; /* the pool's; not connected before somebody waits */
 	int64_t highest_token; /* the largest fencing token seen */
 	int count, quorum;
 	member members[];
@@ -29,6 +28,7 @@ typedef struct {
 	unsigned attempts;
 	dlock_nanos look; /* when to try again without having been told */
 	uint64_t asked;   /* the servers that may have the lock, one bit each */
+	uint64_t queued;  /* the servers in whose queues it may be */
 	uint64_t told;    /* the servers that said that it is its turn */
 	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
 	char waiter[DLOCK_TOKEN_LEN + 1];
@@ -221,11 +221,12 @@ static void leave(quorum_claim *claim, uint64_t except)
 {
 	quorum_engine *engine = engine_of(claim);
 
-	for (int i = 0; claim->ticket && i < engine->count; i++) {
-		if (!(except >> i & 1)) {
+	for (int i = 0; i < engine->count; i++) {
+		if ((claim->queued & ~except) >> i & 1) {
 			send_and_forget(engine, i, dlock_call_leave(claim_keys(claim), claim->waiter, false));
 		}
 	}
+	claim->queued = 0;
 	claim->ticket = 0;
 	if (claim->base.state == DLOCK_CLAIM_WAITING) {
 		claim->base.state = DLOCK_CLAIM_NEW;
@@ -303,13 +304,16 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 			member->failed = true;
 			member->error = member->conn->error;
 		} else {
-			request.inbox = queue && dlock_inbox_is_open(member->inbox) ? member->inbox : NULL;
+			request.inbox = queue && dlock_inbox_is_open(engine->inboxes[i]) ? engine->inboxes[i] : NULL;
 			ask(votes, i, dlock_call_acquire(claim_keys(claim), &request));
 		}
 	}
 	hold(votes, until);
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = votes->calls[i];
+		if (queue && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
+			claim->queued |= UINT64_C(1) << i;
+		}
 		if (call && votes->votes[i] != VOTE_NO && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->asked |= UINT64_C(1) << i;
 		}
@@ -415,24 +419,11 @@ static dlock_nanos next_look(ballot *votes)
 	return dlock_next_look(&refusals[missing - 1]);
 }
 
-static bool open_inboxes(quorum_engine *engine, dlock_inbox **inboxes)
-{
-	for (int i = 0; i < engine->count; i++) {
-		member *member = &engine->members[i];
-		if (!member->inbox && !(member->inbox = dlock_pool_inbox(engine->pool, member->conn->server))) {
-			return false;
-		}
-		inboxes[i] = member->inbox;
-	}
-	dlock_inboxes_open(inboxes, engine->count, engine->quorum);
-	return true;
-}
-
 /* Once one server has said that it is the claim's turn, the others of a quorum follow within a round trip or never. */
 #define TOLD_TOGETHER (10 * DLOCK_MS)
 
 /* Sleeps until a quorum has said that it is the claim's turn, or it is time to look. */
-static int wait_for_turn(quorum_claim *claim, dlock_inbox **inboxes, const dlock_wait *wait)
+static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 {
 	quorum_engine *engine = engine_of(claim);
 	dlock_nanos until = claim->look < wait->deadline ? claim->look : wait->deadline;
@@ -441,7 +432,7 @@ static int wait_for_turn(quorum_claim *claim, dlock_inbox **inboxes, const dlock
 		bool first = claim->told == 0;
 		int told = 0;
 		for (int i = 0; i < engine->count; i++) {
-			claim->told |= (uint64_t) dlock_inbox_take(inboxes[i], claim->waiter, NULL) << i;
+			claim->told |= (uint64_t) dlock_inbox_take(engine->inboxes[i], claim->waiter, NULL) << i;
 			told += claim->told >> i & 1;
 		}
 		if (told >= engine->quorum) {
@@ -450,7 +441,7 @@ static int wait_for_turn(quorum_claim *claim, dlock_inbox **inboxes, const dlock
 		if (first && told > 0 && dlock_after(dlock_now(), TOLD_TOGETHER) < until) {
 			until = dlock_after(dlock_now(), TOLD_TOGETHER);
 		}
-		int woken = dlock_inboxes_wait(inboxes, engine->count, until, wait);
+		int woken = dlock_inboxes_wait(engine->inboxes, engine->count, until, wait);
 		if (woken <= 0) {
 			return woken;
 		}
@@ -461,15 +452,13 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 {
 	quorum_claim *claim = (quorum_claim *) base;
 	quorum_engine *engine = engine_of(claim);
-	dlock_inbox *inboxes[DLOCK_MOST_SERVERS];
 	ballot votes;
 
 	for (;;) {
 		bool last = (wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline)
 			|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
-		if (base->waited && !open_inboxes(engine, inboxes)) {
-			quorum_abandon(base);
-			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		if (base->waited && !last) {
+			dlock_inboxes_open(engine->inboxes, engine->count, engine->quorum);
 		}
 		dlock_status status = attempt(claim, base->waited && !last, &votes, error);
 		claim->attempts++;
@@ -483,10 +472,10 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		}
 		claim->look = wait->attempts ? dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US
 			: next_look(&votes);
-		if (!base->waited) {
-			base->waited = true; /* the first wait: queue, at once */
-			claim->attempts -= wait->attempts > 0;
-		} else if (wait_for_turn(claim, inboxes, wait) == DLOCK_WAIT_INTERRUPTED) {
+		/* The first time: queue at once, by another attempt, unless attempts are counted. */
+		bool pause = base->waited || wait->attempts;
+		base->waited = true;
+		if (pause && wait_for_turn(claim, wait) == DLOCK_WAIT_INTERRUPTED) {
 			return DLOCK_INTERRUPTED;
 		}
 	}
@@ -690,12 +679,12 @@ dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int cou
 	dlock_engine_init(&engine->base, &quorum_ops);
 	engine->count = count;
 	engine->quorum = count / 2 + 1;
-	engine->pool = pool;
 	engine->keys = dlock_keyring_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	bool good = engine->keys != NULL;
 	for (int i = 0; good && i < count; i++) {
 		engine->members[i].conn = dlock_pool_conn(pool, servers[i]);
-		good = engine->members[i].conn != NULL;
+		engine->inboxes[i] = dlock_pool_inbox(pool, servers[i]);
+		good = engine->members[i].conn && engine->inboxes[i];
 	}
 	if (!good) {
 		quorum_destroy(&engine->base);

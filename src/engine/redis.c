@@ -100,6 +100,7 @@ dlock_call *dlock_call_holder(dlock_keys keys)
 
 /* ---- replies ---- */
 
+#define NEEDED_PASSWORD "; give the password in the server's specification"
 #define NEEDED_RIGHTS "; the user needs the commands and keys that the README lists"
 #define NO_CLUSTER "; it is a node of a Redis Cluster: locks need one server, or RedLock"
 
@@ -109,7 +110,9 @@ static const char *advice(const char *reply)
 	static const struct {
 		const char *code, *text;
 	} known[] = {
-		{ "NOAUTH", "; give the password in the server's specification" },
+		{ "NOAUTH", NEEDED_PASSWORD },
+		/* What Redis says to a long command of somebody who has not logged in. */
+		{ "ERR Protocol error: unauthenticated", NEEDED_PASSWORD },
 		{ "NOPERM", NEEDED_RIGHTS }, { "ERR The user executing the script", NEEDED_RIGHTS },
 		{ "READONLY", "; it is a replica: locks are taken on the master" },
 		{ "MOVED", NO_CLUSTER }, { "CROSSSLOT", NO_CLUSTER },

@@ -8,9 +8,8 @@
 
 typedef struct {
 	dlock_engine base;
-	dlock_pool *pool;
 	dlock_conn *conn;   /* the pool's, as the inbox */
-	dlock_inbox *inbox; /* NULL: nobody has waited yet */
+	dlock_inbox *inbox; /* not connected before somebody waits */
 	dlock_keyring *keys;
 } single_engine;
 
@@ -201,19 +200,6 @@ static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 	return DLOCK_TIMEOUT;
 }
 
-static bool open_inbox(single_engine *engine, dlock_error *error)
-{
-	if (!engine->inbox && !(engine->inbox = dlock_pool_inbox(engine->pool, engine->conn->server))) {
-		dlock_fail(error, DLOCK_FAILED, "Out of memory");
-		return false;
-	}
-	if (!dlock_inbox_is_open(engine->inbox) && dlock_inboxes_open(&engine->inbox, 1, 1) == 0) {
-		*error = engine->inbox->conn->error;
-		return false;
-	}
-	return true;
-}
-
 static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	single_claim *claim = (single_claim *) base;
@@ -228,11 +214,12 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 				return left;
 			}
 		}
-		if (!last && base->waited && !open_inbox(engine, error)) {
+		if (!last && base->waited && dlock_inboxes_open(&engine->inbox, 1, 1) == 0) {
 			dlock_claim_abandon(base);
+			*error = engine->inbox->conn->error;
 			return DLOCK_CONNECTION;
 		}
-		bool queue = !last && engine->inbox && dlock_inbox_is_open(engine->inbox);
+		bool queue = !last && dlock_inbox_is_open(engine->inbox);
 		dlock_status status = attempt(claim, queue, &answer, error);
 		if (status != DLOCK_TIMEOUT || last) {
 			return status;
@@ -357,10 +344,10 @@ dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const cha
 		return NULL;
 	}
 	dlock_engine_init(&engine->base, &single_ops);
-	engine->pool = pool;
 	engine->conn = dlock_pool_conn(pool, server);
+	engine->inbox = dlock_pool_inbox(pool, server);
 	engine->keys = dlock_keyring_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
-	if (!engine->conn || !engine->keys) {
+	if (!engine->conn || !engine->inbox || !engine->keys) {
 		single_destroy(&engine->base);
 		return NULL;
 	}

@@ -118,6 +118,9 @@ int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 	dlock_conn *conns[AT_ONCE];
 	opening opening = { inboxes, count < AT_ONCE ? count : AT_ONCE, enough, 0 };
 
+	if (is_settled(&opening) && opening.open == opening.count) {
+		return opening.open;
+	}
 	for (int i = 0; i < opening.count; i++) {
 		conns[i] = inboxes[i]->conn;
 		update(inboxes[i]);

@@ -36,16 +36,15 @@ foreach (['DistributedLock', 'RedLock'] as $kind) {
         }
     }
     end($line)->say('release');
-    // The one on the server's next turn is told, and nobody else. (RedLock may tell one again, who had to try twice.)
-    foreach ($messages as $server => $count) {
-        within($kind === 'DistributedLock' ? 12 : 9, $count, $kind === 'DistributedLock' ? 12 : 18, "$kind: messages for 12 hand-overs on server $server");
-    }
+    // RedLock: a hint from each server that the holder had a majority on; and one may be told again, who had to try twice.
+    $servers = count($messages);
+    within(12, array_sum($messages), $servers === 1 ? 12 : 18 * $servers, "$kind: messages for 12 hand-overs");
     // Waiters look again now and then: not in each of twelve short moments.
     same(0, min($woken), "$kind: other processes woken by a hand-over");
     within(0, median($woken), 3, "$kind: other processes woken, usually");
     // A release and a new lease time; RedLock: a release, an attempt, leaving the queue.
     foreach ($sent as $server => $counts) {
-        within(1, min($counts), $kind === 'DistributedLock' ? 2 : 3, "$kind: commands for a hand-over on server $server");
+        within($servers === 1 ? 1 : 0, min($counts), $kind === 'DistributedLock' ? 2 : 3, "$kind: commands for a hand-over on server $server");
     }
     unset($messages, $sent);
 }
