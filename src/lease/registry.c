@@ -11,6 +11,7 @@ void dlock_registry_add(dlock_registry *registry, dlock_claim *claim)
 		claim->next->previous = claim;
 	}
 	registry->first = claim;
+	registry->count++;
 }
 
 void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim)
@@ -26,6 +27,7 @@ void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim)
 	if (claim->next) {
 		claim->next->previous = claim->previous;
 	}
+	registry->count--;
 	claim->registered = false;
 	claim->previous = claim->next = NULL;
 }
@@ -38,6 +40,24 @@ dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *tok
 		}
 	}
 	return NULL;
+}
+
+void dlock_registry_purge(dlock_registry *registry)
+{
+	dlock_nanos remaining;
+
+	if (registry->count < registry->purge_at) {
+		return;
+	}
+	for (dlock_claim *claim = registry->first, *next; claim; claim = next) {
+		next = claim->next;
+		if (!claim->owned && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST) {
+			dlock_registry_remove(registry, claim);
+			dlock_claim_abandon(claim);
+			dlock_claim_free(claim);
+		}
+	}
+	registry->purge_at = registry->count < 32 ? 64 : 2 * registry->count;
 }
 
 void dlock_registry_clear(dlock_registry *registry)

@@ -7,6 +7,8 @@
  * when the request ends, whatever way it ends. */
 typedef struct {
 	dlock_claim *first;
+	size_t count;
+	size_t purge_at; /* the count at which it is worth looking for claims whose time is over */
 } dlock_registry;
 
 void dlock_registry_add(dlock_registry *registry, dlock_claim *claim);
@@ -16,6 +18,9 @@ void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim);
 
 /* The held claim with this token that this process acquired, or NULL. */
 dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *token);
+
+/* Abandons and frees the claims that no object owns and whose time is over. Amortised over the calls it takes O(1). */
+void dlock_registry_purge(dlock_registry *registry);
 
 /* Abandons all claims that are marked for it and empties the registry. Frees the claims that no object owns. */
 void dlock_registry_clear(dlock_registry *registry);

@@ -96,6 +96,9 @@ static bool field(const char **text, const char *end, const char **start, size_t
 
 static bool number(const char *text, size_t len, int64_t *out)
 {
+	if (len == 0 || len > 17) { /* more could overflow */
+		return false;
+	}
 	*out = 0;
 	for (size_t i = 0; i < len; i++) {
 		if (text[i] < '0' || text[i] > '9') {
@@ -103,7 +106,7 @@ static bool number(const char *text, size_t len, int64_t *out)
 		}
 		*out = *out * 10 + (text[i] - '0');
 	}
-	return len > 0 && len < 18;
+	return true;
 }
 
 static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, dlock_error *error)

@@ -130,10 +130,16 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 
 /* ---- acquiring and releasing ---- */
 
+/* exit() destroys the variables of the functions that it leaves before anything else knows of it. */
+static bool is_ending(void)
+{
+	return (EG(flags) & EG_FLAGS_IN_SHUTDOWN) || (EG(exception) && zend_is_unwind_exit(EG(exception)));
+}
+
 void dlock_drop_claim(dlock_claim *claim)
 {
 	/* When the whole request ends, an object that ends with it may have been told to leave its locks alone. */
-	if (claim->release_at_end || !(EG(flags) & EG_FLAGS_IN_SHUTDOWN)) {
+	if (claim->release_at_end || !is_ending()) {
 		dlock_claim_abandon(claim);
 	}
 	dlock_registry_remove(&DLOCK_G(registry), claim);

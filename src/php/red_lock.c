@@ -137,7 +137,9 @@ ZEND_METHOD(RedLock, lock)
 		}
 		RETURN_FALSE;
 	}
-	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends. */
+	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
+	 * its time is over. */
+	dlock_registry_purge(&DLOCK_G(registry));
 	dlock_claim_look(claim, &remaining);
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
@@ -174,9 +176,16 @@ ZEND_METHOD(RedLock, unlock)
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	bool same = claim && !claim->owned && claim->engine == manager->engine && claim->resource_len == Z_STRLEN_P(resource)
-		&& !memcmp(claim->resource, Z_STRVAL_P(resource), claim->resource_len);
-	if (!same) {
+	if (claim && (claim->owned || claim->resource_len != Z_STRLEN_P(resource)
+			|| memcmp(claim->resource, Z_STRVAL_P(resource), claim->resource_len))) {
+		claim = NULL;
+	}
+	if (claim && claim->engine != manager->engine) { /* another object's, which leaves it to this one */
+		dlock_registry_remove(&DLOCK_G(registry), claim);
+		dlock_claim_free(claim);
+		claim = NULL;
+	}
+	if (!claim) {
 		/* From another process, request or object: any server may have it. */
 		claim = dlock_claim_new(manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
 		if (!claim) {

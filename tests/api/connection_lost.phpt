@@ -71,6 +71,7 @@ foreach (['lock', 'isLocking', 'expire', 'release', 'acquire', 'refresh', 'Lease
 // Killed again and again while waiting.
 $holder = new DistributedLock($server->dsn() . '/3');
 same(true, $holder->lock('contended', 0, 100), 'lock() of the holder');
+$parents = array_map('strval', client_ids($redis));
 $waiter = fork_child(function (callable $say) use ($dsn) {
     $lock = new DistributedLock($dsn);
     $lock->acquire('warm')->release();
@@ -79,13 +80,15 @@ $waiter = fork_child(function (callable $say) use ($dsn) {
     return [$got, $lock->isLocking('contended'), $lock->release('contended')];
 });
 same('waits', $waiter->hear(), 'the waiter');
+$killed = [];
 for ($i = 0; $i < 5; $i++) {
-    $before = connections_received($redis);
-    preg_match_all('/^id=(\d+) .*user=app/m', $redis->cmd('CLIENT', 'LIST'), $found);
-    foreach ($found[1] as $id) {
-        thrown_by(fn () => $redis->cmd('CLIENT', 'KILL', 'ID', $id)); // it may be gone already
-    }
-    wait_for(fn () => connections_received($redis) > $before, 20, 'the waiter to connect again');
+    // Its connection is a new one each time, over which it has asked again.
+    $id = wait_for(function () use ($redis, $parents, &$killed) {
+        preg_match_all('/^id=(\d+) .*cmd=evalsha.* user=app/m', $redis->cmd('CLIENT', 'LIST'), $found);
+        return array_values(array_diff($found[1], $parents, $killed))[0] ?? null;
+    }, 20, 'the waiter to ask again');
+    thrown_by(fn () => $redis->cmd('CLIENT', 'KILL', 'ID', $id));
+    $killed[] = $id;
 }
 same(true, $holder->isLocking('contended'), 'isLocking() of the holder');
 same(true, $holder->release('contended'), 'release() of the holder');

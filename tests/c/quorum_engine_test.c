@@ -1117,9 +1117,14 @@ static void test_raise(void)
 
 /* ---- fork ---- */
 
+static bool is_held_everywhere(void *claim)
+{
+	return holding(claim) == SERVERS;
+}
+
 static void test_fork(void)
 {
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	client c = client_quorum(servers, SERVERS, 10 * READ_TIMEOUT); /* the straggler is not to be given up meanwhile */
 	dlock_claim *claim = claim_on(&c, "fork", 60000);
 
 	check(warm(&c), "warm");
@@ -1140,7 +1145,7 @@ static void test_fork(void)
 	int bad = exit_of(pid);
 	check(bad == 0, "a child leaves it alone and locks by itself (%d)", bad);
 	server_thaw(&servers[1]);
-	check(is_everywhere("fork") && look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_OK,
+	check(eventually(is_held_everywhere, claim) && look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_OK,
 		"the parent still holds it");
 	check(let_go(&c, claim), "and releases");
 	client_drain(&c);

@@ -85,7 +85,7 @@ foreach ($users as $name => $holder_auth) {
 // ---- secrets ----
 $lease = $alice->acquire('own', 10);
 $shown = '';
-$texts = function (callable $do) use (&$shown) {
+$texts = function (#[SensitiveParameter] callable $do) use (&$shown) {
     $e = thrown_by($do);
     holds($e !== null, 'something is thrown');
     $shown .= $e . var_export($e?->getTrace(), true);

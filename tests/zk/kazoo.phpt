@@ -5,7 +5,7 @@ ZkLock: contends with kazoo (python3-kazoo) over the same path: one at a time, i
 require __DIR__ . '/../inc/skipif.inc';
 skip_unless_zookeeper();
 skip_unless_functions('pcntl_fork', 'posix_kill');
-exec('python3 -c "import kazoo" 2>&1', $output, $code);
+exec('/usr/bin/python3 -c "import kazoo" 2>&1', $output, $code);
 $code === 0 || die('skip no python3-kazoo');
 ?>
 --FILE--
@@ -20,7 +20,7 @@ $directory = temporary_directory();
 $log = "$directory/log";
 touch($log);
 $zk->createPath("/locks/$resource"); // kazoo does not make it again when it goes
-file_put_contents("$directory/kazoo.py", '
+file_put_contents("$directory/contender.py", '
 import sys, time, os
 from kazoo.client import KazooClient
 hosts, path, log, name, sections = sys.argv[1:]
@@ -46,7 +46,7 @@ client.stop()
 $pythons = [];
 foreach (['kazoo-1', 'kazoo-2'] as $name) {
     $process = proc_open(
-        ['setpriv', '--pdeathsig', 'KILL', 'python3', "$directory/kazoo.py", zk_hosts(), "/locks/$resource", $log, $name, (string) $sections],
+        ['setpriv', '--pdeathsig', 'KILL', '/usr/bin/python3', "$directory/contender.py", zk_hosts(), "/locks/$resource", $log, $name, (string) $sections],
         [['pipe', 'r'], ['pipe', 'w'], ['file', "$directory/$name.err", 'w']], $pipes);
     $pythons[$name] = [$process, $pipes];
 }

@@ -1,0 +1,92 @@
+--TEST--
+ZkLock: locks are free soon after the end of their process, in whatever way it ends; after SIGKILL with its session
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+skip_unless_functions('pcntl_fork', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+
+$zk = zk_raw();
+$ends = [
+    'the end of the script' => ['', ''],
+    'exit' => ['exit(3);', ''],
+    'die in a function' => ['(function () { $inner = (new ZkLock($GLOBALS["argv"][1], sessionTimeout: 50))->acquire($GLOBALS["argv"][2] . "-2"); die("bye"); })();', 'bye'],
+    'an uncaught exception' => ['throw new RuntimeException("uncaught");', 'Uncaught RuntimeException: uncaught'],
+    'a fatal error' => ['eval("abstract class A { abstract function f(); } class B extends A {}");', 'Fatal error'],
+    'the memory limit' => ['str_repeat("x", 500_000_000);', 'Allowed memory size'],
+    'the time limit' => ['set_time_limit(1); while (true);', 'Maximum execution time'],
+    'exit in a section' => ['$lock->synchronized($argv[2] . "-2", fn () => exit(3));', ''],
+    'a fatal error in a section' => ['$lock->synchronized($argv[2] . "-2", fn () => eval("abstract class A { abstract function f(); } class B extends A {}"));', 'Fatal error'],
+    'SIGTERM with a handler' => ['pcntl_async_signals(true); pcntl_signal(SIGTERM, fn () => exit(3)); posix_kill(getmypid(), SIGTERM);', ''],
+];
+foreach (['lock()' => '$held = $lock->lock($argv[2], 0);', 'a Lease' => '$lease = $lock->acquire($argv[2], 0); $held = $lease->isHeld();',
+    'lock() with releaseOnShutdown: false' => '$lock = new ZkLock($argv[1], sessionTimeout: 50, releaseOnShutdown: false); $held = $lock->lock($argv[2], 0);'] as $way => $take) {
+    foreach ($ends as $end => [$code, $text]) {
+        $resource = unique();
+        // A long session, so that it is not its expiry that frees the lock.
+        $child = php_child("
+            \$lock = new ZkLock(\$argv[1], sessionTimeout: 50);
+            $take
+            echo \$held ? 'held' : 'not held', \"\\n\";
+            fgets(STDIN);
+            register_shutdown_function(function () {
+                echo 'ends at ', hrtime(true), \"\\n\"; // before anything is released
+            });
+            $code
+        ", [zk_hosts(), $resource]);
+        same('held', $child->readLine(), "$way, $end");
+        same(1, count(zk_nodes($zk, $resource)), "nodes of $way, $end");
+        $child->writeLine('go');
+        wait_for_nodes($zk, 0, $resource);
+        $free = hrtime(true);
+        $output = $child->readAll();
+        holds(str_contains($output, $text), "the output of $way, $end", $output);
+        preg_match('/ends at (\d+)/', $output, $found);
+        // 200 ms are allowed; a busy machine gets more, a session would be 50 s.
+        within(-1, $free / 1e9 - ($found[1] ?? 0) / 1e9, 4, "seconds until $way is free after $end");
+        holds(in_array($child->wait(), [0, 3, 255], true), "$way, $end: the exit code", $child->wait());
+        same([], zk_nodes($zk, "$resource-2"), "nodes of a second lock of $way, $end");
+    }
+}
+
+// SIGKILL: the server does not know. Then its waiter is next.
+$resource = unique('killed');
+$timeout = 2.0;
+$child = php_child('
+    $lock = new ZkLock($argv[1], sessionTimeout: (float) $argv[3]);
+    echo $lock->lock($argv[2]) ? "held" : "not held", "\n";
+    fgets(STDIN);
+', [zk_hosts(), $resource, (string) $timeout]);
+same('held', $child->readLine(), 'the one to be killed');
+$lock = new ZkLock(zk_hosts());
+same(true, $lock->isLocked($resource), 'isLocked()');
+$child->signal(SIGKILL);
+$start = hrtime(true);
+same(128 + SIGKILL, $child->wait(), 'its end');
+same(false, $lock->lock($resource, 0), 'right after SIGKILL');
+same(true, $lock->lock($resource, 60), 'after the session timeout');
+// The server last heard of it up to a quarter of the timeout before, and looks at sessions tick by tick.
+within(0.5 * $timeout, (hrtime(true) - $start) / 1e9, 10 * $timeout, 'seconds until it was free');
+same(true, $lock->release($resource), 'release()');
+
+// A waiter that is killed does not block those behind it for longer than its session.
+$holder = zk_waiter(zk_hosts(), $resource);
+$holder->hear();
+$killed = zk_waiter(zk_hosts(), $resource, 1);
+wait_for_nodes($zk, 2, $resource);
+$behind = zk_waiter(zk_hosts(), $resource);
+wait_for_nodes($zk, 3, $resource);
+$killed->kill();
+$holder->say('release');
+same('held', $behind->hear(), 'the one behind');
+$behind->say('release');
+same([true, true], [$holder->result(), $behind->result()], 'release()');
+echo "done\n";
+?>
+--EXPECT--
+done
