@@ -145,7 +145,7 @@ function write_csv(string $file, iterable $rows): void
 
 function step(string $what): void
 {
-    fprintf(STDERR, "bench: %s\n", $what);
+    echo "bench: $what\n";
 }
 
 [, $size, $limit, $directory] = $argv;

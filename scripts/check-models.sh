@@ -2,17 +2,26 @@
 # Checks the Promela models in models/ with spin: each is searched exhaustively, and each known mistake must be found out.
 # The last line is the result: "N passed, N failed". Needs spin and a C compiler; see models/README.md.
 #
-#   scripts/check-models.sh [-v] [words]     -v: the size of each search; words: only the runs whose names contain them
+#   scripts/check-models.sh [-v] [-l] [words]    -v: the size of each search; -l: a long one too (a minute, 3 GB)
+#                                                words: only the runs whose names contain them
 #
 #   DLOCK_MODEL_JOBS=4    runs at a time (default: one per processor)
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 models=$PWD/models
-memory=1900 # MB, of all runs together
+memory=1900 # MB, of all runs together; the long one may take more
 
 verbose=0
-[ "${1:-}" != -v ] || { verbose=1; shift; }
+long=0
+while :; do
+	case "${1:-}" in
+	-v) verbose=1 ;;
+	-l) long=1 ;;
+	*) break ;;
+	esac
+	shift
+done
 only=$*
 jobs=${DLOCK_MODEL_JOBS:-$(nproc)}
 for tool in spin "${CC:-cc}"; do
@@ -22,15 +31,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # What a mistake must violate, as pan reports it
-owners='assertion violated .*belief'
+owners='assertion violated .*(belief|owners)'
 asleep='assertion violated .*free_for'
-wasted='assertion violated .*lease==1'
 stuck='assertion violated .*lock!='
 unserved='acceptance cycle'
+forgotten='assertion violated .*state\[k\]!='
 
 # Searches one model. Prints why it is not as it should be, or nothing.
 #   search directory model "macros" "what must be violated; '': nothing"
 search() {
+	[ "$long" = 0 ] || memory=$((4000 * jobs))
 	local dir=$1 model=$2 macros=$3 violated=$4 compile=(-O2 -w -DNOREDUCE "-DMEMLIM=$((memory / jobs))") run=(-m2000000 -w22)
 	mkdir "$dir"
 	cd "$dir"
@@ -49,9 +59,9 @@ search() {
 	fi
 	if ! ./pan "${run[@]}" >pan.out 2>&1; then
 		echo "pan: ended with an error: $(tail -1 pan.out)"
-	elif grep -Eqi 'max search depth|out of memory|memory limit|VECTORSZ|hash conflict.*resize fail|Search not completed' pan.out \
-			&& ! { [ -n "$violated" ] && grep -q 'errors: 1' pan.out && ! grep -Eqi 'max search depth|out of memory' pan.out; }; then
-		echo "not searched to the end: $(grep -Ei -m1 'max search depth|out of memory|memory limit|not completed' pan.out)"
+	elif grep -Eqi 'max search depth|out of memory|memory limit|too small' pan.out \
+			|| { [ -z "$violated" ] && grep -q 'errors: 0' pan.out && grep -q 'Search not completed' pan.out; }; then
+		echo "not searched to the end: $(grep -Ei -m1 'max search depth|out of memory|memory limit|too small|not completed' pan.out)"
 	elif [ -n "$violated" ]; then
 		grep -Eq "$violated" pan.out || echo "not found out: expected '$violated', $(grep -m1 -E '^pan:1|errors:' pan.out)"
 	elif ! grep -q 'errors: 0' pan.out; then
@@ -80,34 +90,48 @@ check() {
 }
 
 count=0
-holds() { check "handover: $1" handover "$2"; }
-bites() { check "handover with $1 fails as it must: $2" handover "-D$1 ${4:-}" "$3"; }
+holds() { check "$1: $2" "$1" "$3"; }
+bites() { check "$1 with $2 fails as it must: $3" "$1" "-D$2 ${5:-}" "$4"; }
 
-holds 'never two owners, no grant lost: three clients, any timing' '-DN=3'
-holds 'somebody served within the re-check: three clients, one fault' '-DPROMPT -DN=3 -DFAULTS=1'
-holds 'never two owners, no grant lost: two clients, two faults' '-DFAULTS=2'
-holds 'never two owners: a release that comes late' '-DLATE_RELEASE'
-holds 'never two owners: leases extended' '-DRENEW'
-holds 'never two owners: beside a foreign client' '-DFOREIGN'
-holds 'nobody asleep while the lock is free, no lease runs out: three clients' '-DPROMPT -DN=3'
-holds 'nobody asleep beyond the re-check: two clients, three faults' '-DPROMPT -DFAULTS=3'
-holds 'nobody asleep beyond the re-check: beside a foreign client' '-DPROMPT -DFOREIGN -DFAULTS=1'
-holds 'whoever waits is served: two clients, two faults' '-DPROMPT -DSERVED -DFAULTS=2'
-holds 'whoever waits is served: three clients' '-DPROMPT -DSERVED -DN=3'
+holds handover 'never two owners, no grant lost: three clients, any timing' '-DN=3'
+holds handover 'somebody served within the re-check: three clients, one fault' '-DPROMPT -DN=3 -DFAULTS=1'
+holds handover 'never two owners, no grant lost: two clients, two faults' '-DFAULTS=2'
+holds handover 'never two owners: a release that comes late' '-DLATE_RELEASE'
+holds handover 'never two owners: leases extended' '-DRENEW'
+holds handover 'never two owners: beside a foreign client' '-DFOREIGN'
+holds handover 'nobody asleep while the lock is free, no lease runs out: three clients' '-DPROMPT -DN=3'
+holds handover 'nobody asleep beyond the re-check: two clients, three faults' '-DPROMPT -DFAULTS=3'
+holds handover 'nobody asleep beyond the re-check: beside a foreign client' '-DPROMPT -DFOREIGN -DFAULTS=1'
+holds handover 'whoever waits is served: two clients, two faults' '-DPROMPT -DSERVED -DFAULTS=2'
+holds handover 'whoever waits is served: three clients' '-DPROMPT -DSERVED -DN=3'
 
-bites BELIEF_FROM_REPLY 'two owners' "$owners"
-bites BELIEF_FROM_READING 'two owners' "$owners"
-bites TAKE_ANY_GRANT 'two owners' "$owners"
-bites EXTENSION_TAKEN_FOR_GRANTED 'two owners' "$owners"
-bites EXTENSION_NOT_READ 'two owners' "$owners"
-bites RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
-bites TOKEN_REUSED 'two owners' "$owners" '-DLATE_RELEASE'
-bites LEAVE_WITHOUT_ASKING 'a grant lost' "$stuck"
-bites LEAVE_WITHOUT_ASKING 'a grant lost, nobody being slow' "$stuck" '-DPROMPT'
-bites SUBSCRIBE_AFTER_ENQUEUE 'asleep while the lock is free' "$asleep" '-DPROMPT'
-bites NO_RECHECK 'asleep for good' "$asleep" '-DPROMPT -DFAULTS=1'
-bites NO_RECHECK 'not served' "$unserved" '-DPROMPT -DSERVED -DFAULTS=1'
-bites NO_RECHECK 'asleep for good beside a foreign client' "$asleep" '-DPROMPT -DFOREIGN'
+bites handover BELIEF_FROM_REPLY 'two owners' "$owners"
+bites handover BELIEF_FROM_READING 'two owners' "$owners"
+bites handover TAKE_ANY_GRANT 'two owners' "$owners"
+bites handover EXTENSION_TAKEN_FOR_GRANTED 'two owners' "$owners"
+bites handover EXTENSION_NOT_READ 'two owners' "$owners"
+bites handover RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
+bites handover TOKEN_REUSED 'two owners' "$owners" '-DLATE_RELEASE'
+bites handover LEAVE_WITHOUT_ASKING 'a grant lost' "$stuck"
+bites handover LEAVE_WITHOUT_ASKING 'a grant lost, nobody being slow' "$stuck" '-DPROMPT'
+bites handover SUBSCRIBE_AFTER_ENQUEUE 'asleep while the lock is free' "$asleep" '-DPROMPT'
+bites handover NO_RECHECK 'asleep for good' "$asleep" '-DPROMPT -DFAULTS=1'
+bites handover NO_RECHECK 'not served' "$unserved" '-DPROMPT -DSERVED -DFAULTS=1'
+bites handover NO_RECHECK 'asleep for good beside a foreign client' "$asleep" '-DPROMPT -DFOREIGN'
+
+bites handover SILENT_BREAK 'not served' "$unserved" '-DPROMPT -DSERVED -DFAULTS=1'
+
+holds hints 'never two owners, nobody asleep for good: anybody slow, one crash' '-DSLOW -DCRASHES=1'
+holds hints 'never two owners, nobody asleep for good: one crash, one hint lost' '-DCLAIMS=2 -DCRASHES=1 -DLOST=1'
+holds hints 'hints suffice without a fault: two clients, two claims each' '-DCLAIMS=2 -DNO_RELOOK'
+[ "$long" = 0 ] || holds hints 'hints suffice without a fault: three clients' '-DW=3 -DNO_RELOOK'
+
+bites hints NO_RELOOK 'asleep for good after a crash' "$forgotten" '-DCRASHES=1'
+bites hints NO_RELOOK 'asleep for good after a hint was lost' "$forgotten" '-DLOST=1'
+bites hints NO_HINT_ON_RELEASE 'asleep for good' "$forgotten" '-DNO_RELOOK'
+bites hints TWO_ARE_NOT_NEEDED 'two owners' "$owners"
+bites hints VALIDITY_NOT_READ 'two owners' "$owners"
+bites hints RELEASE_WITHOUT_COMPARE 'two owners' "$owners" '-DSLOW'
 
 wait
 passed=$(cat "$work"/result.* 2>/dev/null | grep -c '^PASS' || true)
