@@ -200,7 +200,8 @@ static void give_back(quorum_claim *claim)
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = is_asked(claim, i) ? dlock_call_give_back(claim_key(claim), claim->base.token) : NULL;
 		if (call) {
-			dlock_call_to_background(call);
+			dlock_call_use_source(call); /* nobody may be there to hear that the server does not know the script */
+			dlock_call_to_background(call, dlock_after(dlock_now(), claim->base.ttl));
 			dlock_conn_send(engine->members[i].conn, call);
 			dlock_call_release(call);
 		}
@@ -390,6 +391,12 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 		}
 	}
 	hold(ballot, DLOCK_FOREVER);
+	/* What is not answered goes on in the background: a release must reach a server that is late, too. */
+	for (int i = 0; i < engine->count; i++) {
+		if (ballot->calls[i] && ballot->calls[i]->state == DLOCK_CALL_PENDING) {
+			dlock_call_to_background(ballot->calls[i], dlock_after(dlock_now(), claim->base.ttl));
+		}
+	}
 	end(ballot);
 }
 
@@ -469,8 +476,12 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 
 	call_off_stragglers(claim);
 	ask_holders(&votes, claim, make_give_back, 0);
+	dlock_status status = outcome(&votes, error);
+	if (status == DLOCK_QUORUM) {
+		give_back(claim);
+	}
 	claim->asked = 0;
-	return outcome(&votes, error);
+	return status;
 }
 
 static void quorum_abandon(dlock_claim *base)

@@ -54,7 +54,8 @@ static void give_back(const dlock_claim *claim)
 	dlock_call *call = dlock_call_give_back(claim_key(claim), claim->token);
 
 	if (call) {
-		dlock_call_to_background(call);
+		dlock_call_use_source(call); /* nobody may be there to hear that the server does not know the script */
+		dlock_call_to_background(call, dlock_after(dlock_now(), claim->ttl));
 		dlock_conn_send(engine_of(claim)->conn, call);
 		dlock_call_release(call);
 	}
@@ -176,6 +177,7 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 	int64_t released = dlock_call_integer(call, engine->conn, error);
 	dlock_call_release(call);
 	if (released < 0) {
+		give_back(claim);
 		return DLOCK_CONNECTION;
 	}
 	return released > 0 ? DLOCK_OK : dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
