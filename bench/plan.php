@@ -17,7 +17,7 @@ const ONE_STOPPED = 'RedLock, one of five stopped';
 
 /** Acquire and release, nobody else there: rounds, and sections of no length in each, for way after way. */
 const ALONE = [
-    'short' => ['rounds' => 5, 'sections' => 400],
+    'short' => ['rounds' => 3, 'sections' => 400],
     'full' => ['rounds' => 11, 'sections' => 800],
     'ways' => [
         'C: pair', 'DistributedLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class',
@@ -51,7 +51,7 @@ const TOGETHER = [
 /** Processes that wait, and what they send meanwhile. */
 const WAITING = [
     'processes' => 40,
-    'short' => ['seconds' => 4, 'ways' => ['DistributedLock', 'phpredis by hand']],
+    'short' => ['seconds' => 3, 'ways' => ['DistributedLock', 'phpredis by hand']],
     'full' => ['seconds' => 6, 'ways' => ['DistributedLock', 'RedLock', 'ZkLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class', 'Redlock class']],
 ];
 

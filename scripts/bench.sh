@@ -65,6 +65,6 @@ echo "bench: starting five Redis servers and more, and a ZooKeeper"
 tests/setup/servers.sh start "$run" $$
 # shellcheck disable=SC1091
 . "$run/env"
-# shellcheck disable=SC2046 disable=SC2206 # words
+# shellcheck disable=SC2206,SC2207 # words
 options=(-n -d display_errors=stderr $(module_options) -d "extension=$run/dlock.so" ${DLOCK_TEST_PHP_ARGS-})
 "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results" "${options[@]}" | tee "$results/tables.txt"

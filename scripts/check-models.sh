@@ -59,9 +59,9 @@ search() {
 	fi
 	if ! ./pan "${run[@]}" >pan.out 2>&1; then
 		echo "pan: ended with an error: $(tail -1 pan.out)"
-	elif grep -Eqi 'max search depth|out of memory|memory limit|too small' pan.out \
+	elif grep -Eqi 'max search depth|out of memory|MEMLIM|too small' pan.out \
 			|| { [ -z "$violated" ] && grep -q 'errors: 0' pan.out && grep -q 'Search not completed' pan.out; }; then
-		echo "not searched to the end: $(grep -Ei -m1 'max search depth|out of memory|memory limit|too small|not completed' pan.out)"
+		echo "not searched to the end: $(grep -Ei -m1 'max search depth|out of memory|MEMLIM|too small|not completed' pan.out)"
 	elif [ -n "$violated" ]; then
 		grep -Eq "$violated" pan.out || echo "not found out: expected '$violated', $(grep -m1 -E '^pan:1|errors:' pan.out)"
 	elif ! grep -q 'errors: 0' pan.out; then
@@ -94,7 +94,7 @@ holds() { check "$1: $2" "$1" "$3"; }
 bites() { check "$1 with $2 fails as it must: $3" "$1" "-D$2 ${5:-}" "$4"; }
 
 holds handover 'never two owners, no grant lost: three clients, any timing' '-DN=3'
-holds handover 'somebody served within the re-check: three clients, one fault' '-DPROMPT -DN=3 -DFAULTS=1'
+holds handover 'nobody asleep beyond the re-check: three clients, one fault' '-DPROMPT -DN=3 -DFAULTS=1'
 holds handover 'never two owners, no grant lost: two clients, two faults' '-DFAULTS=2'
 holds handover 'never two owners: a release that comes late' '-DLATE_RELEASE'
 holds handover 'never two owners: leases extended' '-DRENEW'

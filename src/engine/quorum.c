@@ -191,11 +191,12 @@ static void call_off_stragglers(quorum_claim *claim)
 	}
 }
 
-static void send_and_forget(quorum_engine *engine, int server, dlock_call *call)
+static void send_and_forget(const quorum_claim *claim, int server, dlock_call *call)
 {
 	if (call) {
-		dlock_call_to_background(call);
-		dlock_conn_send(engine->members[server].conn, call);
+		dlock_call_use_source(call); /* nobody may be there to hear that the server does not know the script */
+		dlock_call_to_background(call, dlock_after(dlock_now(), claim->base.ttl));
+		dlock_conn_send(engine_of(claim)->members[server].conn, call);
 		dlock_call_release(call);
 	}
 }
@@ -210,7 +211,7 @@ static void roll_back(quorum_claim *claim)
 	call_off_stragglers(claim);
 	for (int i = 0; i < engine->count; i++) {
 		if (is_asked(claim, i)) {
-			send_and_forget(engine, i, dlock_call_give_back(claim_keys(claim), claim->base.token, false, waiter, false));
+			send_and_forget(claim, i, dlock_call_give_back(claim_keys(claim), claim->base.token, false, waiter, false));
 		}
 	}
 	claim->asked = 0;
@@ -223,7 +224,7 @@ static void leave(quorum_claim *claim, uint64_t except)
 
 	for (int i = 0; i < engine->count; i++) {
 		if ((claim->queued & ~except) >> i & 1) {
-			send_and_forget(engine, i, dlock_call_leave(claim_keys(claim), claim->waiter, false));
+			send_and_forget(claim, i, dlock_call_leave(claim_keys(claim), claim->waiter, false));
 		}
 	}
 	claim->queued = 0;
@@ -311,7 +312,7 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 	hold(votes, until);
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = votes->calls[i];
-		if (queue && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
+		if (queue && call && dlock_inbox_is_open(engine->inboxes[i]) && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= UINT64_C(1) << i;
 		}
 		if (call && votes->votes[i] != VOTE_NO && (call->sent || call->state == DLOCK_CALL_PENDING)) {
@@ -422,20 +423,33 @@ static dlock_nanos next_look(ballot *votes)
 /* Once one server has said that it is the claim's turn, the others of a quorum follow within a round trip or never. */
 #define TOLD_TOGETHER (10 * DLOCK_MS)
 
+static int open_inboxes(const quorum_engine *engine)
+{
+	int open = 0;
+
+	for (int i = 0; i < engine->count; i++) {
+		open += dlock_inbox_is_open(engine->inboxes[i]);
+	}
+	return open;
+}
+
 /* Sleeps until a quorum has said that it is the claim's turn, or it is time to look. */
 static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 {
 	quorum_engine *engine = engine_of(claim);
+	dlock_grant grant;
+	int open = open_inboxes(engine);
 	dlock_nanos until = claim->look < wait->deadline ? claim->look : wait->deadline;
 
 	for (;;) {
 		bool first = claim->told == 0;
 		int told = 0;
 		for (int i = 0; i < engine->count; i++) {
-			claim->told |= (uint64_t) dlock_inbox_take(engine->inboxes[i], claim->waiter, NULL) << i;
+			claim->told |= (uint64_t) dlock_inbox_take(engine->inboxes[i], claim->waiter, &grant) << i;
 			told += claim->told >> i & 1;
 		}
-		if (told >= engine->quorum) {
+		/* A server that could not be waited on before can be now: the next attempt queues there too. */
+		if (told >= engine->quorum || (open_inboxes(engine) != open && !wait->attempts)) {
 			return DLOCK_WAIT_TIME;
 		}
 		if (first && told > 0 && dlock_after(dlock_now(), TOLD_TOGETHER) < until) {
@@ -502,6 +516,12 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 		}
 	}
 	hold(ballot, DLOCK_FOREVER);
+	/* What is not answered goes on in the background: a release must reach a server that is late, too. */
+	for (int i = 0; i < engine->count; i++) {
+		if (ballot->calls[i] && ballot->calls[i]->state == DLOCK_CALL_PENDING) {
+			dlock_call_to_background(ballot->calls[i], dlock_after(dlock_now(), claim->base.ttl));
+		}
+	}
 	end(ballot);
 }
 
@@ -581,8 +601,12 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 
 	call_off_stragglers(claim);
 	ask_holders(&votes, claim, make_give_back, 0);
+	dlock_status status = outcome(&votes, error);
+	if (status == DLOCK_QUORUM) {
+		roll_back(claim);
+	}
 	claim->asked = 0;
-	return outcome(&votes, error);
+	return status;
 }
 
 /* ---- is it locked? ---- */

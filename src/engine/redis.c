@@ -44,13 +44,13 @@ static const dlock_arg nothing = { "", 0 };
 
 dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request)
 {
-	number lease, least, ticket;
+	number lease, least, ticket, own;
 	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(request->token),
 		number_arg(&lease, milliseconds(request->ttl)), number_arg(&least, request->least_fencing_token),
 		flag_arg(request->grant), token_arg(request->waiter), request->inbox ? DLOCK_ARG(request->inbox->channel) : nothing,
-		number_arg(&ticket, request->ticket) };
+		number_arg(&ticket, request->ticket), number_arg(&own, request->number) };
 
-	return dlock_call_script(&dlock_script_acquire, 4, args, 11);
+	return dlock_call_script(&dlock_script_acquire, 4, args, 12);
 }
 
 dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
@@ -227,14 +227,15 @@ dlock_nanos dlock_next_look(const dlock_answer *answer)
 int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait)
 {
 	struct pollfd fds[DLOCK_MOST_SERVERS];
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
+	dlock_inbox *polled[DLOCK_MOST_SERVERS];
 	int open = 0;
 
 	for (int i = 0; i < count; i++) {
-		if (inboxes[i] && dlock_inbox_is_open(inboxes[i])) {
-			conns[open] = inboxes[i]->conn;
-			fds[open].fd = conns[open]->redis->fd;
-			fds[open].events = dlock_conn_events(conns[open]);
+		/* Also those that are being opened: they may be so now. */
+		if (dlock_inbox_is_open(inboxes[i]) || (inboxes[i]->subscribing && dlock_conn_busy(inboxes[i]->conn))) {
+			polled[open] = inboxes[i];
+			fds[open].fd = inboxes[i]->conn->redis->fd;
+			fds[open].events = dlock_conn_events(inboxes[i]->conn);
 			fds[open].revents = 0;
 			open++;
 		}
@@ -242,7 +243,8 @@ int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, cons
 	int ready = dlock_wait_poll(fds, open, until, wait);
 	for (int i = 0; ready > 0 && i < open; i++) {
 		if (fds[i].revents) {
-			dlock_conn_advance(conns[i]);
+			dlock_conn_advance(polled[i]->conn);
+			dlock_inbox_update(polled[i]);
 		}
 	}
 	return ready;

@@ -35,6 +35,7 @@ typedef struct {
 	const char *waiter;
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	int64_t ticket;           /* 0: the server's time */
+	int64_t number;           /* of the request; comes back with a grant */
 } dlock_request;
 
 /* What a refused claim learns. */
@@ -69,7 +70,7 @@ int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_an
  * in the queue, the later after that, so that not all look at once. */
 dlock_nanos dlock_next_look(const dlock_answer *answer);
 
-/* Sleeps until one of these inboxes has something, or one of them broke, or `until`, or an interruption. Some may be NULL. */
+/* Sleeps until one of these inboxes has something, or one of them broke, or `until`, or an interruption. */
 int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait);
 
 #endif

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
 	dlock_claim base;
 	int64_t ticket;    /* keeps its place in the queue; 0: none yet */
+	int64_t number;    /* of the last request */
 	dlock_nanos look;  /* when to look again without having been told */
 	dlock_nanos asked; /* when the last request was sent that was answered by a refusal */
 	dlock_call *taking_up; /* on its way: the extension of a grant to the full lease; NULL: none */
@@ -51,7 +52,8 @@ static void give_back(dlock_claim *claim)
 		claim->state == DLOCK_CLAIM_WAITING);
 
 	if (call) {
-		dlock_call_to_background(call);
+		dlock_call_use_source(call); /* nobody may be there to hear that the server does not know the script */
+		dlock_call_to_background(call, dlock_after(dlock_now(), claim->ttl));
 		dlock_conn_send(engine_of(claim)->conn, call);
 		dlock_call_release(call);
 	}
@@ -65,7 +67,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 	dlock_claim *base = &claim->base;
 	single_engine *engine = engine_of(base);
 	dlock_request request = { .token = base->token, .ttl = base->ttl, .grant = true, .waiter = base->token,
-		.inbox = queue ? engine->inbox : NULL, .ticket = claim->ticket };
+		.inbox = queue ? engine->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number };
 	dlock_call *call = dlock_call_acquire(claim_keys(base), &request);
 	dlock_status status = DLOCK_TIMEOUT;
 
@@ -130,15 +132,15 @@ static void drop_taking_up(single_claim *claim)
 /* A grant is worth taking up without asking again when at least so much of it is left for sure. */
 #define GRANT_LEFT DLOCK_SECOND
 
-/* The lock is this claim's, since some moment after its last request was refused: so the grant lasts, by this process' own
- * clock, at least as long from the sending of that request, whatever the server's clock says and however late the message
- * is read. The full lease is asked for at once, but not waited for. */
-static bool take_up(single_claim *claim, int64_t fencing_token)
+/* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at least as
+ * long from the sending of that request, whatever the server's clock says and however late the message is read. One
+ * that names an earlier request may have run out meanwhile. The full lease is asked for at once, but not waited for. */
+static bool take_up(single_claim *claim, const dlock_grant *grant)
 {
 	dlock_claim *base = &claim->base;
 	dlock_nanos deadline = claim->asked + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
-	if (fencing_token <= 0 || dlock_now() + GRANT_LEFT > deadline) {
+	if (grant->fencing_token <= 0 || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
 	claim->taking_up = dlock_call_extend(claim_keys(base), base->token, base->ttl);
@@ -146,14 +148,15 @@ static bool take_up(single_claim *claim, int64_t fencing_token)
 		return false;
 	}
 	dlock_call_use_source(claim->taking_up); /* whether the server knows the script may be heard much later */
-	if (!dlock_conn_send(engine_of(base)->conn, claim->taking_up)) {
+	if (!dlock_conn_send(engine_of(base)->conn, claim->taking_up) || !claim->taking_up->sent) {
+		dlock_call_cancel(claim->taking_up); /* the connection is gone: asking again makes a new one */
 		drop_taking_up(claim);
 		return false;
 	}
 	/* A shorter lease counts as soon as it may have been set. */
 	dlock_nanos extended = claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl);
 	base->deadline = extended < deadline ? extended : deadline;
-	base->fencing_token = fencing_token;
+	base->fencing_token = grant->fencing_token;
 	base->state = DLOCK_CLAIM_HELD;
 	return true;
 }
@@ -184,13 +187,13 @@ static void single_look(dlock_claim *base)
  * holds the lock already. */
 static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 {
-	int64_t fencing_token;
+	dlock_grant grant;
 	dlock_inbox *inbox = engine_of(&claim->base)->inbox;
 	dlock_nanos until = claim->look < wait->deadline ? claim->look : wait->deadline;
 
 	while (dlock_inbox_is_open(inbox)) {
-		if (dlock_inbox_take(inbox, claim->base.token, &fencing_token)) {
-			return take_up(claim, fencing_token) ? DLOCK_OK : DLOCK_TIMEOUT;
+		if (dlock_inbox_take(inbox, claim->base.token, &grant)) {
+			return take_up(claim, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
 		}
 		int woken = dlock_inboxes_wait(&inbox, 1, until, wait);
 		if (woken <= 0) {
@@ -293,6 +296,7 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 	int64_t released = dlock_call_integer(call, engine->conn, error);
 	dlock_call_release(call);
 	if (released < 0) {
+		give_back(claim);
 		return DLOCK_CONNECTION;
 	}
 	return released > 0 ? DLOCK_OK : dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);

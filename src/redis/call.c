@@ -63,10 +63,10 @@ void dlock_call_use_source(dlock_call *call)
 	call->script = NULL;
 }
 
-void dlock_call_to_background(dlock_call *call)
+void dlock_call_to_background(dlock_call *call, dlock_nanos useful_until)
 {
-	dlock_call_use_source(call);
 	call->background = true;
+	call->useful_until = useful_until;
 }
 
 dlock_call *dlock_call_retain(dlock_call *call)

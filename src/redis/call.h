@@ -32,6 +32,7 @@ typedef struct dlock_call {
 	bool wanted;        /* worth sending again, over a new connection or as the script's full text */
 	bool sent;          /* handed to the connection: the server may execute it, now or later */
 	bool background;    /* nobody waits for it */
+	dlock_nanos useful_until; /* in the background: sent again over any number of connections until then */
 	bool repeated;      /* has been sent again once over a new connection */
 	dlock_nanos sent_at; /* just before it was sent, last time */
 	redisReply *reply;
@@ -50,9 +51,9 @@ dlock_call *dlock_call_command(const dlock_arg *args, int count);
 /* Uses the script's full text, which the server then keeps. */
 void dlock_call_use_source(dlock_call *call);
 
-/* For a call that nobody waits for: with the full text, since nobody may be there to hear that the server does not know
- * the script, and behind whatever the connection still waits for, however late that is. */
-void dlock_call_to_background(dlock_call *call);
+/* For a call that nobody waits for any more: it goes out behind whatever the connection still waits for, however late that
+ * is, and again over a new connection, while it is of use. */
+void dlock_call_to_background(dlock_call *call, dlock_nanos useful_until);
 
 dlock_call *dlock_call_retain(dlock_call *call);
 void dlock_call_release(dlock_call *call);

@@ -108,11 +108,30 @@ static void leave_to_parent(dlock_conn *conn)
 	}
 }
 
+/* Ends the connection. What nobody waits for stays in the queue while it is of use, for the next connection: a lock that
+ * a server took late must be released there, also after it was out of reach for a while. With `again`, so does what was
+ * asked over this connection for the first time: it may have been idle for long, and each command may be repeated. */
+static void end_connection(dlock_conn *conn, bool again)
+{
+	dlock_nanos now = dlock_now();
+
+	disconnect(conn);
+	for (size_t left = conn->count; left > 0; left--) {
+		dlock_call *call = queue_shift(conn);
+		if (call->wanted && (call->background ? now < call->useful_until : again && !call->repeated)) {
+			call->repeated = true;
+			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+		} else {
+			dlock_call_fail(call);
+			dlock_call_release(call);
+		}
+	}
+}
+
 static void fail(dlock_conn *conn, const char *what)
 {
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
-	disconnect(conn);
-	drop_queue(conn);
+	end_connection(conn, false);
 }
 
 static void prepare_socket(int fd, bool tcp)
@@ -233,8 +252,7 @@ static void greet(dlock_conn *conn)
 	}
 }
 
-/* The peer or the network ended the connection. An open one is replaced once: it may have been idle for long, and every
- * command of ours may be repeated. What fails on a connection that was just made, fails. */
+/* The peer or the network ended the connection. An open one is replaced once; what fails on a new one, fails. */
 static void lost(dlock_conn *conn, const char *what)
 {
 	bool again = conn->state == DLOCK_CONN_READY;
@@ -242,23 +260,11 @@ static void lost(dlock_conn *conn, const char *what)
 	char reason[256]; /* `what` may belong to the context that is about to go */
 
 	snprintf(reason, sizeof reason, "%s%s", distrust ? "TLS: the certificate is refused: " : "", distrust ? distrust : what);
-
-	for (size_t left = conn->count; left > 0; left--) {
-		dlock_call *call = queue_shift(conn);
-		if (again && call->wanted && !call->repeated) {
-			call->repeated = true;
-			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
-		} else {
-			dlock_call_fail(call);
-			dlock_call_release(call);
-		}
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, reason);
+	end_connection(conn, again);
+	if (again && conn->count > 0) {
+		open_connection(conn);
 	}
-	if (conn->count == 0) {
-		fail(conn, reason);
-		return;
-	}
-	disconnect(conn);
-	open_connection(conn);
 }
 
 /* ---- receiving ---- */
@@ -403,7 +409,7 @@ dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 	}
 	for (size_t i = 0; i < conn->count; i++) {
 		const dlock_call *call = queue_at(conn, i);
-		if (call->state == DLOCK_CALL_PENDING && call->wanted) {
+		if (call->state == DLOCK_CALL_PENDING && call->wanted && !call->background) {
 			return dlock_after(call->sent_at, conn->server->read_timeout);
 		}
 	}
@@ -423,15 +429,14 @@ void dlock_conn_expire(dlock_conn *conn)
 	}
 	if (conn->state != DLOCK_CONN_READY) {
 		describe_timeout(conn, "no connection", conn->server->connect_timeout);
-		disconnect(conn);
-		drop_queue(conn);
+		end_connection(conn, false);
 		return;
 	}
 	/* The replies may still come, so the calls stay in the queue. */
 	describe_timeout(conn, "no answer", conn->server->read_timeout);
 	for (size_t i = 0; i < conn->count; i++) {
 		dlock_call *call = queue_at(conn, i);
-		if (dlock_now() >= dlock_after(call->sent_at, conn->server->read_timeout)) {
+		if (!call->background && dlock_now() >= dlock_after(call->sent_at, conn->server->read_timeout)) {
 			dlock_call_fail(call);
 		}
 	}

@@ -6,7 +6,7 @@
 
 #include "exchange.h"
 
-/* A message is ["message", channel, "waiter" or "waiter fencing-token"]. */
+/* A message is ["message", channel, "waiter" or "waiter number fencing-token"]. */
 static void on_push(void *context, const redisReply *reply)
 {
 	dlock_inbox *inbox = context;
@@ -14,7 +14,9 @@ static void on_push(void *context, const redisReply *reply)
 	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 && reply->element[2]->type == REDIS_REPLY_STRING
 			&& reply->element[2]->len >= DLOCK_TOKEN_LEN) {
 		memcpy(inbox->told, reply->element[2]->str, DLOCK_TOKEN_LEN);
-		inbox->fencing_token = strtoll(reply->element[2]->str + DLOCK_TOKEN_LEN, NULL, 10);
+		char *rest = reply->element[2]->str + DLOCK_TOKEN_LEN;
+		inbox->grant.number = strtoll(rest, &rest, 10);
+		inbox->grant.fencing_token = strtoll(rest, NULL, 10);
 	}
 }
 
@@ -75,8 +77,7 @@ static void subscribe(dlock_inbox *inbox)
 	}
 }
 
-/* Takes note of the answer, if it has come. */
-static void update(dlock_inbox *inbox)
+void dlock_inbox_update(dlock_inbox *inbox)
 {
 	dlock_call *call = inbox->subscribing;
 
@@ -105,17 +106,21 @@ static bool is_settled(void *context)
 
 	opening->open = 0;
 	for (int i = 0; i < opening->count; i++) {
-		update(opening->inboxes[i]);
+		dlock_inbox_update(opening->inboxes[i]);
 		opening->open += dlock_inbox_is_open(opening->inboxes[i]);
 		pending += opening->inboxes[i]->subscribing != NULL;
 	}
 	return opening->open >= opening->enough || pending == 0;
 }
 
+/* What the servers that answer at all need at most from the first to the last. */
+#define TOGETHER (20 * DLOCK_MS)
+
 int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 {
 	enum { AT_ONCE = 64 };
 	dlock_conn *conns[AT_ONCE];
+	bool begun = false;
 	opening opening = { inboxes, count < AT_ONCE ? count : AT_ONCE, enough, 0 };
 
 	if (is_settled(&opening) && opening.open == opening.count) {
@@ -123,24 +128,27 @@ int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 	}
 	for (int i = 0; i < opening.count; i++) {
 		conns[i] = inboxes[i]->conn;
-		update(inboxes[i]);
+		dlock_inbox_update(inboxes[i]);
 		if (!dlock_inbox_is_open(inboxes[i])) {
+			begun |= !inboxes[i]->subscribing;
 			subscribe(inboxes[i]);
 		}
 	}
 	dlock_exchange(conns, opening.count, DLOCK_FOREVER, is_settled, &opening);
+	if (begun && opening.open < opening.count) {
+		opening.enough = opening.count;
+		dlock_exchange(conns, opening.count, dlock_now() + TOGETHER, is_settled, &opening);
+	}
 	return opening.open;
 }
 
-bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, int64_t *fencing_token)
+bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)
 {
 	bool told = !memcmp(inbox->told, waiter, DLOCK_TOKEN_LEN);
 
 	if (told) {
 		inbox->told[0] = '\0';
-		if (fencing_token) {
-			*fencing_token = inbox->fencing_token;
-		}
+		*grant = inbox->grant;
 	}
 	return told;
 }

@@ -1,6 +1,6 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "10e41a842d23f64bb66661b5855b4658525a12d4"
+#define DLOCK_LUA_ACQUIRE_SHA1 "8cf79ffaeebb61c9472da952c5b12f3ec1edc8c2"
 #define DLOCK_LUA_ACQUIRE \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
@@ -17,8 +17,8 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
-	"local function note(waiters, waiter, sign, told, inbox)\n" \
-	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))\n" \
+	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
+	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
@@ -32,16 +32,16 @@
 	"return first\n" \
 	"end\n" \
 	"now = now or clock()\n" \
-	"local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')\n" \
+	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
-	"live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0\n" \
+	"live = redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, fencing_token(fence, now))) > 0\n" \
 	"elseif live then\n" \
 	"live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0\n" \
 	"end\n" \
 	"if live and not fence then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, now, inbox)\n" \
+	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"end\n" \
@@ -57,6 +57,9 @@
 	"local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]\n" \
 	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"if mine and redis.call('EXISTS', queue) == 1 then\n" \
+	"if ticket ~= '0' then\n" \
+	"redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
+	"end\n" \
 	"local first = serve(lock, queue, waiters, grant and fence, waiter)\n" \
 	"if not first or first == waiter then\n" \
 	"forget(queue, waiters, waiter)\n" \
@@ -65,15 +68,23 @@
 	"if not grant then\n" \
 	"redis.call('DEL', lock)\n" \
 	"end\n" \
+	"if inbox == '' then\n" \
+	"forget(queue, waiters, waiter)\n" \
 	"end\n" \
-	"elseif not mine and redis.call('GET', lock) == token then\n" \
+	"end\n" \
+	"elseif not mine then\n" \
+	"local holder = redis.pcall('GET', lock)\n" \
+	"if holder == token then\n" \
 	"redis.call('PEXPIRE', lock, ttl)\n" \
 	"mine = true\n" \
+	"elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then\n" \
+	"return holder -- not a string, and it never ends: no lock of anybody's\n" \
+	"end\n" \
 	"end\n" \
 	"if not mine then\n" \
 	"if inbox ~= '' then\n" \
 	"redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)\n" \
-	"note(waiters, waiter, clock(), 0, inbox)\n" \
+	"note(waiters, waiter, clock(), 0, ARGV[8], inbox)\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
@@ -96,7 +107,7 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "20310222f3e95a4f0a67ca882354bd8abe838664"
+#define DLOCK_LUA_LEAVE_SHA1 "ee401045814bb0ecd01f22f58cea88c4192154dc"
 #define DLOCK_LUA_LEAVE \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
@@ -113,8 +124,8 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
-	"local function note(waiters, waiter, sign, told, inbox)\n" \
-	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))\n" \
+	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
+	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
@@ -128,16 +139,16 @@
 	"return first\n" \
 	"end\n" \
 	"now = now or clock()\n" \
-	"local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')\n" \
+	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
-	"live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0\n" \
+	"live = redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, fencing_token(fence, now))) > 0\n" \
 	"elseif live then\n" \
 	"live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0\n" \
 	"end\n" \
 	"if live and not fence then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, now, inbox)\n" \
+	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"end\n" \
@@ -165,7 +176,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "85072348172e0f232d20207a060576d43ed82b12"
+#define DLOCK_LUA_RELEASE_SHA1 "6312d150d9be0c4962c8b45420698e9ee7bce544"
 #define DLOCK_LUA_RELEASE \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
@@ -182,8 +193,8 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
-	"local function note(waiters, waiter, sign, told, inbox)\n" \
-	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))\n" \
+	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
+	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
@@ -197,16 +208,16 @@
 	"return first\n" \
 	"end\n" \
 	"now = now or clock()\n" \
-	"local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')\n" \
+	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
-	"live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0\n" \
+	"live = redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, fencing_token(fence, now))) > 0\n" \
 	"elseif live then\n" \
 	"live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0\n" \
 	"end\n" \
 	"if live and not fence then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, now, inbox)\n" \
+	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"end\n" \

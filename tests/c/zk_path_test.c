@@ -169,8 +169,8 @@ static void options(void)
 	check(refused(dlock_zk_root_check, "/a/./b", "component"), "root with a dot");
 	check(refused(dlock_zk_root_check, "/zookeeper/x", "zookeeper"), "the server's own root");
 	check(dlock_zk_auth_check("digest:u:p:q", &error), "credentials");
-	check(refused(dlock_zk_auth_check, "digest:secret", "digest:user:password") && !strstr(error.message, "secret"),
-		"credentials without a user");
+	check(refused(dlock_zk_auth_check, "digest:secret", "digest:user:password"), "credentials without a user");
+	check(!dlock_zk_auth_check("digest:secret", &error) && !strstr(error.message, "secret"), "and not repeated");
 	check(refused(dlock_zk_auth_check, "digest::p", "digest:user:password"), "credentials with an empty user");
 	check(refused(dlock_zk_auth_check, "sasl:u:p", "digest:user:password"), "another scheme");
 	check(expands("h1,h2:5,[::1],[fe80::1]:7/c", true, "h1:2181,h2:5,::1:2181,fe80::1:7/c"), "expanded");

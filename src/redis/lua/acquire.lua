@@ -9,7 +9,7 @@
 -- ARGV[4] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
 -- ARGV[5] the waiter (with grants: the token)
 -- ARGV[6] the waiter's inbox; '': do not queue
--- ARGV[7] the waiter's ticket; 0: the server's time in us
+-- ARGV[7] the waiter's ticket; 0: the server's time in us        ARGV[8] the number of this request, as a sign of life
 --
 -- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, place in the queue, ticket} when not.
 -- A repeated request finds its own token and gets a lease anew, so that a lost reply, or a lost grant, does no harm.
@@ -22,6 +22,10 @@ local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
 local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)
 if mine and redis.call('EXISTS', queue) == 1 then
 	-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the way.
+	-- Who has a ticket keeps the place that goes with it, here too: else each of two could be first on other servers.
+	if ticket ~= '0' then
+		redis.call('ZADD', queue, 'NX', ticket, waiter)
+	end
 	local first = serve(lock, queue, waiters, grant and fence, waiter)
 	if not first or first == waiter then
 		forget(queue, waiters, waiter)
@@ -30,15 +34,23 @@ if mine and redis.call('EXISTS', queue) == 1 then
 		if not grant then
 			redis.call('DEL', lock)
 		end
+		if inbox == '' then
+			forget(queue, waiters, waiter)
+		end
 	end
-elseif not mine and redis.call('GET', lock) == token then
-	redis.call('PEXPIRE', lock, ttl)
-	mine = true
+elseif not mine then
+	local holder = redis.pcall('GET', lock)
+	if holder == token then
+		redis.call('PEXPIRE', lock, ttl)
+		mine = true
+	elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then
+		return holder -- not a string, and it never ends: no lock of anybody's
+	end
 end
 if not mine then
 	if inbox ~= '' then
 		redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)
-		note(waiters, waiter, clock(), 0, inbox)
+		note(waiters, waiter, clock(), 0, ARGV[8], inbox)
 		redis.call('PEXPIRE', queue, FORGET)
 		redis.call('PEXPIRE', waiters, FORGET)
 	end

@@ -1,8 +1,8 @@
 -- Included in front of the scripts that queue waiters or serve them; never sent by itself.
 --
 -- A contended lock has a queue: a sorted set of waiters by ticket (arrival), and beside it a hash that tells of each waiter
--- its last sign of life and when it was last told to try (both in us of this server's clock, 0: not since that sign), and
--- the inbox that its process listens to. Both keys go when the last waiter goes.
+-- its last sign of life and when it was last told to try (both in us of this server's clock, 0: not since that sign), the
+-- number of that sign, and the inbox that its process listens to. Both keys go when the last waiter goes.
 
 -- A waiter gives a sign of life about every 2 s (the client's LOOK_AGAIN); after STALE us without one it is taken for dead.
 -- A grant that is not taken up lasts GRACE ms. That is no shorter than STALE, so that of all waiters that vanished before
@@ -29,8 +29,8 @@ local function fencing_token(fence, least)
 	return least
 end
 
-local function note(waiters, waiter, sign, told, inbox)
-	redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s', sign, told, inbox))
+local function note(waiters, waiter, sign, told, number, inbox)
+	redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))
 end
 
 local function forget(queue, waiters, waiter)
@@ -38,8 +38,9 @@ local function forget(queue, waiters, waiter)
 	redis.call('HDEL', waiters, waiter)
 end
 
--- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, with a fencing token, and
--- leaves the queue; without, it is told to try. The dead before it are forgotten: those without a sign of life, those
+-- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, and leaves the queue; it is
+-- told the number of its last sign, so that it can tell an old grant from one that came after, and a fencing token.
+-- Without, it is told to try. The dead before it are forgotten: those without a sign of life, those
 -- whose process no longer listens (nobody receives the message), those who were told and did not come. `self` need not be
 -- told, and stays. Returns the waiter, or nil for nobody. Cost: O(log n) for each waiter looked at; normally one.
 local function serve(lock, queue, waiters, fence, self)
@@ -50,16 +51,16 @@ local function serve(lock, queue, waiters, fence, self)
 			return first
 		end
 		now = now or clock()
-		local sign, told, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (.*)$')
+		local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')
 		local live = sign and now - sign < STALE
 		if live and fence then
-			live = redis.call('PUBLISH', inbox, string.format('%s %.0f', first, fencing_token(fence, now))) > 0
+			live = redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, fencing_token(fence, now))) > 0
 		elseif live then
 			live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0
 		end
 		if live and not fence then
 			if told == '0' then
-				note(waiters, first, sign, now, inbox)
+				note(waiters, first, sign, now, number, inbox)
 			end
 			return first
 		end
