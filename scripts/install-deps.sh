@@ -10,7 +10,9 @@ packages=(
 	redis-server zookeeper default-jre-headless        # real servers
 	libfcgi-bin                                        # cgi-fcgi, the client for php-fpm
 	php-parser                                         # for gen_stub.php, which makes the arginfo
-	valgrind procps
+	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
+	iproute2                                               # a host that vanishes, in network namespaces
+	spin valgrind procps
 )
 
 # Prints those of the packages that are not installed. A metapackage such as php-dev counts as installed where
