@@ -16,6 +16,8 @@ final class Bench
 {
     /** @var list<string> */
     public array $failures = [];
+    /** @var list<string> what is put before each command */
+    private array $prefix = [];
 
     /** @param list<string> $php how to run PHP with the extension */
     public function __construct(private readonly string $limit, private readonly string $directory, private readonly array $php)
@@ -38,6 +40,21 @@ final class Bench
         return $lines === null ? null : figures(array_map(fn ($line) => array_map('intval', explode(' ', $line)), $lines));
     }
 
+    /** Does something with the first Redis server and all that is run meanwhile on one CPU. */
+    public function on_one_cpu(callable $do): mixed
+    {
+        preg_match('/^Cpus_allowed_list:\s*((\d+).*)$/m', file_get_contents('/proc/self/status'), $allowed);
+        $place_server = fn (string $cpus) => exec("taskset --all-tasks --pid --cpu-list $cpus {$this->server_pid(1)}");
+        $place_server($allowed[2]);
+        $this->prefix = ['taskset', '--cpu-list', $allowed[2]];
+        try {
+            return $do();
+        } finally {
+            $this->prefix = [];
+            $place_server($allowed[1]);
+        }
+    }
+
     public function commands(string $way, int $processes, int $seconds): ?float
     {
         $lines = $this->php('waiting.php', $way, (string) $processes, (string) $seconds);
@@ -51,7 +68,7 @@ final class Bench
 
     private function one_stopped(callable $do): mixed
     {
-        $pid = (int) file_get_contents(getenv('DLOCK_TEST_DIR') . '/redis3/pid');
+        $pid = $this->server_pid(3);
         posix_kill($pid, SIGSTOP);
         try {
             return $do();
@@ -61,11 +78,16 @@ final class Bench
         }
     }
 
+    private function server_pid(int $number): int
+    {
+        return (int) file_get_contents(getenv('DLOCK_TEST_DIR') . "/redis$number/pid");
+    }
+
     /** @param list<string> $command  @return list<string>|null its lines of output */
     private function run(array $command): ?array
     {
         $output = "$this->directory/output";
-        $process = proc_open($command, [['file', '/dev/null', 'r'], ['file', $output, 'w'], ['file', "$output.errors", 'w']], $pipes);
+        $process = proc_open([...$this->prefix, ...$command], [['file', '/dev/null', 'r'], ['file', $output, 'w'], ['file', "$output.errors", 'w']], $pipes);
         $code = proc_close($process);
         $lines = file($output, FILE_IGNORE_NEW_LINES);
         $errors = implode("\n", [...$code === 0 ? [] : $lines, trim(file_get_contents("$output.errors"))]);
@@ -74,7 +96,7 @@ final class Bench
         if ($code === 0 && $lines !== []) {
             return $lines;
         }
-        $words = array_slice($command, isset($command[0]) && $command[0] === $this->limit ? 0 : count($this->php));
+        $words = array_slice($command, $command[0] === $this->limit ? 0 : count($this->php));
         $this->failures[] = basename(array_shift($words)) . ' ' . implode(' ', $words) . ": exit code $code\n" . substr($errors, -2000);
         return null;
     }
@@ -85,7 +107,8 @@ function measure_alone(Bench $bench, Runs $runs, string $size): void
     ['rounds' => $rounds, 'sections' => $sections] = ALONE[$size];
     for ($round = 0; $round <= $rounds; $round++) {
         foreach (ALONE['ways'] as $way) {
-            $figures = $bench->sections($way, 1, $sections, 0);
+            $run = fn () => $bench->sections($way, 1, $sections, 0);
+            $figures = in_array($way, ALONE['one_cpu'], true) ? $bench->on_one_cpu($run) : $run();
             if ($figures !== null && $round > 0) { // the first round warms the servers
                 $runs->add($way, 'alone', $round, $figures);
             }

@@ -24,6 +24,9 @@ const ALONE = [
         'C: quorum', 'RedLock', ONE_STOPPED, 'C: in turn', 'Redlock class',
         'C: ZooKeeper', 'ZkLock',
     ],
+    // A client and one server that only ever wait for each other: both on one CPU, so that it is not for the scheduler to
+    // decide whether a wake-up means to wake a sleeping CPU, which takes longer than the lock.
+    'one_cpu' => ['C: pair', 'DistributedLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class'],
 ];
 
 /**

@@ -349,7 +349,7 @@ inline acquire(i, queueing)
 	if
 	:: mine -> call[i] = YES
 	:: else ->
-		/* The refusal tells the last fencing token, and a grant carries its own: what was granted before is older. */
+		/* A grant names the waiter's last request before it: what was granted before this refusal names an earlier one. */
 #ifdef TAKE_ANY_GRANT
 		old_grant[i] = old_grant[i] || grant[i];
 #endif

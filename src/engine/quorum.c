@@ -53,6 +53,11 @@ static bool is_asked(const quorum_claim *claim, int server)
 	return claim->asked >> server & 1;
 }
 
+static bool is_queued(const quorum_claim *claim, int server)
+{
+	return claim->queued >> server & 1;
+}
+
 /* ---- one question to many servers ---- */
 
 typedef enum { VOTE_PENDING, VOTE_YES, VOTE_NO, VOTE_NONE } vote;
@@ -312,7 +317,14 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 	hold(votes, until);
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = votes->calls[i];
-		if (queue && call && dlock_inbox_is_open(engine->inboxes[i]) && (call->sent || call->state == DLOCK_CALL_PENDING)) {
+		/* It was in the queue and is not any more: the server found nobody at the inbox, whatever it looks like here. */
+		if (queue && is_queued(claim, i) && votes->votes[i] == VOTE_NO && votes->answers[i].new_in_queue) {
+			dlock_inbox_distrust(engine->inboxes[i]);
+		}
+		if (votes->votes[i] == VOTE_YES) {
+			claim->queued &= ~(UINT64_C(1) << i); /* who has the lock waits no longer, even if it is to be rolled back */
+		} else if (queue && call && dlock_inbox_is_open(engine->inboxes[i])
+				&& (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= UINT64_C(1) << i;
 		}
 		if (call && votes->votes[i] != VOTE_NO && (call->sent || call->state == DLOCK_CALL_PENDING)) {

@@ -178,7 +178,7 @@ static bool integer_at(const redisReply *reply, size_t index, int64_t *out)
 	return true;
 }
 
-/* {1, fencing token} or {0, pttl, place, ticket}; the ticket is a sorted set's score, which comes as text. */
+/* {1, fencing token} or {0, pttl, place, ticket, new}; the ticket is a sorted set's score, which comes as text. */
 int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
 {
 	int64_t acquired;
@@ -192,7 +192,7 @@ int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_an
 			return 1;
 		}
 		if (acquired == 0 && integer_at(reply, 1, &answer->pttl) && integer_at(reply, 2, &answer->place)
-				&& reply->elements == 4 && reply->element[3]->type == REDIS_REPLY_STRING) {
+				&& integer_at(reply, 4, &answer->new_in_queue) && reply->element[3]->type == REDIS_REPLY_STRING) {
 			answer->ticket = strtoll(reply->element[3]->str, NULL, 10);
 			return 0;
 		}

@@ -44,6 +44,7 @@ typedef struct {
 	int64_t pttl;          /* ms until the lock may be free; negative: unknown */
 	int64_t place;         /* waiters ahead; negative: not in the queue */
 	int64_t ticket;
+	int64_t new_in_queue;  /* 1: it was not in the queue before */
 } dlock_answer;
 
 /* The scripts, as calls that nobody has sent yet. NULL when out of memory. */

@@ -100,6 +100,10 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 		base->state = DLOCK_CLAIM_NEW;
 		status = DLOCK_CONNECTION;
 	} else if (queue) {
+		/* It was in the queue and is not any more: the server found nobody at the inbox, whatever it looks like here. */
+		if (claim->ticket && answer->new_in_queue) {
+			dlock_inbox_distrust(engine->inbox);
+		}
 		claim->ticket = answer->ticket;
 		claim->asked = call->sent_at;
 	}

@@ -29,8 +29,12 @@ static zend_string *hosts_from_array(HashTable *array)
 		zend_argument_value_error(1, "must have a port between 1 and 65535");
 		return NULL;
 	}
-	if (port && (strlen(Z_STRVAL_P(host)) != Z_STRLEN_P(host) || strpbrk(Z_STRVAL_P(host), ":,/"))) {
-		zend_argument_value_error(1, "must have a single host, without port, chroot or NUL bytes, where the port is given apart");
+	if (strlen(Z_STRVAL_P(host)) != Z_STRLEN_P(host)) {
+		zend_argument_value_error(1, "must not contain NUL bytes");
+		return NULL;
+	}
+	if (port && strpbrk(Z_STRVAL_P(host), ":,/")) {
+		zend_argument_value_error(1, "must have a single host, without port or chroot, where the port is given apart");
 		return NULL;
 	}
 	return port ? zend_strpprintf(0, "%s:" ZEND_LONG_FMT, Z_STRVAL_P(host), Z_LVAL_P(port)) : zend_string_copy(Z_STR_P(host));

@@ -98,6 +98,12 @@ void dlock_conn_free(dlock_conn *conn)
 	free(conn);
 }
 
+void dlock_conn_close(dlock_conn *conn)
+{
+	disconnect(conn);
+	drop_queue(conn);
+}
+
 /* After a fork: closes the child's copy of the descriptor and forgets what the parent is waiting for. */
 static void leave_to_parent(dlock_conn *conn)
 {

@@ -40,6 +40,9 @@ typedef struct dlock_conn {
 dlock_conn *dlock_conn_new(dlock_server *server);
 void dlock_conn_free(dlock_conn *conn);
 
+/* Ends the connection; what is under way on it fails. */
+void dlock_conn_close(dlock_conn *conn);
+
 /* Queues the call; connects first where needed. A connection that died while idle, or whose server has owed a reply for
  * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);

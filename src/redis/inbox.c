@@ -77,6 +77,11 @@ static void subscribe(dlock_inbox *inbox)
 	}
 }
 
+void dlock_inbox_distrust(dlock_inbox *inbox)
+{
+	dlock_conn_close(inbox->conn);
+}
+
 void dlock_inbox_update(dlock_inbox *inbox)
 {
 	dlock_call *call = inbox->subscribing;

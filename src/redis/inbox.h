@@ -26,6 +26,9 @@ typedef struct dlock_inbox {
 dlock_inbox *dlock_inbox_new(dlock_server *server);
 void dlock_inbox_free(dlock_inbox *inbox);
 
+/* Gives up a subscription that seems not to be heard: the next opening makes another connection. */
+void dlock_inbox_distrust(dlock_inbox *inbox);
+
 /* Takes note of a subscription's answer, if it has come. */
 void dlock_inbox_update(dlock_inbox *inbox);
 

@@ -1,6 +1,6 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "8cf79ffaeebb61c9472da952c5b12f3ec1edc8c2"
+#define DLOCK_LUA_ACQUIRE_SHA1 "a626a01ae044efaef45639d2e3785d4fd948de0e"
 #define DLOCK_LUA_ACQUIRE \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
@@ -82,14 +82,16 @@
 	"end\n" \
 	"end\n" \
 	"if not mine then\n" \
-	"if inbox ~= '' then\n" \
-	"redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)\n" \
+	"local pttl = redis.call('PTTL', lock)\n" \
+	"pttl = pttl == -2 and GRACE or pttl\n" \
+	"if inbox == '' then\n" \
+	"return {0, pttl, -1, '0', 0}\n" \
+	"end\n" \
+	"local new = redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)\n" \
 	"note(waiters, waiter, clock(), 0, ARGV[8], inbox)\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
-	"end\n" \
-	"local pttl = redis.call('PTTL', lock)\n" \
-	"return {0, pttl == -2 and GRACE or pttl, redis.call('ZRANK', queue, waiter) or -1, redis.call('ZSCORE', queue, waiter) or '0'}\n" \
+	"return {0, pttl, redis.call('ZRANK', queue, waiter), redis.call('ZSCORE', queue, waiter), new}\n" \
 	"end\n" \
 	"return {1, fencing_token(fence, least == 0 and clock() or least)}\n"
 

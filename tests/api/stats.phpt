@@ -47,7 +47,7 @@ $other->expire($key, 0.1);
 $added = added(fn () => $lock->lock($key, 20));
 within(0.001, $added['wait_time'] ?? 0, 20, 'seconds waited');
 unset($added['wait_time']);
-same(['acquisitions' => 1, 'waits' => 1], $added, 'a wait');
+same(['acquisitions' => 1, 'waits' => 1, 'connections' => 1], $added, 'a wait, with an inbox');
 $lock->expire($key, 100);
 $added = added(fn () => $other->lock($key, 0.1));
 within(0.1, $added['wait_time'] ?? 0, 20, 'seconds waited in vain');

@@ -11,7 +11,8 @@
 -- ARGV[6] the waiter's inbox; '': do not queue
 -- ARGV[7] the waiter's ticket; 0: the server's time in us        ARGV[8] the number of this request, as a sign of life
 --
--- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, place in the queue, ticket} when not.
+-- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, place in the queue, ticket,
+-- 1 if it was not in the queue before} when not.
 -- A repeated request finds its own token and gets a lease anew, so that a lost reply, or a lost grant, does no harm.
 -- Cost: O(1), four commands, for a free lock that nobody waits for; O(log n) with n waiters.
 --#include handover.lua
@@ -48,14 +49,16 @@ elseif not mine then
 	end
 end
 if not mine then
-	if inbox ~= '' then
-		redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)
-		note(waiters, waiter, clock(), 0, ARGV[8], inbox)
-		redis.call('PEXPIRE', queue, FORGET)
-		redis.call('PEXPIRE', waiters, FORGET)
-	end
 	local pttl = redis.call('PTTL', lock)
-	return {0, pttl == -2 and GRACE or pttl, redis.call('ZRANK', queue, waiter) or -1, redis.call('ZSCORE', queue, waiter) or '0'}
+	pttl = pttl == -2 and GRACE or pttl
+	if inbox == '' then
+		return {0, pttl, -1, '0', 0}
+	end
+	local new = redis.call('ZADD', queue, 'NX', ticket == '0' and string.format('%.0f', clock()) or ticket, waiter)
+	note(waiters, waiter, clock(), 0, ARGV[8], inbox)
+	redis.call('PEXPIRE', queue, FORGET)
+	redis.call('PEXPIRE', waiters, FORGET)
+	return {0, pttl, redis.call('ZRANK', queue, waiter), redis.call('ZSCORE', queue, waiter), new}
 end
 
 return {1, fencing_token(fence, least == 0 and clock() or least)}
