@@ -17,7 +17,7 @@ minified() {
 generate() {
 	printf '/* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */\n'
 	for script in src/redis/lua/*.lua; do
-		[ "$(basename "$script")" != handover.lua ] || continue # included by others
+		! grep -q '^-- Included ' "$script" || continue
 		name=$(basename "$script" .lua | tr '[:lower:]' '[:upper:]')
 		printf '\n#define DLOCK_LUA_%s_SHA1 "%s"\n' "$name" "$(minified "$script" | sha1sum | cut -d' ' -f1)"
 		printf '#define DLOCK_LUA_%s \\\n' "$name"

@@ -1,10 +1,7 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "a626a01ae044efaef45639d2e3785d4fd948de0e"
+#define DLOCK_LUA_ACQUIRE_SHA1 "43d3b382b2eba0ebea1395ef66e9efadb019b208"
 #define DLOCK_LUA_ACQUIRE \
-	"local STALE = 3000000\n" \
-	"local GRACE = 3000\n" \
-	"local FORGET = 60000\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000000 + now[2]\n" \
@@ -17,6 +14,16 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]\n" \
+	"local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
+	"local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]\n" \
+	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
+	"if mine and redis.call('EXISTS', queue) == 0 then\n" \
+	"return {1, fencing_token(fence, least == 0 and clock() or least)}\n" \
+	"end\n" \
+	"local STALE = 3000000\n" \
+	"local GRACE = 3000\n" \
+	"local FORGET = 60000\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
 	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
@@ -52,11 +59,7 @@
 	"end\n" \
 	"end\n" \
 	"end\n" \
-	"local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]\n" \
-	"local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
-	"local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]\n" \
-	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
-	"if mine and redis.call('EXISTS', queue) == 1 then\n" \
+	"if mine then\n" \
 	"if ticket ~= '0' then\n" \
 	"redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
 	"end\n" \
@@ -72,7 +75,7 @@
 	"forget(queue, waiters, waiter)\n" \
 	"end\n" \
 	"end\n" \
-	"elseif not mine then\n" \
+	"else\n" \
 	"local holder = redis.pcall('GET', lock)\n" \
 	"if holder == token then\n" \
 	"redis.call('PEXPIRE', lock, ttl)\n" \
@@ -109,11 +112,8 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "ee401045814bb0ecd01f22f58cea88c4192154dc"
+#define DLOCK_LUA_LEAVE_SHA1 "6e509601597e31b4cf10c9c84fabf546dd2016d6"
 #define DLOCK_LUA_LEAVE \
-	"local STALE = 3000000\n" \
-	"local GRACE = 3000\n" \
-	"local FORGET = 60000\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000000 + now[2]\n" \
@@ -126,6 +126,9 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local STALE = 3000000\n" \
+	"local GRACE = 3000\n" \
+	"local FORGET = 60000\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
 	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
@@ -178,11 +181,12 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "6312d150d9be0c4962c8b45420698e9ee7bce544"
+#define DLOCK_LUA_RELEASE_SHA1 "184855e1e9e6c1e3e2c43cd5781c261e2a07a422"
 #define DLOCK_LUA_RELEASE \
-	"local STALE = 3000000\n" \
-	"local GRACE = 3000\n" \
-	"local FORGET = 60000\n" \
+	"local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'\n" \
+	"if redis.call('EXISTS', queue) == 0 then\n" \
+	"return redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0\n" \
+	"end\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000000 + now[2]\n" \
@@ -195,6 +199,9 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local STALE = 3000000\n" \
+	"local GRACE = 3000\n" \
+	"local FORGET = 60000\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
 	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
@@ -230,7 +237,6 @@
 	"end\n" \
 	"end\n" \
 	"end\n" \
-	"local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'\n" \
 	"if ARGV[4] == '1' then\n" \
 	"forget(queue, waiters, ARGV[3])\n" \
 	"end\n" \

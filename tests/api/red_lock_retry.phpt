@@ -15,9 +15,9 @@ $redis->cmd('SET', 'taken', 'theirs');
 
 foreach ([1, 2, 3, 10] as $count) {
     $red = new RedLock([$server->dsn()], 1, $count);
-    same(['evalsha' => $count], sent_commands($redis, fn () => same(false, $red->lock('taken'), 'lock()')), "retryCount $count");
+    same($count, sent_commands($redis, fn () => same(false, $red->lock('taken'), 'lock()'))['evalsha'] ?? 0, "retryCount $count");
 }
-same(['evalsha' => 3], sent_commands($redis, fn () => (new RedLock([$server->dsn()], 1))->lock('taken')), 'retryCount by default');
+same(3, sent_commands($redis, fn () => (new RedLock([$server->dsn()], 1))->lock('taken'))['evalsha'] ?? 0, 'retryCount by default');
 
 // The pause is bounded, so 10 attempts are over long before a pause without bound would be.
 within(0, seconds(fn () => (new RedLock([$server->dsn()], 1, 10))->lock('taken')), 5, '9 pauses of at most 1 ms');

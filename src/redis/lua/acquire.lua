@@ -15,13 +15,19 @@
 -- 1 if it was not in the queue before} when not.
 -- A repeated request finds its own token and gets a lease anew, so that a lost reply, or a lost grant, does no harm.
 -- Cost: O(1), four commands, for a free lock that nobody waits for; O(log n) with n waiters.
---#include handover.lua
+--#include fencing.lua
 local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
 
 local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)
-if mine and redis.call('EXISTS', queue) == 1 then
+if mine and redis.call('EXISTS', queue) == 0 then
+	return {1, fencing_token(fence, least == 0 and clock() or least)}
+end
+
+-- What follows costs more, to define alone; the common case is over.
+--#include handover.lua
+if mine then
 	-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the way.
 	-- Who has a ticket keeps the place that goes with it, here too: else each of two could be first on other servers.
 	if ticket ~= '0' then
@@ -39,7 +45,7 @@ if mine and redis.call('EXISTS', queue) == 1 then
 			forget(queue, waiters, waiter)
 		end
 	end
-elseif not mine then
+else
 	local holder = redis.pcall('GET', lock)
 	if holder == token then
 		redis.call('PEXPIRE', lock, ttl)

@@ -5,6 +5,7 @@
 -- ARGV[1] the waiter          ARGV[2] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
 -- Replies 1 when it was granted the lock in that instant and has it, 0 when not. If it was its turn, it is the next one's.
 -- Cost: O(log n) with n waiters.
+--#include fencing.lua
 --#include handover.lua
 forget(KEYS[3], KEYS[4], ARGV[1])
 local holder = redis.call('GET', KEYS[1])
