@@ -84,19 +84,20 @@ run_checks() {
 	fi
 }
 
-# A line "N passed, N failed" of theirs is added to ours; without one they count as one test.
-run_c_tests() {
-	[ -x tests/c/run.sh ] || return 0
-	step "C unit tests"
-	local code=0 counts
-	tests/c/run.sh 2>&1 | tee "$run/c.log" || code=$?
-	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$run/c.log" | tail -n 1) || true
+# Runs a program with checks of its own. Its last line "N passed, N failed" is added to ours; without one it counts as one.
+run_part() {
+	local name=$1 code=0 counts
+	shift
+	step "$name"
+	"$@" 2>&1 | tee "$run/part.log" || code=$?
+	cat "$run/part.log" >> "$run/c.log"
+	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$run/part.log" | tail -n 1) || true
 	if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
 		passed=$((passed + BASH_REMATCH[1]))
 		failed=$((failed + BASH_REMATCH[2]))
 		[ "$code" -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ] || failed=$((failed + 1))
 	else
-		check "C unit tests" test "$code" -eq 0
+		check "$name" test "$code" -eq 0
 	fi
 }
 
@@ -215,7 +216,10 @@ main() {
 	# shellcheck disable=SC1091
 	. "$run/env"
 	echo "Redis $DLOCK_TEST_REDIS $DLOCK_TEST_REDIS_AUTH, ZooKeeper $DLOCK_TEST_ZK"
-	[ $# -gt 0 ] || run_c_tests
+	if [ $# -eq 0 ]; then
+		run_part "C unit tests" tests/c/run.sh
+		run_part "Models" scripts/check-models.sh
+	fi
 	run_phpt "$@"
 	step "Result"
 	report_leftovers
