@@ -98,21 +98,21 @@
 	"end\n" \
 	"return {1, fencing_token(fence, least == 0 and clock() or least)}\n"
 
-#define DLOCK_LUA_CHECK_SHA1 "856bcf98af659bd07190069636a9007682159036"
+#define DLOCK_LUA_CHECK_SHA1 "bed5d94aa1d2f634a1e7ab3511a1b93f2d39c840"
 #define DLOCK_LUA_CHECK \
-	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
+	"if redis.pcall('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PTTL', KEYS[1])\n" \
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_EXTEND_SHA1 "16ebdef962b7604790808b70c6e41c9785770b46"
+#define DLOCK_LUA_EXTEND_SHA1 "ec3457e971f41d878d21354b57868c4a5ce03e68"
 #define DLOCK_LUA_EXTEND \
-	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
+	"if redis.pcall('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\n" \
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "6e509601597e31b4cf10c9c84fabf546dd2016d6"
+#define DLOCK_LUA_LEAVE_SHA1 "7e8341cce8dbc31c163459a599c504d6e460284e"
 #define DLOCK_LUA_LEAVE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -165,7 +165,7 @@
 	"end\n" \
 	"end\n" \
 	"forget(KEYS[3], KEYS[4], ARGV[1])\n" \
-	"local holder = redis.call('GET', KEYS[1])\n" \
+	"local holder = redis.pcall('GET', KEYS[1])\n" \
 	"if not holder then\n" \
 	"serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)\n" \
 	"end\n" \
@@ -181,11 +181,11 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "184855e1e9e6c1e3e2c43cd5781c261e2a07a422"
+#define DLOCK_LUA_RELEASE_SHA1 "4f578bff3e6ed61a715e532002812403e6b8f9e0"
 #define DLOCK_LUA_RELEASE \
 	"local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'\n" \
 	"if redis.call('EXISTS', queue) == 0 then\n" \
-	"return redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0\n" \
+	"return redis.pcall('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0\n" \
 	"end\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -240,7 +240,7 @@
 	"if ARGV[4] == '1' then\n" \
 	"forget(queue, waiters, ARGV[3])\n" \
 	"end\n" \
-	"if redis.call('GET', lock) ~= ARGV[1] then\n" \
+	"if redis.pcall('GET', lock) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
 	"if grant and serve(lock, queue, waiters, fence, ARGV[3]) then\n" \
