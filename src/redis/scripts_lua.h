@@ -1,6 +1,6 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "43d3b382b2eba0ebea1395ef66e9efadb019b208"
+#define DLOCK_LUA_ACQUIRE_SHA1 "226b78d761eb1681bb626049c1400045a871804d"
 #define DLOCK_LUA_ACQUIRE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -24,6 +24,13 @@
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
 	"local FORGET = 60000\n" \
+	"local function value_of(lock)\n" \
+	"local value = redis.pcall('GET', lock)\n" \
+	"if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then\n" \
+	"error(value.err)\n" \
+	"end\n" \
+	"return value\n" \
+	"end\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
 	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
@@ -76,7 +83,7 @@
 	"end\n" \
 	"end\n" \
 	"else\n" \
-	"local holder = redis.pcall('GET', lock)\n" \
+	"local holder = value_of(lock)\n" \
 	"if holder == token then\n" \
 	"redis.call('PEXPIRE', lock, ttl)\n" \
 	"mine = true\n" \
@@ -98,21 +105,21 @@
 	"end\n" \
 	"return {1, fencing_token(fence, least == 0 and clock() or least)}\n"
 
-#define DLOCK_LUA_CHECK_SHA1 "bed5d94aa1d2f634a1e7ab3511a1b93f2d39c840"
+#define DLOCK_LUA_CHECK_SHA1 "856bcf98af659bd07190069636a9007682159036"
 #define DLOCK_LUA_CHECK \
-	"if redis.pcall('GET', KEYS[1]) == ARGV[1] then\n" \
+	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PTTL', KEYS[1])\n" \
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_EXTEND_SHA1 "ec3457e971f41d878d21354b57868c4a5ce03e68"
+#define DLOCK_LUA_EXTEND_SHA1 "16ebdef962b7604790808b70c6e41c9785770b46"
 #define DLOCK_LUA_EXTEND \
-	"if redis.pcall('GET', KEYS[1]) == ARGV[1] then\n" \
+	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\n" \
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "7e8341cce8dbc31c163459a599c504d6e460284e"
+#define DLOCK_LUA_LEAVE_SHA1 "c852afa3feca766e144b52987b73a0cb56d08d89"
 #define DLOCK_LUA_LEAVE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -129,6 +136,13 @@
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
 	"local FORGET = 60000\n" \
+	"local function value_of(lock)\n" \
+	"local value = redis.pcall('GET', lock)\n" \
+	"if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then\n" \
+	"error(value.err)\n" \
+	"end\n" \
+	"return value\n" \
+	"end\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
 	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
@@ -165,7 +179,7 @@
 	"end\n" \
 	"end\n" \
 	"forget(KEYS[3], KEYS[4], ARGV[1])\n" \
-	"local holder = redis.pcall('GET', KEYS[1])\n" \
+	"local holder = value_of(KEYS[1])\n" \
 	"if not holder then\n" \
 	"serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)\n" \
 	"end\n" \
@@ -181,11 +195,11 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "4f578bff3e6ed61a715e532002812403e6b8f9e0"
+#define DLOCK_LUA_RELEASE_SHA1 "f238d9d1bbd8f573ea0384e5a08f74578e81db45"
 #define DLOCK_LUA_RELEASE \
 	"local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'\n" \
 	"if redis.call('EXISTS', queue) == 0 then\n" \
-	"return redis.pcall('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0\n" \
+	"return redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0\n" \
 	"end\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -202,6 +216,13 @@
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
 	"local FORGET = 60000\n" \
+	"local function value_of(lock)\n" \
+	"local value = redis.pcall('GET', lock)\n" \
+	"if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then\n" \
+	"error(value.err)\n" \
+	"end\n" \
+	"return value\n" \
+	"end\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
 	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
 	"end\n" \
@@ -240,7 +261,7 @@
 	"if ARGV[4] == '1' then\n" \
 	"forget(queue, waiters, ARGV[3])\n" \
 	"end\n" \
-	"if redis.pcall('GET', lock) ~= ARGV[1] then\n" \
+	"if redis.call('GET', lock) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
 	"if grant and serve(lock, queue, waiters, fence, ARGV[3]) then\n" \

@@ -46,7 +46,7 @@ if mine then
 		end
 	end
 else
-	local holder = redis.pcall('GET', lock)
+	local holder = value_of(lock)
 	if holder == token then
 		redis.call('PEXPIRE', lock, ttl)
 		mine = true

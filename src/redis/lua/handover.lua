@@ -12,6 +12,15 @@ local GRACE = 3000
 -- After FORGET ms a queue is dropped whose waiters are all gone.
 local FORGET = 60000
 
+-- The lock's value, or the error of a key that is somebody else's lock of another type; other errors end the script.
+local function value_of(lock)
+	local value = redis.pcall('GET', lock)
+	if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then
+		error(value.err)
+	end
+	return value
+end
+
 local function note(waiters, waiter, sign, told, number, inbox)
 	redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))
 end

@@ -8,7 +8,7 @@
 --#include fencing.lua
 --#include handover.lua
 forget(KEYS[3], KEYS[4], ARGV[1])
-local holder = redis.pcall('GET', KEYS[1])
+local holder = value_of(KEYS[1])
 if not holder then
 	serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)
 end

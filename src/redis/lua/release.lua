@@ -6,12 +6,11 @@
 -- ARGV[2] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
 -- ARGV[3] the waiter that the token is, or was, of; '': none     ARGV[4] 1: it leaves the queue; 0: it stays, and need not be told
 -- Replies 0 when it was not the token's, 1 when it was, 2 when a waiter was told besides.
--- (pcall: another library's lock may be of another type, and is not the token's then.)
 -- Cost: O(1), three commands, when nobody waits; O(log n) with n waiters, one message.
 local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'
 
 if redis.call('EXISTS', queue) == 0 then
-	return redis.pcall('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0
+	return redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0
 end
 
 -- What follows costs more, to define alone; the common case is over.
@@ -20,7 +19,7 @@ end
 if ARGV[4] == '1' then
 	forget(queue, waiters, ARGV[3])
 end
-if redis.pcall('GET', lock) ~= ARGV[1] then
+if redis.call('GET', lock) ~= ARGV[1] then
 	return 0
 end
 if grant and serve(lock, queue, waiters, fence, ARGV[3]) then
