@@ -509,6 +509,8 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 
 /* ---- while it is held ---- */
 
+static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl);
+
 static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)(const quorum_claim *claim, dlock_nanos ttl),
 	dlock_nanos ttl)
 {
@@ -520,7 +522,14 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 	begin(ballot, engine, read_integer);
 	for (int i = 0; i < engine->count; i++) {
 		if (is_asked(claim, i)) {
-			ask(ballot, i, make(claim, ttl));
+			dlock_call *call = make(claim, ttl);
+			dlock_conn *conn = engine->members[i].conn;
+			/* Nobody may be there any more to hear from a late server that it does not know the script. */
+			if (call && make == make_give_back && conn->taught != conn->opened) {
+				dlock_call_use_source(call);
+				conn->taught = conn->opened;
+			}
+			ask(ballot, i, call);
 		} else {
 			ballot->votes[i] = VOTE_NO;
 			ballot->no++;

@@ -30,6 +30,7 @@ typedef struct dlock_conn {
 	dlock_call **queue; /* ring of the calls whose replies are still to come, oldest first */
 	size_t first, count, capacity;
 	unsigned long opened; /* how often it was connected */
+	unsigned long taught; /* the last of these that was sent the text of the release script */
 	dlock_error error;    /* why the last call failed; names the server */
 	/* Takes replies that answer no call: a subscription's messages. NULL: there are none. */
 	void (*on_push)(void *context, const redisReply *reply);

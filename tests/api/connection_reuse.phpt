@@ -23,6 +23,10 @@ same(['auth' => 1, 'eval' => 2, 'evalsha' => 2, 'select' => 1], $counts, 'the fi
 $clients = client_ids($redis);
 same(1, count($clients), 'connections');
 
+// RedLock's first release over a connection brings the script's text, for a server that answers when nobody listens any more.
+$red = new RedLock([$dsn]);
+same(['eval' => 1, 'evalsha' => 1], sent_commands($redis, fn () => $red->unlock($red->lock('x'))), 'the first of RedLock');
+
 // From then on: two commands.
 foreach (['lock() and release()' => fn () => $lock->lock('x') && $lock->release('x'), 'acquire() and release()' => fn () => $lock->acquire('x')->release(),
     'synchronized()' => fn () => $lock->synchronized('x', fn () => 1), 'another resource' => fn () => $lock->acquire('y')->release(),
