@@ -85,7 +85,7 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/engine/zookeeper.c src/zk/answer.c src/zk/bell.c src/zk/diagnose.c src/zk/keeper.c src/zk/op.c src/zk/options.c src/zk/orphan.c src/zk/parents.c src/zk/path.c src/zk/session.c src/php/zk_lock.c"
+      DLOCK_ZOOKEEPER_SOURCES="src/engine/zookeeper.c src/zk/answer.c src/zk/diagnose.c src/zk/keeper.c src/zk/op.c src/zk/options.c src/zk/orphan.c src/zk/parents.c src/zk/path.c src/zk/session.c src/php/zk_lock.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else
@@ -106,6 +106,7 @@ if test "$PHP_DLOCK" != "no"; then
   PHP_SUBST([DLOCK_SHARED_LIBADD])
   PHP_NEW_EXTENSION([dlock], m4_normalize([
       dlock.c
+      src/base/bell.c
       src/base/clock.c
       src/base/error.c
       src/base/process.c
@@ -124,7 +125,10 @@ if test "$PHP_DLOCK" != "no"; then
       src/engine/quorum.c
       src/engine/redis.c
       src/engine/single.c
+      src/lease/claim.c
       src/lease/registry.c
+      src/lease/renewal.c
+      src/lease/round.c
       src/php/arguments.c
       src/php/distributed_lock.c
       src/php/errors.c

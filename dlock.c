@@ -76,25 +76,36 @@ static void register_classes(int module_number)
 
 /* ---- functions ---- */
 
-ZEND_FUNCTION(Dlock_stats)
+/* What this process, under ZTS this thread, did so far; the renewal thread is the whole process'. */
+static void collect_stats(zval *stats)
 {
 	const dlock_counters *counters = &DLOCK_G(counters);
+	dlock_renewal_counts renewal = dlock_renewal_count();
+	zend_long sessions = 0;
 
-	ZEND_PARSE_PARAMETERS_NONE();
-	array_init(return_value);
-	add_assoc_long(return_value, "acquisitions", (zend_long) counters->acquisitions);
-	add_assoc_long(return_value, "waits", (zend_long) counters->waits);
-	add_assoc_double(return_value, "wait_time", (double) counters->wait_time / DLOCK_SECOND);
-	add_assoc_long(return_value, "timeouts", (zend_long) counters->timeouts);
-	add_assoc_long(return_value, "releases", (zend_long) counters->releases);
-	add_assoc_long(return_value, "losses", (zend_long) counters->losses);
-	add_assoc_long(return_value, "connections", (zend_long) dlock_pool_opened(&DLOCK_G(pool)));
 #ifdef DLOCK_ZOOKEEPER
-	add_assoc_long(return_value, "sessions",
-		DLOCK_G(sessions) ? (zend_long) dlock_zk_pool_sessions_opened(DLOCK_G(sessions)) : 0);
-#else
-	add_assoc_long(return_value, "sessions", 0);
+	sessions = DLOCK_G(sessions) ? (zend_long) dlock_zk_pool_sessions_opened(DLOCK_G(sessions)) : 0;
 #endif
+	array_init(stats);
+	add_assoc_long(stats, "acquisitions", (zend_long) counters->acquisitions);
+	add_assoc_long(stats, "waits", (zend_long) counters->waits);
+	add_assoc_double(stats, "wait_time", (double) counters->wait_time / DLOCK_SECOND);
+	add_assoc_long(stats, "timeouts", (zend_long) counters->timeouts);
+	add_assoc_long(stats, "releases", (zend_long) counters->releases);
+	add_assoc_long(stats, "hand_overs_given", (zend_long) counters->hand_overs_given);
+	add_assoc_long(stats, "hand_overs_received", (zend_long) counters->hand_overs_received);
+	add_assoc_long(stats, "renewals", (zend_long) renewal.renewals);
+	add_assoc_long(stats, "renewal_failures", (zend_long) renewal.failures);
+	add_assoc_long(stats, "losses", (zend_long) counters->losses);
+	add_assoc_long(stats, "connections", (zend_long) (dlock_pool_opened(&DLOCK_G(pool)) + renewal.connections));
+	add_assoc_long(stats, "reconnections", (zend_long) (dlock_pool_reopened(&DLOCK_G(pool)) + renewal.reconnections));
+	add_assoc_long(stats, "sessions", sessions);
+}
+
+ZEND_FUNCTION(Dlock_stats)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	collect_stats(return_value);
 }
 
 /* ---- INI ---- */
@@ -206,6 +217,7 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_ENTRY("dlock.connect_timeout", "1", PHP_INI_ALL, on_update_io_timeout, connect_timeout, zend_dlock_globals, dlock_globals)
 	STD_PHP_INI_ENTRY("dlock.read_timeout", "1", PHP_INI_ALL, on_update_io_timeout, read_timeout, zend_dlock_globals, dlock_globals)
 	STD_PHP_INI_ENTRY("dlock.shutdown_timeout", "0.1", PHP_INI_ALL, on_update_wait, shutdown_timeout, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_ENTRY("dlock.max_hold", "0", PHP_INI_ALL, on_update_wait, max_hold, zend_dlock_globals, dlock_globals)
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, on_update_switch, release_on_shutdown, zend_dlock_globals, dlock_globals)
 PHP_INI_END()
 
@@ -235,12 +247,14 @@ static PHP_MINIT_FUNCTION(dlock)
 	dlock_process_init();
 	REGISTER_INI_ENTRIES();
 	register_classes(module_number);
+	dlock_interrupts_init();
 	return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(dlock)
 {
 	(void) type;
+	dlock_renewal_shutdown();
 	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }
@@ -251,6 +265,7 @@ static PHP_RINIT_FUNCTION(dlock)
 #if defined(COMPILE_DL_DLOCK) && defined(ZTS)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+	dlock_interrupts_begin();
 	return SUCCESS;
 }
 
@@ -290,6 +305,23 @@ static void print_library(const char *title, const char *built_with, void *symbo
 	php_info_print_table_row(2, title, text);
 }
 
+static void print_stats(void)
+{
+	zval stats, *value;
+	zend_string *name, *text;
+
+	collect_stats(&stats);
+	php_info_print_table_start();
+	php_info_print_table_header(2, "Since this process started", "");
+	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL(stats), name, value) {
+		text = zval_get_string(value);
+		php_info_print_table_row(2, ZSTR_VAL(name), ZSTR_VAL(text));
+		zend_string_release(text);
+	} ZEND_HASH_FOREACH_END();
+	php_info_print_table_end();
+	zval_ptr_dtor(&stats);
+}
+
 static PHP_MINFO_FUNCTION(dlock)
 {
 	(void) zend_module;
@@ -310,6 +342,7 @@ static PHP_MINFO_FUNCTION(dlock)
 	php_info_print_table_row(2, "ZooKeeper client", "not in this build");
 #endif
 	php_info_print_table_end();
+	print_stats();
 	DISPLAY_INI_ENTRIES();
 }
 

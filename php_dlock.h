@@ -24,8 +24,20 @@ typedef struct {
 	zend_ulong timeouts;
 	zend_ulong releases;
 	zend_ulong losses;
+	zend_ulong hand_overs_given;
+	zend_ulong hand_overs_received;
 	dlock_nanos wait_time;
 } dlock_counters;
+
+/* How the renewal thread tells this one of a loss that is to be thrown. */
+typedef struct {
+	_Atomic bool rung;
+#if PHP_VERSION_ID >= 80200
+	zend_atomic_bool *interrupt; /* the engine's */
+#else
+	volatile zend_bool *interrupt;
+#endif
+} dlock_alarm;
 
 ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	/* INI */
@@ -35,6 +47,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	double connect_timeout;
 	double read_timeout;
 	double shutdown_timeout;
+	double max_hold;
 	bool release_on_shutdown;
 
 	/* Kept over requests; under ZTS each thread has its own. */
@@ -45,6 +58,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	dlock_counters counters;
 
 	dlock_registry registry; /* this request's */
+	dlock_alarm alarm;
 ZEND_END_MODULE_GLOBALS(dlock)
 
 ZEND_EXTERN_MODULE_GLOBALS(dlock)

@@ -9,6 +9,7 @@ typedef enum {
 	DLOCK_LOST,        /* the lock is not ours, or no longer */
 	DLOCK_CONNECTION,  /* a server could not be asked, or its answer did not come: the outcome may be unknown */
 	DLOCK_QUORUM,      /* too few servers answered */
+	DLOCK_DEADLOCK,    /* the caller itself holds what it would wait for */
 	DLOCK_FAILED       /* the system refused (memory, random bytes, descriptors) */
 } dlock_status;
 

@@ -1,8 +1,5 @@
 #include "engine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void dlock_engine_init(dlock_engine *engine, const dlock_engine_ops *ops)
 {
 	engine->ops = ops;
@@ -16,144 +13,38 @@ void dlock_engine_release(dlock_engine *engine)
 	}
 }
 
-dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t resource_len, dlock_nanos ttl,
-	const char *token, dlock_error *error)
+bool dlock_claim_is_over(dlock_claim *claim)
 {
-	dlock_claim *claim = calloc(1, engine->ops->claim_size + resource_len + 1);
+	dlock_nanos deadline = atomic_load(&claim->deadline);
 
-	if (!claim) {
-		dlock_fail(error, DLOCK_FAILED, "Out of memory");
-		return NULL;
-	}
-	if (token) {
-		memcpy(claim->token, token, DLOCK_TOKEN_LEN);
-	} else if (!dlock_token(claim->token)) {
-		dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
-		free(claim);
-		return NULL;
-	}
-	claim->engine = engine;
-	claim->process = dlock_process_current();
-	claim->ttl = ttl;
-	claim->resource = (char *) claim + engine->ops->claim_size;
-	claim->resource_len = resource_len;
-	memcpy(claim->resource, resource, resource_len);
-	engine->references++;
-	return claim;
-}
-
-bool dlock_claim_is_mine(const dlock_claim *claim)
-{
-	return claim->process == dlock_process_current();
-}
-
-static bool is_held(const dlock_claim *claim)
-{
-	return claim->state == DLOCK_CLAIM_HELD || claim->state == DLOCK_CLAIM_UNCERTAIN;
-}
-
-dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
-{
-	*remaining = 0;
-	if (!is_held(claim)) {
-		return claim->state;
-	}
-	if (!dlock_claim_is_mine(claim)) {
-		return DLOCK_CLAIM_LOST;
-	}
-	if (claim->engine->ops->look) {
-		claim->engine->ops->look(claim);
-		if (!is_held(claim)) {
-			return claim->state;
+	while (deadline != DLOCK_OVER && dlock_now() >= deadline) {
+		if (atomic_compare_exchange_strong(&claim->deadline, &deadline, DLOCK_OVER)) {
+			return true;
 		}
 	}
-	dlock_nanos now = dlock_now();
-	/* The state stays HELD past the deadline: a release must still try to delete what may be left on the server. */
-	if (now >= claim->deadline) {
-		return DLOCK_CLAIM_LOST;
-	}
-	*remaining = claim->deadline - now;
-	return claim->state;
+	return deadline == DLOCK_OVER;
 }
 
-dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+/* By comparing and setting: between a look at the old deadline and the setting of the new one, the claim's owner may have
+ * been told that the lease is over. A deadline that has passed unseen may still move: then the lease went on. */
+static bool set_deadline(dlock_claim *claim, dlock_nanos to, bool earlier)
 {
-	if (!dlock_claim_is_mine(claim)) {
-		return dlock_fail(error, DLOCK_LOST, "The wait began in a parent process");
+	dlock_nanos deadline = atomic_load(&claim->deadline);
+
+	while (deadline != DLOCK_OVER) {
+		if ((to < deadline && !earlier) || atomic_compare_exchange_strong(&claim->deadline, &deadline, to)) {
+			return true;
+		}
 	}
-	return claim->engine->ops->acquire(claim, wait, error);
+	return false;
 }
 
-static dlock_status lost(dlock_claim *claim, dlock_error *error)
+bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline)
 {
-	dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not held by this %s", claim->resource,
-		dlock_claim_is_mine(claim) ? "lease any more" : "process but by its parent");
-	return DLOCK_LOST;
+	return set_deadline(claim, deadline, true);
 }
 
-/* What the servers said of a held claim; a lease that was over before the answer came is none. */
-static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
+bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline)
 {
-	if (status == DLOCK_LOST) {
-		claim->state = DLOCK_CLAIM_LOST;
-	} else if (status == DLOCK_OK && dlock_now() >= claim->deadline) {
-		return lost(claim, error);
-	}
-	return status;
-}
-
-dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
-{
-	dlock_nanos remaining;
-	dlock_claim_state state = dlock_claim_look(claim, &remaining);
-
-	/* What was lost by the clock stays lost, even where the key is still there: the holder may have been told. */
-	if (state != DLOCK_CLAIM_HELD && state != DLOCK_CLAIM_UNCERTAIN) {
-		return lost(claim, error);
-	}
-	return keep(claim, claim->engine->ops->extend(claim, ttl, error), error);
-}
-
-dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
-{
-	if (!dlock_claim_is_mine(claim) || (claim->state != DLOCK_CLAIM_NEW && !is_held(claim))) {
-		return lost(claim, error);
-	}
-	return keep(claim, claim->engine->ops->check(claim, error), error);
-}
-
-dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
-{
-	dlock_nanos remaining;
-
-	if (!dlock_claim_is_mine(claim) || !is_held(claim)) {
-		return lost(claim, error);
-	}
-	bool was_lost = dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST;
-	dlock_status status = claim->engine->ops->release(claim, error);
-	if (status == DLOCK_OK && was_lost) {
-		status = lost(claim, error); /* deleted, but its time was over */
-	}
-	/* Where the answer is missing the lock may be gone, so nobody may rely on it from here. */
-	claim->state = status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST;
-	return status;
-}
-
-void dlock_claim_abandon(dlock_claim *claim)
-{
-	if (dlock_claim_is_mine(claim) && (is_held(claim) || claim->state == DLOCK_CLAIM_WAITING)) {
-		claim->engine->ops->abandon(claim);
-		claim->state = DLOCK_CLAIM_RELEASED;
-	}
-}
-
-void dlock_claim_free(dlock_claim *claim)
-{
-	dlock_engine *engine = claim->engine;
-
-	if (engine->ops->dispose) {
-		engine->ops->dispose(claim);
-	}
-	free(claim);
-	dlock_engine_release(engine);
+	return set_deadline(claim, deadline, false);
 }

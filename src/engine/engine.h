@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../base/atomic.h"
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/process.h"
@@ -20,6 +21,8 @@
 
 typedef struct dlock_engine dlock_engine;
 typedef struct dlock_claim dlock_claim;
+struct dlock_place;
+struct dlock_renewal;
 
 typedef enum {
 	DLOCK_CLAIM_NEW,      /* nothing on the servers yet, as far as this claim knows */
@@ -30,18 +33,30 @@ typedef enum {
 	DLOCK_CLAIM_RELEASED
 } dlock_claim_state;
 
-/* One acquisition of one resource, from the first attempt to the release. */
+/* The deadline of a lease that is over for good: what has once been found lost by the clock stays lost. */
+#define DLOCK_OVER INT64_MIN
+
+/* One acquisition of one resource, from the first attempt to the release. It belongs to one thread; the renewal thread
+ * (lease/renewal.c) touches what is atomic. */
 struct dlock_claim {
 	dlock_engine *engine;
 	dlock_process process;   /* where another one is current, the claim is the parent's and nothing is done for it */
 	dlock_claim_state state; /* as last known; dlock_claim_look() is the truth now */
 	dlock_nanos ttl;         /* lease time asked for; 0 where the session is the lease */
-	dlock_nanos deadline;    /* the lock may be relied upon until then, on dlock_now()'s clock */
+	_Atomic dlock_nanos deadline; /* the lock may be relied upon until then, on dlock_now()'s clock; or DLOCK_OVER */
+	_Atomic bool uncertain;       /* the last one who asked for more time got no answer */
+	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_LEN + 1];
 	bool waited;         /* the lock was not free at once */
+	bool received;       /* it was handed over by its holder before */
+	bool handed_over;    /* its release handed it over to a waiter */
+	bool renewed;        /* servers may have it that did not when it was acquired */
 	bool owned;          /* an object frees it; otherwise the registry does */
 	bool release_at_end; /* with the request; otherwise it is left to its lease time or session */
+	bool throws;         /* its loss is to be thrown into the running code */
+	bool thrown;         /* and has been */
+	bool loss_counted;
 	bool registered;
 	dlock_claim *previous, *next; /* the registry's list */
 	size_t resource_len;
@@ -74,6 +89,15 @@ typedef struct {
 	/* Refreshes claim->state and claim->deadline from memory, for engines that hear of a loss from elsewhere. May be NULL. */
 	void (*look)(dlock_claim *claim);
 
+	/* What another thread needs to know to renew the lease. NULL: the engine's leases renew themselves. */
+	struct dlock_place (*place)(const dlock_claim *claim);
+
+	/* For leases that renew themselves: until when this one lasts, asked by any thread; or DLOCK_OVER. */
+	dlock_nanos (*bound)(const dlock_claim *claim);
+
+	/* Is what the claim holds the very lock that this engine has for the resource? */
+	bool (*is_same)(const dlock_claim *claim, dlock_engine *engine, const char *resource, size_t resource_len);
+
 	/* Is the resource locked by anyone? */
 	dlock_status (*locked)(dlock_engine *engine, const char *resource, size_t resource_len, bool *locked, dlock_error *error);
 
@@ -93,25 +117,13 @@ struct dlock_engine {
 void dlock_engine_init(dlock_engine *engine, const dlock_engine_ops *ops);
 void dlock_engine_release(dlock_engine *engine);
 
-/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one (attach). */
-dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t resource_len, dlock_nanos ttl,
-	const char *token, dlock_error *error);
+/* Moves the deadline of a held claim. False when the lease was found over before. */
+bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline);
 
-/* Is the claim this process' own? */
-bool dlock_claim_is_mine(const dlock_claim *claim);
+/* The same, but never to an earlier time. */
+bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline);
 
-/* State and, where it is held, time left, as memory knows them now: no I/O, never optimistic. */
-dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining);
-
-/* The engine's operations, with what is the same for all: a foreign process' claim is lost (and abandoned silently),
- * a claim that is not held is not asked about again, the state is kept. */
-dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
-dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error);
-dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error);
-dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error);
-void dlock_claim_abandon(dlock_claim *claim);
-
-/* Frees the claim in memory, without a word to any server: release, abandon or detach first. */
-void dlock_claim_free(dlock_claim *claim);
+/* Is the lease over? If its deadline has passed, it is from now on. */
+bool dlock_claim_is_over(dlock_claim *claim);
 
 #endif

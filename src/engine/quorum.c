@@ -243,6 +243,9 @@ static void quorum_abandon(dlock_claim *base)
 {
 	quorum_claim *claim = (quorum_claim *) base;
 
+	if (base->renewed) {
+		claim->asked = UINT64_MAX;
+	}
 	roll_back(claim);
 	leave(claim, 0);
 }
@@ -387,6 +390,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dloc
 		memcpy(claim->waiter, base->token, sizeof claim->waiter);
 		claim->ticket = propose(engine);
 	}
+	uint64_t told = claim->told;
 	claim->told = 0;
 	collect_votes(claim, queue, votes, deadline);
 	if (votes->yes >= engine->quorum && settle_fencing_token(claim, votes, deadline) && dlock_now() < deadline) {
@@ -394,6 +398,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dloc
 		log_in_stragglers(claim);
 		base->deadline = deadline;
 		base->state = DLOCK_CLAIM_HELD;
+		base->received = told > 0;
 		return DLOCK_OK;
 	}
 	roll_back(claim);
@@ -621,8 +626,14 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 	ballot votes;
 
 	call_off_stragglers(claim);
+	if (base->renewed) {
+		claim->asked = UINT64_MAX;
+	}
 	ask_holders(&votes, claim, make_give_back, 0);
 	dlock_status status = outcome(&votes, error);
+	for (int i = 0; i < votes.engine->count; i++) {
+		base->handed_over |= votes.votes[i] == VOTE_YES && votes.answers[i].pttl > 1;
+	}
 	if (status == DLOCK_QUORUM) {
 		roll_back(claim);
 	}
@@ -686,6 +697,43 @@ static dlock_status quorum_locked(dlock_engine *base, const char *resource, size
 
 /* ---- the engine itself ---- */
 
+static dlock_place quorum_place(const dlock_claim *base)
+{
+	const quorum_claim *claim = (const quorum_claim *) base;
+	const quorum_engine *engine = engine_of(claim);
+	dlock_place place = { .count = engine->count, .quorum = engine->quorum, .key = claim_keys(claim).lock };
+
+	for (int i = 0; i < engine->count; i++) {
+		place.servers[i] = engine->members[i].conn->server;
+	}
+	return place;
+}
+
+static bool is_member(const quorum_engine *engine, const dlock_server *server)
+{
+	for (int i = 0; i < engine->count; i++) {
+		if (dlock_server_is_same(engine->members[i].conn->server, server)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool quorum_is_same(const dlock_claim *claim, dlock_engine *engine, const char *resource, size_t len)
+{
+	quorum_engine *ours = (quorum_engine *) claim->engine, *other = (quorum_engine *) engine;
+
+	if (ours->count != other->count || !dlock_is_same_key(ours->keys, claim, other->keys, resource, len)) {
+		return false;
+	}
+	for (int i = 0; ours != other && i < ours->count; i++) {
+		if (!is_member(other, ours->members[i].conn->server)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void quorum_dispose(dlock_claim *claim)
 {
 	quorum_claim *own = (quorum_claim *) claim;
@@ -709,6 +757,8 @@ static const dlock_engine_ops quorum_ops = {
 	.check = quorum_check,
 	.release = quorum_release,
 	.abandon = quorum_abandon,
+	.place = quorum_place,
+	.is_same = quorum_is_same,
 	.locked = quorum_locked,
 	.dispose = quorum_dispose,
 	.destroy = quorum_destroy,

@@ -10,6 +10,16 @@ dlock_nanos dlock_drift(dlock_nanos ttl)
 	return ttl / 100 + 2 * DLOCK_MS;
 }
 
+bool dlock_is_same_key(dlock_keyring *ours, const dlock_claim *claim, dlock_keyring *theirs, const char *resource, size_t len)
+{
+	if (ours == theirs) {
+		return claim->resource_len == len && !memcmp(claim->resource, resource, len);
+	}
+	dlock_arg a = dlock_keyring_keys(ours, claim->resource, claim->resource_len).lock;
+	dlock_arg b = dlock_keyring_keys(theirs, resource, len).lock;
+	return a.len == b.len && !memcmp(a.text, b.text, a.len);
+}
+
 /* ---- calls ---- */
 
 typedef struct {
@@ -89,6 +99,15 @@ dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing
 	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&fence, fencing_token) };
 
 	return dlock_call_script(&dlock_script_raise, 2, args, 4);
+}
+
+dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token)
+{
+	number lease, fence;
+	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&lease, milliseconds(ttl)),
+		number_arg(&fence, fencing_token) };
+
+	return dlock_call_script(&dlock_script_repair, 2, args, 5);
 }
 
 dlock_call *dlock_call_holder(dlock_keys keys)

@@ -20,11 +20,21 @@ int dlock_quorum_servers(const dlock_engine *engine);
 const char *dlock_quorum_server_label(const dlock_engine *engine, int server);
 const char *dlock_quorum_server_error(const dlock_engine *engine, int server);
 
+/* What another thread needs to know to renew a lease: it is one while a quorum of the servers have the key for the token. */
+typedef struct dlock_place {
+	int count, quorum;
+	dlock_server *servers[DLOCK_MOST_SERVERS];
+	dlock_arg key; /* valid until the engine is used again */
+} dlock_place;
+
 /* ---- for the engines themselves ---- */
 
 /* The part of a lease that clocks may disagree about: 1 % and 2 ms, as in the Redlock algorithm
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/). */
 dlock_nanos dlock_drift(dlock_nanos ttl);
+
+/* Is the claim's key, made with `ours`, the one that `theirs` makes for the resource? */
+bool dlock_is_same_key(dlock_keyring *ours, const dlock_claim *claim, dlock_keyring *theirs, const char *resource, size_t len);
 
 /* How a claim asks for its lock; see lua/acquire.lua. */
 typedef struct {
@@ -54,6 +64,7 @@ dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant);
 dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
 dlock_call *dlock_call_check(dlock_keys keys, const char *token);
 dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing_token);
+dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
 dlock_call *dlock_call_holder(dlock_keys keys);
 
 /* What a call came to: its integer, or -1 with a message that names the server. */

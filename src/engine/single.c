@@ -162,6 +162,7 @@ static bool take_up(single_claim *claim, const dlock_grant *grant)
 	base->deadline = extended < deadline ? extended : deadline;
 	base->fencing_token = grant->fencing_token;
 	base->state = DLOCK_CLAIM_HELD;
+	base->received = true;
 	return true;
 }
 
@@ -180,7 +181,7 @@ static void single_look(dlock_claim *base)
 	}
 	int64_t extended = dlock_call_integer(claim->taking_up, engine_of(base)->conn, &error);
 	if (extended > 0) {
-		base->deadline = claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl);
+		dlock_claim_raise_deadline(base, claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl));
 	} else if (extended == 0) {
 		base->state = DLOCK_CLAIM_LOST;
 	}
@@ -222,7 +223,10 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			}
 		}
 		if (!last && base->waited && dlock_inboxes_open(&engine->inbox, 1, 1) == 0) {
-			dlock_claim_abandon(base);
+			if (base->state == DLOCK_CLAIM_WAITING) {
+				give_back(base);
+				base->state = DLOCK_CLAIM_NEW;
+			}
 			*error = engine->inbox->conn->error;
 			return DLOCK_CONNECTION;
 		}
@@ -303,6 +307,7 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 		give_back(claim);
 		return DLOCK_CONNECTION;
 	}
+	claim->handed_over = released > 1;
 	return released > 0 ? DLOCK_OK : dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
 }
 
@@ -317,6 +322,20 @@ static dlock_status single_locked(dlock_engine *base, const char *resource, size
 	dlock_call_release(call);
 	*locked = exists > 0;
 	return exists < 0 ? DLOCK_CONNECTION : DLOCK_OK;
+}
+
+static dlock_place single_place(const dlock_claim *claim)
+{
+	dlock_place place = { .count = 1, .quorum = 1, .servers = { engine_of(claim)->conn->server }, .key = claim_keys(claim).lock };
+
+	return place;
+}
+
+static bool single_is_same(const dlock_claim *claim, dlock_engine *engine, const char *resource, size_t len)
+{
+	single_engine *ours = engine_of(claim), *other = (single_engine *) engine;
+
+	return dlock_is_same_key(ours->keys, claim, other->keys, resource, len) && dlock_server_is_same(ours->conn->server, other->conn->server);
 }
 
 static void single_dispose(dlock_claim *claim)
@@ -339,6 +358,8 @@ static const dlock_engine_ops single_ops = {
 	.release = single_release,
 	.abandon = give_back,
 	.look = single_look,
+	.place = single_place,
+	.is_same = single_is_same,
 	.locked = single_locked,
 	.dispose = single_dispose,
 	.destroy = single_destroy,

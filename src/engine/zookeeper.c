@@ -32,7 +32,6 @@ typedef struct {
 	char *node;
 	zk_phase phase;
 	bool token_used; /* a node may have been made with it, so another one must not be */
-	bool told_lost;  /* dlock_claim_look() said so by the clock: it must not take that back */
 	dlock_zk_op *creating, *listing;
 } zk_claim;
 
@@ -310,9 +309,9 @@ static dlock_status take(zk_claim *claim, const dlock_wait *wait, dlock_error *e
 			return DLOCK_OK;
 		}
 		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
-			claim->told_lost = false;
 			claim->base.state = DLOCK_CLAIM_HELD;
 			claim->base.deadline = view.deadline;
+			claim->base.received = claim->base.waited;
 			return DLOCK_OK;
 		}
 		dlock_status status = dlock_zk_session_await(session, view.events, until, wait);
@@ -381,10 +380,14 @@ static void look(dlock_claim *base)
 		return;
 	}
 	base->state = view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN;
-	if (!claim->told_lost) {
-		base->deadline = view.deadline;
-		claim->told_lost = dlock_now() >= base->deadline;
-	}
+	dlock_claim_move_deadline(base, view.deadline);
+}
+
+static dlock_nanos bound(const dlock_claim *base)
+{
+	dlock_zk_view view = dlock_zk_session_view(((const zk_claim *) base)->session);
+
+	return view.state >= DLOCK_ZK_EXPIRED ? DLOCK_OVER : view.deadline;
 }
 
 static dlock_status lost(const dlock_claim *base, dlock_error *error)
@@ -397,7 +400,7 @@ static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *erro
 {
 	(void) ttl; /* the session is the lease */
 	look(base);
-	return base->state == DLOCK_CLAIM_LOST || dlock_now() >= base->deadline ? lost(base, error) : DLOCK_OK;
+	return base->state == DLOCK_CLAIM_LOST || dlock_claim_is_over(base) ? lost(base, error) : DLOCK_OK;
 }
 
 /* A claim made from a token alone: is the node with that guid ours, and first? */
@@ -435,7 +438,6 @@ static dlock_status check_node(zk_claim *claim, dlock_error *error, bool *answer
 	}
 	claim->base.state = DLOCK_CLAIM_HELD;
 	claim->phase = FIRST;
-	claim->told_lost = false; /* the server was asked, which is more than the clock knows */
 	claim->base.deadline = dlock_zk_session_view(claim->session).deadline;
 	return DLOCK_OK;
 }
@@ -568,6 +570,14 @@ static dlock_status locked(dlock_engine *base, const char *resource, size_t reso
 	return status;
 }
 
+static bool is_same(const dlock_claim *base, dlock_engine *engine, const char *resource, size_t len)
+{
+	const dlock_zk_options *ours = &engine_of(base)->options, *other = &((zk_engine *) engine)->options;
+
+	return base->resource_len == len && !memcmp(base->resource, resource, len) && !strcmp(ours->hosts, other->hosts)
+		&& !strcmp(ours->root, other->root);
+}
+
 static void dispose(dlock_claim *base)
 {
 	let_go_of_session((zk_claim *) base);
@@ -597,6 +607,8 @@ static const dlock_engine_ops ops = {
 	.release = release,
 	.abandon = abandon,
 	.look = look,
+	.bound = bound,
+	.is_same = is_same,
 	.locked = locked,
 	.dispose = dispose,
 	.destroy = destroy,

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "renewal.h"
+
 void dlock_registry_add(dlock_registry *registry, dlock_claim *claim)
 {
 	claim->registered = true;
@@ -42,6 +44,22 @@ dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *tok
 	return NULL;
 }
 
+dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_engine *engine, const char *resource, size_t len)
+{
+	dlock_nanos remaining;
+
+	for (dlock_claim *claim = registry->first; claim; claim = claim->next) {
+		if (claim->engine->ops == engine->ops && (claim->ttl == 0 || claim->renewal)
+				&& engine->ops->is_same(claim, engine, resource, len) && (claim->ttl == 0 || dlock_renewal_is_endless(claim))) {
+			dlock_claim_state state = dlock_claim_look(claim, &remaining);
+			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN) {
+				return claim;
+			}
+		}
+	}
+	return NULL;
+}
+
 void dlock_registry_purge(dlock_registry *registry)
 {
 	dlock_nanos remaining;
@@ -65,6 +83,7 @@ void dlock_registry_clear(dlock_registry *registry)
 	while (registry->first) {
 		dlock_claim *claim = registry->first;
 		dlock_registry_remove(registry, claim);
+		dlock_renewal_end(claim);
 		if (claim->release_at_end || claim->state == DLOCK_CLAIM_WAITING) {
 			dlock_claim_abandon(claim);
 		}

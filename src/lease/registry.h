@@ -1,7 +1,7 @@
 #ifndef DLOCK_REGISTRY_H
 #define DLOCK_REGISTRY_H
 
-#include "../engine/engine.h"
+#include "claim.h"
 
 /* The claims of one request, from the first attempt until they are released or handed over: what has to be given back
  * when the request ends, whatever way it ends. */
@@ -21,6 +21,10 @@ dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *tok
 
 /* Abandons and frees the claims that no object owns and whose time is over. Amortised over the calls it takes O(1). */
 void dlock_registry_purge(dlock_registry *registry);
+
+/* The claim that holds the very lock that the engine has for this resource and is renewed without limit, or NULL: who waits
+ * for it in the same thread, waits for ever. */
+dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_engine *engine, const char *resource, size_t len);
 
 /* Abandons all claims that are marked for it and empties the registry. Frees the claims that no object owns. */
 void dlock_registry_clear(dlock_registry *registry);

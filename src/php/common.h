@@ -2,7 +2,8 @@
 #define DLOCK_PHP_COMMON_H
 
 #include "../../php_dlock.h"
-#include "../engine/engine.h"
+#include "../lease/claim.h"
+#include "../lease/renewal.h"
 #include "../redis/server.h"
 
 /* ---- classes (dlock.c) ---- */
@@ -33,6 +34,8 @@ typedef struct {
 	dlock_nanos retry_delay; /* RedLock */
 	unsigned retry_count;
 	bool release_at_end;
+	bool throw_on_loss;
+	enum { DLOCK_RENEW_WITHOUT_TTL, DLOCK_RENEW_ALWAYS, DLOCK_RENEW_NEVER } renew;
 	zend_string *servers; /* for var_dump(), without credentials */
 	zend_string *prefix;  /* or ZkLock's root */
 	HashTable held;       /* what lock() took: resource => dlock_claim * */
@@ -54,13 +57,22 @@ typedef struct {
 	bool renew, renew_is_null;
 	zend_string *on_loss; /* NULL: not given */
 	bool release, release_is_null;
-	uint32_t ttl_arg, timeout_arg, renew_arg, on_loss_arg;
+	uint32_t ttl_arg, timeout_arg, on_loss_arg;
 } dlock_options;
 bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options);
 
+/* A lease time, and whether it was asked for or is the manager's. */
+typedef struct {
+	dlock_nanos ttl;
+	bool given;
+} dlock_lease_time;
+
 /* Acquires in C. NULL with DLOCK_TIMEOUT or another status and its message, or after an exception of a signal handler. */
-dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_wait wait,
+dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait wait,
 	dlock_status *status, dlock_error *error);
+
+/* What memory knows of the claim now; counts a loss when it is first seen. */
+dlock_claim_state dlock_see_claim(dlock_claim *claim, dlock_nanos *remaining);
 
 dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error);
 
@@ -68,7 +80,7 @@ dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error);
 void dlock_drop_claim(dlock_claim *claim);
 
 /* For lock(): acquires and keeps the claim under its resource. True, false at the timeout, false after an exception. */
-bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_nanos timeout);
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_nanos timeout);
 
 /* ---- leases (lease.c) ---- */
 
@@ -104,6 +116,13 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 
 /* A wait that PHP's signal handlers and time limits can interrupt. */
 dlock_wait dlock_interruptible(dlock_nanos deadline);
+
+/* Throws losses into running PHP code; to be called once, before other threads run, and at each request's beginning. */
+void dlock_interrupts_init(void);
+void dlock_interrupts_begin(void);
+
+/* Rings the alarm of the thread whose it is: what a renewal calls when a lease that throws is lost. */
+void dlock_ring_alarm(void *alarm);
 
 /* Runs the handlers that interrupted a wait. They may throw; a time limit does not return. */
 void dlock_run_interrupts(void);

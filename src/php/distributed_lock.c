@@ -9,7 +9,7 @@ ZEND_METHOD(DistributedLock, __construct)
 	zend_string *dsn = NULL, *prefix = NULL;
 	bool legacy = false;
 	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttl_arg = 3, .timeout_arg = 4, .renew_arg = 5, .on_loss_arg = 6 };
+		.ttl_arg = 3, .timeout_arg = 4, .on_loss_arg = 6 };
 	zval spec;
 
 	ZEND_PARSE_PARAMETERS_START(0, 8)
@@ -60,7 +60,7 @@ ZEND_METHOD(DistributedLock, lock)
 	zend_string *key;
 	double timeout = 0, expire = 0;
 	bool no_timeout = true, no_expire = true;
-	dlock_nanos wait, ttl;
+	dlock_nanos wait;
 
 	ZEND_PARSE_PARAMETERS_START(1, 3)
 		Z_PARAM_STR(key)
@@ -73,9 +73,9 @@ ZEND_METHOD(DistributedLock, lock)
 	if (!manager || !dlock_check_resource(key, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
-	ttl = manager->ttl;
-	if (!no_expire && !dlock_check_ttl(expire, 3, &ttl)) {
+	dlock_lease_time time = { manager->ttl, !no_expire };
+	if (!no_expire && !dlock_check_ttl(expire, 3, &time.ttl)) {
 		RETURN_THROWS();
 	}
-	RETURN_BOOL(dlock_manager_lock(manager, key, ttl, wait));
+	RETURN_BOOL(dlock_manager_lock(manager, key, time, wait));
 }

@@ -14,6 +14,8 @@ static zend_class_entry *exception_for(dlock_status status)
 		return dlock_ce_quorum_exception;
 	case DLOCK_LOST:
 		return dlock_ce_lost_exception;
+	case DLOCK_DEADLOCK:
+		return dlock_ce_deadlock_exception;
 	default:
 		return dlock_ce_exception;
 	}

@@ -4,7 +4,7 @@
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
 
-/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|fencing token|token|resource.
+/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|fencing token|token|resource.
  *
  * Who has the handle has the lock, as with the token inside it. The digest is no signature: it tells a handle that was
  * cut or altered apart from a lease that has ended. There is no secret in it, so that nothing can be guessed from it. */
@@ -65,8 +65,8 @@ static zend_string *decode(zend_string *handle)
 zend_string *dlock_handle_make(const dlock_claim *claim)
 {
 	unsigned char hash[32];
-	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|" ZEND_LONG_FMT "|%s|", claim->engine->ops->name,
-		(zend_long) (claim->ttl / DLOCK_MS), (zend_long) claim->fencing_token, claim->token);
+	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|" ZEND_LONG_FMT "|%s|", claim->engine->ops->name,
+		(zend_long) (claim->ttl / DLOCK_MS), claim->renewed, (zend_long) claim->fencing_token, claim->token);
 	size_t head = ZSTR_LEN(payload);
 
 	payload = zend_string_extend(payload, head + claim->resource_len, 0);
@@ -111,13 +111,15 @@ static bool number(const char *text, size_t len, int64_t *out)
 
 static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, dlock_error *error)
 {
-	const char *end = text + len, *kind, *ttl, *fence, *token;
-	size_t kind_len, ttl_len, fence_len, token_len;
-	int64_t milliseconds, fencing_token;
+	const char *end = text + len, *kind, *ttl, *renewed, *fence, *token;
+	size_t kind_len, ttl_len, renewed_len, fence_len, token_len;
+	int64_t milliseconds, is_renewed, fencing_token;
 
-	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len) || !field(&text, end, &fence, &fence_len)
+	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len)
+			|| !field(&text, end, &renewed, &renewed_len) || !field(&text, end, &fence, &fence_len)
 			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
-			|| !number(fence, fence_len, &fencing_token) || milliseconds == 0 || milliseconds > INT64_MAX / DLOCK_MS
+			|| !number(renewed, renewed_len, &is_renewed)
+			|| !number(fence, fence_len, &fencing_token) || is_renewed > 1 || milliseconds == 0 || milliseconds > INT64_MAX / DLOCK_MS
 			|| token_len != DLOCK_TOKEN_LEN || text == end || end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
@@ -131,6 +133,7 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, token, error);
 	if (claim) {
 		claim->fencing_token = fencing_token;
+		claim->renewed = is_renewed == 1;
 	}
 	return claim;
 }

@@ -1,5 +1,7 @@
 #include "common.h"
 
+#include "zend_exceptions.h"
+
 static bool is_interrupted(void *context)
 {
 	(void) context;
@@ -29,4 +31,70 @@ void dlock_run_interrupts(void)
 	} else if (zend_interrupt_function) {
 		zend_interrupt_function(EG(current_execute_data));
 	}
+}
+
+/* ---- losses ---- */
+
+static void (*other_handlers)(zend_execute_data *execute_data);
+
+/* Runs in the renewal thread, and touches nothing but atomic flags. */
+void dlock_ring_alarm(void *context)
+{
+	dlock_alarm *alarm = context;
+
+	atomic_store(&alarm->rung, true);
+#if PHP_VERSION_ID >= 80200
+	zend_atomic_bool_store_ex(alarm->interrupt, true);
+#else
+	*alarm->interrupt = 1;
+#endif
+}
+
+static dlock_claim *find_untold_loss(void)
+{
+	dlock_nanos remaining;
+
+	for (dlock_claim *claim = DLOCK_G(registry).first; claim; claim = claim->next) {
+		if (claim->throws && dlock_see_claim(claim, &remaining) == DLOCK_CLAIM_LOST) {
+			return claim;
+		}
+	}
+	return NULL;
+}
+
+/* The VM calls it between two opcodes of the running code. */
+static void throw_losses(zend_execute_data *execute_data)
+{
+	if (other_handlers) {
+		other_handlers(execute_data);
+	}
+	if (!atomic_load(&DLOCK_G(alarm).rung)) {
+		return;
+	}
+	if (EG(exception)) {
+		dlock_ring_alarm(&DLOCK_G(alarm)); /* later: one at a time */
+		return;
+	}
+	atomic_store(&DLOCK_G(alarm).rung, false);
+	dlock_claim *claim = find_untold_loss();
+	if (claim) {
+		claim->throws = false;
+		claim->thrown = true;
+		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost while it was held", claim->resource);
+		if (find_untold_loss()) {
+			dlock_ring_alarm(&DLOCK_G(alarm));
+		}
+	}
+}
+
+void dlock_interrupts_init(void)
+{
+	other_handlers = zend_interrupt_function;
+	zend_interrupt_function = throw_losses;
+}
+
+void dlock_interrupts_begin(void)
+{
+	DLOCK_G(alarm).interrupt = &EG(vm_interrupt);
+	atomic_store(&DLOCK_G(alarm).rung, false);
 }

@@ -43,7 +43,7 @@ static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
 	if (!lease->claim) {
 		return "Released";
 	}
-	switch (dlock_claim_look(lease->claim, remaining)) {
+	switch (dlock_see_claim(lease->claim, remaining)) {
 	case DLOCK_CLAIM_HELD:
 		return "Held";
 	case DLOCK_CLAIM_UNCERTAIN:
@@ -104,7 +104,7 @@ static bool is_held(lease_object *lease, dlock_nanos *remaining)
 	if (!lease->claim) {
 		return false;
 	}
-	dlock_claim_state state = dlock_claim_look(lease->claim, remaining);
+	dlock_claim_state state = dlock_see_claim(lease->claim, remaining);
 	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
 }
 
@@ -146,6 +146,10 @@ static void throw_lost(lease_object *lease)
 	dlock_nanos remaining;
 	const char *resource = Z_STRVAL_P(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE));
 	bool released = !strcmp(state_name(lease, &remaining), "Released");
+
+	if (lease->claim) {
+		lease->claim->throws = false; /* once is enough */
+	}
 
 	zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" %s", resource,
 		released ? "has been released" : "was lost");

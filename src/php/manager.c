@@ -75,7 +75,7 @@ static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
 		add_assoc_double(&info, "timeout", (double) manager->timeout / DLOCK_SECOND);
 		ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, claim) {
 			dlock_nanos remaining;
-			dlock_claim_look(Z_PTR_P(claim), &remaining);
+			dlock_see_claim(Z_PTR_P(claim), &remaining);
 			add_assoc_double_ex(&held, ZSTR_VAL(resource), ZSTR_LEN(resource), (double) remaining / DLOCK_SECOND);
 		} ZEND_HASH_FOREACH_END();
 	}
@@ -112,16 +112,9 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 	if (!dlock_check_timeout(options->timeout, options->timeout_is_null, otherwise, options->timeout_arg, &manager->timeout)) {
 		return false;
 	}
-	/* Rather refused than silently without effect. */
-	if (options->renew_arg && !options->renew_is_null && options->renew) {
-		zend_argument_value_error(options->renew_arg, "must be null or false: this version does not renew leases in the background");
-		return false;
-	}
-	if (options->on_loss && zend_string_equals_literal(options->on_loss, "throw")) {
-		zend_argument_value_error(options->on_loss_arg, "must be \"flag\": this version does not interrupt running code");
-		return false;
-	}
-	if (options->on_loss && !zend_string_equals_literal(options->on_loss, "flag")) {
+	manager->renew = options->renew_is_null ? DLOCK_RENEW_WITHOUT_TTL : options->renew ? DLOCK_RENEW_ALWAYS : DLOCK_RENEW_NEVER;
+	manager->throw_on_loss = options->on_loss && zend_string_equals_literal(options->on_loss, "throw");
+	if (options->on_loss && !manager->throw_on_loss && !zend_string_equals_literal(options->on_loss, "flag")) {
 		zend_argument_value_error(options->on_loss_arg, "must be either \"flag\" or \"throw\"");
 		return false;
 	}
@@ -146,12 +139,24 @@ void dlock_drop_claim(dlock_claim *claim)
 	dlock_claim_free(claim);
 }
 
+dlock_claim_state dlock_see_claim(dlock_claim *claim, dlock_nanos *remaining)
+{
+	dlock_claim_state state = dlock_claim_look(claim, remaining);
+
+	if (state == DLOCK_CLAIM_LOST && !claim->loss_counted && dlock_claim_is_mine(claim)) {
+		claim->loss_counted = true;
+		DLOCK_G(counters).losses++;
+	}
+	return state;
+}
+
 static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status status)
 {
 	dlock_counters *counters = &DLOCK_G(counters);
 
 	if (status == DLOCK_OK) {
 		counters->acquisitions++;
+		counters->hand_overs_received += claim->received;
 	} else if (status == DLOCK_TIMEOUT) {
 		counters->timeouts++;
 	}
@@ -161,12 +166,48 @@ static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status
 	}
 }
 
-dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_wait wait,
+/* Has the renewal thread look after a lease that is to be renewed, or whose loss is to be thrown. */
+static dlock_status look_after(const dlock_manager *manager, dlock_claim *claim, bool renew, dlock_error *error)
+{
+	dlock_upkeep upkeep = { .renew = renew, .most = (dlock_nanos) (DLOCK_G(max_hold) * (double) DLOCK_SECOND) };
+
+	if (!renew && !manager->throw_on_loss) {
+		return DLOCK_OK;
+	}
+	if (manager->throw_on_loss) {
+		claim->throws = true;
+		upkeep.lost = dlock_ring_alarm;
+		upkeep.context = &DLOCK_G(alarm);
+		/* The full lease time of a lock just handed over is heard by this thread only. */
+		if (!renew && claim->received && claim->ttl > 0) {
+			dlock_status status = dlock_claim_extend(claim, claim->ttl, error);
+			if (status != DLOCK_OK) {
+				return status;
+			}
+		}
+	}
+	return dlock_renewal_begin(claim, &upkeep, error);
+}
+
+static bool is_renewed(const dlock_manager *manager, bool ttl_given)
+{
+	return !is_session_based(manager)
+		&& (manager->renew == DLOCK_RENEW_ALWAYS || (manager->renew == DLOCK_RENEW_WITHOUT_TTL && !ttl_given && DLOCK_CAN_RENEW));
+}
+
+dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait wait,
 	dlock_status *status, dlock_error *error)
 {
 	dlock_nanos start = dlock_now();
-	dlock_claim *claim = dlock_claim_new(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), ttl, NULL, error);
+	dlock_claim *claim;
 
+	if (wait.attempts == 0 && wait.deadline > start
+			&& dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource))) {
+		*status = dlock_fail(error, DLOCK_DEADLOCK, "This process holds the lock \"%.100s\" already, and would wait for itself",
+			ZSTR_VAL(resource));
+		return NULL;
+	}
+	claim = dlock_claim_new(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
 	if (!claim) {
 		*status = DLOCK_FAILED;
 		return NULL;
@@ -181,6 +222,9 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	}
 	count_wait(claim, start, *status);
 	if (*status == DLOCK_OK) {
+		*status = look_after(manager, claim, is_renewed(manager, time.given), error);
+	}
+	if (*status == DLOCK_OK) {
 		return claim;
 	}
 	if (*status == DLOCK_TIMEOUT) {
@@ -194,11 +238,14 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error)
 {
 	dlock_status status = dlock_claim_release(claim, error);
+	dlock_nanos remaining;
 
+	claim->throws = false; /* the caller is told */
 	if (status == DLOCK_OK) {
 		DLOCK_G(counters).releases++;
-	} else if (status == DLOCK_LOST && dlock_claim_is_mine(claim)) {
-		DLOCK_G(counters).losses++;
+		DLOCK_G(counters).hand_overs_given += claim->handed_over;
+	} else if (status == DLOCK_LOST) {
+		dlock_see_claim(claim, &remaining);
 	}
 	return status;
 }
@@ -210,12 +257,12 @@ static dlock_wait wait_for(dlock_nanos timeout)
 
 /* ---- lock() and release(), as userland classes have them ---- */
 
-bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_nanos ttl, dlock_nanos timeout)
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_nanos timeout)
 {
 	dlock_status status;
 	dlock_error error;
 	zval value;
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, ttl, wait_for(timeout), &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, wait_for(timeout), &status, &error);
 
 	if (!claim) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {
@@ -306,6 +353,9 @@ ZEND_METHOD(DistributedLock, expire)
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = find_held(manager, resource);
+	if (claim) {
+		dlock_renewal_stop(claim);
+	}
 	dlock_status status = claim ? dlock_claim_extend(claim, ttl, &error) : DLOCK_LOST;
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
 		dlock_throw(status, &error, manager->engine);
@@ -338,17 +388,17 @@ ZEND_METHOD(DistributedLock, isLocking)
 
 /* ---- LockManager ---- */
 
-static bool check_ttl(const dlock_manager *manager, double seconds, bool is_null, uint32_t arg, dlock_nanos *ttl)
+static bool check_ttl(const dlock_manager *manager, double seconds, bool is_null, uint32_t arg, dlock_lease_time *time)
 {
+	*time = (dlock_lease_time) { manager->ttl, !is_null };
 	if (is_null) {
-		*ttl = manager->ttl;
 		return true;
 	}
 	if (is_session_based(manager)) {
 		zend_argument_value_error(arg, "must be null: with ZooKeeper the session is the lease");
 		return false;
 	}
-	return dlock_check_ttl(seconds, arg, ttl);
+	return dlock_check_ttl(seconds, arg, &time->ttl);
 }
 
 ZEND_METHOD(DistributedLock, acquire)
@@ -356,7 +406,8 @@ ZEND_METHOD(DistributedLock, acquire)
 	zend_string *resource;
 	double timeout = 0, ttl = 0;
 	bool no_timeout = true, no_ttl = true;
-	dlock_nanos wait, lease;
+	dlock_nanos wait;
+	dlock_lease_time time;
 	dlock_status status;
 	dlock_error error;
 
@@ -370,11 +421,11 @@ ZEND_METHOD(DistributedLock, acquire)
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
 	if (!manager || !dlock_check_resource(resource, 1)
 			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 2, &wait)
-			|| !check_ttl(manager, ttl, no_ttl, 3, &lease)) {
+			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
 	dlock_wait how = wait_for(wait);
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease, how, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, how, &status, &error);
 	if (!claim) {
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->engine);
@@ -389,7 +440,8 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 	zend_string *resource;
 	double timeout = 0, ttl = 0;
 	bool no_ttl = true;
-	dlock_nanos wait, lease;
+	dlock_nanos wait;
+	dlock_lease_time time;
 	dlock_status status;
 	dlock_error error;
 
@@ -402,11 +454,11 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
 	if (!manager || !dlock_check_resource(resource, 1) || !dlock_check_timeout(timeout, false, 0, 2, &wait)
-			|| !check_ttl(manager, ttl, no_ttl, 3, &lease)) {
+			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
 	dlock_wait how = wait_for(wait);
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease, how, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, how, &status, &error);
 	if (claim) {
 		dlock_lease_create(return_value, claim);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
@@ -424,13 +476,16 @@ static void end_section(zval *lease)
 	if (!claim) { /* handed over inside the section */
 		return;
 	}
-	dlock_claim_state state = dlock_claim_look(claim, &remaining);
+	dlock_claim_state state = dlock_see_claim(claim, &remaining);
 	if (state == DLOCK_CLAIM_RELEASED || !dlock_claim_is_mine(claim)) {
 		return;
 	}
 	/* A release that was not answered is no loss: the lease time was not over when the section ended. */
 	bool lost = state == DLOCK_CLAIM_LOST;
-	if (dlock_manager_release(claim, &error) == DLOCK_LOST || lost) {
+	lost = dlock_manager_release(claim, &error) == DLOCK_LOST || lost;
+	/* What the section was thrown for this very loss is enough. */
+	bool told = claim->thrown && EG(exception) && instanceof_function(EG(exception)->ce, dlock_ce_lost_exception);
+	if (lost && !told) {
 		/* PHP makes the section's own exception, if there is one, the previous of this. */
 		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost before its critical section ended",
 			claim->resource);
@@ -444,7 +499,8 @@ ZEND_METHOD(DistributedLock, synchronized)
 	zend_fcall_info_cache cache;
 	double timeout = 0, ttl = 0;
 	bool no_timeout = true, no_ttl = true;
-	dlock_nanos wait, lease_time;
+	dlock_nanos wait;
+	dlock_lease_time time;
 	dlock_status status;
 	dlock_error error;
 	zval lease;
@@ -460,11 +516,11 @@ ZEND_METHOD(DistributedLock, synchronized)
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
 	if (!manager || !dlock_check_resource(resource, 1)
 			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 3, &wait)
-			|| !check_ttl(manager, ttl, no_ttl, 4, &lease_time)) {
+			|| !check_ttl(manager, ttl, no_ttl, 4, &time)) {
 		RETURN_THROWS();
 	}
 	dlock_wait how = wait_for(wait);
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, lease_time, how, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, how, &status, &error);
 	if (!claim) {
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->engine);
@@ -506,6 +562,12 @@ ZEND_METHOD(DistributedLock, attach)
 		RETURN_THROWS();
 	}
 	dlock_registry_add(&DLOCK_G(registry), claim);
+	status = look_after(manager, claim, is_renewed(manager, !claim->renewed), &error);
+	if (status != DLOCK_OK) {
+		dlock_drop_claim(claim);
+		dlock_throw(status, &error, manager->engine);
+		RETURN_THROWS();
+	}
 	dlock_lease_create(return_value, claim);
 }
 

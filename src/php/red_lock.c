@@ -60,7 +60,7 @@ ZEND_METHOD(RedLock, __construct)
 	zend_long retry_delay = 200, retry_count = 3;
 	zend_string *prefix = NULL;
 	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttl_arg = 5, .timeout_arg = 6, .renew_arg = 7, .on_loss_arg = 8 };
+		.ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	ZEND_PARSE_PARAMETERS_START(1, 9)
@@ -130,7 +130,7 @@ ZEND_METHOD(RedLock, lock)
 	dlock_wait wait = dlock_interruptible(DLOCK_FOREVER);
 	wait.attempts = manager->retry_count;
 	wait.pause = manager->retry_delay;
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, ttl, wait, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { ttl, true }, wait, &status, &error);
 	if (!claim) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->engine);
@@ -140,7 +140,7 @@ ZEND_METHOD(RedLock, lock)
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. */
 	dlock_registry_purge(&DLOCK_G(registry));
-	dlock_claim_look(claim, &remaining);
+	dlock_see_claim(claim, &remaining);
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
 	add_assoc_str(return_value, "resource", zend_string_copy(resource));

@@ -129,5 +129,5 @@ ZEND_METHOD(ZkLock, lock)
 	if (!manager || !dlock_check_resource(resource, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
-	RETURN_BOOL(dlock_manager_lock(manager, resource, 0, wait));
+	RETURN_BOOL(dlock_manager_lock(manager, resource, (dlock_lease_time) { 0, false }, wait));
 }

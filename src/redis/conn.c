@@ -61,8 +61,8 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 	dlock_conn *conn = calloc(1, sizeof *conn);
 
 	if (conn) {
-		conn->server = server;
-		server->references++;
+		conn->server = dlock_server_retain(server);
+		conn->patience = DLOCK_FOREVER;
 		conn->process = dlock_process_current();
 	}
 	return conn;
@@ -158,6 +158,21 @@ static void prepare_socket(int fd, bool tcp)
 #endif
 }
 
+static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
+
+static dlock_nanos connect_timeout(const dlock_conn *conn)
+{
+	return shorter(conn->server->connect_timeout, conn->patience);
+}
+
+static dlock_nanos read_timeout(const dlock_conn *conn)
+{
+	return shorter(conn->server->read_timeout, conn->patience);
+}
+
 static bool open_connection(dlock_conn *conn)
 {
 	const dlock_server *server = conn->server;
@@ -171,7 +186,7 @@ static bool open_connection(dlock_conn *conn)
 	}
 	prepare_socket(conn->redis->fd, !server->path);
 	conn->state = DLOCK_CONN_CONNECTING;
-	conn->connect_deadline = dlock_after(dlock_now(), server->connect_timeout);
+	conn->connect_deadline = dlock_after(dlock_now(), connect_timeout(conn));
 	conn->opened++;
 	return true;
 }
@@ -416,7 +431,7 @@ dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 	for (size_t i = 0; i < conn->count; i++) {
 		const dlock_call *call = queue_at(conn, i);
 		if (call->state == DLOCK_CALL_PENDING && call->wanted && !call->background) {
-			return dlock_after(call->sent_at, conn->server->read_timeout);
+			return dlock_after(call->sent_at, read_timeout(conn));
 		}
 	}
 	return DLOCK_FOREVER;
@@ -434,15 +449,15 @@ void dlock_conn_expire(dlock_conn *conn)
 		return;
 	}
 	if (conn->state != DLOCK_CONN_READY) {
-		describe_timeout(conn, "no connection", conn->server->connect_timeout);
+		describe_timeout(conn, "no connection", connect_timeout(conn));
 		end_connection(conn, false);
 		return;
 	}
 	/* The replies may still come, so the calls stay in the queue. */
-	describe_timeout(conn, "no answer", conn->server->read_timeout);
+	describe_timeout(conn, "no answer", read_timeout(conn));
 	for (size_t i = 0; i < conn->count; i++) {
 		dlock_call *call = queue_at(conn, i);
-		if (!call->background && dlock_now() >= dlock_after(call->sent_at, conn->server->read_timeout)) {
+		if (!call->background && dlock_now() >= dlock_after(call->sent_at, read_timeout(conn))) {
 			dlock_call_fail(call);
 		}
 	}
@@ -454,11 +469,13 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
 	leave_to_parent(conn);
 	if (conn->state == DLOCK_CONN_READY) {
-		receive(conn); /* finds out, without a round trip, whether it died while idle */
+		if (!conn->corked || conn->count == 0) {
+			receive(conn); /* finds out, without a round trip, whether it died while idle */
+		}
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
 		dlock_conn_expire(conn);
 	}
-	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, conn->server->read_timeout)) {
+	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
 		lost(conn, "has not answered for too long");
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
@@ -475,9 +492,24 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 			fail(conn, "out of memory");
 			return false;
 		}
-		flush(conn);
+		if (!conn->corked) {
+			flush(conn);
+		}
 	}
 	return call->state == DLOCK_CALL_PENDING;
+}
+
+void dlock_conn_cork(dlock_conn *conn)
+{
+	conn->corked = true;
+}
+
+void dlock_conn_uncork(dlock_conn *conn)
+{
+	conn->corked = false;
+	if (conn->state == DLOCK_CONN_READY && conn->process == dlock_process_current()) {
+		flush(conn);
+	}
 }
 
 bool dlock_conn_stuck(dlock_conn *conn)
@@ -493,7 +525,7 @@ bool dlock_conn_stuck(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CLOSED || conn->count < STUCK_CALLS) {
 		return false;
 	}
-	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, conn->server->read_timeout))) {
+	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, read_timeout(conn)))) {
 		return false;
 	}
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: still owes %zu answers", conn->server->label, conn->count);

@@ -27,6 +27,8 @@ typedef struct dlock_conn {
 	bool unsent;        /* bytes are left to write */
 	int greetings;      /* replies to AUTH and SELECT still to come */
 	dlock_nanos connect_deadline;
+	dlock_nanos patience; /* a bound for the server's timeouts, for who cannot wait so long */
+	bool corked;          /* what is sent is kept together */
 	dlock_call **queue; /* ring of the calls whose replies are still to come, oldest first */
 	size_t first, count, capacity;
 	unsigned long opened; /* how often it was connected */
@@ -47,6 +49,10 @@ void dlock_conn_close(dlock_conn *conn);
 /* Queues the call; connects first where needed. A connection that died while idle, or whose server has owed a reply for
  * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
+
+/* Between the two, what is sent goes out in one piece at the end. */
+void dlock_conn_cork(dlock_conn *conn);
+void dlock_conn_uncork(dlock_conn *conn);
 
 /* Has the server stopped answering, so that more calls would only pile up? Past its read timeout it is false again, so
  * that the next call tries a new connection. */

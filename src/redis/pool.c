@@ -60,17 +60,34 @@ void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline)
 	}
 }
 
-unsigned long dlock_pool_opened(const dlock_pool *pool)
+static unsigned long count_opened(const dlock_pool *pool, unsigned long *first)
 {
 	unsigned long opened = 0;
 
+	*first = 0;
 	for (const dlock_conn *conn = pool->first; conn; conn = conn->next) {
 		opened += conn->opened;
+		*first += conn->opened > 0;
 	}
 	for (const dlock_inbox *inbox = pool->inboxes; inbox; inbox = inbox->next) {
 		opened += inbox->conn->opened;
+		*first += inbox->conn->opened > 0;
 	}
 	return opened;
+}
+
+unsigned long dlock_pool_opened(const dlock_pool *pool)
+{
+	unsigned long first;
+
+	return count_opened(pool, &first);
+}
+
+unsigned long dlock_pool_reopened(const dlock_pool *pool)
+{
+	unsigned long first, opened = count_opened(pool, &first);
+
+	return opened - first;
 }
 
 void dlock_pool_clear(dlock_pool *pool)

@@ -19,8 +19,9 @@ dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server);
 /* Gives what is still under way until `deadline` to end; at a request's end these are releases. */
 void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);
 
-/* How many connections were opened so far. */
+/* How many connections were opened so far; and how many of these in the place of one that had ended. */
 unsigned long dlock_pool_opened(const dlock_pool *pool);
+unsigned long dlock_pool_reopened(const dlock_pool *pool);
 
 void dlock_pool_clear(dlock_pool *pool);
 

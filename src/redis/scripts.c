@@ -8,3 +8,4 @@ const dlock_script dlock_script_leave = { DLOCK_LUA_LEAVE, DLOCK_LUA_LEAVE_SHA1 
 const dlock_script dlock_script_extend = { DLOCK_LUA_EXTEND, DLOCK_LUA_EXTEND_SHA1 };
 const dlock_script dlock_script_check = { DLOCK_LUA_CHECK, DLOCK_LUA_CHECK_SHA1 };
 const dlock_script dlock_script_raise = { DLOCK_LUA_RAISE, DLOCK_LUA_RAISE_SHA1 };
+const dlock_script dlock_script_repair = { DLOCK_LUA_REPAIR, DLOCK_LUA_REPAIR_SHA1 };

@@ -13,5 +13,6 @@ extern const dlock_script dlock_script_leave;
 extern const dlock_script dlock_script_extend;
 extern const dlock_script dlock_script_check;
 extern const dlock_script dlock_script_raise;
+extern const dlock_script dlock_script_repair;
 
 #endif

@@ -31,9 +31,15 @@ static void free_secret(char *text)
 	free(text);
 }
 
+dlock_server *dlock_server_retain(dlock_server *server)
+{
+	atomic_fetch_add(&server->references, 1);
+	return server;
+}
+
 void dlock_server_release(dlock_server *server)
 {
-	if (--server->references > 0) {
+	if (atomic_fetch_sub(&server->references, 1) > 1) {
 		return;
 	}
 	free_secret(server->password);
@@ -405,4 +411,9 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 	}
 	server->key = make_key(server);
 	return (server->label && server->key) || reject(error, "could not be read: out of memory");
+}
+
+bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
+{
+	return a == b || (!strcmp(a->label, b->label) && a->database == b->database);
 }

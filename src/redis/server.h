@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../base/atomic.h"
 #include "../base/clock.h"
 #include "../base/error.h"
 
@@ -12,7 +13,7 @@
 /* Where a Redis server is and how to talk to it. Filled field by field or from a DSN, then sealed; not changed after.
  * Strings are owned and NULL where not given. */
 typedef struct {
-	unsigned references;
+	_Atomic unsigned references; /* the renewal thread has some */
 	char *host; /* NULL: unix socket at `path` */
 	char *path;
 	int port;
@@ -37,7 +38,11 @@ typedef struct {
 
 /* Port and database at their defaults, with one reference. NULL when out of memory. */
 dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout);
+dlock_server *dlock_server_retain(dlock_server *server);
 void dlock_server_release(dlock_server *server);
+
+/* The same server and database, however one logs in there? */
+bool dlock_server_is_same(const dlock_server *a, const dlock_server *b);
 
 /* Replaces an owned string by a copy. */
 bool dlock_server_set(char **field, const char *value, size_t len);

@@ -9,6 +9,7 @@
 #endif
 #include <zookeeper/zookeeper.h>
 
+#include "../base/bell.h"
 #include "../base/process.h"
 #include "../base/wait.h"
 #include "session.h"
@@ -23,16 +24,6 @@
 typedef struct dlock_zk_session dlock_zk_session;
 typedef struct dlock_zk_op dlock_zk_op;
 typedef struct dlock_zk_orphan dlock_zk_orphan;
-
-/* Wakes a sleeper in poll(). */
-typedef struct {
-	int read_fd, write_fd;
-} dlock_zk_bell;
-
-bool dlock_zk_bell_open(dlock_zk_bell *bell);
-void dlock_zk_bell_ring(const dlock_zk_bell *bell);
-void dlock_zk_bell_silence(const dlock_zk_bell *bell);
-void dlock_zk_bell_close(dlock_zk_bell *bell);
 
 typedef enum {
 	DLOCK_ZK_OPENING,
@@ -56,7 +47,7 @@ struct dlock_zk_session {
 	dlock_nanos asked;
 	dlock_process process;
 	pthread_t thread;
-	dlock_zk_bell owner_bell, thread_bell;
+	dlock_bell owner_bell, thread_bell;
 	pthread_mutex_t mutex;
 
 	bool auth_given; /* the library's completion thread's alone */

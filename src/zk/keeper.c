@@ -23,7 +23,7 @@ void dlock_zk_session_event(dlock_zk_session *session)
 {
 	session->events++;
 	if (session->sleeper == session) {
-		dlock_zk_bell_ring(&session->owner_bell);
+		dlock_bell_ring(&session->owner_bell);
 	}
 }
 
@@ -48,7 +48,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->cut_off = dlock_now();
 	}
 	dlock_zk_session_event(session);
-	dlock_zk_bell_ring(&session->thread_bell);
+	dlock_bell_ring(&session->thread_bell);
 }
 
 /* Hands the credentials to the library, which sends them ahead of all else on each connection. It takes them on a
@@ -104,7 +104,7 @@ static void probed(int rc, const char *path, const void *context)
 	} else if (rc != ZOK && !is_cut(rc)) {
 		session->probe_sent = session->before_sent; /* refused somehow: not what the next answer may build upon */
 	}
-	dlock_zk_bell_ring(&session->thread_bell);
+	dlock_bell_ring(&session->thread_bell);
 	pthread_mutex_unlock(&session->mutex);
 }
 
@@ -212,7 +212,7 @@ static void keep(dlock_zk_session *session)
 		} else if (dlock_now() >= todo.diagnose) {
 			look_into_it(session);
 		} else if (dlock_wait_poll(&bell, 1, earlier(todo.probe, earlier(todo.diagnose, todo.orphans)), NULL) > 0) {
-			dlock_zk_bell_silence(&session->thread_bell);
+			dlock_bell_silence(&session->thread_bell);
 		}
 	}
 }

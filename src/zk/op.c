@@ -64,7 +64,7 @@ static void finish(dlock_zk_op *op, int rc)
 		op->rc = rc;
 		op->done = true;
 		if (session->sleeper == op) {
-			dlock_zk_bell_ring(&session->owner_bell);
+			dlock_bell_ring(&session->owner_bell);
 		}
 	}
 	unlink_op(op);
@@ -260,7 +260,7 @@ dlock_status dlock_zk_op_wait(dlock_zk_op *op, dlock_nanos until, const dlock_wa
 		}
 		ready = dlock_wait_poll(&bell, 1, until, wait);
 		if (ready > 0) {
-			dlock_zk_bell_silence(&session->owner_bell);
+			dlock_bell_silence(&session->owner_bell);
 		}
 	}
 }

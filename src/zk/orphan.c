@@ -84,7 +84,7 @@ static void orphan_listed(int rc, const struct String_vector *names, const void 
 		free(path);
 		if (found) {
 			add(session, found);
-			dlock_zk_bell_ring(&session->thread_bell); /* which sends the delete */
+			dlock_bell_ring(&session->thread_bell); /* which sends the delete */
 		} else {
 			rc = ZSYSTEMERROR;
 		}

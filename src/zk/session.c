@@ -42,8 +42,8 @@ unsigned long dlock_zk_pool_sessions_opened(const dlock_zk_pool *pool)
 
 static void free_session(dlock_zk_session *session)
 {
-	dlock_zk_bell_close(&session->owner_bell);
-	dlock_zk_bell_close(&session->thread_bell);
+	dlock_bell_close(&session->owner_bell);
+	dlock_bell_close(&session->thread_bell);
 	pthread_mutex_destroy(&session->mutex);
 	free(session->watched);
 	free(session->hosts);
@@ -74,8 +74,8 @@ static void disown(dlock_zk_session **list)
 		}
 		*list = session->next;
 		/* These descriptors are our copies, and no thread of ours sleeps on them. */
-		dlock_zk_bell_close(&session->owner_bell);
-		dlock_zk_bell_close(&session->thread_bell);
+		dlock_bell_close(&session->owner_bell);
+		dlock_bell_close(&session->thread_bell);
 		leave_alone(session);
 	}
 }
@@ -141,7 +141,7 @@ static dlock_zk_session *open_session(const char *hosts, dlock_nanos timeout, co
 	session->references = 1;
 	session->process = dlock_process_current();
 	session->asked = timeout;
-	session->owner_bell = session->thread_bell = (dlock_zk_bell) { -1, -1 };
+	session->owner_bell = session->thread_bell = (dlock_bell) { -1, -1 };
 	/* The server creates the session later than this. */
 	session->cut_off = session->lived = session->before_sent = session->probe_sent = dlock_now();
 	pthread_mutex_init(&session->mutex, NULL);
@@ -149,7 +149,7 @@ static dlock_zk_session *open_session(const char *hosts, dlock_nanos timeout, co
 	session->expanded = dlock_zk_hosts_expand(hosts, true);
 	session->auth = auth ? strdup(auth) : NULL;
 	if (!session->hosts || !session->expanded || (auth && !session->auth)
-		|| !dlock_zk_bell_open(&session->owner_bell) || !dlock_zk_bell_open(&session->thread_bell)
+		|| !dlock_bell_open(&session->owner_bell) || !dlock_bell_open(&session->thread_bell)
 		|| !start_thread(session)) {
 		free_session(session);
 		return NULL;
@@ -210,7 +210,7 @@ void dlock_zk_session_retire(dlock_zk_pool *pool, dlock_zk_session *session)
 	if (session->state < DLOCK_ZK_EXPIRED) {
 		session->state = DLOCK_ZK_EXPIRED; /* as good as: nothing may be asked of it any more */
 	}
-	dlock_zk_bell_ring(&session->thread_bell);
+	dlock_bell_ring(&session->thread_bell);
 	pthread_mutex_unlock(&session->mutex);
 }
 
@@ -252,7 +252,7 @@ dlock_status dlock_zk_session_await(dlock_zk_session *session, unsigned long see
 		}
 		ready = dlock_wait_poll(&bell, 1, until, wait);
 		if (ready > 0) {
-			dlock_zk_bell_silence(&session->owner_bell);
+			dlock_bell_silence(&session->owner_bell);
 		}
 	}
 }

@@ -49,7 +49,7 @@ within(50_000, $lock->synchronized($key, fn () => $pttl($key), ttl: 60), 60_000,
 
 // A wait ends after the INI's, the constructor's or the call's timeout, not before.
 $holder = new DistributedLock(redis_server());
-$holder->lock($key);
+$holder->lock($key, expire: 100);
 within(0.05, seconds(fn () => fails(Dlock\AcquireTimeoutException::class, '*', fn () => $lock->acquire($key))), 5, 'INI dlock.timeout');
 $lock = new DistributedLock(redis_server(), timeout: 0.2);
 within(0.2, seconds(fn () => fails(Dlock\AcquireTimeoutException::class, '*', fn () => $lock->acquire($key))), 5, 'the constructor\'s $timeout');

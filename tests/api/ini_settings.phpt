@@ -10,6 +10,7 @@ require __DIR__ . '/../inc/api.inc';
 
 $defaults = [
     'dlock.connect_timeout' => '1',
+    'dlock.max_hold' => '0',
     'dlock.read_timeout' => '1',
     'dlock.release_on_shutdown' => '1',
     'dlock.server' => 'redis://127.0.0.1:6379',
@@ -27,6 +28,7 @@ $wait = 'must be a number of seconds between 0 and 31536000';
 $io = 'must be a number of seconds between 0.001 and 3600';
 $never_seconds = ['', 'x', '-1', '1s', '1 s', '0x1', 'nan', 'inf', '1e400', 'null', '31536001', "1\0"];
 $settings = [
+    'dlock.max_hold' => [['0', '0.5', '3600', '31536000'], $never_seconds, $wait],
     'dlock.ttl' => [['0.001', '0.5', '5', '31536000', '1e3', ' 5'], [...$never_seconds, '0', '0.0009'], $lease],
     'dlock.timeout' => [['0', '0.5', '5', '31536000'], $never_seconds, $wait],
     'dlock.shutdown_timeout' => [['0', '0.5', '5'], $never_seconds, $wait],

@@ -78,7 +78,7 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as
     same(true, $manager->attach($handle)->release(), "$name: attach() after the section");
 
     // The lock is not free: the section does not run.
-    $lease = $manager->acquire($resource);
+    $lease = $manager->acquire($resource, ttl: 100);
     $ran = false;
     fails(Dlock\AcquireTimeoutException::class, "The lock \"$resource\" was not free within *", function () use ($manager, $resource, &$ran) {
         $manager->synchronized($resource, function () use (&$ran) {

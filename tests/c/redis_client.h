@@ -2,6 +2,7 @@
 #define REDIS_CLIENT_H
 
 #include "../../src/engine/redis.h"
+#include "../../src/lease/claim.h"
 #include "servers.h"
 
 /* What a test of the Redis engines works with: a pool and an engine, as a process has them. */

@@ -46,7 +46,7 @@ objects() {
 	done
 }
 
-sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/{engine,redis,single,quorum}.c; }
+sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/*.c | grep -v /zookeeper.c; }
 helpers() { ls "$here"/*.c | grep -v '_test\.c$'; }
 has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /dev/null 2>&1; }
 
@@ -70,8 +70,8 @@ makefile() {
 	echo "$build/%.o: %.c ; \$(CC) \$(CFLAGS) -DTHREADED= -MMD -c \$< -o \$@"
 	for name in "${tests[@]}"; do
 		case $name in
-			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$root"/src/{base,zk}/*.c "$root"/src/engine/{engine,zookeeper}.c)
-	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt -o \$@" ;;
+			zk_*) echo "$build/$name: $(objects "$here/$name.c" $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
+	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt -lhiredis -o \$@" ;;
 			*) echo "$build/$name: $(objects "$here/$name.c" $(helpers) $(sources))
 	\$(CC) \$(CFLAGS) \$^ -lhiredis -o \$@" ;;
 		esac

@@ -12,6 +12,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "../../src/engine/zookeeper.h"
+#include "../../src/lease/claim.h"
 #include "zk_proxy.h"
 
 #define TIMEOUT session_timeout

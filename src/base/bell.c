@@ -2,15 +2,16 @@
 #define _GNU_SOURCE /* pipe2() */
 #endif
 
-#include "internal.h"
+#include "bell.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <unistd.h>
 
 #ifdef __linux__
 #include <sys/eventfd.h>
 
-bool dlock_zk_bell_open(dlock_zk_bell *bell)
+bool dlock_bell_open(dlock_bell *bell)
 {
 	bell->read_fd = bell->write_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	return bell->read_fd >= 0;
@@ -18,7 +19,7 @@ bool dlock_zk_bell_open(dlock_zk_bell *bell)
 
 #else
 
-bool dlock_zk_bell_open(dlock_zk_bell *bell)
+bool dlock_bell_open(dlock_bell *bell)
 {
 	int fds[2];
 
@@ -37,7 +38,7 @@ bool dlock_zk_bell_open(dlock_zk_bell *bell)
 
 #endif
 
-void dlock_zk_bell_ring(const dlock_zk_bell *bell)
+void dlock_bell_ring(const dlock_bell *bell)
 {
 	uint64_t once = 1;
 
@@ -46,7 +47,7 @@ void dlock_zk_bell_ring(const dlock_zk_bell *bell)
 	(void) written;
 }
 
-void dlock_zk_bell_silence(const dlock_zk_bell *bell)
+void dlock_bell_silence(const dlock_bell *bell)
 {
 	uint64_t rings[16];
 
@@ -54,7 +55,7 @@ void dlock_zk_bell_silence(const dlock_zk_bell *bell)
 	}
 }
 
-void dlock_zk_bell_close(dlock_zk_bell *bell)
+void dlock_bell_close(dlock_bell *bell)
 {
 	if (bell->read_fd >= 0) {
 		close(bell->read_fd);

@@ -1,0 +1,623 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
+#include "renewal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _WIN32
+
+dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
+{
+	(void) claim, (void) upkeep;
+	return dlock_fail(error, DLOCK_FAILED, "Leases are not renewed on Windows: give a ttl");
+}
+
+bool dlock_renewal_is_endless(const dlock_claim *claim) { (void) claim; return false; }
+void dlock_renewal_stop(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_end(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_pause(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_resume(dlock_claim *claim) { (void) claim; }
+dlock_renewal_counts dlock_renewal_count(void) { return (dlock_renewal_counts) { 0 }; }
+void dlock_renewal_shutdown(void) {}
+
+#else
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "../base/bell.h"
+#include "round.h"
+
+/* The client library and glibc's resolver run on it. */
+#define STACK_SIZE (256 * 1024)
+
+/* How long the end of the process waits for the thread, which may be in the resolver. */
+#define JOIN_TIME (2 * DLOCK_SECOND)
+#define DRAIN_TIME (100 * DLOCK_MS)
+
+/* One lease that is looked after. */
+typedef struct dlock_renewal {
+	struct dlock_renewal *previous, *next; /* the list */
+	struct dlock_renewal *next_due;        /* the thread's own chain */
+
+	/* Under the list's mutex. */
+	dlock_claim *claim; /* NULL: its owner has ended it */
+	dlock_process process;
+	bool renew, endless, paused;
+	bool asking;     /* a round is under way, and its result is of interest */
+	dlock_nanos ttl; /* 0: the lease renews itself */
+	dlock_nanos due, until;
+	void (*lost)(void *context);
+	void *context;
+
+	/* The thread's; its owner may look at it while it is not busy. */
+	bool busy; /* something is to be sent, or under way */
+	enum { NOTHING, RENEW, REPAIR, TAKE_BACK } todo;
+	dlock_nanos asked_ttl;
+	dlock_round round;
+} dlock_renewal;
+
+/* Two mutexes, taken in this order. The first is held by the thread but for its sleep, so that a fork finds the connections
+ * in order, and the resolver's own locks free. The second is for the list, and held for moments only. */
+static pthread_mutex_t awake = PTHREAD_MUTEX_INITIALIZER, list = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	/* Under the list's mutex. */
+	dlock_renewal *first;
+	dlock_process process; /* whose thread there is; 0: none was started */
+	dlock_nanos wakes;     /* when it looks again by itself */
+	bool stop, ended;
+	pthread_cond_t end;
+
+	/* Fixed while there is a thread. */
+	pthread_t thread;
+	dlock_bell bell;
+
+	/* The thread's. */
+	dlock_pool pool;
+	struct pollfd *fds;
+	dlock_conn **polled;
+	int room;
+
+	_Atomic unsigned long renewals, failures, connections, reconnections;
+} service;
+
+/* ---- the list ---- */
+
+static void link_in(dlock_renewal *renewal)
+{
+	renewal->next = service.first;
+	if (renewal->next) {
+		renewal->next->previous = renewal;
+	}
+	service.first = renewal;
+}
+
+static void remove_and_free(dlock_renewal *renewal)
+{
+	if (renewal->previous) {
+		renewal->previous->next = renewal->next;
+	} else {
+		service.first = renewal->next;
+	}
+	if (renewal->next) {
+		renewal->next->previous = renewal->previous;
+	}
+	dlock_round_dispose(&renewal->round);
+	free(renewal);
+}
+
+static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- the thread: what is to be done, with the list's mutex held ---- */
+
+static bool is_renewing(const dlock_renewal *renewal, dlock_nanos now)
+{
+	return renewal->renew && now < renewal->until;
+}
+
+/* A third of the time that is left; that of a lock just handed over is shorter than its ttl. */
+static dlock_nanos next_due(const dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_nanos left = atomic_load(&renewal->claim->deadline);
+
+	left = left == DLOCK_OVER ? 0 : left - now;
+	return now + earlier(left, renewal->ttl) / 3;
+}
+
+/* Soon, but not so soon that a server which comes back is met by a crowd. */
+static dlock_nanos retry_after(dlock_nanos ttl)
+{
+	dlock_nanos pause = ttl / 12;
+
+	return pause < 10 * DLOCK_MS ? 10 * DLOCK_MS : pause > DLOCK_SECOND ? DLOCK_SECOND : pause;
+}
+
+static void tell(dlock_renewal *renewal)
+{
+	if (renewal->lost) {
+		renewal->lost(renewal->context);
+	}
+	renewal->lost = NULL;
+	renewal->renew = false;
+}
+
+/* What the servers said. */
+static void apply(dlock_renewal *renewal, dlock_round_result result)
+{
+	dlock_claim *claim = renewal->claim;
+	dlock_nanos now = dlock_now();
+
+	switch (result) {
+	case DLOCK_ROUND_OPEN:
+		return;
+	case DLOCK_ROUND_KEPT:
+		dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
+		atomic_store(&claim->uncertain, false);
+		atomic_fetch_add(&service.renewals, 1);
+		renewal->due = next_due(renewal, now);
+		renewal->todo = renewal->round.count > renewal->round.quorum ? REPAIR : NOTHING;
+		break;
+	case DLOCK_ROUND_GONE:
+		atomic_store(&claim->deadline, DLOCK_OVER);
+		break;
+	case DLOCK_ROUND_FAILED:
+		atomic_fetch_add(&service.failures, 1);
+		atomic_store(&claim->uncertain, true);
+		renewal->due = now + retry_after(renewal->ttl);
+	}
+	renewal->asking = false;
+}
+
+/* When a round takes so long, the holder may know. */
+static dlock_nanos doubtful_at(const dlock_renewal *renewal)
+{
+	return renewal->round.started + renewal->asked_ttl / 6;
+}
+
+/* Brings the claim up to date, and says when that is to be done next. */
+static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_claim *claim = renewal->claim;
+	dlock_nanos wake = DLOCK_FOREVER;
+
+	if (renewal->ttl == 0) {
+		dlock_claim_move_deadline(claim, claim->engine->ops->bound(claim));
+	}
+	/* Where nobody is to be told, a deadline that passes unseen is not the end yet: an answer may be on its way. */
+	if (renewal->lost ? dlock_claim_is_over(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
+		tell(renewal);
+		return wake;
+	}
+	if (renewal->lost) {
+		wake = atomic_load(&claim->deadline);
+	}
+	if (renewal->asking) {
+		if (now >= doubtful_at(renewal)) {
+			atomic_store(&claim->uncertain, true);
+		} else {
+			wake = earlier(wake, doubtful_at(renewal));
+		}
+	} else if (is_renewing(renewal, now)) {
+		wake = earlier(wake, renewal->due);
+	}
+	return wake;
+}
+
+/* Those that are due soon come along with one that is due now, so that many leases cost one batch. */
+static bool is_due_soon(const dlock_renewal *renewal, dlock_nanos now)
+{
+	return renewal->claim && !renewal->paused && !renewal->asking && is_renewing(renewal, now)
+		&& renewal->due <= now + renewal->ttl / 12;
+}
+
+/* What is to be said about one lease; nothing of it is on its way. */
+static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
+{
+	if (!renewal->claim && dlock_round_has_unsettled(&renewal->round)) {
+		renewal->todo = TAKE_BACK;
+	} else if (!renewal->claim || renewal->paused) {
+		renewal->todo = NOTHING;
+	} else if (due && is_due_soon(renewal, now)) {
+		renewal->todo = RENEW;
+		renewal->asking = true;
+		renewal->asked_ttl = renewal->ttl;
+	}
+}
+
+/* Goes through all leases. Returns the chain of those about which something is to be said. */
+static dlock_renewal *look_over(dlock_nanos *wake)
+{
+	dlock_renewal *chain = NULL, *next;
+	dlock_nanos now = dlock_now();
+	bool due = false;
+
+	*wake = DLOCK_FOREVER;
+	for (dlock_renewal *renewal = service.first; renewal; renewal = next) {
+		next = renewal->next;
+		if (renewal->process != service.process) {
+			continue; /* it came over a fork */
+		}
+		if (renewal->asking) {
+			apply(renewal, dlock_round_look(&renewal->round));
+		}
+		renewal->busy = renewal->busy && dlock_round_is_busy(&renewal->round);
+		if (renewal->claim && !renewal->paused) {
+			*wake = earlier(*wake, update(renewal, now));
+			due = due || (!renewal->asking && is_renewing(renewal, now) && renewal->due <= now);
+		} else if (!renewal->claim && !renewal->busy && !dlock_round_has_unsettled(&renewal->round)) {
+			remove_and_free(renewal);
+		}
+	}
+	for (dlock_renewal *renewal = service.first; renewal; renewal = renewal->next) {
+		if (renewal->process == service.process) {
+			plan(renewal, now, due);
+			if (renewal->todo != NOTHING) {
+				renewal->busy = true;
+				renewal->next_due = chain;
+				chain = renewal;
+			}
+		}
+	}
+	return chain;
+}
+
+/* ---- the thread: doing it, without the list's mutex ---- */
+
+static void say(dlock_renewal *chain)
+{
+	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
+		dlock_conn_cork(conn);
+	}
+	for (dlock_renewal *renewal = chain; renewal; renewal = renewal->next_due) {
+		switch (renewal->todo) {
+		case RENEW:
+			dlock_round_begin(&renewal->round, &service.pool, renewal->asked_ttl);
+			break;
+		case REPAIR:
+			dlock_round_repair(&renewal->round, renewal->asked_ttl);
+			break;
+		case TAKE_BACK:
+			dlock_round_take_back(&renewal->round, renewal->asked_ttl);
+			break;
+		case NOTHING:
+			break;
+		}
+		renewal->todo = NOTHING;
+	}
+	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
+		dlock_conn_uncork(conn);
+	}
+}
+
+/* Everything that can be done now. Returns when there is more, or -1 to end. */
+static dlock_nanos work(void)
+{
+	dlock_renewal *chain;
+	dlock_nanos wake;
+	bool stop;
+
+	do {
+		for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
+			dlock_conn_expire(conn);
+		}
+		pthread_mutex_lock(&list);
+		chain = look_over(&wake);
+		service.wakes = wake;
+		stop = service.stop;
+		pthread_mutex_unlock(&list);
+		say(chain);
+	} while (chain);
+	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
+		wake = earlier(wake, dlock_conn_timer(conn));
+	}
+	atomic_store(&service.connections, dlock_pool_opened(&service.pool));
+	atomic_store(&service.reconnections, dlock_pool_reopened(&service.pool));
+	return stop ? -1 : wake;
+}
+
+/* The bell, and the connections that have something under way. */
+static int collect(void)
+{
+	int count = 1;
+
+	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
+		count += dlock_conn_busy(conn);
+	}
+	if (count > service.room) {
+		struct pollfd *fds = realloc(service.fds, 2 * (size_t) count * sizeof *fds);
+		service.fds = fds ? fds : service.fds;
+		dlock_conn **polled = realloc(service.polled, 2 * (size_t) count * sizeof(dlock_conn *));
+		service.polled = polled ? polled : service.polled;
+		service.room = fds && polled ? 2 * count : service.room;
+	}
+	if (service.room == 0) {
+		return 0;
+	}
+	service.fds[0] = (struct pollfd) { .fd = service.bell.read_fd, .events = POLLIN };
+	count = 1;
+	for (dlock_conn *conn = service.pool.first; conn && count < service.room; conn = conn->next) {
+		if (dlock_conn_busy(conn)) {
+			service.polled[count] = conn;
+			service.fds[count++] = (struct pollfd) { .fd = conn->redis->fd, .events = dlock_conn_events(conn) };
+		}
+	}
+	return count;
+}
+
+static void *keep(void *unused)
+{
+	dlock_nanos wake;
+
+	pthread_mutex_lock(&awake);
+	while ((wake = work()) >= 0) {
+		int count = collect();
+		pthread_mutex_unlock(&awake);
+		int ready = dlock_wait_poll(service.fds, count, wake, NULL);
+		pthread_mutex_lock(&awake);
+		if (ready > 0 && service.fds[0].revents) {
+			dlock_bell_silence(&service.bell);
+		}
+		for (int i = 1; ready > 0 && i < count; i++) {
+			if (service.fds[i].revents) {
+				dlock_conn_advance(service.polled[i]);
+			}
+		}
+	}
+	dlock_pool_drain(&service.pool, dlock_now() + DRAIN_TIME);
+	dlock_pool_clear(&service.pool);
+	free(service.fds);
+	free(service.polled);
+	service.fds = NULL;
+	service.polled = NULL;
+	service.room = 0;
+	pthread_mutex_unlock(&awake);
+	pthread_mutex_lock(&list);
+	service.ended = true;
+	pthread_cond_signal(&service.end);
+	pthread_mutex_unlock(&list);
+	return unused;
+}
+
+/* ---- the thread's life ---- */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&awake);
+	pthread_mutex_lock(&list);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&list);
+	pthread_mutex_unlock(&awake);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* What is left of a parent's thread: its connections are closed without a word. The parent's leases stay in the list
+ * until their owners in this process let go of them. */
+static void forget_parent(void)
+{
+	if (service.process != 0) {
+		dlock_pool_clear(&service.pool);
+		dlock_bell_close(&service.bell);
+		free(service.fds);
+		free(service.polled);
+		service.fds = NULL;
+		service.polled = NULL;
+		service.room = 0;
+		service.process = 0;
+	}
+}
+
+static int start_thread(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+
+	service.stop = service.ended = false;
+	service.wakes = 0; /* it looks at once */
+	pthread_cond_init(&service.end, NULL);
+	if (!dlock_bell_open(&service.bell)) {
+		return errno;
+	}
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
+	int problem = pthread_create(&service.thread, &attributes, keep, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (problem != 0) {
+		dlock_bell_close(&service.bell);
+		return problem;
+	}
+	service.process = dlock_process_current();
+	return 0;
+}
+
+/* 0, or what the system said. */
+static int have_thread(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int problem = 0;
+
+	pthread_mutex_lock(&list);
+	bool there = service.process == dlock_process_current();
+	pthread_mutex_unlock(&list);
+	if (there) {
+		return 0;
+	}
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&awake);
+	pthread_mutex_lock(&list);
+	if (service.process != dlock_process_current()) {
+		forget_parent();
+		problem = start_thread();
+	}
+	pthread_mutex_unlock(&list);
+	pthread_mutex_unlock(&awake);
+	return problem;
+}
+
+void dlock_renewal_shutdown(void)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&list);
+	if (service.process == 0 || service.process != dlock_process_current()) {
+		pthread_mutex_unlock(&list);
+		return;
+	}
+	service.stop = true;
+	dlock_bell_ring(&service.bell);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += JOIN_TIME / DLOCK_SECOND;
+	int late = 0;
+	while (!service.ended && late == 0) {
+		late = pthread_cond_timedwait(&service.end, &list, &until);
+	}
+	bool ended = service.ended;
+	pthread_mutex_unlock(&list);
+	if (!ended) {
+		pthread_detach(service.thread); /* the extension's code stays loaded */
+		return;
+	}
+	pthread_join(service.thread, NULL);
+	dlock_bell_close(&service.bell);
+	service.process = 0;
+	while (service.first) {
+		if (service.first->claim) {
+			service.first->claim->renewal = NULL;
+		}
+		remove_and_free(service.first);
+	}
+}
+
+/* ---- for the holders ---- */
+
+/* With the list's mutex held: has the thread to look earlier than it will? */
+static void wake_for(dlock_nanos time)
+{
+	if (time < service.wakes) {
+		dlock_bell_ring(&service.bell);
+	}
+}
+
+dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
+{
+	int problem = have_thread();
+	dlock_renewal *renewal = problem == 0 ? calloc(1, sizeof *renewal) : NULL;
+
+	if (problem != 0) {
+		return dlock_fail(error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
+	}
+	if (!renewal || (upkeep->renew && !dlock_round_init(&renewal->round, claim))) {
+		if (renewal) {
+			dlock_round_dispose(&renewal->round);
+			free(renewal);
+		}
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	dlock_nanos now = dlock_now();
+	renewal->claim = claim;
+	renewal->process = dlock_process_current();
+	renewal->renew = upkeep->renew;
+	renewal->endless = upkeep->renew && upkeep->most == 0;
+	renewal->ttl = claim->ttl;
+	renewal->until = upkeep->most > 0 ? dlock_after(now, upkeep->most) : DLOCK_FOREVER;
+	renewal->lost = upkeep->lost;
+	renewal->context = upkeep->context;
+	renewal->due = upkeep->renew ? next_due(renewal, now) : DLOCK_FOREVER;
+	claim->renewal = renewal;
+	claim->renewed = upkeep->renew;
+	pthread_mutex_lock(&list);
+	link_in(renewal);
+	wake_for(upkeep->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
+	pthread_mutex_unlock(&list);
+	return DLOCK_OK;
+}
+
+bool dlock_renewal_is_endless(const dlock_claim *claim)
+{
+	bool endless = false;
+
+	if (claim->renewal) {
+		pthread_mutex_lock(&list);
+		endless = claim->renewal->endless && claim->renewal->renew;
+		pthread_mutex_unlock(&list);
+	}
+	return endless;
+}
+
+void dlock_renewal_stop(dlock_claim *claim)
+{
+	if (claim->renewal) {
+		pthread_mutex_lock(&list);
+		claim->renewal->renew = claim->renewal->asking = false;
+		pthread_mutex_unlock(&list);
+	}
+}
+
+void dlock_renewal_end(dlock_claim *claim)
+{
+	dlock_renewal *renewal = claim->renewal;
+
+	if (!renewal) {
+		return;
+	}
+	claim->renewal = NULL;
+	pthread_mutex_lock(&list);
+	renewal->claim = NULL;
+	renewal->asking = false;
+	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_unsettled(&renewal->round))) {
+		remove_and_free(renewal);
+	} else {
+		dlock_bell_ring(&service.bell);
+	}
+	pthread_mutex_unlock(&list);
+}
+
+void dlock_renewal_pause(dlock_claim *claim)
+{
+	if (claim->renewal) {
+		pthread_mutex_lock(&list);
+		claim->renewal->paused = true;
+		claim->renewal->asking = false;
+		pthread_mutex_unlock(&list);
+	}
+}
+
+void dlock_renewal_resume(dlock_claim *claim)
+{
+	dlock_renewal *renewal = claim->renewal;
+
+	if (renewal) {
+		pthread_mutex_lock(&list);
+		renewal->paused = false;
+		renewal->ttl = claim->ttl;
+		renewal->due = next_due(renewal, dlock_now());
+		wake_for(renewal->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
+		pthread_mutex_unlock(&list);
+	}
+}
+
+dlock_renewal_counts dlock_renewal_count(void)
+{
+	return (dlock_renewal_counts) { atomic_load(&service.renewals), atomic_load(&service.failures),
+		atomic_load(&service.connections), atomic_load(&service.reconnections) };
+}
+
+#endif

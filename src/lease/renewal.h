@@ -1,0 +1,52 @@
+#ifndef DLOCK_RENEWAL_H
+#define DLOCK_RENEWAL_H
+
+#include "../engine/engine.h"
+
+/* One thread per process keeps leases while their holders run, through whatever PHP is busy with, and finds out when one
+ * is lost. It starts with the first lease that needs it, has connections of its own, takes no signals, and shares with
+ * the threads that hold leases a list under a mutex and the atomic members of the claims on it. */
+
+#ifdef _WIN32
+enum { DLOCK_CAN_RENEW = false };
+#else
+enum { DLOCK_CAN_RENEW = true };
+#endif
+
+typedef struct {
+	bool renew;       /* ask for a new lease time at each third of the ttl */
+	dlock_nanos most; /* but for no longer than that from now on; 0: without limit */
+	/* Called once when the lease is lost, by the renewal thread: it may set a flag that is atomic, and no more.
+	 * NULL: nobody is to be told. Not called after dlock_renewal_end(). */
+	void (*lost)(void *context);
+	void *context;
+} dlock_upkeep;
+
+/* For a held claim. DLOCK_OK, or DLOCK_FAILED where there is no memory or no thread to be had. */
+dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error);
+
+/* Is the claim renewed without limit? */
+bool dlock_renewal_is_endless(const dlock_claim *claim);
+
+/* Not renewed any more; its loss is still told. */
+void dlock_renewal_stop(dlock_claim *claim);
+
+/* After this the thread leaves the claim alone. Each of these is without effect where there is no renewal. */
+void dlock_renewal_end(dlock_claim *claim);
+
+/* Around what sets the claim's lease time or deadline otherwise: what was asked for before does not count after it. */
+void dlock_renewal_pause(dlock_claim *claim);
+void dlock_renewal_resume(dlock_claim *claim);
+
+/* Of this process, since it started. */
+typedef struct {
+	unsigned long renewals, failures; /* answered, and left without an answer */
+	unsigned long connections, reconnections;
+} dlock_renewal_counts;
+
+dlock_renewal_counts dlock_renewal_count(void);
+
+/* Ends the thread. */
+void dlock_renewal_shutdown(void);
+
+#endif

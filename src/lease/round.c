@@ -1,0 +1,168 @@
+#include "round.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool dlock_round_init(dlock_round *round, const dlock_claim *claim)
+{
+	dlock_place place = claim->engine->ops->place(claim);
+
+	round->quorum = place.quorum;
+	memcpy(round->token, claim->token, sizeof round->token);
+	round->fencing_token = claim->fencing_token;
+	round->key = malloc(place.key.len);
+	round->key_len = place.key.len;
+	round->servers = calloc((size_t) place.count, sizeof *round->servers);
+	round->seats = calloc((size_t) place.count, sizeof *round->seats);
+	if (!round->key || !round->servers || !round->seats) {
+		return false;
+	}
+	memcpy(round->key, place.key.text, place.key.len);
+	for (round->count = 0; round->count < place.count; round->count++) {
+		round->servers[round->count] = dlock_server_retain(place.servers[round->count]);
+	}
+	return true;
+}
+
+static void drop(dlock_call **call)
+{
+	dlock_call_release(*call);
+	*call = NULL;
+}
+
+void dlock_round_dispose(dlock_round *round)
+{
+	for (int i = 0; i < round->count; i++) {
+		drop(&round->seats[i].extension);
+		drop(&round->seats[i].repair);
+		dlock_server_release(round->servers[i]);
+	}
+	free(round->servers);
+	free(round->seats);
+	free(round->key);
+}
+
+static dlock_keys keys_of(const dlock_round *round)
+{
+	return (dlock_keys) { .lock = { round->key, round->key_len } };
+}
+
+/* So much of the lease time one attempt may take, so that there is time for another. */
+static dlock_nanos patience(dlock_nanos ttl)
+{
+	dlock_nanos least = 20 * DLOCK_MS, part = ttl / 4;
+
+	return part < least ? least : part;
+}
+
+void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl)
+{
+	round->started = dlock_now();
+	for (int i = 0; i < round->count; i++) {
+		dlock_seat *seat = &round->seats[i];
+		drop(&seat->extension);
+		if (!seat->conn) {
+			seat->conn = dlock_pool_conn(pool, round->servers[i]);
+		}
+		seat->extension = dlock_call_extend(keys_of(round), round->token, ttl);
+		if (!seat->conn || !seat->extension) {
+			drop(&seat->extension);
+			continue;
+		}
+		if (patience(ttl) < seat->conn->patience) {
+			seat->conn->patience = patience(ttl);
+		}
+		dlock_conn_send(seat->conn, seat->extension);
+	}
+}
+
+static bool is_pending(const dlock_call *call)
+{
+	return call && call->state == DLOCK_CALL_PENDING;
+}
+
+/* 1: extended, 0: not the token's, -1: no answer. */
+static int opinion(const dlock_seat *seat)
+{
+	dlock_error error;
+
+	return seat->extension ? (int) dlock_call_integer(seat->extension, seat->conn, &error) : -1;
+}
+
+dlock_round_result dlock_round_look(const dlock_round *round)
+{
+	int yes = 0, no = 0, pending = 0;
+
+	for (int i = 0; i < round->count; i++) {
+		if (is_pending(round->seats[i].extension)) {
+			pending++;
+		} else {
+			yes += opinion(&round->seats[i]) > 0;
+			no += opinion(&round->seats[i]) == 0;
+		}
+	}
+	if (yes >= round->quorum) {
+		return DLOCK_ROUND_KEPT;
+	}
+	if (no > round->count - round->quorum) {
+		return DLOCK_ROUND_GONE;
+	}
+	return yes + pending < round->quorum ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;
+}
+
+void dlock_round_repair(dlock_round *round, dlock_nanos ttl)
+{
+	for (int i = 0; i < round->count; i++) {
+		dlock_seat *seat = &round->seats[i];
+		if (is_pending(seat->extension) || opinion(seat) != 0 || is_pending(seat->repair)) {
+			continue;
+		}
+		drop(&seat->repair);
+		seat->repair = dlock_call_repair(keys_of(round), round->token, ttl, round->fencing_token);
+		if (seat->repair) {
+			dlock_conn_send(seat->conn, seat->repair);
+			seat->unsettled |= seat->repair->sent || is_pending(seat->repair);
+		}
+	}
+}
+
+bool dlock_round_is_busy(dlock_round *round)
+{
+	bool busy = false;
+
+	for (int i = 0; i < round->count; i++) {
+		dlock_seat *seat = &round->seats[i];
+		busy |= is_pending(seat->extension) || is_pending(seat->repair);
+		if (seat->repair && seat->repair->state == DLOCK_CALL_ANSWERED) {
+			seat->unsettled = false;
+			drop(&seat->repair);
+		}
+	}
+	return busy;
+}
+
+bool dlock_round_has_unsettled(const dlock_round *round)
+{
+	for (int i = 0; i < round->count; i++) {
+		if (round->seats[i].unsettled) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* On the same connection, so behind the repair. A lease of a millisecond needs no more of the key's companions. */
+void dlock_round_take_back(dlock_round *round, dlock_nanos ttl)
+{
+	for (int i = 0; i < round->count; i++) {
+		dlock_seat *seat = &round->seats[i];
+		dlock_call *end = seat->unsettled ? dlock_call_extend(keys_of(round), round->token, DLOCK_MS) : NULL;
+		if (end) {
+			dlock_call_use_source(end); /* nobody may be there to hear that the server does not know the script */
+			dlock_call_to_background(end, dlock_after(dlock_now(), ttl));
+			dlock_conn_send(seat->conn, end);
+			dlock_call_release(end);
+		}
+		seat->unsettled = false;
+	}
+}

@@ -1,0 +1,47 @@
+#ifndef DLOCK_ROUND_H
+#define DLOCK_ROUND_H
+
+#include "../engine/redis.h"
+
+/* What the renewal thread says to the servers of one lease. A round asks all of them to extend it; it is decided when a
+ * quorum has, or when no quorum can any more. Servers without the key are given it again behind that. */
+
+typedef struct {
+	dlock_conn *conn;
+	dlock_call *extension; /* of the round under way or last decided; NULL: none */
+	dlock_call *repair;
+	bool unsettled;        /* a repair was sent, and has not been answered: it may yet set the key */
+} dlock_seat;
+
+typedef struct {
+	int quorum, count;
+	dlock_nanos started; /* the round: just before it was sent */
+	char *key;
+	size_t key_len;
+	char token[DLOCK_TOKEN_LEN + 1];
+	int64_t fencing_token;
+	dlock_server **servers;
+	dlock_seat *seats;
+} dlock_round;
+
+typedef enum { DLOCK_ROUND_OPEN, DLOCK_ROUND_KEPT, DLOCK_ROUND_GONE, DLOCK_ROUND_FAILED } dlock_round_result;
+
+/* Takes note of the claim's place. False when out of memory; to be disposed in either case. */
+bool dlock_round_init(dlock_round *round, const dlock_claim *claim);
+void dlock_round_dispose(dlock_round *round);
+
+/* Sends the question to all servers. */
+void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl);
+dlock_round_result dlock_round_look(const dlock_round *round);
+
+/* Sets the key, and raises the fence, where a server that answered had no key. */
+void dlock_round_repair(dlock_round *round, dlock_nanos ttl);
+
+/* Lets go of the calls that are over. Is any still under way? */
+bool dlock_round_is_busy(dlock_round *round);
+
+/* The holder has released the lease, over other connections: takes back a repair that may come behind that. */
+bool dlock_round_has_unsettled(const dlock_round *round);
+void dlock_round_take_back(dlock_round *round, dlock_nanos ttl);
+
+#endif
