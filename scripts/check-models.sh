@@ -2,7 +2,7 @@
 # Checks the Promela models in models/ with spin: each is searched exhaustively, and each known mistake must be found out.
 # The last line is the result: "N passed, N failed". Needs spin and a C compiler; see models/README.md.
 #
-#   scripts/check-models.sh [-v] [-l] [words]    -v: the size of each search; -l: a long one too (a minute, 3 GB)
+#   scripts/check-models.sh [-v] [-l] [words]    -v: the size of each search; -l: long ones too (a minute each, 3 GB)
 #                                                words: only the runs whose names contain them
 #
 #   DLOCK_MODEL_JOBS=4    runs at a time (default: one per processor)
@@ -10,7 +10,7 @@ set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 models=$PWD/models
-memory=1900 # MB, of all runs together; the long one may take more
+memory=1900 # MB, of all runs together; the long ones may take more
 
 verbose=0
 long=0
@@ -36,6 +36,8 @@ asleep='assertion violated .*free_for'
 stuck='assertion violated .*lock!='
 unserved='acceptance cycle'
 forgotten='assertion violated .*state\[k\]!='
+falling='assertion violated .*>last'
+twice='assertion violated .*given'
 
 # Searches one model. Prints why it is not as it should be, or nothing.
 #   search directory model "macros" "what must be violated; '': nothing"
@@ -136,6 +138,29 @@ bites hints NO_HINT_ON_RELEASE 'asleep for good' "$forgotten" '-DNO_RELOOK'
 bites hints TWO_ARE_NOT_NEEDED 'two owners' "$owners"
 bites hints VALIDITY_NOT_READ 'two owners' "$owners"
 bites hints RELEASE_WITHOUT_COMPARE 'two owners' "$owners" '-DSLOW'
+
+holds fencing 'tokens rise, never two owners: two attempts of each' '-DOTHER_ATTEMPTS=2'
+holds fencing 'tokens rise, never two owners: three clients' '-DW=3 -DATTEMPTS=1'
+holds fencing 'tokens rise, never two owners: acquires sent twice' '-DREPEATS'
+holds fencing 'tokens rise, never two owners: raises that come late' '-DLATE'
+holds fencing 'tokens rise, never two owners: somebody else in between' '-DOTHERS=1'
+holds fencing 'tokens rise, never two owners: servers just count' '-DNO_PROPOSAL -DOTHER_ATTEMPTS=2'
+holds fencing 'no token twice, though a key is lost' '-DVANISH=1'
+holds fencing 'tokens rise, never two owners: a server restarts empty' '-DRESTARTS=1'
+holds fencing 'tokens rise, never two owners: a repaired server, whatever the clocks' '-DRESTARTS=1 -DMADE_GOOD'
+[ "$long" = 0 ] || holds fencing 'tokens rise, never two owners: raises late, acquires twice' '-DLATE -DREPEATS'
+
+bites fencing NO_RAISE 'a token that falls' "$falling"
+bites fencing NO_RAISE 'a token that falls, where servers just count' "$falling" '-DNO_PROPOSAL'
+bites fencing PROPOSAL_ALONE 'a token that does not rise' "$falling"
+bites fencing WRITTEN_BACK 'a token that falls' "$falling" '-DLATE -DOTHER_ATTEMPTS=2'
+bites fencing RAISED_ANYWHERE 'a token that falls' "$falling"
+bites fencing RAISED_UNCHECKED 'a token given twice' "$twice" '-DVANISH=1'
+bites fencing REFUSAL_NOT_READ 'a token given twice' "$twice" '-DVANISH=1'
+bites fencing YOUNG_VOTE 'a token that falls' "$falling" '-DRESTARTS=1'
+bites fencing YOUTH_JUDGED_LATE 'a token that falls' "$falling" '-DRESTARTS=1'
+bites fencing CLOCKS_APART 'a token that falls' "$falling" '-DRESTARTS=1'
+bites fencing REPAIR_ALONE 'a token that falls' "$falling" '-DRESTARTS=1 -DMADE_GOOD'
 
 wait
 passed=$(cat "$work"/result.* 2>/dev/null | grep -c '^PASS' || true)
