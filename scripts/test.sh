@@ -75,6 +75,12 @@ clean_up_earlier() {
 
 # ---- steps --------------------------------------------------------------------------------------------------------------
 
+# run-tests.php takes a test that calls one of these, or says so, for one that may fail by chance: it runs it again, and hides
+# why it failed. The functions of tests/inc/process.inc do the same.
+no_test_is_flaky() {
+	! grep -rnE --include='*.phpt' 'hrtime|microtime|sleep|disk_free_space|SKIP_PERF_SENSITIVE|^--FLAKY--' tests
+}
+
 # Runs what others keep up to date by hand, and might forget.
 run_checks() {
 	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
@@ -82,6 +88,7 @@ run_checks() {
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
 		check "package.xml names every file" scripts/gen-package.sh --check
 	fi
+	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky
 }
 
 # Runs a program with checks of its own. Its last line "N passed, N failed" is added to ours; without one it counts as one.

@@ -27,7 +27,7 @@ foreach ($ends as $name => [$ttl, $end, $seconds]) {
     $line = $locks->line(3, $resource, gate());
     same(1, $redis->cmd('EXISTS', Locks::key($resource)) | (int) ($name === 'expiry'), "$name: still locked");
     $end(Locks::key($resource));
-    $start = hrtime(true);
+    $start = now();
     $times = [];
     foreach ($line as $i => $waiter) {
         [$times[]] = $waiter->hear();
@@ -37,8 +37,8 @@ foreach ($ends as $name => [$ttl, $end, $seconds]) {
         $waiter->say('release');
         same(true, $waiter->result(), "$name: release() of waiter $i");
     }
-    within(-0.5, ($times[0] - $start) / 1e9, $seconds, "$name: seconds until the first waiter holds");
-    within(0, (end($times) - $times[0]) / 1e9, 1, "$name: seconds until the last one holds");
+    within(-0.5, $times[0] - $start, $seconds, "$name: seconds until the first waiter holds");
+    within(0, end($times) - $times[0], 1, "$name: seconds until the last one holds");
     $locks->waitUntilQueuesGone($resource);
 }
 
@@ -53,12 +53,12 @@ for ($i = 0; $i < 2; $i++) {
         while (!is_file("$gate.end")) {
             if ($redis->cmd('SET', Locks::key($resource), "foreign $i", 'NX', 'PX', 10_000) === 'OK') {
                 enter($gate);
-                usleep(500);
+                pause(0.0005);
                 leave($gate);
                 $sections++;
                 $redis->cmd('EVAL', COMPARE_AND_DELETE, 1, Locks::key($resource), "foreign $i") === 1 || throw new RuntimeException('it was taken away');
             }
-            usleep(1000);
+            pause(0.001);
         }
         return $sections;
     });
@@ -69,11 +69,11 @@ try {
         $manager = $locks->manager();
         $longest = 0;
         for ($i = 0; $i < 20; $i++) {
-            $start = hrtime(true);
+            $start = now();
             $lease = $manager->acquire($resource, 60, 30);
-            $longest = max($longest, (hrtime(true) - $start) / 1e9);
+            $longest = max($longest, now() - $start);
             enter($gate);
-            usleep(500);
+            pause(0.0005);
             leave($gate);
             $lease->release() || throw new RuntimeException('the lock was lost');
         }

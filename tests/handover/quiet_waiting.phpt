@@ -24,18 +24,18 @@ foreach ($kinds as $name => $locks) {
 foreach ($kinds as $name => $locks) {
     $locks->waitUntilQueued($resource, 40);
 }
-usleep(500_000); // whatever else belongs to beginning to wait
-$start = hrtime(true);
+pause(0.5); // whatever else belongs to beginning to wait
+$start = now();
 foreach ($kinds as $locks) {
     foreach ($locks->raw() as $redis) {
         $redis->cmd('CONFIG', 'RESETSTAT');
     }
 }
-usleep(6_000_000); // the time that is looked at
+pause(6.0); // the time that is looked at
 foreach ($kinds as $name => $locks) {
     foreach ($locks->raw() as $server => $redis) {
         $sent = sent_by_clients($redis);
-        $seconds = (hrtime(true) - $start) / 1e9;
+        $seconds = now() - $start;
         $rate = array_sum($sent) / 40 / $seconds;
         // They do give signs of life: at least every three seconds, or they would be taken for dead.
         holds($rate <= 1, "$name: at most one command per process and second on server $server", $rate, $sent);
