@@ -16,13 +16,20 @@ $kinds = ['DistributedLock' => private_locks('DistributedLock'), 'RedLock' => pr
 $resource = unique();
 $leases = $waiters = [];
 foreach ($kinds as $name => $locks) {
-    $leases[$name] = $locks->manager()->acquire($resource, 0, 1000);
+    $manager = $locks->manager();
+    // A majority is enough for a lock, but on a server that does not have it every look of a waiter would take it and give
+    // it back. With the connections made, all servers get it.
+    wait_for(function () use ($manager, $locks, $resource, $name, &$leases) {
+        $leases[$name] = $manager->acquire($resource, 10, 1000);
+        return array_filter($locks->raw(), fn (RedisRaw $redis) => !$redis->cmd('EXISTS', Locks::key($resource))) === [] || !$leases[$name]->release();
+    }, 20, 'the lock on all servers');
     for ($i = 0; $i < 40; $i++) {
         $waiters[$name][] = $locks->waiter($resource, null, 120, 1000);
     }
 }
 foreach ($kinds as $name => $locks) {
-    $locks->waitUntilQueued($resource, 40);
+    // Everywhere: who has not come to a server's queue at first, does so when it looks again.
+    wait_for(fn () => array_unique(array_map('count', $locks->queues($resource))) === [40], 30, "$name: 40 in all queues");
 }
 pause(0.5); // whatever else belongs to beginning to wait
 $start = now();
