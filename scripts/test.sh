@@ -171,6 +171,8 @@ run_phpt() {
 	[ "$files" -gt 0 ] || { echo "test: there are no .phpt tests" >&2; return 1; }
 	for name in $(needed_modules); do options+=(-d "extension=$name"); done
 	options+=(-d "extension=${DLOCK_MODULE:-$build/modules/dlock.so}")
+	# A busy machine may stand still for a second; an answer that is late then is no more than a late answer.
+	options+=(-d dlock.connect_timeout=10 -d dlock.read_timeout=10)
 	# shellcheck disable=SC2206 # words
 	options+=(${DLOCK_TEST_PHP_ARGS-} ${DLOCK_TEST_RUN_ARGS-})
 
