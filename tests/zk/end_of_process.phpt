@@ -38,7 +38,7 @@ foreach (['lock()' => '$held = $lock->lock($argv[2], 0);', 'a Lease' => '$lease 
                 echo 'ends at ', now(), \"\\n\"; // before anything is released
             });
             $code
-        ", [zk_hosts(), $resource]);
+        ", [zk_hosts(), $resource], '-d dlock.shutdown_timeout=5'); // by default it does not wait for a machine that stands still
         same('held', $child->readLine(), "$way, $end");
         same(1, count(zk_nodes($zk, $resource)), "nodes of $way, $end");
         $child->writeLine('go');
