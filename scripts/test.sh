@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests everything: installs what is missing, builds, starts private servers, runs the C unit tests and the .phpt tests
-# against them, and stops them. The last line is the result: "N passed, N failed".
+# against them, and stops them. The last line is the result: "N passed, N failed". What passes is counted, not listed; at the
+# end it says how the failed tests differ from what was expected. All the rest is in build/last-logs.
 #
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
@@ -20,6 +21,7 @@ build=build/ext
 build=$(realpath -m "${DLOCK_BUILD_DIR:-$build}")
 run=$root/build/run.$$
 passed=0 failed=0 skipped=0
+not_passed=() # their names
 
 step() { printf '\n== %s\n' "$*"; }
 
@@ -33,7 +35,27 @@ check() {
 	else
 		echo "FAIL $name"
 		failed=$((failed + 1))
+		not_passed+=("$name")
 	fi
+}
+
+# Of lines that begin with a result shows those that are no success, and now and then how far it is. Other lines are shown
+# with `all`.
+progress() {
+	local every=$1 things=$2 all=${3-} line n=0 bad=0 start=$SECONDS
+	while IFS= read -r line; do
+		if [[ $line =~ ^(PASS|SKIP)\  || $line =~ ^(FAIL|WARN|LEAK|BORK|XFAIL|XLEAK)[\ \&] ]]; then
+			n=$((n + 1))
+			case ${BASH_REMATCH[1]} in
+			PASS) ;;
+			SKIP) echo "$line" ;;
+			*) echo "$line"; bad=$((bad + 1)) ;;
+			esac
+			[ $((n % every)) -ne 0 ] || echo "$n $things, $bad failed, $((SECONDS - start)) s"
+		elif [ -n "$all" ]; then
+			echo "$line"
+		fi
+	done
 }
 
 # ---- what is left of this run or of earlier ones ------------------------------------------------------------------------
@@ -51,10 +73,11 @@ clean_up() {
 	local code=$? pids
 	trap '' INT TERM HUP
 	pids=$(leftovers)
-	if [ "$code" -gt 0 ] && [ "$code" -lt 128 ] && [ -d "$run" ]; then # for whoever looks for the reason
+	if [ "$code" -lt 128 ] && [ -d "$run" ]; then # for whoever looks for the reason
 		rm -rf build/last-logs
 		mkdir -p build/last-logs
-		(cd "$run" && find . -maxdepth 2 \( -name '*log' -o -name results \) -exec cp --parents -t "$root/build/last-logs" {} +) || true
+		(cd "$run" && find . -maxdepth 2 \( -name '*log' -o -name results -o -name '*.out' -o -name '*.diff' \) \
+			-exec cp --parents -t "$root/build/last-logs" {} +) || true
 	fi
 	# shellcheck disable=SC2086 # several pids
 	[ -z "$pids" ] || kill -KILL $pids 2> /dev/null || true
@@ -75,6 +98,12 @@ clean_up_earlier() {
 
 # ---- steps --------------------------------------------------------------------------------------------------------------
 
+# run-tests.php takes a test that calls one of these, or says so, for one that may fail by chance: it runs it again, and hides
+# why it failed. (Not as run by this script, but with `make test`.) The functions of tests/inc/process.inc do the same.
+no_test_is_flaky() {
+	! grep -rnE --include='*.phpt' 'hrtime|microtime|sleep|disk_free_space|SKIP_PERF_SENSITIVE|^--FLAKY--' tests
+}
+
 # Runs what others keep up to date by hand, and might forget.
 run_checks() {
 	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
@@ -82,20 +111,21 @@ run_checks() {
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
 		check "package.xml names every file" scripts/gen-package.sh --check
 	fi
+	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky
 }
 
 # Runs a program with checks of its own. Its last line "N passed, N failed" is added to ours; without one it counts as one.
 run_part() {
-	local name=$1 code=0 counts
-	shift
+	local name=$1 file=$2 things=$3 code=0 counts
+	shift 3
 	step "$name"
-	"$@" 2>&1 | tee "$run/part.log" || code=$?
-	cat "$run/part.log" >> "$run/c.log"
-	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$run/part.log" | tail -n 1) || true
+	"$@" 2>&1 | tee "$run/$file" | progress 10 "$things" all || code=$?
+	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$run/$file" | tail -n 1) || true
 	if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
 		passed=$((passed + BASH_REMATCH[1]))
 		failed=$((failed + BASH_REMATCH[2]))
 		[ "$code" -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ] || failed=$((failed + 1))
+		[ "$code" -eq 0 ] || not_passed+=("$name: $counts, status $code")
 	else
 		check "$name" test "$code" -eq 0
 	fi
@@ -135,45 +165,61 @@ sanitized_php() {
 }
 
 run_phpt() {
-	local files options=() name tests_run code=0
+	local files options=() name
 	test_files "$@" > "$run/files"
 	files=$(wc -l < "$run/files")
 	[ "$files" -gt 0 ] || { echo "test: there are no .phpt tests" >&2; return 1; }
 	for name in $(needed_modules); do options+=(-d "extension=$name"); done
 	options+=(-d "extension=${DLOCK_MODULE:-$build/modules/dlock.so}")
+	# A busy machine may stand still for a second; an answer that is late then is no more than a late answer.
+	options+=(-d dlock.connect_timeout=10 -d dlock.read_timeout=10)
 	# shellcheck disable=SC2206 # words
 	options+=(${DLOCK_TEST_PHP_ARGS-} ${DLOCK_TEST_RUN_ARGS-})
 
 	step "$files .phpt tests"
 	: > "$run/results"
+	# It would also run tests again whose output has certain words, such as "timed out".
+	sed 's/error_may_be_retried(\$test, \$output)/false/' "$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
-	NO_COLOR=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$build/run-tests.php" -n -q --show-diff --no-progress \
+	NO_COLOR=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
 		-j"${DLOCK_TEST_JOBS:-3}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
-		tee "$run/log" | grep --line-buffered -E -v '^(TEST RESULT SUMMARY|=+$)' || code=$?
+		tee "$run/phpt.log" | progress 20 "of $files .phpt tests" || true
 	count_phpt "$files"
 }
 
 # run-tests.php writes "RESULT<tab>file" for each test; leaks, warnings and expected failures are no successes to us.
 count_phpt() {
 	local files=$1 n allowed reasons
+	[ "$(grep -c . "$run/results")" -eq "$files" ] || { echo "run-tests.php did not run them all. It ended with:"; tail -n 40 "$run/phpt.log"; }
 	n=$(grep -c '^PASSED' "$run/results" || true)
 	passed=$((passed + n))
 	skipped=$(grep -c '^SKIPPED' "$run/results" || true)
 	failed=$((failed + files - n - skipped))
+	mapfile -t -O "${#not_passed[@]}" not_passed < <(grep -vE '^(PASSED|SKIPPED)' "$run/results" | sed "s|\t$build/| |")
 
 	allowed=$( (sed -E '/^#|^$/d' tests/setup/allowed-skips; [ -z "${DLOCK_ALLOW_SKIP-}" ] || echo "$DLOCK_ALLOW_SKIP") | paste -sd'|')
-	reasons=$(grep -E '^SKIP ' "$run/log" | grep -vE "reason: ($allowed)\$") || true
-	if [ "$skipped" -gt 0 ] && { [ -n "$reasons" ] || ! grep -qE '^SKIP ' "$run/log"; }; then
+	reasons=$(grep -E '^SKIP ' "$run/phpt.log" | grep -vE "reason: ($allowed)\$") || true
+	if [ "$skipped" -gt 0 ] && { [ -n "$reasons" ] || ! grep -qE '^SKIP ' "$run/phpt.log"; }; then
 		n=$(grep -c . <<< "$reasons")
 		[ "$n" -gt 0 ] || n=$skipped
 		failed=$((failed + n))
 		skipped=$((skipped - n))
-		printf '\nSkipped for a reason that is not allowed, which counts as failed:\n%s\n' "$reasons"
+		not_passed+=("$n skipped for a reason that is not allowed:" "$reasons")
 	fi
-	if [ "$failed" -gt 0 ]; then
-		printf '\nNot passed:\n'
-		grep -vE '^(PASSED|SKIPPED)' "$run/results" | sed "s|$build/||" || true
-	fi
+}
+
+# How what the failed tests put out differs from what was expected of them.
+show_diffs() {
+	local test diff lines
+	sed -nE "/^(PASSED|SKIPPED)/d; s|^.*\t($build/)?(.*)\.phpt\$|\2|p" "$run/results" | while IFS= read -r test; do
+		diff=$build/$test.diff
+		[ -s "$diff" ] || continue
+		cp "$diff" "$run/${test//\//-}.diff"
+		step "$test.phpt"
+		head -n 100 "$diff" | cut -c 1-1000
+		lines=$(wc -l < "$diff")
+		[ "$lines" -le 100 ] || echo "($((lines - 100)) more lines in build/last-logs)"
+	done
 }
 
 report_leftovers() {
@@ -184,7 +230,11 @@ report_leftovers() {
 }
 
 summary() {
-	printf '\nTook %d s.\n' "$SECONDS"
+	if [ "$failed" -gt 0 ]; then
+		printf '\nNot passed:\n'
+		printf '%s\n' "${not_passed[@]}"
+	fi
+	printf '\nTook %d s. All output: build/last-logs\n' "$SECONDS"
 	if [ "$skipped" -gt 0 ]; then
 		echo "$passed passed, $failed failed, $skipped skipped"
 	else
@@ -217,10 +267,11 @@ main() {
 	. "$run/env"
 	echo "Redis $DLOCK_TEST_REDIS $DLOCK_TEST_REDIS_AUTH, ZooKeeper $DLOCK_TEST_ZK"
 	if [ $# -eq 0 ]; then
-		run_part "C unit tests" tests/c/run.sh
-		run_part "Models" scripts/check-models.sh
+		run_part "C unit tests" c.log "programs" tests/c/run.sh
+		run_part "Models" models.log "searches of models" scripts/check-models.sh
 	fi
 	run_phpt "$@"
+	show_diffs
 	step "Result"
 	report_leftovers
 	summary

@@ -29,6 +29,7 @@ typedef struct {
 	dlock_nanos look; /* when to try again without having been told */
 	uint64_t asked;   /* the servers that may have the lock, one bit each */
 	uint64_t queued;  /* the servers in whose queues it may be */
+	uint64_t placed;  /* those of them that said that it is */
 	uint64_t told;    /* the servers that said that it is its turn */
 	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
 	char waiter[DLOCK_TOKEN_LEN + 1];
@@ -51,11 +52,6 @@ static dlock_keys claim_keys(const quorum_claim *claim)
 static bool is_asked(const quorum_claim *claim, int server)
 {
 	return claim->asked >> server & 1;
-}
-
-static bool is_queued(const quorum_claim *claim, int server)
-{
-	return claim->queued >> server & 1;
 }
 
 /* ---- one question to many servers ---- */
@@ -147,6 +143,26 @@ static void hold(ballot *ballot, dlock_nanos until)
 	}
 }
 
+/* What the servers that answer at all need at most from the vote that decided to the last. */
+#define REST_OF_VOTES (20 * DLOCK_MS)
+
+static bool is_complete(void *context)
+{
+	is_decided(context); /* counts the votes */
+	return ((ballot *) context)->pending == 0;
+}
+
+/* Waits a moment for the votes that can change nothing any more. */
+static void hear_out(ballot *ballot)
+{
+	dlock_conn *conns[DLOCK_MOST_SERVERS];
+
+	for (int i = 0; i < ballot->engine->count; i++) {
+		conns[i] = ballot->votes[i] == VOTE_PENDING ? ballot->engine->members[i].conn : NULL;
+	}
+	dlock_exchange(conns, ballot->engine->count, dlock_now() + REST_OF_VOTES, is_complete, ballot);
+}
+
 /* Lets go of the calls. What is not answered yet goes on by itself. */
 static void end(ballot *ballot)
 {
@@ -232,7 +248,7 @@ static void leave(quorum_claim *claim, uint64_t except)
 			send_and_forget(claim, i, dlock_call_leave(claim_keys(claim), claim->waiter, false));
 		}
 	}
-	claim->queued = 0;
+	claim->queued = claim->placed = 0;
 	claim->ticket = 0;
 	if (claim->base.state == DLOCK_CLAIM_WAITING) {
 		claim->base.state = DLOCK_CLAIM_NEW;
@@ -318,17 +334,28 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 		}
 	}
 	hold(votes, until);
+	/* Refused, and there is time: every server that is not waited for now would have to be told that its answer is not
+	 * wanted any more. For a waiter's looks that would be as much again as the looks themselves. */
+	if (queue && votes->yes == 0) {
+		hear_out(votes);
+	}
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = votes->calls[i];
-		/* It was in the queue and is not any more: the server found nobody at the inbox, whatever it looks like here. */
-		if (queue && is_queued(claim, i) && votes->votes[i] == VOTE_NO && votes->answers[i].new_in_queue) {
-			dlock_inbox_distrust(engine->inboxes[i]);
-		}
+		uint64_t server = UINT64_C(1) << i;
 		if (votes->votes[i] == VOTE_YES) {
-			claim->queued &= ~(UINT64_C(1) << i); /* who has the lock waits no longer, even if it is to be rolled back */
+			/* Who has the lock waits no longer, even if it is to be rolled back. */
+			claim->queued &= ~server;
+			claim->placed &= ~server;
 		} else if (queue && call && dlock_inbox_is_open(engine->inboxes[i])
 				&& (call->sent || call->state == DLOCK_CALL_PENDING)) {
-			claim->queued |= UINT64_C(1) << i;
+			claim->queued |= server;
+			if (votes->votes[i] == VOTE_NO && claim->placed & server && votes->answers[i].new_in_queue) {
+				/* It is not any more: the server found nobody at the inbox, whatever it looks like here. */
+				dlock_inbox_distrust(engine->inboxes[i]);
+				claim->placed &= ~server;
+			} else if (votes->votes[i] == VOTE_NO) {
+				claim->placed |= server;
+			}
 		}
 		if (call && votes->votes[i] != VOTE_NO && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->asked |= UINT64_C(1) << i;

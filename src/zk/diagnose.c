@@ -31,12 +31,14 @@ static const char *try_connection(const struct addrinfo *address, dlock_nanos un
 	} else {
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	}
-	if (error) {
+	/* It may be closed already when its making is looked at; what was never made gives other errors. */
+	bool closed = error == ECONNRESET || error == EPIPE;
+	if (error && !closed) {
 		snprintf(text, size, "%s", strerror(error));
 		fault = text;
 	} else if (!fault) {
 		poll_fd.events = POLLIN;
-		bool closed = dlock_wait_poll(&poll_fd, 1, until, NULL) > 0 && recv(fd, &byte, 1, 0) <= 0;
+		closed = closed || (dlock_wait_poll(&poll_fd, 1, until, NULL) > 0 && recv(fd, &byte, 1, 0) <= 0);
 		fault = closed ? "closes connections as soon as they are made, perhaps because there are too many from this"
 			" address: see maxClientCnxns, 60 by default, in the server's configuration"
 			: "accepts connections but opens no session";

@@ -18,7 +18,10 @@ $defaults = [
     'dlock.timeout' => '60',
     'dlock.ttl' => '10',
 ];
-same($defaults, ini_get_all('dlock', false), 'defaults');
+// In processes that are not told otherwise on their command line, as this one may be.
+putenv('TEST_PHP_EXTRA_ARGS=' . preg_replace('/-d "dlock\.[^"]*"/', '', php_options()));
+same($defaults, json_decode(php_child('echo json_encode(ini_get_all("dlock", false));')->readAll(), true), 'defaults');
+$at_start = ini_get_all('dlock', false);
 foreach (ini_get_all('dlock') as $name => ['access' => $access]) {
     same(INI_ALL, $access, "who may change $name");
 }
@@ -52,7 +55,7 @@ foreach ($settings as $name => [$good, $bad, $text]) {
         same($before, ini_get($name), "$name after " . shown($value));
     }
     ini_restore($name);
-    same($defaults[$name], ini_get($name), "$name restored");
+    same($at_start[$name], ini_get($name), "$name restored");
 }
 foreach (['redis://h:0' => 'must have a port between 1 and 65535', 'redis://' => 'must name a host', 'unix://x' => 'must have an absolute path after unix://'] as $value => $text) {
     same(false, @ini_set('dlock.server', $value), $value);

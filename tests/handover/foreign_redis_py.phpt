@@ -19,21 +19,22 @@ require __DIR__ . '/../inc/handover.inc';
 $resource = unique();
 $gate = gate();
 file_put_contents("$gate.py", <<<'PYTHON'
-import os, redis, sys, time
+import os, redis, sys, threading
+pause = threading.Event().wait
 host, port = sys.argv[1].split(':')
 client = redis.Redis(host=host, port=int(port))
 for i in range(10):
-    lock = client.lock(sys.argv[2], timeout=30, sleep=0.01)
+    lock = client.lock(sys.argv[2], 30, 0.01)
     if not lock.acquire(blocking_timeout=60):
         sys.exit('not acquired')
     os.close(os.open(sys.argv[3], os.O_CREAT | os.O_EXCL))
     if i == 0:
         print('held', flush=True)
         sys.stdin.readline()
-    time.sleep(0.001)
+    pause(0.001)
     os.unlink(sys.argv[3])
     lock.release()
-    time.sleep(0.005)
+    pause(0.005)
 print('done', flush=True)
 PYTHON);
 $python = proc_open(['setpriv', '--pdeathsig', 'KILL', '/usr/bin/python3', "$gate.py", $locks->addresses[0], Locks::key($resource), $gate],
@@ -42,10 +43,10 @@ same("held\n", fgets($pipes[1]), 'python');
 same(null, $locks->manager()->tryAcquire($resource), 'while python holds');
 $line = $locks->line(2, $resource, $gate);
 fwrite($pipes[0], "go on\n");
-$start = hrtime(true);
+$start = now();
 foreach ($line as $i => $waiter) {
     [$at] = $waiter->hear();
-    within(0, ($at - $start) / 1e9, 20, "seconds until waiter $i holds");
+    within(0, $at - $start, 20, "seconds until waiter $i holds");
     $waiter->say('release');
     same(true, $waiter->result(), "release() of waiter $i");
 }
@@ -53,7 +54,7 @@ $manager = $locks->manager();
 for ($i = 0; $i < 10; $i++) {
     $manager->synchronized($resource, function () use ($gate) {
         enter($gate);
-        usleep(1000);
+        pause(0.001);
         leave($gate);
     }, 60);
 }

@@ -33,9 +33,9 @@ foreach (['a new server' => false, 'after SCRIPT FLUSH' => true] as $name => $fl
     $flush && $redis->cmd('SCRIPT', 'FLUSH');
     same(true, $lease->release(), "$name: the holder");
     same('holds', $waiter->hear(), $name);
-    usleep(500_000);
+    pause(0.5);
     within(40_000, $redis->cmd('PTTL', Locks::key($resource)), 60_000, "$name: ms of lease on the server, half a second later");
-    usleep(3_000_000); // longer than a grant that is not taken up
+    pause(3.0); // longer than a grant that is not taken up
     same(1, $redis->cmd('EXISTS', Locks::key($resource)), "$name: the key after the time of a grant");
     $waiter->say('end');
     same([true, true], $waiter->result(), "$name: held, and released");

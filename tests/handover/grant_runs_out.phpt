@@ -39,7 +39,7 @@ for ($round = 0; $round < 2; $round++) {
     enter($gate);
     $waiter->say('go on');
     $locks->waitUntilQueued($resource, 1);
-    usleep(200_000); // for one that believes, to enter
+    pause(0.2); // for one that believes, to enter
     same(true, $other->isHeld(), 'the other one');
     leave($gate);
     same(true, $other->release(), 'release() of the other one');

@@ -23,7 +23,7 @@ foreach (['DistributedLock' => 20_000, 'RedLock' => 2000] as $kind => $count) {
         $manager = $locks->manager();
         for ($i = 0; $i < 60; $i++) {
             $lease = $manager->tryAcquire('contended ' . intdiv($i, 4), $me < 4 ? 30 : 0.002, 10);
-            usleep(500);
+            pause(0.0005);
             $lease?->release();
         }
     });

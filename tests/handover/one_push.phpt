@@ -23,12 +23,12 @@ foreach (['DistributedLock', 'RedLock'] as $kind) {
             $redis->cmd('CONFIG', 'RESETSTAT');
         }
         $others = array_slice($line, $i + 1);
-        $before = array_map(fn (ForkedChild $child) => sleeps($child->pid), $others);
+        $before = array_map(fn (ForkedChild $child) => voluntary_switches($child->pid), $others);
         $lease ? $lease->release() : $line[$i - 1]->say('release');
         $lease = null;
         $waiter->hear();
-        $after = array_map(fn (ForkedChild $child) => sleeps($child->pid), $others);
-        $woken[] = count(array_filter($after, fn (int $sleeps, int $k) => $sleeps !== $before[$k], ARRAY_FILTER_USE_BOTH));
+        $after = array_map(fn (ForkedChild $child) => voluntary_switches($child->pid), $others);
+        $woken[] = count(array_filter($after, fn (int $switches, int $k) => $switches !== $before[$k], ARRAY_FILTER_USE_BOTH));
         foreach ($locks->raw() as $server => $redis) {
             $counts = command_counts($redis);
             $messages[$server] = ($messages[$server] ?? 0) + ($counts['publish'] ?? 0);

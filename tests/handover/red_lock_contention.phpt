@@ -18,23 +18,23 @@ function contend(Locks $locks): array
 {
     $resource = unique($locks->name);
     $gate = gate();
-    $start = hrtime(true);
+    $start = now();
     $all = fork_run(20, function () use ($locks, $resource, $gate) {
         $manager = $locks->manager();
         $waits = [];
         for ($i = 0; $i < SECTIONS; $i++) {
-            $start = hrtime(true);
+            $start = now();
             $lease = $manager->acquire($resource, 100, 60);
-            $waits[] = (hrtime(true) - $start) / 1e9;
+            $waits[] = now() - $start;
             enter($gate);
-            usleep(1000);
+            pause(0.001);
             leave($gate);
             $lease->release() || throw new RuntimeException('the lock was lost');
         }
         return $waits;
     }, 'exit', 110);
     $locks->waitUntilQueuesGone($resource);
-    return [$all, 20 * SECTIONS / ((hrtime(true) - $start) / 1e9)];
+    return [$all, 20 * SECTIONS / (now() - $start)];
 }
 [$single, $red] = shared_locks();
 [, $singleRate] = contend($single);

@@ -23,12 +23,12 @@ for ($i = 0; $i < 8; $i++) {
         $manager = $locks->manager();
         $longest = 0;
         while (!is_file("$gate.end")) {
-            $start = hrtime(true);
+            $start = now();
             $lease = $manager->acquire($resource, 60, 60);
-            $longest = max($longest, (hrtime(true) - $start) / 1e9);
+            $longest = max($longest, now() - $start);
             enter($gate);
             file_put_contents("$gate.sections", (int) file_get_contents("$gate.sections") + 1);
-            usleep(500);
+            pause(0.0005);
             leave($gate);
             try {
                 $lease->release() || throw new RuntimeException('the lock was lost');

@@ -26,7 +26,7 @@ foreach (shared_locks() as $locks) {
     // It asks again, and is refused: it is in the queue.
     $locks->waitUntilQueued($resource, 1);
     same(true, is_file($gate), "$kind: the next one is in the section");
-    usleep(200_000); // for one that believes, to enter
+    pause(0.2); // for one that believes, to enter
     $next->say('release');
     same(true, $next->result(), "$kind: release() of the next one");
     [, $first, $held] = $stopped->hear(); // or it has found two in the section
@@ -43,7 +43,7 @@ foreach (shared_locks() as $locks) {
         $quorum = intdiv(count($locks->addresses), 2) + 1;
         $least = INF;
         $believed = [];
-        $deadline = hrtime(true) + 10_000_000_000;
+        $deadline = now() + 10;
         do {
             $pttls = array_map(fn (RedisRaw $redis) => $redis->cmd('PTTL', Locks::key($resource)), $locks->raw());
             rsort($pttls);
@@ -51,14 +51,14 @@ foreach (shared_locks() as $locks) {
             $remaining = $lease->remaining();
             $believed[] = [$remaining, $pttl];
             $least = min($least, $pttl - $remaining);
-        } while ($remaining <= 5 && hrtime(true) < $deadline);
+        } while ($remaining <= 5 && now() < $deadline);
         return [$lease->isHeld(), $least, $remaining, $believed[0], $lease->release()];
     });
     at_end($waiter->kill(...));
     $locks->waitUntilQueued($resource, 1);
     $waiter->signal(SIGSTOP);
     $lease->release();
-    usleep(1_000_000);
+    pause(1.0);
     $waiter->signal(SIGCONT);
     [$held, $least, $remaining, $first, $released] = $waiter->result();
     same([true, true], [$held, $released], "$kind: stopped for a second: it holds");

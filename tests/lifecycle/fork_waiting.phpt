@@ -22,7 +22,7 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as
             return [$lease->isHeld(), $lease->fencingToken, $lease->release()];
         });
     }
-    usleep(20_000);
+    pause(0.02);
     same(true, $lease->isHeld(), "$name: the parent, while children wait");
     $tokens = [$lease->fencingToken];
     same(true, $lease->release(), "$name: release() of the parent");

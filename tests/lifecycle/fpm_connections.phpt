@@ -18,19 +18,19 @@ $fpm = fpm_start(['dlock.server' => '"' . $dsns[0] . '"'], 2);
 $single = $fpm->script('single', '
     $lock = new DistributedLock();
     echo getmypid(), " ", json_encode([$lock->lock($_GET["key"]), $lock->isLocking($_GET["key"]), $lock->release($_GET["key"])]);
-    usleep(5000); // so that the other worker gets its share
+    pause(0.005); // so that the other worker gets its share
 ');
 $red = $fpm->script('red', '
     $red = new RedLock(explode(",", $_GET["servers"]));
     $lock = $red->lock($_GET["key"]);
     echo getmypid(), " ", json_encode([is_array($lock), $red->isLocked($_GET["key"]), $red->unlock($lock)]);
-    usleep(5000);
+    pause(0.005);
 ');
 $lease = $fpm->script('lease', '
     $lock = new DistributedLock();
     $lease = $lock->acquire($_GET["key"]);
     echo getmypid(), " ", json_encode([$lease->isHeld(), $lock->isLocked($_GET["key"]), true]); // and the end of the request releases
-    usleep(5000);
+    pause(0.005);
 ');
 
 /** Sends $n requests, two at a time, and returns how many each worker answered. */

@@ -42,14 +42,14 @@ $next = $fpm->script('next', '
     $single = new DistributedLock();
     $red = new RedLock(explode(",", $_GET["servers"]), 1, 1);
     $got = [];
-    $start = hrtime(true);
+    $start = now();
     foreach (["$key-lock", "$key-lease", "$key-section"] as $resource) {
         $got[] = $single->tryAcquire($resource, 5) !== null;
     }
     foreach (["$key-red", "$key-red-lease"] as $resource) {
         $got[] = $red->tryAcquire($resource, 5) !== null;
     }
-    echo json_encode([$got, (hrtime(true) - $start) / 1e9, getmypid()]);
+    echo json_encode([$got, now() - $start, getmypid()]);
 ');
 $servers = implode(',', redis_servers(3));
 $workers = $fpm->workerPids();
@@ -82,7 +82,7 @@ $waits = $fpm->script('waits', '
     $lock = new DistributedLock();
     $lock->lock($_GET["key"], 0, 1000);
     while (!file_exists($_GET["file"])) {
-        usleep(1000);
+        pause(0.001);
     }
 ');
 $redis = new RedisRaw(test_env('DLOCK_TEST_REDIS_AUTH'), redis_password(), 'app');
@@ -100,7 +100,7 @@ $key = unique('killed');
 $slow = $fpm->script('slow', '
     $lease = (new DistributedLock())->acquire($_GET["key"], 0, 0.5);
     file_put_contents($_GET["file"], getmypid());
-    sleep(60);
+    pause(60);
 ');
 $request = $fpm->send($slow, ['key' => $key, 'file' => "$fpm->dir/pid"]);
 $pid = wait_for(fn () => (int) @file_get_contents("$fpm->dir/pid"), 20, 'the worker');

@@ -59,14 +59,14 @@ foreach ($managers as $name => [$make, $wait]) {
             $manager = $make();
             $manager->isLocked($resource);
             $say('waits');
-            $start = hrtime(true);
+            $start = now();
             $got = $wait($manager, $resource, 0.5);
-            return [$got, (hrtime(true) - $start) / 1e9, $count];
+            return [$got, now() - $start, $count];
         });
         same('waits', $child->hear(), $name);
         $signals = fork_child(function () use ($child) {
             for ($i = 0; $i < 20_000 && posix_kill($child->pid, SIGUSR1); $i++) {
-                usleep(1000);
+                pause(0.001);
             }
         });
         [$got, $time, $count] = $child->result();
@@ -93,11 +93,11 @@ foreach ($managers as $name => [$make, $wait]) {
         }
     });
     same('waits', $child->hear(), $name);
-    $stop = hrtime(true);
-    usleep(20_000);
+    $stop = now();
+    pause(0.02);
     $child->signal(SIGUSR1);
     same('stopped: now', $child->hear(), "$name: a handler that throws");
-    within(0, (hrtime(true) - $stop) / 1e9, 10, "$name: the time to stop");
+    within(0, now() - $stop, 10, "$name: the time to stop");
     same([null, true, true], $child->result(), "$name: after a handler that throws");
 
     // A handler that ends the script.
@@ -110,7 +110,7 @@ foreach ($managers as $name => [$make, $wait]) {
         $wait($manager, $resource, 60);
     });
     same('waits', $child->hear(), $name);
-    usleep(20_000);
+    pause(0.02);
     $child->signal(SIGTERM);
     same(7, pcntl_wexitstatus($child->wait()), "$name: the exit code of a handler that ends the script");
 

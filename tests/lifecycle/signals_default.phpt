@@ -24,7 +24,7 @@ foreach ($waits as $name => $code) {
     $start = function (string $more = '') use ($code, $resource, $name) {
         $child = php_child($more . $code, [redis_server(), implode(',', redis_servers(3)), $resource]);
         same('waits', $child->readLine(), $name);
-        usleep(20_000);
+        pause(0.02);
         return $child;
     };
 

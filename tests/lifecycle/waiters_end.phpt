@@ -23,9 +23,9 @@ foreach ($managers as $name => $make) {
         $manager = $make();
         $manager->isLocked($resource);
         $timeout = 0.2 + 0.013 * $i;
-        $start = hrtime(true);
+        $start = now();
         $got = $manager->tryAcquire($resource, $timeout);
-        return [$got, (hrtime(true) - $start) / 1e9 - $timeout];
+        return [$got, now() - $start - $timeout];
     });
     foreach ($times as $i => [$got, $over]) {
         same(null, $got, "$name: waiter $i");

@@ -23,7 +23,7 @@ function count_up(string $kind): int
         for ($n = 0; $n < INCREMENTS; $n++) {
             under_lock($kind, unique('counter'), function () use ($file) {
                 $value = (int) file_get_contents($file);
-                usleep(1000);
+                pause(0.001);
                 file_put_contents($file, (string) ($value + 1));
             });
         }

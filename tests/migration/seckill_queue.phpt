@@ -26,8 +26,8 @@ function enter(RedisRaw $redis, string $kind, string $goods, string $user): bool
         if ($taken >= $stock || $redis->cmd('ZSCORE', "goods:$goods:queue", $user) !== null) {
             return false;
         }
-        usleep(500);
-        $redis->cmd('ZADD', "goods:$goods:queue", microtime(true), $user);
+        pause(0.0005);
+        $redis->cmd('ZADD', "goods:$goods:queue", now(), $user);
         return true;
     });
 }

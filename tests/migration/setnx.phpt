@@ -42,8 +42,8 @@ var_dump($lock->lock($key));
 echo $ask('lock', $key, 30), "\n";
 var_dump($lock->unlock($key));
 echo 'other: lock ', $other->readLine(), ', isLocking ', $ask('isLocking', $key), "\n";
-$start = microtime(true);
-var_dump($lock->lock($key, 0.3), microtime(true) - $start >= 0.29);
+$start = now();
+var_dump($lock->lock($key, 0.3), now() - $start >= 0.29);
 echo 'other: release ', $ask('release', $key), "\n";
 
 echo "-- expire\n";

@@ -16,7 +16,7 @@ $timeout = 2.0;
 $taker = fn (string $resource) => fork_child(function () use ($resource, $timeout) {
     $lock = new ZkLock(zk_hosts(), sessionTimeout: $timeout);
     $lock->lock($resource, 60) || throw new RuntimeException('not locked');
-    $at = hrtime(true);
+    $at = now();
     $lock->release($resource);
     return $at;
 });
@@ -33,12 +33,12 @@ foreach ([1, 2, 3] as $round) {
     $relay->cut();
     $promised = 0;
     do {
-        $before = hrtime(true);
-        $promised = max($promised, $before + $lease->remaining() * 1e9);
-        usleep(500);
+        $before = now();
+        $promised = max($promised, $before + $lease->remaining());
+        pause(0.0005);
     } while ($lease->isHeld());
     $taken = $other->result();
-    holds($promised <= $taken, "cut $round: nobody had the lock while it was promised", ($taken - $promised) / 1e9);
+    holds($promised <= $taken, "cut $round: nobody had the lock while it was promised", $taken - $promised);
     same(Dlock\LeaseState::Lost, $lease->state(), "cut $round: state");
     $relay->mend();
     same(false, $lease->release(), "cut $round: release() of what another process has had");

@@ -43,7 +43,7 @@ $script = $fpm->script('holds', '
     flush();
     touch($_GET["file"]);
     while (!file_exists($_GET["file"] . "-go")) {
-        usleep(1000);
+        pause(0.001);
         clearstatcache();
     }
 ');

@@ -23,14 +23,14 @@ $client = fn (string $name) => fork_child(function (callable $say) use ($hosts, 
         $go_on = false;
     });
     $lease = (new ZkLock($hosts, sessionTimeout: 20))->acquire($resource, 120);
-    $from = hrtime(true);
+    $from = now();
     $say([$lease->fencingToken, $lease->token]);
     $states = [];
     do {
-        $until = hrtime(true);
+        $until = now();
         $held = $lease->isHeld();
         $states[$lease->state()->name] = true;
-        usleep(1000);
+        pause(0.001);
     } while ($held && $go_on);
     file_put_contents($log, "$from $until $name\n", FILE_APPEND);
     return [$held, array_keys($states), $lease->release()];
@@ -87,8 +87,8 @@ $end = 0;
 foreach (file($log, FILE_IGNORE_NEW_LINES) as $i => $line) {
     [$from, $until, $name] = explode(' ', $line, 3);
     same("client $i", $name, 'the order of holders');
-    holds((int) $from > $end, "$name came after the one before it");
-    $end = (int) $until;
+    holds((float) $from > $end, "$name came after the one before it");
+    $end = (float) $until;
 }
 same([], $nodes(), 'nodes at the end');
 echo "done\n";

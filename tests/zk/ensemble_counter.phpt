@@ -26,7 +26,7 @@ for ($k = 0; $k < 4; $k++) {
                     throw new RuntimeException('another one is inside');
                 }
                 $n = (int) file_get_contents("$directory/counter");
-                usleep(5000);
+                pause(0.005);
                 file_put_contents("$directory/counter", (string) ($n + 1));
                 rmdir("$directory/inside");
             }, 120);

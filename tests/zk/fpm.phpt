@@ -19,7 +19,7 @@ $script = $fpm->script('lock', '
     $key = $_GET["key"];
     $got = [$lock->lock($key, 10), $lock->isLocked($key), $lock->release($key), $lock->synchronized($key, fn () => true)];
     $lease = $lock->acquire("$key-2", 10); // and the end of the request releases
-    usleep(5000); // so that the other worker gets its share
+    pause(0.005); // so that the other worker gets its share
     echo json_encode([getmypid(), $got, Dlock\stats()["sessions"]]);
 ');
 $requests = function (int $n) use ($fpm, $script, $server): array {
@@ -82,11 +82,11 @@ $dying = $fpm->script('dying', '
 ');
 $next = $fpm->script('next', '
     $lock = new ZkLock($_GET["hosts"], sessionTimeout: 30);
-    $start = hrtime(true);
+    $start = now();
     foreach ([1, 2, 3] as $i) {
         $got[] = $lock->tryAcquire($_GET["key"] . "-$i", 5) !== null;
     }
-    echo json_encode([$got, (hrtime(true) - $start) / 1e9]);
+    echo json_encode([$got, now() - $start]);
 ');
 $texts = ['exit' => '', 'an exception' => 'Uncaught RuntimeException: uncaught', 'a fatal error' => 'Fatal error', 'the memory limit' => 'Allowed memory size',
     'the time limit' => 'Maximum execution time of 1 second exceeded', 'the end of the script' => ''];

@@ -21,7 +21,7 @@ $log = "$directory/log";
 touch($log);
 $zk->createPath("/locks/$resource"); // kazoo does not make it again when it goes
 file_put_contents("$directory/contender.py", '
-import sys, time, os
+import os, sys, threading
 from kazoo.client import KazooClient
 hosts, path, log, name, sections = sys.argv[1:]
 client = KazooClient(hosts=hosts)
@@ -37,7 +37,7 @@ for i in range(int(sections)):
     if not lock.acquire(timeout=60):
         sys.exit("not acquired")
     say("in " + name)
-    time.sleep(0.002)
+    threading.Event().wait(0.002)
     say("out " + name)
     lock.release()
 print("finished", flush=True)
@@ -63,7 +63,7 @@ foreach (['ours-1', 'ours-2'] as $name) {
         for ($i = 0; $i < $sections; $i++) {
             $lock->lock($resource, 60) || throw new RuntimeException('not locked');
             file_put_contents($log, "in $name\n", FILE_APPEND);
-            usleep(2000);
+            pause(0.002);
             file_put_contents($log, "out $name\n", FILE_APPEND);
             $lock->release($resource) || throw new RuntimeException('lost');
         }
