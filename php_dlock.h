@@ -35,6 +35,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	double connect_timeout;
 	double read_timeout;
 	double shutdown_timeout;
+	double restart_guard;
 	bool release_on_shutdown;
 
 	/* Kept over requests; under ZTS each thread has its own. */

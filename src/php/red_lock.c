@@ -12,7 +12,7 @@ static void release_servers(dlock_server **servers, int count)
 }
 
 /* Reads the list; returns how many, or 0 after an exception. */
-static int read_servers(HashTable *list, dlock_server **servers)
+static int read_servers(HashTable *list, dlock_server **servers, bool ask_age)
 {
 	int count = 0;
 	zval *spec;
@@ -22,7 +22,7 @@ static int read_servers(HashTable *list, dlock_server **servers)
 		return 0;
 	}
 	ZEND_HASH_FOREACH_VAL(list, spec) {
-		servers[count] = dlock_server_from_zval(spec, 1, count);
+		servers[count] = dlock_server_from_zval(spec, 1, count, ask_age);
 		if (!servers[count]) {
 			release_servers(servers, count);
 			return 0;
@@ -88,7 +88,8 @@ ZEND_METHOD(RedLock, __construct)
 		zend_argument_value_error(3, "must be between 1 and 1000000 attempts");
 		RETURN_THROWS();
 	}
-	int count = read_servers(list, servers);
+	dlock_nanos guard = (dlock_nanos) (DLOCK_G(restart_guard) * (double) DLOCK_SECOND);
+	int count = read_servers(list, servers, guard > 0);
 	if (count == 0) {
 		RETURN_THROWS();
 	}
@@ -96,7 +97,8 @@ ZEND_METHOD(RedLock, __construct)
 	manager->retry_count = (unsigned) retry_count;
 	manager->prefix = prefix ? zend_string_copy(prefix) : ZSTR_EMPTY_ALLOC();
 	manager->servers = join_labels(servers, count);
-	manager->engine = dlock_quorum_new(&DLOCK_G(pool), servers, count, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix));
+	manager->engine = dlock_quorum_new(&DLOCK_G(pool), servers, count, guard, ZSTR_VAL(manager->prefix),
+		ZSTR_LEN(manager->prefix));
 	release_servers(servers, count);
 	if (!manager->engine) {
 		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);

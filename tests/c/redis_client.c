@@ -6,16 +6,22 @@
 
 #include "helpers.h"
 
-dlock_server *test_server_at(const char *dsn)
+static dlock_server *server_at(const char *dsn, bool ask_age)
 {
 	dlock_server *server = dlock_server_new(CONNECT_TIMEOUT, READ_TIMEOUT);
 	dlock_error error;
 
+	server->ask_age = ask_age;
 	if (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error)) {
 		printf("Bail out! %s %s\n", dsn, error.message);
 		exit(2);
 	}
 	return server;
+}
+
+dlock_server *test_server_at(const char *dsn)
+{
+	return server_at(dsn, false);
 }
 
 client client_at(const char *dsn)
@@ -41,22 +47,27 @@ client client_of(const test_server *server, dlock_nanos read_timeout)
 	return client_at(dsn);
 }
 
-client client_quorum_at(const char *const *dsns, int count)
+client client_guarded_at(const char *const *dsns, int count, dlock_nanos guard)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < count; i++) {
-		servers[i] = test_server_at(dsns[i]);
+		servers[i] = server_at(dsns[i], guard > 0);
 	}
-	client.engine = dlock_quorum_new(client.pool, servers, count, PREFIX, strlen(PREFIX));
+	client.engine = dlock_quorum_new(client.pool, servers, count, guard, PREFIX, strlen(PREFIX));
 	for (int i = 0; i < count; i++) {
 		dlock_server_release(servers[i]);
 	}
 	return client;
 }
 
-client client_quorum(const test_server *servers, int count, dlock_nanos read_timeout)
+client client_quorum_at(const char *const *dsns, int count)
+{
+	return client_guarded_at(dsns, count, 0);
+}
+
+client client_guarded(const test_server *servers, int count, dlock_nanos read_timeout, dlock_nanos guard)
 {
 	char text[DLOCK_MOST_SERVERS][64];
 	const char *dsns[DLOCK_MOST_SERVERS];
@@ -65,7 +76,12 @@ client client_quorum(const test_server *servers, int count, dlock_nanos read_tim
 		write_dsn(text[i], sizeof text[i], servers[i].port, read_timeout);
 		dsns[i] = text[i];
 	}
-	return client_quorum_at(dsns, count);
+	return client_guarded_at(dsns, count, guard);
+}
+
+client client_quorum(const test_server *servers, int count, dlock_nanos read_timeout)
+{
+	return client_guarded(servers, count, read_timeout, 0);
 }
 
 void client_free(client *client)

@@ -46,7 +46,7 @@ objects() {
 	done
 }
 
-sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/{engine,redis,single,quorum}.c; }
+sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/{engine,guard,redis,single,quorum}.c; }
 helpers() { ls "$here"/*.c | grep -v '_test\.c$'; }
 has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /dev/null 2>&1; }
 
