@@ -357,9 +357,12 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 			member->failed = true;
 			member->error = member->conn->error;
 		} else {
-			dlock_conn_ask_age(member->conn);
 			request.inbox = queue && dlock_inbox_is_open(engine->inboxes[i]) ? engine->inboxes[i] : NULL;
-			ask(votes, i, dlock_call_acquire(claim_keys(claim), &request));
+			dlock_call *call = dlock_call_acquire(claim_keys(claim), &request);
+			if (call) {
+				call->needs_age = engine->guard > 0;
+			}
+			ask(votes, i, call);
 		}
 	}
 	hold(votes, until);

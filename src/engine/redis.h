@@ -13,7 +13,7 @@ enum { DLOCK_MOST_SERVERS = 64 };
 dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len);
 
 /* A majority of 1 to DLOCK_MOST_SERVERS independent servers. A server has no vote before it has been up for `guard`, and for
- * the lease time asked for, as guard.h tells; 0: each has. Otherwise the servers must be such whose age is asked for. */
+ * the lease time asked for, as guard.h tells; 0: each has. */
 dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix,
 	size_t prefix_len);
 

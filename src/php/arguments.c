@@ -302,7 +302,7 @@ static bool read_array(dlock_server *server, HashTable *spec, place place)
 	return true;
 }
 
-dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element, bool ask_age)
+dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
 {
 	place place = { arg, element };
 	dlock_server *server = dlock_server_new(nanos(DLOCK_G(connect_timeout)), nanos(DLOCK_G(read_timeout)));
@@ -312,7 +312,6 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 	if (!server) {
 		return NULL;
 	}
-	server->ask_age = ask_age;
 	ZVAL_DEREF(spec);
 	if (Z_TYPE_P(spec) == IS_STRING) {
 		good = dlock_server_parse(server, Z_STRVAL_P(spec), Z_STRLEN_P(spec), &error);

@@ -97,9 +97,8 @@ bool dlock_check_resource(zend_string *resource, uint32_t arg);
 bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl);
 bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout);
 
-/* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its place in a list.
- * `ask_age`: its connections ask how long it has been up. */
-dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element, bool ask_age);
+/* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its place in a list. */
+dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
 
 /* ---- waiting (interrupts.c) ---- */
 

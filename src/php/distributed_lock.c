@@ -39,7 +39,7 @@ ZEND_METHOD(DistributedLock, __construct)
 	} else {
 		ZVAL_STRING(&spec, DLOCK_G(server));
 	}
-	dlock_server *server = dlock_server_from_zval(&spec, 1, -1, false);
+	dlock_server *server = dlock_server_from_zval(&spec, 1, -1);
 	if (!array && !dsn) {
 		zval_ptr_dtor(&spec);
 	}

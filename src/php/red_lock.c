@@ -12,7 +12,7 @@ static void release_servers(dlock_server **servers, int count)
 }
 
 /* Reads the list; returns how many, or 0 after an exception. */
-static int read_servers(HashTable *list, dlock_server **servers, bool ask_age)
+static int read_servers(HashTable *list, dlock_server **servers)
 {
 	int count = 0;
 	zval *spec;
@@ -22,7 +22,7 @@ static int read_servers(HashTable *list, dlock_server **servers, bool ask_age)
 		return 0;
 	}
 	ZEND_HASH_FOREACH_VAL(list, spec) {
-		servers[count] = dlock_server_from_zval(spec, 1, count, ask_age);
+		servers[count] = dlock_server_from_zval(spec, 1, count);
 		if (!servers[count]) {
 			release_servers(servers, count);
 			return 0;
@@ -89,7 +89,7 @@ ZEND_METHOD(RedLock, __construct)
 		RETURN_THROWS();
 	}
 	dlock_nanos guard = (dlock_nanos) (DLOCK_G(restart_guard) * (double) DLOCK_SECOND);
-	int count = read_servers(list, servers, guard > 0);
+	int count = read_servers(list, servers);
 	if (count == 0) {
 		RETURN_THROWS();
 	}

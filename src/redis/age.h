@@ -4,7 +4,8 @@
 #include "call.h"
 
 /* How long a server has been up. A server that is started anew ends its connections, so it is enough to ask once on each:
- * what comes over it comes from a server that is as old as it said then, and older. */
+ * what comes over it comes from a server that was up by then. Where the answer has no time, as for a user without the right
+ * to ask, each call that needs it asks again: the right may have been given in the meantime. */
 
 #define DLOCK_START_UNKNOWN DLOCK_FOREVER
 

@@ -214,10 +214,9 @@ static void flush(dlock_conn *conn)
 	}
 }
 
-/* Whose answers count by the server's age? Subscriptions have none. */
-static bool is_age_needed(const dlock_conn *conn)
+static bool is_age_needed(const dlock_conn *conn, const dlock_call *call)
 {
-	return conn->server->ask_age && !conn->on_push && conn->started == DLOCK_START_UNKNOWN && !conn->asking_age;
+	return call->needs_age && call->wanted && conn->started == DLOCK_START_UNKNOWN && !conn->asking_age;
 }
 
 static bool ask_age(dlock_conn *conn)
@@ -229,16 +228,17 @@ static bool ask_age(dlock_conn *conn)
 	return conn->asking_age;
 }
 
-/* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. The server's age is
- * asked for ahead of all this, in the same round trip, so that it is known when the first of their answers comes. */
+/* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. */
 static void become_ready(dlock_conn *conn)
 {
 	size_t waiting = conn->count;
 
 	conn->state = DLOCK_CONN_READY;
-	if (is_age_needed(conn) && !ask_age(conn)) {
-		fail(conn, "out of memory");
-		return;
+	for (size_t i = 0; i < waiting; i++) {
+		if (is_age_needed(conn, queue_at(conn, i)) && !ask_age(conn)) { /* this comes to be ahead of them */
+			fail(conn, "out of memory");
+			return;
+		}
 	}
 	while (waiting-- > 0) {
 		dlock_call *call = queue_shift(conn);
@@ -497,7 +497,8 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		dlock_call_fail(call);
 		return false;
 	}
-	if (!queue_push(conn, call)) {
+	bool asked = conn->state != DLOCK_CONN_READY || !is_age_needed(conn, call) || ask_age(conn);
+	if (!asked || !queue_push(conn, call)) {
 		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
 		dlock_call_fail(call);
 		return false;
@@ -510,13 +511,6 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		flush(conn);
 	}
 	return call->state == DLOCK_CALL_PENDING;
-}
-
-void dlock_conn_ask_age(dlock_conn *conn)
-{
-	if (conn->process == dlock_process_current() && conn->state == DLOCK_CONN_READY && is_age_needed(conn) && !ask_age(conn)) {
-		fail(conn, "out of memory");
-	}
 }
 
 bool dlock_conn_stuck(dlock_conn *conn)

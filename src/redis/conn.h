@@ -31,7 +31,7 @@ typedef struct dlock_conn {
 	size_t first, count, capacity;
 	unsigned long opened; /* how often it was connected */
 	unsigned long taught; /* the last of these that was sent the text of the release script */
-	dlock_nanos started;  /* when this connection's server was started, at the latest; see age.h */
+	dlock_nanos started;  /* when this connection's server was started, at the latest, once a call needed it; see age.h */
 	bool asking_age;      /* the question for that is not answered yet */
 	char age_problem[128]; /* why that is not known */
 	dlock_error error;    /* why the last call failed; names the server */
@@ -48,12 +48,9 @@ void dlock_conn_free(dlock_conn *conn);
 void dlock_conn_close(dlock_conn *conn);
 
 /* Queues the call; connects first where needed. A connection that died while idle, or whose server has owed a reply for
- * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. */
+ * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. A call that needs the
+ * server's age has it asked for, ahead of it in the same round trip, where this connection does not know it yet. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
-
-/* Where the server is to be asked how long it has been up, each new connection does so before anything else. This asks
- * again, ahead of the next call, where that was not answered with a time: by a user without the right to, for instance. */
-void dlock_conn_ask_age(dlock_conn *conn);
 
 /* Has the server stopped answering, so that more calls would only pile up? Past its read timeout it is false again, so
  * that the next call tries a new connection. */

@@ -356,8 +356,8 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 static char *make_key(const dlock_server *server)
 {
 	char number[96];
-	snprintf(number, sizeof number, "%d %d %d%d%d%d %lld %lld", server->port, server->database, server->ask_age,
-		server->tls, server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
+	snprintf(number, sizeof number, "%d %d %d%d%d %lld %lld", server->port, server->database, server->tls,
+		server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
 		(long long) server->read_timeout);
 	const char *parts[] = { number, server->host, server->path, server->user, server->password, server->tls_peer_name,
 		server->tls_cafile, server->tls_capath, server->tls_cert, server->tls_key };

@@ -21,7 +21,6 @@ typedef struct {
 	char *password;
 	dlock_nanos connect_timeout; /* for TCP, TLS, AUTH and SELECT together */
 	dlock_nanos read_timeout;    /* for each answer */
-	bool ask_age; /* each connection asks how long the server has been up; see age.h */
 
 	bool tls;
 	bool tls_verify_peer; /* both are on unless switched off */

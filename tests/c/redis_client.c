@@ -6,22 +6,16 @@
 
 #include "helpers.h"
 
-static dlock_server *server_at(const char *dsn, bool ask_age)
+dlock_server *test_server_at(const char *dsn)
 {
 	dlock_server *server = dlock_server_new(CONNECT_TIMEOUT, READ_TIMEOUT);
 	dlock_error error;
 
-	server->ask_age = ask_age;
 	if (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error)) {
 		printf("Bail out! %s %s\n", dsn, error.message);
 		exit(2);
 	}
 	return server;
-}
-
-dlock_server *test_server_at(const char *dsn)
-{
-	return server_at(dsn, false);
 }
 
 client client_at(const char *dsn)
@@ -53,7 +47,7 @@ client client_guarded_at(const char *const *dsns, int count, dlock_nanos guard)
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < count; i++) {
-		servers[i] = server_at(dsns[i], guard > 0);
+		servers[i] = test_server_at(dsns[i]);
 	}
 	client.engine = dlock_quorum_new(client.pool, servers, count, guard, PREFIX, strlen(PREFIX));
 	for (int i = 0; i < count; i++) {

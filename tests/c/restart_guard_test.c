@@ -260,8 +260,8 @@ static void test_set(void)
 	check(eventually_free(set, 3, "set"), "nothing is left");
 	server_kill(&set[1]);
 	claim = claim_on(&c, "set", TTL);
-	check(acquire(&c, claim, 0) == DLOCK_QUORUM && is_called_young(&c, 0) && is_called_young(&c, 2), "not when one is out of reach: %s",
-		c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_QUORUM && (is_called_young(&c, 0) || is_called_young(&c, 2)), "not when one is out of reach: %s",
+		c.error.message); /* the other one may be slower than the decision */
 	check(acquire(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim), "they do later: %s", c.error.message);
 	check(server_info(&set[0], "server", "uptime_in_seconds") >= TTL / 1000 - 1, "when they are old enough");
 	client_free(&c);
