@@ -497,8 +497,12 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		dlock_call_fail(call);
 		return false;
 	}
-	bool asked = conn->state != DLOCK_CONN_READY || !is_age_needed(conn, call) || ask_age(conn);
-	if (!asked || !queue_push(conn, call)) {
+	if (conn->state == DLOCK_CONN_READY && is_age_needed(conn, call) && !ask_age(conn)) {
+		fail(conn, "out of memory");
+		dlock_call_fail(call);
+		return false;
+	}
+	if (!queue_push(conn, call)) {
 		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
 		dlock_call_fail(call);
 		return false;
