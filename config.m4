@@ -112,6 +112,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/process.c
       src/base/token.c
       src/base/wait.c
+      src/redis/age.c
       src/redis/call.c
       src/redis/conn.c
       src/redis/exchange.c
@@ -122,6 +123,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/server.c
       src/redis/tls.c
       src/engine/engine.c
+      src/engine/guard.c
       src/engine/quorum.c
       src/engine/redis.c
       src/engine/single.c

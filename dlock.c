@@ -218,6 +218,7 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_ENTRY("dlock.read_timeout", "1", PHP_INI_ALL, on_update_io_timeout, read_timeout, zend_dlock_globals, dlock_globals)
 	STD_PHP_INI_ENTRY("dlock.shutdown_timeout", "0.1", PHP_INI_ALL, on_update_wait, shutdown_timeout, zend_dlock_globals, dlock_globals)
 	STD_PHP_INI_ENTRY("dlock.max_hold", "0", PHP_INI_ALL, on_update_wait, max_hold, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_ENTRY("dlock.restart_guard", "10", PHP_INI_ALL, on_update_wait, restart_guard, zend_dlock_globals, dlock_globals)
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, on_update_switch, release_on_shutdown, zend_dlock_globals, dlock_globals)
 PHP_INI_END()
 

@@ -48,6 +48,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	double read_timeout;
 	double shutdown_timeout;
 	double max_hold;
+	double restart_guard;
 	bool release_on_shutdown;
 
 	/* Kept over requests; under ZTS each thread has its own. */

@@ -104,6 +104,9 @@ namespace {
      * Redlock over N independent Redis masters: held when a majority says so
      * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
      *
+     * A server that has been up for less than the lease time, or than INI dlock.restart_guard (10 s; 0: off), may have forgotten
+     * locks and has no vote, unless all servers are such and can be reached.
+     *
      * @strict-properties
      * @not-serializable
      */

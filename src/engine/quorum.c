@@ -1,4 +1,5 @@
 #include "../redis/exchange.h"
+#include "guard.h"
 #include "redis.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ typedef struct {
 	dlock_keyring *keys;
 	dlock_inbox *inboxes[DLOCK_MOST_SERVERS]; /* the pool's; not connected before somebody waits */
 	int64_t highest_token; /* the largest fencing token seen */
+	dlock_nanos guard; /* the least age of a server that votes; 0: any */
 	int count, quorum;
 	member members[];
 } quorum_engine;
@@ -56,7 +58,8 @@ static bool is_asked(const quorum_claim *claim, int server)
 
 /* ---- one question to many servers ---- */
 
-typedef enum { VOTE_PENDING, VOTE_YES, VOTE_NO, VOTE_NONE } vote;
+/* VOTE_VOID: a yes that does not count, since the server may have forgotten what it said before; see guard.h. */
+typedef enum { VOTE_PENDING, VOTE_YES, VOTE_NO, VOTE_NONE, VOTE_VOID } vote;
 
 typedef struct {
 	quorum_engine *engine;
@@ -67,6 +70,9 @@ typedef struct {
 	dlock_answer answers[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
 	int absent; /* of the no: not asked, since they cannot have it */
+	dlock_guard guard;
+	int young; /* void votes that will count some day */
+	dlock_nanos of_age[DLOCK_MOST_SERVERS]; /* of a void vote: when it would count */
 } ballot;
 
 /* Yes is more than 0; where it is a time, it stands in answer->pttl. */
@@ -81,7 +87,8 @@ static void begin(ballot *ballot, quorum_engine *engine,
 {
 	ballot->engine = engine;
 	ballot->read = read;
-	ballot->pending = ballot->yes = ballot->no = ballot->absent = 0;
+	ballot->pending = ballot->yes = ballot->no = ballot->absent = ballot->young = 0;
+	dlock_guard_begin(&ballot->guard, 0, 0);
 	for (int i = 0; i < engine->count; i++) {
 		ballot->calls[i] = NULL;
 		ballot->votes[i] = VOTE_NONE;
@@ -104,11 +111,40 @@ static void count_vote(ballot *ballot, int server)
 	member *member = &ballot->engine->members[server];
 	int opinion = ballot->read(ballot->calls[server], member->conn, &ballot->answers[server], &member->error);
 
+	dlock_nanos of_age = dlock_guard_note(&ballot->guard, ballot->calls[server]);
+
 	ballot->pending--;
+	if (opinion > 0 && ballot->guard.begun < of_age) {
+		dlock_guard_explain(&ballot->guard, of_age, member->conn, &member->error);
+		member->failed = true;
+		ballot->young += of_age != DLOCK_FOREVER;
+		ballot->of_age[server] = of_age;
+		ballot->votes[server] = VOTE_VOID;
+		return;
+	}
 	member->failed = opinion < 0;
 	ballot->yes += opinion > 0;
 	ballot->no += opinion == 0;
 	ballot->votes[server] = opinion < 0 ? VOTE_NONE : opinion > 0 ? VOTE_YES : VOTE_NO;
+}
+
+/* May it turn out that all servers are new, so that all have a vote? */
+static bool may_be_new_set(const ballot *ballot)
+{
+	return ballot->young > 0 && ballot->yes + ballot->young + ballot->pending >= ballot->engine->quorum
+		&& dlock_guard_is_new_set(&ballot->guard, ballot->engine->count - ballot->pending);
+}
+
+static void admit_young(ballot *ballot)
+{
+	for (int i = 0; i < ballot->engine->count; i++) {
+		if (ballot->votes[i] == VOTE_VOID) {
+			ballot->votes[i] = VOTE_YES;
+			ballot->engine->members[i].failed = false;
+		}
+	}
+	ballot->yes += ballot->young;
+	ballot->young = 0;
 }
 
 /* Decided when a quorum said yes, or when it no longer can. */
@@ -121,6 +157,12 @@ static bool is_decided(void *context)
 		if (ballot->votes[i] == VOTE_PENDING && (!ballot->calls[i] || ballot->calls[i]->state != DLOCK_CALL_PENDING)) {
 			count_vote(ballot, i);
 		}
+	}
+	if (ballot->yes < quorum && may_be_new_set(ballot)) {
+		if (ballot->pending > 0) {
+			return false;
+		}
+		admit_young(ballot);
 	}
 	return ballot->yes >= quorum || ballot->yes + ballot->pending < quorum;
 }
@@ -175,8 +217,12 @@ static dlock_status no_quorum(const ballot *ballot, dlock_error *error)
 {
 	const quorum_engine *engine = ballot->engine;
 
-	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered, %d are needed", ballot->yes + ballot->no - ballot->absent,
-		engine->count, engine->quorum);
+	bool voids = false;
+	for (int i = 0; i < engine->count; i++) {
+		voids |= ballot->votes[i] == VOTE_VOID;
+	}
+	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered%s, %d are needed", ballot->yes + ballot->no - ballot->absent,
+		engine->count, voids ? " and have a vote" : "", engine->quorum);
 	for (int i = 0; i < engine->count; i++) {
 		if (engine->members[i].failed) {
 			dlock_append(error, "; %s", engine->members[i].error.message);
@@ -323,6 +369,7 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 		.grant = false, .waiter = claim->waiter, .ticket = claim->ticket };
 
 	begin(votes, engine, dlock_call_acquired);
+	dlock_guard_begin(&votes->guard, engine->guard, claim->base.ttl);
 	for (int i = 0; i < engine->count; i++) {
 		member *member = &engine->members[i];
 		if (dlock_conn_stuck(member->conn)) {
@@ -330,7 +377,11 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 			member->error = member->conn->error;
 		} else {
 			request.inbox = queue && dlock_inbox_is_open(engine->inboxes[i]) ? engine->inboxes[i] : NULL;
-			ask(votes, i, dlock_call_acquire(claim_keys(claim), &request));
+			dlock_call *call = dlock_call_acquire(claim_keys(claim), &request);
+			if (call) {
+				call->needs_age = engine->guard > 0;
+			}
+			ask(votes, i, call);
 		}
 	}
 	hold(votes, until);
@@ -342,7 +393,7 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = votes->calls[i];
 		uint64_t server = UINT64_C(1) << i;
-		if (votes->votes[i] == VOTE_YES) {
+		if (votes->votes[i] == VOTE_YES || votes->votes[i] == VOTE_VOID) {
 			/* Who has the lock waits no longer, even if it is to be rolled back. */
 			claim->queued &= ~server;
 			claim->placed &= ~server;
@@ -421,6 +472,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dloc
 	claim->told = 0;
 	collect_votes(claim, queue, votes, deadline);
 	if (votes->yes >= engine->quorum && settle_fencing_token(claim, votes, deadline) && dlock_now() < deadline) {
+		/* What a server without a vote has locked stays locked: it keeps others out of there, and is released with the rest. */
 		leave(claim, voters(votes, VOTE_YES));
 		log_in_stragglers(claim);
 		base->deadline = deadline;
@@ -462,6 +514,25 @@ static dlock_nanos next_look(ballot *votes)
 	}
 	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
 	return dlock_next_look(&refusals[missing - 1]);
+}
+
+/* When the next server that said yes comes of age. */
+static dlock_nanos next_of_age(const ballot *votes)
+{
+	dlock_nanos next = DLOCK_FOREVER;
+
+	for (int i = 0; i < votes->engine->count; i++) {
+		if (votes->votes[i] == VOTE_VOID && votes->of_age[i] < next) {
+			next = votes->of_age[i];
+		}
+	}
+	return next;
+}
+
+/* Would there be enough voices, once the young servers are of age? */
+static bool lacks_only_age(const ballot *votes)
+{
+	return votes->yes + votes->no + votes->pending + votes->young >= votes->engine->quorum;
 }
 
 /* Once one server has said that it is the claim's turn, the others of a quorum follow within a round trip or never. */
@@ -524,12 +595,16 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			return status;
 		}
 		/* Where attempts are counted, no quorum is a failed attempt like any other. */
-		if (last || (status != DLOCK_TIMEOUT && !(status == DLOCK_QUORUM && wait->attempts))) {
+		bool again = status == DLOCK_TIMEOUT || (status == DLOCK_QUORUM && (wait->attempts || lacks_only_age(&votes)));
+		if (last || !again) {
 			leave(claim, 0);
 			return status;
 		}
 		claim->look = wait->attempts ? dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US
 			: next_look(&votes);
+		if (!wait->attempts && next_of_age(&votes) < claim->look) {
+			claim->look = next_of_age(&votes);
+		}
 		/* The first time: queue at once, by another attempt, unless attempts are counted. */
 		bool pause = base->waited || wait->attempts;
 		base->waited = true;
@@ -791,7 +866,8 @@ static const dlock_engine_ops quorum_ops = {
 	.destroy = quorum_destroy,
 };
 
-dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int count, const char *prefix, size_t prefix_len)
+dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix,
+	size_t prefix_len)
 {
 	quorum_engine *engine = calloc(1, sizeof *engine + (size_t) count * sizeof *engine->members);
 
@@ -800,6 +876,7 @@ dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int cou
 	}
 	dlock_engine_init(&engine->base, &quorum_ops);
 	engine->count = count;
+	engine->guard = guard;
 	engine->quorum = count / 2 + 1;
 	engine->keys = dlock_keyring_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	bool good = engine->keys != NULL;

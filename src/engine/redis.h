@@ -12,8 +12,10 @@ enum { DLOCK_MOST_SERVERS = 64 };
 /* One server. `prefix` is put before each resource to make its key. NULL when out of memory. */
 dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len);
 
-/* A majority of 1 to DLOCK_MOST_SERVERS independent servers. */
-dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int count, const char *prefix, size_t prefix_len);
+/* A majority of 1 to DLOCK_MOST_SERVERS independent servers. A server has no vote before it has been up for `guard`, and for
+ * the lease time asked for, as guard.h tells; 0: each has. */
+dlock_engine *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix,
+	size_t prefix_len);
 
 /* What each server of a quorum said in the last operation: NULL where it answered as it should. */
 int dlock_quorum_servers(const dlock_engine *engine);

@@ -88,6 +88,7 @@ ZEND_METHOD(RedLock, __construct)
 		zend_argument_value_error(3, "must be between 1 and 1000000 attempts");
 		RETURN_THROWS();
 	}
+	dlock_nanos guard = (dlock_nanos) (DLOCK_G(restart_guard) * (double) DLOCK_SECOND);
 	int count = read_servers(list, servers);
 	if (count == 0) {
 		RETURN_THROWS();
@@ -96,7 +97,8 @@ ZEND_METHOD(RedLock, __construct)
 	manager->retry_count = (unsigned) retry_count;
 	manager->prefix = prefix ? zend_string_copy(prefix) : ZSTR_EMPTY_ALLOC();
 	manager->servers = join_labels(servers, count);
-	manager->engine = dlock_quorum_new(&DLOCK_G(pool), servers, count, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix));
+	manager->engine = dlock_quorum_new(&DLOCK_G(pool), servers, count, guard, ZSTR_VAL(manager->prefix),
+		ZSTR_LEN(manager->prefix));
 	release_servers(servers, count);
 	if (!manager->engine) {
 		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);

@@ -34,7 +34,10 @@ typedef struct dlock_call {
 	bool background;    /* nobody waits for it */
 	dlock_nanos useful_until; /* in the background: sent again over any number of connections until then */
 	bool repeated;      /* has been sent again once over a new connection */
+	bool needs_age;      /* who asks wants to know how old the server is that answers; see age.h */
+	bool about_age;      /* the connection's own question for that */
 	dlock_nanos sent_at; /* just before it was sent, last time */
+	dlock_nanos started; /* where that is needed, of an answered call: when its server was started, at the latest */
 	redisReply *reply;
 	const dlock_script *script;
 	int words;

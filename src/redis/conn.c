@@ -12,6 +12,7 @@
 #endif
 
 #include "../base/platform.h"
+#include "age.h"
 #include "tls.h"
 
 /* A server that owes so many replies, the oldest for so long, is taken for stuck until it answers. */
@@ -64,6 +65,7 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 		conn->server = dlock_server_retain(server);
 		conn->patience = DLOCK_FOREVER;
 		conn->process = dlock_process_current();
+		conn->started = DLOCK_START_UNKNOWN;
 	}
 	return conn;
 }
@@ -78,6 +80,8 @@ static void disconnect(dlock_conn *conn)
 	conn->state = DLOCK_CONN_CLOSED;
 	conn->unsent = false;
 	conn->greetings = 0;
+	conn->started = DLOCK_START_UNKNOWN;
+	conn->asking_age = false;
 }
 
 static void drop_queue(dlock_conn *conn)
@@ -225,12 +229,32 @@ static void flush(dlock_conn *conn)
 	}
 }
 
+static bool is_age_needed(const dlock_conn *conn, const dlock_call *call)
+{
+	return call->needs_age && call->wanted && conn->started == DLOCK_START_UNKNOWN && !conn->asking_age;
+}
+
+static bool ask_age(dlock_conn *conn)
+{
+	dlock_call *call = dlock_age_ask();
+
+	conn->asking_age = call && queue_push(conn, call) && append(conn, call);
+	dlock_call_release(call);
+	return conn->asking_age;
+}
+
 /* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. */
 static void become_ready(dlock_conn *conn)
 {
 	size_t waiting = conn->count;
 
 	conn->state = DLOCK_CONN_READY;
+	for (size_t i = 0; i < waiting; i++) {
+		if (is_age_needed(conn, queue_at(conn, i)) && !ask_age(conn)) { /* this comes to be ahead of them */
+			fail(conn, "out of memory");
+			return;
+		}
+	}
 	while (waiting-- > 0) {
 		dlock_call *call = queue_shift(conn);
 		if (call->wanted && append(conn, call)) {
@@ -328,6 +352,13 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		return;
 	}
 	dlock_call *call = queue_shift(conn);
+	if (call->about_age) {
+		conn->asking_age = false;
+		conn->started = dlock_age_read(reply, dlock_now(), conn->age_problem, sizeof conn->age_problem);
+		freeReplyObject(reply);
+		dlock_call_release(call);
+		return;
+	}
 	if (call->script && call->wanted && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8)) {
 		freeReplyObject(reply);
 		dlock_call_use_source(call);
@@ -337,6 +368,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		}
 		dlock_call_fail(call);
 	} else {
+		call->started = conn->started;
 		dlock_call_answer(call, reply);
 	}
 	dlock_call_release(call);
@@ -479,6 +511,11 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		lost(conn, "has not answered for too long");
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
+		dlock_call_fail(call);
+		return false;
+	}
+	if (conn->state == DLOCK_CONN_READY && is_age_needed(conn, call) && !ask_age(conn)) {
+		fail(conn, "out of memory");
 		dlock_call_fail(call);
 		return false;
 	}

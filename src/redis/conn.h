@@ -33,6 +33,9 @@ typedef struct dlock_conn {
 	size_t first, count, capacity;
 	unsigned long opened; /* how often it was connected */
 	unsigned long taught; /* the last of these that was sent the text of the release script */
+	dlock_nanos started;  /* when this connection's server was started, at the latest, once a call needed it; see age.h */
+	bool asking_age;      /* the question for that is not answered yet */
+	char age_problem[128]; /* why that is not known */
 	dlock_error error;    /* why the last call failed; names the server */
 	/* Takes replies that answer no call: a subscription's messages. NULL: there are none. */
 	void (*on_push)(void *context, const redisReply *reply);
@@ -47,7 +50,8 @@ void dlock_conn_free(dlock_conn *conn);
 void dlock_conn_close(dlock_conn *conn);
 
 /* Queues the call; connects first where needed. A connection that died while idle, or whose server has owed a reply for
- * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. */
+ * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. A call that needs the
+ * server's age has it asked for, ahead of it in the same round trip, where this connection does not know it yet. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
 
 /* Between the two, what is sent goes out in one piece at the end. */

@@ -125,7 +125,7 @@ same(['Dlock\VERSION'], array_keys($extension->getConstants()), 'constants');
 same($extension->getVersion(), Dlock\VERSION, 'Dlock\VERSION');
 holds((bool) preg_match('/^\d+\.\d+\.\d+(-?\w+)?$/', Dlock\VERSION), 'the form of Dlock\VERSION', Dlock\VERSION);
 $settings = array_keys($extension->getINIEntries());
-foreach (['dlock.server', 'dlock.ttl', 'dlock.timeout', 'dlock.release_on_shutdown'] as $setting) {
+foreach (['dlock.server', 'dlock.ttl', 'dlock.timeout', 'dlock.restart_guard', 'dlock.release_on_shutdown'] as $setting) {
     holds(in_array($setting, $settings, true), "there is a setting $setting");
 }
 echo "done\n";

@@ -2,6 +2,8 @@
 Fencing tokens of RedLock rise over servers whose counters were forced apart, and over changing majorities
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--INI--
+dlock.restart_guard=0
 --FILE--
 <?php
 declare(strict_types=1);

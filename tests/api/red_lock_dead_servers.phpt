@@ -2,6 +2,8 @@
 RedLock: one dead server of three is a lost vote; two of three are no quorum, which QuorumException explains server by server
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--INI--
+dlock.restart_guard=0
 --FILE--
 <?php
 declare(strict_types=1);

@@ -2,6 +2,8 @@
 RedLock: 1 to 64 different servers
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--INI--
+dlock.restart_guard=0
 --FILE--
 <?php
 declare(strict_types=1);

@@ -2,6 +2,8 @@
 RedLock: servers that are stopped, read-only, full, or refuse the password are lost votes; no reason has a password in it
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--INI--
+dlock.restart_guard=0
 --FILE--
 <?php
 declare(strict_types=1);

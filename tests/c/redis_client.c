@@ -41,7 +41,7 @@ client client_of(const test_server *server, dlock_nanos read_timeout)
 	return client_at(dsn);
 }
 
-client client_quorum_at(const char *const *dsns, int count)
+client client_guarded_at(const char *const *dsns, int count, dlock_nanos guard)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
@@ -49,14 +49,19 @@ client client_quorum_at(const char *const *dsns, int count)
 	for (int i = 0; i < count; i++) {
 		servers[i] = test_server_at(dsns[i]);
 	}
-	client.engine = dlock_quorum_new(client.pool, servers, count, PREFIX, strlen(PREFIX));
+	client.engine = dlock_quorum_new(client.pool, servers, count, guard, PREFIX, strlen(PREFIX));
 	for (int i = 0; i < count; i++) {
 		dlock_server_release(servers[i]);
 	}
 	return client;
 }
 
-client client_quorum(const test_server *servers, int count, dlock_nanos read_timeout)
+client client_quorum_at(const char *const *dsns, int count)
+{
+	return client_guarded_at(dsns, count, 0);
+}
+
+client client_guarded(const test_server *servers, int count, dlock_nanos read_timeout, dlock_nanos guard)
 {
 	char text[DLOCK_MOST_SERVERS][64];
 	const char *dsns[DLOCK_MOST_SERVERS];
@@ -65,7 +70,12 @@ client client_quorum(const test_server *servers, int count, dlock_nanos read_tim
 		write_dsn(text[i], sizeof text[i], servers[i].port, read_timeout);
 		dsns[i] = text[i];
 	}
-	return client_quorum_at(dsns, count);
+	return client_guarded_at(dsns, count, guard);
+}
+
+client client_quorum(const test_server *servers, int count, dlock_nanos read_timeout)
+{
+	return client_guarded(servers, count, read_timeout, 0);
 }
 
 void client_free(client *client)

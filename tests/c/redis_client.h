@@ -24,6 +24,11 @@ client client_at(const char *dsn);
 client client_of(const test_server *server, dlock_nanos read_timeout);
 client client_quorum_at(const char *const *dsns, int count);
 client client_quorum(const test_server *servers, int count, dlock_nanos read_timeout);
+
+/* The same with a restart guard; without it the test's servers, which were just started, vote as any other. */
+client client_guarded_at(const char *const *dsns, int count, dlock_nanos guard);
+client client_guarded(const test_server *servers, int count, dlock_nanos read_timeout, dlock_nanos guard);
+
 void client_free(client *client);
 
 /* Lets what is under way end, for two seconds at most. */

@@ -23,9 +23,10 @@ foreach (['DistributedLock' => 1, 'RedLock' => 3] as $kind => $servers) {
 }
 $allow = function (array $without = []) use ($kinds) {
     $rules = array_diff([...array_map(fn ($command) => "+$command", COMMANDS), ...KEYS, ...CHANNELS], $without);
-    foreach ($kinds as $locks) {
+    foreach ($kinds as $kind => $locks) {
         foreach ($locks->raw() as $redis) {
-            $redis->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...$rules);
+            // RedLock asks each server how long it has been up.
+            $redis->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...$rules, ...($kind === 'RedLock' ? ['+info'] : []));
             $redis->cmd('SCRIPT', 'FLUSH');
         }
     }

@@ -5,6 +5,8 @@ RedLock under contention goes on, without overlap, when a server is killed and a
 require __DIR__ . '/../inc/skipif.inc';
 skip_unless_functions('pcntl_fork');
 ?>
+--INI--
+dlock.restart_guard=0
 --FILE--
 <?php
 declare(strict_types=1);

@@ -2,6 +2,8 @@
 RedLock has the calls of the published RedLock class: lock returns an array that any process can unlock
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--INI--
+dlock.restart_guard=0
 --FILE--
 <?php
 declare(strict_types=1);

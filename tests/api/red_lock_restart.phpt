@@ -1,0 +1,94 @@
+--TEST--
+RedLock: a majority that restarts empty within a lease gives no second holder; it votes when it is old enough; a set that was just started votes
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--INI--
+dlock.restart_guard=5
+dlock.ttl=5
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+use Dlock\QuorumException;
+
+$own = [redis_private(), redis_private(), redis_private()];
+$red = new RedLock(array_map(fn ($server) => $server->dsn(), $own), 1, 2);
+$resource = unique();
+$young = 'has been up for \d s only and may have forgotten locks; it has a vote after 5 s \(dlock\.restart_guard\)';
+$reasons = function (?Throwable $e, string $what, array $expected) use ($young) {
+    same(QuorumException::class, get_debug_type($e), $what);
+    $errors = $e instanceof QuorumException ? $e->getServerErrors() : [];
+    same(array_keys($expected), array_keys($errors), "$what: the servers with a reason");
+    foreach ($expected as $address => $pattern) {
+        holds((bool) preg_match("/^$pattern\$/", $errors[$address] ?? ''), "$what: the reason of $address", $errors[$address] ?? null);
+    }
+};
+
+// All were just started.
+$lock = $red->lock($resource, 5_000);
+same($resource, $lock['resource'] ?? null, 'lock() on a new set');
+same(null, $red->tryAcquire($resource), 'tryAcquire() on a new set, of what is held');
+same(true, $red->unlock($lock), 'unlock() on a new set');
+
+// Older than the guard, and by more than servers that were started together.
+wait_for(fn () => min(array_map(fn ($server) => $server->uptime(), $own)) >= 8, 60, 'the servers to grow old');
+same(true, $red->unlock($red->lock($resource, 5_000)), 'lock() on old servers');
+
+// The holder's majority restarts. The third server had not answered it in time.
+$lease = $red->acquire($resource);
+$first = $lease->fencingToken;
+wait_for(fn () => $own[2]->raw()->cmd('DEL', $resource) === 1, 20, 'the key on the third');
+$own[0]->restart();
+$own[1]->restart();
+$both = [$own[0]->address() => $young, $own[1]->address() => $young];
+foreach (['the same object' => $red, 'another' => new RedLock(array_map(fn ($server) => $server->dsn() . '?read_timeout=2', $own), 1, 2)] as $who => $thief) {
+    same(false, $thief->lock($resource, 5_000), "lock() by $who");
+    $reasons(thrown_by(fn () => $thief->tryAcquire($resource)), "tryAcquire() by $who", $both);
+    $e = thrown_by(fn () => $thief->acquire($resource, 0.1));
+    $reasons($e, "acquire() by $who", $both);
+    holds((bool) preg_match('/^[01] of 3 servers answered and have a vote, 2 are needed; Redis at /', $e?->getMessage() ?? ''), "the message for $who", $e?->getMessage());
+}
+same(true, $lease->isHeld(), 'isHeld() meanwhile');
+wait_until_gone($own[0]->raw(), $resource);
+wait_until_gone($own[1]->raw(), $resource);
+
+// Whoever waits gets it when they are old enough. Then the lease is over.
+$second = $red->acquire($resource, 60);
+same(false, $lease->isHeld(), 'isHeld() of the first when there is a second');
+within(4, min($own[0]->uptime(), $own[1]->uptime()), 40, 'how long they have been up');
+holds($second->fencingToken > $first, 'the fencing token rises', $first, $second->fencingToken);
+same(true, $second->release(), 'release() of the second');
+
+// Now they have a vote like any other.
+$own[2]->kill();
+same(true, $red->tryAcquire($resource)?->release(), 'the two that had restarted');
+
+// A young one gets the lock as well, and counts when it is kept and released.
+$own[2]->restart();
+$second = $red->acquire($resource, 0);
+wait_for(fn () => $red->isLocked($resource) && $own[2]->raw()->cmd('GET', $resource) === $second->token, 20, 'the key on the young one');
+$own[0]->raw()->cmd('DEL', $resource);
+$second->refresh(5);
+same(true, $second->release(), 'release() with a young one that has it');
+wait_until_gone($own[2]->raw(), $resource);
+
+// All restart: they are a new set. With one of them out of reach they are not, as that one may remember.
+foreach ($own as $server) {
+    $server->restart();
+}
+$lock = $red->lock($resource, 5_000);
+same(true, is_array($lock) && $red->unlock($lock), 'lock() when all have restarted');
+$own[1]->kill();
+same(false, $red->lock($resource, 5_000), 'lock() with one dead and two young');
+$e = thrown_by(fn () => $red->acquire($resource, 0));
+same(QuorumException::class, get_debug_type($e), 'acquire() with one dead and two young');
+same('Connection refused', $e->getServerErrors()[$own[1]->address()] ?? null, 'the reason of the dead one');
+holds(count(preg_grep("/^$young\$/", $e->getServerErrors())) >= 1, 'the reason of a young one, or of both', $e->getServerErrors());
+same('done', $red->synchronized($resource, fn () => 'done', 60), 'synchronized() when they are old enough');
+within(4, min($own[0]->uptime(), $own[2]->uptime()), 40, 'how long they have been up then');
+echo "done\n";
+?>
+--EXPECT--
+done

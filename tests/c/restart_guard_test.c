@@ -1,0 +1,536 @@
+/* The restart guard of the quorum engine, with real restarts. Prints TAP.
+ * restart_guard_test [word in the names of the tests to run] */
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../../src/engine/guard.h"
+#include "../../src/redis/age.h"
+#include "helpers.h"
+#include "redis_client.h"
+#include "tap.h"
+
+enum { SERVERS = 5, MAJORITY = 3 };
+
+/* Each test has servers of its own, since it takes time until they are old. All are started at the beginning. */
+static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3];
+
+#define TTL   5000 /* ms */
+#define GUARD (TTL * DLOCK_MS)
+#define OLD   8 /* s: older than the guard, and by more than what passes for a set that was started together */
+
+static client guarded(const test_server *servers, int count)
+{
+	return client_guarded(servers, count, 10 * DLOCK_SECOND, GUARD);
+}
+
+static void wait_until_old(test_server *servers, int count)
+{
+	for (int i = 0; i < count; i++) {
+		while (server_info(&servers[i], "server", "uptime_in_seconds") < OLD) {
+			sleep_ms(50);
+		}
+	}
+}
+
+static const char *reason(const client *c, int server)
+{
+	const char *error = dlock_quorum_server_error(c->engine, server);
+
+	return error ? error : "";
+}
+
+static bool is_called_young(const client *c, int server)
+{
+	bool good = strstr(reason(c, server), "has been up for ") && strstr(reason(c, server), "it has a vote after 5 s (dlock.restart_guard)");
+
+	if (!good) {
+		note("server %d: %s", server, reason(c, server));
+	}
+	return good;
+}
+
+static int holding(test_server *servers, int count, const dlock_claim *claim)
+{
+	int holding = 0;
+
+	for (int i = 0; i < count; i++) {
+		holding += has(&servers[i], claim);
+	}
+	return holding;
+}
+
+static bool eventually_free(test_server *servers, int count, const char *resource)
+{
+	bool good = true;
+
+	for (int i = 0; i < count; i++) {
+		good &= eventually_nobody(&servers[i], resource);
+	}
+	return good;
+}
+
+static bool passes_briefly(client *c, const char *resource, int timeout_ms)
+{
+	dlock_claim *claim = claim_on(c, resource, TTL);
+	bool acquired = acquire(c, claim, timeout_ms) == DLOCK_OK;
+
+	return let_go(c, claim) && acquired;
+}
+
+/* How long both servers have been of age, in ms, as far as these connections know. */
+static long since_of_age(const client *c, int a, int b)
+{
+	dlock_nanos x = client_conn(c, a)->started, y = client_conn(c, b)->started;
+
+	return (long) ((dlock_now() - (x > y ? x : y) - GUARD) / DLOCK_MS);
+}
+
+/* ---- what a server says ---- */
+
+static dlock_nanos read_age(int type, const char *text, char *problem, size_t size)
+{
+	redisReply reply = { .type = type, .str = (char *) text, .len = strlen(text) };
+
+	return dlock_age_read(&reply, 1000 * DLOCK_SECOND, problem, size);
+}
+
+static void test_answers(void)
+{
+	static const struct {
+		const char *text;
+		int64_t started; /* s; -1: unknown */
+	} cases[] = {
+		{ "# Server\r\nuptime_in_seconds:0\r\nx:1\r\n", 1000 }, { "uptime_in_seconds:1\r\n", 1000 }, { "a:1\r\nuptime_in_seconds:2", 999 },
+		{ "uptime_in_seconds:100\n", 901 }, { "uptime_in_seconds:5000\r\n", -3999 }, { "uptime_in_seconds:-3\r\n", 1000 },
+		{ "xuptime_in_seconds:7\r\nuptime_in_seconds:11\r\n", 990 },
+		{ "", -1 }, { "xuptime_in_seconds:7\r\n", -1 }, { "uptime_in_seconds:\r\n", -1 }, { "uptime_in_seconds:7x\r\n", -1 },
+		{ "uptime_in_seconds: 7\r\n", -1 }, { "uptime_in_seconds:99999999999999999999999\r\n", -1 }, { "uptime_in_seconds:1.5\r\n", -1 },
+	};
+	char problem[32];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		problem[0] = '\0';
+		dlock_nanos started = read_age(REDIS_REPLY_STRING, cases[i].text, problem, sizeof problem);
+		bool unknown = started == DLOCK_START_UNKNOWN;
+		check(cases[i].started == -1 ? unknown && *problem : started == cases[i].started * DLOCK_SECOND && !*problem,
+			"answer %zu: %s", i, problem);
+	}
+	check(read_age(REDIS_REPLY_ERROR, "NOPERM this user has no permissions to run it", problem, sizeof problem) == DLOCK_START_UNKNOWN
+		&& !strcmp(problem, "NOPERM this user has no permiss"), "an error: %s", problem);
+	check(read_age(REDIS_REPLY_STATUS, "OK", problem, sizeof problem) == DLOCK_START_UNKNOWN, "something else");
+}
+
+static void test_new_sets(void)
+{
+	dlock_nanos now = dlock_now();
+	static const struct {
+		const char *text;
+		int ages[3]; /* s; -1: unknown */
+		bool expected;
+	} cases[] = {
+		{ "all young", { 1, 8, 9 }, true }, { "one of age", { 1, 8, 11 }, false }, { "just one young", { 1, 30, 30 }, false },
+		{ "together, and one of age", { 9, 8, 11 }, true }, { "together, but one young", { 9, 11, 13 }, true },
+		{ "not together", { 9, 11, 15 }, false }, { "one that does not say", { 1, 2, -1 }, false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_guard guard;
+		dlock_guard_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
+		for (int k = 0; k < 3; k++) {
+			dlock_call call = { .state = DLOCK_CALL_ANSWERED,
+				.started = cases[i].ages[k] < 0 ? DLOCK_START_UNKNOWN : now - cases[i].ages[k] * DLOCK_SECOND };
+			dlock_nanos of_age = dlock_guard_note(&guard, &call);
+			check(cases[i].ages[k] < 0 ? of_age == DLOCK_FOREVER : of_age == call.started + 10 * DLOCK_SECOND, "%s: %d", cases[i].text, k);
+		}
+		check(dlock_guard_is_new_set(&guard, 3) == cases[i].expected, "%s: %s", cases[i].text, cases[i].expected ? "a new set" : "none");
+		check(!dlock_guard_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
+	}
+	dlock_guard guard;
+	dlock_call call = { .state = DLOCK_CALL_ANSWERED, .started = now };
+	dlock_guard_begin(&guard, DLOCK_SECOND, 10 * DLOCK_SECOND);
+	check(dlock_guard_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");
+	dlock_guard_begin(&guard, 0, 10 * DLOCK_SECOND);
+	check(dlock_guard_note(&guard, &call) == 0 && !dlock_guard_is_new_set(&guard, 3), "but not where it is off");
+}
+
+/* ---- restarts ---- */
+
+static void test_forgetful(void)
+{
+	wait_until_old(forgetful, SERVERS);
+	client c = guarded(forgetful, SERVERS), thief = guarded(forgetful, SERVERS);
+
+	for (int way = 0; way < 2; way++) { /* over new connections, and over connections that break */
+		if (way == 1) {
+			wait_until_old(forgetful, SERVERS);
+			check(passes_briefly(&thief, "warm", 0), "connected");
+		}
+		dlock_claim *claim = claim_on(&c, "forgetful", TTL), *stolen = claim_on(&thief, "forgetful", TTL);
+		check(acquire(&c, claim, 0) == DLOCK_OK, "held: %s", c.error.message);
+		client_drain(&c);
+		for (int i = 0; i < SERVERS; i++) { /* those who remember did not answer it in time */
+			if (i < MAJORITY) {
+				server_restart(&forgetful[i]);
+			} else {
+				server_do(&forgetful[i], "DEL " PREFIX "forgetful");
+			}
+		}
+		dlock_nanos restarted = dlock_now();
+		dlock_status status = acquire(&thief, stolen, 0);
+		bool held = look(claim) == DLOCK_CLAIM_HELD;
+		check(status == DLOCK_QUORUM && held, "a majority that restarted empty gives no second holder (status %d, held %d)", status, held);
+		check(is_called_young(&thief, 0) && is_called_young(&thief, 1) && is_called_young(&thief, 2) && !*reason(&thief, 4), "and says why");
+		check(explains(&thief, "of 5 servers answered and have a vote", "3 are needed"), "in all");
+		client_drain(&thief);
+		check(has_nobody(&forgetful[0], "forgetful") && has_nobody(&forgetful[2], "forgetful"), "the votes are given back");
+
+		server_do(&forgetful[0], "CONFIG RESETSTAT");
+		status = acquire(&thief, stolen, 60000);
+		held = look(claim) == DLOCK_CLAIM_HELD;
+		double waited = (double) (dlock_now() - restarted) / DLOCK_SECOND;
+		check(status == DLOCK_OK && !held, "a waiter gets it (%s), the first holder's lease is over (held %d)", thief.error.message, held);
+		check(dlock_now() - restarted > GUARD - DLOCK_SECOND && waited < 20, "when the servers are old enough (%.1f s)", waited);
+		check(stolen->waited && server_info(&forgetful[0], "commandstats", "cmdstat_evalsha:calls") < 40, "without asking all the time");
+		check(let_go(&thief, stolen), "released");
+		dlock_claim_abandon(claim);
+		dlock_claim_free(claim);
+		client_drain(&c);
+		client_drain(&thief);
+		check(eventually_free(forgetful, SERVERS, "forgetful"), "nothing is left");
+	}
+	client_free(&c);
+	client_free(&thief);
+}
+
+static void test_minority(void)
+{
+	wait_until_old(minority, 3);
+	client c = guarded(minority, 3);
+	dlock_claim *claim = claim_on(&c, "minority", TTL);
+
+	check(passes_briefly(&c, "warm", 0), "warm");
+	server_restart(&minority[0]);
+	check(acquire(&c, claim, 0) == DLOCK_OK, "two old servers of three are enough: %s", c.error.message);
+	client_drain(&c);
+	check(is_called_young(&c, 0) || !*reason(&c, 0), "the young one is not counted, or came later");
+	check(holding(minority, 3, claim) == 3, "but has the lock as well");
+	server_do(&minority[1], "DEL " PREFIX "minority");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, TTL) == DLOCK_OK, "where it counts for keeping it: %s",
+		c.error.message);
+	check(let_go(&c, claim), "and releasing it");
+	client_drain(&c);
+	check(eventually_free(minority, 3, "minority"), "everywhere");
+
+	server_kill(&minority[1]);
+	claim = claim_on(&c, "minority", TTL);
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_QUORUM && is_called_young(&c, 0) && strstr(reason(&c, 1), "refused"), "one old, one young, one dead: no");
+	check(acquire(&c, claim, 300) == DLOCK_QUORUM && dlock_now() - start >= 300 * DLOCK_MS, "nor within 300 ms: %s", c.error.message);
+	server_kill(&minority[2]);
+	start = dlock_now();
+	check(acquire(&c, claim, 60000) == DLOCK_QUORUM && dlock_now() - start < 2 * DLOCK_SECOND, "two dead are not waited for");
+	dlock_claim_free(claim);
+	server_restart(&minority[2]);
+	check(passes_briefly(&c, "minority", 60000), "two that were restarted are, while one is dead: %s", c.error.message);
+	check(server_info(&minority[2], "server", "uptime_in_seconds") >= TTL / 1000 - 1, "until they are old enough");
+	client_free(&c);
+}
+
+/* All were just started: all have a vote, if they can be reached. */
+static void test_set(void)
+{
+	wait_until_old(set, 3);
+	client c = guarded(set, 3);
+
+	check(passes_briefly(&c, "set", 0), "warm");
+	for (int i = 0; i < 3; i++) {
+		server_restart(&set[i]);
+	}
+	for (int i = 0; i < 20; i++) {
+		if (!passes_briefly(&c, "set", 0)) {
+			check(false, "a set that was just started votes: %s", c.error.message);
+			break;
+		}
+	}
+	client other = guarded(set, 3);
+	dlock_claim *claim = claim_on(&c, "set", TTL), *denied = claim_on(&other, "set", TTL);
+	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&other, denied, 0) == DLOCK_TIMEOUT, "for one at a time: %s", other.error.message);
+	check(acquire(&other, denied, 100) == DLOCK_TIMEOUT && let_go(&c, claim), "released");
+	check(acquire(&other, denied, 20000) == DLOCK_OK && let_go(&other, denied), "the next one");
+	client_drain(&c);
+	client_drain(&other);
+	check(eventually_free(set, 3, "set"), "nothing is left");
+	server_kill(&set[1]);
+	claim = claim_on(&c, "set", TTL);
+	check(acquire(&c, claim, 0) == DLOCK_QUORUM && (is_called_young(&c, 0) || is_called_young(&c, 2)), "not when one is out of reach: %s",
+		c.error.message); /* the other one may be slower than the decision */
+	client_drain(&c);
+	long until = -since_of_age(&c, 0, 2);
+	if (until > 600) { /* so that a waiter that only looked as often as any other would come a second late */
+		sleep_ms((int) until - 600);
+	}
+	dlock_status status = acquire(&c, claim, 60000);
+	long late = since_of_age(&c, 0, 2);
+	check(status == DLOCK_OK && let_go(&c, claim), "they do later: %s", c.error.message);
+	check(late >= 0 && late < 800, "as soon as both are old enough (%ld ms later)", late);
+	check(server_info(&set[0], "server", "uptime_in_seconds") >= TTL / 1000 - 1, "when they are old enough");
+	client_free(&c);
+	client_free(&other);
+}
+
+/* ---- what it costs ---- */
+
+static long long questions(test_server *server)
+{
+	return server_info(server, "commandstats", "cmdstat_info:calls");
+}
+
+static void test_cost(void)
+{
+	client off = client_quorum(quiet, 3, READ_TIMEOUT), on = guarded(quiet, 3);
+	int bad = 0;
+
+	for (int i = 0; i < 3; i++) {
+		server_do(&quiet[i], "CONFIG RESETSTAT");
+	}
+	for (int i = 0; i < 20; i++) {
+		bad += !passes_briefly(&off, "cost", 0);
+	}
+	client_drain(&off);
+	check(bad == 0 && questions(&quiet[0]) == 0, "switched off it asks nothing");
+	server_do(&quiet[0], "CONFIG RESETSTAT");
+	for (int i = 0; i < 20; i++) {
+		bad += !passes_briefly(&on, "cost", 0);
+	}
+	dlock_claim *claim = claim_on(&off, "cost", TTL), *waiter = claim_on(&on, "cost", TTL);
+	check(acquire(&off, claim, 0) == DLOCK_OK && acquire(&on, waiter, 100) == DLOCK_TIMEOUT, "a waiter, with its inbox");
+	check(let_go(&off, claim), "released");
+	dlock_claim_free(waiter);
+	client_drain(&on);
+	long long asked = questions(&quiet[0]);
+	check(bad == 0 && asked == 1, "otherwise once for each connection, without inboxes (%lld)", asked);
+	client_free(&off);
+	client_free(&on);
+}
+
+/* ---- servers that do not say ---- */
+
+static void test_silent(void)
+{
+	client c = guarded(silent, 3);
+	dlock_claim *claim = claim_on(&c, "silent", TTL);
+
+	for (int i = 0; i < 3; i++) {
+		server_do(&silent[i], "ACL SETUSER locks on >" SECRET " ~* &* +@all %s", i < 2 ? "-info" : "+info");
+	}
+	char text[3][80];
+	const char *dsns[3];
+	for (int i = 0; i < 3; i++) {
+		snprintf(text[i], sizeof text[i], "redis://locks:" SECRET "@127.0.0.1:%d", silent[i].port);
+		dsns[i] = text[i];
+	}
+	dlock_claim_free(claim);
+	client_free(&c);
+	wait_until_old(silent, 3);
+	c = client_guarded_at(dsns, 3, GUARD);
+	claim = claim_on(&c, "silent", TTL);
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 60000) == DLOCK_QUORUM && dlock_now() - start < 5 * DLOCK_SECOND, "without +info there is no vote, however long one waits");
+	for (int i = 0; i < 2; i++) {
+		check(strstr(reason(&c, i), "NOPERM") && strstr(reason(&c, i), "+info") && strstr(reason(&c, i), "dlock.restart_guard=0"), "%s", reason(&c, i));
+	}
+	client_drain(&c);
+	check(eventually_free(silent, 3, "silent"), "nothing is left");
+	server_do(&silent[0], "ACL SETUSER locks +info");
+	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "who gets the right has a vote: %s", c.error.message);
+	check(dlock_pool_opened(c.pool) == 3, "over the same connection (%lu)", dlock_pool_opened(c.pool));
+	client_free(&c);
+	c = client_quorum_at(dsns, 3);
+	check(passes_briefly(&c, "silent", 0), "switched off nobody is asked");
+	client_free(&c);
+}
+
+/* ---- reconnecting ---- */
+
+/* Forwards one connection at a time; moves to another server when told, as if its server had been replaced. */
+typedef struct {
+	int listener, port, upstream, next; /* ports */
+	pthread_t thread;
+	volatile bool move, stop;
+} relay;
+
+static int connect_to(int port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t) port) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	return connect(fd, (struct sockaddr *) &address, sizeof address) == 0 ? fd : -1;
+}
+
+static bool forward(int from, int to)
+{
+	char bytes[65536];
+	ssize_t len = read(from, bytes, sizeof bytes);
+
+	return len > 0 && write(to, bytes, (size_t) len) == len;
+}
+
+static void *relay_run(void *context)
+{
+	relay *r = context;
+	int near = -1, far = -1;
+
+	while (!r->stop) {
+		struct pollfd fds[] = { { .fd = r->listener, .events = POLLIN }, { .fd = near, .events = POLLIN }, { .fd = far, .events = POLLIN } };
+		bool close_both = false;
+		if (poll(fds, 3, 5) > 0) {
+			close_both = (fds[1].revents && !forward(near, far)) || (fds[2].revents && !forward(far, near));
+		}
+		if (r->move) {
+			r->upstream = r->next;
+			r->move = false;
+			close_both = true;
+		}
+		if (close_both && near >= 0) {
+			close(near);
+			close(far);
+			near = far = -1;
+		}
+		if (near < 0 && poll(fds, 1, 0) > 0) {
+			near = accept(r->listener, NULL, NULL);
+			far = connect_to(r->upstream);
+		}
+	}
+	if (near >= 0) {
+		close(near);
+		close(far);
+	}
+	return NULL;
+}
+
+static void relay_start(relay *r, int upstream, int next)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	sigset_t all, before;
+
+	*r = (relay) { .listener = socket(AF_INET, SOCK_STREAM, 0), .upstream = upstream, .next = next };
+	if (bind(r->listener, (struct sockaddr *) &address, len) < 0 || listen(r->listener, 8) < 0
+			|| getsockname(r->listener, (struct sockaddr *) &address, &len) < 0) {
+		perror("relay");
+		exit(2);
+	}
+	r->port = ntohs(address.sin_port);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_create(&r->thread, NULL, relay_run, r);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void relay_stop(relay *r)
+{
+	r->stop = true;
+	pthread_join(r->thread, NULL);
+	close(r->listener);
+}
+
+static void *move_later(void *context)
+{
+	sleep_ms(300);
+	((relay *) context)->move = true;
+	return NULL;
+}
+
+/* The server is replaced while it is being asked: the vote is asked for again, and is the new server's. */
+static void test_repeated(void)
+{
+	relay r;
+	char text[3][80];
+	const char *dsns[3];
+	static test_server young;
+	pthread_t mover;
+
+	wait_until_old(repeated, 3);
+	server_start(&young, NULL);
+	relay_start(&r, repeated[0].port, young.port);
+	for (int i = 0; i < 3; i++) {
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=10", i == 0 ? r.port : repeated[i].port);
+		dsns[i] = text[i];
+	}
+	client c = client_guarded_at(dsns, 3, GUARD);
+	check(passes_briefly(&c, "warm", 0), "warm: %s", c.error.message);
+	client_drain(&c);
+	server_kill(&repeated[1]); /* so that it takes the replaced one */
+	unsigned long opened = client_conn(&c, 0)->opened;
+	server_do(&repeated[0], "CLIENT PAUSE 2000");
+	pthread_create(&mover, NULL, move_later, &r);
+	dlock_claim *claim = claim_on(&c, "repeated", TTL);
+	dlock_nanos start = dlock_now();
+	dlock_status status = acquire(&c, claim, 0);
+	check(dlock_now() - start >= 200 * DLOCK_MS && client_conn(&c, 0)->opened == opened + 1, "replaced while it was asked");
+	check(status == DLOCK_QUORUM && is_called_young(&c, 0), "the vote of a new connection is as old as the server behind that (status %d)", status);
+	pthread_join(mover, NULL);
+	client_drain(&c);
+	check(eventually_nobody(&young, "repeated"), "it is given back");
+	dlock_claim_free(claim);
+	client_free(&c);
+	relay_stop(&r);
+}
+
+static void test_killed(void)
+{
+	client c = guarded(killed, 3);
+	int bad = 0;
+
+	wait_until_old(killed, 3);
+	server_kill(&killed[2]); /* so that both of the others are needed */
+	server_do(&killed[0], "CONFIG RESETSTAT");
+	for (int i = 0; i < 10; i++) {
+		for (int k = 0; k < 2; k++) {
+			server_do(&killed[k], "CLIENT KILL TYPE normal SKIPME yes");
+		}
+		bad += !passes_briefly(&c, "killed", 0);
+	}
+	check(bad == 0, "an old server votes over each new connection (%d did not: %s)", bad, c.error.message);
+	long long asked = questions(&killed[0]);
+	check(asked == 10, "and was asked on each (%lld)", asked);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+		test_server *servers;
+		int count;
+	} tests[] = {
+		{ "answers", test_answers, NULL, 0 }, { "new sets", test_new_sets, NULL, 0 }, { "cost", test_cost, quiet, 3 },
+		{ "silent", test_silent, silent, 3 }, { "killed", test_killed, killed, 3 }, { "repeated", test_repeated, repeated, 3 },
+		{ "minority", test_minority, minority, 3 }, { "set", test_set, set, 3 }, { "forgetful", test_forgetful, forgetful, SERVERS },
+	};
+	enum { TESTS = sizeof tests / sizeof *tests };
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	for (int start = 1; start >= 0; start--) {
+		for (size_t i = 0; i < TESTS; i++) {
+			if (argc > 1 && !strstr(tests[i].name, argv[1])) {
+				continue;
+			}
+			if (start) {
+				servers_start(tests[i].servers, tests[i].count);
+			} else {
+				note("%s", tests[i].name);
+				tests[i].run();
+			}
+		}
+	}
+	return tap_end();
+}
