@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b7f05345bfcdd4b4f40f0efe1c87e29fc4936942 */
+ * Stub hash: 1999b74a0ec277ecd04e0c67f3a459eab281d593 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

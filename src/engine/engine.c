@@ -7,6 +7,7 @@ void dlock_engine_init(dlock_engine *engine, const dlock_engine_ops *ops)
 {
 	engine->ops = ops;
 	engine->references = 1;
+	engine->legacy = false;
 }
 
 void dlock_engine_release(dlock_engine *engine)
@@ -14,6 +15,15 @@ void dlock_engine_release(dlock_engine *engine)
 	if (--engine->references == 0) {
 		engine->ops->destroy(engine);
 	}
+}
+
+dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error)
+{
+	size_t len = claim->engine->legacy ? sizeof DLOCK_TOKEN_LEGACY - 1 : 0;
+
+	memcpy(claim->token, DLOCK_TOKEN_LEGACY, len);
+	return dlock_token(claim->token + len) ? DLOCK_OK
+		: dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 }
 
 dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t resource_len, dlock_nanos ttl,
@@ -25,14 +35,13 @@ dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t 
 		dlock_fail(error, DLOCK_FAILED, "Out of memory");
 		return NULL;
 	}
+	claim->engine = engine;
 	if (token) {
-		memcpy(claim->token, token, DLOCK_TOKEN_LEN);
-	} else if (!dlock_token(claim->token)) {
-		dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
+		memcpy(claim->token, token, strlen(token));
+	} else if (dlock_claim_renew_token(claim, error) != DLOCK_OK) {
 		free(claim);
 		return NULL;
 	}
-	claim->engine = engine;
 	claim->process = dlock_process_current();
 	claim->ttl = ttl;
 	claim->resource = (char *) claim + engine->ops->claim_size;

@@ -38,7 +38,7 @@ struct dlock_claim {
 	dlock_nanos ttl;         /* lease time asked for; 0 where the session is the lease */
 	dlock_nanos deadline;    /* the lock may be relied upon until then, on dlock_now()'s clock */
 	int64_t fencing_token;
-	char token[DLOCK_TOKEN_LEN + 1];
+	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */
 	bool owned;          /* an object frees it; otherwise the registry does */
 	bool release_at_end; /* with the request; otherwise it is left to its lease time or session */
@@ -52,6 +52,7 @@ struct dlock_claim {
 typedef struct {
 	const char *name;  /* "single", "quorum", "zookeeper" */
 	size_t claim_size; /* sizeof the engine's own claim, whose first member is a dlock_claim */
+	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline (DLOCK_TIMEOUT;
 	 * a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to resume, or abandon).
@@ -88,14 +89,19 @@ typedef struct {
 struct dlock_engine {
 	const dlock_engine_ops *ops;
 	unsigned references; /* of the manager object and of each claim */
+	bool legacy;         /* new tokens begin with DLOCK_TOKEN_LEGACY */
 };
 
 void dlock_engine_init(dlock_engine *engine, const dlock_engine_ops *ops);
 void dlock_engine_release(dlock_engine *engine);
 
-/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one (attach). */
+/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one (attach), which
+ * has a form that the engine takes. */
 dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t resource_len, dlock_nanos ttl,
 	const char *token, dlock_error *error);
+
+/* Gives the claim another token. */
+dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error);
 
 /* Is the claim this process' own? */
 bool dlock_claim_is_mine(const dlock_claim *claim);

@@ -114,11 +114,12 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 	const char *end = text + len, *kind, *ttl, *fence, *token;
 	size_t kind_len, ttl_len, fence_len, token_len;
 	int64_t milliseconds, fencing_token;
+	char own[DLOCK_TOKEN_MAX + 1] = "";
 
 	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len) || !field(&text, end, &fence, &fence_len)
 			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
 			|| !number(fence, fence_len, &fencing_token) || milliseconds == 0 || milliseconds > INT64_MAX / DLOCK_MS
-			|| token_len != DLOCK_TOKEN_LEN || text == end || end - text > DLOCK_RESOURCE_MAX) {
+			|| !dlock_is_token(token, token_len, true) || text == end || end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
@@ -128,7 +129,12 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 			(int) (kind_len > 20 ? 20 : kind_len), kind, name);
 		return NULL;
 	}
-	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, token, error);
+	if (!dlock_is_token(token, token_len, engine->ops->legacy_tokens)) {
+		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is another kind of lock's");
+		return NULL;
+	}
+	memcpy(own, token, token_len);
+	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, own, error);
 	if (claim) {
 		claim->fencing_token = fencing_token;
 	}

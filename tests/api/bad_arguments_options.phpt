@@ -15,7 +15,6 @@ fails(ValueError::class, 'DistributedLock::__construct(): Argument #5 ($renew) m
 fails(ValueError::class, 'RedLock::__construct(): Argument #7 ($renew) must be null or false: this version does not renew leases in the background', fn () => $quorum(renew: true));
 fails(ValueError::class, 'DistributedLock::__construct(): Argument #6 ($onLoss) must be "flag": this version does not interrupt running code', fn () => $single(onLoss: 'throw'));
 fails(ValueError::class, 'RedLock::__construct(): Argument #8 ($onLoss) must be "flag": this version does not interrupt running code', fn () => $quorum(onLoss: 'throw'));
-fails(ValueError::class, 'DistributedLock::__construct(): Argument #8 ($legacy) must be false: this version does not share locks with SETNX/GETSET timestamp code', fn () => $single(legacy: true));
 
 foreach (['', 'Flag', 'THROW', 'ignore', "flag\0"] as $bad) {
     fails(ValueError::class, 'DistributedLock::__construct(): Argument #6 ($onLoss) must be either "flag" or "throw"', fn () => $single(onLoss: $bad), shown($bad));
@@ -25,9 +24,12 @@ fails(TypeError::class, 'DistributedLock::__construct(): Argument #5 ($renew) mu
 fails(TypeError::class, 'DistributedLock::__construct(): Argument #6 ($onLoss) must be of type string, null given', fn () => $single(onLoss: null));
 fails(TypeError::class, 'DistributedLock::__construct(): Argument #7 ($releaseOnShutdown) must be of type ?bool, int given', fn () => $single(releaseOnShutdown: 1));
 fails(TypeError::class, 'DistributedLock::__construct(): Argument #2 ($prefix) must be of type string, null given', fn () => $single(null));
+fails(TypeError::class, 'DistributedLock::__construct(): Argument #8 ($legacy) must be of type bool, null given', fn () => $single(legacy: null));
 fails(Error::class, 'Unknown named parameter $retryDelay', fn () => $single(retryDelay: 1));
+fails(Error::class, 'Unknown named parameter $legacy', fn () => $quorum(legacy: true));
 
 // All that may be said.
+same(null, thrown_by(fn () => $single(legacy: true)), 'legacy: true');
 foreach ([true, false, null] as $release) {
     foreach ([false, null] as $renew) {
         same(null, thrown_by(fn () => $single(prefix: 'p:', ttl: 5, timeout: 1, renew: $renew, onLoss: 'flag', releaseOnShutdown: $release, legacy: false)), 'DistributedLock');
