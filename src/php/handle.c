@@ -119,7 +119,7 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len) || !field(&text, end, &fence, &fence_len)
 			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
 			|| !number(fence, fence_len, &fencing_token) || milliseconds == 0 || milliseconds > INT64_MAX / DLOCK_MS
-			|| !dlock_is_token(token, token_len, true) || text == end || end - text > DLOCK_RESOURCE_MAX) {
+			|| text == end || end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
@@ -130,7 +130,7 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 		return NULL;
 	}
 	if (!dlock_is_token(token, token_len, engine->ops->legacy_tokens)) {
-		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is another kind of lock's");
+		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is none of this kind of lock");
 		return NULL;
 	}
 	memcpy(own, token, token_len);

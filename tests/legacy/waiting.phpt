@@ -72,6 +72,8 @@ $asked = function (string $resource, int $waiters) use ($own, $redis) {
 };
 $redis->cmd('SET', Locks::key('old'), $now + 1000);
 within(8, $asked('old', 1), 40, 'questions of one waiter in 3 s behind an old holder');
+$redis->cmd('SET', Locks::key('old with a TTL'), $now + 1000, 'EX', 1000);
+within(8, $asked('old with a TTL', 1), 40, 'questions of one behind an old holder with a TTL');
 within(10, $asked('old', 8), 8 * 30 - 100, 'questions of eight');
 $lease = $own->manager()->acquire('new', 0, 100);
 within(1, $asked('new', 3), 3 * 4, 'questions of three in 3 s behind a holder of ours');
