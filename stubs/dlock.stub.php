@@ -35,8 +35,9 @@ namespace {
          * @param string $onLoss             "flag" (Lease::isHeld() turns false) or "throw" (LeaseLostException in the running
          *                                   code). Not in this version: "throw" is a ValueError
          * @param bool|null $releaseOnShutdown release at the request's end whatever it still holds (INI dlock.release_on_shutdown, 1)
-         * @param bool $legacy               share locks with hosts still running SETNX/GETSET timestamp code.
-         *                                   Not in this version: true is a ValueError
+         * @param bool $legacy               share locks with hosts still running SETNX/GETSET timestamp code, or SETNX and EXPIRE.
+         *                                   Every host with this class then needs it, and a $ttl shorter than the expiry in
+         *                                   the old code by some 2 s: see docs/legacy.md
          * @throws \ValueError for what cannot be right in any of these
          */
         public function __construct(

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8e7dabbf3cfebd7de1dc08604adcdbfbf1a485a2 */
+ * Stub hash: 56502723bd3332c9c95a009ab689037fc68003c9 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

@@ -1,5 +1,7 @@
 #include "token.h"
 
+#include <string.h>
+
 #ifdef _WIN32
 #include <windows.h>
 #include <bcrypt.h>
@@ -19,9 +21,10 @@ static bool random_bytes(void *out, size_t len)
 #endif
 }
 
+static const char digits[] = "0123456789abcdef";
+
 bool dlock_token(char out[DLOCK_TOKEN_LEN + 1])
 {
-	static const char digits[] = "0123456789abcdef";
 	unsigned char bytes[DLOCK_TOKEN_LEN / 2];
 
 	if (!random_bytes(bytes, sizeof bytes)) {
@@ -33,6 +36,22 @@ bool dlock_token(char out[DLOCK_TOKEN_LEN + 1])
 	}
 	out[DLOCK_TOKEN_LEN] = '\0';
 	return true;
+}
+
+bool dlock_is_token(const char *text, size_t len, bool legacy)
+{
+	static const size_t prefix = sizeof DLOCK_TOKEN_LEGACY - 1;
+
+	if (legacy && len == DLOCK_TOKEN_MAX && !memcmp(text, DLOCK_TOKEN_LEGACY, prefix)) {
+		text += prefix;
+		len -= prefix;
+	}
+	for (size_t i = 0; len == DLOCK_TOKEN_LEN && i < len; i++) {
+		if (!memchr(digits, text[i], sizeof digits - 1)) {
+			return false;
+		}
+	}
+	return len == DLOCK_TOKEN_LEN;
 }
 
 uint32_t dlock_jitter(uint32_t bound)

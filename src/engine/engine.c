@@ -1,9 +1,12 @@
 #include "engine.h"
 
+#include <string.h>
+
 void dlock_engine_init(dlock_engine *engine, const dlock_engine_ops *ops)
 {
 	engine->ops = ops;
 	engine->references = 1;
+	engine->legacy = false;
 }
 
 void dlock_engine_release(dlock_engine *engine)
@@ -11,6 +14,15 @@ void dlock_engine_release(dlock_engine *engine)
 	if (--engine->references == 0) {
 		engine->ops->destroy(engine);
 	}
+}
+
+dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error)
+{
+	size_t len = claim->engine->legacy ? sizeof DLOCK_TOKEN_LEGACY - 1 : 0;
+
+	memcpy(claim->token, DLOCK_TOKEN_LEGACY, len);
+	return dlock_token(claim->token + len) ? DLOCK_OK
+		: dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 }
 
 bool dlock_claim_is_over(dlock_claim *claim)

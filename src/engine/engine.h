@@ -47,7 +47,7 @@ struct dlock_claim {
 	_Atomic bool uncertain;       /* the last one who asked for more time got no answer */
 	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
 	int64_t fencing_token;
-	char token[DLOCK_TOKEN_LEN + 1];
+	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */
 	bool received;       /* it was handed over by its holder before */
 	bool handed_over;    /* its release handed it over to a waiter */
@@ -67,6 +67,7 @@ struct dlock_claim {
 typedef struct {
 	const char *name;  /* "single", "quorum", "zookeeper" */
 	size_t claim_size; /* sizeof the engine's own claim, whose first member is a dlock_claim */
+	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline (DLOCK_TIMEOUT;
 	 * a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to resume, or abandon).
@@ -112,10 +113,14 @@ typedef struct {
 struct dlock_engine {
 	const dlock_engine_ops *ops;
 	unsigned references; /* of the manager object and of each claim */
+	bool legacy;         /* new tokens begin with DLOCK_TOKEN_LEGACY */
 };
 
 void dlock_engine_init(dlock_engine *engine, const dlock_engine_ops *ops);
 void dlock_engine_release(dlock_engine *engine);
+
+/* Gives the claim another token. */
+dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error);
 
 /* Moves the deadline of a held claim. False when the lease was found over before. */
 bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline);

@@ -34,7 +34,7 @@ typedef struct {
 	uint64_t placed;  /* those of them that said that it is */
 	uint64_t told;    /* the servers that said that it is its turn */
 	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
-	char waiter[DLOCK_TOKEN_LEN + 1];
+	char waiter[DLOCK_TOKEN_MAX + 1];
 	int64_t ticket;
 	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
 	 * lock safer; before a release they are called off, so that none is sent again behind it. */
@@ -465,7 +465,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dloc
 	dlock_nanos deadline = dlock_now() + base->ttl - dlock_drift(base->ttl);
 
 	if (queue && claim->ticket == 0) {
-		memcpy(claim->waiter, base->token, sizeof claim->waiter);
+		strcpy(claim->waiter, base->token);
 		claim->ticket = propose(engine);
 	}
 	uint64_t told = claim->told;

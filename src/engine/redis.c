@@ -41,7 +41,7 @@ static int64_t milliseconds(dlock_nanos ttl)
 
 static dlock_arg token_arg(const char *token)
 {
-	return (dlock_arg) { token, DLOCK_TOKEN_LEN };
+	return DLOCK_ARG(token);
 }
 
 static dlock_arg flag_arg(bool flag)
@@ -58,9 +58,9 @@ dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request)
 	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(request->token),
 		number_arg(&lease, milliseconds(request->ttl)), number_arg(&least, request->least_fencing_token),
 		flag_arg(request->grant), token_arg(request->waiter), request->inbox ? DLOCK_ARG(request->inbox->channel) : nothing,
-		number_arg(&ticket, request->ticket), number_arg(&own, request->number) };
+		number_arg(&ticket, request->ticket), number_arg(&own, request->number), flag_arg(true) };
 
-	return dlock_call_script(&dlock_script_acquire, 4, args, 12);
+	return dlock_call_script(&dlock_script_acquire, 4, args, request->legacy ? 13 : 12);
 }
 
 dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
@@ -239,6 +239,22 @@ dlock_nanos dlock_next_look(const dlock_answer *answer)
 		int64_t ahead = answer->place < 0 ? 0 : answer->place < 1000 ? answer->place : 1000;
 		dlock_nanos expiry = now + (answer->pttl + 2) * DLOCK_MS + ahead * STAGGER;
 		look = expiry < look ? expiry : look;
+	}
+	return look;
+}
+
+/* How often the first in the queue looks where the holder tells nobody when it goes; those behind look less often. */
+#define LOOK_LEGACY (80 * DLOCK_MS)
+#define LOOK_LEGACY_JITTER 40 /* ms */
+
+dlock_nanos dlock_next_look_legacy(const dlock_answer *answer)
+{
+	dlock_nanos look = dlock_next_look(answer);
+
+	if (answer->pttl < 0 && answer->place < 100) {
+		int64_t ahead = answer->place < 0 ? 0 : answer->place;
+		dlock_nanos soon = dlock_now() + (LOOK_LEGACY + dlock_jitter(LOOK_LEGACY_JITTER) * DLOCK_MS) * (ahead + 1);
+		look = soon < look ? soon : look;
 	}
 	return look;
 }

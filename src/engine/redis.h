@@ -9,8 +9,9 @@
 
 enum { DLOCK_MOST_SERVERS = 64 };
 
-/* One server. `prefix` is put before each resource to make its key. NULL when out of memory. */
-dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len);
+/* One server. `prefix` is put before each resource to make its key. `legacy`: shares its locks with SETNX/GETSET timestamp
+ * code (docs/legacy.md). NULL when out of memory. */
+dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
 
 /* A majority of 1 to DLOCK_MOST_SERVERS independent servers. A server has no vote before it has been up for `guard`, and for
  * the lease time asked for, as guard.h tells; 0: each has. */
@@ -48,12 +49,13 @@ typedef struct {
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	int64_t ticket;           /* 0: the server's time */
 	int64_t number;           /* of the request; comes back with a grant */
+	bool legacy;              /* takes over from ended timestamps */
 } dlock_request;
 
 /* What a refused claim learns. */
 typedef struct {
 	int64_t fencing_token; /* when it was not refused */
-	int64_t pttl;          /* ms until the lock may be free; negative: unknown */
+	int64_t pttl;          /* ms until the lock may be free; negative: unknown, and nobody may tell */
 	int64_t place;         /* waiters ahead; negative: not in the queue */
 	int64_t ticket;
 	int64_t new_in_queue;  /* 1: it was not in the queue before */
@@ -83,6 +85,9 @@ int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_an
 /* When a waiter looks again by itself: as its sign of life, and when the holder's lease should be over. The further back
  * in the queue, the later after that, so that not all look at once. */
 dlock_nanos dlock_next_look(const dlock_answer *answer);
+
+/* The same beside holders of other kinds, who tell nobody when they go. */
+dlock_nanos dlock_next_look_legacy(const dlock_answer *answer);
 
 /* Sleeps until one of these inboxes has something, or one of them broke, or `until`, or an interruption. */
 int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait);

@@ -67,7 +67,8 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 	dlock_claim *base = &claim->base;
 	single_engine *engine = engine_of(base);
 	dlock_request request = { .token = base->token, .ttl = base->ttl, .grant = true, .waiter = base->token,
-		.inbox = queue ? engine->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number };
+		.inbox = queue ? engine->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number,
+		.legacy = engine->base.legacy };
 	dlock_call *call = dlock_call_acquire(claim_keys(base), &request);
 	dlock_status status = DLOCK_TIMEOUT;
 
@@ -88,8 +89,8 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 			give_back(base);
 			base->state = DLOCK_CLAIM_NEW;
 			answer->pttl = 0;
-			if (!dlock_token(base->token)) {
-				status = dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
+			if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
+				status = DLOCK_FAILED;
 			}
 		}
 	} else if (acquired < 0) {
@@ -237,7 +238,7 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		}
 		base->waited = true;
 		if (base->state == DLOCK_CLAIM_WAITING) {
-			claim->look = dlock_next_look(&answer);
+			claim->look = engine->base.legacy ? dlock_next_look_legacy(&answer) : dlock_next_look(&answer);
 			status = wait_for_turn(claim, wait);
 			if (status != DLOCK_TIMEOUT) {
 				return status;
@@ -352,6 +353,7 @@ static void single_destroy(dlock_engine *base)
 static const dlock_engine_ops single_ops = {
 	.name = "single",
 	.claim_size = sizeof(single_claim),
+	.legacy_tokens = true,
 	.acquire = single_acquire,
 	.extend = single_extend,
 	.check = single_check,
@@ -365,7 +367,7 @@ static const dlock_engine_ops single_ops = {
 	.destroy = single_destroy,
 };
 
-dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len)
+dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
 {
 	single_engine *engine = calloc(1, sizeof *engine);
 
@@ -373,6 +375,7 @@ dlock_engine *dlock_single_new(dlock_pool *pool, dlock_server *server, const cha
 		return NULL;
 	}
 	dlock_engine_init(&engine->base, &single_ops);
+	engine->base.legacy = legacy;
 	engine->conn = dlock_pool_conn(pool, server);
 	engine->inbox = dlock_pool_inbox(pool, server);
 	engine->keys = dlock_keyring_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);

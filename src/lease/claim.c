@@ -14,14 +14,13 @@ dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t 
 		dlock_fail(error, DLOCK_FAILED, "Out of memory");
 		return NULL;
 	}
+	claim->engine = engine;
 	if (token) {
-		memcpy(claim->token, token, DLOCK_TOKEN_LEN);
-	} else if (!dlock_token(claim->token)) {
-		dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
+		memcpy(claim->token, token, strlen(token));
+	} else if (dlock_claim_renew_token(claim, error) != DLOCK_OK) {
 		free(claim);
 		return NULL;
 	}
-	claim->engine = engine;
 	claim->process = dlock_process_current();
 	claim->ttl = ttl;
 	claim->resource = (char *) claim + engine->ops->claim_size;

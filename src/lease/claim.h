@@ -3,7 +3,8 @@
 
 #include "../engine/engine.h"
 
-/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one (attach). */
+/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one (attach), which
+ * has a form that the engine takes. */
 dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t resource_len, dlock_nanos ttl,
 	const char *token, dlock_error *error);
 

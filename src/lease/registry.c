@@ -37,7 +37,7 @@ void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim)
 dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *token)
 {
 	for (dlock_claim *claim = registry->first; claim; claim = claim->next) {
-		if (!memcmp(claim->token, token, DLOCK_TOKEN_LEN) && dlock_claim_is_mine(claim)) {
+		if (!strcmp(claim->token, token) && dlock_claim_is_mine(claim)) {
 			return claim;
 		}
 	}

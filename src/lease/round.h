@@ -18,7 +18,7 @@ typedef struct {
 	dlock_nanos started; /* the round: just before it was sent */
 	char *key;
 	size_t key_len;
-	char token[DLOCK_TOKEN_LEN + 1];
+	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token;
 	dlock_server **servers;
 	dlock_seat *seats;

@@ -28,10 +28,6 @@ ZEND_METHOD(DistributedLock, __construct)
 	if (!dlock_manager_configure(manager, &options)) {
 		RETURN_THROWS();
 	}
-	if (legacy) {
-		zend_argument_value_error(8, "must be false: this version does not share locks with SETNX/GETSET timestamp code");
-		RETURN_THROWS();
-	}
 	if (array) {
 		ZVAL_ARR(&spec, array);
 	} else if (dsn) {
@@ -48,7 +44,8 @@ ZEND_METHOD(DistributedLock, __construct)
 	}
 	manager->prefix = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Lock:"), 0);
 	manager->servers = zend_string_init(server->label, strlen(server->label), 0);
-	manager->engine = dlock_single_new(&DLOCK_G(pool), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix));
+	manager->engine = dlock_single_new(&DLOCK_G(pool), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix),
+		legacy);
 	dlock_server_release(server);
 	if (!manager->engine) {
 		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);

@@ -114,13 +114,14 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 	const char *end = text + len, *kind, *ttl, *renewed, *fence, *token;
 	size_t kind_len, ttl_len, renewed_len, fence_len, token_len;
 	int64_t milliseconds, is_renewed, fencing_token;
+	char own[DLOCK_TOKEN_MAX + 1] = "";
 
 	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len)
 			|| !field(&text, end, &renewed, &renewed_len) || !field(&text, end, &fence, &fence_len)
 			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
 			|| !number(renewed, renewed_len, &is_renewed)
 			|| !number(fence, fence_len, &fencing_token) || is_renewed > 1 || milliseconds == 0 || milliseconds > INT64_MAX / DLOCK_MS
-			|| token_len != DLOCK_TOKEN_LEN || text == end || end - text > DLOCK_RESOURCE_MAX) {
+			|| text == end || end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
@@ -130,7 +131,12 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 			(int) (kind_len > 20 ? 20 : kind_len), kind, name);
 		return NULL;
 	}
-	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, token, error);
+	if (!dlock_is_token(token, token_len, engine->ops->legacy_tokens)) {
+		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is none of this kind of lock");
+		return NULL;
+	}
+	memcpy(own, token, token_len);
+	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, own, error);
 	if (claim) {
 		claim->fencing_token = fencing_token;
 		claim->renewed = is_renewed == 1;

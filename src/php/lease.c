@@ -86,7 +86,7 @@ void dlock_lease_create(zval *value, dlock_claim *claim)
 	lease_object *lease = lease_from(Z_OBJ_P(value));
 
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE), claim->resource, claim->resource_len);
-	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, DLOCK_TOKEN_LEN);
+	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, strlen(claim->token));
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
 	/* Last: had memory run out above, the registry would still own the claim. */
 	lease->claim = claim;

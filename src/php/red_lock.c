@@ -152,8 +152,7 @@ ZEND_METHOD(RedLock, lock)
 
 static bool is_token(const zval *value)
 {
-	return Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) == DLOCK_TOKEN_LEN
-		&& strspn(Z_STRVAL_P(value), "0123456789abcdef") == DLOCK_TOKEN_LEN;
+	return Z_TYPE_P(value) == IS_STRING && dlock_is_token(Z_STRVAL_P(value), Z_STRLEN_P(value), false);
 }
 
 ZEND_METHOD(RedLock, unlock)

@@ -11,10 +11,15 @@ static void on_push(void *context, const redisReply *reply)
 {
 	dlock_inbox *inbox = context;
 
-	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 && reply->element[2]->type == REDIS_REPLY_STRING
-			&& reply->element[2]->len >= DLOCK_TOKEN_LEN) {
-		memcpy(inbox->told, reply->element[2]->str, DLOCK_TOKEN_LEN);
-		char *rest = reply->element[2]->str + DLOCK_TOKEN_LEN;
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || reply->element[2]->type != REDIS_REPLY_STRING) {
+		return;
+	}
+	char *text = reply->element[2]->str;
+	size_t len = strcspn(text, " ");
+	if (len > 0 && len <= DLOCK_TOKEN_MAX) {
+		char *rest = text + len;
+		memcpy(inbox->told, text, len);
+		inbox->told[len] = '\0';
 		inbox->grant.number = strtoll(rest, &rest, 10);
 		inbox->grant.fencing_token = strtoll(rest, NULL, 10);
 	}
@@ -149,7 +154,7 @@ int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)
 {
-	bool told = !memcmp(inbox->told, waiter, DLOCK_TOKEN_LEN);
+	bool told = !strcmp(inbox->told, waiter);
 
 	if (told) {
 		inbox->told[0] = '\0';

@@ -18,7 +18,7 @@ typedef struct dlock_inbox {
 	unsigned long subscribed; /* on the connection that was opened as the so manieth; 0: never */
 	dlock_call *subscribing;  /* NULL: not under way */
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_LEN];
-	char told[DLOCK_TOKEN_LEN + 1]; /* the waiter that was told last */
+	char told[DLOCK_TOKEN_MAX + 1]; /* the waiter that was told last */
 	dlock_grant grant;              /* that came with it */
 	struct dlock_inbox *next;
 } dlock_inbox;

@@ -1,6 +1,6 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "226b78d761eb1681bb626049c1400045a871804d"
+#define DLOCK_LUA_ACQUIRE_SHA1 "a423830af65d122c79f445b68c3598b8afbd8858"
 #define DLOCK_LUA_ACQUIRE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -66,6 +66,16 @@
 	"end\n" \
 	"end\n" \
 	"end\n" \
+	"local holder, others = not mine and value_of(lock), false\n" \
+	"if holder and ARGV[9] == '1' then\n" \
+	"local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
+	"if ends and #ends == 10 and tonumber(ends) < tonumber(redis.call('TIME')[1]) and redis.call('PTTL', lock) == -1 then\n" \
+	"redis.call('SET', lock, token, 'PX', ttl)\n" \
+	"mine = true\n" \
+	"else\n" \
+	"others = type(holder) ~= 'string' or string.sub(holder, 1, 11) ~= string.sub(token, 1, 11)\n" \
+	"end\n" \
+	"end\n" \
 	"if mine then\n" \
 	"if ticket ~= '0' then\n" \
 	"redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
@@ -82,18 +92,15 @@
 	"forget(queue, waiters, waiter)\n" \
 	"end\n" \
 	"end\n" \
-	"else\n" \
-	"local holder = value_of(lock)\n" \
-	"if holder == token then\n" \
+	"elseif holder == token then\n" \
 	"redis.call('PEXPIRE', lock, ttl)\n" \
 	"mine = true\n" \
 	"elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then\n" \
 	"return holder -- not a string, and it never ends: no lock of anybody's\n" \
 	"end\n" \
-	"end\n" \
 	"if not mine then\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
-	"pttl = pttl == -2 and GRACE or pttl\n" \
+	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
 	"return {0, pttl, -1, '0', 0}\n" \
 	"end\n" \

@@ -11,8 +11,6 @@ require __DIR__ . '/../inc/api.inc';
 $single = fn (...$options) => new DistributedLock(redis_server(), ...$options);
 $quorum = fn (...$options) => new RedLock(redis_servers(3), ...$options);
 
-fails(ValueError::class, 'DistributedLock::__construct(): Argument #8 ($legacy) must be false: this version does not share locks with SETNX/GETSET timestamp code', fn () => $single(legacy: true));
-
 foreach (['', 'Flag', 'THROW', 'ignore', "flag\0"] as $bad) {
     fails(ValueError::class, 'DistributedLock::__construct(): Argument #6 ($onLoss) must be either "flag" or "throw"', fn () => $single(onLoss: $bad), shown($bad));
     fails(ValueError::class, 'RedLock::__construct(): Argument #8 ($onLoss) must be either "flag" or "throw"', fn () => $quorum(onLoss: $bad), shown($bad));
@@ -21,9 +19,12 @@ fails(TypeError::class, 'DistributedLock::__construct(): Argument #5 ($renew) mu
 fails(TypeError::class, 'DistributedLock::__construct(): Argument #6 ($onLoss) must be of type string, null given', fn () => $single(onLoss: null));
 fails(TypeError::class, 'DistributedLock::__construct(): Argument #7 ($releaseOnShutdown) must be of type ?bool, int given', fn () => $single(releaseOnShutdown: 1));
 fails(TypeError::class, 'DistributedLock::__construct(): Argument #2 ($prefix) must be of type string, null given', fn () => $single(null));
+fails(TypeError::class, 'DistributedLock::__construct(): Argument #8 ($legacy) must be of type bool, null given', fn () => $single(legacy: null));
 fails(Error::class, 'Unknown named parameter $retryDelay', fn () => $single(retryDelay: 1));
+fails(Error::class, 'Unknown named parameter $legacy', fn () => $quorum(legacy: true));
 
 // All that may be said.
+same(null, thrown_by(fn () => $single(legacy: true)), 'legacy: true');
 foreach ([true, false, null] as $release) {
     foreach ([true, false, null] as $renew) {
         same(null, thrown_by(fn () => $single(prefix: 'p:', ttl: 5, timeout: 1, renew: $renew, onLoss: $renew ? 'throw' : 'flag', releaseOnShutdown: $release, legacy: false)), 'DistributedLock');

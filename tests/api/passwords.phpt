@@ -71,7 +71,7 @@ $failures = [
     fn () => new DistributedLock(['host' => 'h', 'auth' => SECRET, 'x' => SECRET]),
     fn () => new DistributedLock(['host' => 'redis://:' . SECRET . '@h']),
     fn () => new DistributedLock(server: 'redis://:' . SECRET . '@h', ttl: -1.0),
-    fn () => new DistributedLock('redis://:' . SECRET . '@h', legacy: true),
+    fn () => new DistributedLock('redis://:' . SECRET . '@h', legacy: []),
     fn () => new OwnLock('redis://:' . SECRET . '@h:0'),
     fn () => new RedLock(['redis://h', 'redis://:' . SECRET . '@h:0']),
     fn () => new RedLock(['redis://:' . SECRET . '@h', 'redis://:' . SECRET . '@h']),

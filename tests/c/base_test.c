@@ -406,6 +406,32 @@ static void test_wait_mask(void)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+static void test_token_forms(void)
+{
+	static const struct {
+		const char *text;
+		bool plain, legacy;
+	} forms[] = {
+		{ "0123456789abcdef0123456789abcdef", true, true }, { DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdef", false, true },
+		{ "", false, false }, { DLOCK_TOKEN_LEGACY, false, false }, { "0123456789abcdef0123456789abcde", false, false },
+		{ "0123456789abcdef0123456789abcdef0", false, false }, { "0123456789ABCDEF0123456789abcdef", false, false },
+		{ "0123456789abcdef0123456789abcde ", false, false }, { DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcde", false, false },
+		{ "9999999998:0123456789abcdef0123456789abcdef", false, false }, { DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdeg", false, false },
+		{ DLOCK_TOKEN_LEGACY DLOCK_TOKEN_LEGACY "456789abcdef0123456789", false, false },
+	};
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		size_t len = strlen(forms[i].text);
+		char *text = memcpy(malloc(len ? len : 1), forms[i].text, len); /* no more, so that a sanitizer sees what is read behind */
+		bad += dlock_is_token(text, len, false) != forms[i].plain || dlock_is_token(text, len, true) != forms[i].legacy;
+		free(text);
+	}
+	check(bad == 0, "the forms of tokens are told apart (%d)", bad);
+	check(!dlock_is_token("0123456789abcdef\0" "0123456789abcde", 32, true), "a NUL is no digit");
+	check(DLOCK_TOKEN_MAX == 43, "the longest token");
+}
+
 int main(void)
 {
 	dlock_process_init();
@@ -414,6 +440,7 @@ int main(void)
 	test_poll_ms();
 	test_token();
 	test_token_of_children();
+	test_token_forms();
 	test_jitter();
 	test_error();
 	test_process();

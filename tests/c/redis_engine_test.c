@@ -1080,6 +1080,91 @@ static void test_next_look(void)
 	check(bad == 0, "a waiter looks again within its bounds");
 }
 
+/* Beside holders that tell nobody when they go. */
+static void test_next_look_legacy(void)
+{
+	static const struct {
+		int64_t pttl, place;
+		int least_ms, most_ms;
+	} cases[] = {
+		{ -1, 0, 80, 120 }, { -1, -1, 80, 120 }, { -1, 4, 400, 600 }, { -1, 50, 1590, 2300 }, { -1, INT64_MAX / 2, 1590, 2300 },
+		{ 60000, 0, 1590, 2300 }, { 10, 0, 10, 20 },
+	};
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_answer answer = { .pttl = cases[i].pttl, .place = cases[i].place };
+		for (int k = 0; k < 200; k++) {
+			dlock_nanos look = dlock_next_look_legacy(&answer) - dlock_now();
+			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
+		}
+	}
+	check(bad == 0, "a waiter looks again within its bounds (%d)", bad);
+}
+
+/* ---- timestamps of older code ---- */
+
+static void test_legacy(void)
+{
+	client c = client_of(&server, READ_TIMEOUT), plain = client_of(&server, READ_TIMEOUT);
+	c.engine->legacy = true;
+	dlock_claim *claim = claim_on(&c, "legacy", 60000), *waiter = claim_on(&c, "legacy", 60000), *other = claim_on(&plain, "legacy", 60000);
+
+	server_do(&server, "SET " PREFIX "legacy 1500000000");
+	check(acquire(&plain, other, 0) == DLOCK_TIMEOUT, "a timestamp is no business of an ordinary claim");
+	check(acquire(&c, claim, 0) == DLOCK_OK && has(&server, claim), "an ended one is taken over");
+	check(strlen(claim->token) == DLOCK_TOKEN_MAX && server_integer(&server, "PTTL " PREFIX "legacy") > 50000, "with a lease time");
+	check(acquire(&c, waiter, 50) == DLOCK_TIMEOUT && has(&server, claim), "and kept");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, 50000) == DLOCK_OK, "checked and extended");
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && has_nobody(&server, "legacy"), "released");
+	server_do(&server, "SET " PREFIX "legacy 9999999998");
+	claim->state = DLOCK_CLAIM_NEW;
+	check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "one in the future is waited for");
+	check(!strcmp(server_text(&server, "GET " PREFIX "legacy"), "9999999998") && server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy}") == 0,
+		"and left alone, with no queue");
+	server_do(&server, "DEL " PREFIX "legacy");
+	dlock_claim_free(claim);
+	dlock_claim_free(waiter);
+	dlock_claim_free(other);
+	client_free(&c);
+	client_free(&plain);
+}
+
+static bool somebody_waits(void *context)
+{
+	(void) context;
+	return server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy-queue}") == 1;
+}
+
+/* Tokens of both lengths in one queue, each process with its own. */
+static void test_legacy_handed_over(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	c.engine->legacy = true;
+	dlock_claim *claim = claim_on(&c, "legacy-queue", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	for (int legacy = 0; legacy < 2; legacy++) {
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			client own = client_of(&server, READ_TIMEOUT);
+			own.engine->legacy = legacy;
+			dlock_claim *waiter = claim_on(&own, "legacy-queue", 60000);
+			_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->waited && has(&server, waiter)
+				&& release(&own, waiter) == DLOCK_OK ? 0 : 1);
+		}
+		check(eventually(somebody_waits, NULL), "a process waits");
+		sleep_ms(50);
+		dlock_nanos start = dlock_now();
+		check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "handed over to a token %s a prefix", legacy ? "with" : "without");
+		check(dlock_now() - start < DLOCK_SECOND, "as soon as it was told, not when it looked again");
+		claim->state = DLOCK_CLAIM_NEW;
+		check(acquire(&c, claim, 5000) == DLOCK_OK, "and back");
+	}
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -1099,7 +1184,8 @@ int main(int argc, char **argv)
 		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "contention", test_contention },
 		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
 		{ "fencing", test_fencing }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },
-		{ "restart", test_restart },
+		{ "restart", test_restart }, { "next look, legacy", test_next_look_legacy }, { "legacy", test_legacy },
+		{ "legacy handed over", test_legacy_handed_over },
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

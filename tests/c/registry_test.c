@@ -298,11 +298,31 @@ static void test_claims(void)
 		"a claim of a given token");
 	dlock_claim *other = dlock_claim_new(&counts.base, "x", 1, 5, NULL, &error);
 	check(strlen(other->token) == DLOCK_TOKEN_LEN && other->state == DLOCK_CLAIM_NEW && dlock_claim_is_mine(other), "and of a new one");
+	counts.base.legacy = true;
+	dlock_claim *legacy = dlock_claim_new(&counts.base, "x", 1, 5, NULL, &error);
+	check(dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX, "of a longer one");
+	char before[DLOCK_TOKEN_MAX + 1];
+	strcpy(before, legacy->token);
+	check(dlock_claim_renew_token(legacy, &error) == DLOCK_OK && strcmp(before, legacy->token)
+		&& dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX, "which is renewed");
+	dlock_claim *attached = dlock_claim_new(&counts.base, "x", 1, 5, given, &error);
+	check(!strcmp(attached->token, given), "of a given shorter one");
+	dlock_registry registry = { NULL };
+	dlock_claim *twin = dlock_claim_new(&counts.base, "x", 1, 5, legacy->token + sizeof DLOCK_TOKEN_LEGACY - 1, &error);
+	dlock_registry_add(&registry, twin);
+	dlock_registry_add(&registry, legacy);
+	check(dlock_registry_find(&registry, legacy->token) == legacy && dlock_registry_find(&registry, twin->token) == twin
+		&& !dlock_registry_find(&registry, DLOCK_TOKEN_LEGACY), "and each is found by its whole token");
+	dlock_registry_remove(&registry, twin);
+	dlock_registry_remove(&registry, legacy);
+	dlock_claim_free(twin);
+	dlock_claim_free(attached);
+	dlock_claim_free(legacy);
 	dlock_engine_release(&counts.base);
 	check(counts.destroyed == 0, "claims keep the engine");
 	dlock_claim_free(claim);
 	dlock_claim_free(other);
-	check(counts.destroyed == 1 && counts.disposed == 2 && counts.released + counts.abandoned == 0,
+	check(counts.destroyed == 1 && counts.disposed == 5 && counts.released + counts.abandoned == 0,
 		"and free it last, without a word to a server");
 }
 

@@ -10,9 +10,11 @@
 -- ARGV[5] the waiter (with grants: the token)
 -- ARGV[6] the waiter's inbox; '': do not queue
 -- ARGV[7] the waiter's ticket; 0: the server's time in us        ARGV[8] the number of this request, as a sign of life
+-- ARGV[9] 1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then. Otherwise left out
 --
 -- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, place in the queue, ticket,
--- 1 if it was not in the queue before} when not.
+-- 1 if it was not in the queue before} when not; negative ms: unknown. With ARGV[9] they are unknown beside every holder of
+-- another kind: it may go at any time, and tells nobody.
 -- A repeated request finds its own token and gets a lease anew, so that a lost reply, or a lost grant, does no harm.
 -- Cost: O(1), four commands, for a free lock that nobody waits for; O(log n) with n waiters.
 --#include fencing.lua
@@ -27,6 +29,18 @@ end
 
 -- What follows costs more, to define alone; the common case is over.
 --#include handover.lua
+local holder, others = not mine and value_of(lock), false
+if holder and ARGV[9] == '1' then
+	-- Ended by the older code's own rule: $value < time(), where nothing but the value says when. Ten digits: a 1 that is
+	-- still to get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is than its whole part.
+	local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))
+	if ends and #ends == 10 and tonumber(ends) < tonumber(redis.call('TIME')[1]) and redis.call('PTTL', lock) == -1 then
+		redis.call('SET', lock, token, 'PX', ttl)
+		mine = true
+	else
+		others = type(holder) ~= 'string' or string.sub(holder, 1, 11) ~= string.sub(token, 1, 11)
+	end
+end
 if mine then
 	-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the way.
 	-- Who has a ticket keeps the place that goes with it, here too: else each of two could be first on other servers.
@@ -45,18 +59,15 @@ if mine then
 			forget(queue, waiters, waiter)
 		end
 	end
-else
-	local holder = value_of(lock)
-	if holder == token then
-		redis.call('PEXPIRE', lock, ttl)
-		mine = true
-	elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then
-		return holder -- not a string, and it never ends: no lock of anybody's
-	end
+elseif holder == token then
+	redis.call('PEXPIRE', lock, ttl)
+	mine = true
+elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then
+	return holder -- not a string, and it never ends: no lock of anybody's
 end
 if not mine then
 	local pttl = redis.call('PTTL', lock)
-	pttl = pttl == -2 and GRACE or pttl
+	pttl = pttl == -2 and GRACE or others and -1 or pttl
 	if inbox == '' then
 		return {0, pttl, -1, '0', 0}
 	end

@@ -1,0 +1,31 @@
+--TEST--
+Processes with an old class (timestamps and GETSET) and processes with legacy: true never hold one lock together, whoever is killed
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/legacy.inc';
+
+$resources = array_map(unique(...), ['a', 'b', 'c']);
+$result = fleet_run(new Fleet('getset', redis_addresses()[0], $resources, OLD_EXPIRE - 2), 'getset');
+same([], $result['overlaps'], 'overlaps');
+foreach (['new', 'getset'] as $kind) {
+    holds($result['sections'][$kind] > 20, "$kind: had sections", $result);
+    holds($result['killed in a section'][$kind] > 0, "$kind: holders were killed", $result);
+}
+
+// Whatever the dead left is taken again, by ours.
+$locks = new DistributedLock(redis_server(), legacy: true);
+foreach ($resources as $resource) {
+    same(true, $locks->lock($resource, 30) && $locks->release($resource), "$resource afterwards");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,83 @@
+--TEST--
+legacy: true: waiters find out soon that a holder of the old kind has gone, and are served in order
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+require __DIR__ . '/../inc/legacy.inc';
+
+$locks = new Locks('DistributedLock', [redis_addresses()[0]], options: ['legacy' => true]);
+[$redis] = $locks->raw();
+$now = (int) $redis->cmd('TIME')[0];
+$holders = [
+    'a timestamp, deleted' => [['SET', $now + 1000], 'DEL'],
+    'a timestamp, ended' => [['SET', $now + 1000], 'SET', $now - 1],
+    'a timestamp with a fraction, ended' => [['SET', $now + 1000 . '.25'], 'SET', $now - 1 . '.75'],
+    'an old holder with a TTL, deleted' => [['SET', $now + 1000, 'EX', 1000], 'DEL'],
+];
+foreach ($holders as $name => [$take, $end]) {
+    $resource = unique($name);
+    $key = Locks::key($resource);
+    $redis->cmd(array_shift($take), $key, ...$take);
+    $line = $locks->line(3, $resource, gate());
+    $redis->cmd($end, $key, ...array_slice($holders[$name], 2));
+    foreach ($line as $i => $waiter) {
+        // Another one that only tries never comes before those who wait.
+        same(null, $locks->manager()->tryAcquire($resource), "$name: the next one, before waiter $i has gone");
+        [, , $held] = $waiter->hear();
+        same(true, $held, "$name: waiter $i");
+        same(2 - $i, $locks->waiting($resource), "$name: waiting behind waiter $i");
+        same(1, preg_match('/^9999999999:[0-9a-f]{32}$/D', $redis->cmd('GET', $key)), "$name: the value under waiter $i");
+        $waiter->say('release');
+        same(true, $waiter->result(), "$name: release() of waiter $i");
+    }
+    $locks->waitUntilQueuesGone($resource);
+    same(0, $redis->cmd('EXISTS', $key), "$name: in the end");
+}
+
+// Whoever comes first takes it over for the first in the queue, who has been there for longer.
+$resource = unique('for another');
+$redis->cmd('SET', Locks::key($resource), $now + 1000);
+[$waiter] = $locks->line(1, $resource);
+$waiter->signal(SIGSTOP);
+$redis->cmd('SET', Locks::key($resource), $now - 1);
+same(null, $locks->manager()->tryAcquire($resource), 'one who only tries');
+same(1, preg_match('/^9999999999:/', $redis->cmd('GET', Locks::key($resource))), 'the lock is the first waiter\'s');
+within(1, $redis->cmd('PTTL', Locks::key($resource)), 3000, 'the grant in ms');
+$waiter->signal(SIGCONT);
+same(true, $waiter->hear()[2], 'the first waiter');
+$waiter->say('release');
+same(true, $waiter->result(), 'its release()');
+
+// How often they ask: the first about ten times a second, those behind it less, and all rarely where the holder is ours.
+$own = private_locks('DistributedLock');
+$own = new Locks('DistributedLock', $own->addresses, $own->servers, options: ['legacy' => true]);
+[$redis] = $own->raw();
+$asked = function (string $resource, int $waiters) use ($own, $redis) {
+    $line = $own->line($waiters, $resource);
+    $redis->cmd('CONFIG', 'RESETSTAT');
+    pass_time(3);
+    $count = command_counts($redis)['evalsha'] ?? 0;
+    foreach ($line as $waiter) {
+        $waiter->kill();
+    }
+    return $count;
+};
+$redis->cmd('SET', Locks::key('old'), $now + 1000);
+within(8, $asked('old', 1), 40, 'questions of one waiter in 3 s behind an old holder');
+$redis->cmd('SET', Locks::key('old with a TTL'), $now + 1000, 'EX', 1000);
+within(8, $asked('old with a TTL', 1), 40, 'questions of one behind an old holder with a TTL');
+within(10, $asked('old', 8), 8 * 30 - 100, 'questions of eight');
+$lease = $own->manager()->acquire('new', 0, 100);
+within(1, $asked('new', 3), 3 * 4, 'questions of three in 3 s behind a holder of ours');
+echo "done\n";
+?>
+--EXPECT--
+done
