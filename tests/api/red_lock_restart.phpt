@@ -37,7 +37,7 @@ wait_for(fn () => min(array_map(fn ($server) => $server->uptime(), $own)) >= 8, 
 same(true, $red->unlock($red->lock($resource, 5_000)), 'lock() on old servers');
 
 // The holder's majority restarts. The third server had not answered it in time.
-$lease = $red->acquire($resource);
+$lease = $red->acquire($resource, ttl: 5);
 $first = $lease->fencingToken;
 wait_for(fn () => $own[2]->raw()->cmd('DEL', $resource) === 1, 20, 'the key on the third');
 $own[0]->restart();

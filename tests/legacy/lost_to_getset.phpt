@@ -27,7 +27,7 @@ $race = function (string $name) use ($redis, $legacy) {
     same([(string) $end, -1], [$redis->cmd('GET', $key), $redis->cmd('PTTL', $key)], "$name: what is there now");
     // It is nobody's else, so there is no harm in our going on until we ask.
     holds($lease->isHeld(), "$name: isHeld()");
-    holds(now() + $lease->remaining() < $end, "$name: the lease ends before the timestamp that replaced it");
+    holds(wall_clock() + $lease->remaining() < $end, "$name: the lease ends before the timestamp that replaced it");
     return [$lease, $key, (string) $end];
 };
 

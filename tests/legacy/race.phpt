@@ -22,7 +22,7 @@ foreach ([[4, 0], [3, 3]] as [$new, $old]) {
             $lock = $i < $new ? new NewLock(new DistributedLock(redis_server(), ttl: 2, legacy: true), $resource)
                 : new GetsetLock(redis_raw(), "Lock:$resource");
             while (($at = $hear()) !== null) {
-                pass_time($at - now()); // all in the same moment
+                pass_time($at - wall_clock()); // all in the same moment
                 $say($lock->try());
                 $hear() && $lock->release();
             }
@@ -32,7 +32,7 @@ foreach ([[4, 0], [3, 3]] as [$new, $old]) {
     $rounds = [0, 0, 0];
     for ($round = 0; $round < ROUNDS; $round++) {
         $redis->cmd('SET', "Lock:$resource", time() - 5);
-        $at = now() + 0.001;
+        $at = wall_clock() + 0.001;
         foreach ($processes as $process) {
             $process->say($at);
         }

@@ -18,10 +18,10 @@ $ways = [
     '$value < time()' => fn (string $value) => $value < time(),
     '$value <= time()' => fn (string $value) => $value <= time(),
     'time() > $value' => fn (string $value) => time() > $value,
-    '$value < now()' => fn (string $value) => $value < now(),
+    '$value < wall_clock()' => fn (string $value) => $value < wall_clock(),
     '(int) $value < time()' => fn (string $value) => (int) $value < time(),
     'intval($value) <= time()' => fn (string $value) => intval($value) <= time(),
-    '(float) $value < now()' => fn (string $value) => (float) $value < now(),
+    '(float) $value < wall_clock()' => fn (string $value) => (float) $value < wall_clock(),
     'strcmp($value, time()) < 0' => fn (string $value) => strcmp($value, (string) time()) < 0,
     '$value <=> time()' => fn (string $value) => ($value <=> time()) < 0,
     '$value - time() < 0' => fn (string $value) => @($value - time()) < 0,
@@ -60,10 +60,10 @@ $make = function (string $payload) {
     return 'dlock1.' . rtrim(strtr(base64_encode($raw), '+/', '-_'), '=');
 };
 $digits = str_repeat('a', 32);
-fails(Dlock\LeaseLostException::class, '*', fn () => $plain->attach($make("single|1000|1|9999999999:$digits|x")), 'a form that is right');
+fails(Dlock\LeaseLostException::class, '*', fn () => $plain->attach($make("single|1000|0|1|9999999999:$digits|x")), 'a form that is right');
 foreach (['9999999999:', "9999999998:$digits", "9999999999:{$digits}a", '9999999999:' . substr($digits, 1), '9999999999:' . str_repeat('g', 32),
     "9999999999:9999999999:" . substr($digits, 11), str_repeat('A', 32), str_repeat("\0", 32), str_repeat('a', 43)] as $token) {
-    fails(ValueError::class, '*must be a handle*', fn () => $legacy->attach($make("single|1000|1|$token|x")), shown($token));
+    fails(ValueError::class, '*must be a handle*', fn () => $legacy->attach($make("single|1000|0|1|$token|x")), shown($token));
 }
 $red = new RedLock(redis_servers(3));
 fails(ValueError::class, '*must be a handle*', fn () => $red->attach($make("quorum|1000|1|9999999999:$digits|x")), 'for RedLock');
