@@ -408,7 +408,7 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 				claim->placed |= server;
 			}
 		}
-		if (call && votes->votes[i] != VOTE_NO && (call->sent || call->state == DLOCK_CALL_PENDING)) {
+		if (votes->votes[i] != VOTE_NO && dlock_call_may_count(call)) {
 			claim->asked |= UINT64_C(1) << i;
 		}
 		if (call && call->state == DLOCK_CALL_PENDING) {

@@ -119,6 +119,18 @@ dlock_call *dlock_call_holder(dlock_keys keys)
 
 /* ---- replies ---- */
 
+/* What Redis says to a long command of somebody who has not logged in. */
+#define UNAUTHENTICATED "ERR Protocol error: unauthenticated"
+
+bool dlock_call_may_count(const dlock_call *call)
+{
+	if (!call || (!call->sent && call->state != DLOCK_CALL_PENDING)) {
+		return false;
+	}
+	return call->state != DLOCK_CALL_ANSWERED || call->reply->type != REDIS_REPLY_ERROR
+		|| (strncmp(call->reply->str, "NOAUTH", 6) && strncmp(call->reply->str, UNAUTHENTICATED, strlen(UNAUTHENTICATED)));
+}
+
 #define NEEDED_PASSWORD "; give the password in the server's specification"
 #define NEEDED_RIGHTS "; the user needs the commands and keys that the README lists"
 #define NO_CLUSTER "; it is a node of a Redis Cluster: locks need one server, or RedLock"
@@ -130,8 +142,7 @@ static const char *advice(const char *reply)
 		const char *code, *text;
 	} known[] = {
 		{ "NOAUTH", NEEDED_PASSWORD },
-		/* What Redis says to a long command of somebody who has not logged in. */
-		{ "ERR Protocol error: unauthenticated", NEEDED_PASSWORD },
+		{ UNAUTHENTICATED, NEEDED_PASSWORD },
 		{ "NOPERM", NEEDED_RIGHTS }, { "ERR The user executing the script", NEEDED_RIGHTS },
 		{ "READONLY", "; it is a replica: locks are taken on the master" },
 		{ "MOVED", NO_CLUSTER }, { "CROSSSLOT", NO_CLUSTER },

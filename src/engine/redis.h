@@ -71,6 +71,9 @@ dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing
 dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
 dlock_call *dlock_call_holder(dlock_keys keys);
 
+/* May the server have done what it was asked, or do it yet? Not where it says that it did not listen. */
+bool dlock_call_may_count(const dlock_call *call);
+
 /* What a call came to: its integer, or -1 with a message that names the server. */
 int64_t dlock_call_integer(const dlock_call *call, const dlock_conn *conn, dlock_error *error);
 

@@ -95,7 +95,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 		}
 	} else if (acquired < 0) {
 		/* The outcome is unknown: a late success must not lock everyone out until the ttl. */
-		if (call && (call->sent || base->state == DLOCK_CLAIM_WAITING)) {
+		if (dlock_call_may_count(call) || base->state == DLOCK_CLAIM_WAITING) {
 			give_back(base);
 		}
 		base->state = DLOCK_CLAIM_NEW;
