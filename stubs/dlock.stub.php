@@ -30,10 +30,10 @@ namespace {
          * @param string $prefix             the lock's key is exactly $prefix . $key
          * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one (INI dlock.ttl, 10)
          * @param float|null $timeout        longest wait in seconds of acquire() (INI dlock.timeout, 60)
-         * @param bool|null $renew           renew leases in the background; null: those acquired without an explicit ttl.
-         *                                   Not in this version: true is a ValueError, null renews nothing
+         * @param bool|null $renew           renew leases in the background; null: exactly those acquired without an
+         *                                   explicit ttl
          * @param string $onLoss             "flag" (Lease::isHeld() turns false) or "throw" (LeaseLostException in the running
-         *                                   code). Not in this version: "throw" is a ValueError
+         *                                   code, between two of its opcodes)
          * @param bool|null $releaseOnShutdown release at the request's end whatever it still holds (INI dlock.release_on_shutdown, 1)
          * @param bool $legacy               share locks with hosts still running SETNX/GETSET timestamp code, or SETNX and EXPIRE.
          *                                   Every host with this class then needs it, and a $ttl shorter than the expiry in
@@ -55,9 +55,9 @@ namespace {
          * Takes the lock for this object.
          *
          * @param int|float|null $timeout seconds to wait; null: without limit, 0: try once
-         * @param int|float|null $expire  seconds of lease; null: the object's $ttl
+         * @param int|float|null $expire  seconds of lease; null: the object's $ttl, renewed while the request runs
          * @return bool false when the time was over
-         * @throws \Dlock\ConnectionException
+         * @throws \Dlock\ConnectionException | \Dlock\DeadlockException
          */
         public function lock(string $key, int|float|null $timeout = null, int|float|null $expire = null): bool {}
 
@@ -248,7 +248,7 @@ namespace Dlock {
          *
          * @param string $resource    1 to 1024 bytes
          * @param float|null $timeout seconds; null: the manager's, 0: try once
-         * @param float|null $ttl     seconds of lease; null: the manager's. ZkLock: the session is the lease, a $ttl is a ValueError
+         * @param float|null $ttl     seconds of lease; null: the manager's, renewed while the holder runs. ZkLock: the session is the lease, a $ttl is a ValueError
          * @throws AcquireTimeoutException | ConnectionException | QuorumException | DeadlockException
          */
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease;
@@ -318,7 +318,7 @@ namespace Dlock {
         public function assertHeld(): void {}
 
         /**
-         * New lease time from now on.
+         * New lease time from now on, and for further renewals where it is renewed.
          *
          * @param float|null $ttl seconds; null: as before
          * @throws LeaseLostException | ConnectionException
@@ -344,7 +344,9 @@ namespace Dlock {
      * This process' counters since it started.
      *
      * @return array<string, int|float> acquisitions, waits (acquisitions that did not succeed at once), wait_time (seconds),
-     *         timeouts, releases, losses, connections (to Redis) and sessions (on ZooKeeper) opened
+     *         timeouts, releases, hand_overs_given (to a waiter, by a release; ZooKeeper does not tell), hand_overs_received,
+     *         renewals, renewal_failures (left without an answer), losses, connections and reconnections (to Redis), sessions
+     *         (on ZooKeeper). Under ZTS of this thread, but for the renewals
      */
     function stats(): array {}
 
