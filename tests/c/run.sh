@@ -70,7 +70,7 @@ makefile() {
 	echo "$build/%.o: %.c ; \$(CC) \$(CFLAGS) -DTHREADED= -MMD -c \$< -o \$@"
 	for name in "${tests[@]}"; do
 		case $name in
-			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$root"/src/{base,zk}/*.c "$root"/src/engine/{engine,zookeeper}.c)
+			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$here/thread_sanitizer.c" "$root"/src/{base,zk}/*.c "$root"/src/engine/{engine,zookeeper}.c)
 	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt -o \$@" ;;
 			*) echo "$build/$name: $(objects "$here/$name.c" $(helpers) $(sources))
 	\$(CC) \$(CFLAGS) \$^ -lhiredis -o \$@" ;;
