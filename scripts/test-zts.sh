@@ -13,7 +13,7 @@ set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 
-root=$PWD zts=$PWD/build/zts run=$PWD/build/zts/run.$$
+zts=$PWD/build/zts run=$PWD/build/zts/run.$$
 seconds=${DLOCK_ZTS_SECONDS:-30}
 readonly part=${DLOCK_ZTS_PARTS:-threads phpt} limit=600 # seconds for one round
 passed=0 failed=0
