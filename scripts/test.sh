@@ -9,6 +9,7 @@
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
+#   DLOCK_TEST_TSAN=1           the C unit tests under ThreadSanitizer as well (a minute)
 #   DLOCK_MODULE=/path/dlock.so test that build instead of making one
 #   DLOCK_SANITIZE, PHPIZE, PHP_CONFIG, DLOCK_BUILD_DIR   see scripts/build.sh
 set -euo pipefail
@@ -151,14 +152,17 @@ test_files() {
 	done | sort -u
 }
 
-# A PHP that was built without sanitizers can load a module that has them when their run time is there before it.
+# A PHP that was built with sanitizers needs nothing but an allocator that they see; one that was built without can load a
+# module that has them when their run time is there before it.
 # LD_PRELOAD is for PHP alone: the servers and the tools that tests start are not meant to run with it.
 sanitized_php() {
 	local cc=${CC:-gcc}
+	export USE_ZEND_ALLOC=0 UBSAN_OPTIONS=print_stacktrace=1
+	! ldd "$php" | grep -q libasan || return 0
 	"$cc" -shared -fPIC -O1 -o "$run/no_deepbind.so" tests/setup/no_deepbind.c
 	export DLOCK_TEST_PRELOAD
 	DLOCK_TEST_PRELOAD="$run/no_deepbind.so $("$cc" -print-file-name=libasan.so)"
-	export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:${ASAN_OPTIONS-} UBSAN_OPTIONS=print_stacktrace=1 USE_ZEND_ALLOC=0
+	export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:${ASAN_OPTIONS-}
 	printf '#!/bin/sh\nLD_PRELOAD="%s" exec %s "$@"\n' "$DLOCK_TEST_PRELOAD" "$php" > "$run/php"
 	chmod +x "$run/php"
 	php=$run/php
@@ -268,6 +272,7 @@ main() {
 	echo "Redis $DLOCK_TEST_REDIS $DLOCK_TEST_REDIS_AUTH, ZooKeeper $DLOCK_TEST_ZK"
 	if [ $# -eq 0 ]; then
 		run_part "C unit tests" c.log "programs" tests/c/run.sh
+		[ "${DLOCK_TEST_TSAN:-0}" != 1 ] || run_part "C unit tests under ThreadSanitizer" tsan.log "programs" env SANITIZE=thread tests/c/run.sh
 		run_part "Models" models.log "searches of models" scripts/check-models.sh
 	fi
 	run_phpt "$@"

@@ -532,6 +532,9 @@ ZEND_METHOD(DistributedLock, synchronized)
 	call.params = &lease;
 	call.param_count = 1;
 	zend_call_function(&call, &cache);
+	if (Z_ISREF_P(return_value)) { /* of a section that returns by reference: this method returns a value */
+		zend_unwrap_reference(return_value);
+	}
 	end_section(&lease);
 	zval_ptr_dtor(&lease);
 }

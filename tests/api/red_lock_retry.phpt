@@ -33,7 +33,10 @@ same('taken', $red->lock('taken')['resource'] ?? null, 'lock() of what becomes f
 $port = closed_port();
 $red = new RedLock([$server->dsn(), "redis://127.0.0.1:$port"], 1, 4);
 $counts = sent_commands($redis, fn () => same(false, $red->lock('free'), 'lock() without a quorum'));
-same(8, array_sum($counts), 'four attempts, and four votes given back');
+same(4, $counts['evalsha'] ?? 0, 'four attempts');
+// An attempt is over when the other server refuses the connection, which may be before this one has answered. Whether it
+// had queued then, it did not hear; so it leaves the queue besides.
+within(4, $counts['eval'] ?? 0, 8, 'four votes given back');
 same(0, $redis->cmd('EXISTS', 'free'), 'the vote');
 echo "done\n";
 ?>

@@ -70,7 +70,7 @@ makefile() {
 	echo "$build/%.o: %.c ; \$(CC) \$(CFLAGS) -DTHREADED= -MMD -c \$< -o \$@"
 	for name in "${tests[@]}"; do
 		case $name in
-			zk_*) echo "$build/$name: $(objects "$here/$name.c" $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
+			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$here/thread_sanitizer.c" $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
 	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt -lhiredis -o \$@" ;;
 			*) echo "$build/$name: $(objects "$here/$name.c" $(helpers) $(sources))
 	\$(CC) \$(CFLAGS) \$^ -lhiredis -o \$@" ;;

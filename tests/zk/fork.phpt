@@ -87,7 +87,9 @@ $zk = zk_raw();
 $lock = new ZkLock(zk_hosts());
 $resource = unique();
 $lease = $lock->acquire("$resource-0", 0);
-$count = fn () => ['threads' => count(scandir('/proc/self/task')) - 2, 'descriptors' => count(scandir('/proc/self/fd')) - 2];
+// Not /proc/self: a thread-safe PHP keeps what a path leads to, and a child would look at its parent.
+$proc = fn () => '/proc/' . getmypid();
+$count = fn () => ['threads' => count(scandir($proc() . '/task')) - 2, 'descriptors' => count(scandir($proc() . '/fd')) - 2];
 $before = $count();
 for ($i = 1; $i <= 20; $i++) {
     $child = fork_child(function () use ($lock, $lease, $resource, $i, $count) {

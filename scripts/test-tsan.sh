@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds the layers below PHP and their tests (tests/c) with ThreadSanitizer, and runs them against servers of their own.
+# Takes a minute. scripts/test.sh does the same besides everything else with DLOCK_TEST_TSAN=1. The last line is the
+# result: "N passed, N failed".
+#
+#   scripts/test-tsan.sh [TEST [WORD]]    see tests/c/run.sh; what is not reported as the project's own is in
+#                                         tests/c/thread_sanitizer.c
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+run=$PWD/build/tsan.$$
+
+clean_up() {
+	tests/setup/servers.sh stop "$run" || true
+	rm -rf "$run"
+}
+
+scripts/install-deps.sh
+mkdir -p "$run"
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+tests/setup/servers.sh start "$run" $$
+# shellcheck disable=SC1091
+. "$run/env"
+SANITIZE=thread tests/c/run.sh "$@"
