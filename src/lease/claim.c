@@ -109,6 +109,9 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	/* A renewal that was answered meanwhile would count for a lease time that is no longer true. */
 	dlock_renewal_pause(claim);
 	dlock_status status = keep(claim, claim->engine->ops->extend(claim, ttl, error), error);
+	if (claim->ttl > 0) {
+		dlock_renewal_change_ttl(claim, ttl, status == DLOCK_OK);
+	}
 	dlock_renewal_resume(claim);
 	return status;
 }

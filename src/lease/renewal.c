@@ -20,6 +20,7 @@ void dlock_renewal_stop(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_end(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_pause(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_resume(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered) { (void) claim, (void) ttl, (void) answered; }
 dlock_renewal_counts dlock_renewal_count(void) { return (dlock_renewal_counts) { 0 }; }
 void dlock_renewal_shutdown(void) {}
 
@@ -607,9 +608,19 @@ void dlock_renewal_resume(dlock_claim *claim)
 	if (renewal) {
 		pthread_mutex_lock(&list);
 		renewal->paused = false;
-		renewal->ttl = claim->ttl;
 		renewal->due = next_due(renewal, dlock_now());
 		wake_for(renewal->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
+		pthread_mutex_unlock(&list);
+	}
+}
+
+void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered)
+{
+	dlock_renewal *renewal = claim->renewal;
+
+	if (renewal) {
+		pthread_mutex_lock(&list);
+		renewal->ttl = answered ? ttl : earlier(ttl, renewal->ttl);
 		pthread_mutex_unlock(&list);
 	}
 }

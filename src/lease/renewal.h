@@ -38,6 +38,10 @@ void dlock_renewal_end(dlock_claim *claim);
 void dlock_renewal_pause(dlock_claim *claim);
 void dlock_renewal_resume(dlock_claim *claim);
 
+/* Between these two: the lease time that the holder asked for. Where the answer is missing, it may be set at any time, also
+ * behind renewals; so these ask for no more than that, until an answer shows which one is true. */
+void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered);
+
 /* Of this process, since it started. */
 typedef struct {
 	unsigned long renewals, failures; /* answered, and left without an answer */

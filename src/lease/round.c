@@ -64,7 +64,7 @@ void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl)
 		if (!seat->conn) {
 			seat->conn = dlock_pool_conn(pool, round->servers[i]);
 		}
-		seat->extension = dlock_call_extend(keys_of(round), round->token, ttl);
+		seat->extension = dlock_call_renew(keys_of(round), round->token, ttl);
 		if (!seat->conn || !seat->extension) {
 			drop(&seat->extension);
 			continue;
