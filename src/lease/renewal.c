@@ -583,7 +583,9 @@ void dlock_renewal_end(dlock_claim *claim)
 	pthread_mutex_lock(&list);
 	renewal->claim = NULL;
 	renewal->asking = false;
-	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_unsettled(&renewal->round))) {
+	/* Once something was said for it, its end is the thread's: calls are counted without a mutex. */
+	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_calls(&renewal->round)
+			&& !dlock_round_has_unsettled(&renewal->round))) {
 		remove_and_free(renewal);
 	} else {
 		dlock_bell_ring(&service.bell);

@@ -141,6 +141,16 @@ bool dlock_round_is_busy(dlock_round *round)
 	return busy;
 }
 
+bool dlock_round_has_calls(const dlock_round *round)
+{
+	for (int i = 0; i < round->count; i++) {
+		if (round->seats[i].extension || round->seats[i].repair) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool dlock_round_has_unsettled(const dlock_round *round)
 {
 	for (int i = 0; i < round->count; i++) {

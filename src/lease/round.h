@@ -40,6 +40,9 @@ void dlock_round_repair(dlock_round *round, dlock_nanos ttl);
 /* Lets go of the calls that are over. Is any still under way? */
 bool dlock_round_is_busy(dlock_round *round);
 
+/* Has it calls that a connection may have as well, be it that their time is over? Then who uses that must dispose of it. */
+bool dlock_round_has_calls(const dlock_round *round);
+
 /* The holder has released the lease, over other connections: takes back a repair that may come behind that. */
 bool dlock_round_has_unsettled(const dlock_round *round);
 void dlock_round_take_back(dlock_round *round, dlock_nanos ttl);
