@@ -137,7 +137,7 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 		return lost(claim, error);
 	}
 	bool was_lost = dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST;
-	dlock_renewal_end(claim); /* before the release is sent: nothing is renewed behind it */
+	dlock_renewal_end(claim, true); /* before the release is sent: nothing is renewed behind it */
 	dlock_status status = claim->engine->ops->release(claim, error);
 	if (status == DLOCK_OK && was_lost) {
 		status = lost(claim, error); /* deleted, but its time was over */
@@ -149,7 +149,7 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 
 void dlock_claim_abandon(dlock_claim *claim)
 {
-	dlock_renewal_end(claim);
+	dlock_renewal_end(claim, true);
 	if (dlock_claim_is_mine(claim) && (is_held(claim) || claim->state == DLOCK_CLAIM_WAITING)) {
 		claim->engine->ops->abandon(claim);
 		claim->state = DLOCK_CLAIM_RELEASED;
@@ -160,7 +160,7 @@ void dlock_claim_free(dlock_claim *claim)
 {
 	dlock_engine *engine = claim->engine;
 
-	dlock_renewal_end(claim);
+	dlock_renewal_end(claim, false);
 	if (engine->ops->dispose) {
 		engine->ops->dispose(claim);
 	}

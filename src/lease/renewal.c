@@ -17,7 +17,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 
 bool dlock_renewal_is_endless(const dlock_claim *claim) { (void) claim; return false; }
 void dlock_renewal_stop(dlock_claim *claim) { (void) claim; }
-void dlock_renewal_end(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_end(dlock_claim *claim, bool take_back) { (void) claim, (void) take_back; }
 void dlock_renewal_pause(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_resume(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered) { (void) claim, (void) ttl, (void) answered; }
@@ -48,6 +48,7 @@ typedef struct dlock_renewal {
 
 	/* Under the list's mutex. */
 	dlock_claim *claim; /* NULL: its owner has ended it */
+	bool take_back;     /* and what it may have set since */
 	dlock_process process;
 	bool renew, endless, paused;
 	bool asking;     /* a round is under way, and its result is of interest */
@@ -220,10 +221,15 @@ static bool is_due_soon(const dlock_renewal *renewal, dlock_nanos now)
 		&& renewal->due <= now + renewal->ttl / 12;
 }
 
+static bool has_to_take_back(const dlock_renewal *renewal)
+{
+	return renewal->take_back && dlock_round_has_unsettled(&renewal->round);
+}
+
 /* What is to be said about one lease; nothing of it is on its way. */
 static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 {
-	if (!renewal->claim && dlock_round_has_unsettled(&renewal->round)) {
+	if (has_to_take_back(renewal)) {
 		renewal->todo = TAKE_BACK;
 	} else if (!renewal->claim || renewal->paused) {
 		renewal->todo = NOTHING;
@@ -254,7 +260,7 @@ static dlock_renewal *look_over(dlock_nanos *wake)
 		if (renewal->claim && !renewal->paused) {
 			*wake = earlier(*wake, update(renewal, now));
 			due = due || (!renewal->asking && is_renewing(renewal, now) && renewal->due <= now);
-		} else if (!renewal->claim && !renewal->busy && !dlock_round_has_unsettled(&renewal->round)) {
+		} else if (!renewal->claim && !renewal->busy && !has_to_take_back(renewal)) {
 			remove_and_free(renewal);
 		}
 	}
@@ -572,7 +578,7 @@ void dlock_renewal_stop(dlock_claim *claim)
 	}
 }
 
-void dlock_renewal_end(dlock_claim *claim)
+void dlock_renewal_end(dlock_claim *claim, bool take_back)
 {
 	dlock_renewal *renewal = claim->renewal;
 
@@ -583,9 +589,10 @@ void dlock_renewal_end(dlock_claim *claim)
 	pthread_mutex_lock(&list);
 	renewal->claim = NULL;
 	renewal->asking = false;
+	renewal->take_back = take_back;
 	/* Once something was said for it, its end is the thread's: calls are counted without a mutex. */
 	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_calls(&renewal->round)
-			&& !dlock_round_has_unsettled(&renewal->round))) {
+			&& !has_to_take_back(renewal))) {
 		remove_and_free(renewal);
 	} else {
 		dlock_bell_ring(&service.bell);
