@@ -40,6 +40,7 @@ void dlock_renewal_shutdown(void) {}
 /* How long the end of the process waits for the thread, which may be in the resolver. */
 #define JOIN_TIME (2 * DLOCK_SECOND)
 #define DRAIN_TIME (100 * DLOCK_MS)
+#define LOOK_DEAF (10 * DLOCK_MS)
 
 /* One lease that is looked after. */
 typedef struct dlock_renewal {
@@ -132,7 +133,8 @@ static dlock_nanos next_due(const dlock_renewal *renewal, dlock_nanos now)
 	dlock_nanos left = atomic_load(&renewal->claim->deadline);
 
 	left = left == DLOCK_OVER ? 0 : left - now;
-	return now + earlier(left, renewal->ttl) / 3;
+	dlock_nanos pause = earlier(left, renewal->ttl) / 3;
+	return now + (pause < DLOCK_MS ? DLOCK_MS : pause); /* however short it is, not as fast as servers can answer */
 }
 
 /* Soon, but not so soon that a server which comes back is met by a crowd. */
@@ -157,16 +159,18 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 {
 	dlock_claim *claim = renewal->claim;
 	dlock_nanos now = dlock_now();
+	bool lives;
 
 	switch (result) {
 	case DLOCK_ROUND_OPEN:
 		return;
 	case DLOCK_ROUND_KEPT:
-		dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
+		lives = dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
 		atomic_store(&claim->uncertain, false);
 		atomic_fetch_add(&service.renewals, 1);
 		renewal->due = next_due(renewal, now);
-		renewal->todo = renewal->round.count > renewal->round.quorum ? REPAIR : NOTHING;
+		/* What its holder was told is lost gets no more keys. */
+		renewal->todo = lives && renewal->round.count > renewal->round.quorum ? REPAIR : NOTHING;
 		break;
 	case DLOCK_ROUND_GONE:
 		atomic_store(&claim->deadline, DLOCK_OVER);
@@ -346,7 +350,7 @@ static int collect(void)
 		service.polled = polled ? polled : service.polled;
 		service.room = fds && polled ? 2 * count : service.room;
 	}
-	if (service.room == 0) {
+	if (service.room == 0) { /* out of memory */
 		return 0;
 	}
 	service.fds[0] = (struct pollfd) { .fd = service.bell.read_fd, .events = POLLIN };
@@ -368,7 +372,8 @@ static void *keep(void *unused)
 	while ((wake = work()) >= 0) {
 		int count = collect();
 		pthread_mutex_unlock(&awake);
-		int ready = dlock_wait_poll(service.fds, count, wake, NULL);
+		/* Where it cannot hear the bell, it looks by itself. */
+		int ready = dlock_wait_poll(service.fds, count, count > 0 ? wake : earlier(wake, dlock_now() + LOOK_DEAF), NULL);
 		pthread_mutex_lock(&awake);
 		if (ready > 0 && service.fds[0].revents) {
 			dlock_bell_silence(&service.bell);
@@ -549,7 +554,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	renewal->context = upkeep->context;
 	renewal->due = upkeep->renew ? next_due(renewal, now) : DLOCK_FOREVER;
 	claim->renewal = renewal;
-	claim->renewed = upkeep->renew;
+	claim->renewed |= upkeep->renew;
 	pthread_mutex_lock(&list);
 	link_in(renewal);
 	wake_for(upkeep->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
