@@ -60,6 +60,7 @@ typedef struct dlock_renewal {
 
 	/* The thread's; its owner may look at it while it is not busy. */
 	bool busy; /* something is to be sent, or under way */
+	bool kept; /* by the last round, by a quorum: who of the rest has no key is to be given it again */
 	enum { NOTHING, RENEW, REPAIR, TAKE_BACK } todo;
 	dlock_nanos asked_ttl;
 	dlock_round round;
@@ -170,7 +171,7 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 		atomic_fetch_add(&service.renewals, 1);
 		renewal->due = next_due(renewal, now);
 		/* What its holder was told is lost gets no more keys. */
-		renewal->todo = lives && renewal->round.count > renewal->round.quorum ? REPAIR : NOTHING;
+		renewal->kept = lives && renewal->round.count > renewal->round.quorum;
 		break;
 	case DLOCK_ROUND_GONE:
 		atomic_store(&claim->deadline, DLOCK_OVER);
@@ -241,6 +242,9 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 		renewal->todo = RENEW;
 		renewal->asking = true;
 		renewal->asked_ttl = renewal->ttl;
+		renewal->kept = false;
+	} else if (renewal->kept && is_renewing(renewal, now) && dlock_round_has_gaps(&renewal->round)) {
+		renewal->todo = REPAIR;
 	}
 }
 

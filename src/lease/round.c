@@ -124,13 +124,29 @@ dlock_round_result dlock_round_look(const dlock_round *round)
 	return yes + pending < round->quorum ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;
 }
 
+static bool is_gap(const dlock_seat *seat)
+{
+	return seat->extension && !is_pending(seat->extension) && !is_pending(seat->repair) && opinion(seat) == 0;
+}
+
+bool dlock_round_has_gaps(const dlock_round *round)
+{
+	for (int i = 0; i < round->count; i++) {
+		if (is_gap(&round->seats[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void dlock_round_repair(dlock_round *round, dlock_nanos ttl)
 {
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
-		if (is_pending(seat->extension) || opinion(seat) != 0 || is_pending(seat->repair)) {
+		if (!is_gap(seat)) {
 			continue;
 		}
+		drop(&seat->extension);
 		drop(&seat->repair);
 		seat->repair = dlock_call_repair(keys_of(round), round->token, ttl, round->fencing_token);
 		if (seat->repair) {
