@@ -168,6 +168,23 @@ static void test_shutdown_frozen(void)
 	client_free(&c);
 }
 
+/* ---- its owner ---- */
+
+/* A paused renewal is none: not even a deadline is told. There are no other leases for which the thread would wake up. */
+static void test_paused(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	ward ward;
+
+	ward_begin(&ward, &c, "paused", 900, 0, RENEW_AND_TELL(&ward));
+	dlock_renewal_pause(ward.claim);
+	check(eventually_nobody(&server, "paused") && ward.losses == 0, "not renewed, and nobody is told");
+	dlock_renewal_resume(ward.claim);
+	check(eventually_lost(&ward), "told as soon as it goes on");
+	dlock_claim_free(ward.claim);
+	client_free(&c);
+}
+
 /* ---- threads, as in a threaded PHP ---- */
 
 enum { THREADS = 4, HOLDS = 6 };
@@ -342,7 +359,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} tests[] = {
 		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown }, { "shutdown", test_shutdown },
-		{ "shutdown frozen", test_shutdown_frozen }, { "threads", test_threads },
+		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
