@@ -182,6 +182,9 @@ static void test_paused(void)
 	dlock_renewal_resume(ward.claim);
 	check(eventually_lost(&ward), "told as soon as it goes on");
 	dlock_claim_free(ward.claim);
+	unsigned long before = renewals();
+	ward_begin(&ward, &c, "woken", 3000, 600, RENEW);
+	check(renewed_since(before, 1) && let_go(&c, ward.claim), "a new lease wakes the thread");
 	client_free(&c);
 }
 
