@@ -104,13 +104,52 @@ static void test_fork_and_shutdown(void)
 	ward_begin(&ward, &c, "shutdown", 3000, 0, RENEW);
 	pid_t pid = fork_child();
 	if (pid == 0) {
+		dlock_nanos start = dlock_now();
 		dlock_renewal_shutdown();
-		_exit(look(ward.claim) != DLOCK_CLAIM_LOST);
+		_exit(look(ward.claim) != DLOCK_CLAIM_LOST || dlock_now() - start > DLOCK_SECOND);
 	}
 	check(exit_of(pid) == 0, "a child's end is its own");
 	unsigned long before = renewals();
 	check(renewed_since(before, 1) && let_go(&c, ward.claim), "the parent's thread goes on");
 	client_free(&c);
+}
+
+/* A lease is not kept by a child that renews leases of its own, once its holder has ended. */
+static void test_parent_gone(void)
+{
+	struct shared {
+		_Atomic int renewed, end;
+	} *shared = shared_memory(sizeof *shared);
+
+	if (!CHILD_HAS_THREAD) {
+		return;
+	}
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client c = client_of(&server, READ_TIMEOUT);
+		ward ward, own;
+		ward_begin(&ward, &c, "gone", 1200, 0, RENEW);
+		if (fork() > 0) {
+			while (!atomic_load(&shared->renewed)) {
+				sleep_ms(5);
+			}
+			_exit(0);
+		}
+		alarm(20);
+		client mine = client_of(&server, READ_TIMEOUT);
+		unsigned long before = renewals();
+		ward_begin(&own, &mine, "own", 1200, 0, RENEW);
+		atomic_store(&shared->renewed, renewed_since(before, 1));
+		while (!atomic_load(&shared->end)) {
+			sleep_ms(5);
+		}
+		_exit(0);
+	}
+	check(exit_of(pid) == 0, "a holder ends without a word");
+	check(eventually_nobody(&server, "gone"), "its lease runs out");
+	check(!has_nobody(&server, "own"), "beside that of its child");
+	atomic_store(&shared->end, 1);
+	check(eventually_nobody(&server, "own"), "which ends, too");
 }
 
 /* ---- the end ---- */
@@ -280,7 +319,7 @@ static void do_something(fighter *fighter, ward *ward)
 		break;
 	case 2:
 	case 3:
-		extend(&fighter->client, ward->claim, 150 + (int) pick(fighter, 3000));
+		extend(&fighter->client, ward->claim, pick(fighter, 4) ? 150 + (int) pick(fighter, 3000) : 60000);
 		break;
 	case 4:
 	case 5:
@@ -361,7 +400,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} tests[] = {
-		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown }, { "shutdown", test_shutdown },
+		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown }, { "parent gone", test_parent_gone }, { "shutdown", test_shutdown },
 		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
 	};
 
