@@ -78,12 +78,22 @@ dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant)
 	return dlock_call_script(&dlock_script_leave, 4, args, 6);
 }
 
-dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl)
+static dlock_call *lease_time_call(const dlock_script *script, dlock_keys keys, const char *token, dlock_nanos ttl)
 {
 	number lease;
 	dlock_arg args[] = { keys.lock, token_arg(token), number_arg(&lease, milliseconds(ttl)) };
 
-	return dlock_call_script(&dlock_script_extend, 1, args, 3);
+	return dlock_call_script(script, 1, args, 3);
+}
+
+dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl)
+{
+	return lease_time_call(&dlock_script_extend, keys, token, ttl);
+}
+
+dlock_call *dlock_call_renew(dlock_keys keys, const char *token, dlock_nanos ttl)
+{
+	return lease_time_call(&dlock_script_renew, keys, token, ttl);
 }
 
 dlock_call *dlock_call_check(dlock_keys keys, const char *token)

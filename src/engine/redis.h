@@ -66,6 +66,7 @@ dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request);
 dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves);
 dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant);
 dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
+dlock_call *dlock_call_renew(dlock_keys keys, const char *token, dlock_nanos ttl);
 dlock_call *dlock_call_check(dlock_keys keys, const char *token);
 dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing_token);
 dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);

@@ -84,42 +84,54 @@ static dlock_status lost(dlock_claim *claim, dlock_error *error)
 	return DLOCK_LOST;
 }
 
-/* What the servers said of a held claim; a lease that was over before the answer came is none. */
+/* What the servers said of a held claim; a lease that was over before the answer came is none. Who has been told of a loss
+ * need not be told again, and there is nothing left to renew. */
 static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
 {
 	if (status == DLOCK_LOST) {
 		claim->state = DLOCK_CLAIM_LOST;
+		dlock_renewal_end(claim, true);
 	} else if (status == DLOCK_OK && dlock_claim_is_over(claim)) {
+		dlock_renewal_end(claim, true);
 		return lost(claim, error);
 	}
 	atomic_store(&claim->uncertain, status != DLOCK_OK && status != DLOCK_LOST);
 	return status;
 }
 
-dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+/* Before the servers are asked about a held claim. A renewal that was answered meanwhile would count for a lease time that is
+ * no longer true; and a loss that the thread told of after the look could be taken back. */
+static bool begin(dlock_claim *claim)
 {
 	dlock_nanos remaining;
-	dlock_claim_state state = dlock_claim_look(claim, &remaining);
 
+	dlock_renewal_pause(claim);
+	if (is_held_now(dlock_claim_look(claim, &remaining))) {
+		return true;
+	}
+	dlock_renewal_resume(claim);
+	return false;
+}
+
+dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
 	/* What was lost by the clock stays lost, even where the key is still there: the holder may have been told. */
-	if (!is_held_now(state)) {
+	if (!begin(claim)) {
 		return lost(claim, error);
 	}
-	/* A renewal that was answered meanwhile would count for a lease time that is no longer true. */
-	dlock_renewal_pause(claim);
 	dlock_status status = keep(claim, claim->engine->ops->extend(claim, ttl, error), error);
+	if (claim->ttl > 0) {
+		dlock_renewal_change_ttl(claim, ttl, status == DLOCK_OK);
+	}
 	dlock_renewal_resume(claim);
 	return status;
 }
 
 dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
 {
-	dlock_nanos remaining;
-
-	if (claim->state != DLOCK_CLAIM_NEW && !is_held_now(dlock_claim_look(claim, &remaining))) {
+	if (claim->state != DLOCK_CLAIM_NEW && !begin(claim)) {
 		return lost(claim, error);
 	}
-	dlock_renewal_pause(claim);
 	dlock_status status = keep(claim, claim->engine->ops->check(claim, error), error);
 	dlock_renewal_resume(claim);
 	return status;
@@ -133,7 +145,7 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 		return lost(claim, error);
 	}
 	bool was_lost = dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST;
-	dlock_renewal_end(claim); /* before the release is sent: nothing is renewed behind it */
+	dlock_renewal_end(claim, true); /* before the release is sent: nothing is renewed behind it */
 	dlock_status status = claim->engine->ops->release(claim, error);
 	if (status == DLOCK_OK && was_lost) {
 		status = lost(claim, error); /* deleted, but its time was over */
@@ -145,7 +157,7 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 
 void dlock_claim_abandon(dlock_claim *claim)
 {
-	dlock_renewal_end(claim);
+	dlock_renewal_end(claim, true);
 	if (dlock_claim_is_mine(claim) && (is_held(claim) || claim->state == DLOCK_CLAIM_WAITING)) {
 		claim->engine->ops->abandon(claim);
 		claim->state = DLOCK_CLAIM_RELEASED;
@@ -156,7 +168,7 @@ void dlock_claim_free(dlock_claim *claim)
 {
 	dlock_engine *engine = claim->engine;
 
-	dlock_renewal_end(claim);
+	dlock_renewal_end(claim, false);
 	if (engine->ops->dispose) {
 		engine->ops->dispose(claim);
 	}

@@ -83,10 +83,10 @@ void dlock_registry_clear(dlock_registry *registry)
 	while (registry->first) {
 		dlock_claim *claim = registry->first;
 		dlock_registry_remove(registry, claim);
-		dlock_renewal_end(claim);
 		if (claim->release_at_end || claim->state == DLOCK_CLAIM_WAITING) {
 			dlock_claim_abandon(claim);
 		}
+		dlock_renewal_end(claim, false);
 		if (!claim->owned) {
 			dlock_claim_free(claim);
 		}

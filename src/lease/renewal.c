@@ -17,9 +17,10 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 
 bool dlock_renewal_is_endless(const dlock_claim *claim) { (void) claim; return false; }
 void dlock_renewal_stop(dlock_claim *claim) { (void) claim; }
-void dlock_renewal_end(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_end(dlock_claim *claim, bool take_back) { (void) claim, (void) take_back; }
 void dlock_renewal_pause(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_resume(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered) { (void) claim, (void) ttl, (void) answered; }
 dlock_renewal_counts dlock_renewal_count(void) { return (dlock_renewal_counts) { 0 }; }
 void dlock_renewal_shutdown(void) {}
 
@@ -39,6 +40,7 @@ void dlock_renewal_shutdown(void) {}
 /* How long the end of the process waits for the thread, which may be in the resolver. */
 #define JOIN_TIME (2 * DLOCK_SECOND)
 #define DRAIN_TIME (100 * DLOCK_MS)
+#define LOOK_DEAF (10 * DLOCK_MS)
 
 /* One lease that is looked after. */
 typedef struct dlock_renewal {
@@ -47,6 +49,7 @@ typedef struct dlock_renewal {
 
 	/* Under the list's mutex. */
 	dlock_claim *claim; /* NULL: its owner has ended it */
+	bool take_back;     /* and what it may have set since */
 	dlock_process process;
 	bool renew, endless, paused;
 	bool asking;     /* a round is under way, and its result is of interest */
@@ -57,6 +60,7 @@ typedef struct dlock_renewal {
 
 	/* The thread's; its owner may look at it while it is not busy. */
 	bool busy; /* something is to be sent, or under way */
+	bool kept; /* by the last round, by a quorum: who of the rest has no key is to be given it again */
 	enum { NOTHING, RENEW, REPAIR, TAKE_BACK } todo;
 	dlock_nanos asked_ttl;
 	dlock_round round;
@@ -130,7 +134,8 @@ static dlock_nanos next_due(const dlock_renewal *renewal, dlock_nanos now)
 	dlock_nanos left = atomic_load(&renewal->claim->deadline);
 
 	left = left == DLOCK_OVER ? 0 : left - now;
-	return now + earlier(left, renewal->ttl) / 3;
+	dlock_nanos pause = earlier(left, renewal->ttl) / 3;
+	return now + (pause < DLOCK_MS ? DLOCK_MS : pause); /* however short it is, not as fast as servers can answer */
 }
 
 /* Soon, but not so soon that a server which comes back is met by a crowd. */
@@ -155,16 +160,18 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 {
 	dlock_claim *claim = renewal->claim;
 	dlock_nanos now = dlock_now();
+	bool lives;
 
 	switch (result) {
 	case DLOCK_ROUND_OPEN:
 		return;
 	case DLOCK_ROUND_KEPT:
-		dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
+		lives = dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
 		atomic_store(&claim->uncertain, false);
 		atomic_fetch_add(&service.renewals, 1);
 		renewal->due = next_due(renewal, now);
-		renewal->todo = renewal->round.count > renewal->round.quorum ? REPAIR : NOTHING;
+		/* What its holder was told is lost gets no more keys. */
+		renewal->kept = lives && renewal->round.count > renewal->round.quorum;
 		break;
 	case DLOCK_ROUND_GONE:
 		atomic_store(&claim->deadline, DLOCK_OVER);
@@ -219,10 +226,15 @@ static bool is_due_soon(const dlock_renewal *renewal, dlock_nanos now)
 		&& renewal->due <= now + renewal->ttl / 12;
 }
 
+static bool has_to_take_back(const dlock_renewal *renewal)
+{
+	return renewal->take_back && dlock_round_has_unsettled(&renewal->round);
+}
+
 /* What is to be said about one lease; nothing of it is on its way. */
 static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 {
-	if (!renewal->claim && dlock_round_has_unsettled(&renewal->round)) {
+	if (has_to_take_back(renewal)) {
 		renewal->todo = TAKE_BACK;
 	} else if (!renewal->claim || renewal->paused) {
 		renewal->todo = NOTHING;
@@ -230,6 +242,9 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 		renewal->todo = RENEW;
 		renewal->asking = true;
 		renewal->asked_ttl = renewal->ttl;
+		renewal->kept = false;
+	} else if (renewal->kept && is_renewing(renewal, now) && dlock_round_has_gaps(&renewal->round)) {
+		renewal->todo = REPAIR;
 	}
 }
 
@@ -253,7 +268,7 @@ static dlock_renewal *look_over(dlock_nanos *wake)
 		if (renewal->claim && !renewal->paused) {
 			*wake = earlier(*wake, update(renewal, now));
 			due = due || (!renewal->asking && is_renewing(renewal, now) && renewal->due <= now);
-		} else if (!renewal->claim && !renewal->busy && !dlock_round_has_unsettled(&renewal->round)) {
+		} else if (!renewal->claim && !renewal->busy && !has_to_take_back(renewal)) {
 			remove_and_free(renewal);
 		}
 	}
@@ -339,7 +354,7 @@ static int collect(void)
 		service.polled = polled ? polled : service.polled;
 		service.room = fds && polled ? 2 * count : service.room;
 	}
-	if (service.room == 0) {
+	if (service.room == 0) { /* out of memory */
 		return 0;
 	}
 	service.fds[0] = (struct pollfd) { .fd = service.bell.read_fd, .events = POLLIN };
@@ -361,7 +376,8 @@ static void *keep(void *unused)
 	while ((wake = work()) >= 0) {
 		int count = collect();
 		pthread_mutex_unlock(&awake);
-		int ready = dlock_wait_poll(service.fds, count, wake, NULL);
+		/* Where it cannot hear the bell, it looks by itself. */
+		int ready = dlock_wait_poll(service.fds, count, count > 0 ? wake : earlier(wake, dlock_now() + LOOK_DEAF), NULL);
 		pthread_mutex_lock(&awake);
 		if (ready > 0 && service.fds[0].revents) {
 			dlock_bell_silence(&service.bell);
@@ -542,7 +558,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	renewal->context = upkeep->context;
 	renewal->due = upkeep->renew ? next_due(renewal, now) : DLOCK_FOREVER;
 	claim->renewal = renewal;
-	claim->renewed = upkeep->renew;
+	claim->renewed |= upkeep->renew;
 	pthread_mutex_lock(&list);
 	link_in(renewal);
 	wake_for(upkeep->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
@@ -571,7 +587,7 @@ void dlock_renewal_stop(dlock_claim *claim)
 	}
 }
 
-void dlock_renewal_end(dlock_claim *claim)
+void dlock_renewal_end(dlock_claim *claim, bool take_back)
 {
 	dlock_renewal *renewal = claim->renewal;
 
@@ -582,7 +598,10 @@ void dlock_renewal_end(dlock_claim *claim)
 	pthread_mutex_lock(&list);
 	renewal->claim = NULL;
 	renewal->asking = false;
-	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_unsettled(&renewal->round))) {
+	renewal->take_back = take_back;
+	/* Once something was said for it, its end is the thread's: calls are counted without a mutex. */
+	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_calls(&renewal->round)
+			&& !has_to_take_back(renewal))) {
 		remove_and_free(renewal);
 	} else {
 		dlock_bell_ring(&service.bell);
@@ -607,9 +626,19 @@ void dlock_renewal_resume(dlock_claim *claim)
 	if (renewal) {
 		pthread_mutex_lock(&list);
 		renewal->paused = false;
-		renewal->ttl = claim->ttl;
 		renewal->due = next_due(renewal, dlock_now());
 		wake_for(renewal->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
+		pthread_mutex_unlock(&list);
+	}
+}
+
+void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered)
+{
+	dlock_renewal *renewal = claim->renewal;
+
+	if (renewal) {
+		pthread_mutex_lock(&list);
+		renewal->ttl = answered ? ttl : earlier(ttl, renewal->ttl);
 		pthread_mutex_unlock(&list);
 	}
 }

@@ -31,12 +31,18 @@ bool dlock_renewal_is_endless(const dlock_claim *claim);
 /* Not renewed any more; its loss is still told. */
 void dlock_renewal_stop(dlock_claim *claim);
 
-/* After this the thread leaves the claim alone. Each of these is without effect where there is no renewal. */
-void dlock_renewal_end(dlock_claim *claim);
+/* After this the thread leaves the claim alone. With `take_back`, for a lease that is over or about to be: what is under way
+ * and may yet set its key somewhere is undone. Without, for one that goes on elsewhere or is left to its time.
+ * Each of these is without effect where there is no renewal. */
+void dlock_renewal_end(dlock_claim *claim, bool take_back);
 
 /* Around what sets the claim's lease time or deadline otherwise: what was asked for before does not count after it. */
 void dlock_renewal_pause(dlock_claim *claim);
 void dlock_renewal_resume(dlock_claim *claim);
+
+/* Between these two: the lease time that the holder asked for. Where the answer is missing, it may be set at any time, also
+ * behind renewals; so these ask for no more than that, until an answer shows which one is true. */
+void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered);
 
 /* Of this process, since it started. */
 typedef struct {

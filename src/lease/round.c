@@ -47,12 +47,31 @@ static dlock_keys keys_of(const dlock_round *round)
 	return (dlock_keys) { .lock = { round->key, round->key_len } };
 }
 
-/* So much of the lease time one attempt may take, so that there is time for another. */
-static dlock_nanos patience(dlock_nanos ttl)
+/* So much of the lease time one attempt may take, so that there is time for another: from an eighth to a quarter, in steps,
+ * so that leases of about the same length share a connection. A slow server that is in time for long ones must not lose
+ * them because it is too slow for a short one. */
+static dlock_nanos patience(const dlock_server *server, dlock_nanos ttl)
 {
-	dlock_nanos least = 20 * DLOCK_MS, part = ttl / 4;
+	dlock_nanos part = 20 * DLOCK_MS;
 
-	return part < least ? least : part;
+	while (part < server->connect_timeout || part < server->read_timeout) {
+		if (2 * part > ttl / 4) {
+			return part;
+		}
+		part *= 2;
+	}
+	return DLOCK_FOREVER;
+}
+
+/* The connection for this lease time; but what may have to be taken back stays where it was said. */
+static void have_conn(dlock_seat *seat, dlock_pool *pool, dlock_server *server, dlock_nanos ttl)
+{
+	dlock_nanos limit = patience(server, ttl);
+
+	if (!seat->conn || (seat->conn->patience != limit && !seat->unsettled)) {
+		dlock_conn *conn = dlock_pool_hasty_conn(pool, server, limit);
+		seat->conn = conn ? conn : seat->conn;
+	}
 }
 
 void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl)
@@ -61,16 +80,11 @@ void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl)
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
 		drop(&seat->extension);
-		if (!seat->conn) {
-			seat->conn = dlock_pool_conn(pool, round->servers[i]);
-		}
-		seat->extension = dlock_call_extend(keys_of(round), round->token, ttl);
+		have_conn(seat, pool, round->servers[i], ttl);
+		seat->extension = dlock_call_renew(keys_of(round), round->token, ttl);
 		if (!seat->conn || !seat->extension) {
 			drop(&seat->extension);
 			continue;
-		}
-		if (patience(ttl) < seat->conn->patience) {
-			seat->conn->patience = patience(ttl);
 		}
 		dlock_conn_send(seat->conn, seat->extension);
 	}
@@ -110,13 +124,29 @@ dlock_round_result dlock_round_look(const dlock_round *round)
 	return yes + pending < round->quorum ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;
 }
 
+static bool is_gap(const dlock_seat *seat)
+{
+	return seat->extension && !is_pending(seat->extension) && !is_pending(seat->repair) && opinion(seat) == 0;
+}
+
+bool dlock_round_has_gaps(const dlock_round *round)
+{
+	for (int i = 0; i < round->count; i++) {
+		if (is_gap(&round->seats[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void dlock_round_repair(dlock_round *round, dlock_nanos ttl)
 {
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
-		if (is_pending(seat->extension) || opinion(seat) != 0 || is_pending(seat->repair)) {
+		if (!is_gap(seat)) {
 			continue;
 		}
+		drop(&seat->extension);
 		drop(&seat->repair);
 		seat->repair = dlock_call_repair(keys_of(round), round->token, ttl, round->fencing_token);
 		if (seat->repair) {
@@ -139,6 +169,16 @@ bool dlock_round_is_busy(dlock_round *round)
 		}
 	}
 	return busy;
+}
+
+bool dlock_round_has_calls(const dlock_round *round)
+{
+	for (int i = 0; i < round->count; i++) {
+		if (round->seats[i].extension || round->seats[i].repair) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool dlock_round_has_unsettled(const dlock_round *round)

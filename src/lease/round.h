@@ -34,11 +34,16 @@ void dlock_round_dispose(dlock_round *round);
 void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl);
 dlock_round_result dlock_round_look(const dlock_round *round);
 
-/* Sets the key, and raises the fence, where a server that answered had no key. */
+/* Sets the key, and raises the fence, where a server answered that it has no key; once for each such answer, which may come
+ * behind the decision. */
+bool dlock_round_has_gaps(const dlock_round *round);
 void dlock_round_repair(dlock_round *round, dlock_nanos ttl);
 
 /* Lets go of the calls that are over. Is any still under way? */
 bool dlock_round_is_busy(dlock_round *round);
+
+/* Has it calls that a connection may have as well, be it that their time is over? Then who uses that must dispose of it. */
+bool dlock_round_has_calls(const dlock_round *round);
 
 /* The holder has released the lease, over other connections: takes back a repair that may come behind that. */
 bool dlock_round_has_unsettled(const dlock_round *round);

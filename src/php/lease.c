@@ -196,6 +196,7 @@ ZEND_METHOD(Dlock_Lease, refresh)
 	}
 	dlock_status status = dlock_claim_extend(lease->claim, ttl, &error);
 	if (status != DLOCK_OK) {
+		lease->claim->throws &= status != DLOCK_LOST; /* once is enough */
 		dlock_throw(status, &error, lease->claim->engine);
 	}
 }

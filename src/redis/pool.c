@@ -6,15 +6,21 @@
 
 dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server)
 {
+	return dlock_pool_hasty_conn(pool, server, DLOCK_FOREVER);
+}
+
+dlock_conn *dlock_pool_hasty_conn(dlock_pool *pool, dlock_server *server, dlock_nanos patience)
+{
 	dlock_conn *conn;
 
 	for (conn = pool->first; conn; conn = conn->next) {
-		if (conn->server == server || !strcmp(conn->server->key, server->key)) {
+		if (conn->patience == patience && (conn->server == server || !strcmp(conn->server->key, server->key))) {
 			return conn;
 		}
 	}
 	conn = dlock_conn_new(server);
 	if (conn) {
+		conn->patience = patience;
 		conn->next = pool->first;
 		pool->first = conn;
 	}

@@ -13,6 +13,10 @@ typedef struct {
 /* The connection to this server, opened on first use. NULL when out of memory. */
 dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server);
 
+/* Another one, for who cannot wait as long as the server's timeouts allow: it is given up early, so that those who can wait
+ * must not share it. */
+dlock_conn *dlock_pool_hasty_conn(dlock_pool *pool, dlock_server *server, dlock_nanos patience);
+
 /* The inbox on this server. NULL when out of memory. */
 dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server);
 

@@ -11,6 +11,7 @@ extern const dlock_script dlock_script_acquire;
 extern const dlock_script dlock_script_release;
 extern const dlock_script dlock_script_leave;
 extern const dlock_script dlock_script_extend;
+extern const dlock_script dlock_script_renew;
 extern const dlock_script dlock_script_check;
 extern const dlock_script dlock_script_raise;
 extern const dlock_script dlock_script_repair;

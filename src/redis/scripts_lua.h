@@ -277,6 +277,16 @@
 	"redis.call('DEL', lock)\n" \
 	"return not grant and serve(lock, queue, waiters, nil, ARGV[3]) and 2 or 1\n"
 
+#define DLOCK_LUA_RENEW_SHA1 "b058e18b6c227e9a6006c15ab37f79891d029e4d"
+#define DLOCK_LUA_RENEW \
+	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
+	"return 0\n" \
+	"end\n" \
+	"if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then\n" \
+	"redis.call('PEXPIRE', KEYS[1], ARGV[2])\n" \
+	"end\n" \
+	"return 1\n"
+
 #define DLOCK_LUA_REPAIR_SHA1 "a58839e8d332a5b77173f6685926e666b92bd933"
 #define DLOCK_LUA_REPAIR \
 	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then\n" \

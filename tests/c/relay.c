@@ -1,0 +1,166 @@
+#include "relay.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "helpers.h"
+
+enum { MOST = 8 };
+
+typedef struct {
+	int client, server;
+	bool stopped;
+	char held[65536];
+	size_t held_len;
+} stretch;
+
+static int connect_to(int port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
+		perror("relay");
+		exit(2);
+	}
+	return fd;
+}
+
+static void put(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t written = send(fd, bytes, len, MSG_NOSIGNAL);
+		if (written <= 0) {
+			return;
+		}
+		bytes += written;
+		len -= (size_t) written;
+	}
+}
+
+static void hang_up(stretch *link)
+{
+	close(link->client);
+	close(link->server);
+	link->client = link->server = -1;
+}
+
+/* From the client; what is stopped is kept. */
+static void to_server(relay *relay, stretch *link)
+{
+	const char *word = atomic_load(&relay->stop);
+	char *bytes = link->held + link->held_len;
+	ssize_t len = read(link->client, bytes, sizeof link->held - link->held_len);
+
+	if (len <= 0) {
+		hang_up(link);
+		return;
+	}
+	if (!link->stopped && word && memmem(bytes, (size_t) len, word, strlen(word))) {
+		link->stopped = true;
+		atomic_fetch_add(&relay->stopped, 1);
+	}
+	if (link->stopped) {
+		link->held_len += (size_t) len;
+	} else {
+		put(link->server, bytes, (size_t) len);
+	}
+}
+
+static void go_on(relay *relay, stretch *link)
+{
+	if (link->stopped && !atomic_load(&relay->stop)) {
+		put(link->server, link->held, link->held_len);
+		link->held_len = 0;
+		link->stopped = false;
+	}
+}
+
+static void to_client(relay *relay, stretch *link)
+{
+	char bytes[65536];
+	ssize_t len = read(link->server, bytes, sizeof bytes);
+
+	if (len <= 0) {
+		hang_up(link);
+		return;
+	}
+	sleep_ms(atomic_load(&relay->delay_ms));
+	put(link->client, bytes, (size_t) len);
+}
+
+static void *run(void *context)
+{
+	relay *relay = context;
+	stretch *links = calloc(MOST, sizeof *links);
+
+	for (int i = 0; i < MOST; i++) {
+		links[i].client = links[i].server = -1;
+	}
+	while (!atomic_load(&relay->ending)) {
+		struct pollfd fds[2 * MOST + 1];
+		for (int i = 0; i < MOST; i++) {
+			go_on(relay, &links[i]);
+			fds[2 * i] = (struct pollfd) { .fd = links[i].client, .events = POLLIN };
+			fds[2 * i + 1] = (struct pollfd) { .fd = links[i].server, .events = POLLIN };
+		}
+		fds[2 * MOST] = (struct pollfd) { .fd = relay->listener, .events = POLLIN };
+		if (poll(fds, 2 * MOST + 1, 5) <= 0) {
+			continue;
+		}
+		for (int i = 0; i < MOST; i++) {
+			if (links[i].client >= 0 && fds[2 * i].revents) {
+				to_server(relay, &links[i]);
+			}
+			if (links[i].server >= 0 && fds[2 * i + 1].revents) {
+				to_client(relay, &links[i]);
+			}
+		}
+		for (int i = 0; fds[2 * MOST].revents && i < MOST; i++) {
+			if (links[i].client < 0) {
+				links[i].client = accept4(relay->listener, NULL, NULL, SOCK_CLOEXEC);
+				links[i].server = connect_to(relay->server_port);
+				break;
+			}
+		}
+	}
+	for (int i = 0; i < MOST; i++) {
+		if (links[i].client >= 0) {
+			hang_up(&links[i]);
+		}
+	}
+	free(links);
+	return NULL;
+}
+
+void relay_start(relay *relay, int server_port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+
+	memset(relay, 0, sizeof *relay);
+	relay->server_port = server_port;
+	relay->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (relay->listener < 0 || bind(relay->listener, (struct sockaddr *) &address, len) < 0 || listen(relay->listener, MOST) < 0
+			|| getsockname(relay->listener, (struct sockaddr *) &address, &len) < 0
+			|| pthread_create(&relay->thread, NULL, run, relay) != 0) {
+		perror("relay");
+		exit(2);
+	}
+	relay->port = ntohs(address.sin_port);
+}
+
+void relay_end(relay *relay)
+{
+	atomic_store(&relay->ending, 1);
+	pthread_join(relay->thread, NULL);
+	close(relay->listener);
+}

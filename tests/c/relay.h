@@ -1,0 +1,21 @@
+#ifndef RELAY_H
+#define RELAY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A stretch of network before a server, in a thread of its own: it can be slow, and it can stop a connection at a word. */
+typedef struct {
+	int port, server_port;
+	_Atomic int delay_ms;       /* for each answer */
+	_Atomic(const char *) stop; /* what was sent with this word in it, and all behind it, waits until this is NULL again */
+	_Atomic int stopped;        /* so many connections wait */
+	_Atomic int ending;
+	int listener;
+	pthread_t thread;
+} relay;
+
+void relay_start(relay *relay, int server_port);
+void relay_end(relay *relay);
+
+#endif

@@ -1,0 +1,420 @@
+/* The renewal thread as a part of its process: children, its end, and threads that hold leases at once. Prints TAP.
+ * renewal_process_test [word in the names of the tests to run] */
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "tap.h"
+#include "upkeep.h"
+
+/* The thread sanitizer cannot begin threads in a child of a process that has some. */
+#ifdef __SANITIZE_THREAD__
+enum { CHILD_HAS_THREAD = false };
+#else
+enum { CHILD_HAS_THREAD = true };
+#endif
+
+static test_server server;
+
+/* ---- fork ---- */
+
+/* What a child sees of its parent's lease: nothing that it could use or harm. */
+static bool is_not_mine(client *c, ward *ward)
+{
+	bool good = look(ward->claim) == DLOCK_CLAIM_LOST && extend(c, ward->claim, 1000) == DLOCK_LOST
+		&& release(c, ward->claim) == DLOCK_LOST && !dlock_claim_is_mine(ward->claim);
+
+	dlock_renewal_stop(ward->claim);
+	dlock_claim_abandon(ward->claim);
+	dlock_claim_free(ward->claim);
+	return good && ward->losses == 0;
+}
+
+/* A child with leases of its own. What came over the fork, the thread's connection and its bell, is closed. */
+static bool renews_alone(client *parents, ward *parents_ward, int number)
+{
+	int descriptors = count_descriptors(), threads = count_threads();
+	unsigned long before = renewals();
+	char name[32];
+	ward ward;
+
+	snprintf(name, sizeof name, "child-%d", number);
+	client c = client_of(&server, READ_TIMEOUT);
+	ward_begin(&ward, &c, name, 3000, 600, RENEW_AND_TELL(&ward));
+	bool good = count_threads() == threads + 1 && renewed_since(before, 1) && look(ward.claim) == DLOCK_CLAIM_HELD
+		&& is_not_mine(parents, parents_ward) && let_go(&c, ward.claim);
+	dlock_renewal_shutdown();
+	client_free(&c);
+	bool tidy = count_threads() == threads && count_descriptors() == descriptors - 2;
+	if (!good || !tidy) {
+		printf("# child %d: good %d, %d threads (%d), %d descriptors (%d)\n", number, good, count_threads(), threads,
+			count_descriptors(), descriptors);
+		fflush(stdout);
+	}
+	return good && tidy;
+}
+
+static void test_fork(void)
+{
+	enum { CHILDREN = 20 };
+	client c = client_of(&server, READ_TIMEOUT);
+	ward busy[3];
+	pid_t pids[CHILDREN];
+	int bad = 0;
+	unsigned long before = renewals();
+
+	for (int i = 0; i < 3; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "parent-%d", i);
+		ward_begin(&busy[i], &c, name, 2000, 300, RENEW_AND_TELL(&busy[i]));
+	}
+	check(renewed_since(before, 3), "leases are renewed");
+	int descriptors = count_descriptors(), threads = count_threads();
+	for (int i = 0; i < CHILDREN; i++) {
+		pids[i] = fork_child();
+		if (pids[i] == 0) {
+			_exit(i % 2 || !CHILD_HAS_THREAD ? !is_not_mine(&c, &busy[i % 3]) : !renews_alone(&c, &busy[i % 3], i));
+		}
+		sleep_ms(20); /* so that some come while the thread is at work */
+		if (i % 4 == 3) {
+			for (int k = i - 3; k <= i; k++) {
+				bad += exit_of(pids[k]) != 0;
+			}
+		}
+	}
+	check(bad == 0, "twenty children leave them alone, and have their own (%d did not)", bad);
+	before = renewals();
+	check(renewed_since(before, 3), "they are still renewed");
+	check(count_descriptors() == descriptors && count_threads() == threads, "no descriptor more, no thread more");
+	for (int i = 0; i < 3; i++) {
+		check(look(busy[i].claim) == DLOCK_CLAIM_HELD && busy[i].losses == 0 && let_go(&c, busy[i].claim), "held all the time");
+	}
+	client_free(&c);
+}
+
+/* A child that never needs the thread ends as if there were none. */
+static void test_fork_and_shutdown(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	ward ward;
+
+	ward_begin(&ward, &c, "shutdown", 3000, 0, RENEW);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		dlock_nanos start = dlock_now();
+		dlock_renewal_shutdown();
+		_exit(look(ward.claim) != DLOCK_CLAIM_LOST || dlock_now() - start > DLOCK_SECOND);
+	}
+	check(exit_of(pid) == 0, "a child's end is its own");
+	unsigned long before = renewals();
+	check(renewed_since(before, 1) && let_go(&c, ward.claim), "the parent's thread goes on");
+	client_free(&c);
+}
+
+/* A lease is not kept by a child that renews leases of its own, once its holder has ended. */
+static void test_parent_gone(void)
+{
+	struct shared {
+		_Atomic int renewed, end;
+	} *shared = shared_memory(sizeof *shared);
+
+	if (!CHILD_HAS_THREAD) {
+		return;
+	}
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client c = client_of(&server, READ_TIMEOUT);
+		ward ward, own;
+		ward_begin(&ward, &c, "gone", 1200, 0, RENEW);
+		if (fork() > 0) {
+			while (!atomic_load(&shared->renewed)) {
+				sleep_ms(5);
+			}
+			_exit(0);
+		}
+		alarm(20);
+		client mine = client_of(&server, READ_TIMEOUT);
+		unsigned long before = renewals();
+		ward_begin(&own, &mine, "own", 1200, 0, RENEW);
+		atomic_store(&shared->renewed, renewed_since(before, 1));
+		while (!atomic_load(&shared->end)) {
+			sleep_ms(5);
+		}
+		_exit(0);
+	}
+	check(exit_of(pid) == 0, "a holder ends without a word");
+	check(eventually_nobody(&server, "gone"), "its lease runs out");
+	check(!has_nobody(&server, "own"), "beside that of its child");
+	atomic_store(&shared->end, 1);
+	check(eventually_nobody(&server, "own"), "which ends, too");
+}
+
+/* ---- the end ---- */
+
+static void test_shutdown(void)
+{
+	enum { MANY = 50 };
+	static ward wards[MANY];
+	client c = client_of(&server, READ_TIMEOUT);
+
+	dlock_renewal_shutdown();
+	int threads = count_threads(), descriptors = count_descriptors();
+	for (int i = 0; i < MANY; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "end-%d", i);
+		ward_begin(&wards[i], &c, name, 30000, 600, RENEW);
+	}
+	check(count_threads() == threads + 1, "one thread");
+	sleep_ms(190); /* renewals are about to begin */
+	dlock_nanos start = dlock_now();
+	dlock_renewal_shutdown();
+	check(dlock_now() - start < DLOCK_SECOND && count_threads() == threads, "it ends with renewals under way");
+	dlock_renewal_shutdown();
+	for (int i = 0; i < MANY; i++) {
+		dlock_renewal_pause(wards[i].claim);
+		dlock_renewal_resume(wards[i].claim);
+		dlock_claim_abandon(wards[i].claim);
+		dlock_claim_free(wards[i].claim);
+	}
+	client_drain(&c);
+	client_free(&c);
+	check(count_descriptors() == descriptors, "and leaves no descriptor");
+}
+
+static void test_shutdown_frozen(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	int threads = count_threads();
+	ward ward, again;
+	unsigned long before = dlock_renewal_count().failures;
+
+	ward_begin(&ward, &c, "frozen", 1500, 0, RENEW_AND_TELL(&ward));
+	server_freeze(&server);
+	check(failed_since(before, 1), "out of touch");
+	sleep_ms(150); /* the next attempt is under way */
+	dlock_nanos start = dlock_now();
+	dlock_renewal_shutdown();
+	check(dlock_now() - start < DLOCK_SECOND && count_threads() == threads, "it ends in time");
+	server_thaw(&server);
+	dlock_claim_free(ward.claim);
+
+	before = renewals();
+	ward_begin(&again, &c, "again", 3000, 600, RENEW);
+	check(renewed_since(before, 1) && let_go(&c, again.claim), "and begins again where it is needed");
+	client_free(&c);
+}
+
+/* ---- its owner ---- */
+
+/* A paused renewal is none: not even a deadline is told. There are no other leases for which the thread would wake up. */
+static void test_paused(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	ward ward;
+
+	ward_begin(&ward, &c, "paused", 900, 0, RENEW_AND_TELL(&ward));
+	dlock_renewal_pause(ward.claim);
+	check(eventually_nobody(&server, "paused") && ward.losses == 0, "not renewed, and nobody is told");
+	dlock_renewal_resume(ward.claim);
+	check(eventually_lost(&ward), "told as soon as it goes on");
+	dlock_claim_free(ward.claim);
+	unsigned long before = renewals();
+	ward_begin(&ward, &c, "woken", 3000, 600, RENEW);
+	check(renewed_since(before, 1) && let_go(&c, ward.claim), "a new lease wakes the thread");
+	client_free(&c);
+}
+
+/* ---- threads, as in a threaded PHP ---- */
+
+enum { THREADS = 4, HOLDS = 6 };
+#define FIGHT_TIME (4 * DLOCK_SECOND)
+
+typedef struct {
+	pthread_t thread;
+	unsigned seed;
+	dlock_nanos until;
+	client client;
+	redisContext *admin;
+	ward wards[HOLDS];
+	int number, acquired, looks, too_long, odd;
+} fighter;
+
+static unsigned pick(fighter *fighter, unsigned bound)
+{
+	return (unsigned) rand_r(&fighter->seed) % bound;
+}
+
+/* Does the server have it for as long as it is believed? The deadline is read before, and only its holder can lower it. */
+static void compare(fighter *fighter, dlock_claim *claim)
+{
+	dlock_nanos deadline = look(claim) == DLOCK_CLAIM_LOST ? 0 : atomic_load(&claim->deadline);
+	redisReply *reply = redisCommand(fighter->admin, "EVAL %s 1 " PREFIX "%b %s",
+		"return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PTTL', KEYS[1]) or -2", claim->resource,
+		claim->resource_len, claim->token);
+	dlock_nanos now = dlock_now(), left = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer * DLOCK_MS : 0;
+
+	freeReplyObject(reply);
+	fighter->looks++;
+	if (deadline > now + (left > 0 ? left : 0) + 2 * DLOCK_MS) {
+		printf("# %.*s: %ld ms too long\n", (int) claim->resource_len, claim->resource, (long) ((deadline - now - left) / DLOCK_MS));
+		fighter->too_long++;
+	}
+}
+
+static void take_one(fighter *fighter, ward *ward)
+{
+	dlock_upkeep upkeep = { .renew = pick(fighter, 4) > 0, .most = pick(fighter, 4) ? 0 : (1 + pick(fighter, 900)) * DLOCK_MS };
+	char name[32];
+
+	snprintf(name, sizeof name, "fight-%u", pick(fighter, THREADS * HOLDS));
+	if (pick(fighter, 2)) {
+		upkeep.lost = count_loss;
+		upkeep.context = ward;
+	}
+	atomic_store(&ward->losses, 0);
+	ward->claim = claim_on(&fighter->client, name, 150 + (int) pick(fighter, 1500));
+	if (acquire(&fighter->client, ward->claim, (int) pick(fighter, 20)) == DLOCK_OK) {
+		fighter->acquired++;
+		fighter->odd += dlock_renewal_begin(ward->claim, &upkeep, &fighter->client.error) != DLOCK_OK;
+	} else {
+		dlock_claim_abandon(ward->claim);
+		dlock_claim_free(ward->claim);
+		ward->claim = NULL;
+	}
+}
+
+static void let_one_go(fighter *fighter, ward *ward)
+{
+	switch (pick(fighter, 3)) {
+	case 0:
+		release(&fighter->client, ward->claim);
+		break;
+	case 1:
+		dlock_claim_abandon(ward->claim);
+		break;
+	default:
+		dlock_renewal_end(ward->claim, false);
+		dlock_claim_abandon(ward->claim);
+	}
+	dlock_claim_free(ward->claim);
+	fighter->odd += atomic_load(&ward->losses) > 1;
+	ward->claim = NULL;
+}
+
+static void do_something(fighter *fighter, ward *ward)
+{
+	if (!ward->claim) {
+		take_one(fighter, ward);
+		return;
+	}
+	switch (pick(fighter, 40)) {
+	case 0:
+		let_one_go(fighter, ward);
+		return;
+	case 1:
+		dlock_renewal_stop(ward->claim);
+		break;
+	case 2:
+	case 3:
+		extend(&fighter->client, ward->claim, pick(fighter, 4) ? 150 + (int) pick(fighter, 3000) : 60000);
+		break;
+	case 4:
+	case 5:
+		dlock_claim_check(ward->claim, &fighter->client.error);
+		break;
+	case 6:
+	case 7:
+		dlock_renewal_pause(ward->claim);
+		sleep_ms((int) pick(fighter, 5));
+		dlock_renewal_resume(ward->claim);
+		break;
+	default:
+		sleep_ms((int) pick(fighter, 10));
+	}
+	compare(fighter, ward->claim);
+}
+
+static void *fight(void *context)
+{
+	fighter *fighter = context;
+
+	while (dlock_now() < fighter->until) {
+		do_something(fighter, &fighter->wards[pick(fighter, HOLDS)]);
+	}
+	for (int i = 0; i < HOLDS; i++) {
+		if (fighter->wards[i].claim) {
+			let_one_go(fighter, &fighter->wards[i]);
+		}
+	}
+	client_drain(&fighter->client);
+	return NULL;
+}
+
+static bool is_empty(void *context)
+{
+	(void) context;
+	return !strcmp(server_text(&server, "EVAL %s 0", "return tostring(#redis.call('KEYS', '" PREFIX "*'))"), "0");
+}
+
+static void test_threads(void)
+{
+	static fighter fighters[THREADS];
+	int acquired = 0, looks = 0, too_long = 0, odd = 0;
+	unsigned seed = (unsigned) dlock_now();
+	unsigned long before = renewals();
+
+	note("seed %u", seed);
+	for (int i = 0; i < THREADS; i++) {
+		fighters[i] = (fighter) { .seed = seed + (unsigned) i, .until = dlock_now() + FIGHT_TIME, .number = i,
+			.client = client_of(&server, 60 * DLOCK_MS), .admin = redisConnect("127.0.0.1", server.port) };
+		pthread_create(&fighters[i].thread, NULL, fight, &fighters[i]);
+	}
+	while (dlock_now() < fighters[0].until) { /* answers that come late, and some that never count */
+		sleep_ms(300);
+		server_freeze(&server);
+		sleep_ms(20 + (int) (rand_r(&seed) % 150));
+		server_thaw(&server);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(fighters[i].thread, NULL);
+		acquired += fighters[i].acquired;
+		looks += fighters[i].looks;
+		too_long += fighters[i].too_long;
+		odd += fighters[i].odd;
+		client_free(&fighters[i].client);
+		redisFree(fighters[i].admin);
+	}
+	check(acquired >= THREADS * HOLDS && looks > acquired && renewals() - before > 10,
+		"%d leases, %d looks, %lu renewals", acquired, looks, renewals() - before);
+	check(too_long == 0, "none is believed longer than the server has it (%d)", too_long);
+	check(odd == 0, "each can be renewed, and none is lost twice (%d)", odd);
+	check(eventually(is_empty, NULL), "in the end nothing is left");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} tests[] = {
+		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown }, { "parent gone", test_parent_gone }, { "shutdown", test_shutdown },
+		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	server_start(&server, NULL);
+	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
+			continue;
+		}
+		note("%s", tests[i].name);
+		server_reset(&server);
+		tests[i].run();
+	}
+	dlock_renewal_shutdown();
+	return tap_end();
+}

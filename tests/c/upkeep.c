@@ -1,0 +1,138 @@
+#include "upkeep.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "helpers.h"
+
+void count_loss(void *context)
+{
+	atomic_fetch_add(&((ward *) context)->losses, 1);
+}
+
+void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, int soon_ms, dlock_upkeep upkeep)
+{
+	ward->claim = claim_on(client, resource, ttl_ms);
+	atomic_store(&ward->losses, 0);
+	dlock_status status = acquire(client, ward->claim, 5000);
+	if (soon_ms > 0) {
+		ward->claim->deadline = dlock_now() + soon_ms * DLOCK_MS;
+	}
+	if (status != DLOCK_OK || dlock_renewal_begin(ward->claim, &upkeep, &client->error) != DLOCK_OK) {
+		printf("Bail out! %s: %s\n", resource, client->error.message);
+		exit(2);
+	}
+}
+
+unsigned long renewals(void)
+{
+	return dlock_renewal_count().renewals;
+}
+
+static bool has_renewed(void *least)
+{
+	return renewals() >= *(unsigned long *) least;
+}
+
+bool renewed_since(unsigned long before, unsigned long count)
+{
+	unsigned long least = before + count;
+
+	return eventually(has_renewed, &least);
+}
+
+static bool has_failed(void *least)
+{
+	return dlock_renewal_count().failures >= *(unsigned long *) least;
+}
+
+bool failed_since(unsigned long before, unsigned long count)
+{
+	unsigned long least = before + count;
+
+	return eventually(has_failed, &least);
+}
+
+static bool has_connected(void *before)
+{
+	return dlock_renewal_count().connections > *(unsigned long *) before;
+}
+
+bool connected_since(unsigned long before)
+{
+	return eventually(has_connected, &before);
+}
+
+static bool is_told(void *context)
+{
+	return atomic_load(&((ward *) context)->losses) > 0;
+}
+
+bool eventually_lost(ward *ward)
+{
+	return eventually(is_told, ward);
+}
+
+typedef struct {
+	dlock_claim *claim;
+	dlock_claim_state state;
+} expectation;
+
+static bool is_in_state(void *context)
+{
+	expectation *expected = context;
+
+	return look(expected->claim) == expected->state;
+}
+
+bool eventually_in_state(dlock_claim *claim, dlock_claim_state state)
+{
+	return eventually(is_in_state, &(expectation) { claim, state });
+}
+
+static int count_entries(const char *path)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	int count = 0;
+
+	while (directory && (entry = readdir(directory))) {
+		count += entry->d_name[0] != '.';
+	}
+	if (directory) {
+		closedir(directory);
+	}
+	return count;
+}
+
+int count_threads(void)
+{
+	return count_entries("/proc/self/task");
+}
+
+int count_descriptors(void)
+{
+	return count_entries("/proc/self/fd") - 1; /* its own */
+}
+
+void know_scripts(test_server *server)
+{
+	const dlock_script *scripts[] = { &dlock_script_acquire, &dlock_script_release, &dlock_script_extend, &dlock_script_renew,
+		&dlock_script_repair };
+
+	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+		server_text(server, "SCRIPT LOAD %s", scripts[i]->source);
+	}
+}
+
+long overreach_ms(test_server *server, const dlock_claim *claim)
+{
+	dlock_nanos deadline = atomic_load(&claim->deadline);
+	long long left = server_integer(server, "PTTL " PREFIX "%b", claim->resource, claim->resource_len);
+
+	if (deadline == DLOCK_OVER) {
+		return 0;
+	}
+	return (long) ((deadline - dlock_now()) / DLOCK_MS) - (long) (left > 0 ? left : 0);
+}
