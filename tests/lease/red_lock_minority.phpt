@@ -1,0 +1,95 @@
+--TEST--
+RedLock: a minority that lost the key gets it again, and counts from the next renewal on; a majority that lost it is a loss
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+
+use Dlock\LeaseState;
+
+$locks = private_locks('RedLock', 5);
+$ttl = 3.0;
+$manager = $locks->manager(ttl: $ttl);
+/** Each server's key is there, with time left, and does not end for longer than a lease time. */
+$kept = function (string $resource, string $token, string $what) use (&$locks, $ttl) {
+    wait_for(fn () => array_unique(values_of($locks, $resource)) === [$token], $ttl, "$what: the key to be on all servers again");
+    for ($until = now() + 1.5 * $ttl; now() < $until; nap(0.05)) {
+        if (array_unique(values_of($locks, $resource)) !== [$token] || min(times_of($locks, $resource)) <= 0) {
+            echo "$what: not on all servers: ", shown(values_of($locks, $resource)), "\n";
+            return;
+        }
+    }
+};
+
+// ---- deleted on a minority ----
+$lease = $manager->acquire('deleted', 0);
+$kept('deleted', $lease->token, 'at first');
+take_away($locks, 'deleted', 'delete', [0, 3]);
+$kept('deleted', $lease->token, 'deleted on two of five');
+same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'deleted on two of five');
+wait_for(fn () => array_filter(values_of($locks, 'deleted')) === [], $ttl / 2, 'the release on all of them');
+
+// ---- a server that comes back with nothing ----
+$lease = $manager->acquire('restarted', 0);
+$fence = max(array_map(fn ($redis) => (int) $redis->cmd('GET', 'dlock:fence'), $locks->raw()));
+$locks->servers[1]->restart();
+$locks = new Locks('RedLock', $locks->addresses, $locks->servers); // with new connections
+$kept('restarted', $lease->token, 'restarted');
+holds((int) $locks->raw()[1]->cmd('GET', 'dlock:fence') >= $lease->fencingToken, 'the restarted server knows the fencing token',
+    $locks->raw()[1]->cmd('GET', 'dlock:fence'), $lease->fencingToken);
+same(LeaseState::Held, $lease->state(), 'one was restarted');
+
+// ---- stolen on a minority: it is not taken back ----
+take_away($locks, 'restarted', 'steal', [4]);
+for ($until = now() + $ttl; now() < $until; nap(0.05)) {
+    $values = values_of($locks, 'restarted');
+    if ($values !== [$lease->token, $lease->token, $lease->token, $lease->token, 'somebody-else']) {
+        echo 'stolen on one: ', shown($values), "\n";
+        break;
+    }
+}
+same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'stolen on one');
+wait_for(fn () => array_filter(values_of($locks, 'restarted')) === [4 => 'somebody-else'], $ttl / 2, 'the release on the others');
+
+// ---- what was given back does not count in that round ----
+// Two were deleted; before they are given back, one more: three of five did not extend, so it is lost, whatever is there later.
+$lease = $manager->acquire('majority', 0);
+take_away($locks, 'majority', 'delete', [0, 1, 2]);
+$start = now();
+holds(busy_until(fn () => !$lease->isHeld(), 20) !== null, 'a majority is gone');
+within(0, now() - $start, $ttl / 3 + 2, 'seconds until it is known');
+same([LeaseState::Lost, 0.0], [$lease->state(), $lease->remaining()], 'a majority is gone');
+nap(0.5);
+same([null, null, null], array_slice(values_of($locks, 'majority'), 0, 3), 'nothing is given back to a majority');
+same(false, $lease->release(), 'release()');
+wait_for(fn () => array_filter(values_of($locks, 'majority')) === [], $ttl / 2, 'what was left is released all the same');
+
+// ---- one after the other, all keys have been away; it is held by what was given back ----
+$lease = $manager->acquire('turn', 0);
+foreach ([0, 1, 2, 3, 4] as $i) {
+    take_away($locks, 'turn', 'delete', [$i]);
+    wait_for(fn () => values_of($locks, 'turn')[$i] === $lease->token, $ttl, "server $i");
+}
+same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'all of them, one after the other');
+wait_for(fn () => array_filter(values_of($locks, 'turn')) === [], $ttl / 2, 'the release');
+
+// ---- released while keys are being given back: nothing stays behind ----
+for ($i = 0; $i < 40; $i++) {
+    $lease = $locks->manager(ttl: 0.3)->acquire("race-$i", 0);
+    take_away($locks, "race-$i", 'delete', [$i % 5]);
+    if ($i % 4 === 0) {
+        $locks->servers[$i % 5]->pause(); // so that what is given back comes late
+    }
+    nap(0.1 + random_int(-10, 20) / 1000);
+    $lease->release();
+    $i % 4 === 0 && $locks->servers[$i % 5]->resume();
+    $locks->manager()->isLocked("race-$i"); // behind the release, on every connection of this thread
+}
+$left = fn () => array_sum(array_map(fn ($redis) => count($redis->cmd('KEYS', '*race*')), $locks->raw()));
+wait_for(fn () => $left() === 0, 20, 'all of them to be gone');
+echo "done\n";
+?>
+--EXPECT--
+done
