@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
 $count = 1000;
-$ttl = 9.0;
+$ttl = 6.0;
 foreach (['DistributedLock', 'RedLock'] as $name) {
     $locks = private_locks($name, 3);
     $manager = $locks->manager(ttl: $ttl);
@@ -79,7 +79,7 @@ $code = '
 ';
 foreach (renewed_locks() as $name => $locks) {
     $sizes = [];
-    for ($i = 0; $i < 5; $i++) {
+    for ($i = 0; $i < 3; $i++) {
         foreach (['renewed', 'explicit'] as $way) {
             $children[$way] = lease_child($code, $locks, unique("$name-$way-$i"), [$way]);
         }
