@@ -22,7 +22,8 @@ $ways = [
     }),
     'a nap' => fn () => nap($seconds),
     'a query' => function (array $leases, array &$unheld, string $resource) use ($seconds) {
-        redis_raw(5)->cmd('BLPOP', "no-such-list-$resource", $seconds) === null || throw new RuntimeException('a list?');
+        $redis = new RedisRaw(redis_addresses()[5], timeout: $seconds + 60);
+        $redis->cmd('BLPOP', "no-such-list-$resource", $seconds) === null || throw new RuntimeException('a list?');
     },
     'another program' => fn () => exec("exec timeout $seconds tail -f /dev/null"),
 ];

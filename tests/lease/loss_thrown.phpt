@@ -41,7 +41,7 @@ $into = function (string $what, callable $do) use ($locks, $take, $is_for): ?Thr
 };
 /** Nothing must be thrown, for more than two renewals' time. */
 $quiet = function (string $what) {
-    $e = thrown_by(fn () => busy(0.5));
+    $e = thrown_by(fn () => busy(0.4));
     $e === null || print("$what: thrown again: {$e->getMessage()}\n");
 };
 /** Time passes in one call of an internal function. */
@@ -106,6 +106,7 @@ $into('internal functions', function () {
     }
 });
 
+echo "part\n"; // tells run-tests.php that the test is alive
 // ---- callbacks of internal functions, generators, fibers ----
 $into('array_map()', fn () => array_map(function () {
     while (true);
@@ -202,6 +203,7 @@ $into('after a call that blocks', function () {
     while (true);
 });
 
+echo "part\n"; // tells run-tests.php that the test is alive
 // ---- two at a time ----
 $two = function (callable $do) use ($locks, $take, &$lease): array {
     [$one, $other] = [$take(), $take()];
@@ -268,6 +270,7 @@ same(true, $lease->release(), 'release()');
 take_away($locks, $lease->resource);
 $quiet('a loss after the release');
 
+echo "part\n"; // tells run-tests.php that the test is alive
 // ---- a ttl: thrown at the deadline ----
 foreach ([false, true] as $renewed_as_well) {
     $renewed = $renewed_as_well ? $manager->acquire("$resource-kept", 10) : null;
@@ -346,14 +349,31 @@ foreach ($settings as $setting => [$options, $jit]) {
         $children["$name, $setting"] = lease_child($code, $locks, unique("$name-$setting"), [], $options);
     }
     foreach ($children as $name => $child) {
-        same("JIT: $jit\n", $child->readAll(120), $name);
+        for ($output = ''; ($line = $child->readLine(50)) !== null; $output .= "$line\n") {
+            if ($line === 'part' && $child === reset($children)) {
+                echo "$setting, part\n";
+            }
+        }
+        same("part\npart\npart\nJIT: $jit\n", $output, $name);
         same(0, $child->wait(), "$name: exit code");
     }
     echo "$setting\n";
 }
 ?>
 --EXPECT--
+no opcache, part
+no opcache, part
+no opcache, part
 no opcache
+opcache, part
+opcache, part
+opcache, part
 opcache
+JIT, tracing, part
+JIT, tracing, part
+JIT, tracing, part
 JIT, tracing
+JIT, functions, part
+JIT, functions, part
+JIT, functions, part
 JIT, functions
