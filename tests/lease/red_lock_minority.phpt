@@ -76,6 +76,34 @@ foreach ([0, 1, 2, 3, 4] as $i) {
 same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'all of them, one after the other');
 wait_for(fn () => array_filter(values_of($locks, 'turn')) === [], $ttl / 2, 'the release');
 
+// ---- a server that always answers later than the quorum ----
+$slow = lease_child('
+    $listener = stream_socket_server("tcp://127.0.0.1:0");
+    echo substr(strrchr(stream_socket_get_name($listener, false), ":"), 1), "\n";
+    for ($other = [], $streams = [$listener];;) {
+        $read = $streams;
+        $write = $except = null;
+        stream_select($read, $write, $except, null);
+        foreach ($read as $stream) {
+            if ($stream === $listener) {
+                [$near, $far] = [stream_socket_accept($listener), stream_socket_client("tcp://$argv[4]")];
+                array_push($streams, $near, $far);
+                $other += [(int) $near => $far, (int) $far => $near];
+            } else {
+                ($bytes = fread($stream, 8192)) !== "" || exit;
+                nap(0.03);
+                fwrite($other[(int) $stream], $bytes);
+            }
+        }
+    }
+', $locks, 'slow', [$locks->addresses[4]]);
+$behind = new Locks('RedLock', [...array_slice($locks->addresses, 0, 4), '127.0.0.1:' . $slow->readLine()]);
+$lease = $behind->manager(ttl: $ttl)->acquire('slow', 5);
+wait_for(fn () => values_of($locks, 'slow')[4] === $lease->token, $ttl, 'the slow server');
+take_away($locks, 'slow', 'delete', [4]);
+wait_for(fn () => values_of($locks, 'slow')[4] === $lease->token, 2 * $ttl, 'the slow server to have the key again');
+same(true, $lease->release(), 'release() with a slow server');
+
 // ---- released while a key is on its way back: nothing stays behind ----
 // The relay is stopped between the answer of the server that has no key and what it is told then, and forwards the release,
 // which comes over an older connection, before that.
