@@ -18,7 +18,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
     $leases = [];
     foreach ($all as $name => $locks) {
         $leases[$name] = $locks->manager(ttl: $ttl)->acquire(unique("$case-$name"), 0);
-        $values[$name] = values_of($locks, unique("$case-$name"));
+        $values[$name] = all_values_of($locks, unique("$case-$name"));
     }
     if ($with_zookeeper) {
         $leases['ZkLock'] = (new ZkLock(zk_hosts(), sessionTimeout: 2))->acquire(unique($case), 0);
@@ -104,6 +104,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
         same(true, $lease->release(), "$case: release() of $name");
     }
     $lease = null;
+    echo "$case\n"; // tells run-tests.php that the test is alive
 }
 
 // ---- programs that are started inherit nothing ----
@@ -142,4 +143,6 @@ same(array_fill(0, 4, [true, 2, true]), fork_child(fn () => $depth(3))->result()
 echo "done\n";
 ?>
 --EXPECT--
+Redis
+Redis and ZooKeeper
 done

@@ -56,7 +56,7 @@ $values = [];
 $look = function (string $when) use ($children, $ttl, &$values) {
     foreach ($children as $child => [$locks, $resource]) {
         foreach ($locks->name === 'RedLock' ? ['acquired', 'explicit'] : ['acquired', 'explicit', 'locked'] as $kind) {
-            $values["$child: $kind"] ??= values_of($locks, "$resource-$kind");
+            $values["$child: $kind"] ??= all_values_of($locks, "$resource-$kind");
             holds(count(array_filter($values["$child: $kind"])) === count($locks->addresses), "$child, $kind: the first look");
             $now = values_of($locks, "$resource-$kind");
             same($values["$child: $kind"], $now, "$child, $kind, $when: the value");

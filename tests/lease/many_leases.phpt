@@ -68,6 +68,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $leases = [];
     unset($lease);
     wait_for(fn () => $locks->raw()[0]->cmd('DBSIZE') <= 1, 20, 'the release');
+    echo "$name\n"; // tells run-tests.php that the test is alive
 }
 
 // ---- memory ----
@@ -100,4 +101,6 @@ foreach (renewed_locks() as $name => $locks) {
 echo "done\n";
 ?>
 --EXPECT--
+DistributedLock
+RedLock
 done

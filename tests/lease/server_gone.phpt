@@ -24,7 +24,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
 
     // Back in time: held again, and the key was there all along.
     $lease = $manager->acquire('back', 0);
-    $value = values_of($locks, 'back');
+    $value = all_values_of($locks, 'back');
     $failures = Dlock\stats()['renewal_failures'];
     same(LeaseState::Held, $lease->state(), "$name: at first");
     $pause(...$most);
@@ -87,6 +87,8 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     busy(0.3);
     same([LeaseState::Lost, 0.0], [$gone->state(), $gone->remaining()], "$name: killed and restarted");
 }
+
+echo "states\n"; // tells run-tests.php that the test is alive
 
 // ---- randomised: never held for longer than on the servers ----
 // A server tells when its keys end, and says nothing more until they have: in one transaction, so nothing comes in between.
@@ -175,4 +177,5 @@ foreach (['DistributedLock', 'RedLock'] as $i => $name) {
 echo "done\n";
 ?>
 --EXPECT--
+states
 done
