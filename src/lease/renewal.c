@@ -219,11 +219,12 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	return wake;
 }
 
-/* Those that are due soon come along with one that is due now, so that many leases cost one batch. */
+/* Those that are due soon come along with one that is due now, so that many leases cost one batch: within half of
+ * the time between two renewals, leases that were taken at any time meet in the end. */
 static bool is_due_soon(const dlock_renewal *renewal, dlock_nanos now)
 {
 	return renewal->claim && !renewal->paused && !renewal->asking && is_renewing(renewal, now)
-		&& renewal->due <= now + renewal->ttl / 12;
+		&& renewal->due <= now + renewal->ttl / 6;
 }
 
 static bool has_to_take_back(const dlock_renewal *renewal)

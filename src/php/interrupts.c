@@ -71,19 +71,13 @@ static void throw_losses(zend_execute_data *execute_data)
 	if (!atomic_load(&DLOCK_G(alarm).rung)) {
 		return;
 	}
-	if (EG(exception)) {
-		dlock_ring_alarm(&DLOCK_G(alarm)); /* later: one at a time */
-		return;
-	}
+	/* All at once: the VM looks for interrupts again before it handles what was thrown, so an alarm that is left rung here
+	 * would keep it here. Each becomes the previous of the next, and so does what another handler has thrown. */
 	atomic_store(&DLOCK_G(alarm).rung, false);
-	dlock_claim *claim = find_untold_loss();
-	if (claim) {
+	for (dlock_claim *claim = find_untold_loss(); claim; claim = find_untold_loss()) {
 		claim->throws = false;
 		claim->thrown = true;
 		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost while it was held", claim->resource);
-		if (find_untold_loss()) {
-			dlock_ring_alarm(&DLOCK_G(alarm));
-		}
 	}
 }
 

@@ -76,8 +76,7 @@ $bad('4 ($auth) must not contain NUL bytes', $host, '/locks', 10, "digest:user:p
 foreach ([-1, -0.001, NAN, INF, 31536001] as $seconds) {
     $bad('5 ($timeout) must be between 0 and 31536000 seconds', $host, '/locks', 10, null, $seconds);
 }
-$bad('6 ($onLoss) must be "flag": this version *', $host, '/locks', 10, null, 1, 'throw');
-foreach (['', 'Flag', 'ignore', "flag\0"] as $loss) {
+foreach (['', 'Flag', 'Throw', 'ignore', "flag\0"] as $loss) {
     $bad('6 ($onLoss) must be either "flag" or "throw"', $host, '/locks', 10, null, 1, $loss);
 }
 
@@ -85,6 +84,7 @@ foreach (['', 'Flag', 'ignore', "flag\0"] as $loss) {
 foreach (['h1', 'h1:1', 'h1:65535', 'h1,h2:2182', 'h1/app', 'h1:2181,h2/a/b', '[::1]', '[::1]:2181/a', ['host' => 'h1'], ['host' => 'h1', 'port' => 2182], ['host' => 'h1:1,h2:2/app']] as $servers) {
     same(null, thrown_by(fn () => new ZkLock($servers, '/é/x', 0.1, 'digest:user:pass:word', 0, 'flag', false))?->getMessage(), shown($servers));
 }
+same(null, thrown_by(fn () => new ZkLock($host, onLoss: 'throw'))?->getMessage(), 'onLoss: "throw"');
 same(0, Dlock\stats()['sessions'], 'sessions opened by constructors');
 
 // ---- methods ----

@@ -23,7 +23,10 @@ same(true, $lock->lock($resource), 'lock()');
 same(true, $lock->isLocked($resource), 'isLocked()');
 same(true, (new ZkLock(zk_hosts()))->isLocked($resource), 'isLocked() of another object');
 same(false, $lock->lock($resource, 0), 'lock() of what is held by this object');
-same(false, (new ZkLock(zk_hosts()))->lock($resource, 0.05), 'lock() of what is held by another object');
+same(false, (new ZkLock(zk_hosts()))->lock($resource, 0), 'lock() of what is held by another object');
+fails('Dlock\DeadlockException', "*\"$resource\"*", fn () => $lock->lock($resource, 0.05), 'a wait for what is held by this object');
+fails('Dlock\DeadlockException', "*\"$resource\"*", fn () => (new ZkLock(zk_hosts()))->lock($resource, 0.05), 'a wait for what is held by another object');
+same(false, fork_child(fn () => (new ZkLock(zk_hosts()))->lock($resource, 0.05))->result(), 'a wait of another process');
 same(false, (new ZkLock(zk_hosts()))->release($resource), 'release() by another object');
 same(true, $lock->isLocked($resource), 'isLocked() after these');
 same(true, fork_child(fn () => (new ZkLock(zk_hosts()))->isLocked($resource))->result(), 'isLocked() in another process');
@@ -57,10 +60,21 @@ same(null, $lease->assertHeld(), 'assertHeld()');
 same(null, $lease->refresh(), 'refresh()');
 fails('ValueError', '*#1 ($ttl) must be null*session*', fn () => $lease->refresh(5.0), 'refresh(5.0)');
 same(null, $lock->tryAcquire($resource), 'tryAcquire() of what is held');
-same(null, $lock->tryAcquire($resource, 0.05), 'tryAcquire() with a timeout');
-fails('Dlock\AcquireTimeoutException', "*\"$resource\" was not free within *", fn () => $lock->acquire($resource, 0.05));
-fails('Dlock\AcquireTimeoutException', '*', fn () => (new ZkLock(zk_hosts(), timeout: 0.05))->acquire($resource), "the object's timeout");
-fails('Dlock\AcquireTimeoutException', '*', fn () => $lock->synchronized($resource, fn () => print("no\n"), 0.05), 'synchronized()');
+fails('Dlock\AcquireTimeoutException', "*\"$resource\" was not free within *", fn () => $lock->acquire($resource, 0), 'acquire() without a wait');
+// Who holds it in this process would be waited for without end; in another process it is the time limit that counts.
+$waits = [
+    'tryAcquire()' => fn () => $lock->tryAcquire($resource, 0.05),
+    'acquire()' => fn () => $lock->acquire($resource, 0.05),
+    "the object's timeout" => fn () => (new ZkLock(zk_hosts(), timeout: 0.05))->acquire($resource),
+    'synchronized()' => fn () => $lock->synchronized($resource, fn () => print("no\n"), 0.05),
+];
+foreach ($waits as $what => $wait) {
+    fails('Dlock\DeadlockException', "*\"$resource\"*", $wait, $what);
+}
+foreach ($waits as $what => $wait) {
+    $e = fork_child(fn () => ($e = thrown_by($wait)) ? [$e::class, str_contains($e->getMessage(), "\"$resource\" was not free within ")] : null)->result();
+    same($what === 'tryAcquire()' ? null : ['Dlock\AcquireTimeoutException', true], $e, "$what in another process");
+}
 same(true, $lease->release(), 'release()');
 same([false, false, 0.0, Dlock\LeaseState::Released], [$lease->release(), $lease->isHeld(), $lease->remaining(), $lease->state()], 'after release()');
 fails('Dlock\LeaseLostException', '*has been released', fn () => $lease->assertHeld());

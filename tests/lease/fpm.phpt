@@ -1,0 +1,101 @@
+--TEST--
+php-fpm: requests with renewed leases, whatever way they end: released at their end, and threads and descriptors of the worker stay as they are
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_fpm();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+
+$fpm = fpm_start([], 1);
+$all = renewed_locks();
+$script = $fpm->script('leases', '
+    require_once ' . var_export(dirname(__DIR__) . '/inc/lease.inc', true) . ';
+    $lock = new DistributedLock($_GET["server"], ttl: 0.6, onLoss: $_GET["loss"]);
+    $red = new RedLock(explode(",", $_GET["servers"]), prefix: "Lock:", ttl: 0.6, onLoss: $_GET["loss"]);
+    $kept = [$lock->acquire($_GET["resource"]), $red->acquire($_GET["resource"] . "-red")];
+    $lock->lock($_GET["resource"] . "-locked") || exit("not locked");
+    $GLOBALS["cycle"] = (object) ["lease" => $lock->acquire($_GET["resource"] . "-cycle")];
+    $GLOBALS["cycle"]->self = $GLOBALS["cycle"];
+    busy($_GET["time"]);
+    echo getmypid(), " ", json_encode([$kept[0]->isHeld(), $kept[1]->isHeld()]);
+    flush();
+    function fatal() { eval("abstract class A { abstract function f(); } class B extends A {}"); }
+    match ($_GET["end"]) {
+        "exit" => (function () { exit; })(),
+        "exception" => throw new LogicException("of the request"),
+        "fatal" => fatal(),
+        "timeout" => (function () { set_time_limit(1); while (true); })(),
+        "section" => $lock->synchronized($_GET["resource"] . "-section", function () { exit; }),
+        "lost" => (function () { take_away(new Locks("DistributedLock", [substr($_GET["server"], 8)]), $_GET["resource"]); while (true); })(),
+        default => null,
+    };
+');
+$names = fn (string $resource) => ['DistributedLock' => [$resource, "$resource-locked", "$resource-cycle", "$resource-section"], 'RedLock' => ["$resource-red"]];
+$request = function (string $end, float $time) use ($fpm, $script, $all, $names): int {
+    $resource = unique("$end-" . bin2hex(random_bytes(4)));
+    $loss = $end === 'lost' ? 'throw' : 'flag';
+    $answer = $fpm->request($script, ['server' => redis_server(), 'servers' => implode(',', redis_servers(3)), 'resource' => $resource,
+        'end' => $end, 'time' => $time, 'loss' => $loss]);
+    [$pid, $held] = explode(' ', $answer, 2) + ['0', ''];
+    holds(str_starts_with($held, '[true,true]'), "$end: held for $time s", $answer);
+    if ($end === 'lost') {
+        holds(str_contains($answer, 'was lost while it was held'), 'lost: thrown', $answer);
+        clean_up($all['DistributedLock'], $resource);
+    }
+    foreach ($names($resource) as $name => $resources) {
+        foreach ($resources as $each) { // well within a lease time, which would end them as well
+            $ended = busy_until(fn () => array_filter(values_of($all[$name], $each)) === [], 20);
+            holds($ended !== null && $ended < 0.3, "$end: $each is released at the end", $ended);
+        }
+    }
+    return (int) $pid;
+};
+
+$ends = ['nothing', 'exit', 'exception', 'fatal', 'section', 'lost'];
+foreach ($ends as $end) { // all that is opened once
+    $worker = $request($end, $end === 'nothing' ? 2 : 0.4);
+}
+same(2, threads($worker), 'threads of the worker');
+nap(0.5); // php-fpm closes the connection of a request a little later
+$before = belongings($worker);
+$same = fn (string $what) => busy_until(fn () => belongings($worker) === $before, 5) ?? same($before, belongings($worker), $what);
+for ($i = 0; $i < 60; $i++) {
+    $end = $ends[$i % count($ends)];
+    same($worker, $request($end, $i % 20 ? 0.01 : 0.5), "request $i: the worker");
+    $same("after request $i ($end)");
+}
+same($worker, $request('timeout', 0), 'the time limit: the worker');
+$same('after the time limit');
+
+// ---- without requests, the thread has nothing to do ----
+$thread = current(array_diff(scandir("/proc/$worker/task"), ['.', '..', (string) $worker]));
+$of_thread = fn () => (int) preg_replace('/.*^voluntary_ctxt_switches:\s*(\d+).*/ms', '$1', file_get_contents("/proc/$worker/task/$thread/status"));
+nap(1.5); // it has looked once more
+$slept = $of_thread();
+nap(2);
+same($slept, $of_thread(), 'the thread is at rest');
+
+// ---- a lock that is left alone is not renewed after the request ----
+$left = $fpm->script('left', '
+    $lock = new DistributedLock($_GET["server"], ttl: 0.6, releaseOnShutdown: false);
+    $lock->lock($_GET["resource"], 0);
+    $GLOBALS["lease"] = $lock->acquire($_GET["resource"] . "-lease", 0);
+    echo getmypid();
+');
+$resource = unique('left');
+$fpm->request($left, ['server' => redis_server(), 'resource' => $resource]);
+$there = values_of($all['DistributedLock'], $resource);
+holds($there !== [null], 'it is left');
+foreach ([$resource, "$resource-lease"] as $each) {
+    wait_for(fn () => values_of($all['DistributedLock'], $each) === [null], 20, "$each to run out");
+}
+$same('at the end');
+$fpm->stop();
+echo "done\n";
+?>
+--EXPECT--
+done

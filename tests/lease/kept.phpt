@@ -1,0 +1,113 @@
+--TEST--
+Leases of one second are kept for as long as their holder runs PHP code, waits, or is inside of a blocking call
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+
+$seconds = (float) amount('DLOCK_TEST_HOLD', 60);
+$ttl = 1.0;
+
+// Each in one piece, with no look at the lease in between but where PHP code runs.
+$ways = [
+    'PHP code' => fn (array $leases, array &$unheld) => busy($seconds, function () use ($leases, &$unheld) {
+        foreach ($leases as $name => $lease) {
+            $lease->isHeld() || $unheld[$name] = ($unheld[$name] ?? 0) + 1;
+        }
+    }),
+    'a nap' => fn () => nap($seconds),
+    'a query' => function (array $leases, array &$unheld, string $resource) use ($seconds) {
+        $redis = new RedisRaw(redis_addresses()[5], timeout: $seconds + 60);
+        $redis->cmd('BLPOP', "no-such-list-$resource", $seconds) === null || throw new RuntimeException('a list?');
+    },
+    'another program' => fn () => exec("exec timeout $seconds tail -f /dev/null"),
+];
+
+$children = [];
+foreach (renewed_locks() as $name => $locks) {
+    foreach ($ways as $way => $do) {
+        $resource = unique("$name-$way");
+        $children["$name, $way"] = [$locks, $resource, fork_child(function (callable $say, callable $hear) use ($locks, $resource, $do, $ttl) {
+            $manager = $locks->manager(ttl: $ttl);
+            $leases = ['acquired' => $manager->acquire("$resource-acquired"),
+                'explicit' => $locks->manager(renew: true)->acquire("$resource-explicit", 0, $ttl)];
+            $locks->name === 'RedLock' || $manager->lock("$resource-locked") || throw new RuntimeException('not locked');
+            $say(null);
+            $hear();
+            $unheld = [];
+            $do($leases, $unheld, $resource);
+            foreach ($leases as $kind => $lease) {
+                $unheld += [$kind => $lease->state()->name];
+            }
+            $say([$unheld, min(array_map(fn ($lease) => $lease->remaining(), $leases)), Dlock\stats()['renewals'], Dlock\stats()['renewal_failures']]);
+            $hear();
+            $released = array_map(fn ($lease) => $lease->release(), $leases);
+            return $locks->name === 'RedLock' ? $released : $released + ['locked' => $manager->release("$resource-locked")];
+        })];
+    }
+}
+
+$values = [];
+$look = function (string $when) use ($children, $ttl, &$values) {
+    foreach ($children as $child => [$locks, $resource]) {
+        foreach ($locks->name === 'RedLock' ? ['acquired', 'explicit'] : ['acquired', 'explicit', 'locked'] as $kind) {
+            $values["$child: $kind"] ??= all_values_of($locks, "$resource-$kind");
+            holds(count(array_filter($values["$child: $kind"])) === count($locks->addresses), "$child, $kind: the first look");
+            $now = values_of($locks, "$resource-$kind");
+            same($values["$child: $kind"], $now, "$child, $kind, $when: the value");
+            $now = times_of($locks, "$resource-$kind");
+            holds(min($now) > 0 && max($now) <= $ttl * 1000, "$child, $kind, $when: its time", $now);
+            if ($values["$child: $kind"] !== values_of($locks, "$resource-$kind")) {
+                return false;
+            }
+        }
+    }
+    return true;
+};
+
+foreach ($children as [, , $child]) {
+    $child->hear();
+}
+$start = now();
+foreach ($children as [, , $child]) {
+    $child->say('go');
+}
+for ($part = 1; $part <= 4; $part++) { // what is printed tells run-tests.php that the test is alive
+    while (now() < $start + $part * $seconds / 4) {
+        if (!$look('in part ' . $part)) {
+            exit;
+        }
+        nap(0.02);
+    }
+    echo "part $part\n";
+}
+$least = (int) ($seconds / ($ttl / 3) / 2); // half of what is due, on a machine that has other things to do
+foreach ($children as $name => [$locks, , $child]) {
+    [$states, $remaining, $renewals] = $child->hear(60);
+    same(['acquired' => 'Held', 'explicit' => 'Held'], $states, "$name: states at the end");
+    within(0.001, $remaining, $ttl, "$name: remaining() at the end");
+    within(($locks->name === 'RedLock' ? 2 : 3) * $least, $renewals, 100 * $seconds, "$name: renewals");
+    $look('at the end') || exit;
+}
+foreach ($children as $name => [$locks, $resource, $child]) {
+    $child->say('release');
+    $released = $child->result();
+    same([true], array_values(array_unique($released)), "$name: release()");
+    foreach ($released as $kind => $true) {
+        // What a minority of RedLock is told may come behind the answer.
+        wait_for(fn () => array_filter(values_of($locks, "$resource-$kind")) === [], $ttl / 2, "$name, $kind: the release");
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+part 1
+part 2
+part 3
+part 4
+done

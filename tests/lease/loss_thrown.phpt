@@ -1,0 +1,379 @@
+--TEST--
+onLoss: "throw": a loss is thrown once into whatever PHP code is running; without opcache, with it, and with its JIT
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+
+$code = <<<'CODE'
+use Dlock\Lease;
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+$manager = $locks->manager(ttl: 0.6, onLoss: 'throw');
+$number = 0;
+$lease = null;
+$take = function () use ($manager, $resource, &$number, &$lease): Lease {
+    return $lease = $manager->acquire($resource . '-' . ++$number, 0);
+};
+/** The exception must be for the last lease that was taken. */
+$is_for = function (?Throwable $e, string $what, string $text = 'was lost while it was held') use (&$lease) {
+    same([LeaseLostException::class, "The lock \"$lease->resource\" $text"], [get_debug_type($e), $e?->getMessage()], $what);
+    same([LeaseState::Lost, false], [$lease->state(), $lease->isHeld()], "$what: the lease");
+};
+/** Somebody takes a new lease away while $do() runs, which must be told, and does not end otherwise. */
+$into = function (string $what, callable $do) use ($locks, $take, $is_for): ?Throwable {
+    for ($attempt = 0, $begun = false; $attempt < 5 && !$begun; $attempt++) { // a slow machine may be told before $do() has begun
+        $lease = $take();
+        $e = thrown_by(function () use ($locks, $lease, $do, &$begun) {
+            take_away($locks, $lease->resource);
+            $begun = true;
+            $do();
+        });
+        $is_for($e, $what);
+    }
+    return $e;
+};
+/** Nothing must be thrown, for more than two renewals' time. */
+$quiet = function (string $what) {
+    $e = thrown_by(fn () => busy(0.4));
+    $e === null || print("$what: thrown again: {$e->getMessage()}\n");
+};
+/** Time passes in one call of an internal function. */
+const LONG = [1, 200_000_000];
+
+function endless(int $depth = 0): void
+{
+    if ($depth < 5) {
+        endless($depth + 1);
+    }
+    while (true);
+}
+function endless_sum(): int
+{
+    $sum = 0;
+    for ($i = 0; ; $i++) {
+        $sum += $i & 3;
+    }
+    return $sum;
+}
+function endless_generator(): Generator
+{
+    for ($i = 0; ; $i++) {
+        yield $i;
+    }
+}
+function factorial(int $n): int
+{
+    return $n < 2 ? 1 : $n * factorial($n - 1);
+}
+
+// ---- loops and functions ----
+$e = null;
+try {
+    $take();
+    take_away($locks, $lease->resource);
+    while (true);
+} catch (LeaseLostException $e) {
+}
+$is_for($e, 'while (true)');
+$quiet('while (true)');
+same(false, $lease->release(), 'while (true): release()');
+$quiet('while (true): after release()');
+$into('a sum', endless_sum(...));
+$into('functions', endless(...));
+$into('do while', function () {
+    do {
+    } while (true);
+});
+$into('goto', function () {
+    again:
+    goto again;
+});
+$into('calls', function () {
+    while (true) {
+        factorial(10);
+    }
+});
+$into('internal functions', function () {
+    while (true) {
+        strlen(str_repeat('x', 10)) + count([1]);
+    }
+});
+
+echo "part\n"; // tells run-tests.php that the test is alive
+// ---- callbacks of internal functions, generators, fibers ----
+$into('array_map()', fn () => array_map(function () {
+    while (true);
+}, [1, 2]));
+$into('array_map() with an internal function', function () {
+    while (true) {
+        array_map('strlen', ['a', 'bc']);
+    }
+});
+$calls = 0;
+$into('usort()', function () use (&$calls) {
+    while (true) {
+        $list = [3, 1, 2, 5, 4];
+        usort($list, function ($a, $b) use (&$calls) {
+            $calls++;
+            return $a <=> $b;
+        });
+    }
+});
+holds($calls > 0, 'usort() has called');
+$into('a long usort()', function () {
+    $list = [2, 1];
+    usort($list, function ($a, $b) {
+        while (true);
+    });
+});
+$into('a loop over a generator', function () {
+    foreach (endless_generator() as $i);
+});
+$into('a generator', function () {
+    $generator = (function () {
+        yield 1;
+        while (true);
+    })();
+    try {
+        foreach ($generator as $i);
+    } finally {
+        same(false, $generator->valid(), 'the generator is over');
+    }
+});
+$into('a fiber', function () {
+    $fiber = new Fiber(function () {
+        Fiber::suspend();
+        while (true);
+    });
+    $fiber->start();
+    try {
+        $fiber->resume();
+    } finally {
+        same(true, $fiber->isTerminated(), 'the fiber is over');
+    }
+});
+$fiber = new Fiber(function () use ($into) {
+    $into('caught inside of a fiber', endless(...));
+    return Fiber::suspend('suspended');
+});
+same('suspended', $fiber->start(), 'the fiber goes on');
+$fiber->resume('returned');
+same('returned', $fiber->getReturn(), 'and returns');
+
+// ---- finally, destructors ----
+$order = [];
+$into('through finally blocks', function () use (&$order) {
+    try {
+        try {
+            while (true);
+        } finally {
+            $order[] = 'inner';
+        }
+    } finally {
+        $order[] = 'outer';
+    }
+});
+same(['inner', 'outer'], $order, 'finally blocks');
+$e = $into('into a finally block', function () {
+    try {
+        throw new LogicException('of the block');
+    } finally {
+        while (true);
+    }
+});
+same('of the block', $e?->getPrevious()?->getMessage(), 'the exception that was on its way is the previous');
+$into('a destructor', function () {
+    $object = new class {
+        public function __destruct()
+        {
+            while (true);
+        }
+    };
+    unset($object);
+});
+$into('after a call that blocks', function () {
+    time_nanosleep(...LONG);
+    while (true);
+});
+
+echo "part\n"; // tells run-tests.php that the test is alive
+// ---- two at a time ----
+$two = function (callable $do) use ($locks, $take, &$lease): array {
+    [$one, $other] = [$take(), $take()];
+    $messages = [];
+    foreach ([$one, $other] as $each) {
+        $messages[] = "The lock \"$each->resource\" was lost while it was held";
+    }
+    $caught = [];
+    $e = thrown_by(function () use ($locks, $one, $other, $do) {
+        take_away($locks, $one->resource);
+        take_away($locks, $other->resource);
+        $do();
+    });
+    for (; $e; $e = $e->getPrevious() ?? (count($caught) < 2 ? thrown_by(fn () => busy(20)) : null)) {
+        $caught[] = $e->getMessage();
+    }
+    sort($messages);
+    sort($caught);
+    same($messages, $caught, 'two at once');
+    return [$one, $other];
+};
+$two(endless(...));
+$quiet('two');
+$two(function () {
+    time_nanosleep(...LONG);
+    while (true);
+});
+$quiet('two, after a call that blocks');
+$two(function () {
+    try {
+        time_nanosleep(...LONG);
+        while (true);
+    } finally {
+        busy(0.5); // the second comes here
+    }
+});
+$quiet('two, one of them into a finally block');
+
+// ---- told otherwise before ----
+foreach (['release' => false, 'refresh' => LeaseLostException::class] as $method => $result) {
+    for ($told = false, $attempt = 0; !$told && $attempt < 5; $attempt++) { // a slow machine may be told by the renewal
+        $take();
+        $e = thrown_by(function () use ($locks, $lease, $method, &$got) {
+            take_away($locks, $lease->resource);
+            $got = $lease->$method();
+        });
+        $told = !str_contains((string) $e?->getMessage(), 'while it was held');
+    }
+    same([true, $result], [$told, $e ? $e::class : $got], "$method() before it is thrown");
+    $quiet("$method() before it is thrown");
+}
+for ($told = false, $attempt = 0; !$told && $attempt < 5; $attempt++) {
+    $take();
+    $told = thrown_by(function () use ($locks, &$lease) {
+        take_away($locks, $lease->resource);
+        unset($lease); // of this function
+        $GLOBALS['lease'] = null;
+    }) === null;
+}
+same(true, $told, 'dropped before it is thrown');
+$quiet('dropped before it is thrown');
+$take();
+same(true, $lease->release(), 'release()');
+take_away($locks, $lease->resource);
+$quiet('a loss after the release');
+
+echo "part\n"; // tells run-tests.php that the test is alive
+// ---- a ttl: thrown at the deadline ----
+foreach ([false, true] as $renewed_as_well) {
+    $renewed = $renewed_as_well ? $manager->acquire("$resource-kept", 10) : null;
+    $lease = $manager->acquire($resource . '-' . ++$number, 0, 0.5);
+    $start = now();
+    $is_for(thrown_by(endless(...)), 'a ttl');
+    within(0.4, now() - $start, 10, 'a ttl: seconds until it is thrown');
+    same(true, $renewed?->release() ?? true, 'the other lease');
+}
+$lease = $manager->acquire($resource . '-' . ++$number, 0, 5);
+$lease->refresh(0.5);
+$is_for(thrown_by(fn () => busy(4)), 'a ttl that was made shorter');
+$lease = $manager->acquire($resource . '-' . ++$number, 0, 1);
+$lease->refresh(1.5);
+$start = now();
+$is_for(thrown_by(endless(...)), 'a ttl that was made longer');
+within(1.3, now() - $start, 10, 'a ttl that was made longer: seconds until it is thrown');
+$lease = $manager->acquire($resource . '-' . ++$number, 0, 0.3);
+$lease->release();
+$quiet('a ttl, released');
+
+// ---- lock(), attach(), max_hold ----
+if ($locks->name === 'DistributedLock') {
+    $name = $resource . '-' . ++$number;
+    same(true, $manager->lock($name, 0), 'lock()');
+    $e = thrown_by(function () use ($locks, $name) {
+        take_away($locks, $name);
+        endless();
+    });
+    same([LeaseLostException::class, "The lock \"$name\" was lost while it was held"], [get_debug_type($e), $e?->getMessage()], 'lock()');
+    same(false, $manager->release($name), 'lock(): release()');
+}
+$lease = $manager->attach($take()->detach());
+take_away($locks, $lease->resource);
+$is_for(thrown_by(endless(...)), 'attach()');
+ini_set('dlock.max_hold', '0.5');
+$take();
+ini_set('dlock.max_hold', '0');
+$is_for(thrown_by(endless(...)), 'dlock.max_hold');
+
+// ---- not where it is not asked for ----
+$lease = $locks->manager(ttl: 0.6)->acquire($resource . '-' . ++$number, 0);
+take_away($locks, $lease->resource);
+same(null, thrown_by(function () use (&$lease) {
+    busy_until(fn () => !$lease->isHeld(), 20);
+}), 'onLoss: "flag"');
+$quiet('onLoss: "flag"');
+
+// ---- a wait for another lock is left, and nothing of it remains ----
+$theirs = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
+    $lease = $locks->manager()->acquire("$resource-waited", 0, 100);
+    $say(null);
+    $hear();
+    return $lease->release();
+});
+$theirs->hear();
+$into('a wait for another lock', fn () => $locks->manager()->acquire("$resource-waited", 30));
+$locks->waitUntilQueuesGone("$resource-waited");
+$theirs->say(null);
+same(true, $theirs->result(), 'the one that was waited for');
+
+echo 'JIT: ', json_encode(function_exists('opcache_get_status') ? opcache_get_status(false)['jit']['on'] : null), "\n";
+CODE;
+
+// Two processes at a time.
+$opcache = '-d zend_extension=opcache -d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.file_update_protection=0';
+$settings = [
+    'no opcache' => ['', 'null'],
+    'opcache' => ["$opcache -d opcache.jit_buffer_size=0 -d opcache.jit=disable", 'false'],
+    'JIT, tracing' => ["$opcache -d opcache.jit_buffer_size=16M -d opcache.jit=tracing", 'true'],
+    'JIT, functions' => ["$opcache -d opcache.jit_buffer_size=16M -d opcache.jit=function", 'true'],
+];
+foreach ($settings as $setting => [$options, $jit]) {
+    $children = [];
+    foreach (renewed_locks() as $name => $locks) {
+        $children["$name, $setting"] = lease_child($code, $locks, unique("$name-$setting"), [], $options);
+    }
+    foreach ($children as $name => $child) {
+        for ($output = ''; ($line = $child->readLine(50)) !== null; $output .= "$line\n") {
+            if ($line === 'part' && $child === reset($children)) {
+                echo "$setting, part\n";
+            }
+        }
+        same("part\npart\npart\nJIT: $jit\n", $output, $name);
+        same(0, $child->wait(), "$name: exit code");
+    }
+    echo "$setting\n";
+}
+?>
+--EXPECT--
+no opcache, part
+no opcache, part
+no opcache, part
+no opcache
+opcache, part
+opcache, part
+opcache, part
+opcache
+JIT, tracing, part
+JIT, tracing, part
+JIT, tracing, part
+JIT, tracing
+JIT, functions, part
+JIT, functions, part
+JIT, functions, part
+JIT, functions

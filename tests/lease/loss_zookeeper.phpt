@@ -1,0 +1,58 @@
+--TEST--
+ZkLock, onLoss: "throw": the end of the session is thrown into running code
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+require __DIR__ . '/../inc/lease.inc';
+
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+foreach (['stopped' => 'pause', 'killed' => 'kill'] as $name => $end) {
+    $server = zk_private();
+    $lock = new ZkLock($server->hosts(), sessionTimeout: 2, onLoss: 'throw');
+    $flag = (new ZkLock($server->hosts(), sessionTimeout: 2))->acquire('flag', 0);
+    $lease = $lock->acquire('resource', 0);
+    $released = $lock->acquire('released', 0);
+    same([true, true], [$released->release(), $lock->lock('locked', 0)], "$name: before");
+    same(null, thrown_by(fn () => busy(3)), "$name: longer than a session lasts unseen");
+    same([true, LeaseState::Held], [$lease->isHeld(), $lease->state()], "$name: kept");
+
+    $start = now();
+    $server->$end();
+    $caught = [];
+    $e = thrown_by(fn () => busy(30));
+    $took = now() - $start;
+    for (; $e; $e = $e->getPrevious() ?? (count($caught) < 2 ? thrown_by(fn () => busy(5)) : null)) {
+        $caught[] = $e::class . ': ' . $e->getMessage();
+        same([LeaseState::Lost, false], [$lease->state(), $lease->isHeld()], "$name: the lease");
+    }
+    sort($caught);
+    $class = LeaseLostException::class;
+    same(["$class: The lock \"locked\" was lost while it was held", "$class: The lock \"resource\" was lost while it was held"], $caught, "$name: thrown");
+    within(0, $took, 10, "$name: seconds until it is thrown");
+    same(null, thrown_by(fn () => busy(1)), "$name: not again");
+    same(LeaseState::Lost, $flag->state(), "$name: onLoss: flag");
+    $server->kill();
+}
+
+// ---- synchronized() ----
+$server = zk_private();
+$lock = new ZkLock($server->hosts(), sessionTimeout: 2, onLoss: 'throw');
+$e = thrown_by(fn () => $lock->synchronized('resource', function () use ($server) {
+    $server->pause();
+    while (true);
+}));
+same([LeaseLostException::class, 'The lock "resource" was lost while it was held', null],
+    [get_debug_type($e), $e?->getMessage(), $e?->getPrevious()?->getMessage()], 'synchronized()');
+$server->kill();
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,135 @@
+--TEST--
+RedLock: a minority that lost the key gets it again, and counts from the next renewal on; a majority that lost it is a loss
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc'; // the relay
+require __DIR__ . '/../inc/lease.inc';
+
+use Dlock\LeaseState;
+
+$locks = private_locks('RedLock', 5);
+$ttl = 3.0;
+$manager = $locks->manager(ttl: $ttl);
+/** Each server's key is there, with time left, and does not end for longer than a lease time. */
+$kept = function (string $resource, string $token, string $what) use (&$locks, $ttl) {
+    wait_for(fn () => array_unique(values_of($locks, $resource)) === [$token], $ttl, "$what: the key to be on all servers again");
+    for ($until = now() + 1.5 * $ttl; now() < $until; nap(0.05)) {
+        if (array_unique(values_of($locks, $resource)) !== [$token] || min(times_of($locks, $resource)) <= 0) {
+            echo "$what: not on all servers: ", shown(values_of($locks, $resource)), "\n";
+            return;
+        }
+    }
+};
+
+// ---- deleted on a minority ----
+$lease = $manager->acquire('deleted', 0);
+$kept('deleted', $lease->token, 'at first');
+take_away($locks, 'deleted', 'delete', [0, 3]);
+$kept('deleted', $lease->token, 'deleted on two of five');
+same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'deleted on two of five');
+wait_for(fn () => array_filter(values_of($locks, 'deleted')) === [], $ttl / 2, 'the release on all of them');
+
+// ---- a server that comes back with nothing ----
+$lease = $manager->acquire('restarted', 0);
+$fence = max(array_map(fn ($redis) => (int) $redis->cmd('GET', 'dlock:fence'), $locks->raw()));
+$locks->servers[1]->restart();
+$locks = new Locks('RedLock', $locks->addresses, $locks->servers); // with new connections
+$kept('restarted', $lease->token, 'restarted');
+holds((int) $locks->raw()[1]->cmd('GET', 'dlock:fence') >= $lease->fencingToken, 'the restarted server knows the fencing token',
+    $locks->raw()[1]->cmd('GET', 'dlock:fence'), $lease->fencingToken);
+same(LeaseState::Held, $lease->state(), 'one was restarted');
+
+// ---- stolen on a minority: it is not taken back ----
+take_away($locks, 'restarted', 'steal', [4]);
+for ($until = now() + $ttl; now() < $until; nap(0.05)) {
+    $values = values_of($locks, 'restarted');
+    if ($values !== [$lease->token, $lease->token, $lease->token, $lease->token, 'somebody-else']) {
+        echo 'stolen on one: ', shown($values), "\n";
+        break;
+    }
+}
+same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'stolen on one');
+wait_for(fn () => array_filter(values_of($locks, 'restarted')) === [4 => 'somebody-else'], $ttl / 2, 'the release on the others');
+
+// ---- what was given back does not count in that round ----
+// Two were deleted; before they are given back, one more: three of five did not extend, so it is lost, whatever is there later.
+$lease = $manager->acquire('majority', 0);
+take_away($locks, 'majority', 'delete', [0, 1, 2]);
+$start = now();
+holds(busy_until(fn () => !$lease->isHeld(), 20) !== null, 'a majority is gone');
+within(0, now() - $start, $ttl / 3 + 2, 'seconds until it is known');
+same([LeaseState::Lost, 0.0], [$lease->state(), $lease->remaining()], 'a majority is gone');
+nap(0.5);
+same([null, null, null], array_slice(values_of($locks, 'majority'), 0, 3), 'nothing is given back to a majority');
+same(false, $lease->release(), 'release()');
+wait_for(fn () => array_filter(values_of($locks, 'majority')) === [], $ttl / 2, 'what was left is released all the same');
+
+// ---- one after the other, all keys have been away; it is held by what was given back ----
+$lease = $manager->acquire('turn', 0);
+foreach ([0, 1, 2, 3, 4] as $i) {
+    take_away($locks, 'turn', 'delete', [$i]);
+    wait_for(fn () => values_of($locks, 'turn')[$i] === $lease->token, $ttl, "server $i");
+}
+same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'all of them, one after the other');
+wait_for(fn () => array_filter(values_of($locks, 'turn')) === [], $ttl / 2, 'the release');
+
+// ---- a server that always answers later than the quorum ----
+$slow = lease_child('
+    $listener = stream_socket_server("tcp://127.0.0.1:0");
+    echo substr(strrchr(stream_socket_get_name($listener, false), ":"), 1), "\n";
+    for ($other = [], $streams = [$listener];;) {
+        $read = $streams;
+        $write = $except = null;
+        stream_select($read, $write, $except, null);
+        foreach ($read as $stream) {
+            if ($stream === $listener) {
+                [$near, $far] = [stream_socket_accept($listener), stream_socket_client("tcp://$argv[4]")];
+                array_push($streams, $near, $far);
+                $other += [(int) $near => $far, (int) $far => $near];
+            } else {
+                ($bytes = fread($stream, 8192)) !== "" || exit;
+                nap(0.03);
+                fwrite($other[(int) $stream], $bytes);
+            }
+        }
+    }
+', $locks, 'slow', [$locks->addresses[4]]);
+$behind = new Locks('RedLock', [...array_slice($locks->addresses, 0, 4), '127.0.0.1:' . $slow->readLine()]);
+$lease = $behind->manager(ttl: $ttl)->acquire('slow', 5);
+wait_for(fn () => values_of($locks, 'slow')[4] === $lease->token, $ttl, 'the slow server');
+take_away($locks, 'slow', 'delete', [4]);
+wait_for(fn () => values_of($locks, 'slow')[4] === $lease->token, 2 * $ttl, 'the slow server to have the key again');
+same(true, $lease->release(), 'release() with a slow server');
+
+// ---- released while a key is on its way back: nothing stays behind ----
+// The relay is stopped between the answer of the server that has no key and what it is told then, and forwards the release,
+// which comes over an older connection, before that.
+$relay = new ZkRelay($locks->addresses[0]);
+$behind = new Locks('RedLock', [$relay->hosts(), ...array_slice($locks->addresses, 1)]);
+$asked = fn () => command_counts($locks->raw()[0])['evalsha'] ?? 0;
+$long = 6.0;
+$lease = $behind->manager(ttl: $long)->acquire('race', 0);
+wait_for(fn () => values_of($locks, 'race')[0] === $lease->token, 5, 'the server behind the relay');
+$before = $asked();
+$locks->servers[1]->pause();
+$locks->servers[2]->pause();
+take_away($locks, 'race', 'delete', [0]);
+wait_for(fn () => $asked() > $before, 10, 'a renewal');
+nap(0.2); // for the answer
+$relay->cut();
+$remaining = $lease->remaining();
+$locks->servers[1]->resume();
+$locks->servers[2]->resume();
+wait_for(fn () => $lease->remaining() > $remaining, 5, 'the end of the renewal');
+nap(0.2); // the server is told now
+same([null, true], [$locks->raw()[0]->cmd('GET', 'Lock:race'), $lease->release()], 'release() while a key is on its way back');
+$relay->mend();
+nap(0.5);
+wait_for(fn () => array_filter(values_of($locks, 'race')) === [], $long / 3, 'the key, well before its time is over');
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,123 @@
+--TEST--
+Dlock\stats() and phpinfo(): renewals, renewals that failed, losses, hand-overs, connections
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+
+/** What $do adds to the counters that are named. */
+$added = function (array $names, callable $do): array {
+    $before = Dlock\stats();
+    $do();
+    $after = Dlock\stats();
+    foreach ($names as $name) {
+        $added[$name] = $after[$name] - $before[$name];
+    }
+    return $added;
+};
+$ttl = 0.6;
+foreach (['DistributedLock', 'RedLock'] as $name) {
+    $locks = private_locks($name, 3);
+    $manager = $locks->manager(ttl: $ttl);
+
+    // ---- renewals: of each lease, once for all servers; none of those with a ttl ----
+    $added_here = $added(['renewals', 'renewal_failures', 'losses', 'connections'], function () use ($manager, $ttl) {
+        $leases = [$manager->acquire('a', 0), $manager->acquire('b', 0), $manager->acquire('c', 0, 100)];
+        nap(10 * $ttl / 3 + 0.1);
+        foreach ($leases as $lease) {
+            same(true, $lease->release(), 'release()');
+        }
+    });
+    within(10, $added_here['renewals'], 60, "$name: renewals of two leases");
+    same([0, 0], [$added_here['renewal_failures'], $added_here['losses']], "$name: failures, losses");
+    same(2 * count($locks->addresses), $added_here['connections'], "$name: connections, of the renewals as well");
+    same(0, $added(['renewals'], fn () => nap($ttl))['renewals'], "$name: renewals without leases");
+
+    // ---- losses: once each, however they come to be known ----
+    $ways = [
+        'isHeld()' => fn ($lease) => wait_for(fn () => !$lease->isHeld(), 20),
+        'state()' => fn ($lease) => wait_for(fn () => $lease->state() === Dlock\LeaseState::Lost, 20),
+        'release()' => fn ($lease) => same(false, $lease->release(), 'release()'),
+        'var_dump()' => fn ($lease) => wait_for(fn () => str_contains(print_r($lease, true), '[state] => Lost'), 20),
+        'refresh()' => fn ($lease) => fails('Dlock\LeaseLostException', '*', fn () => $lease->refresh()),
+    ];
+    foreach ($ways as $way => $do) {
+        same(1, $added(['losses'], function () use ($manager, $locks, $do, $way) {
+            $lease = $manager->acquire("lost-$way", 0);
+            take_away($locks, "lost-$way", 'delete');
+            $do($lease);
+            [$lease->isHeld(), $lease->state(), $lease->remaining(), $lease->release(), $lease->release(), $lease->isHeld()];
+        })['losses'], "$name: losses, known by $way");
+    }
+    same(1, $added(['losses'], function () use ($locks, $ttl) {
+        $lease = $locks->manager(ttl: $ttl, onLoss: 'throw')->acquire('thrown', 0);
+        take_away($locks, 'thrown', 'delete');
+        same(Dlock\LeaseLostException::class, get_debug_type(thrown_by(fn () => busy(20))), 'onLoss: "throw"');
+        [$lease->isHeld(), $lease->release()];
+    })['losses'], "$name: losses that are thrown");
+    same(1, $added(['losses'], fn () => thrown_by(fn () => $manager->synchronized('section', fn () => take_away($locks, 'section', 'delete'))))['losses'],
+        "$name: losses in a section");
+    same(0, $added(['losses'], fn () => $manager->acquire('kept', 0)->release())['losses'], "$name: losses without any");
+
+    // ---- hand-overs ----
+    $lease = $manager->acquire('handed', 0);
+    $child = fork_child(function () use ($locks) {
+        $before = Dlock\stats();
+        $lease = $locks->manager(ttl: 10.0)->acquire('handed', 30);
+        $stats = Dlock\stats();
+        return array_map(fn ($key) => $stats[$key] - $before[$key], ['hand_overs_received', 'waits', 'acquisitions']);
+    });
+    $locks->waitUntilQueued('handed', 1);
+    $given = $added(['hand_overs_given', 'hand_overs_received'], fn () => $lease->release());
+    [$received, $waits, $acquisitions] = $child->result();
+    same([1, 1], [$waits, $acquisitions], "$name: waits and acquisitions of the one who waited");
+    if ($name === 'DistributedLock') {
+        same([['hand_overs_given' => 1, 'hand_overs_received' => 0], 1], [$given, $received], 'hand-overs');
+    }
+
+    // ---- failures and connections opened again ----
+    $lease = $locks->manager(ttl: 4.0)->acquire('gone', 0);
+    nap(1.6); // renewed once
+    $down = $name === 'RedLock' ? [0, 1] : [0];
+    $failed = $added(['renewal_failures', 'losses'], function () use ($locks, $lease, $down) {
+        foreach ($down as $i) {
+            $locks->servers[$i]->kill();
+        }
+        wait_for(fn () => $lease->state() === Dlock\LeaseState::Uncertain, 20, 'a renewal that fails');
+        wait_for(fn () => !$lease->isHeld(), 20, 'the loss');
+    });
+    within(1, $failed['renewal_failures'], 100, "$name: renewals that failed");
+    same(1, $failed['losses'], "$name: the loss");
+    foreach ($down as $i) {
+        $locks->servers[$i]->restart();
+    }
+    $again = $added(['reconnections', 'renewals'], function () use ($locks, $lease) {
+        $lease = null;
+        $lease = wait_for(fn () => thrown_by(function () use ($locks, &$got) {
+            $got = $locks->manager(ttl: 0.6)->tryAcquire('again');
+        }) ?? $got, 60, 'the servers');
+        wait_for(fn () => $lease->isHeld() && nap(0.5) === null, 5);
+    });
+    within(count($down), $again['reconnections'], 50, "$name: connections opened again");
+    within(1, $again['renewals'], 100, "$name: renewals over them");
+    $lease = null;
+}
+
+// ---- phpinfo() ----
+ob_start();
+phpinfo(INFO_MODULES);
+$info = ob_get_clean();
+$lease = null;
+foreach (Dlock\stats() as $name => $value) {
+    $shown = preg_match("/^$name => (.*)$/m", $info, $found) ? $found[1] : 'nothing';
+    same((string) $value, $shown, "phpinfo(): $name");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

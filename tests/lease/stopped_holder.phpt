@@ -1,0 +1,66 @@
+--TEST--
+A holder that was stopped for longer than its lease says so at its first question, and is told
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+
+$ttl = 2.0;
+$children = [];
+foreach (renewed_locks() as $name => $locks) {
+    foreach (['flag', 'throw', 'flag, a ttl', 'throw, a ttl'] as $way) {
+        $resource = unique("$name-$way");
+        $child = fork_child(function (callable $say, callable $hear) use ($locks, $resource, $way, $ttl) {
+            $explicit = str_ends_with($way, 'ttl');
+            $lease = $locks->manager(ttl: $ttl, onLoss: strtok($way, ','))->acquire($resource, 0, $explicit ? $ttl : null);
+            $answers = [];
+            try {
+                $now = now();
+                $say(null); // it may be stopped from here on
+                do {
+                    $before = $now;
+                    $now = now();
+                } while ($now - $before < $ttl / 2);
+                $answers = [$lease->isHeld(), $lease->state()->name, $lease->remaining()];
+                busy(5);
+                $thrown = null;
+            } catch (Dlock\LeaseLostException $e) {
+                $thrown = $e->getMessage();
+                $answers = $answers ?: [$lease->isHeld(), $lease->state()->name, $lease->remaining()];
+            }
+            return [$answers, $thrown, $lease->release()];
+        });
+        $child->hear();
+        $child->signal(SIGSTOP);
+        $children["$name, $way"] = [$locks, $resource, $child, str_starts_with($way, 'throw')];
+    }
+}
+foreach ($children as [, , $child]) {
+    wait_until_stopped($child->pid);
+}
+$others = [];
+foreach ($children as $name => [$locks, $resource]) {
+    $others[$name] = $locks->manager()->acquire($resource, 30, 100); // gets it when its time is over
+}
+foreach ($children as [, , $child]) {
+    $child->signal(SIGCONT);
+}
+foreach ($children as $name => [$locks, $resource, $child, $throws]) {
+    [$answers, $thrown, $released] = $child->result();
+    same([false, 'Lost', 0.0], $answers, "$name: the first answers");
+    same($throws ? "The lock \"$resource\" was lost while it was held" : null, $thrown, "$name: what is thrown");
+    same(false, $released, "$name: release()");
+    same([true, true], [$others[$name]->isHeld(), $locks->manager()->isLocked($resource)], "$name: the other one's lock");
+}
+foreach ($others as $name => $other) {
+    same(true, $other->release(), "$name: release() by the other one");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
