@@ -234,6 +234,7 @@ static PHP_GINIT_FUNCTION(dlock)
 
 static PHP_GSHUTDOWN_FUNCTION(dlock)
 {
+	dlock_alarm_close(&dlock_globals->alarm);
 	dlock_pool_clear(&dlock_globals->pool);
 #ifdef DLOCK_ZOOKEEPER
 	if (dlock_globals->sessions) {

@@ -7,6 +7,7 @@
 
 #include "php.h"
 
+#include "src/base/bell.h"
 #include "src/lease/registry.h"
 #include "src/redis/pool.h"
 #ifdef DLOCK_ZOOKEEPER
@@ -32,6 +33,8 @@ typedef struct {
 /* How the renewal thread tells this one of a loss that is to be thrown. */
 typedef struct {
 	_Atomic bool rung;
+	dlock_process process; /* whose bell it is; 0: there is none yet */
+	dlock_bell bell;       /* ends a wait in C */
 #if PHP_VERSION_ID >= 80200
 	zend_atomic_bool *interrupt; /* the engine's */
 #else

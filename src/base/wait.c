@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #ifdef _WIN32
 
@@ -71,11 +72,17 @@ static int poll_once(struct pollfd *fds, int count, dlock_nanos until, const sig
 
 int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
 {
+	struct pollfd polled[DLOCK_WAIT_MOST + 1];
 	sigset_t all, before;
 	int result;
 
 	if (!wait || !wait->interrupted) {
 		return poll_uninterrupted(fds, count, until);
+	}
+	int bells = wait->bell && count <= DLOCK_WAIT_MOST;
+	if (bells) {
+		memcpy(polled, fds, (size_t) count * sizeof *fds);
+		polled[count] = (struct pollfd) { .fd = wait->bell->read_fd, .events = POLLIN };
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -84,8 +91,17 @@ int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dloc
 			result = DLOCK_WAIT_INTERRUPTED;
 			break;
 		}
-		int ready = poll_once(fds, count, until, &before);
+		int ready = poll_once(bells ? polled : fds, count + bells, until, &before);
+		if (ready > 0 && bells && polled[count].revents) {
+			dlock_bell_silence(wait->bell);
+			if (--ready == 0) {
+				continue; /* to ask */
+			}
+		}
 		if (ready > 0) {
+			if (bells) {
+				memcpy(fds, polled, (size_t) count * sizeof *fds);
+			}
 			result = ready;
 			break;
 		}

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "bell.h"
 #include "clock.h"
 #include "platform.h"
 
@@ -13,11 +14,15 @@ typedef struct {
 	 * can be resumed. Runs with all signals blocked, so it must only look. NULL: nothing interrupts. */
 	bool (*interrupted)(void *context);
 	void *context;
+	const dlock_bell *bell; /* rung by another thread that has a reason to ask; NULL: none does */
 	unsigned attempts; /* at most so many, where the engine makes attempts; 0: as many as there is time for */
 	dlock_nanos pause; /* the longest pause between two of them; 0: the engine's own */
 } dlock_wait;
 
 enum { DLOCK_WAIT_INTERRUPTED = -1, DLOCK_WAIT_TIME = 0 };
+
+/* The most descriptors that an interruptible wait takes. */
+enum { DLOCK_WAIT_MOST = 64 };
 
 /* Sleeps until one of the descriptors is ready (returns how many), until `until` (DLOCK_WAIT_TIME), or until `wait`
  * says that it is interrupted (DLOCK_WAIT_INTERRUPTED). A signal that arrives between the question and the sleep is not

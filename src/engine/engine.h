@@ -55,7 +55,7 @@ struct dlock_claim {
 	bool owned;          /* an object frees it; otherwise the registry does */
 	bool release_at_end; /* with the request; otherwise it is left to its lease time or session */
 	bool throws;         /* its loss is to be thrown into the running code */
-	bool thrown;         /* and has been */
+	unsigned thrown;     /* and has been, as the exception with this number; 0: not yet */
 	bool loss_counted;
 	bool registered;
 	dlock_claim *previous, *next; /* the registry's list */

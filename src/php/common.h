@@ -121,7 +121,11 @@ dlock_wait dlock_interruptible(dlock_nanos deadline);
 void dlock_interrupts_init(void);
 void dlock_interrupts_begin(void);
 
-/* Rings the alarm of the thread whose it is: what a renewal calls when a lease that throws is lost. */
+/* This thread's alarm, ready to be rung; NULL where there is no descriptor left for it. */
+dlock_alarm *dlock_alarm_here(void);
+void dlock_alarm_close(dlock_alarm *alarm);
+
+/* What a renewal calls when a lease that throws is lost. */
 void dlock_ring_alarm(void *alarm);
 
 /* Runs the handlers that interrupted a wait. They may throw; a time limit does not return. */

@@ -14,7 +14,9 @@ static bool is_interrupted(void *context)
 
 dlock_wait dlock_interruptible(dlock_nanos deadline)
 {
-	return (dlock_wait) { .deadline = deadline, .interrupted = is_interrupted };
+	bool rings = DLOCK_G(alarm).process == dlock_process_current();
+
+	return (dlock_wait) { .deadline = deadline, .interrupted = is_interrupted, .bell = rings ? &DLOCK_G(alarm).bell : NULL };
 }
 
 /* What the VM does at its next safe point, done here, since a wait has none. */
@@ -42,11 +44,44 @@ void dlock_ring_alarm(void *context)
 {
 	dlock_alarm *alarm = context;
 
+	/* The bell comes last: who it wakes finds the rest. */
 	atomic_store(&alarm->rung, true);
 #if PHP_VERSION_ID >= 80200
 	zend_atomic_bool_store_ex(alarm->interrupt, true);
 #else
 	*alarm->interrupt = 1;
+#endif
+#ifndef PHP_WIN32
+	dlock_bell_ring(&alarm->bell);
+#endif
+}
+
+/* A bell is shared with the children of a fork, so that each process has to have its own. */
+dlock_alarm *dlock_alarm_here(void)
+{
+	dlock_alarm *alarm = &DLOCK_G(alarm);
+
+#ifndef PHP_WIN32
+	if (alarm->process != dlock_process_current()) {
+		dlock_alarm_close(alarm);
+		if (!dlock_bell_open(&alarm->bell)) {
+			return NULL;
+		}
+		alarm->process = dlock_process_current();
+	}
+#endif
+	return alarm;
+}
+
+void dlock_alarm_close(dlock_alarm *alarm)
+{
+#ifndef PHP_WIN32
+	if (alarm->process != 0) {
+		dlock_bell_close(&alarm->bell);
+		alarm->process = 0;
+	}
+#else
+	(void) alarm;
 #endif
 }
 
@@ -74,10 +109,14 @@ static void throw_losses(zend_execute_data *execute_data)
 	/* All at once: the VM looks for interrupts again before it handles what was thrown, so an alarm that is left rung here
 	 * would keep it here. Each becomes the previous of the next, and so does what another handler has thrown. */
 	atomic_store(&DLOCK_G(alarm).rung, false);
+#ifndef PHP_WIN32
+	dlock_bell_silence(&DLOCK_G(alarm).bell);
+#endif
 	for (dlock_claim *claim = find_untold_loss(); claim; claim = find_untold_loss()) {
 		claim->throws = false;
-		claim->thrown = true;
-		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost while it was held", claim->resource);
+		zend_object *exception = zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost while it was held",
+			claim->resource);
+		claim->thrown = exception ? exception->handle : 0;
 	}
 }
 

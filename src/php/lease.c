@@ -195,9 +195,6 @@ ZEND_METHOD(Dlock_Lease, refresh)
 		ttl = lease->claim->ttl;
 	}
 	dlock_status status = dlock_claim_extend(lease->claim, ttl, &error);
-	if (status == DLOCK_LOST) {
-		lease->claim->throws = false; /* once is enough */
-	}
 	if (status != DLOCK_OK) {
 		lease->claim->throws &= status != DLOCK_LOST; /* once is enough */
 		dlock_throw(status, &error, lease->claim->engine);

@@ -131,6 +131,9 @@ static bool is_ending(void)
 
 void dlock_drop_claim(dlock_claim *claim)
 {
+	dlock_nanos remaining;
+
+	dlock_see_claim(claim, &remaining); /* a loss counts, even where nobody has asked */
 	/* When the whole request ends, an object that ends with it may have been told to leave its locks alone. */
 	if (claim->release_at_end || !is_ending()) {
 		dlock_claim_abandon(claim);
@@ -177,7 +180,10 @@ static dlock_status look_after(const dlock_manager *manager, dlock_claim *claim,
 	if (manager->throw_on_loss) {
 		claim->throws = true;
 		upkeep.lost = dlock_ring_alarm;
-		upkeep.context = &DLOCK_G(alarm);
+		upkeep.context = dlock_alarm_here();
+		if (!upkeep.context) {
+			return dlock_fail(error, DLOCK_FAILED, "No descriptor is left, so that a loss could not be told: %s", strerror(errno));
+		}
 		/* The full lease time of a lock just handed over is heard by this thread only. */
 		if (!renew && claim->received && claim->ttl > 0) {
 			dlock_status status = dlock_claim_extend(claim, claim->ttl, error);
@@ -484,7 +490,8 @@ static void end_section(zval *lease)
 	bool lost = state == DLOCK_CLAIM_LOST;
 	lost = dlock_manager_release(claim, &error) == DLOCK_LOST || lost;
 	/* What the section was thrown for this very loss is enough. */
-	bool told = claim->thrown && EG(exception) && instanceof_function(EG(exception)->ce, dlock_ce_lost_exception);
+	bool told = claim->thrown && EG(exception) && EG(exception)->ce == dlock_ce_lost_exception
+		&& EG(exception)->handle == claim->thrown;
 	if (lost && !told) {
 		/* PHP makes the section's own exception, if there is one, the previous of this. */
 		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost before its critical section ended",

@@ -45,7 +45,6 @@ $quiet = function (string $what) {
     $e === null || print("$what: thrown again: {$e->getMessage()}\n");
 };
 /** Time passes in one call of an internal function. */
-const LONG = [1, 200_000_000];
 
 function endless(int $depth = 0): void
 {
@@ -199,7 +198,7 @@ $into('a destructor', function () {
     unset($object);
 });
 $into('after a call that blocks', function () {
-    time_nanosleep(...LONG);
+    block();
     while (true);
 });
 
@@ -228,13 +227,13 @@ $two = function (callable $do) use ($locks, $take, &$lease): array {
 $two(endless(...));
 $quiet('two');
 $two(function () {
-    time_nanosleep(...LONG);
+    block();
     while (true);
 });
 $quiet('two, after a call that blocks');
 $two(function () {
     try {
-        time_nanosleep(...LONG);
+        block();
         while (true);
     } finally {
         busy(0.5); // the second comes here

@@ -25,7 +25,6 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     // Back in time: held again, and the key was there all along.
     $lease = $manager->acquire('back', 0);
     $value = all_values_of($locks, 'back');
-    $failures = Dlock\stats()['renewal_failures'];
     same(LeaseState::Held, $lease->state(), "$name: at first");
     $pause(...$most);
     holds(busy_until(fn () => $lease->state() !== LeaseState::Held, 20) !== null, "$name: it is noticed");
@@ -37,7 +36,6 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     holds(busy_until(fn () => $lease->state() === LeaseState::Held, 10) !== null, "$name: held again");
     within($ttl / 3, $lease->remaining(), $ttl, "$name: remaining() after that");
     same($value, values_of($locks, 'back'), "$name: the key");
-    within($name === 'RedLock' ? 0 : 1, Dlock\stats()['renewal_failures'] - $failures, 100, "$name: renewals that failed"); // the first may be answered late
 
     // Back too late: lost, though the key may be there.
     $late = $locks->manager(ttl: 1.0)->acquire('late', 0);
