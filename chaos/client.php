@@ -40,7 +40,8 @@ final class Client
         $this->journal = new Journal("$config[dir]/history/$this->name.jsonl");
         $this->locks = Setting::manager($this->class, $config['servers']);
         $this->record = new Record($config['record']);
-        $this->journal->write('start', ['t' => now(), 'pid' => getmypid(), 'kind' => $this->kind, 'sockets' => $this->descriptors('socket:')]);
+        $this->journal->write('start', ['t' => now(), 'pid' => getmypid(), 'kind' => $this->kind,
+            'sockets' => $this->descriptors('socket:') - $this->socketsOfLibrary()]);
         pcntl_async_signals(true);
         pcntl_signal(SIGTERM, function () {
             $this->goesOn = false;
@@ -59,7 +60,7 @@ final class Client
                     $this->journal->write('crash', ['t' => now(), 'child' => $child, 'status' => $status]);
                 }
             }
-            $this->pause($this->chance->between(0, 0.03));
+            $this->pause($this->chance->between(0, 0.02));
             if ($this->kind === 'steady' && !$this->isChild && $i % 10 === 0) {
                 $this->logResources();
             }
@@ -163,10 +164,10 @@ final class Client
     private function hold(Dlock\Lease $lease, ?float $ttl): void
     {
         $lease->isHeld() && $this->believes($lease);
-        $length = $this->chance->weighted(['none' => 2, 'short' => 6, 'long' => 1, 'too long' => 0.5]);
+        $length = $this->chance->weighted(['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]);
         $this->work($lease, match ($length) {
             'none' => 0.0,
-            'short' => $this->chance->between(0, 0.06),
+            'short' => $this->chance->between(0, 0.03),
             'long' => $this->chance->between(0.1, 0.6),
             'too long' => ($ttl ?? Setting::DEFAULT_TTL) * $this->chance->between(0.9, 1.4),
         });
@@ -189,7 +190,7 @@ final class Client
                 posix_kill(getmypid(), SIGKILL);
                 // no break
             case 'exec':
-                $name = preg_replace('/x\d+$/', '', $this->name) . 'x' . (int) (preg_match('/x(\d+)$/', $this->name, $found) ? $found[1] + 1 : 1);
+                $name = preg_replace('/x\d+$/', '', $this->name) . 'x' . ($this->executions() + 1);
                 $this->journal->write('end', ['t' => now()]);
                 $this->record->close(); // PHP's own sockets survive exec(); those of the extension must not
                 pcntl_exec(PHP_BINARY, [...explode(' ', getenv('DLOCK_CHAOS_PHP')), __FILE__, json_encode(['name' => $name] + $this->config)]);
@@ -311,6 +312,17 @@ final class Client
     }
 
     // ---- what is left in the process ----
+
+    private function executions(): int
+    {
+        return preg_match('/x(\d+)$/', $this->name, $found) ? (int) $found[1] : 0;
+    }
+
+    /** The ZooKeeper client library does not close its socket on exec(): one for each time that may have happened. */
+    private function socketsOfLibrary(): int
+    {
+        return $this->class === 'ZkLock' ? min($this->executions(), $this->descriptors('socket:')) : 0;
+    }
 
     private function descriptors(string $kind = ''): int
     {

@@ -6,7 +6,7 @@ require_once __DIR__ . '/servers.php';
 /** The client processes. One that ends is replaced; each is the leader of a process group, with its children in it. */
 final class Crew
 {
-    /** @var array<int, array{process: resource, pid: int, name: string, killed: bool}> by place */
+    /** @var array<int, array{process: resource, pid: int, name: string, killed: bool, status?: array}> by place */
     private array $clients = [];
     /** @var array<int, int> by place: how many there have been */
     private array $incarnations = [];
@@ -28,7 +28,7 @@ final class Crew
     public function reap(): void
     {
         foreach ($this->clients as $place => $client) {
-            $status = proc_get_status($client['process']);
+            $status = $this->status($place);
             if (!$status['running']) {
                 proc_close($client['process']);
                 unset($this->clients[$place]);
@@ -51,10 +51,17 @@ final class Crew
 
     public function signal(int $place, int $signal, bool $group = false): void
     {
-        if (isset($this->clients[$place]) && proc_get_status($this->clients[$place]['process'])['running']) {
+        if (isset($this->clients[$place]) && $this->status($place)['running']) {
             $this->clients[$place]['killed'] = $this->clients[$place]['killed'] || $signal === SIGKILL;
             posix_kill($group ? -$this->clients[$place]['pid'] : $this->clients[$place]['pid'], $signal);
         }
+    }
+
+    /** PHP tells once how a process ended. */
+    private function status(int $place): array
+    {
+        $client = &$this->clients[$place];
+        return $client['status'] ?? (($status = proc_get_status($client['process']))['running'] ? $status : $client['status'] = $status);
     }
 
     /** The end of all that are still there: those of the places given by SIGKILL, the others in their own way. */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 final class Setting
 {
-    public const RESOURCES = ['alpha', 'beta', 'gamma'];
+    public const RESOURCES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'];
     /** Longest lease time in use, and that of leases without one of their own; in seconds. */
     public const LONGEST_TTL = 2.0;
     public const DEFAULT_TTL = 1.5;
