@@ -108,7 +108,7 @@ final class Run
         }
         $history = History::read($this->dir);
         $found = violations($history, $whole ? null : SAFETY);
-        print_figures($this->class, $this->seed, $this->seconds, $history, $this->nemesis->counts, $found);
+        print_figures($this->class, $this->seed, $this->seconds, $history, $found);
         print_violations($found);
         $failed = count(array_filter($found));
         printf("%d passed, %d failed\n", count($found) - $failed, $failed);
@@ -123,7 +123,9 @@ final class Run
     public function stop(): void
     {
         $this->crew->killAll();
-        $this->servers instanceof ZooKeeperServers && $this->servers->stop();
+        $this->crew->reap();
+        $this->servers->stop();
+        $this->recordServer->kill();
     }
 }
 

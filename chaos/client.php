@@ -130,6 +130,7 @@ final class Client
 
     private function ask(string $resource, float $timeout, ?float $ttl, callable $ask): mixed
     {
+        $this->chance->happens(0.03) && $this->arrangeStop();
         $started = now();
         $this->asked($resource, $timeout, $ttl);
         try {
@@ -275,6 +276,25 @@ final class Client
     }
 
     // ---- children ----
+
+    /** A child stops this process shortly, about when it is answered, and lets it go on after a time like that of a lease. */
+    private function arrangeStop(): void
+    {
+        $after = $this->chance->happens(0.7) ? $this->chance->between(0, 0.003) : $this->chance->between(0, 0.3);
+        $for = $this->chance->between(0.1, 1.2 * Setting::LONGEST_TTL);
+        if (($child = pcntl_fork()) !== 0) {
+            $child > 0 && $this->children++;
+            return;
+        }
+        $parent = posix_getppid();
+        $this->pause($after);
+        $from = now();
+        posix_kill($parent, SIGSTOP);
+        $this->pause($for);
+        posix_kill($parent, SIGCONT);
+        $this->journal->write('fault', ['kind' => 'client stop while it asks', 'name' => $this->name, 't0' => $from, 't1' => now()]);
+        posix_kill(getmypid(), SIGKILL); // no destructors
+    }
 
     /** The child has a copy of the lease, which is its parent's. */
     private function fork(Dlock\Lease $lease): void

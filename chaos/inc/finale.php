@@ -14,7 +14,6 @@ final class Finale
     {
     }
 
-    /** @param callable $until_then to be done once the probes have asked */
     public function run(): void
     {
         $this->probe('free');

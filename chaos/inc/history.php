@@ -108,6 +108,9 @@ final class History
                 case 'child':
                     $this->children[] = ['client' => $name] + $entry;
                     break;
+                case 'fault':
+                    $this->faults[] = $entry;
+                    break;
                 case 'crash':
                     $this->crashes[] = [$name, $entry];
                     break;
@@ -143,7 +146,7 @@ final class History
     {
         $sum = 0;
         foreach ($this->faults as $fault) {
-            if (in_array($fault['kind'], ['client stop', 'client group stop'], true)
+            if (isset($fault['name']) && (str_ends_with($fault['kind'], ' stop') || str_ends_with($fault['kind'], ' stop while it asks'))
                     && preg_match('/^' . preg_quote((string) $fault['name'], '/') . '($|[fx])/', $client)) {
                 $sum += max(0, min($to, $fault['t1']) - max($from, $fault['t0']));
             }

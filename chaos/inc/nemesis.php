@@ -10,7 +10,8 @@ final class Nemesis
     private const STORM = 7.0, CALM = 1.5;
 
     private readonly Chance $chance;
-    /** @var array<string, array{float|int, callable}> kind => [weight, function that begins it and returns what ends it] */
+    /** @var array<string, array{float|int, callable, 2?: int}> kind => [weight, function that begins it and returns what ends it, how
+        much longer than others it lasts] */
     private readonly array $kinds;
     /** @var list<array{at: int, what: string, undo: callable, entry: array}> */
     private array $active = [];
@@ -18,8 +19,6 @@ final class Nemesis
     private array $busy = [];
     private int $next;
     private readonly int $start;
-    /** @var array<string, int> */
-    public array $counts = [];
 
     /** @param list<string> $extra kinds of faults that are off by default */
     public function __construct(int $seed, private readonly Servers $servers, private readonly Crew $crew, private readonly int $clients,
@@ -66,7 +65,7 @@ final class Nemesis
         $place = $this->chance->fraction();
         $length = $this->chance->fraction();
         $detail = $this->chance->fraction();
-        $seconds = 0.05 + 2.7 * $length ** 2; // up to more than the longest lease
+        $seconds = (0.05 + 2.7 * $length ** 2) * ($this->kinds[$kind][2] ?? 1); // up to more than the longest lease
         $target = str_starts_with($kind, 'client') ? (int) ($place * $this->clients) : (int) ($place * $this->servers->count());
         if ($kind === 'client kill' || $kind === 'client group kill') {
             $target = 1 + (int) ($place * ($this->clients - 1)); // not the steady one
@@ -83,7 +82,6 @@ final class Nemesis
         if ($undo === null) {
             return; // not possible now
         }
-        $this->counts[$kind] = ($this->counts[$kind] ?? 0) + 1;
         $this->busy[$what] = true;
         $this->active[] = ['at' => now() + (int) ($seconds * 1e9), 'what' => $what, 'undo' => $undo, 'entry' => $entry];
     }
@@ -119,7 +117,8 @@ final class Nemesis
                 return fn () => null;
             };
             $kinds += [
-                'link partition of inboxes' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['down' => false, 'only' => 'inbox'], $d < 0.3)],
+                // Longer than a grant lasts.
+                'link partition of inboxes' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['down' => false, 'only' => 'inbox'], $d < 0.7), 2],
                 'server slow' => [1, fn (int $i, float $s) => $say($i, 'DEBUG', 'SLEEP', sprintf('%.3f', $s / 2))],
                 'server CLIENT KILL normal' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'normal')],
                 'server CLIENT KILL pubsub' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'pubsub')],

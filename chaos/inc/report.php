@@ -14,8 +14,8 @@ function print_violations(array $found, int $most = 5): void
     }
 }
 
-/** @param array<string, int> $faults by kind */
-function print_figures(string $class, int $seed, float $seconds, History $history, array $faults, array $found): void
+/** @param array<string, list<string>> $found */
+function print_figures(string $class, int $seed, float $seconds, History $history, array $found): void
 {
     $held = array_filter($history->attempts, fn (Attempt $attempt) => $attempt->held);
     $errors = [];
@@ -46,6 +46,7 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
     foreach ($longest ?? [] as $what => $ns) {
         $row("lock free, $what, at most after", ms($ns));
     }
+    $faults = array_count_values(array_column($history->faults, 'kind'));
     $row('faults', array_sum($faults));
     ksort($faults);
     foreach ($faults as $kind => $count) {

@@ -178,6 +178,8 @@ interface Servers
 
     /** @return list<string> what is left on the servers that should not be */
     public function leftovers(): array;
+
+    public function stop(): void;
 }
 
 final class RedisServers implements Servers
@@ -244,6 +246,13 @@ final class RedisServers implements Servers
             }
         }
         return $left;
+    }
+
+    public function stop(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->kill();
+        }
     }
 }
 
