@@ -27,7 +27,7 @@ final class Run
     private readonly Nemesis $nemesis;
     private float $seconds = 0;
 
-    private const CLIENTS = 10;
+    private const CLIENTS = 12;
     /** Mean seconds between two faults. */
     private const INTERVAL = ['DistributedLock' => 0.7, 'RedLock' => 0.35, 'ZkLock' => 0.7];
 
@@ -80,7 +80,7 @@ final class Run
     {
         $this->nemesis->stop();
         $this->servers->waitUntilReady();
-        $this->crew->dismiss([1, 3, 5, 7]);
+        $this->crew->dismiss([1, 3, 5, 7, 9]);
         $started = now();
         try {
             wait_for(function () {

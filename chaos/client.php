@@ -36,7 +36,6 @@ final class Client
         $this->name = $config['name'];
         $this->class = $config['class'];
         $this->kind = $config['kind'];
-        $this->chance = new Chance($config['seed'], $config['name']);
         $this->journal = new Journal("$config[dir]/history/$this->name.jsonl");
         $this->locks = Setting::manager($this->class, $config['servers']);
         $this->record = new Record($config['record']);
@@ -75,6 +74,8 @@ final class Client
     {
         $this->number++;
         $this->value = null;
+        // Anew for each: else how often the one before looked, a matter of timing, would decide.
+        $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
         $resource = $this->chance->oneOf(Setting::RESOURCES);
         $timeout = $this->chance->happens(0.2) ? 0.0 : $this->chance->between(0.01, Setting::LONGEST_TIMEOUT);
         $ttl = $this->class !== 'ZkLock' && $this->chance->happens(0.6) ? $this->chance->between(0.3, Setting::LONGEST_TTL) : null;
@@ -130,7 +131,7 @@ final class Client
 
     private function ask(string $resource, float $timeout, ?float $ttl, callable $ask): mixed
     {
-        $this->chance->happens(0.03) && $this->arrangeStop();
+        $this->chance->happens(0.02) && $this->arrangeStop();
         $started = now();
         $this->asked($resource, $timeout, $ttl);
         try {
@@ -308,8 +309,7 @@ final class Client
         $parent = "$this->name/$this->number";
         $this->isChild = true;
         $this->children = 0;
-        $this->chance = new Chance($this->config['seed'], "$parent, child");
-        $this->name .= 'f' . getmypid();
+        $this->name .= "f$this->number";
         $this->journal = new Journal("{$this->config['dir']}/history/$this->name.jsonl");
         $this->journal->write('start', ['t' => now(), 'pid' => getmypid(), 'kind' => 'child', 'parent' => $parent]);
         if ($what === 'exit') {

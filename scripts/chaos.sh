@@ -51,10 +51,11 @@ clean_up() {
 
 # Options of PHP with which it loads the extension; php.ini is ignored.
 options_for() {
-	local name
+	local name builtin
+	builtin=$("$php" -n -m)
 	printf -- '-n -d display_errors=stderr'
 	for name in posix pcntl; do
-		"$php" -n -m | grep -qix "$name" || printf -- ' -d extension=%s' "$name"
+		grep -qix "$name" <<< "$builtin" || printf -- ' -d extension=%s' "$name"
 	done
 	printf -- ' -d extension=%s' "$1"
 }

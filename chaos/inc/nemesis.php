@@ -133,7 +133,9 @@ final class Nemesis
                 }],
             ];
             if (in_array('forget', $extra, true)) {
-                $kinds['server restart without data'] = [1, fn (int $i) => $this->killServer($i, true)];
+                // Of several servers only a minority.
+                $minority = max(1, intdiv($this->servers->count() - 1, 2));
+                $kinds['server restart without data'] = [1, fn (int $i) => $this->killServer($i % $minority, true)];
             }
         } else {
             $leader = fn (callable $do) => fn (int $i, float $s) => ($found = $this->servers->leader()) === null ? null : $do($found);
