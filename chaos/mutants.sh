@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2016,SC2154
 # Sourced by scripts/chaos.sh: builds of the extension with one mistake each, and how long they survive.
 #
 # mutant NAME CLASS SECONDS "what is broken" FILE 'perl substitution' [FILE 'perl substitution' …]

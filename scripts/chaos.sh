@@ -45,7 +45,10 @@ clean_up() {
 		# The classes' processes end with the one that runs them; ZooKeepers are the script's.
 		[ ! -e "$dir/watcher" ] || tests/setup/servers.sh stop "$dir" || true
 	done
-	if [ -n "$keep" ]; then mkdir -p "$keep" && cp -r "$run"/. "$keep" || true; fi
+	if [ -n "$keep" ]; then
+		mkdir -p "$keep"
+		cp -r "$run"/. "$keep" || true
+	fi
 	rm -rf "$run"
 }
 
@@ -83,10 +86,13 @@ run_classes() {
 	done
 	for class in "${pids[@]}"; do wait "$class" || true; done
 	grep -qE '^[0-9]+ passed' "$run/checker.log" || echo "0 passed, 1 failed" >> "$run/checker.log"
-	for class in checker $classes; do
-		cat "$run/$class.log"
+	echo "The checker's own tests"
+	grep -v '^PASS' "$run/checker.log" || true
+	for class in $classes; do
 		echo
+		cat "$run/$class.log"
 	done
+	echo
 	add_up "$run"/*.log
 }
 
