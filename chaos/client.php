@@ -55,7 +55,8 @@ final class Client
             $this->section();
             while ($this->children > 0 && ($child = pcntl_waitpid(-1, $status, WNOHANG)) > 0) {
                 $this->children--;
-                if (pcntl_wifsignaled($status) && pcntl_wtermsig($status) !== SIGKILL || pcntl_wifexited($status) && pcntl_wexitstatus($status) !== 0) {
+                // The last two: sent when the child no longer handled signals, at its end.
+                if (pcntl_wifsignaled($status) && !in_array(pcntl_wtermsig($status), [SIGKILL, SIGTERM, SIGUSR1], true) || pcntl_wifexited($status) && pcntl_wexitstatus($status) !== 0) {
                     $this->journal->write('crash', ['t' => now(), 'child' => $child, 'status' => $status]);
                 }
             }
@@ -131,7 +132,7 @@ final class Client
 
     private function ask(string $resource, float $timeout, ?float $ttl, callable $ask): mixed
     {
-        $this->chance->happens(0.02) && $this->arrangeStop();
+        $this->chance->happens(0.015) && $this->arrangeStop('client stop while it asks');
         $started = now();
         $this->asked($resource, $timeout, $ttl);
         try {
@@ -166,6 +167,7 @@ final class Client
     private function hold(Dlock\Lease $lease, ?float $ttl): void
     {
         $lease->isHeld() && $this->believes($lease);
+        $this->chance->happens(0.015) && $this->arrangeStop('client stop while it holds');
         $length = $this->chance->weighted(['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]);
         $this->work($lease, match ($length) {
             'none' => 0.0,
@@ -278,11 +280,11 @@ final class Client
 
     // ---- children ----
 
-    /** A child stops this process shortly, about when it is answered, and lets it go on after a time like that of a lease. */
-    private function arrangeStop(): void
+    /** A child stops this process shortly, about when it is answered, for up to more than a lease, a grant or a session lasts. */
+    private function arrangeStop(string $kind): void
     {
         $after = $this->chance->happens(0.7) ? $this->chance->between(0, 0.003) : $this->chance->between(0, 0.3);
-        $for = $this->chance->between(0.1, 1.2 * Setting::LONGEST_TTL);
+        $for = 0.1 + 1.3 * Setting::LEASE_OVER * $this->chance->fraction() ** 2;
         if (($child = pcntl_fork()) !== 0) {
             $child > 0 && $this->children++;
             return;
@@ -293,7 +295,7 @@ final class Client
         posix_kill($parent, SIGSTOP);
         $this->pause($for);
         posix_kill($parent, SIGCONT);
-        $this->journal->write('fault', ['kind' => 'client stop while it asks', 'name' => $this->name, 't0' => $from, 't1' => now()]);
+        $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => now()]);
         posix_kill(getmypid(), SIGKILL); // no destructors
     }
 

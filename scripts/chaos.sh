@@ -47,6 +47,7 @@ clean_up() {
 	done
 	if [ -n "$keep" ]; then
 		mkdir -p "$keep"
+		rm -rf "$run"/{src,tree,mutant-build}
 		cp -r "$run"/. "$keep" || true
 	fi
 	rm -rf "$run"
@@ -67,7 +68,7 @@ options_for() {
 faults() {
 	local status=0
 	# shellcheck disable=SC2086 # options are words
-	timeout --kill-after=10 $(($3 + 300)) "$php" $DLOCK_CHAOS_PHP chaos/chaos.php "$1" "$3" "$2" "$5" "$4" 2>&1 || status=$?
+	timeout --kill-after=10 $(($3 + 300)) "$php" $DLOCK_CHAOS_PHP "$run/src/chaos/chaos.php" "$1" "$3" "$2" "$5" "$4" 2>&1 || status=$?
 	[ "$status" -le 1 ] || echo "0 passed, 1 failed"
 	return "$status"
 }
@@ -79,7 +80,7 @@ add_up() {
 
 run_classes() {
 	local class pids=()
-	"$php" -n chaos/check-test.php > "$run/checker.log" 2>&1 || true
+	"$php" -n "$run/src/chaos/check-test.php" > "$run/checker.log" 2>&1 || true
 	for class in $classes; do
 		faults "$class" "$seed" "$seconds" "$flags" "$run/$class" > "$run/$class.log" &
 		pids+=($!)
@@ -121,7 +122,9 @@ main() {
 	trap 'exit 129' HUP
 	mkdir -p "$run"
 	"${CC:-cc}" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$run/clock.so" chaos/clock.c
-	# A copy: a build meanwhile must not change what is tested.
+	# Copies: what is changed meanwhile must not change what is tested.
+	mkdir "$run/src"
+	cp -r chaos tests "$run/src"
 	cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
 	DLOCK_CHAOS_PHP=$(options_for "$run/dlock.so")
 	export DLOCK_CHAOS_PHP DLOCK_CHAOS_CLOCK=$run/clock.so

@@ -88,7 +88,7 @@ final class Crew
         // Most come by way of the proxy; some meet the servers' own faults only.
         $config = ['name' => $name, 'kind' => $kind] + ($place > 0 && $this->chance->happens(0.2) ? ['servers' => $this->straight] : []) + $this->config;
         $clock = $this->chance->fraction();
-        $process = start_client($config, "{$this->config['dir']}/$name.err", $this->config['class'] === 'ZkLock' || $place === 0 || $clock < 0.8 ? 0.0 : $clock * 7200 - 6480);
+        $process = start_client($config, "{$this->config['dir']}/$name.err", $this->config['class'] === 'ZkLock' || $place === 0 || $clock < 0.5 ? 0.0 : ($clock - 0.75) * 2880);
         $this->clients[$place] = ['process' => $process, 'pid' => proc_get_status($process)['pid'], 'name' => $name, 'killed' => false];
     }
 }

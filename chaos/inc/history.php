@@ -146,7 +146,7 @@ final class History
     {
         $sum = 0;
         foreach ($this->faults as $fault) {
-            if (isset($fault['name']) && (str_ends_with($fault['kind'], ' stop') || str_ends_with($fault['kind'], ' stop while it asks'))
+            if (isset($fault['name']) && preg_match('/^client .*stop/', $fault['kind'])
                     && preg_match('/^' . preg_quote((string) $fault['name'], '/') . '($|[fx])/', $client)) {
                 $sum += max(0, min($to, $fault['t1']) - max($from, $fault['t0']));
             }

@@ -331,8 +331,12 @@ final class ZooKeeperServers implements Servers
         $zk->sync('/');
         foreach ($zk->exists('/locks') ? $zk->getChildren('/locks') : [] as $resource) {
             $left[] = "node $resource"; // a container, which the servers remove when it is empty
-            foreach ($zk->getChildren("/locks/$resource") as $node) {
-                $left[] = "node $resource/$node";
+            try {
+                foreach ($zk->getChildren("/locks/$resource") as $node) {
+                    $left[] = "node $resource/$node";
+                }
+            } catch (ZkError $e) {
+                $e->getCode() === ZkError::NO_NODE || throw $e; // it has just been removed
             }
         }
         $own = $zk->sessionId;
