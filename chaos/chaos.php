@@ -81,12 +81,16 @@ final class Run
         $this->nemesis->stop();
         $this->servers->waitUntilReady();
         $this->crew->dismiss([1, 3, 5, 7, 9]);
-        $started = now();
+        $started = $asked = now();
         try {
-            wait_for(function () {
+            wait_for(function () use (&$asked) {
+                if (now() - $asked > Setting::MARGIN * 1e9) {
+                    $asked = now();
+                    $this->crew->remind();
+                }
                 $this->crew->reap();
                 return $this->crew->size() === 0;
-            }, Setting::MARGIN * 2);
+            }, Setting::LONGEST_TIMEOUT + 2 * Setting::MARGIN);
         } catch (RuntimeException) {
             for ($place = 0; $place < self::CLIENTS; $place++) {
                 $this->crew->name($place) === null || $this->journal->write('stuck', ['name' => $this->crew->name($place), 't0' => $started]);

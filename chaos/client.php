@@ -78,7 +78,8 @@ final class Client
         // Anew for each: else how often the one before looked, a matter of timing, would decide.
         $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
         $resource = $this->chance->oneOf(Setting::RESOURCES);
-        $timeout = $this->chance->happens(0.2) ? 0.0 : $this->chance->between(0.01, Setting::LONGEST_TIMEOUT);
+        $patience = $this->chance->weighted(['none' => 2, 'some' => 6, 'much' => 2]);
+        $timeout = $patience === 'none' ? 0.0 : $this->chance->between(0.01, $patience === 'some' ? Setting::LONGEST_TIMEOUT / 3 : Setting::LONGEST_TIMEOUT);
         $ttl = $this->class !== 'ZkLock' && $this->chance->happens(0.6) ? $this->chance->between(0.3, Setting::LONGEST_TTL) : null;
         $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1, 'lock' => 2]);
         $this->{"by" . ucfirst($way)}($resource, round($timeout, 3), $ttl === null ? null : round($ttl, 3));
@@ -285,17 +286,19 @@ final class Client
     {
         $after = $this->chance->happens(0.7) ? $this->chance->between(0, 0.003) : $this->chance->between(0, 0.3);
         $for = 0.1 + 1.3 * Setting::LEASE_OVER * $this->chance->fraction() ** 2;
+        $parent = getmypid();
         if (($child = pcntl_fork()) !== 0) {
             $child > 0 && $this->children++;
             return;
         }
-        $parent = posix_getppid();
         $this->pause($after);
         $from = now();
-        posix_kill($parent, SIGSTOP);
-        $this->pause($for);
-        posix_kill($parent, SIGCONT);
-        $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => now()]);
+        if (posix_getppid() === $parent) {
+            posix_kill($parent, SIGSTOP);
+            $this->pause($for);
+            posix_kill($parent, SIGCONT);
+            $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => now()]);
+        }
         posix_kill(getmypid(), SIGKILL); // no destructors
     }
 

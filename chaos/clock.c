@@ -2,6 +2,7 @@
  * that it can be changed while the process runs), and leaves all its other clocks alone. libfaketime (Debian's) does not get on
  * with the allocator that Redis uses. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -22,6 +23,17 @@ __attribute__((constructor)) static void map(void)
 		offset = mapped == MAP_FAILED ? NULL : mapped;
 		close(file);
 	}
+}
+
+/* PHP loads extensions so that they look into their own libraries first; they must look here. */
+void *dlopen(const char *path, int flags)
+{
+	static void *(*next)(const char *, int);
+
+	if (!next) {
+		next = (void *(*)(const char *, int)) dlsym(RTLD_NEXT, "dlopen");
+	}
+	return next(path, flags & ~RTLD_DEEPBIND);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time)

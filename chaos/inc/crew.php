@@ -73,6 +73,15 @@ final class Crew
         }
     }
 
+    /** Once more, to those that are still there. PHP loses a signal that comes while a call runs that ends by an exception. */
+    public function remind(): void
+    {
+        foreach ($this->clients as $place => $client) {
+            $this->journal->write('reminded', ['t' => now(), 'name' => $client['name']]);
+            $this->signal($place, SIGTERM);
+        }
+    }
+
     public function killAll(): void
     {
         foreach (array_keys($this->clients) as $place) {

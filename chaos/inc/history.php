@@ -44,7 +44,7 @@ final class History
     /** @var list<array{string, array}> processes that found open sockets when they began; that crashed */
     public array $inherited = [], $crashes = [];
     /** @var list<array> by kind */
-    public array $faults = [], $ended = [], $probes = [], $left = [], $stuck = [];
+    public array $faults = [], $ended = [], $probes = [], $left = [], $stuck = [], $reminded = [];
     /** @var array<string, list<string>> by resource: what the record accepted */
     public array $record = [];
     /** @var array<string, int> */
@@ -132,6 +132,7 @@ final class History
                 'fault' => $this->faults[] = $entry,
                 'ended' => $this->ended[] = $entry,
                 'stuck' => $this->stuck[] = $entry,
+                'reminded' => $this->reminded[] = $entry,
                 'probe' => $this->probes[] = $entry,
                 'left' => $this->left[] = $entry,
                 'record' => $this->record[$entry['r']][] = $entry['entry'],

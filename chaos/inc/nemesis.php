@@ -3,6 +3,7 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/servers.php';
 require_once __DIR__ . '/crew.php';
+require_once __DIR__ . '/setting.php';
 
 /** Injects faults, by seed: what, where, how long, and after what time. Storms are followed by calm, so that work goes on. */
 final class Nemesis
@@ -10,8 +11,8 @@ final class Nemesis
     private const STORM = 7.0, CALM = 1.5;
 
     private readonly Chance $chance;
-    /** @var array<string, array{float|int, callable, 2?: int}> kind => [weight, function that begins it and returns what ends it, how
-        much longer than others it lasts] */
+    /** @var array<string, array{float|int, callable, 2?: int, 3?: float}> kind => [weight, function that begins it and returns what ends it,
+        how much longer than others it lasts, or how long in seconds] */
     private readonly array $kinds;
     /** @var list<array{at: int, what: string, undo: callable, entry: array}> */
     private array $active = [];
@@ -66,6 +67,7 @@ final class Nemesis
         $length = $this->chance->fraction();
         $detail = $this->chance->fraction();
         $seconds = (0.05 + 2.7 * $length ** 2) * ($this->kinds[$kind][2] ?? 1); // up to more than the longest lease
+        $seconds = $this->kinds[$kind][3] ?? $seconds;
         $target = str_starts_with($kind, 'client') ? (int) ($place * $this->clients) : (int) ($place * $this->servers->count());
         if ($kind === 'client kill' || $kind === 'client group kill') {
             $target = 1 + (int) ($place * ($this->clients - 1)); // not the steady one
@@ -119,6 +121,7 @@ final class Nemesis
             $kinds += [
                 // Longer than a grant lasts.
                 'link partition of inboxes' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['down' => false, 'only' => 'inbox'], $d < 0.7), 2],
+                'grants to stopped clients, late' => [1, fn (int $i, float $s, float $d) => $this->lateGrants($i, $d), 1, Setting::LEASE_OVER + 0.25],
                 'server slow' => [1, fn (int $i, float $s) => $say($i, 'DEBUG', 'SLEEP', sprintf('%.3f', $s / 2))],
                 'server CLIENT KILL normal' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'normal')],
                 'server CLIENT KILL pubsub' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'pubsub')],
@@ -169,6 +172,19 @@ final class Nemesis
             $late || $this->servers->links()->order($link, ['cut' => true]);
             $this->servers->links()->order($link);
         };
+    }
+
+    /** Some clients are stopped until grants made to them have run out, and hear of these only when they have asked again. */
+    private function lateGrants(int $link, float $detail): callable
+    {
+        $this->servers->links()->order($link, ['down' => false, 'only' => 'inbox']);
+        for ($place = 0; $place < $this->clients; $place++) {
+            if (($place + (int) ($detail * 100)) % 2 === 0 && ($undo = $this->stopClient($place, false))) {
+                $this->active[] = ['at' => now() + (int) ((Setting::LEASE_OVER + 0.2) * 1e9), 'what' => '', 'undo' => $undo,
+                    'entry' => ['kind' => 'client stop', 'target' => $place, 'name' => $this->crew->name($place), 't0' => now()]];
+            }
+        }
+        return fn () => $this->servers->links()->order($link);
     }
 
     private function killServer(int $server, bool $forget): ?callable

@@ -40,6 +40,7 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
         $row("  $kind", $count);
     }
     $row('latest answer after a timeout', ms($latest));
+    $row('clients that had to be told twice to end', count($history->reminded));
     foreach ($history->probes as $probe) {
         $longest[$probe['what']] = max($longest[$probe['what']] ?? 0, $probe['t1'] - $probe['t0']);
     }

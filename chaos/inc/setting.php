@@ -9,7 +9,7 @@ final class Setting
     public const LONGEST_TTL = 2.0;
     public const DEFAULT_TTL = 1.5;
     public const SESSION_TIMEOUT = 2.0;
-    public const LONGEST_TIMEOUT = 4.0;
+    public const LONGEST_TIMEOUT = 10.0;
     /** A lock that nobody releases is free after this: its lease, or a grant that nobody took up. */
     public const LEASE_OVER = 3.0;
     /** What a busy machine may add to a time. */
