@@ -121,7 +121,7 @@ final class Nemesis
             $kinds += [
                 // Longer than a grant lasts.
                 'link partition of inboxes' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['down' => false, 'only' => 'inbox'], $d < 0.7), 2],
-                'grants to stopped clients, late' => [1, fn (int $i, float $s, float $d) => $this->lateGrants($i, $d), 1, Setting::LEASE_OVER + 0.25],
+                'link partition of inboxes, clients stop' => [2, fn (int $i, float $s, float $d) => $this->lateGrants($i, $d), 1, Setting::LEASE_OVER + 0.25],
                 'server slow' => [1, fn (int $i, float $s) => $say($i, 'DEBUG', 'SLEEP', sprintf('%.3f', $s / 2))],
                 'server CLIENT KILL normal' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'normal')],
                 'server CLIENT KILL pubsub' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'pubsub')],
