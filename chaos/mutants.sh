@@ -30,8 +30,10 @@ all_mutants() {
 		src/engine/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
 		src/engine/quorum.c 's/votes->votes\[i\] != VOTE_NO && \(call->sent/votes->votes[i] == VOTE_YES && (call->sent/'
-	mutant grant_number_ignored DistributedLock 900 "any grant is taken up, that of an earlier request too" \
-		src/engine/single.c 's/ \|\| grant->number != claim->number//'
+	# Either check alone is enough, as far as chance can tell: who lost its place in the queue opens its inbox anew.
+	mutant any_grant_taken_up DistributedLock 900 "a grant of an earlier request is taken up, and the inbox that it came to kept" \
+		src/engine/single.c 's/ \|\| grant->number != claim->number//' \
+		src/engine/single.c 's/if \(claim->ticket && answer->new_in_queue\)/if (claim->ticket < 0)/'
 	mutant grant_counts_from_reading DistributedLock 600 "a grant lasts from the moment when it is read" \
 		src/engine/single.c 's/deadline = claim->asked \+ DLOCK_GRANT_TTL/deadline = dlock_now() + DLOCK_GRANT_TTL/'
 }
