@@ -1,0 +1,148 @@
+<?php
+/* One run: clients of one lock class on servers of its own, under faults, and what the checker says of it.
+ *
+ *   DLOCK_CHAOS_PHP='options of PHP that load the extension' php chaos.php CLASS SECONDS SEED DIR [FLAGS]
+ *
+ * FLAGS, with commas: "forget": Redis servers are restarted without their data as well. "counter-example": nothing but that, on
+ * one server. "until": end at the first violation. The last line is "N passed, N failed". */
+declare(strict_types=1);
+
+ini_set('memory_limit', '-1');
+require __DIR__ . '/inc/journal.php';
+require __DIR__ . '/inc/chance.php';
+require __DIR__ . '/inc/setting.php';
+require __DIR__ . '/inc/record.php';
+require __DIR__ . '/inc/servers.php';
+require __DIR__ . '/inc/crew.php';
+require __DIR__ . '/inc/nemesis.php';
+require __DIR__ . '/inc/finale.php';
+require __DIR__ . '/inc/report.php';
+
+final class Run
+{
+    private readonly Journal $journal;
+    private readonly Servers $servers;
+    private readonly RedisProcess $recordServer;
+    private readonly Crew $crew;
+    private readonly Nemesis $nemesis;
+    private float $seconds = 0;
+
+    private const CLIENTS = 12;
+    /** Mean seconds between two faults. */
+    private const INTERVAL = ['DistributedLock' => 0.7, 'RedLock' => 0.35, 'ZkLock' => 0.7];
+
+    /** @param list<string> $flags */
+    public function __construct(private readonly string $class, private readonly int $seed, private readonly string $dir, private readonly array $flags)
+    {
+        mkdir("$dir/history", 0700, true);
+        $this->journal = new Journal("$dir/runner.jsonl");
+        $this->recordServer = new RedisProcess("$dir/record", ['save ""', 'appendonly no']);
+        $this->servers = match ($class) {
+            'DistributedLock' => new RedisServers(1, $dir),
+            'RedLock' => new RedisServers(5, $dir),
+            'ZkLock' => new ZooKeeperServers($dir),
+        };
+        $config = ['class' => $class, 'servers' => $this->servers->specifications(), 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed];
+        $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers->specifications(true));
+        $only = $this->has('counter-example') ? ['server restart without data'] : null;
+        $this->nemesis = new Nemesis($seed, $this->servers, $this->crew, self::CLIENTS, $this->journal,
+            $this->has('forget') || $only ? ['forget'] : [], $only, self::INTERVAL[$class]);
+    }
+
+    /** False: a violation was found on the way. */
+    public function faults(float $seconds): bool
+    {
+        $start = now();
+        $checked = $start;
+        while (($passed = now() - $start) < $seconds * 1e9) {
+            $this->crew->reap();
+            $this->crew->fill();
+            $this->nemesis->tick();
+            $this->servers->links()->runs() || throw new RuntimeException("the proxy ended: see $this->dir/proxy.log");
+            usleep(10_000);
+            if ($this->has('until') && now() - $checked > 3e9) {
+                exec(escapeshellarg(PHP_BINARY) . ' -n ' . escapeshellarg(__DIR__ . '/check.php') . ' ' . escapeshellarg($this->dir) . ' --safety', $output, $code);
+                $checked = now();
+                if ($code !== 0) {
+                    $this->seconds = $passed / 1e9;
+                    $this->nemesis->stop();
+                    $this->crew->killAll();
+                    return false;
+                }
+            }
+        }
+        $this->seconds = $passed / 1e9;
+        return true;
+    }
+
+    /** The end of the faults, of the clients, and of what they left. */
+    public function finish(): void
+    {
+        $this->nemesis->stop();
+        $this->servers->waitUntilReady();
+        $this->crew->dismiss([1, 3, 5, 7, 9]);
+        $started = $asked = now();
+        try {
+            wait_for(function () use (&$asked) {
+                if (now() - $asked > Setting::MARGIN * 1e9) {
+                    $asked = now();
+                    $this->crew->remind();
+                }
+                $this->crew->reap();
+                return $this->crew->size() === 0;
+            }, Setting::LONGEST_TIMEOUT + 2 * Setting::MARGIN);
+        } catch (RuntimeException) {
+            for ($place = 0; $place < self::CLIENTS; $place++) {
+                $this->crew->name($place) === null || $this->journal->write('stuck', ['name' => $this->crew->name($place), 't0' => $started]);
+            }
+            $this->crew->killAll();
+        }
+        (new Finale($this->class, $this->servers, $this->journal, $this->dir))->run();
+    }
+
+    /** @return int exit status */
+    public function report(bool $whole): int
+    {
+        $record = new Record($this->recordServer->address());
+        foreach (Setting::RESOURCES as $resource) {
+            foreach ($record->journal($resource) as $entry) {
+                $this->journal->write('record', ['r' => $resource, 'entry' => $entry]);
+            }
+            $this->journal->write('value', ['r' => $resource, 'value' => $record->value($resource)]);
+        }
+        $history = History::read($this->dir);
+        $found = violations($history, $whole ? null : SAFETY);
+        print_figures($this->class, $this->seed, $this->seconds, $history, $found);
+        print_violations($found);
+        $failed = count(array_filter($found));
+        printf("%d passed, %d failed\n", count($found) - $failed, $failed);
+        return $failed > 0 ? 1 : 0;
+    }
+
+    private function has(string $flag): bool
+    {
+        return in_array($flag, $this->flags, true);
+    }
+
+    public function stop(): void
+    {
+        $this->crew->killAll();
+        $this->crew->reap();
+        $this->servers->stop();
+        $this->recordServer->kill();
+    }
+}
+
+[, $class, $seconds, $seed, $dir] = $argv;
+set_error_handler(fn (int $code, string $message, string $file, int $line) => error_reporting() & $code
+    ? throw new ErrorException($message, 0, $code, $file, $line) : false);
+$run = new Run($class, (int) $seed, $dir, array_filter(explode(',', $argv[5] ?? '')));
+try {
+    if ($whole = $run->faults((float) $seconds)) {
+        $run->finish();
+    }
+    $status = $run->report($whole);
+} finally {
+    $run->stop();
+}
+exit($status);

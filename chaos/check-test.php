@@ -1,0 +1,126 @@
+<?php
+/* Tests of the checker: small histories, some right, some with one violation each. Prints "N passed, N failed". */
+declare(strict_types=1);
+
+require __DIR__ . '/inc/properties.php';
+
+const MS = 1_000_000;
+
+/** A lease in times of ms: asked, answered, looks that said yes, and what else. */
+function lease(int $n, int $asked, int $answered, array $looks, int $fence, string $resource = 'r', float $timeout = 1.0): array
+{
+    $entries = [
+        ['o' => 'ask', 'n' => $n, 'r' => $resource, 'timeout' => $timeout, 't0' => $asked * MS],
+        ['o' => 'got', 'n' => $n, 't0' => $asked * MS, 't1' => $answered * MS, 'ok' => true, 'fence' => $fence, 'e' => null],
+    ];
+    foreach ($looks as $look) {
+        $entries[] = ['o' => 'held', 'n' => $n, 't0' => $look * MS, 't1' => ($look + 1) * MS, 'held' => true];
+    }
+    return $entries;
+}
+
+function at(string $what, int $n, int $from, array $more): array
+{
+    return [['o' => $what, 'n' => $n, 't0' => $from * MS, 't1' => ($from + 1) * MS] + $more];
+}
+
+/** @param array<string, list<array>> $clients by name: lists of entries */
+function history(array $clients, array $runner = []): History
+{
+    $history = new History();
+    $history->addRunner($runner);
+    foreach ($clients as $name => $lists) {
+        $history->addClient($name, array_merge(...$lists));
+    }
+    return $history;
+}
+
+$passed = $failed = 0;
+/** @param list<string> $expected the properties that it violates */
+function check(string $what, History $history, array $expected = []): void
+{
+    global $passed, $failed;
+    $found = array_keys(array_filter(violations($history)));
+    $good = $found === $expected;
+    $good ? $passed++ : $failed++;
+    echo $good ? 'PASS' : 'FAIL', " $what", $good ? '' : ': expected [' . implode(', ', $expected) . '], found [' . implode(', ', $found) . ']', "\n";
+}
+
+[$holders, $tokens, $record, $waiters, $free, $left, $children, $crashes] = array_keys(PROPERTIES);
+$stop = fn (string $name, int $from, int $to) => ['o' => 'fault', 'kind' => 'client stop', 'name' => $name, 't0' => $from * MS, 't1' => $to * MS];
+$open = fn (int $fence, string $id) => ['o' => 'record', 'r' => 'r', 'entry' => "open $fence $id"];
+$update = fn (int $fence, string $id, int $value) => ['o' => 'record', 'r' => 'r', 'entry' => "update $fence $id $value"];
+
+// One holder at a time
+check('one after the other', history(['a' => [lease(1, 0, 10, [11, 50], 1)], 'b' => [lease(1, 5, 60, [61, 70], 2)]]));
+check('two resources at a time', history(['a' => [lease(1, 0, 10, [11, 50], 1)], 'b' => [lease(1, 5, 20, [21, 70], 2, 's')]]));
+check('two holders', history(['a' => [lease(1, 0, 10, [11, 50], 1)], 'b' => [lease(1, 5, 40, [41, 70], 2)]]), [$holders]);
+check('a look that began before the other had it', history(['a' => [lease(1, 0, 10, [39], 1)], 'b' => [lease(1, 5, 40, [41], 2)]]));
+check('one that holds within the time of another', history(['a' => [lease(1, 0, 10, [11, 90], 1)], 'b' => [lease(1, 5, 40, [41, 50], 2)],
+    'c' => [lease(1, 60, 95, [96], 3)]]), [$holders]);
+check('one that never looks', history(['a' => [lease(1, 0, 10, [11, 50], 1)], 'b' => [lease(1, 5, 40, [], 2)]]));
+check('two holders, by what release() says', history(['a' => [lease(1, 0, 10, [11], 1), at('released', 1, 50, ['ok' => true])],
+    'b' => [lease(1, 5, 40, [41], 2)]]), [$holders]);
+check('a release that says no', history(['a' => [lease(1, 0, 10, [11], 1), at('released', 1, 50, ['ok' => false])],
+    'b' => [lease(1, 5, 40, [41], 2)]]));
+check('two holders, without fencing tokens', history(['a' => [lease(1, 0, 10, [], 1), at('released', 1, 50, ['ok' => true])],
+    'b' => [lease(1, 5, 40, [], 2), at('released', 1, 60, ['ok' => true])]]), [$holders]);
+
+// Fencing tokens
+check('a token that falls', history(['a' => [lease(1, 0, 10, [11, 50], 2)], 'b' => [lease(1, 5, 60, [61, 70], 1)]]), [$tokens]);
+check('a token that stays', history(['a' => [lease(1, 0, 10, [11, 50], 2)], 'b' => [lease(1, 5, 60, [61, 70], 2)]]), [$tokens]);
+check('a token that falls in real time', history(['a' => [lease(1, 0, 10, [], 2)], 'b' => [lease(1, 20, 60, [], 1)]]), [$tokens]);
+check('a token that falls behind one two before', history(['a' => [lease(1, 0, 10, [11], 5)], 'b' => [lease(1, 20, 30, [31], 6)],
+    'c' => [lease(1, 40, 50, [51], 4)]]), [$tokens]);
+check('tokens of two that asked at a time and did not hold', history(['a' => [lease(1, 0, 50, [], 1)], 'b' => [lease(1, 5, 40, [], 2)]]));
+
+// The record
+$a = lease(1, 0, 10, [11, 50], 1);
+$b = lease(1, 5, 60, [61, 70], 2);
+check('updates', history(['a' => [$a, at('update', 1, 12, ['id' => 'a1', 'ok' => true])]], [$open(1, 'a'), $update(1, 'a1', 1), $open(2, 'b'), $update(2, 'b1', 2)]));
+check('an update of another holder', history([], [$open(1, 'a'), $open(2, 'b'), $update(1, 'a1', 1)]), [$record]);
+check('an update that is overwritten', history([], [$open(1, 'a'), $update(1, 'a1', 1), $open(2, 'b'), $update(2, 'b1', 1)]), [$record]);
+check('an update taken twice', history([], [$open(1, 'a'), $update(1, 'a1', 1), $update(1, 'a1', 2)]), [$record]);
+check('an accepted update that is not there', history(['a' => [$a, at('update', 1, 12, ['id' => 'a1', 'ok' => true])]], [$open(1, 'a')]), [$record]);
+check('a value that nobody set', history([], [$open(1, 'a'), $update(1, 'a1', 1), ['o' => 'value', 'r' => 'r', 'value' => 3]]), [$record]);
+check('the record opened with a lesser token', history([], [$open(2, 'a'), $open(1, 'b')]), [$record]);
+check('refused by the record, and holds', history(['a' => [lease(1, 0, 10, [11], 1), at('open', 1, 20, ['value' => -1]),
+    at('held', 1, 30, ['held' => true])]]), [$record]);
+check('refused by the record, and lost', history(['a' => [lease(1, 0, 10, [11], 1), at('open', 1, 20, ['value' => -1]),
+    at('held', 1, 30, ['held' => false])]]));
+
+// Waiters
+$late = (int) (1000 + Setting::MARGIN * 1000);
+check('answered in time', history(['a' => [lease(1, 0, $late - 1, [], 1)]]));
+check('answered late', history(['a' => [lease(1, 0, $late + 1, [], 1)]]), [$waiters]);
+check('answered late, but stopped meanwhile', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('a', 500, 600)]));
+check('answered late, and stopped at another time', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('a', $late + 10, $late + 900)]), [$waiters]);
+check('answered late, another one stopped', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('b', 500, 600)]), [$waiters]);
+check('never answered', history([], [['o' => 'stuck', 'name' => 'a', 't0' => 0]]), [$waiters]);
+
+// After the faults
+$probe = fn (bool $ok, int $ms) => ['o' => 'probe', 'r' => 'r', 'what' => 'free', 'limit' => 5, 'ok' => $ok, 't0' => 0, 't1' => $ms * MS, 'e' => null];
+check('a lock that is free', history([], [$probe(true, 4999)]));
+check('a lock that is free late', history([], [$probe(true, 5001)]), [$free]);
+check('a lock that is not free', history([], [$probe(false, 100)]), [$free]);
+
+// What is left
+$sizes = fn (int ...$fds) => ['a' => array_map(fn (int $fds) => at('resources', 0, 0, ['t' => 0, 'fds' => $fds, 'threads' => 1, 'rss' => 9000]), $fds)];
+check('a key that is left', history([], [['o' => 'left', 'what' => 'a key', 'after' => 75]]), [$left]);
+check('descriptors that stay', history($sizes(3, 10, 10, 12, 10, 12)));
+check('descriptors that leak', history($sizes(3, 10, 20, 30, 40, 50)), [$left]);
+check('sockets that survive exec()', history(['a' => [[['o' => 'start', 'sockets' => 1]]]]), [$left]);
+
+// Children and crashes
+$child = fn (bool $held, mixed $released) => history(['c' => [[['o' => 'child', 'parent' => 'a/1', 't' => 0, 'held' => $held, 'released' => $released]]]]);
+check('a child that has nothing', $child(false, false));
+check('a child that holds', $child(true, false), [$children]);
+check('a child that releases', $child(false, true), [$children]);
+$ended = fn (int $signal, int $code) => history([], [['o' => 'ended', 'name' => 'a', 'signal' => $signal, 'code' => $code, 'killed' => false, 't' => 0]]);
+check('ended as it should', $ended(0, 0));
+check('killed', $ended(SIGKILL, -1));
+check('a crash', $ended(SIGSEGV, -1), [$crashes]);
+check('a fatal error', $ended(0, 255), [$crashes]);
+
+echo "$passed passed, $failed failed\n";
+exit($failed > 0 ? 1 : 0);

@@ -1,0 +1,374 @@
+<?php
+/* One client: takes locks, holds them in various ways, and logs what it asked, when it was answered, and what it believed.
+ *
+ *   php client.php CONFIG      JSON: class, servers, record, dir, name, seed, kind ("steady", "busy", "sleepy"), work
+ *
+ * "steady" neither dies by itself nor goes away: its descriptors, threads and memory are looked at. SIGTERM: no more after
+ * the present one. SIGUSR1: leave a wait by an exception. */
+declare(strict_types=1);
+
+require __DIR__ . '/inc/journal.php';
+require __DIR__ . '/inc/chance.php';
+require __DIR__ . '/inc/setting.php';
+require __DIR__ . '/inc/record.php';
+
+final class Interrupted extends Exception
+{
+}
+
+final class Client
+{
+    private Journal $journal;
+    private Chance $chance;
+    private Dlock\LockManager $locks;
+    private readonly Record $record;
+    private readonly string $class, $kind;
+    private string $name;
+    private int $number = 0; // of the present operation
+    private ?int $value = null; // of the record, as far as the present lease has to do with it; -1: refused
+    private int $children = 0;
+    private bool $waiting = false;
+    private bool $isChild = false;
+    public bool $goesOn = true;
+
+    public function __construct(private readonly array $config)
+    {
+        $this->name = $config['name'];
+        $this->class = $config['class'];
+        $this->kind = $config['kind'];
+        $this->journal = new Journal("$config[dir]/history/$this->name.jsonl");
+        $this->locks = Setting::manager($this->class, $config['servers']);
+        $this->record = new Record($config['record']);
+        $this->journal->write('start', ['t' => now(), 'pid' => getmypid(), 'kind' => $this->kind,
+            'sockets' => $this->descriptors('socket:') - $this->socketsOfLibrary()]);
+        pcntl_async_signals(true);
+        pcntl_signal(SIGTERM, function () {
+            $this->goesOn = false;
+            $this->waiting && throw new Interrupted();
+        });
+        pcntl_signal(SIGUSR1, fn () => $this->waiting && throw new Interrupted());
+    }
+
+    public function run(?int $until = null): void
+    {
+        for ($i = 0; $this->goesOn && ($until === null || now() < $until); $i++) {
+            $this->section();
+            while ($this->children > 0 && ($child = pcntl_waitpid(-1, $status, WNOHANG)) > 0) {
+                $this->children--;
+                // The last two: sent when the child no longer handled signals, at its end.
+                if (pcntl_wifsignaled($status) && !in_array(pcntl_wtermsig($status), [SIGKILL, SIGTERM, SIGUSR1], true) || pcntl_wifexited($status) && pcntl_wexitstatus($status) !== 0) {
+                    $this->journal->write('crash', ['t' => now(), 'child' => $child, 'status' => $status]);
+                }
+            }
+            $this->pause($this->chance->between(0, 0.02));
+            if ($this->kind === 'steady' && !$this->isChild && $i % 10 === 0) {
+                $this->logResources();
+            }
+        }
+        $this->kind === 'steady' && !$this->isChild && $this->logResources();
+        $this->journal->write('end', ['t' => now()]);
+    }
+
+    // ---- one critical section ----
+
+    private function section(): void
+    {
+        $this->number++;
+        $this->value = null;
+        // Anew for each: else how often the one before looked, a matter of timing, would decide.
+        $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
+        $resource = $this->chance->oneOf(Setting::RESOURCES);
+        $patience = $this->chance->weighted(['none' => 2, 'some' => 6, 'much' => 2]);
+        $timeout = $patience === 'none' ? 0.0 : $this->chance->between(0.01, $patience === 'some' ? Setting::LONGEST_TIMEOUT / 3 : Setting::LONGEST_TIMEOUT);
+        $ttl = $this->class !== 'ZkLock' && $this->chance->happens(0.6) ? $this->chance->between(0.3, Setting::LONGEST_TTL) : null;
+        $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1, 'lock' => 2]);
+        $this->{"by" . ucfirst($way)}($resource, round($timeout, 3), $ttl === null ? null : round($ttl, 3));
+    }
+
+    private function byTryAcquire(string $resource, float $timeout, ?float $ttl): void
+    {
+        $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->tryAcquire($resource, $timeout, $ttl));
+        $lease && $this->hold($lease, $ttl);
+    }
+
+    private function byAcquire(string $resource, float $timeout, ?float $ttl): void
+    {
+        $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->acquire($resource, $timeout, $ttl));
+        $lease && $this->hold($lease, $ttl);
+    }
+
+    private function bySynchronized(string $resource, float $timeout, ?float $ttl): void
+    {
+        $started = now();
+        $this->asked($resource, $timeout, $ttl);
+        try {
+            $this->waiting = true;
+            $this->locks->synchronized($resource, function (Dlock\Lease $lease) use ($started) {
+                $this->waiting = false;
+                $this->answered($started, $lease);
+                $this->work($lease, $this->chance->between(0, 0.03));
+            }, $timeout, $ttl);
+        } catch (Dlock\DlockException | Interrupted $e) {
+            $this->waiting && $this->answered($started, null, $e); // else it was had, and lost or left behind at the end
+        } finally {
+            $this->waiting = false;
+        }
+    }
+
+    /** As in the classes that are replaced: believed from the answer of lock() until release() is asked, if that says true. */
+    private function byLock(string $resource, float $timeout, ?float $ttl): void
+    {
+        if ($this->class === 'RedLock') {
+            $timeout = 20 * 0.1 + 20 * ($ttl ??= Setting::DEFAULT_TTL); // attempts are counted, not time
+            $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->lock($resource, (int) ($ttl * 1000)));
+        } else {
+            $arguments = $this->class === 'DistributedLock' ? [$resource, $timeout, $ttl] : [$resource, $timeout];
+            $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->lock(...$arguments));
+        }
+        if ($lock) {
+            $this->pause($this->chance->between(0, 0.02));
+            $this->release(fn () => is_array($lock) ? $this->locks->unlock($lock) : $this->locks->release($resource));
+        }
+    }
+
+    private function ask(string $resource, float $timeout, ?float $ttl, callable $ask): mixed
+    {
+        $this->chance->happens(0.015) && $this->arrangeStop('client stop while it asks');
+        $started = now();
+        $this->asked($resource, $timeout, $ttl);
+        try {
+            $this->waiting = true;
+            $answer = $ask();
+            $this->waiting = false;
+            $this->answered($started, $answer);
+            return $answer;
+        } catch (Dlock\DlockException | Interrupted $e) {
+            $this->answered($started, null, $e);
+            return null;
+        } finally {
+            $this->waiting = false;
+        }
+    }
+
+    private function asked(string $resource, float $timeout, ?float $ttl): void
+    {
+        $this->journal->write('ask', ['n' => $this->number, 'r' => $resource, 'timeout' => $timeout, 'ttl' => $ttl, 't0' => now()]);
+    }
+
+    private function answered(int $started, mixed $answer, ?Throwable $e = null): void
+    {
+        $ended = now();
+        $this->journal->write('got', ['n' => $this->number, 't0' => $started, 't1' => $ended, 'ok' => (bool) $answer,
+            'fence' => $answer instanceof Dlock\Lease ? $answer->fencingToken : ($answer['fencingToken'] ?? null),
+            'e' => $e ? $e::class . ': ' . substr($e->getMessage(), 0, 200) : null]);
+    }
+
+    // ---- while it is held ----
+
+    private function hold(Dlock\Lease $lease, ?float $ttl): void
+    {
+        $lease->isHeld() && $this->believes($lease);
+        $this->chance->happens(0.015) && $this->arrangeStop('client stop while it holds');
+        $length = $this->chance->weighted(['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]);
+        $this->work($lease, match ($length) {
+            'none' => 0.0,
+            'short' => $this->chance->between(0, 0.03),
+            'long' => $this->chance->between(0.1, 0.6),
+            'too long' => ($ttl ?? Setting::DEFAULT_TTL) * $this->chance->between(0.9, 1.4),
+        });
+        $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2]
+            + ($this->kind === 'steady' || $this->isChild ? [] : ['exit' => 0.5, 'kill' => 0.4, 'exec' => 0.4]));
+        switch ($end) {
+            case 'fork':
+                $this->fork($lease);
+                $this->work($lease, $this->chance->between(0, 0.1));
+                // no break
+            case 'release':
+                $this->release($lease->release(...));
+                break;
+            case 'destruct':
+                break;
+            case 'exit':
+                $this->journal->write('end', ['t' => now()]);
+                exit(0);
+            case 'kill':
+                posix_kill(getmypid(), SIGKILL);
+                // no break
+            case 'exec':
+                $name = preg_replace('/x\d+$/', '', $this->name) . 'x' . ($this->executions() + 1);
+                $this->journal->write('end', ['t' => now()]);
+                $this->record->close(); // PHP's own sockets survive exec(); those of the extension must not
+                pcntl_exec(PHP_BINARY, [...explode(' ', getenv('DLOCK_CHAOS_PHP')), __FILE__, json_encode(['name' => $name] + $this->config)]);
+        }
+    }
+
+    /** Updates the record for a while, looking at the lease all the time; gives up when it is lost. */
+    private function work(Dlock\Lease $lease, float $seconds): void
+    {
+        $until = now() + (int) ($seconds * 1e9);
+        $value = $this->value ??= $this->open($lease);
+        $refreshes = $this->chance->happens(0.1);
+        for ($i = 0; $this->believes($lease) && now() < $until; $i++) {
+            if ($value >= 0 && $i % 3 === 0) {
+                $value = $this->value = $this->update($lease, $value);
+            }
+            if ($refreshes && $i === 2) {
+                $this->refresh($lease);
+            }
+            if ($this->kind === 'busy') {
+                for ($k = 0, $sum = ''; $k < 200; $k++) {
+                    $sum = md5($sum);
+                }
+                $i > 20 && $this->pause($this->chance->between(0.001, 0.01)); // the machine is shared
+            } else {
+                $this->pause($this->chance->between(0.001, $seconds > 0.1 ? 0.05 : 0.01));
+            }
+        }
+    }
+
+    private function believes(Dlock\Lease $lease): bool
+    {
+        $before = now();
+        $held = $lease->isHeld();
+        $this->journal->write('held', ['n' => $this->number, 't0' => $before, 't1' => now(), 'held' => $held]);
+        return $held;
+    }
+
+    private function open(Dlock\Lease $lease): int
+    {
+        $before = now();
+        $value = $this->record->open($lease->resource, $lease->fencingToken, "$this->name/$this->number");
+        $this->journal->write('open', ['n' => $this->number, 't0' => $before, 't1' => now(), 'value' => $value]);
+        return $value;
+    }
+
+    /** The new value, -1 when the record refused. */
+    private function update(Dlock\Lease $lease, int $value): int
+    {
+        static $updates = 0;
+        $id = "$this->name/$this->number/" . ++$updates;
+        $before = now();
+        $accepted = $this->record->update($lease->resource, $lease->fencingToken, $id, $value + 1);
+        $this->journal->write('update', ['n' => $this->number, 't0' => $before, 't1' => now(), 'id' => $id, 'ok' => $accepted]);
+        return $accepted ? $value + 1 : -1;
+    }
+
+    private function refresh(Dlock\Lease $lease): void
+    {
+        $before = now();
+        try {
+            $lease->refresh();
+            $result = 'ok';
+        } catch (Dlock\DlockException $e) {
+            $result = $e::class;
+        }
+        $this->journal->write('refresh', ['n' => $this->number, 't0' => $before, 't1' => now(), 'result' => $result]);
+    }
+
+    private function release(callable $release): void
+    {
+        $before = now();
+        $this->journal->write('let', ['n' => $this->number, 't0' => $before]);
+        try {
+            $released = $release();
+            $error = null;
+        } catch (Dlock\DlockException $e) {
+            $released = false;
+            $error = $e::class . ': ' . substr($e->getMessage(), 0, 200);
+        }
+        $this->journal->write('released', ['n' => $this->number, 't0' => $before, 't1' => now(), 'ok' => $released, 'e' => $error]);
+    }
+
+    // ---- children ----
+
+    /** A child stops this process shortly, about when it is answered, for up to more than a lease, a grant or a session lasts. */
+    private function arrangeStop(string $kind): void
+    {
+        $after = $this->chance->happens(0.7) ? $this->chance->between(0, 0.003) : $this->chance->between(0, 0.3);
+        $for = 0.1 + 1.3 * Setting::LEASE_OVER * $this->chance->fraction() ** 2;
+        $parent = getmypid();
+        if (($child = pcntl_fork()) !== 0) {
+            $child > 0 && $this->children++;
+            return;
+        }
+        $this->pause($after);
+        $from = now();
+        if (posix_getppid() === $parent) {
+            posix_kill($parent, SIGSTOP);
+            $this->pause($for);
+            posix_kill($parent, SIGCONT);
+            $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => now()]);
+        }
+        posix_kill(getmypid(), SIGKILL); // no destructors
+    }
+
+    /** The child has a copy of the lease, which is its parent's. */
+    private function fork(Dlock\Lease $lease): void
+    {
+        $what = $this->chance->weighted(['exit' => 3, 'release' => 2, 'locks' => 2, 'lives' => 1]);
+        $child = pcntl_fork();
+        if ($child !== 0) {
+            $child > 0 && $this->children++;
+            return;
+        }
+        $parent = "$this->name/$this->number";
+        $this->isChild = true;
+        $this->children = 0;
+        $this->name .= "f$this->number";
+        $this->journal = new Journal("{$this->config['dir']}/history/$this->name.jsonl");
+        $this->journal->write('start', ['t' => now(), 'pid' => getmypid(), 'kind' => 'child', 'parent' => $parent]);
+        if ($what === 'exit') {
+            $this->journal->write('end', ['t' => now()]);
+            exit(0);
+        }
+        if ($what === 'release') {
+            $held = $lease->isHeld();
+            try {
+                $released = $lease->release();
+            } catch (Dlock\DlockException $e) {
+                $released = $e::class;
+            }
+            $this->journal->write('child', ['parent' => $parent, 't' => now(), 'held' => $held, 'released' => $released]);
+            $this->journal->write('end', ['t' => now()]);
+            exit(0);
+        }
+        $this->run(now() + (int) (($what === 'lives' ? 2 : 0.5) * 1e9));
+        exit(0);
+    }
+
+    // ---- what is left in the process ----
+
+    private function executions(): int
+    {
+        return preg_match('/x(\d+)$/', $this->name, $found) ? (int) $found[1] : 0;
+    }
+
+    /** The ZooKeeper client library does not close its socket on exec(): one for each time that may have happened. */
+    private function socketsOfLibrary(): int
+    {
+        return $this->class === 'ZkLock' ? min($this->executions(), $this->descriptors('socket:')) : 0;
+    }
+
+    private function descriptors(string $kind = ''): int
+    {
+        $count = 0;
+        foreach (scandir('/proc/self/fd') as $fd) {
+            $count += $fd[0] !== '.' && str_starts_with((string) @readlink("/proc/self/fd/$fd"), $kind);
+        }
+        return $count;
+    }
+
+    public function logResources(): void
+    {
+        $status = file_get_contents('/proc/self/status');
+        $of = fn (string $name) => preg_match("/^$name:\\s+(\\d+)/m", $status, $found) ? (int) $found[1] : 0;
+        $this->journal->write('resources', ['t' => now(), 'fds' => $this->descriptors(), 'threads' => $of('Threads'), 'rss' => $of('VmRSS')]);
+    }
+
+    private function pause(float $seconds): void
+    {
+        usleep((int) ($seconds * 1e6));
+    }
+}
+
+(new Client(json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR)))->run();

@@ -1,0 +1,157 @@
+<?php
+/* What a run left behind, read into memory in a compact form. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/journal.php';
+
+/** One question for a lock, and what came of it. */
+final class Attempt
+{
+    public int $asked = 0;
+    public ?int $answered = null;
+    public bool $held = false;
+    public ?int $fence = null;
+    public ?string $error = null;
+    /** The last moment for which the client knows that it held the lock: when a look that said yes, or a release that did, began. */
+    public ?int $believed = null;
+    /** What ended it: answers of no by isHeld(), refusals by the record. */
+    public ?int $refused = null;
+    public int $updates = 0;
+
+    public function __construct(public readonly string $client, public readonly int $number, public readonly string $resource,
+        public readonly float $timeout)
+    {
+    }
+
+    public function __toString(): string
+    {
+        return "$this->client/$this->number";
+    }
+}
+
+final class History
+{
+    /** @var list<Attempt> */
+    public array $attempts = [];
+    /** @var array<string, array{string, Attempt}> by id: resource of each update that was answered with yes */
+    public array $accepted = [];
+    /** @var list<array{Attempt, int}> looks that said yes and began after the record had refused the lease */
+    public array $heldAfterRefusal = [];
+    /** @var list<array> what children said about their parents' leases */
+    public array $children = [];
+    /** @var array<string, list<array>> by client */
+    public array $resources = [];
+    /** @var list<array{string, array}> processes that found open sockets when they began; that crashed */
+    public array $inherited = [], $crashes = [];
+    /** @var list<array> by kind */
+    public array $faults = [], $ended = [], $probes = [], $left = [], $stuck = [], $reminded = [];
+    /** @var array<string, list<string>> by resource: what the record accepted */
+    public array $record = [];
+    /** @var array<string, int> */
+    public array $values = [];
+    public int $looks = 0;
+
+    public static function read(string $dir): self
+    {
+        $history = new self();
+        foreach (glob("$dir/history/*.jsonl") as $path) {
+            $history->addClient(basename($path, '.jsonl'), journal_entries($path));
+        }
+        is_file("$dir/runner.jsonl") && $history->addRunner(journal_entries("$dir/runner.jsonl"));
+        foreach (glob("$dir/*.err") as $path) {
+            filesize($path) > 0 && $history->crashes[] = [basename($path, '.err'), ['output' => substr(file_get_contents($path), 0, 500)]];
+        }
+        return $history;
+    }
+
+    /** @param iterable<array> $entries */
+    public function addClient(string $name, iterable $entries): void
+    {
+        $attempts = [];
+        foreach ($entries as $entry) {
+            $attempt = $attempts[$entry['n'] ?? -1] ?? null;
+            switch ($entry['o']) {
+                case 'ask':
+                    $attempt = new Attempt($name, $entry['n'], $entry['r'], $entry['timeout']);
+                    $attempt->asked = $entry['t0'];
+                    $this->attempts[] = $attempts[$entry['n']] = $attempt;
+                    break;
+                case 'got':
+                    $attempt->answered = $entry['t1'];
+                    $attempt->held = $entry['ok'];
+                    $attempt->fence = $entry['fence'];
+                    $attempt->error = $entry['e'];
+                    break;
+                case 'held':
+                    $this->looks++;
+                    if ($entry['held']) {
+                        $attempt->believed = $entry['t0'];
+                        if ($attempt->refused !== null) {
+                            $this->heldAfterRefusal[] = [$attempt, $entry['t0']];
+                        }
+                    }
+                    break;
+                case 'open':
+                    $entry['value'] < 0 && $attempt->refused ??= $entry['t1'];
+                    break;
+                case 'update':
+                    if ($entry['ok']) {
+                        $attempt->updates++;
+                        $this->accepted[$entry['id']] = [$attempt->resource, $attempt];
+                    } else {
+                        $attempt->refused ??= $entry['t1'];
+                    }
+                    break;
+                case 'released':
+                    $entry['ok'] && $attempt->believed = $entry['t0'];
+                    break;
+                case 'child':
+                    $this->children[] = ['client' => $name] + $entry;
+                    break;
+                case 'fault':
+                    $this->faults[] = $entry;
+                    break;
+                case 'crash':
+                    $this->crashes[] = [$name, $entry];
+                    break;
+                case 'resources':
+                    $this->resources[$name][] = $entry;
+                    break;
+                case 'start':
+                    ($entry['sockets'] ?? 0) > 0 && $this->inherited[] = [$name, $entry];
+                    break;
+            }
+        }
+    }
+
+    /** @param iterable<array> $entries */
+    public function addRunner(iterable $entries): void
+    {
+        foreach ($entries as $entry) {
+            match ($entry['o']) {
+                'fault' => $this->faults[] = $entry,
+                'ended' => $this->ended[] = $entry,
+                'stuck' => $this->stuck[] = $entry,
+                'reminded' => $this->reminded[] = $entry,
+                'probe' => $this->probes[] = $entry,
+                'left' => $this->left[] = $entry,
+                'record' => $this->record[$entry['r']][] = $entry['entry'],
+                'value' => $this->values[$entry['r']] = $entry['value'],
+                default => null,
+            };
+        }
+    }
+
+    /** ns within [from, to] for which a fault had stopped the client. */
+    public function stopped(string $client, int $from, int $to): int
+    {
+        $sum = 0;
+        foreach ($this->faults as $fault) {
+            if (isset($fault['name']) && preg_match('/^client .*stop/', $fault['kind'])
+                    && preg_match('/^' . preg_quote((string) $fault['name'], '/') . '($|[fx])/', $client)) {
+                $sum += max(0, min($to, $fault['t1']) - max($from, $fault['t0']));
+            }
+        }
+        return $sum;
+    }
+}

@@ -1,0 +1,210 @@
+<?php
+declare(strict_types=1);
+
+require_once __DIR__ . '/servers.php';
+require_once __DIR__ . '/crew.php';
+require_once __DIR__ . '/setting.php';
+
+/** Injects faults, by seed: what, where, how long, and after what time. Storms are followed by calm, so that work goes on. */
+final class Nemesis
+{
+    private const STORM = 7.0, CALM = 1.5;
+
+    private readonly Chance $chance;
+    /** @var array<string, array{float|int, callable, 2?: int, 3?: float}> kind => [weight, function that begins it and returns what ends it,
+        how much longer than others it lasts, or how long in seconds] */
+    private readonly array $kinds;
+    /** @var list<array{at: int, what: string, undo: callable, entry: array}> */
+    private array $active = [];
+    /** @var array<string, true> what is under a fault at present: another one must not end it early */
+    private array $busy = [];
+    private int $next;
+    private readonly int $start;
+
+    /** @param list<string> $extra kinds of faults that are off by default */
+    public function __construct(int $seed, private readonly Servers $servers, private readonly Crew $crew, private readonly int $clients,
+        private readonly Journal $journal, array $extra, private readonly ?array $only, private readonly float $interval)
+    {
+        $this->chance = new Chance($seed, 'nemesis');
+        $this->kinds = $this->kinds($extra);
+        $this->start = now();
+        $this->next = $this->start + (int) 1.5e9;
+    }
+
+    public function tick(): void
+    {
+        $now = now();
+        foreach ($this->active as $i => $fault) {
+            if ($now >= $fault['at']) {
+                unset($this->active[$i]);
+                $this->end($fault);
+            }
+        }
+        if ($now >= $this->next) {
+            $this->inject();
+            $this->next = $now + (int) ($this->chance->between(0.1, 1.9) * $this->interval * 1e9);
+            $phase = fmod(($this->next - $this->start) / 1e9, self::STORM + self::CALM);
+            if ($phase > self::STORM) {
+                $this->next += (int) ((self::STORM + self::CALM - $phase) * 1e9);
+            }
+        }
+    }
+
+    /** Ends all that goes on. */
+    public function stop(): void
+    {
+        foreach ($this->active as $fault) {
+            $this->end($fault);
+        }
+        $this->active = [];
+    }
+
+    private function inject(): void
+    {
+        // Always the same number of choices, whatever comes of them: so that they do not depend on timing.
+        $kind = $this->chance->weighted(array_map(fn (array $kind) => $kind[0], $this->kinds));
+        $place = $this->chance->fraction();
+        $length = $this->chance->fraction();
+        $detail = $this->chance->fraction();
+        $seconds = (0.05 + 2.7 * $length ** 2) * ($this->kinds[$kind][2] ?? 1); // up to more than the longest lease
+        $seconds = $this->kinds[$kind][3] ?? $seconds;
+        $target = str_starts_with($kind, 'client') ? (int) ($place * $this->clients) : (int) ($place * $this->servers->count());
+        if ($kind === 'client kill' || $kind === 'client group kill') {
+            $target = 1 + (int) ($place * ($this->clients - 1)); // not the steady one
+        }
+        $what = (str_starts_with($kind, 'client') ? 'client ' : (str_starts_with($kind, 'link') ? 'link ' : 'server ')) . $target;
+        if (isset($this->busy[$what])) {
+            return;
+        }
+        $entry = ['kind' => $kind, 'target' => $target, 't0' => now()];
+        if (str_starts_with($kind, 'client')) {
+            $entry['name'] = $this->crew->name($target);
+        }
+        $undo = $this->kinds[$kind][1]($target, $seconds, $detail);
+        if ($undo === null) {
+            return; // not possible now
+        }
+        $this->busy[$what] = true;
+        $this->active[] = ['at' => now() + (int) ($seconds * 1e9), 'what' => $what, 'undo' => $undo, 'entry' => $entry];
+    }
+
+    private function end(array $fault): void
+    {
+        $fault['undo']();
+        unset($this->busy[$fault['what']]);
+        $this->journal->write('fault', $fault['entry'] + ['t1' => now()]);
+    }
+
+    private function kinds(array $extra): array
+    {
+        $kinds = [
+            'client kill' => [1.5, fn (int $i) => $this->toClient($i, SIGKILL, false)],
+            'client group kill' => [0.5, fn (int $i) => $this->toClient($i, SIGKILL, true)],
+            'client stop' => [4, fn (int $i) => $this->stopClient($i, false)],
+            'client group stop' => [1.5, fn (int $i) => $this->stopClient($i, true)],
+            'client interrupt' => [1.5, fn (int $i) => $this->toClient($i, SIGUSR1, false)],
+            'link cut' => [2, fn (int $i) => $this->link($i, ['cut' => true])],
+            'link swallow reply and cut' => [3, fn (int $i) => $this->link($i, ['swallow' => true])],
+            'link partition' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['up' => false, 'down' => false], $d < 0.5)],
+            'link partition one-way, requests' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['up' => false], $d < 0.5)],
+            'link partition one-way, replies' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['down' => false], $d < 0.5)],
+            'link delay' => [1.5, fn (int $i, float $s, float $d) => $this->link($i, ['delay' => [0.0, 0.02 + 0.3 * $d]])],
+            'server kill and restart' => [1.5, fn (int $i) => $this->killServer($i, false)],
+            'server stop' => [2, fn (int $i) => $this->stopServer($i)],
+        ];
+        if ($this->servers instanceof RedisServers) {
+            $redis = fn (int $i): RedisProcess => $this->servers->servers[$i];
+            $say = function (int $i, string|int ...$words) use ($redis) {
+                $redis($i)->tell(...$words);
+                return fn () => null;
+            };
+            $kinds += [
+                // Longer than a grant lasts.
+                'link partition of inboxes' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['down' => false, 'only' => 'inbox'], $d < 0.7), 2],
+                'link partition of inboxes, clients stop' => [2, fn (int $i, float $s, float $d) => $this->lateGrants($i, $d), 1, Setting::LEASE_OVER + 0.25],
+                'server slow' => [1, fn (int $i, float $s) => $say($i, 'DEBUG', 'SLEEP', sprintf('%.3f', $s / 2))],
+                'server CLIENT KILL normal' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'normal')],
+                'server CLIENT KILL pubsub' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'pubsub')],
+                'server SCRIPT FLUSH' => [1, fn (int $i) => $say($i, 'SCRIPT', 'FLUSH')],
+                'server tiny output buffer' => [1, function (int $i) use ($redis, $say) {
+                    $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 1 1 1');
+                    return fn () => $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 33554432 8388608 60');
+                }],
+                'server clock back' => [0.5, function (int $i, float $s, float $d) use ($redis) {
+                    $redis($i)->setClockBack(0.1 + 0.9 * $d);
+                    return fn () => null;
+                }],
+            ];
+            if (in_array('forget', $extra, true)) {
+                // Of several servers only a minority.
+                $minority = max(1, intdiv($this->servers->count() - 1, 2));
+                $kinds['server restart without data'] = [1, fn (int $i) => $this->killServer($i % $minority, true)];
+            }
+        } else {
+            $leader = fn (callable $do) => fn (int $i, float $s) => ($found = $this->servers->leader()) === null ? null : $do($found);
+            $kinds += [
+                'leader kill and restart' => [1, $leader(fn (int $i) => $this->killServer($i, false))],
+                'leader stop' => [1.5, $leader(fn (int $i) => $this->stopServer($i))],
+            ];
+        }
+        return $this->only === null ? $kinds : array_intersect_key($kinds, array_flip($this->only));
+    }
+
+    private function toClient(int $place, int $signal, bool $group): ?callable
+    {
+        if ($this->crew->name($place) === null) {
+            return null;
+        }
+        $this->crew->signal($place, $signal, $group);
+        return fn () => null;
+    }
+
+    private function stopClient(int $place, bool $group): ?callable
+    {
+        return $this->toClient($place, SIGSTOP, $group) ? fn () => $this->crew->signal($place, SIGCONT, $group) : null;
+    }
+
+    /** @param bool $late what was held up arrives late; else it never does */
+    private function link(int $link, array $order, bool $late = true): callable
+    {
+        $this->servers->links()->order($link, $order);
+        return function () use ($link, $late) {
+            $late || $this->servers->links()->order($link, ['cut' => true]);
+            $this->servers->links()->order($link);
+        };
+    }
+
+    /** Some clients are stopped until grants made to them have run out, and hear of these only when they have asked again. */
+    private function lateGrants(int $link, float $detail): callable
+    {
+        $this->servers->links()->order($link, ['down' => false, 'only' => 'inbox']);
+        for ($place = 0; $place < $this->clients; $place++) {
+            if (($place + (int) ($detail * 100)) % 2 === 0 && ($undo = $this->stopClient($place, false))) {
+                $this->active[] = ['at' => now() + (int) ((Setting::LEASE_OVER + 0.2) * 1e9), 'what' => '', 'undo' => $undo,
+                    'entry' => ['kind' => 'client stop', 'target' => $place, 'name' => $this->crew->name($place), 't0' => now()]];
+            }
+        }
+        return fn () => $this->servers->links()->order($link);
+    }
+
+    private function killServer(int $server, bool $forget): ?callable
+    {
+        if (isset($this->busy["kill $server"])) {
+            return null;
+        }
+        $this->busy["kill $server"] = true;
+        $this->servers->signal($server, SIGCONT);
+        $this->servers->kill($server);
+        $forget && $this->servers->servers[$server]->forget();
+        return function () use ($server) {
+            unset($this->busy["kill $server"]);
+            $this->servers->start($server);
+        };
+    }
+
+    private function stopServer(int $server): callable
+    {
+        $this->servers->signal($server, SIGSTOP);
+        return fn () => $this->servers->signal($server, SIGCONT);
+    }
+}

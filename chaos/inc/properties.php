@@ -1,0 +1,218 @@
+<?php
+/* The properties that a history must have. Each function lists what violates its own. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/history.php';
+require_once __DIR__ . '/setting.php';
+
+const PROPERTIES = [
+    'one holder at a time' => 'overlaps',
+    'fencing tokens rise' => 'tokens_out_of_order',
+    'the record loses no update and takes none twice' => 'lost_updates',
+    'waiters end in time' => 'late_waiters',
+    'locks are free after the faults' => 'locks_not_free',
+    'nothing is left' => 'things_left',
+    'children leave their parents\' locks alone' => 'meddling_children',
+    'no process crashes' => 'crashes',
+];
+/** What can be told while a run goes on. */
+const SAFETY = ['one holder at a time', 'fencing tokens rise', 'children leave their parents\' locks alone', 'no process crashes'];
+
+function ms(int $ns): string
+{
+    return sprintf('%.3f ms', $ns / 1e6);
+}
+
+/** @return array<string, list<Attempt>> by resource: those that were had, by the time of the answer */
+function holders(History $history): array
+{
+    $holders = [];
+    foreach ($history->attempts as $attempt) {
+        $attempt->held && $holders[$attempt->resource][] = $attempt;
+    }
+    foreach ($holders as &$list) {
+        usort($list, fn (Attempt $a, Attempt $b) => $a->answered <=> $b->answered);
+    }
+    return $holders;
+}
+
+/** From the answer to the last look that said yes a client relied on the lock. Two that overlap are one too many. */
+function overlaps(History $history): array
+{
+    $found = [];
+    foreach (holders($history) as $resource => $attempts) {
+        $last = null;
+        foreach ($attempts as $attempt) {
+            if ($attempt->believed === null || $attempt->believed < $attempt->answered) {
+                continue;
+            }
+            if ($last !== null && $attempt->answered < $last->believed) {
+                $found[] = "$resource: $last holds from $last->answered to $last->believed (token $last->fence), and $attempt from"
+                    . " $attempt->answered to $attempt->believed (token $attempt->fence): together for "
+                    . ms(min($last->believed, $attempt->believed) - $attempt->answered);
+            }
+            if ($last === null || $attempt->believed > $last->believed) {
+                $last = $attempt;
+            }
+        }
+    }
+    return $found;
+}
+
+/** A token is greater than that of all that were had before it was asked for, and of all that held before it was had. */
+function tokens_out_of_order(History $history): array
+{
+    $found = [];
+    foreach (holders($history) as $resource => $attempts) {
+        $attempts = array_values(array_filter($attempts, fn (Attempt $attempt) => $attempt->fence !== null));
+        $greater = function (Attempt $attempt, ?Attempt $before, string $why) use (&$found, $resource) {
+            if ($before !== null && $before->fence >= $attempt->fence) {
+                $found[] = "$resource: $attempt has the token $attempt->fence, but $before had $before->fence, $why";
+            }
+        };
+        // In real time: had, then asked.
+        $asked = $attempts;
+        usort($asked, fn (Attempt $a, Attempt $b) => $a->asked <=> $b->asked);
+        $highest = null;
+        $i = 0;
+        foreach ($asked as $attempt) {
+            for (; $i < count($attempts) && $attempts[$i]->answered < $attempt->asked; $i++) {
+                if ($highest === null || $attempts[$i]->fence > $highest->fence) {
+                    $highest = $attempts[$i];
+                }
+            }
+            $greater($attempt, $highest, 'and had it before the other asked');
+        }
+        // By holding.
+        $before = null;
+        foreach ($attempts as $attempt) {
+            if ($attempt->believed !== null && $attempt->believed >= $attempt->answered) {
+                $greater($attempt, $before, 'and held before');
+                $before = $attempt;
+            }
+        }
+    }
+    return $found;
+}
+
+function lost_updates(History $history): array
+{
+    $found = [];
+    $journalled = [];
+    foreach ($history->record as $resource => $entries) {
+        $value = 0;
+        $fence = 0;
+        foreach ($entries as $entry) {
+            [$what, $token, $id, $new] = explode(' ', "$entry ");
+            if ($what === 'open') {
+                $token > $fence || $found[] = "$resource: $id opened the record with $token after $fence";
+                $fence = $token;
+            } else {
+                $token == $fence || $found[] = "$resource: $id updated the record with $token after $fence had opened it";
+                (int) $new === $value + 1 || $found[] = "$resource: $id set $new after $value: an update is lost";
+                isset($journalled[$id]) && $found[] = "$resource: $id was taken twice";
+                $journalled[$id] = true;
+                $value = (int) $new;
+            }
+        }
+        ($history->values[$resource] ?? $value) === $value || $found[] = "$resource: the value is {$history->values[$resource]}, not $value";
+    }
+    if ($history->record) { // it is read when the run is over
+        foreach ($history->accepted as $id => [$resource]) {
+            isset($journalled[$id]) || $found[] = "$resource: the update $id was accepted, and is lost";
+        }
+    }
+    foreach ($history->heldAfterRefusal as [$attempt, $at]) {
+        $found[] = "$attempt->resource: $attempt (token $attempt->fence) was refused by the record at $attempt->refused, and holds at $at";
+    }
+    return $found;
+}
+
+/** ns by which an attempt exceeded its timeout while its process could run. */
+function excess(History $history, Attempt $attempt): int
+{
+    $excess = $attempt->answered - $attempt->asked - (int) ($attempt->timeout * 1e9);
+    return $excess > 0 ? $excess - $history->stopped($attempt->client, $attempt->asked, $attempt->answered) : $excess;
+}
+
+function late_waiters(History $history): array
+{
+    $found = [];
+    foreach ($history->attempts as $attempt) {
+        if ($attempt->answered !== null && ($excess = excess($history, $attempt)) > Setting::MARGIN * 1e9) {
+            $found[] = "$attempt->resource: $attempt was answered " . ms($excess) . " after its timeout of $attempt->timeout s";
+        }
+    }
+    foreach ($history->stuck as $entry) {
+        $found[] = "$entry[name] does not end";
+    }
+    return $found;
+}
+
+function locks_not_free(History $history): array
+{
+    $found = [];
+    foreach ($history->probes as $probe) {
+        if (!$probe['ok'] || $probe['t1'] - $probe['t0'] > $probe['limit'] * 1e9) {
+            $found[] = "$probe[r], $probe[what]: " . ($probe['ok'] ? 'taken' : 'not taken') . ' after ' . ms($probe['t1'] - $probe['t0'])
+                . ($probe['e'] ?? null ? " ($probe[e])" : '');
+        }
+    }
+    return $found;
+}
+
+/** On the servers, and in the clients that live as long as the run. */
+function things_left(History $history): array
+{
+    $found = array_map(fn (array $entry) => "$entry[what], after $entry[after] s", $history->left);
+    foreach ($history->inherited as [$name, $entry]) {
+        $found[] = "$name began with $entry[sockets] open sockets: they survive exec()";
+    }
+    foreach ($history->resources as $name => $entries) {
+        // Where it has met every server once, nothing may grow any more but by some slack.
+        $settled = $entries[intdiv(count($entries), 3)];
+        $last = end($entries);
+        foreach (['fds' => 8, 'threads' => 2, 'rss' => 8192] as $what => $slack) {
+            if ($last[$what] > $settled[$what] + $slack) {
+                $found[] = "$name: $what grew from $settled[$what] to $last[$what] in " . ms($last['t'] - $settled['t']);
+            }
+        }
+    }
+    return $found;
+}
+
+function meddling_children(History $history): array
+{
+    $found = [];
+    foreach ($history->children as $child) {
+        if ($child['held'] !== false || $child['released'] === true) {
+            $found[] = "$child[client]: isHeld() " . var_export($child['held'], true) . ', release() ' . var_export($child['released'], true)
+                . " for a lease of its parent's";
+        }
+    }
+    return $found;
+}
+
+function crashes(History $history): array
+{
+    $found = array_map(fn (array $crash) => "$crash[0]: " . json_encode($crash[1]), $history->crashes);
+    foreach ($history->ended as $entry) {
+        // The last two: sent before the process could handle them.
+        if ($entry['signal'] !== 0 ? !in_array($entry['signal'], [SIGKILL, SIGTERM, SIGUSR1], true) : $entry['code'] !== 0) {
+            $found[] = "$entry[name] ended by signal $entry[signal], code $entry[code]";
+        }
+    }
+    return $found;
+}
+
+/** @param list<string> $which names  @return array<string, list<string>> violations by property */
+function violations(History $history, ?array $which = null): array
+{
+    $found = [];
+    foreach (PROPERTIES as $name => $function) {
+        if ($which === null || in_array($name, $which, true)) {
+            $found[$name] = $function($history);
+        }
+    }
+    return $found;
+}

@@ -1,0 +1,57 @@
+<?php
+declare(strict_types=1);
+
+require_once __DIR__ . '/properties.php';
+
+/** @param array<string, list<string>> $found */
+function print_violations(array $found, int $most = 5): void
+{
+    foreach ($found as $property => $violations) {
+        echo $violations ? 'FAIL' : 'PASS', " $property", $violations ? ' (' . count($violations) . ')' : '', "\n";
+        foreach (array_slice($violations, 0, $most) as $violation) {
+            echo "     $violation\n";
+        }
+    }
+}
+
+/** @param array<string, list<string>> $found */
+function print_figures(string $class, int $seed, float $seconds, History $history, array $found): void
+{
+    $held = array_filter($history->attempts, fn (Attempt $attempt) => $attempt->held);
+    $errors = [];
+    $latest = 0;
+    foreach ($history->attempts as $attempt) {
+        if ($attempt->error !== null) {
+            $kind = explode(':', $attempt->error)[0];
+            $errors[$kind] = ($errors[$kind] ?? 0) + 1;
+        }
+        $attempt->answered === null || $latest = max($latest, excess($history, $attempt));
+    }
+    $row = fn (string $name, string|int $value) => printf("  %-46s %s\n", $name, $value);
+    echo "$class\n";
+    $row('seed', $seed);
+    $row('seconds under faults', sprintf('%.0f', $seconds));
+    $row('operations', count($history->attempts));
+    $row('acquisitions', count($held));
+    $row('looks at leases', $history->looks);
+    $row('updates of the record', count($history->accepted));
+    ksort($errors);
+    foreach ($errors as $kind => $count) {
+        $row("  $kind", $count);
+    }
+    $row('latest answer after a timeout', ms($latest));
+    $row('clients that had to be told twice to end', count($history->reminded));
+    foreach ($history->probes as $probe) {
+        $longest[$probe['what']] = max($longest[$probe['what']] ?? 0, $probe['t1'] - $probe['t0']);
+    }
+    foreach ($longest ?? [] as $what => $ns) {
+        $row("lock free, $what, at most after", ms($ns));
+    }
+    $faults = array_count_values(array_column($history->faults, 'kind'));
+    $row('faults', array_sum($faults));
+    ksort($faults);
+    foreach ($faults as $kind => $count) {
+        $row("  $kind", $count);
+    }
+    $row('violations', array_sum(array_map('count', $found)));
+}

@@ -1,0 +1,384 @@
+<?php
+/* The servers of a run, each behind a link of the proxy, and what can be done to them. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/../../tests/inc/process.inc';
+require_once __DIR__ . '/../../tests/inc/redis_raw.inc';
+require_once __DIR__ . '/../../tests/inc/zk_raw.inc';
+
+/** The proxy's process; see ../proxy.php for the orders. */
+final class Links
+{
+    /** @var resource */
+    private $process;
+    private $orders;
+    /** @var list<string> "127.0.0.1:port", by link */
+    public readonly array $addresses;
+
+    /** @param list<string> $targets */
+    public function __construct(array $targets, string $dir)
+    {
+        $this->process = proc_open(['setpriv', '--pdeathsig', 'KILL', PHP_BINARY, '-n', dirname(__DIR__) . '/proxy.php', ...$targets],
+            [['pipe', 'r'], ['pipe', 'w'], ['file', "$dir/proxy.log", 'w']], $pipes) ?: throw new RuntimeException('no proxy');
+        $this->orders = $pipes[0];
+        $ports = explode(' ', trim((string) fgets($pipes[1])));
+        count($ports) === count($targets) || throw new RuntimeException('no proxy: ' . file_get_contents("$dir/proxy.log"));
+        $this->addresses = array_map(fn (string $port) => "127.0.0.1:$port", $ports);
+    }
+
+    public function order(int $link, array $order = []): void
+    {
+        fwrite($this->orders, json_encode(['link' => $link] + $order) . "\n");
+    }
+
+    public function runs(): bool
+    {
+        return proc_get_status($this->process)['running'];
+    }
+}
+
+/** A port below those that the kernel gives to outgoing connections: a server that is started again finds it free. */
+function private_port(): int
+{
+    static $given = [];
+    do {
+        $port = random_int(10240, 32000);
+    } while (isset($given[$port]));
+    $given[$port] = true;
+    return $port;
+}
+
+/** What runs a command with the wall clock that the file says; see ../clock.c. @return list<string> */
+function wrong_clock(string $file): array
+{
+    $library = getenv('DLOCK_CHAOS_CLOCK');
+    return $library ? ['env', "LD_PRELOAD=$library", "CHAOS_CLOCK=$file"] : [];
+}
+
+/** In place: it may be mapped. */
+function write_clock(string $file, float $offset): void
+{
+    $stream = fopen($file, 'cb');
+    fwrite($stream, pack('d', $offset));
+    fclose($stream);
+}
+
+final class RedisProcess
+{
+    /** @var resource|null */
+    private $process = null;
+    public int $pid = 0;
+    public int $port = 0;
+    private float $offset = 0;
+
+    /** @param list<string> $config */
+    public function __construct(public readonly string $dir, private readonly array $config = [], private readonly bool $clock = false)
+    {
+        mkdir($dir, 0700, true);
+        for ($i = 0; $i < 6; $i++) {
+            $this->port = private_port();
+            $this->start();
+            try {
+                $this->waitUntilReady();
+                return;
+            } catch (RuntimeException $e) {
+                $this->kill();
+            }
+        }
+        throw $e;
+    }
+
+    public function address(): string
+    {
+        return "127.0.0.1:$this->port";
+    }
+
+    public function start(): void
+    {
+        file_put_contents("$this->dir/redis.conf", implode("\n", ['bind 127.0.0.1', "port $this->port", "dir $this->dir", 'save ""',
+            'appendonly yes', 'appendfsync always', 'enable-debug-command local', 'auto-aof-rewrite-percentage 0', ...$this->config, '']));
+        $this->setClock();
+        $clock = $this->clock ? wrong_clock("$this->dir/clock") : [];
+        $this->process = start_server([...$clock, 'redis-server', "$this->dir/redis.conf"], "$this->dir/log");
+        $this->pid = proc_get_status($this->process)['pid'];
+    }
+
+    /** Sets its wall clock back for good. (Not forward: Redis ends leases by it.) */
+    public function setClockBack(float $seconds): void
+    {
+        $this->offset -= $seconds;
+        $this->setClock();
+    }
+
+    private function setClock(): void
+    {
+        write_clock("$this->dir/clock", $this->offset);
+    }
+
+    public function kill(): void
+    {
+        if ($this->process) {
+            posix_kill($this->pid, SIGKILL);
+            proc_close($this->process);
+            $this->process = null;
+        }
+    }
+
+    public function forget(): void
+    {
+        exec('rm -rf ' . escapeshellarg("$this->dir/appendonlydir"));
+    }
+
+    public function runs(): bool
+    {
+        return $this->process !== null && proc_get_status($this->process)['running'];
+    }
+
+    public function raw(float $timeout = 5): RedisRaw
+    {
+        return new RedisRaw($this->address(), null, 'default', $timeout);
+    }
+
+    /** Says something to a server that may not be able to answer now. */
+    public function tell(string|int ...$words): void
+    {
+        try {
+            $this->raw(0.3)->cmd(...$words);
+        } catch (RuntimeException) {
+        }
+    }
+
+    public function waitUntilReady(): void
+    {
+        wait_for(function () {
+            $this->runs() || throw new RuntimeException('redis-server does not run: ' . file_get_contents("$this->dir/log"));
+            return str_contains((string) file_get_contents("$this->dir/log"), 'Ready to accept connections');
+        }, 30, 'redis-server');
+    }
+}
+
+/** What faults and the end of a run need to know of the servers of a class. */
+interface Servers
+{
+    public function count(): int;
+
+    public function links(): Links;
+
+    /** @return list<string> what a client gives to its lock class, by way of the proxy, or straight */
+    public function specifications(bool $straight = false): array;
+
+    public function signal(int $server, int $signal): void;
+
+    public function kill(int $server): void;
+
+    public function start(int $server): void;
+
+    /** All are there and serve. */
+    public function waitUntilReady(): void;
+
+    /** @return list<string> what is left on the servers that should not be */
+    public function leftovers(): array;
+
+    public function stop(): void;
+}
+
+final class RedisServers implements Servers
+{
+    /** @var list<RedisProcess> */
+    public readonly array $servers;
+    private readonly Links $links;
+
+    public function __construct(int $count, string $dir)
+    {
+        $servers = [];
+        for ($i = 0; $i < $count; $i++) {
+            $servers[] = new RedisProcess("$dir/redis$i", [], true);
+        }
+        $this->servers = $servers;
+        $this->links = new Links(array_map(fn ($server) => $server->address(), $servers), $dir);
+    }
+
+    public function count(): int
+    {
+        return count($this->servers);
+    }
+
+    public function links(): Links
+    {
+        return $this->links;
+    }
+
+    public function specifications(bool $straight = false): array
+    {
+        $addresses = $straight ? array_map(fn ($server) => $server->address(), $this->servers) : $this->links->addresses;
+        return array_map(fn (string $address) => "redis://$address?connect_timeout=0.3&read_timeout=0.5", $addresses);
+    }
+
+    public function signal(int $server, int $signal): void
+    {
+        $this->servers[$server]->runs() && posix_kill($this->servers[$server]->pid, $signal);
+    }
+
+    public function kill(int $server): void
+    {
+        $this->servers[$server]->kill();
+    }
+
+    public function start(int $server): void
+    {
+        $this->servers[$server]->runs() || $this->servers[$server]->start();
+    }
+
+    public function waitUntilReady(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->waitUntilReady();
+            wait_for(fn () => $server->raw()->cmd('PING') === 'PONG', 30, 'Redis to answer');
+        }
+    }
+
+    public function leftovers(): array
+    {
+        $left = [];
+        foreach ($this->servers as $i => $server) {
+            foreach ($server->raw()->cmd('KEYS', '*') as $key) {
+                $key === 'dlock:fence' || $left[] = "server $i: $key";
+            }
+        }
+        return $left;
+    }
+
+    public function stop(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->kill();
+        }
+    }
+}
+
+/** Three ZooKeepers, which tests/setup/servers.sh starts. */
+final class ZooKeeperServers implements Servers
+{
+    private const SCRIPT = __DIR__ . '/../../tests/setup/servers.sh';
+    private readonly Links $links;
+    /** @var list<string> */
+    private readonly array $members;
+
+    public function __construct(private readonly string $dir)
+    {
+        $this->run('ensemble-start', (string) getmypid());
+        $this->members = array_map(fn (string $line) => explode(' ', $line)[1], file("$dir/ensemble", FILE_IGNORE_NEW_LINES));
+        $this->links = new Links($this->members, $dir);
+    }
+
+    public function count(): int
+    {
+        return count($this->members);
+    }
+
+    public function links(): Links
+    {
+        return $this->links;
+    }
+
+    public function specifications(bool $straight = false): array
+    {
+        return $straight ? $this->members : $this->links->addresses;
+    }
+
+    public function signal(int $server, int $signal): void
+    {
+        $pid = $this->pid($server);
+        $pid && posix_kill($pid, $signal);
+    }
+
+    public function kill(int $server): void
+    {
+        $this->signal($server, SIGKILL);
+    }
+
+    /** Does not wait: a JVM takes a while. */
+    public function start(int $server): void
+    {
+        exec(escapeshellarg(self::SCRIPT) . ' ensemble-restart ' . escapeshellarg($this->dir) . ' ' . ($server + 1)
+            . ' > /dev/null 2>&1 < /dev/null &');
+    }
+
+    /** The number of the leader, null when nobody says to be it. */
+    public function leader(): ?int
+    {
+        foreach (array_keys($this->members) as $server) {
+            if (str_contains($this->ask($server, 'srvr'), 'Mode: leader')) {
+                return $server;
+            }
+        }
+        return null;
+    }
+
+    public function waitUntilReady(): void
+    {
+        wait_for(function () {
+            usleep(200_000);
+            $modes = array_map(fn (int $server) => preg_match('/Mode: (\w+)/', $this->ask($server, 'srvr')), array_keys($this->members));
+            return array_sum($modes) === count($this->members);
+        }, 90, 'the ensemble');
+    }
+
+    public function leftovers(): array
+    {
+        $left = [];
+        $zk = new ZkRaw(implode(',', $this->members));
+        $zk->sync('/');
+        foreach ($zk->exists('/locks') ? $zk->getChildren('/locks') : [] as $resource) {
+            $left[] = "node $resource"; // a container, which the servers remove when it is empty
+            try {
+                foreach ($zk->getChildren("/locks/$resource") as $node) {
+                    $left[] = "node $resource/$node";
+                }
+            } catch (ZkError $e) {
+                $e->getCode() === ZkError::NO_NODE || throw $e; // it has just been removed
+            }
+        }
+        $own = $zk->sessionId;
+        $leader = $this->leader();
+        if ($leader === null) {
+            return ['no leader'];
+        }
+        preg_match('/Sessions with Ephemerals \((\d+)\)/', $this->ask($leader, 'dump'), $found);
+        ($found[1] ?? '?') === '0' || $left[] = ($found[1] ?? '?') . ' sessions with ephemeral nodes';
+        preg_match_all('/^\s+0x([0-9a-f]+)/m', strstr($this->ask($leader, 'dump'), 'Sessions with', true) ?: '', $sessions);
+        foreach (array_unique($sessions[1]) as $session) {
+            hexdec($session) === $own || $left[] = "session $session";
+        }
+        $zk->close();
+        return $left;
+    }
+
+    private function pid(int $server): ?int
+    {
+        $pid = (int) @file_get_contents("$this->dir/zk" . ($server + 1) . '/pid');
+        return $pid > 0 && str_contains((string) @file_get_contents("/proc/$pid/cmdline"), "$this->dir/zk" . ($server + 1)) ? $pid : null;
+    }
+
+    private function ask(int $server, string $word): string
+    {
+        $stream = @stream_socket_client("tcp://{$this->members[$server]}", $code, $message, 0.3);
+        if (!$stream) {
+            return '';
+        }
+        stream_set_timeout($stream, 0, 300_000);
+        @fwrite($stream, $word);
+        return (string) @stream_get_contents($stream);
+    }
+
+    private function run(string ...$words): void
+    {
+        exec(implode(' ', array_map('escapeshellarg', [self::SCRIPT, $words[0], $this->dir, ...array_slice($words, 1)])) . ' 2>&1', $output, $code);
+        $code === 0 || throw new RuntimeException("servers.sh $words[0]: " . implode("\n", $output));
+    }
+
+    public function stop(): void
+    {
+        $this->run('stop');
+    }
+}

@@ -1,0 +1,209 @@
+<?php
+/* A TCP relay in front of each server, with faults. One process for all servers of a run.
+ *
+ *   php proxy.php host:port …      prints its own ports, one line, then obeys lines of JSON on its input:
+ *
+ * {"link": 0, "up": false, "down": true, "only": "inbox"}   which directions are forwarded ("only": on subscriptions alone).
+ *                                        What is not forwarded waits, and arrives late, as after a partition
+ * {"link": 0, "delay": [0.01, 0.1]}      seconds that each piece takes, between these
+ * {"link": 0, "cut": true}               closes all connections
+ * {"link": 0, "swallow": true}           from now on: the server gets a request and answers, the answer is dropped and the
+ *                                        connection closed
+ * {"link": 0, "target": "host:port"}     where new connections go
+ *
+ * Each message sets all that it does not name back to normal. Ends at the end of its input. */
+declare(strict_types=1);
+
+require __DIR__ . '/inc/chance.php';
+
+/** One direction of a connection. */
+final class Flow
+{
+    /** @var list<array{float, string}> pieces with the time when each is due */
+    public array $pieces = [];
+    public string $out = '';
+
+    /** @param resource $from  @param resource $to */
+    public function __construct(public $from, public $to, public readonly bool $up)
+    {
+    }
+}
+
+final class Connection
+{
+    public readonly Flow $up, $down;
+    public bool $inbox = false;
+    public bool $asked = false; // something went up since the fault began
+
+    public function __construct(public readonly int $link, $client, $server)
+    {
+        $this->up = new Flow($client, $server, true);
+        $this->down = new Flow($server, $client, false);
+    }
+}
+
+final class Proxy
+{
+    private const NORMAL = ['up' => true, 'down' => true, 'only' => null, 'delay' => null, 'cut' => false, 'swallow' => false];
+    /** @var list<resource> */
+    private array $listeners = [];
+    /** @var list<array> */
+    private array $modes = [];
+    /** @var array<int, Connection> */
+    private array $connections = [];
+    private Chance $chance;
+    private string $orders = '';
+
+    /** @param list<string> $targets */
+    public function __construct(private array $targets)
+    {
+        $this->chance = new Chance(1, 'proxy');
+        $context = stream_context_create(['socket' => ['tcp_nodelay' => true, 'backlog' => 128]]);
+        foreach ($targets as $target) {
+            $this->listeners[] = stream_socket_server('tcp://127.0.0.1:0', $code, $message, context: $context)
+                ?: throw new RuntimeException($message);
+            $this->modes[] = self::NORMAL;
+        }
+        $ports = array_map(fn ($listener) => substr(strrchr(stream_socket_get_name($listener, false), ':'), 1), $this->listeners);
+        echo implode(' ', $ports), "\n";
+        stream_set_blocking(STDIN, false);
+    }
+
+    public function run(): void
+    {
+        while (true) {
+            $read = [STDIN, ...$this->listeners];
+            $write = [];
+            $due = microtime(true) + 1;
+            foreach ($this->connections as $connection) {
+                foreach ([$connection->up, $connection->down] as $flow) {
+                    if ($this->forwards($connection, $flow)) {
+                        count($flow->pieces) > 100 || $read[] = $flow->from;
+                        $flow->pieces && $due = min($due, $flow->pieces[0][0]);
+                    }
+                    $flow->out === '' || $write[] = $flow->to;
+                }
+            }
+            $wait = max(0, $due - microtime(true));
+            $except = null;
+            if (@stream_select($read, $write, $except, (int) $wait, (int) (fmod($wait, 1) * 1e6)) === false) {
+                continue;
+            }
+            $ready = [];
+            foreach ($read as $stream) {
+                $ready[(int) $stream] = true;
+            }
+            if (isset($ready[(int) STDIN]) && !$this->obey()) {
+                return;
+            }
+            foreach ($this->listeners as $link => $listener) {
+                isset($ready[(int) $listener]) && $this->accept($link);
+            }
+            foreach ($this->connections as $id => $connection) {
+                $this->move($connection, $ready) || $this->close($id);
+            }
+        }
+    }
+
+    private function forwards(Connection $connection, Flow $flow): bool
+    {
+        $mode = $this->modes[$connection->link];
+        return ($flow->up ? $mode['up'] : $mode['down']) || ($mode['only'] === 'inbox' && !$connection->inbox);
+    }
+
+    private function obey(): bool
+    {
+        $bytes = fread(STDIN, 65536);
+        if ($bytes === '' || $bytes === false) {
+            return !feof(STDIN);
+        }
+        $lines = explode("\n", $this->orders . $bytes);
+        $this->orders = array_pop($lines);
+        foreach ($lines as $line) {
+            $order = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+            $link = $order['link'];
+            $this->targets[$link] = $order['target'] ?? $this->targets[$link];
+            $this->modes[$link] = array_intersect_key($order, self::NORMAL) + self::NORMAL;
+            foreach ($this->connections as $id => $connection) {
+                if ($connection->link === $link) {
+                    $connection->asked = false;
+                    $this->modes[$link]['cut'] && $this->close($id);
+                }
+            }
+        }
+        return true;
+    }
+
+    private function accept(int $link): void
+    {
+        $client = @stream_socket_accept($this->listeners[$link], 0);
+        if (!$client) {
+            return;
+        }
+        $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
+        $server = @stream_socket_client("tcp://{$this->targets[$link]}", $code, $message, 0.2, context: $context);
+        if (!$server) {
+            fclose($client);
+            return;
+        }
+        foreach ([$client, $server] as $stream) {
+            stream_set_blocking($stream, false);
+            stream_set_read_buffer($stream, 0);
+            stream_set_write_buffer($stream, 0);
+        }
+        $this->connections[] = new Connection($link, $client, $server);
+    }
+
+    /** False: it is over. */
+    private function move(Connection $connection, array $ready): bool
+    {
+        $mode = $this->modes[$connection->link];
+        foreach ([$connection->up, $connection->down] as $flow) {
+            if (!$this->forwards($connection, $flow)) {
+                continue;
+            }
+            if (isset($ready[(int) $flow->from])) {
+                $bytes = @fread($flow->from, 65536);
+                if ($bytes === false || $bytes === '') {
+                    $this->flush($flow, INF);
+                    return !feof($flow->from);
+                }
+                if ($flow->up) {
+                    $connection->asked = true;
+                    $connection->inbox = $connection->inbox || str_contains($bytes, 'SUBSCRIBE');
+                } elseif ($mode['swallow'] && $connection->asked) {
+                    return false;
+                }
+                $flow->pieces[] = [microtime(true) + ($mode['delay'] ? $this->chance->between(...$mode['delay']) : 0), $bytes];
+            }
+            if (!$this->flush($flow, microtime(true))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private function flush(Flow $flow, float $now): bool
+    {
+        while ($flow->pieces && $flow->pieces[0][0] <= $now) {
+            $flow->out .= array_shift($flow->pieces)[1];
+        }
+        if ($flow->out !== '') {
+            $sent = @fwrite($flow->to, $flow->out);
+            if ($sent === false) {
+                return false;
+            }
+            $flow->out = substr($flow->out, $sent);
+        }
+        return true;
+    }
+
+    private function close(int $id): void
+    {
+        fclose($this->connections[$id]->up->from);
+        fclose($this->connections[$id]->up->to);
+        unset($this->connections[$id]);
+    }
+}
+
+(new Proxy(array_slice($argv, 1)))->run();

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Tries to break the locks: clients under faults, by seed, against servers of its own, and a checker that reads what they
+# did. See chaos/README.md. The last line is the result: "N passed, N failed", one check per class and property.
+#
+#   scripts/chaos.sh [--class DistributedLock|RedLock|ZkLock|all] [--seconds N] [--seed S]
+#                    --short              about two minutes (the default): all classes at a time, and the checker's own tests
+#                    --seconds N          N seconds of faults for each class
+#                    --forget             servers lose their data at a restart, too
+#                    --keep DIR           keep the histories there
+#   scripts/chaos.sh --counter-example    what no lock on one Redis can survive: must be found out
+#   scripts/chaos.sh --mutants [NAME …]   builds of the extension with one mistake each: must be found out
+#
+#   DLOCK_MODULE=/path/dlock.so           that build instead of making one
+set -euo pipefail
+export LC_ALL=C DLOCK_SANITIZE=0
+cd "$(dirname "$0")/.."
+root=$PWD
+
+usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
+
+classes="DistributedLock RedLock ZkLock" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
+while [ $# -gt 0 ]; do
+	case $1 in
+		--class) [ "${2-}" = all ] || classes=${2-}; shift ;;
+		--seconds) seconds=${2-}; shift ;;
+		--seed) seed=${2-}; shift ;;
+		--keep) keep=$(realpath -m "${2-}"); shift ;;
+		--short) seconds=60 ;;
+		--forget) flags=forget ;;
+		--counter-example) mode=counter-example ;;
+		--mutants) mode=mutants ;;
+		-*) usage ;;
+		*) [ "$mode" = mutants ] || usage; mutants+=("$1") ;;
+	esac
+	shift
+done
+for class in $classes; do [[ " DistributedLock RedLock ZkLock " == *" $class "* ]] || usage; done
+[[ $seconds =~ ^[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
+
+run=$root/build/chaos.$$
+clean_up() {
+	trap '' INT TERM HUP
+	local dir
+	for dir in "$run"/*/; do
+		# The classes' processes end with the one that runs them; ZooKeepers are the script's.
+		[ ! -e "$dir/watcher" ] || tests/setup/servers.sh stop "$dir" || true
+	done
+	if [ -n "$keep" ]; then
+		mkdir -p "$keep"
+		rm -rf "$run"/{src,tree,mutant-build}
+		cp -r "$run"/. "$keep" || true
+	fi
+	rm -rf "$run"
+}
+
+# Options of PHP with which it loads the extension; php.ini is ignored.
+options_for() {
+	local name builtin
+	builtin=$("$php" -n -m)
+	printf -- '-n -d display_errors=stderr'
+	for name in posix pcntl; do
+		grep -qix "$name" <<< "$builtin" || printf -- ' -d extension=%s' "$name"
+	done
+	printf -- ' -d extension=%s' "$1"
+}
+
+# faults CLASS SEED SECONDS FLAGS DIR: prints its report.
+faults() {
+	local status=0
+	# shellcheck disable=SC2086 # options are words
+	timeout --kill-after=10 $(($3 + 300)) "$php" $DLOCK_CHAOS_PHP "$run/src/chaos/chaos.php" "$1" "$3" "$2" "$5" "$4" 2>&1 || status=$?
+	[ "$status" -le 1 ] || echo "0 passed, 1 failed"
+	return "$status"
+}
+
+# The counts in all the given reports, as a last line.
+add_up() {
+	awk '/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3 } END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$@"
+}
+
+run_classes() {
+	local class pids=()
+	"$php" -n "$run/src/chaos/check-test.php" > "$run/checker.log" 2>&1 || true
+	for class in $classes; do
+		faults "$class" "$seed" "$seconds" "$flags" "$run/$class" > "$run/$class.log" &
+		pids+=($!)
+	done
+	for class in "${pids[@]}"; do wait "$class" || true; done
+	grep -qE '^[0-9]+ passed' "$run/checker.log" || echo "0 passed, 1 failed" >> "$run/checker.log"
+	echo "The checker's own tests"
+	grep -v '^PASS' "$run/checker.log" || true
+	for class in $classes; do
+		echo
+		cat "$run/$class.log"
+	done
+	echo
+	add_up "$run"/*.log
+}
+
+# Every fault but one is off; this one no lock on a single Redis survives.
+run_counter_example() {
+	faults DistributedLock "$seed" 60 counter-example,until "$run/counter" > "$run/counter.report" || true
+	cat "$run/counter.report"
+	echo
+	if grep -q '^FAIL one holder at a time' "$run/counter.report"; then
+		echo "PASS the checker finds two holders where a server lost its data"
+		echo "1 passed, 0 failed"
+	else
+		echo "FAIL the checker does not find two holders where a server lost its data"
+		echo "0 passed, 1 failed"
+		return 1
+	fi
+}
+
+main() {
+	scripts/install-deps.sh
+	[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
+	php=$("${PHP_CONFIG:-php-config}" --php-binary)
+	trap clean_up EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	trap 'exit 129' HUP
+	mkdir -p "$run"
+	"${CC:-cc}" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$run/clock.so" chaos/clock.c
+	# Copies: what is changed meanwhile must not change what is tested.
+	mkdir "$run/src"
+	cp -r chaos tests "$run/src"
+	cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
+	DLOCK_CHAOS_PHP=$(options_for "$run/dlock.so")
+	export DLOCK_CHAOS_PHP DLOCK_CHAOS_CLOCK=$run/clock.so
+	case $mode in
+		faults) run_classes ;;
+		counter-example) run_counter_example ;;
+		mutants) . chaos/mutants.sh; run_mutants "${mutants[@]}" ;;
+	esac
+}
+
+main
