@@ -128,6 +128,9 @@ void dlock_alarm_close(dlock_alarm *alarm);
 /* What a renewal calls when a lease that throws is lost. */
 void dlock_ring_alarm(void *alarm);
 
+/* Is a signal handler, a time limit or a loss waiting for PHP to look? */
+bool dlock_is_interrupted(void);
+
 /* Runs the handlers that interrupted a wait. They may throw; a time limit does not return. */
 void dlock_run_interrupts(void);
 

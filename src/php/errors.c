@@ -23,9 +23,18 @@ static zend_class_entry *exception_for(dlock_status status)
 
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine)
 {
-	zend_object *exception = zend_throw_exception(exception_for(status), error->message, 0);
+	zend_object *exception;
 	zval errors;
 
+	/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. What its
+	 * handler throws comes instead. */
+	if (dlock_is_interrupted()) {
+		dlock_run_interrupts();
+		if (EG(exception)) {
+			return;
+		}
+	}
+	exception = zend_throw_exception(exception_for(status), error->message, 0);
 	if (status != DLOCK_QUORUM || !exception) {
 		return;
 	}

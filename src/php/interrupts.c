@@ -2,14 +2,19 @@
 
 #include "zend_exceptions.h"
 
-static bool is_interrupted(void *context)
+bool dlock_is_interrupted(void)
 {
-	(void) context;
 #if PHP_VERSION_ID >= 80200
 	return zend_atomic_bool_load_ex(&EG(vm_interrupt));
 #else
 	return EG(vm_interrupt);
 #endif
+}
+
+static bool is_interrupted(void *context)
+{
+	(void) context;
+	return dlock_is_interrupted();
 }
 
 dlock_wait dlock_interruptible(dlock_nanos deadline)
