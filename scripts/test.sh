@@ -5,7 +5,7 @@
 #
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
-#   DLOCK_TEST_JOBS=4           tests that run at a time (default: 3)
+#   DLOCK_TEST_JOBS=4           tests that run at a time (default: 6)
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
@@ -186,7 +186,7 @@ run_phpt() {
 	sed 's/error_may_be_retried(\$test, \$output)/false/' "$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
 	NO_COLOR=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
-		-j"${DLOCK_TEST_JOBS:-3}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
+		-j"${DLOCK_TEST_JOBS:-6}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
 		tee "$run/phpt.log" | progress 20 "of $files .phpt tests" || true
 	count_phpt "$files"
 }

@@ -7,6 +7,7 @@
 #   WRAP="valgrind ..."    a command to run the programs with
 #   DLOCK_TEST_ZK=H:P      a ZooKeeper; without it its tests are left out
 #   DLOCK_TEST_DIR=DIR     for what is built and for the servers' data; otherwise a temporary directory
+#   JOBS=2                 programs at a time (default: 3; under valgrind better 1)
 #   VERBOSE=1              shows all checks
 set -euo pipefail
 export LC_ALL=C
@@ -16,6 +17,7 @@ root=$(cd "$here/../.." && pwd)
 sanitize=${SANITIZE:-address}
 only=${1:-}
 word=${2:-}
+jobs=${JOBS:-3}
 readonly limit=180 # seconds for one program; they take some 15
 
 case $sanitize in
@@ -72,6 +74,9 @@ makefile() {
 		case $name in
 			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$here/thread_sanitizer.c" $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
 	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt -lhiredis -o \$@" ;;
+			# AddressSanitizer's allocator does not survive a fork in the middle of another thread's allocation.
+			*_process_test) echo "$build/$name: $here/$name.c $(helpers | tr '\n' ' ') $(sources | tr '\n' ' ')
+	\$(CC) \$(patsubst -fsanitize=address%,-fsanitize=undefined,\$(CFLAGS)) \$^ -lhiredis -o \$@" ;;
 			*) echo "$build/$name: $(objects "$here/$name.c" $(helpers) $(sources))
 	\$(CC) \$(CFLAGS) \$^ -lhiredis -o \$@" ;;
 		esac
@@ -84,11 +89,11 @@ make -s -j"$(nproc)" -f "$build/Makefile" CC="${CC:-cc}" all
 
 # ---- running -------------------------------------------------------------------------------------------------------------
 
-passed=0 failed=0 running=
+passed=0 failed=0
 
 # A program's servers and children end with it, so it is enough to end the program.
 stop() {
-	[ -z "$running" ] || kill "$running" 2> /dev/null || true
+	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2> /dev/null || true
 	exit 1
 }
 trap stop INT TERM HUP
@@ -114,19 +119,38 @@ report() {
 	echo "$name: $good passed, $bad failed$([ "$todo" -eq 0 ] || echo ", $todo to do") ($seconds s)"
 }
 
-for name in "${tests[@]}"; do
-	arguments=()
+# They wait more than they compute, so several run at a time.
+declare -A pids=() started=()
+start() {
+	local name=$1 arguments=()
 	if [ "$name" = zk_engine_test ]; then
-		[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; continue; }
+		[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; return; }
 		arguments=("$DLOCK_TEST_ZK")
 	fi
 	[ -z "$word" ] || arguments+=("$word")
-	status=0 start=$SECONDS
 	timeout -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$build/$name.out" 2>&1 &
-	running=$!
-	wait "$running" || status=$?
-	running=
-	report "$name" "$status" $((SECONDS - start)) "$build/$name.out"
+	pids[$name]=$!
+	started[$name]=$SECONDS
+}
+
+finish() {
+	local name=$1 status=0
+	[ -n "${pids[$name]:-}" ] || return 0
+	wait "${pids[$name]}" || status=$?
+	unset "pids[$name]"
+	report "$name" "$status" $((SECONDS - started[$name])) "$build/$name.out"
+}
+
+queue=("${tests[@]}")
+while [ ${#queue[@]} -gt 0 ] || [ ${#pids[@]} -gt 0 ]; do
+	while [ ${#queue[@]} -gt 0 ] && [ ${#pids[@]} -lt "$jobs" ]; do
+		start "${queue[0]}"
+		queue=("${queue[@]:1}")
+	done
+	[ ${#pids[@]} -eq 0 ] || wait -n "${pids[@]}" || true
+	for name in "${!pids[@]}"; do
+		kill -0 "${pids[$name]}" 2> /dev/null || finish "$name"
+	done
 done
 
 echo "$passed passed, $failed failed"
