@@ -52,17 +52,17 @@ final class Run
     /** False: a violation was found on the way. */
     public function faults(float $seconds): bool
     {
-        $start = now();
+        $start = nanoseconds();
         $checked = $start;
-        while (($passed = now() - $start) < $seconds * 1e9) {
+        while (($passed = nanoseconds() - $start) < $seconds * 1e9) {
             $this->crew->reap();
             $this->crew->fill();
             $this->nemesis->tick();
             $this->servers->links()->runs() || throw new RuntimeException("the proxy ended: see $this->dir/proxy.log");
             usleep(10_000);
-            if ($this->has('until') && now() - $checked > 3e9) {
+            if ($this->has('until') && nanoseconds() - $checked > 3e9) {
                 exec(escapeshellarg(PHP_BINARY) . ' -n ' . escapeshellarg(__DIR__ . '/check.php') . ' ' . escapeshellarg($this->dir) . ' --safety', $output, $code);
-                $checked = now();
+                $checked = nanoseconds();
                 if ($code !== 0) {
                     $this->seconds = $passed / 1e9;
                     $this->nemesis->stop();
@@ -81,11 +81,11 @@ final class Run
         $this->nemesis->stop();
         $this->servers->waitUntilReady();
         $this->crew->dismiss([1, 3, 5, 7, 9]);
-        $started = $asked = now();
+        $started = $asked = nanoseconds();
         try {
             wait_for(function () use (&$asked) {
-                if (now() - $asked > Setting::MARGIN * 1e9) {
-                    $asked = now();
+                if (nanoseconds() - $asked > Setting::MARGIN * 1e9) {
+                    $asked = nanoseconds();
                     $this->crew->remind();
                 }
                 $this->crew->reap();

@@ -39,7 +39,7 @@ final class Client
         $this->journal = new Journal("$config[dir]/history/$this->name.jsonl");
         $this->locks = Setting::manager($this->class, $config['servers']);
         $this->record = new Record($config['record']);
-        $this->journal->write('start', ['t' => now(), 'pid' => getmypid(), 'kind' => $this->kind,
+        $this->journal->write('start', ['t' => nanoseconds(), 'pid' => getmypid(), 'kind' => $this->kind,
             'sockets' => $this->descriptors('socket:') - $this->socketsOfLibrary()]);
         pcntl_async_signals(true);
         pcntl_signal(SIGTERM, function () {
@@ -51,13 +51,13 @@ final class Client
 
     public function run(?int $until = null): void
     {
-        for ($i = 0; $this->goesOn && ($until === null || now() < $until); $i++) {
+        for ($i = 0; $this->goesOn && ($until === null || nanoseconds() < $until); $i++) {
             $this->section();
             while ($this->children > 0 && ($child = pcntl_waitpid(-1, $status, WNOHANG)) > 0) {
                 $this->children--;
                 // The last two: sent when the child no longer handled signals, at its end.
                 if (pcntl_wifsignaled($status) && !in_array(pcntl_wtermsig($status), [SIGKILL, SIGTERM, SIGUSR1], true) || pcntl_wifexited($status) && pcntl_wexitstatus($status) !== 0) {
-                    $this->journal->write('crash', ['t' => now(), 'child' => $child, 'status' => $status]);
+                    $this->journal->write('crash', ['t' => nanoseconds(), 'child' => $child, 'status' => $status]);
                 }
             }
             $this->pause($this->chance->between(0, 0.02));
@@ -66,7 +66,7 @@ final class Client
             }
         }
         $this->kind === 'steady' && !$this->isChild && $this->logResources();
-        $this->journal->write('end', ['t' => now()]);
+        $this->journal->write('end', ['t' => nanoseconds()]);
     }
 
     // ---- one critical section ----
@@ -99,7 +99,7 @@ final class Client
 
     private function bySynchronized(string $resource, float $timeout, ?float $ttl): void
     {
-        $started = now();
+        $started = nanoseconds();
         $this->asked($resource, $timeout, $ttl);
         try {
             $this->waiting = true;
@@ -134,7 +134,7 @@ final class Client
     private function ask(string $resource, float $timeout, ?float $ttl, callable $ask): mixed
     {
         $this->chance->happens(0.015) && $this->arrangeStop('client stop while it asks');
-        $started = now();
+        $started = nanoseconds();
         $this->asked($resource, $timeout, $ttl);
         try {
             $this->waiting = true;
@@ -152,12 +152,12 @@ final class Client
 
     private function asked(string $resource, float $timeout, ?float $ttl): void
     {
-        $this->journal->write('ask', ['n' => $this->number, 'r' => $resource, 'timeout' => $timeout, 'ttl' => $ttl, 't0' => now()]);
+        $this->journal->write('ask', ['n' => $this->number, 'r' => $resource, 'timeout' => $timeout, 'ttl' => $ttl, 't0' => nanoseconds()]);
     }
 
     private function answered(int $started, mixed $answer, ?Throwable $e = null): void
     {
-        $ended = now();
+        $ended = nanoseconds();
         $this->journal->write('got', ['n' => $this->number, 't0' => $started, 't1' => $ended, 'ok' => (bool) $answer,
             'fence' => $answer instanceof Dlock\Lease ? $answer->fencingToken : ($answer['fencingToken'] ?? null),
             'e' => $e ? $e::class . ': ' . substr($e->getMessage(), 0, 200) : null]);
@@ -189,14 +189,14 @@ final class Client
             case 'destruct':
                 break;
             case 'exit':
-                $this->journal->write('end', ['t' => now()]);
+                $this->journal->write('end', ['t' => nanoseconds()]);
                 exit(0);
             case 'kill':
                 posix_kill(getmypid(), SIGKILL);
                 // no break
             case 'exec':
                 $name = preg_replace('/x\d+$/', '', $this->name) . 'x' . ($this->executions() + 1);
-                $this->journal->write('end', ['t' => now()]);
+                $this->journal->write('end', ['t' => nanoseconds()]);
                 $this->record->close(); // PHP's own sockets survive exec(); those of the extension must not
                 pcntl_exec(PHP_BINARY, [...explode(' ', getenv('DLOCK_CHAOS_PHP')), __FILE__, json_encode(['name' => $name] + $this->config)]);
         }
@@ -205,10 +205,10 @@ final class Client
     /** Updates the record for a while, looking at the lease all the time; gives up when it is lost. */
     private function work(Dlock\Lease $lease, float $seconds): void
     {
-        $until = now() + (int) ($seconds * 1e9);
+        $until = nanoseconds() + (int) ($seconds * 1e9);
         $value = $this->value ??= $this->open($lease);
         $refreshes = $this->chance->happens(0.1);
-        for ($i = 0; $this->believes($lease) && now() < $until; $i++) {
+        for ($i = 0; $this->believes($lease) && nanoseconds() < $until; $i++) {
             if ($value >= 0 && $i % 3 === 0) {
                 $value = $this->value = $this->update($lease, $value);
             }
@@ -228,17 +228,17 @@ final class Client
 
     private function believes(Dlock\Lease $lease): bool
     {
-        $before = now();
+        $before = nanoseconds();
         $held = $lease->isHeld();
-        $this->journal->write('held', ['n' => $this->number, 't0' => $before, 't1' => now(), 'held' => $held]);
+        $this->journal->write('held', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'held' => $held]);
         return $held;
     }
 
     private function open(Dlock\Lease $lease): int
     {
-        $before = now();
+        $before = nanoseconds();
         $value = $this->record->open($lease->resource, $lease->fencingToken, "$this->name/$this->number");
-        $this->journal->write('open', ['n' => $this->number, 't0' => $before, 't1' => now(), 'value' => $value]);
+        $this->journal->write('open', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'value' => $value]);
         return $value;
     }
 
@@ -247,27 +247,27 @@ final class Client
     {
         static $updates = 0;
         $id = "$this->name/$this->number/" . ++$updates;
-        $before = now();
+        $before = nanoseconds();
         $accepted = $this->record->update($lease->resource, $lease->fencingToken, $id, $value + 1);
-        $this->journal->write('update', ['n' => $this->number, 't0' => $before, 't1' => now(), 'id' => $id, 'ok' => $accepted]);
+        $this->journal->write('update', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'id' => $id, 'ok' => $accepted]);
         return $accepted ? $value + 1 : -1;
     }
 
     private function refresh(Dlock\Lease $lease): void
     {
-        $before = now();
+        $before = nanoseconds();
         try {
             $lease->refresh();
             $result = 'ok';
         } catch (Dlock\DlockException $e) {
             $result = $e::class;
         }
-        $this->journal->write('refresh', ['n' => $this->number, 't0' => $before, 't1' => now(), 'result' => $result]);
+        $this->journal->write('refresh', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'result' => $result]);
     }
 
     private function release(callable $release): void
     {
-        $before = now();
+        $before = nanoseconds();
         $this->journal->write('let', ['n' => $this->number, 't0' => $before]);
         try {
             $released = $release();
@@ -276,7 +276,7 @@ final class Client
             $released = false;
             $error = $e::class . ': ' . substr($e->getMessage(), 0, 200);
         }
-        $this->journal->write('released', ['n' => $this->number, 't0' => $before, 't1' => now(), 'ok' => $released, 'e' => $error]);
+        $this->journal->write('released', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'ok' => $released, 'e' => $error]);
     }
 
     // ---- children ----
@@ -292,12 +292,12 @@ final class Client
             return;
         }
         $this->pause($after);
-        $from = now();
+        $from = nanoseconds();
         if (posix_getppid() === $parent) {
             posix_kill($parent, SIGSTOP);
             $this->pause($for);
             posix_kill($parent, SIGCONT);
-            $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => now()]);
+            $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => nanoseconds()]);
         }
         posix_kill(getmypid(), SIGKILL); // no destructors
     }
@@ -316,9 +316,9 @@ final class Client
         $this->children = 0;
         $this->name .= "f$this->number";
         $this->journal = new Journal("{$this->config['dir']}/history/$this->name.jsonl");
-        $this->journal->write('start', ['t' => now(), 'pid' => getmypid(), 'kind' => 'child', 'parent' => $parent]);
+        $this->journal->write('start', ['t' => nanoseconds(), 'pid' => getmypid(), 'kind' => 'child', 'parent' => $parent]);
         if ($what === 'exit') {
-            $this->journal->write('end', ['t' => now()]);
+            $this->journal->write('end', ['t' => nanoseconds()]);
             exit(0);
         }
         if ($what === 'release') {
@@ -328,11 +328,11 @@ final class Client
             } catch (Dlock\DlockException $e) {
                 $released = $e::class;
             }
-            $this->journal->write('child', ['parent' => $parent, 't' => now(), 'held' => $held, 'released' => $released]);
-            $this->journal->write('end', ['t' => now()]);
+            $this->journal->write('child', ['parent' => $parent, 't' => nanoseconds(), 'held' => $held, 'released' => $released]);
+            $this->journal->write('end', ['t' => nanoseconds()]);
             exit(0);
         }
-        $this->run(now() + (int) (($what === 'lives' ? 2 : 0.5) * 1e9));
+        $this->run(nanoseconds() + (int) (($what === 'lives' ? 2 : 0.5) * 1e9));
         exit(0);
     }
 
@@ -362,7 +362,7 @@ final class Client
     {
         $status = file_get_contents('/proc/self/status');
         $of = fn (string $name) => preg_match("/^$name:\\s+(\\d+)/m", $status, $found) ? (int) $found[1] : 0;
-        $this->journal->write('resources', ['t' => now(), 'fds' => $this->descriptors(), 'threads' => $of('Threads'), 'rss' => $of('VmRSS')]);
+        $this->journal->write('resources', ['t' => nanoseconds(), 'fds' => $this->descriptors(), 'threads' => $of('Threads'), 'rss' => $of('VmRSS')]);
     }
 
     private function pause(float $seconds): void

@@ -16,14 +16,14 @@ function say(array $entry): void
 }
 
 ['class' => $class, 'servers' => $servers, 'resource' => $resource, 'what' => $what] = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
-$from = now();
+$from = nanoseconds();
 if ($what === 'after a dead holder') {
     [$mine, $its] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     if (pcntl_fork() === 0) {
         $lease = Setting::manager($class, $servers, Setting::LONGEST_TTL)->acquire($resource, 30.0);
         fwrite($its, "held\n");
         usleep(500_000);
-        fwrite($its, now() . "\n");
+        fwrite($its, nanoseconds() . "\n");
         posix_kill(getmypid(), SIGKILL);
     }
     fclose($its);
@@ -31,13 +31,13 @@ if ($what === 'after a dead holder') {
 }
 try {
     $lease = Setting::manager($class, $servers, $what === 'late' ? 60.0 : Setting::LONGEST_TTL)->acquire($resource, 30.0);
-    $until = now();
+    $until = nanoseconds();
     if ($what === 'after a dead holder') {
         $from = (int) fgets($mine);
     }
     $lease->release();
     say(['ok' => true, 't0' => $from, 't1' => $until, 'e' => null]);
 } catch (Dlock\DlockException $e) {
-    say(['ok' => false, 't0' => $from, 't1' => now(), 'e' => $e::class . ': ' . $e->getMessage()]);
+    say(['ok' => false, 't0' => $from, 't1' => nanoseconds(), 'e' => $e::class . ': ' . $e->getMessage()]);
 }
 $what === 'late' && fgets(STDIN);

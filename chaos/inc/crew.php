@@ -32,7 +32,7 @@ final class Crew
             if (!$status['running']) {
                 proc_close($client['process']);
                 unset($this->clients[$place]);
-                $this->journal->write('ended', ['t' => now(), 'name' => $client['name'], 'signal' => $status['signaled'] ? $status['termsig'] : 0,
+                $this->journal->write('ended', ['t' => nanoseconds(), 'name' => $client['name'], 'signal' => $status['signaled'] ? $status['termsig'] : 0,
                     'code' => $status['exitcode'], 'killed' => $client['killed']]);
             }
         }
@@ -77,7 +77,7 @@ final class Crew
     public function remind(): void
     {
         foreach ($this->clients as $place => $client) {
-            $this->journal->write('reminded', ['t' => now(), 'name' => $client['name']]);
+            $this->journal->write('reminded', ['t' => nanoseconds(), 'name' => $client['name']]);
             $this->signal($place, SIGTERM);
         }
     }

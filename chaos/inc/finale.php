@@ -52,13 +52,13 @@ final class Finale
             $this->servers->links()->order($link);
         }
         $key = Setting::PREFIX . 'late';
-        $began = now();
+        $began = nanoseconds();
         try {
             // Until the late acquire has been there, it cannot be seen whether the release comes after it.
             usleep(1_000_000);
             wait_for(fn () => array_sum(array_map(fn (int $i) => $this->servers->servers[$i]->raw()->cmd('EXISTS', $key), $late)) === 0, Setting::MARGIN);
         } catch (RuntimeException) {
-            $this->journal->write('left', ['what' => 'a lock on servers that heard late of its release', 'after' => (now() - $began) / 1e9]);
+            $this->journal->write('left', ['what' => 'a lock on servers that heard late of its release', 'after' => (nanoseconds() - $began) / 1e9]);
         }
         ($entry['ok'] ?? false) || $this->journal->write('left', ['what' => 'no lock by three of five servers: ' . json_encode($entry), 'after' => 0]);
         fclose($input);
@@ -70,13 +70,13 @@ final class Finale
 
     private function leftovers(): void
     {
-        $began = now();
+        $began = nanoseconds();
         do {
             $left = $this->servers->leftovers();
             usleep(300_000);
-        } while ($left && now() - $began < self::FORGOTTEN * 1e9);
+        } while ($left && nanoseconds() - $began < self::FORGOTTEN * 1e9);
         foreach ($left as $what) {
-            $this->journal->write('left', ['what' => $what, 'after' => round((now() - $began) / 1e9)]);
+            $this->journal->write('left', ['what' => $what, 'after' => round((nanoseconds() - $began) / 1e9)]);
         }
     }
 

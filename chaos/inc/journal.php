@@ -3,7 +3,7 @@
    opened for appending: SIGKILL takes nothing that was completed, and no line is torn. */
 declare(strict_types=1);
 
-function now(): int
+function nanoseconds(): int
 {
     return hrtime(true);
 }

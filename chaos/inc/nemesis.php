@@ -27,13 +27,13 @@ final class Nemesis
     {
         $this->chance = new Chance($seed, 'nemesis');
         $this->kinds = $this->kinds($extra);
-        $this->start = now();
+        $this->start = nanoseconds();
         $this->next = $this->start + (int) 1.5e9;
     }
 
     public function tick(): void
     {
-        $now = now();
+        $now = nanoseconds();
         foreach ($this->active as $i => $fault) {
             if ($now >= $fault['at']) {
                 unset($this->active[$i]);
@@ -76,7 +76,7 @@ final class Nemesis
         if (isset($this->busy[$what])) {
             return;
         }
-        $entry = ['kind' => $kind, 'target' => $target, 't0' => now()];
+        $entry = ['kind' => $kind, 'target' => $target, 't0' => nanoseconds()];
         if (str_starts_with($kind, 'client')) {
             $entry['name'] = $this->crew->name($target);
         }
@@ -85,14 +85,14 @@ final class Nemesis
             return; // not possible now
         }
         $this->busy[$what] = true;
-        $this->active[] = ['at' => now() + (int) ($seconds * 1e9), 'what' => $what, 'undo' => $undo, 'entry' => $entry];
+        $this->active[] = ['at' => nanoseconds() + (int) ($seconds * 1e9), 'what' => $what, 'undo' => $undo, 'entry' => $entry];
     }
 
     private function end(array $fault): void
     {
         $fault['undo']();
         unset($this->busy[$fault['what']]);
-        $this->journal->write('fault', $fault['entry'] + ['t1' => now()]);
+        $this->journal->write('fault', $fault['entry'] + ['t1' => nanoseconds()]);
     }
 
     private function kinds(array $extra): array
@@ -180,8 +180,8 @@ final class Nemesis
         $this->servers->links()->order($link, ['down' => false, 'only' => 'inbox']);
         for ($place = 0; $place < $this->clients; $place++) {
             if (($place + (int) ($detail * 100)) % 2 === 0 && ($undo = $this->stopClient($place, false))) {
-                $this->active[] = ['at' => now() + (int) ((Setting::LEASE_OVER + 0.2) * 1e9), 'what' => '', 'undo' => $undo,
-                    'entry' => ['kind' => 'client stop', 'target' => $place, 'name' => $this->crew->name($place), 't0' => now()]];
+                $this->active[] = ['at' => nanoseconds() + (int) ((Setting::LEASE_OVER + 0.2) * 1e9), 'what' => '', 'undo' => $undo,
+                    'entry' => ['kind' => 'client stop', 'target' => $place, 'name' => $this->crew->name($place), 't0' => nanoseconds()]];
             }
         }
         return fn () => $this->servers->links()->order($link);

@@ -529,6 +529,7 @@ void dlock_renewal_shutdown(void)
 static void wake_for(dlock_nanos time)
 {
 	if (time < service.wakes) {
+		service.wakes = time; /* nobody has to ring for a later time in the meantime */
 		dlock_bell_ring(&service.bell);
 	}
 }
