@@ -29,6 +29,9 @@ if ($what === 'after a dead holder') {
     fclose($its);
     fgets($mine);
 }
+if ($what === 'late') {
+    ini_set('dlock.restart_guard', '0'); // the servers may have been restarted within its 60 s, which is not what this is about
+}
 try {
     $lease = Setting::manager($class, $servers, $what === 'late' ? 60.0 : Setting::LONGEST_TTL)->acquire($resource, 30.0);
     $until = nanoseconds();
