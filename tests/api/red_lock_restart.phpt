@@ -61,7 +61,8 @@ within(4, min($own[0]->uptime(), $own[1]->uptime()), 40, 'how long they have bee
 holds($second->fencingToken > $first, 'the fencing token rises', $first, $second->fencingToken);
 same(true, $second->release(), 'release() of the second');
 
-// Now they have a vote like any other.
+// Now they have a vote like any other; both, even where one was started a little later.
+wait_for(fn () => min($own[0]->uptime(), $own[1]->uptime()) >= 7, 60, 'both to be old enough');
 $own[2]->kill();
 same(true, $red->tryAcquire($resource)?->release(), 'the two that had restarted');
 
