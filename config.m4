@@ -122,6 +122,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/scripts.c
       src/redis/server.c
       src/redis/tls.c
+      src/engine/ballot.c
       src/engine/engine.c
       src/engine/guard.c
       src/engine/quorum.c

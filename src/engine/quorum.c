@@ -1,5 +1,5 @@
 #include "../redis/exchange.h"
-#include "guard.h"
+#include "ballot.h"
 #include "redis.h"
 
 #include <stdlib.h>
@@ -7,13 +7,8 @@
 #include <time.h>
 
 /* A majority of independent Redis servers, by the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), with all servers asked at once. */
-
-typedef struct {
-	dlock_conn *conn; /* the pool's */
-	bool failed;
-	dlock_error error; /* why, if it failed in the last operation */
-} member;
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), with all servers asked at once: see ballot.h for
+ * that, and here for what is asked and what follows from the votes. */
 
 typedef struct {
 	dlock_engine base;
@@ -22,7 +17,7 @@ typedef struct {
 	int64_t highest_token; /* the largest fencing token seen */
 	dlock_nanos guard; /* the least age of a server that votes; 0: any */
 	int count, quorum;
-	member members[];
+	dlock_member members[];
 } quorum_engine;
 
 typedef struct {
@@ -56,193 +51,9 @@ static bool is_asked(const quorum_claim *claim, int server)
 	return claim->asked >> server & 1;
 }
 
-/* ---- one question to many servers ---- */
-
-/* VOTE_VOID: a yes that does not count, since the server may have forgotten what it said before; see guard.h. */
-typedef enum { VOTE_PENDING, VOTE_YES, VOTE_NO, VOTE_NONE, VOTE_VOID } vote;
-
-typedef struct {
-	quorum_engine *engine;
-	/* 1: yes, 0: no, -1: no vote, with the reason */
-	int (*read)(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error);
-	dlock_call *calls[DLOCK_MOST_SERVERS]; /* NULL: not asked */
-	vote votes[DLOCK_MOST_SERVERS];
-	dlock_answer answers[DLOCK_MOST_SERVERS];
-	int pending, yes, no;
-	int absent; /* of the no: not asked, since they cannot have it */
-	dlock_guard guard;
-	int young; /* void votes that will count some day */
-	dlock_nanos of_age[DLOCK_MOST_SERVERS]; /* of a void vote: when it would count */
-} ballot;
-
-/* Yes is more than 0; where it is a time, it stands in answer->pttl. */
-static int read_integer(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
+static void begin(dlock_ballot *ballot, quorum_engine *engine, dlock_opinion *read)
 {
-	answer->pttl = dlock_call_integer(call, conn, error);
-	return answer->pttl < 0 ? -1 : answer->pttl > 0;
-}
-
-static void begin(ballot *ballot, quorum_engine *engine,
-	int (*read)(const dlock_call *, const dlock_conn *, dlock_answer *, dlock_error *))
-{
-	ballot->engine = engine;
-	ballot->read = read;
-	ballot->pending = ballot->yes = ballot->no = ballot->absent = ballot->young = 0;
-	dlock_guard_begin(&ballot->guard, 0, 0);
-	for (int i = 0; i < engine->count; i++) {
-		ballot->calls[i] = NULL;
-		ballot->votes[i] = VOTE_NONE;
-	}
-}
-
-static void ask(ballot *ballot, int server, dlock_call *call)
-{
-	ballot->calls[server] = call;
-	ballot->votes[server] = VOTE_PENDING;
-	ballot->pending++;
-	ballot->engine->members[server].failed = false;
-	if (call) {
-		dlock_conn_send(ballot->engine->members[server].conn, call);
-	}
-}
-
-static void count_vote(ballot *ballot, int server)
-{
-	member *member = &ballot->engine->members[server];
-	int opinion = ballot->read(ballot->calls[server], member->conn, &ballot->answers[server], &member->error);
-
-	dlock_nanos of_age = dlock_guard_note(&ballot->guard, ballot->calls[server]);
-
-	ballot->pending--;
-	if (opinion > 0 && ballot->guard.begun < of_age) {
-		dlock_guard_explain(&ballot->guard, of_age, member->conn, &member->error);
-		member->failed = true;
-		ballot->young += of_age != DLOCK_FOREVER;
-		ballot->of_age[server] = of_age;
-		ballot->votes[server] = VOTE_VOID;
-		return;
-	}
-	member->failed = opinion < 0;
-	ballot->yes += opinion > 0;
-	ballot->no += opinion == 0;
-	ballot->votes[server] = opinion < 0 ? VOTE_NONE : opinion > 0 ? VOTE_YES : VOTE_NO;
-}
-
-/* May it turn out that all servers are new, so that all have a vote? */
-static bool may_be_new_set(const ballot *ballot)
-{
-	return ballot->young > 0 && ballot->yes + ballot->young + ballot->pending >= ballot->engine->quorum
-		&& dlock_guard_is_new_set(&ballot->guard, ballot->engine->count - ballot->pending);
-}
-
-static void admit_young(ballot *ballot)
-{
-	for (int i = 0; i < ballot->engine->count; i++) {
-		if (ballot->votes[i] == VOTE_VOID) {
-			ballot->votes[i] = VOTE_YES;
-			ballot->engine->members[i].failed = false;
-		}
-	}
-	ballot->yes += ballot->young;
-	ballot->young = 0;
-}
-
-/* Decided when a quorum said yes, or when it no longer can. */
-static bool is_decided(void *context)
-{
-	ballot *ballot = context;
-	int quorum = ballot->engine->quorum;
-
-	for (int i = 0; i < ballot->engine->count; i++) {
-		if (ballot->votes[i] == VOTE_PENDING && (!ballot->calls[i] || ballot->calls[i]->state != DLOCK_CALL_PENDING)) {
-			count_vote(ballot, i);
-		}
-	}
-	if (ballot->yes < quorum && may_be_new_set(ballot)) {
-		if (ballot->pending > 0) {
-			return false;
-		}
-		admit_young(ballot);
-	}
-	return ballot->yes >= quorum || ballot->yes + ballot->pending < quorum;
-}
-
-/* Drives it until it is decided, or `until` has come; then what is still open counts as no vote. */
-static void hold(ballot *ballot, dlock_nanos until)
-{
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
-
-	for (int i = 0; i < ballot->engine->count; i++) {
-		conns[i] = ballot->calls[i] ? ballot->engine->members[i].conn : NULL;
-	}
-	dlock_exchange(conns, ballot->engine->count, until, is_decided, ballot);
-	if (!is_decided(ballot)) {
-		for (int i = 0; i < ballot->engine->count; i++) {
-			if (ballot->votes[i] == VOTE_PENDING) {
-				count_vote(ballot, i);
-			}
-		}
-	}
-}
-
-/* What the servers that answer at all need at most from the vote that decided to the last. */
-#define REST_OF_VOTES (20 * DLOCK_MS)
-
-static bool is_complete(void *context)
-{
-	is_decided(context); /* counts the votes */
-	return ((ballot *) context)->pending == 0;
-}
-
-/* Waits a moment for the votes that can change nothing any more. */
-static void hear_out(ballot *ballot)
-{
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
-
-	for (int i = 0; i < ballot->engine->count; i++) {
-		conns[i] = ballot->votes[i] == VOTE_PENDING ? ballot->engine->members[i].conn : NULL;
-	}
-	dlock_exchange(conns, ballot->engine->count, dlock_now() + REST_OF_VOTES, is_complete, ballot);
-}
-
-/* Lets go of the calls. What is not answered yet goes on by itself. */
-static void end(ballot *ballot)
-{
-	for (int i = 0; i < ballot->engine->count; i++) {
-		dlock_call_release(ballot->calls[i]);
-	}
-}
-
-static dlock_status no_quorum(const ballot *ballot, dlock_error *error)
-{
-	const quorum_engine *engine = ballot->engine;
-
-	bool voids = false;
-	for (int i = 0; i < engine->count; i++) {
-		voids |= ballot->votes[i] == VOTE_VOID;
-	}
-	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered%s, %d are needed", ballot->yes + ballot->no - ballot->absent,
-		engine->count, voids ? " and have a vote" : "", engine->quorum);
-	for (int i = 0; i < engine->count; i++) {
-		if (engine->members[i].failed) {
-			dlock_append(error, "; %s", engine->members[i].error.message);
-		}
-	}
-	return DLOCK_QUORUM;
-}
-
-/* Yes, no, or too few voices for either. */
-static dlock_status outcome(const ballot *ballot, dlock_error *error)
-{
-	const quorum_engine *engine = ballot->engine;
-
-	if (ballot->yes >= engine->quorum) {
-		return DLOCK_OK;
-	}
-	if (ballot->no > engine->count - engine->quorum) {
-		return dlock_fail(error, DLOCK_LOST, "%d of %d servers do not have the lock for this lease", ballot->no, engine->count);
-	}
-	return no_quorum(ballot, error);
+	dlock_ballot_begin(ballot, engine->members, engine->count, engine->quorum, read);
 }
 
 /* ---- giving back ---- */
@@ -328,14 +139,14 @@ static int64_t propose(const quorum_engine *engine)
 /* The votes carry the servers' fencing tokens. The largest is the lease's, once a quorum has no smaller one: any later
  * quorum shares a server with this one, and reads a larger token there. Servers behind are raised only where the lock is
  * still ours. Normally all agree and nothing is to be done. */
-static bool settle_fencing_token(quorum_claim *claim, const ballot *votes, dlock_nanos until)
+static bool settle_fencing_token(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos until)
 {
 	quorum_engine *engine = engine_of(claim);
 	int64_t token = 0;
 	int agree = 0;
 
 	for (int i = 0; i < engine->count; i++) {
-		if (votes->votes[i] == VOTE_YES && votes->answers[i].fencing_token > token) {
+		if (votes->votes[i] == DLOCK_VOTE_YES && votes->answers[i].fencing_token > token) {
 			token = votes->answers[i].fencing_token;
 		}
 	}
@@ -344,25 +155,25 @@ static bool settle_fencing_token(quorum_claim *claim, const ballot *votes, dlock
 		engine->highest_token = token;
 	}
 	for (int i = 0; i < engine->count; i++) {
-		agree += votes->votes[i] == VOTE_YES && votes->answers[i].fencing_token == token;
+		agree += votes->votes[i] == DLOCK_VOTE_YES && votes->answers[i].fencing_token == token;
 	}
 	if (agree >= engine->quorum) {
 		return true;
 	}
-	ballot raise;
-	begin(&raise, engine, read_integer);
+	dlock_ballot raise;
+	begin(&raise, engine, dlock_ballot_read_integer);
 	for (int i = 0; i < engine->count; i++) {
-		if (votes->votes[i] == VOTE_YES) {
-			ask(&raise, i, dlock_call_raise(claim_keys(claim), claim->base.token, token));
+		if (votes->votes[i] == DLOCK_VOTE_YES) {
+			dlock_ballot_ask(&raise, i, dlock_call_raise(claim_keys(claim), claim->base.token, token));
 		}
 	}
-	hold(&raise, until);
-	end(&raise);
+	dlock_ballot_hold(&raise, until);
+	dlock_ballot_end(&raise);
 	return raise.yes >= engine->quorum;
 }
 
 /* Asks all servers, and with `queue` queues where one refuses. Remembers which may have the lock now. */
-static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_nanos until)
+static void collect_votes(quorum_claim *claim, bool queue, dlock_ballot *votes, dlock_nanos until)
 {
 	quorum_engine *engine = engine_of(claim);
 	dlock_request request = { .token = claim->base.token, .ttl = claim->base.ttl, .least_fencing_token = propose(engine),
@@ -371,7 +182,7 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 	begin(votes, engine, dlock_call_acquired);
 	dlock_guard_begin(&votes->guard, engine->guard, claim->base.ttl);
 	for (int i = 0; i < engine->count; i++) {
-		member *member = &engine->members[i];
+		dlock_member *member = &engine->members[i];
 		if (dlock_conn_stuck(member->conn)) {
 			member->failed = true;
 			member->error = member->conn->error;
@@ -381,51 +192,41 @@ static void collect_votes(quorum_claim *claim, bool queue, ballot *votes, dlock_
 			if (call) {
 				call->needs_age = engine->guard > 0;
 			}
-			ask(votes, i, call);
+			dlock_ballot_ask(votes, i, call);
 		}
 	}
-	hold(votes, until);
+	dlock_ballot_hold(votes, until);
 	/* Refused, and there is time: every server that is not waited for now would have to be told that its answer is not
 	 * wanted any more. For a waiter's looks that would be as much again as the looks themselves. */
 	if (queue && votes->yes == 0) {
-		hear_out(votes);
+		dlock_ballot_hear_out(votes);
 	}
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = votes->calls[i];
 		uint64_t server = UINT64_C(1) << i;
-		if (votes->votes[i] == VOTE_YES || votes->votes[i] == VOTE_VOID) {
+		if (votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID) {
 			/* Who has the lock waits no longer, even if it is to be rolled back. */
 			claim->queued &= ~server;
 			claim->placed &= ~server;
 		} else if (queue && call && dlock_inbox_is_open(engine->inboxes[i])
 				&& (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
-			if (votes->votes[i] == VOTE_NO && claim->placed & server && votes->answers[i].new_in_queue) {
+			if (votes->votes[i] == DLOCK_VOTE_NO && claim->placed & server && votes->answers[i].new_in_queue) {
 				/* It is not any more: the server found nobody at the inbox, whatever it looks like here. */
 				dlock_inbox_distrust(engine->inboxes[i]);
 				claim->placed &= ~server;
-			} else if (votes->votes[i] == VOTE_NO) {
+			} else if (votes->votes[i] == DLOCK_VOTE_NO) {
 				claim->placed |= server;
 			}
 		}
-		if (votes->votes[i] != VOTE_NO && dlock_call_may_count(call)) {
+		if (votes->votes[i] != DLOCK_VOTE_NO && dlock_call_may_count(call)) {
 			claim->asked |= UINT64_C(1) << i;
 		}
 		if (call && call->state == DLOCK_CALL_PENDING) {
 			claim->stragglers[i] = dlock_call_retain(call);
 		}
 	}
-	end(votes);
-}
-
-static uint64_t voters(const ballot *votes, vote vote)
-{
-	uint64_t bits = 0;
-
-	for (int i = 0; i < votes->engine->count; i++) {
-		bits |= (uint64_t) (votes->votes[i] == vote) << i;
-	}
-	return bits;
+	dlock_ballot_end(votes);
 }
 
 /* A server that is there but was not logged in to when the others had voted should get the lock too; this happens with a
@@ -458,7 +259,7 @@ static void log_in_stragglers(quorum_claim *claim)
 }
 
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
-static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dlock_error *error)
+static dlock_status attempt(quorum_claim *claim, bool queue, dlock_ballot *votes, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	quorum_engine *engine = engine_of(claim);
@@ -473,7 +274,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dloc
 	collect_votes(claim, queue, votes, deadline);
 	if (votes->yes >= engine->quorum && settle_fencing_token(claim, votes, deadline) && dlock_now() < deadline) {
 		/* What a server without a vote has locked stays locked: it keeps others out of there, and is released with the rest. */
-		leave(claim, voters(votes, VOTE_YES));
+		leave(claim, dlock_ballot_voters(votes, DLOCK_VOTE_YES));
 		log_in_stragglers(claim);
 		base->deadline = deadline;
 		base->state = DLOCK_CLAIM_HELD;
@@ -488,7 +289,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, ballot *votes, dloc
 	if (!dlock_token(base->token)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 	}
-	return votes->yes + votes->no + votes->pending < engine->quorum ? no_quorum(votes, error) : DLOCK_TIMEOUT;
+	return votes->yes + votes->no + votes->pending < engine->quorum ? dlock_ballot_no_quorum(votes, error) : DLOCK_TIMEOUT;
 }
 
 static int by_pttl(const void *a, const void *b)
@@ -499,13 +300,13 @@ static int by_pttl(const void *a, const void *b)
 }
 
 /* When so many of the refusing servers may be free that there can be a quorum. */
-static dlock_nanos next_look(ballot *votes)
+static dlock_nanos next_look(dlock_ballot *votes)
 {
 	dlock_answer refusals[DLOCK_MOST_SERVERS], unknown = { .pttl = -1 };
-	int count = 0, missing = votes->engine->quorum - votes->yes;
+	int count = 0, missing = votes->quorum - votes->yes;
 
-	for (int i = 0; i < votes->engine->count; i++) {
-		if (votes->votes[i] == VOTE_NO) {
+	for (int i = 0; i < votes->count; i++) {
+		if (votes->votes[i] == DLOCK_VOTE_NO) {
 			refusals[count++] = votes->answers[i];
 		}
 	}
@@ -514,25 +315,6 @@ static dlock_nanos next_look(ballot *votes)
 	}
 	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
 	return dlock_next_look(&refusals[missing - 1]);
-}
-
-/* When the next server that said yes comes of age. */
-static dlock_nanos next_of_age(const ballot *votes)
-{
-	dlock_nanos next = DLOCK_FOREVER;
-
-	for (int i = 0; i < votes->engine->count; i++) {
-		if (votes->votes[i] == VOTE_VOID && votes->of_age[i] < next) {
-			next = votes->of_age[i];
-		}
-	}
-	return next;
-}
-
-/* Would there be enough voices, once the young servers are of age? */
-static bool lacks_only_age(const ballot *votes)
-{
-	return votes->yes + votes->no + votes->pending + votes->young >= votes->engine->quorum;
 }
 
 /* Once one server has said that it is the claim's turn, the others of a quorum follow within a round trip or never. */
@@ -581,7 +363,7 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 {
 	quorum_claim *claim = (quorum_claim *) base;
 	quorum_engine *engine = engine_of(claim);
-	ballot votes;
+	dlock_ballot votes;
 
 	for (;;) {
 		bool last = (wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline)
@@ -595,15 +377,15 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			return status;
 		}
 		/* Where attempts are counted, no quorum is a failed attempt like any other. */
-		bool again = status == DLOCK_TIMEOUT || (status == DLOCK_QUORUM && (wait->attempts || lacks_only_age(&votes)));
+		bool again = status == DLOCK_TIMEOUT || (status == DLOCK_QUORUM && (wait->attempts || dlock_ballot_lacks_only_age(&votes)));
 		if (last || !again) {
 			leave(claim, 0);
 			return status;
 		}
 		claim->look = wait->attempts ? dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US
 			: next_look(&votes);
-		if (!wait->attempts && next_of_age(&votes) < claim->look) {
-			claim->look = next_of_age(&votes);
+		if (!wait->attempts && dlock_ballot_next_of_age(&votes) < claim->look) {
+			claim->look = dlock_ballot_next_of_age(&votes);
 		}
 		/* The first time: queue at once, by another attempt, unless attempts are counted. */
 		bool pause = base->waited || wait->attempts;
@@ -618,7 +400,7 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 
 static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl);
 
-static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)(const quorum_claim *claim, dlock_nanos ttl),
+static void ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(*make)(const quorum_claim *claim, dlock_nanos ttl),
 	dlock_nanos ttl)
 {
 	quorum_engine *engine = engine_of(claim);
@@ -626,7 +408,7 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 	if (claim->asked == 0) { /* acquired elsewhere: any server may have it */
 		claim->asked = UINT64_MAX;
 	}
-	begin(ballot, engine, read_integer);
+	begin(ballot, engine, dlock_ballot_read_integer);
 	for (int i = 0; i < engine->count; i++) {
 		if (is_asked(claim, i)) {
 			dlock_call *call = make(claim, ttl);
@@ -636,21 +418,19 @@ static void ask_holders(ballot *ballot, quorum_claim *claim, dlock_call *(*make)
 				dlock_call_use_source(call);
 				conn->taught = conn->opened;
 			}
-			ask(ballot, i, call);
+			dlock_ballot_ask(ballot, i, call);
 		} else {
-			ballot->votes[i] = VOTE_NO;
-			ballot->no++;
-			ballot->absent++;
+			dlock_ballot_absent(ballot, i);
 		}
 	}
-	hold(ballot, DLOCK_FOREVER);
+	dlock_ballot_hold(ballot, DLOCK_FOREVER);
 	/* What is not answered goes on in the background: a release must reach a server that is late, too. */
 	for (int i = 0; i < engine->count; i++) {
 		if (ballot->calls[i] && ballot->calls[i]->state == DLOCK_CALL_PENDING) {
 			dlock_call_to_background(ballot->calls[i], dlock_after(dlock_now(), claim->base.ttl));
 		}
 	}
-	end(ballot);
+	dlock_ballot_end(ballot);
 }
 
 static dlock_call *make_extend(const quorum_claim *claim, dlock_nanos ttl)
@@ -674,10 +454,10 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 {
 	quorum_claim *claim = (quorum_claim *) base;
 	dlock_nanos deadline = dlock_now() + ttl - dlock_drift(ttl);
-	ballot votes;
+	dlock_ballot votes;
 
 	ask_holders(&votes, claim, make_extend, ttl);
-	dlock_status status = outcome(&votes, error);
+	dlock_status status = dlock_ballot_outcome(&votes, error);
 	if (status == DLOCK_OK) {
 		base->ttl = ttl;
 		base->deadline = deadline;
@@ -702,15 +482,15 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	dlock_nanos start = dlock_now();
 	int64_t left[DLOCK_MOST_SERVERS];
 	int holders = 0;
-	ballot votes;
+	dlock_ballot votes;
 
 	ask_holders(&votes, claim, make_check, 0);
-	dlock_status status = outcome(&votes, error);
+	dlock_status status = dlock_ballot_outcome(&votes, error);
 	if (status != DLOCK_OK) {
 		return status;
 	}
 	for (int i = 0; i < engine->count; i++) {
-		if (votes.votes[i] == VOTE_YES) {
+		if (votes.votes[i] == DLOCK_VOTE_YES) {
 			left[holders++] = votes.answers[i].pttl;
 		}
 	}
@@ -725,16 +505,16 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	ballot votes;
+	dlock_ballot votes;
 
 	call_off_stragglers(claim);
 	if (base->renewed) {
 		claim->asked = UINT64_MAX;
 	}
 	ask_holders(&votes, claim, make_give_back, 0);
-	dlock_status status = outcome(&votes, error);
-	for (int i = 0; i < votes.engine->count; i++) {
-		base->handed_over |= votes.votes[i] == VOTE_YES && votes.answers[i].pttl > 1;
+	dlock_status status = dlock_ballot_outcome(&votes, error);
+	for (int i = 0; i < votes.count; i++) {
+		base->handed_over |= votes.votes[i] == DLOCK_VOTE_YES && votes.answers[i].pttl > 1;
 	}
 	if (status == DLOCK_QUORUM) {
 		roll_back(claim);
@@ -746,14 +526,14 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 /* ---- is it locked? ---- */
 
 /* How many servers have the key for one and the same holder, as far as they have answered? */
-static int most_for_one_holder(const ballot *ballot)
+static int most_for_one_holder(const dlock_ballot *ballot)
 {
 	int most = 0;
 
-	for (int i = 0; i < ballot->engine->count; i++) {
+	for (int i = 0; i < ballot->count; i++) {
 		int same = 0;
-		for (int k = 0; ballot->votes[i] == VOTE_YES && k < ballot->engine->count; k++) {
-			const redisReply *a = ballot->calls[i]->reply, *b = ballot->votes[k] == VOTE_YES ? ballot->calls[k]->reply : NULL;
+		for (int k = 0; ballot->votes[i] == DLOCK_VOTE_YES && k < ballot->count; k++) {
+			const redisReply *a = ballot->calls[i]->reply, *b = ballot->votes[k] == DLOCK_VOTE_YES ? ballot->calls[k]->reply : NULL;
 			same += b && a->len == b->len && !memcmp(a->str, b->str, a->len);
 		}
 		most = same > most ? same : most;
@@ -772,28 +552,29 @@ static int read_holder(const dlock_call *call, const dlock_conn *conn, dlock_ans
 
 static bool is_holder_known(void *context)
 {
-	ballot *ballot = context;
+	dlock_ballot *ballot = context;
 
-	is_decided(ballot); /* counts the votes */
+	dlock_ballot_is_decided(ballot); /* counts the votes */
 	int most = most_for_one_holder(ballot);
-	return most >= ballot->engine->quorum || most + ballot->pending < ballot->engine->quorum;
+	return most >= ballot->quorum || most + ballot->pending < ballot->quorum;
 }
 
 static dlock_status quorum_locked(dlock_engine *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	quorum_engine *engine = (quorum_engine *) base;
 	dlock_conn *conns[DLOCK_MOST_SERVERS];
-	ballot votes;
+	dlock_ballot votes;
 
 	begin(&votes, engine, read_holder);
 	for (int i = 0; i < engine->count; i++) {
 		conns[i] = engine->members[i].conn;
-		ask(&votes, i, dlock_call_holder(dlock_keyring_keys(engine->keys, resource, len)));
+		dlock_ballot_ask(&votes, i, dlock_call_holder(dlock_keyring_keys(engine->keys, resource, len)));
 	}
 	dlock_exchange(conns, engine->count, DLOCK_FOREVER, is_holder_known, &votes);
 	*locked = most_for_one_holder(&votes) >= engine->quorum;
-	dlock_status status = *locked || votes.yes + votes.no + votes.pending >= engine->quorum ? DLOCK_OK : no_quorum(&votes, error);
-	end(&votes);
+	dlock_status status = *locked || votes.yes + votes.no + votes.pending >= engine->quorum ? DLOCK_OK
+		: dlock_ballot_no_quorum(&votes, error);
+	dlock_ballot_end(&votes);
 	return status;
 }
 
@@ -904,7 +685,7 @@ const char *dlock_quorum_server_label(const dlock_engine *engine, int server)
 
 const char *dlock_quorum_server_error(const dlock_engine *engine, int server)
 {
-	const member *member = &((const quorum_engine *) engine)->members[server];
+	const dlock_member *member = &((const quorum_engine *) engine)->members[server];
 	const char *label, *text;
 
 	if (!member->failed) {

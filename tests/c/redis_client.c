@@ -146,6 +146,14 @@ bool passes(client *client, const char *resource, int timeout_ms)
 	return let_go(client, claim) && acquired;
 }
 
+bool warm(client *client)
+{
+	dlock_claim *claim = claim_on(client, "warm", 10000);
+
+	return acquire(client, claim, 0) == DLOCK_OK && extend(client, claim, 10000) == DLOCK_OK
+		&& dlock_claim_check(claim, &client->error) == DLOCK_OK && let_go(client, claim);
+}
+
 long left_ms(dlock_claim *claim)
 {
 	dlock_nanos left;

@@ -50,6 +50,9 @@ bool let_go(client *client, dlock_claim *claim);
 /* Acquires a lock of its own within that time, and releases it. */
 bool passes(client *client, const char *resource, int timeout_ms);
 
+/* Has the server know all scripts and the client a connection. */
+bool warm(client *client);
+
 /* Time left in ms as memory knows it; 0 where it is not held. */
 long left_ms(dlock_claim *claim);
 dlock_claim_state look(dlock_claim *claim);

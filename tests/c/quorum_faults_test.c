@@ -1,0 +1,468 @@
+/* The quorum engine where servers do not answer, answer too late, or come back without what they knew. Prints TAP.
+ * quorum_faults_test [word in the names of the tests to run] */
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "quorum_servers.h"
+#include "tap.h"
+
+/* ---- servers that do not answer ---- */
+
+static dlock_nanos median_section(client *c, int sections)
+{
+	dlock_nanos times[sections];
+
+	for (int i = 0; i < sections; i++) {
+		dlock_nanos start = dlock_now();
+		if (!passes(c, "median", 0)) {
+			note("not passed: %s", c->error.message);
+			return DLOCK_FOREVER;
+		}
+		times[i] = dlock_now() - start;
+	}
+	return median(times, sections);
+}
+
+static size_t most_queued(const client *c)
+{
+	size_t most = 0;
+
+	for (const dlock_conn *conn = c->pool->first; conn; conn = conn->next) {
+		most = conn->count > most ? conn->count : most;
+	}
+	return most;
+}
+
+static void test_one_stopped(void)
+{
+	client c = client_quorum(servers, SERVERS, DLOCK_SECOND / 2);
+
+	check(warm_all(&c), "warm");
+	dlock_nanos healthy = median_section(&c, 300);
+	server_freeze(&servers[1]);
+	dlock_nanos stopped = median_section(&c, 300);
+	check(stopped < 3 * healthy, "one stopped server of five does not slow down (%lld us, %lld us healthy)",
+		(long long) (stopped / DLOCK_US), (long long) (healthy / DLOCK_US));
+	server_freeze(&servers[4]);
+	stopped = median_section(&c, 300);
+	check(stopped < 3 * healthy, "nor do two (%lld us)", (long long) (stopped / DLOCK_US));
+	server_thaw(&servers[1]);
+	server_thaw(&servers[4]);
+	client_drain(&c);
+	check(eventually_nowhere("median"), "they hear of the releases later");
+	dlock_nanos again = median_section(&c, 300);
+	check(again < 3 * healthy && !dlock_quorum_server_error(c.engine, 1), "and are back (%lld us)", (long long) (again / DLOCK_US));
+	client_free(&c);
+}
+
+/* For some two seconds, over several read timeouts. */
+static void watch_queue(client *c, const char *text, dlock_nanos healthy)
+{
+	dlock_nanos end = dlock_now() + 2 * DLOCK_SECOND, slowest = 0;
+	size_t most = 0;
+	int sections = 0, bad = 0;
+
+	while (dlock_now() < end) {
+		char name[32];
+		snprintf(name, sizeof name, "stuck-%d", sections);
+		dlock_nanos start = dlock_now();
+		bad += !passes(c, name, 0);
+		slowest = dlock_now() - start > slowest ? dlock_now() - start : slowest;
+		sections++;
+		size_t queued = most_queued(c);
+		most = queued > most ? queued : most;
+	}
+	check(bad == 0, "%s: all of %d sections passed", text, sections);
+	/* Without a bound it would be two for each section of a whole timeout; the cap lets 50 ms of them through. */
+	check(most < 64 + (size_t) sections / 2, "%s: at most %zu calls were kept for it", text, most);
+	check(2 * DLOCK_SECOND / sections < 5 * healthy, "%s: without slowing down (%lld us, %lld us healthy)", text,
+		(long long) (2 * DLOCK_SECOND / sections / DLOCK_US), (long long) (healthy / DLOCK_US));
+	check(slowest < 200 * DLOCK_MS, "%s: not even once (%lld ms)", text, (long long) (slowest / DLOCK_MS));
+}
+
+static bool has_no_locks(void *server)
+{
+	return server_integer(server, "DBSIZE") <= 1;
+}
+
+/* Connections that were given up in the meantime may have been read by the server as far as any acquire. */
+static bool comes_back(client *c)
+{
+	client_drain(c);
+	bool clean = eventually(has_no_locks, &servers[2]);
+
+	if (!clean) {
+		note("%lld locks stayed for their lease time", server_integer(&servers[2], "DBSIZE") - 1);
+	}
+	bool passed = passes(c, "stuck", 0);
+	const char *problem = dlock_quorum_server_error(c->engine, 2);
+	if (problem) {
+		note("%s", problem);
+	}
+	return clean && passed && !problem;
+}
+
+static void test_stuck(void)
+{
+	client c = client_quorum(servers, SERVERS, DLOCK_SECOND / 2);
+
+	check(warm_all(&c), "warm");
+	dlock_nanos healthy = median_section(&c, 300);
+	server_freeze(&servers[2]);
+	watch_queue(&c, "a stopped server", healthy);
+	check(!dlock_conn_stuck(client_conn(&c, 0)), "one that answers is not stuck");
+	server_thaw(&servers[2]);
+	check(comes_back(&c), "it comes back, and has released all that it took late");
+	client_free(&c);
+}
+
+/* With a password a new connection to a stopped server is not ready until AUTH is answered, that is not at all. */
+static void test_stuck_login(void)
+{
+	char text[SERVERS][80];
+	const char *dsns[SERVERS];
+
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text[i], sizeof text[i], "redis://:" SECRET "@127.0.0.1:%d?read_timeout=0.3&connect_timeout=1.5", servers[i].port);
+		dsns[i] = text[i];
+		server_do(&servers[i], "CONFIG SET requirepass " SECRET);
+	}
+	client c = client_quorum_at(dsns, SERVERS);
+	check(warm_all(&c), "warm");
+	dlock_nanos healthy = median_section(&c, 300);
+	server_freeze(&servers[2]);
+	watch_queue(&c, "a stopped server with a password", healthy);
+	server_thaw(&servers[2]);
+	check(comes_back(&c), "it comes back, and has released all that it took late");
+	client_free(&c);
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "CONFIG SET requirepass %s", "");
+	}
+}
+
+/* A host that is away does not even refuse: a full backlog is like that. */
+static void test_stuck_host(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	int listener = socket(AF_INET, SOCK_STREAM, 0), fill[4];
+	char text[SERVERS][80];
+	const char *dsns[SERVERS];
+
+	check(bind(listener, (struct sockaddr *) &address, len) == 0 && listen(listener, 0) == 0
+		&& getsockname(listener, (struct sockaddr *) &address, &len) == 0, "a listener that accepts nobody");
+	for (int i = 0; i < 4; i++) {
+		fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		(void) !connect(fill[i], (struct sockaddr *) &address, len);
+	}
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=0.3&connect_timeout=1.5",
+			i == 2 ? ntohs(address.sin_port) : servers[i].port);
+		dsns[i] = text[i];
+	}
+	client c = client_quorum_at(dsns, SERVERS);
+	check(warm_all(&c), "warm");
+	dlock_nanos healthy = median_section(&c, 50);
+	watch_queue(&c, "a host that is away", healthy);
+	client_free(&c);
+	for (int i = 0; i < 4; i++) {
+		close(fill[i]);
+	}
+	close(listener);
+}
+
+/* A yes that comes after the attempt has failed must not lock anybody out. */
+static void test_late_yes(void)
+{
+	for (int gone = 0; gone < 2; gone++) {
+		client c = client_of_some(SERVERS, 7); /* two are dead */
+		check(!warm_all(&c) || true, "warm");
+		client_free(&c);
+		char text[SERVERS][64];
+		const char *dsns[SERVERS];
+		for (int i = 0; i < SERVERS; i++) {
+			snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d/%d?read_timeout=0.3", i < 3 ? servers[i].port : nobody, i < 3 ? 0 : i);
+			dsns[i] = text[i];
+		}
+		c = client_quorum_at(dsns, SERVERS);
+		check(warm_all(&c), "warm over three");
+		dlock_claim *claim = claim_on(&c, "late", 60000);
+		server_freeze(&servers[0]);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < 3 * DLOCK_SECOND, "two of five are too few: %s",
+			c.error.message);
+		check(strstr(dlock_quorum_server_error(c.engine, 0), "no answer"), "the stopped one did not answer");
+		dlock_claim_free(claim);
+		client_drain(&c);
+		check(has_nobody(&servers[1], "late") && has_nobody(&servers[2], "late"), "the votes are given back");
+		if (gone) {
+			client_free(&c);
+		}
+		server_thaw(&servers[0]);
+		check(eventually_fenced(&servers[0]), "the stopped one votes when it goes on");
+		check(eventually_nobody(&servers[0], "late"), "and hears that it is too late");
+		if (!gone) {
+			check(passes(&c, "late", 5000), "it can be locked");
+			client_free(&c);
+		}
+	}
+}
+
+/* The lease time bounds an attempt where it is shorter than the read timeout. */
+static void test_short_lease(void)
+{
+	client c = client_quorum(servers, SERVERS, 20 * DLOCK_SECOND);
+	dlock_claim *claim;
+
+	check(warm_all(&c), "warm");
+	for (int i = 0; i < MAJORITY; i++) {
+		server_freeze(&servers[i]);
+	}
+	claim = claim_on(&c, "short", 300);
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < 5 * DLOCK_SECOND, "a lease of 300 ms is not waited for longer: %s",
+		c.error.message);
+	for (int i = 0; i < SERVERS; i++) {
+		check((dlock_quorum_server_error(c.engine, i) != NULL) == (i < MAJORITY), "server %d: %s", i,
+			i < MAJORITY ? "stopped" : "answered");
+	}
+	for (int i = 0; i < MAJORITY; i++) {
+		server_thaw(&servers[i]);
+	}
+	client_drain(&c);
+	check(taken("short") == 0, "nothing is left");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* Answered yes by a majority, but after the lease was over. */
+static void test_too_late(void)
+{
+	client c = client_quorum(servers, SERVERS, 5 * DLOCK_SECOND);
+	dlock_claim *claim;
+	pid_t pids[MAJORITY];
+
+	check(warm_all(&c), "warm");
+	for (int round = 0; round < 3; round++) {
+		claim = claim_on(&c, "slow", 10000);
+		if (round > 0) {
+			check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+			client_drain(&c);
+		}
+		for (int i = 0; i < MAJORITY; i++) {
+			server_freeze(&servers[i]);
+		}
+		dlock_nanos frozen = dlock_now();
+		for (int i = 0; i < MAJORITY; i++) {
+			pids[i] = server_thaw_later(&servers[i], 300);
+		}
+		static const char *texts[] = { "acquire", "extend", "check" };
+		dlock_nanos start = dlock_now();
+		dlock_status status = round == 0 ? acquire(&c, claim, 0) : round == 1 ? extend(&c, claim, 10000)
+			: dlock_claim_check(claim, &c.error);
+		long delay = (long) ((dlock_now() - start) / DLOCK_MS);
+		/* This process may have stood still before it asked. */
+		check(status == DLOCK_OK && dlock_now() - frozen > 150 * DLOCK_MS, "%s: answered after %ld ms", texts[round], delay);
+		check(left_ms(claim) <= 9898 - delay + 50, "%s: the lease runs from its sending (%ld)", texts[round], left_ms(claim));
+		for (int i = 0; i < MAJORITY; i++) {
+			exit_of(pids[i]);
+		}
+		check(let_go(&c, claim), "released");
+		client_drain(&c);
+	}
+	claim = claim_on(&c, "slow", 60000);
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	client_drain(&c);
+	for (int i = 0; i < MAJORITY; i++) {
+		server_freeze(&servers[i]);
+	}
+	for (int i = 0; i < MAJORITY; i++) {
+		pids[i] = server_thaw_later(&servers[i], 500);
+	}
+	dlock_status status = extend(&c, claim, 300);
+	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD, "an extension that is over when the answer comes is none (status %d)",
+		status);
+	for (int i = 0; i < MAJORITY; i++) {
+		exit_of(pids[i]);
+	}
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	client_drain(&c);
+	client_free(&c);
+}
+
+/* ---- stragglers ---- */
+
+static void test_straggler(void)
+{
+	static const char *ends[] = { "released", "abandoned", "released after its vote", "released by a process that ends" };
+
+	for (int way = 0; way < 4; way++) {
+		client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+		check(warm_all(&c), "warm");
+		dlock_claim *claim = claim_on(&c, "straggler", 60000);
+		server_freeze(&servers[3]);
+		check(acquire(&c, claim, 0) == DLOCK_OK, "acquired without the straggler");
+		if (way == 2) {
+			server_thaw(&servers[3]);
+			check(is_everywhere("straggler"), "it votes later");
+		}
+		if (way == 1) {
+			dlock_claim_abandon(claim);
+		} else {
+			check(release(&c, claim) == DLOCK_OK, "released");
+		}
+		dlock_claim_free(claim);
+		if (way == 3) {
+			client_free(&c);
+		}
+		server_thaw(&servers[3]);
+		check(way == 2 || eventually_fenced(&servers[3]), "the straggler votes");
+		check(eventually_nowhere("straggler"), "%s: no vote is left", ends[way]);
+		if (way != 3) {
+			client_free(&c);
+		}
+	}
+}
+
+/* A vote that has to be asked for again, with the whole script, must not come behind the release. */
+static void test_straggler_asked_again(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "again", 60000);
+
+	check(warm_all(&c), "warm");
+	server_do(&servers[3], "SCRIPT FLUSH");
+	server_do(&servers[3], "SCRIPT LOAD %s", dlock_script_release.source);
+	server_freeze(&servers[3]);
+	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "passed without the straggler");
+	server_thaw(&servers[3]);
+	client_drain(&c);
+	check(taken("again") == 0, "it has no vote");
+	client_free(&c);
+}
+
+/* A straggler that nobody ever was connected to: what it is asked depends on when it is connected. */
+static void test_unconnected_straggler(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+
+	check(warm_all(&c), "warm");
+	client_free(&c);
+	server_freeze(&servers[3]);
+	c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	check(passes(&c, "straggler", 0), "passes without it");
+	server_thaw(&servers[3]);
+	client_drain(&c);
+	check(eventually_nowhere("straggler"), "nothing is left");
+	client_free(&c);
+}
+
+/* ---- servers that come back empty ---- */
+
+static void test_restarts(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "restarts", 60000), *denied = claim_on(&other, "restarts", 60000);
+
+	check(warm_all(&c) && warm_all(&other) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("restarts"), "held everywhere");
+	client_drain(&c);
+	server_restart(&servers[0]);
+	server_restart(&servers[1]);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, 60000) == DLOCK_OK, "two that come back empty are outvoted (%s)",
+		c.error.message);
+	client_drain(&c);
+	check(holding(claim) >= MAJORITY, "a majority still has it");
+	check(acquire(&other, denied, 0) == DLOCK_TIMEOUT, "nobody else gets it");
+	dlock_claim_free(denied);
+	client_drain(&other);
+	for (int i = 0; i < MAJORITY; i++) { /* all three at once, even where the extension has set it again */
+		server_restart(&servers[i]);
+	}
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "three are a loss");
+	dlock_claim_free(claim);
+	client_drain(&c);
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "DEL " PREFIX "restarts");
+	}
+	check(passes(&c, "restarts", 0), "they work as before");
+	client_free(&c);
+	client_free(&other);
+}
+
+static void test_killed_connections(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int bad = 0;
+
+	check(warm_all(&c), "warm");
+	for (int i = 0; i < 10; i++) {
+		dlock_claim *claim = claim_on(&c, "killed", 60000);
+		for (int k = 0; k < SERVERS; k++) {
+			server_do(&servers[k], "CLIENT KILL TYPE normal SKIPME yes");
+		}
+		bad += acquire(&c, claim, 0) != DLOCK_OK || dlock_quorum_server_error(c.engine, 0) || dlock_quorum_server_error(c.engine, 4);
+		for (int k = 0; k < SERVERS; k++) {
+			server_do(&servers[k], "CLIENT KILL TYPE normal SKIPME yes");
+		}
+		bad += !let_go(&c, claim);
+	}
+	client_drain(&c);
+	check(bad == 0 && taken("killed") == 0, "killed idle connections are replaced (%d, %s)", bad, c.error.message);
+	client_free(&c);
+}
+
+static void test_script_flush(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int bad = 0;
+
+	for (int i = 0; i < 10; i++) {
+		for (int k = 0; k < SERVERS; k++) {
+			server_do(&servers[k], "SCRIPT FLUSH");
+		}
+		dlock_claim *claim = claim_on(&c, "flush", 60000);
+		bad += acquire(&c, claim, 0) != DLOCK_OK || extend(&c, claim, 60000) != DLOCK_OK;
+		for (int k = 0; k < SERVERS; k++) {
+			server_do(&servers[k], "SCRIPT FLUSH");
+		}
+		dlock_claim_abandon(claim);
+		dlock_claim_free(claim);
+		client_drain(&c);
+		bad += taken("flush");
+	}
+	check(bad == 0, "scripts that were forgotten are sent again (%d)", bad);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} tests[] = {
+		{ "one stopped", test_one_stopped }, { "stuck", test_stuck }, { "stuck login", test_stuck_login },
+		{ "stuck host", test_stuck_host }, { "late yes", test_late_yes }, { "short lease", test_short_lease },
+		{ "too late", test_too_late }, { "straggler", test_straggler },
+		{ "straggler asked again", test_straggler_asked_again }, { "unconnected straggler", test_unconnected_straggler },
+		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
+		{ "restarts", test_restarts },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	quorum_servers_start();
+	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
+			continue;
+		}
+		note("%s", tests[i].name);
+		quorum_servers_reset();
+		tests[i].run();
+	}
+	return tap_end();
+}

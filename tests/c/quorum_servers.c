@@ -1,0 +1,91 @@
+#include "quorum_servers.h"
+
+#include <stdio.h>
+
+#include "helpers.h"
+
+test_server servers[SERVERS];
+int nobody;
+
+void quorum_servers_start(void)
+{
+	servers_start(servers, SERVERS);
+	nobody = closed_port();
+}
+
+void quorum_servers_reset(void)
+{
+	for (int i = 0; i < SERVERS; i++) {
+		server_reset(&servers[i]);
+	}
+}
+
+int holding(const dlock_claim *claim)
+{
+	int count = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		count += has(&servers[i], claim);
+	}
+	return count;
+}
+
+int taken(const char *resource)
+{
+	int count = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		count += !has_nobody(&servers[i], resource);
+	}
+	return count;
+}
+
+static bool is_taken_nowhere(void *resource)
+{
+	return taken(resource) == 0;
+}
+
+bool eventually_nowhere(const char *resource)
+{
+	return eventually(is_taken_nowhere, (void *) resource);
+}
+
+static bool is_taken_everywhere(void *resource)
+{
+	return taken(resource) == SERVERS;
+}
+
+bool is_everywhere(const char *resource)
+{
+	return eventually(is_taken_everywhere, (void *) resource);
+}
+
+client client_of_some(int count, unsigned alive)
+{
+	char text[SERVERS][64];
+	const char *dsns[SERVERS];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d/%d", alive >> i & 1 ? servers[i].port : nobody,
+			alive >> i & 1 ? 0 : i); /* a database of its own makes it a server of its own */
+		dsns[i] = text[i];
+	}
+	return client_quorum_at(dsns, count);
+}
+
+bool warm_all(client *c)
+{
+	dlock_claim *claim = claim_on(c, "warm", 60000);
+	bool good = acquire(c, claim, 0) == DLOCK_OK && extend(c, claim, 60000) == DLOCK_OK
+		&& dlock_claim_check(claim, &c->error) == DLOCK_OK;
+
+	client_drain(c);
+	good = let_go(c, claim) && good;
+	client_drain(c);
+	for (int i = 0; i < SERVERS; i++) {
+		if (servers[i].pid) {
+			server_do(&servers[i], "FLUSHALL");
+		}
+	}
+	return good;
+}

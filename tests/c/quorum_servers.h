@@ -1,0 +1,30 @@
+#ifndef QUORUM_SERVERS_H
+#define QUORUM_SERVERS_H
+
+#include "redis_client.h"
+
+/* The five servers of the quorum engine's tests, and what is asked of all of them. */
+
+enum { SERVERS = 5, MAJORITY = 3 };
+
+extern test_server servers[SERVERS];
+extern int nobody; /* a port where nobody listens */
+
+void quorum_servers_start(void);
+void quorum_servers_reset(void);
+
+/* How many have it for this claim? */
+int holding(const dlock_claim *claim);
+
+/* On how many servers does anybody have it? */
+int taken(const char *resource);
+bool eventually_nowhere(const char *resource);
+bool is_everywhere(const char *resource); /* soon */
+
+/* Of `count` servers, those whose bit is set in `alive`; the others refuse. */
+client client_of_some(int count, unsigned alive);
+
+/* Has all servers know all scripts and the client its connections. Empties them. */
+bool warm_all(client *client);
+
+#endif
