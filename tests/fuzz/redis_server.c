@@ -43,7 +43,8 @@ static void check_label(const dlock_server *server, const char *dsn, size_t len)
 		MUST(!strncmp(server->label + v6, host, strlen(host)));
 		MUST(!strcmp(server->label + v6 + strlen(host), expected));
 	}
-	for (size_t i = 0; i < len && dsn[i] != '?'; i++) {
+	size_t start = (size_t) (strstr(dsn, "://") - dsn) + 3;
+	for (size_t i = start; i < len && dsn[i] != '?' && dsn[i] != '/'; i++) {
 		at = dsn[i] == '@' ? dsn + i : at;
 	}
 	bool encoded = memchr(dsn, '%', len) != NULL; /* anything can be written so */
@@ -71,7 +72,7 @@ static void check_key(dlock_server *server)
 	dlock_server_release(other);
 }
 
-static void try_dsn(const char *dsn, size_t len)
+static void try_dsn(const char *dsn, size_t len, const char *terminated)
 {
 	dlock_server *server = dlock_server_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
 	dlock_error error = { "" };
@@ -83,7 +84,7 @@ static void try_dsn(const char *dsn, size_t len)
 		check_refusal(&error);
 	} else {
 		check_parts(server);
-		check_label(server, dsn, len);
+		check_label(server, terminated, len);
 		check_key(server);
 	}
 	dlock_server_release(server);
@@ -115,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (dsn_len) {
 		memcpy(exact, dsn, dsn_len);
 	}
-	try_dsn(dsn_len ? exact : dsn, dsn_len);
+	try_dsn(dsn_len ? exact : dsn, dsn_len, dsn);
 	try_option(name, size ? (const char *) data : "", size);
 	free(exact);
 	free(name);
