@@ -95,7 +95,7 @@ run_compiled() {
 }
 
 run_handle() {
-	local input=$build/crashes/handle-last log=$build/handle.log php=${PHP:-php}
+	local input=$build/handle-last log=$build/handle.log php=${PHP:-php} kept
 	scripts/build.sh > "$build/handle-build.log" 2>&1 || { tail -n 20 "$build/handle-build.log"; return 1; }
 	if timeout -k 10 $((seconds + 60)) "$php" -n -d extension="$PWD/${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so" \
 		tests/fuzz/handle.php "$seconds" "$input" > "$log" 2>&1; then
@@ -103,8 +103,11 @@ run_handle() {
 		return 0
 	fi
 	tail -n 5 "$log"
-	[ ! -e "$input" ] || echo "handle: repeat with" \
-		"$php -n -d extension=$PWD/${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so tests/fuzz/handle.php --repeat $input"
+	[ -e "$input" ] || return 1
+	kept=$build/crashes/handle-crash-$(sha1sum < "$input" | cut -d' ' -f1) # the next run writes its own
+	mv "$input" "$kept"
+	echo "handle: repeat with" \
+		"$php -n -d extension=$PWD/${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so tests/fuzz/handle.php --repeat $kept"
 	return 1
 }
 
