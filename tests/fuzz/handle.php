@@ -1,0 +1,120 @@
+<?php
+/* Handles of detached leases that were altered, some with a digest that is right: DistributedLock::attach() throws ValueError, and
+ * nothing else, where the handle cannot be one. One that can be asks the server, which is not there.
+ *
+ *   php handle.php SECONDS FILE [SEED]    the FILE is written before each attempt, so that it tells what crashed
+ *   php handle.php --repeat FILE */
+
+declare(strict_types=1);
+
+const TOKEN = '0123456789abcdef0123456789abcdef';
+
+function encode(string $raw): string
+{
+	return 'dlock1.' . rtrim(strtr(base64_encode($raw), '+/', '-_'), '=');
+}
+
+function seal(string $payload): string
+{
+	return encode(substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload);
+}
+
+/** By another way than the extension's: one expression for the payload. */
+function isGood(string $handle): bool
+{
+	if (!str_starts_with($handle, 'dlock1.')) {
+		return false;
+	}
+	$raw = base64_decode(strtr(substr($handle, 7), '-_', '+/'), true);
+	if ($raw === false || strlen($raw) < 17 || seal(substr($raw, 16)) !== $handle) {
+		return false;
+	}
+	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[01]\|\d{1,17}\|[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
+		&& (int) $match[1] <= intdiv(PHP_INT_MAX, 1000000);
+}
+
+function mutate(string $text): string
+{
+	static $pieces = ['|', '||', '0', '1', '00', '-1', '+1', ' ', "\0", "\n", '=', '.', 'dlock1.', 'single', 'quorum', 'zookeeper', '9223372036854',
+		'9223372036855', '99999999999999999', '100000000000000000', '18446744073709551616', TOKEN, '9999999999:', "\xff", '%s%n'];
+
+	for ($times = mt_rand(1, 3); $times > 0; $times--) {
+		$at = mt_rand(0, strlen($text));
+		$len = mt_rand(0, 3) === 0 ? mt_rand(0, strlen($text)) : mt_rand(0, 2);
+		$text = match (mt_rand(0, 5)) {
+			0 => substr($text, 0, $at),
+			1 => substr_replace($text, chr(mt_rand(0, 255)), $at, mt_rand(0, 1)),
+			2 => substr_replace($text, $pieces[array_rand($pieces)], $at, $len),
+			3 => substr_replace($text, '', $at, $len),
+			4 => substr_replace($text, substr($text, $at, $len), mt_rand(0, strlen($text)), 0),
+			5 => substr_replace($text, str_repeat('x', mt_rand(0, 1100)), $at, 0),
+		};
+	}
+	return $text;
+}
+
+function invent(): string
+{
+	static $kinds = ['single', 'single', 'single', 'quorum', 'zookeeper', 'singl', ''];
+	$payload = implode('|', [$kinds[array_rand($kinds)], mt_rand(1, 100000), mt_rand(0, 1), mt_rand(), TOKEN, str_repeat('r', mt_rand(1, 30))]);
+
+	return match (mt_rand(0, 4)) {
+		0 => mutate(seal($payload)),
+		1 => encode(mutate(substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload)),
+		default => seal(mt_rand(0, 9) === 0 ? $payload : mutate($payload)),
+	};
+}
+
+/** What is wrong, or null. */
+function attempt(DistributedLock $locks, string $handle): ?string
+{
+	try {
+		$locks->attach($handle);
+		return 'was attached';
+	} catch (ValueError $error) {
+		if (isGood($handle)) {
+			return "was refused: {$error->getMessage()}";
+		}
+		return str_contains($error->getMessage(), 'must be a handle') || str_contains($error->getMessage(), 'must ') ? null
+			: "was refused with a strange message: {$error->getMessage()}";
+	} catch (Throwable $error) {
+		$asked = str_contains($error->getMessage(), 'Redis at ');
+		return isGood($handle) && $asked ? null : 'threw ' . get_class($error) . ': ' . $error->getMessage();
+	}
+}
+
+function check(DistributedLock $locks, string $handle): void
+{
+	$wrong = attempt($locks, $handle);
+	if ($wrong !== null) {
+		fwrite(STDERR, "the handle in the file $wrong\n");
+		exit(1);
+	}
+}
+
+$locks = new DistributedLock('unix:///nonexistent/redis.sock');
+if ($argv[1] === '--repeat') {
+	check($locks, file_get_contents($argv[2]));
+	exit(0);
+}
+$seed = (int) ($argv[3] ?? random_int(0, PHP_INT_MAX >> 1));
+mt_srand($seed);
+echo "seed $seed\n";
+$good = 0;
+$count = 0;
+$file = fopen($argv[2], 'c+');
+for ($end = time() + (int) $argv[1]; time() < $end;) {
+	for ($i = 0; $i < 100; $i++) {
+		$handle = invent();
+		rewind($file);
+		ftruncate($file, 0);
+		fwrite($file, $handle);
+		fflush($file);
+		check($locks, $handle);
+		$good += (int) isGood($handle);
+		$count++;
+	}
+}
+echo "$count handles, $good of them good\n";
+unlink($argv[2]);
+exit($good > 0 && $good < $count ? 0 : 1);

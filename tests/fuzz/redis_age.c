@@ -1,0 +1,33 @@
+/* src/redis/age.c: the text that INFO answers with. The first byte: what kind of reply it is. */
+
+#include "../../src/redis/age.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const int types[] = { REDIS_REPLY_STRING, REDIS_REPLY_ERROR, REDIS_REPLY_STATUS, REDIS_REPLY_NIL };
+	const dlock_nanos now = INT64_C(5000000000) * DLOCK_SECOND, longest = INT64_C(4000000000) * DLOCK_SECOND;
+	char problem[128] = "";
+
+	if (size == 0) {
+		return 0;
+	}
+	redisReply reply = { .type = types[data[0] % 4] };
+	if (reply.type != REDIS_REPLY_NIL) { /* as hiredis makes it: with a NUL behind it, and perhaps others before that */
+		reply.len = size - 1;
+		reply.str = malloc(size);
+		MUST(reply.str);
+		memcpy(reply.str, data + 1, size - 1);
+		reply.str[size - 1] = '\0';
+	}
+	dlock_nanos started = dlock_age_read(&reply, now, problem, sizeof problem);
+	MUST(memchr(problem, '\0', sizeof problem));
+	if (started == DLOCK_START_UNKNOWN) {
+		MUST(*problem || (reply.type == REDIS_REPLY_ERROR && !*reply.str));
+	} else {
+		MUST(reply.type == REDIS_REPLY_STRING && strstr(reply.str, "uptime_in_seconds:"));
+		MUST(started <= now && started > now - longest && !*problem);
+	}
+	free(reply.str);
+	return 0;
+}

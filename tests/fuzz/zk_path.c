@@ -1,0 +1,131 @@
+/* src/zk/path.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
+
+#include "../../src/zk/options.h"
+#include "../../src/zk/path.h"
+#include "fuzz.h"
+
+#define GUID "0123456789abcdef0123456789abcdef"
+
+static int hex(char c)
+{
+	MUST((c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'));
+	return c <= '9' ? c - '0' : c - 'A' + 10;
+}
+
+/* One component below the root that can be read back, so that no two resources share it. */
+static void check_parent(const char *root, const char *resource, size_t len)
+{
+	char *path = dlock_zk_parent_path(root, resource, len);
+	dlock_error error;
+
+	MUST(path && dlock_zk_root_check(path, &error));
+	size_t root_len = root[1] ? strlen(root) : 0;
+	MUST(!strncmp(path, root, root_len) && path[root_len] == '/');
+	const char *name = path + root_len + 1;
+	MUST(*name && !strchr(name, '/'));
+	if (len == 0) {
+		MUST(!strcmp(name, "%"));
+	} else {
+		for (size_t i = 0; i < len; i++, name++) {
+			unsigned char c = (unsigned char) *name;
+			if (c == '%') {
+				c = (unsigned char) (hex(name[1]) << 4);
+				c |= (unsigned char) hex(name[2]);
+				name += 2;
+			}
+			MUST(c == (unsigned char) resource[i]);
+		}
+		MUST(!*name);
+	}
+	free(path);
+}
+
+/* The number is the one that the server writes so. Nine zeros behind a minus are nothing that it writes. */
+static void check_sequence(const char *name)
+{
+	char written[16];
+	int32_t sequence;
+
+	if (dlock_zk_sequence(name, &sequence) && sequence != 0) {
+		size_t written_len = (size_t) snprintf(written, sizeof written, "%010d", sequence), len = strlen(name);
+		MUST(len >= written_len && !strcmp(name + len - written_len, written));
+	}
+}
+
+static void check_place(char *const *children, int count, const char *mine)
+{
+	dlock_zk_place place = dlock_zk_find_place(children, count, mine);
+	int32_t my_sequence, sequence, last = 0;
+	bool present = false, found = false;
+
+	if (!dlock_zk_sequence(mine, &my_sequence)) {
+		MUST(!place.present && !place.predecessor);
+		return;
+	}
+	if (place.predecessor) {
+		MUST(strcmp(place.predecessor, mine));
+		MUST(dlock_zk_sequence(place.predecessor, &last) && dlock_zk_before(last, my_sequence));
+		MUST(!dlock_zk_before(my_sequence, last));
+	}
+	for (int i = 0; i < count; i++) {
+		present |= !strcmp(children[i], mine);
+		found |= children[i] == place.predecessor;
+		if (strcmp(children[i], mine) && dlock_zk_sequence(children[i], &sequence) && dlock_zk_before(sequence, my_sequence)) {
+			MUST(place.predecessor && !dlock_zk_before(last, sequence));
+		}
+	}
+	MUST(present == place.present && found == (place.predecessor != NULL));
+}
+
+/* What the server makes of our node's path is found again. */
+static void check_own(const char *parent, int32_t number)
+{
+	char name[128];
+	int32_t sequence;
+	char *path = dlock_zk_node_path(parent, GUID);
+
+	MUST(path && strlen(path) < sizeof name - 16 + strlen(parent));
+	snprintf(name, sizeof name, "%s%010d", path + strlen(parent) + 1, number);
+	MUST(dlock_zk_is_node_of(name, GUID));
+	MUST(dlock_zk_sequence(name, &sequence) && sequence == number);
+	char *child = dlock_zk_child_path(parent, name);
+	MUST(child && !strncmp(child, path, strlen(path)));
+	free(child);
+	free(path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	enum { MOST = 32 };
+	char *names[MOST];
+	size_t root_len, resource_len, len;
+	int count = 0;
+	uint32_t number = 0;
+	dlock_error error;
+	char *root = take_line(&data, &size, &root_len), *resource = take_line(&data, &size, &resource_len);
+	char *mine = take_line(&data, &size, &len);
+
+	if (!dlock_zk_root_check(root, &error)) {
+		strcpy(root = realloc(root, sizeof "/locks"), "/locks");
+	}
+	check_parent(root, resource, resource_len);
+	while (size > 0 && count < MOST) {
+		names[count] = take_line(&data, &size, &len);
+		check_sequence(names[count]);
+		(void) dlock_zk_is_node_of(names[count], GUID);
+		for (size_t i = 0; i < len; i++) {
+			number = number * 31 + (unsigned char) names[count][i];
+		}
+		count++;
+	}
+	check_sequence(mine);
+	check_place(names, count, mine);
+	check_own(root, (int32_t) number);
+	while (count > 0) {
+		free(names[--count]);
+	}
+	free(mine);
+	free(resource);
+	free(root);
+	return 0;
+}
