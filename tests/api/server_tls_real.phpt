@@ -47,7 +47,9 @@ $works('no verification', $dsn(['verify_peer' => 0, 'cafile' => "$files->dir/oth
 $refused('TLS is asked for no TLS', '.', "redis://:secret-of-tls@localhost:$server->port");
 
 // ---- who is let in ----
+// (Connections from before would be used again.)
 $raw->cmd('CONFIG', 'SET', 'tls-auth-clients', 'yes');
+$raw->cmd('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 $refused('no certificate of the client\'s', '.', $dsn());
 $works('a certificate of the client\'s', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/client.key"]));
 $refused('a key of another\'s', 'local_pk', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/server.key"]));
