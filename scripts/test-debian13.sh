@@ -106,8 +106,9 @@ main() {
 	# Without this a build that does not find its parts would leave TLS out, and its tests would be skipped.
 	export DLOCK_CONFIGURE="--enable-dlock-tls ${DLOCK_CONFIGURE-}"
 	export -f run_inside
+	# However this shell ends, the inner one ends as well, and all that it started.
 	# shellcheck disable=SC2016 # for the inner shell
-	unshare --mount --pid --fork --kill-child -- bash -c 'set -euo pipefail; run_inside "$@"' _ "$root" "$checkout" "$@" 8>&- || code=$?
+	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child -- bash -c 'set -euo pipefail; run_inside "$@"' _ "$root" "$checkout" "$@" 8>&- || code=$?
 	rm -rf "$logs"
 	[ ! -d "$root$checkout/build/last-logs" ] || cp -r "$root$checkout/build/last-logs" "$logs"
 	return "$code"
