@@ -12,7 +12,7 @@ packages=(
 	php-parser                                         # for gen_stub.php, which makes the arginfo
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	iproute2                                               # a host that vanishes, in network namespaces
-	spin valgrind procps
+	spin valgrind procps openssl
 )
 
 # Prints those of the packages that are not installed. A metapackage such as php-dev counts as installed where

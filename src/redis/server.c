@@ -284,7 +284,10 @@ static bool parse_host(dlock_server *server, const char *text, const char *end, 
 {
 	const char *host_end = end, *after;
 
-	if (text < end && *text == '[') {
+	if (text >= end) { /* Also tells the compiler that the lengths below are no negative numbers. */
+		return reject(error, "must name a host");
+	}
+	if (*text == '[') {
 		host_end = memchr(text, ']', (size_t) (end - text));
 		if (!host_end) {
 			return reject(error, "must have a closing ] behind the IPv6 address");

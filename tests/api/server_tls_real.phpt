@@ -1,0 +1,102 @@
+--TEST--
+TLS: whose certificate is trusted, by which name, client certificates; renewal, hand-over and many leases over TLS
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+skip_unless_tls();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+require __DIR__ . '/../inc/tls.inc';
+
+$files = new TlsFiles();
+$server = new TlsRedis($files, config: ['requirepass secret-of-tls']);
+$raw = new RedisRaw($server->redis->address(), 'secret-of-tls');
+$dsn = fn (array $options = [], string $host = 'localhost') => $server->dsn($options, $host, ':secret-of-tls@');
+
+$works = function (string $what, string|array $spec) use ($raw) {
+    $resource = unique($what);
+    $lease = (new DistributedLock($spec))->acquire($resource, 0);
+    same($lease->token, $raw->cmd('GET', "Lock:$resource"), "$what: the lock on the server");
+    same(true, $lease->release(), "$what: release()");
+};
+$refused = function (string $what, string $message, string|array $spec) use ($raw) {
+    $resource = unique($what);
+    $e = thrown_by(fn () => (new DistributedLock($spec))->acquire($resource, 0));
+    holds($e instanceof Dlock\ConnectionException, "$what: refused", $e);
+    holds(preg_match("/$message/", (string) $e?->getMessage()) === 1, "$what: the message", $e?->getMessage());
+    hides(['secret-of-tls'], (string) $e, $what);
+    same(0, $raw->cmd('EXISTS', "Lock:$resource"), "$what: no lock on the server");
+};
+
+// ---- who is trusted ----
+$works('the right authority', $dsn());
+$works('an array', ['host' => 'localhost', 'port' => $server->port, 'auth' => 'secret-of-tls', 'ssl' => ['cafile' => "$files->dir/ca.crt"]]);
+$refused('another authority', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
+$refused('the system\'s authorities', 'certificate', "rediss://:secret-of-tls@localhost:$server->port");
+$refused('no such file', 'cafile or capath cannot be read', $dsn(['cafile' => "$files->dir/none.crt"]));
+$refused('another name', 'mismatch', $dsn(host: '127.0.0.1'));
+$works('peer_name', $dsn(['peer_name' => 'localhost'], '127.0.0.1'));
+$refused('another peer_name', 'mismatch', $dsn(['peer_name' => 'elsewhere.invalid']));
+$works('no look at the name', $dsn(['verify_peer_name' => 0], '127.0.0.1'));
+$refused('no look at the name, another authority', 'certificate', $dsn(['verify_peer_name' => 0, 'cafile' => "$files->dir/other.crt"], '127.0.0.1'));
+$works('no verification', $dsn(['verify_peer' => 0, 'cafile' => "$files->dir/other.crt"], '127.0.0.1'));
+$refused('TLS is asked for no TLS', '.', "redis://:secret-of-tls@localhost:$server->port");
+
+// ---- who is let in ----
+// (Connections from before would be used again.)
+$raw->cmd('CONFIG', 'SET', 'tls-auth-clients', 'yes');
+$raw->cmd('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+$refused('no certificate of the client\'s', '.', $dsn());
+$works('a certificate of the client\'s', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/client.key"]));
+$refused('a key of another\'s', 'local_pk', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/server.key"]));
+$refused('no such certificate', 'local_cert', $dsn(['local_cert' => "$files->dir/none.crt"]));
+
+// ---- what goes on over the connections: looked at by the plain ports ----
+$servers = array_map(fn () => new TlsRedis($files), range(1, 3));
+$addresses = array_map(fn ($server) => $server->redis->address(), $servers);
+$dsns = array_map(fn ($server) => $server->dsn(), $servers);
+$ttl = 1.0;
+$seconds = 4.0;
+foreach (['DistributedLock' => 1, 'RedLock' => 3] as $name => $count) {
+    $locks = new Locks($name, array_slice($addresses, 0, $count));
+    $manager = fn (mixed ...$options) => $name === 'DistributedLock' ? new DistributedLock($dsns[0], ...$options)
+        : new RedLock($dsns, ...['prefix' => 'Lock:', ...$options]);
+
+    $renewals = Dlock\stats()['renewals'];
+    $lease = ($kept = $manager(ttl: $ttl))->acquire($resource = unique("$name-kept"), 0);
+    $many = [];
+    $others = $manager(ttl: 9.0); // renewed once: this is not about how fast the machine is
+    for ($i = 0; $i < 500; $i++) {
+        $many[] = $others->acquire("$resource-$i", 0);
+    }
+    $values = all_values_of($locks, $resource);
+    $until = now() + $seconds;
+    while (now() < $until) {
+        same($values, values_of($locks, $resource), "$name: the value of a lease that is kept");
+        $left = times_of($locks, $resource);
+        holds(min($left) > 0 && max($left) <= $ttl * 1000, "$name: the time of a lease that is kept", $left);
+        if (min($left) <= 0) {
+            break;
+        }
+        nap(0.05);
+    }
+    same([], array_keys(array_filter([$lease, ...$many], fn ($lease) => !$lease->isHeld())), "$name: leases lost");
+    $least = (int) ($seconds / ($ttl / 3) / 2) + count($many); // half of what is due of the first
+    within($least, Dlock\stats()['renewals'] - $renewals, PHP_INT_MAX, "$name: renewals");
+    same([true], array_values(array_unique(array_map(fn ($lease) => $lease->release(), [$lease, ...$many]))), "$name: release()");
+
+    $resource = unique("$name-handed-over");
+    $lease = $manager()->acquire($resource, 0);
+    $child = fork_child(fn (callable $say, callable $hear) => $manager()->synchronized($resource, fn ($lease) => $lease->fencingToken, 30));
+    $locks->waitUntilQueued($resource, 1);
+    same(true, $lease->release(), "$name: release() to a waiter");
+    holds($child->result() > $lease->fencingToken, "$name: the waiter's token");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
