@@ -78,7 +78,7 @@ foreach ([...array_map(fn ($command) => "+$command", COMMANDS), ...KEYS, ...CHAN
     $allow([$rule]);
     $problem = $scenario('DistributedLock');
     // Redis words it in three ways.
-    holds(preg_match('/^Dlock\\\\ConnectionException: Redis at \S+: .*(NOPERM|permission|can\'t run this command).*(needs the|the README)/', $problem) === 1,
+    holds(preg_match('/^Dlock\\\\ConnectionException: Redis at \S+: .*(NOPERM|ACL failure|permission|can\'t run this command).*(needs the|the README)/', $problem) === 1,
         "without $rule", $problem);
 }
 // Without the channels one can lock, but not wait, and is told what is missing.
