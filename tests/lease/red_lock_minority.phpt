@@ -52,7 +52,7 @@ for ($until = now() + $ttl; now() < $until; nap(0.05)) {
     }
 }
 same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'stolen on one');
-wait_for(fn () => array_filter(values_of($locks, 'restarted')) === [4 => 'somebody-else'], $ttl / 2, 'the release on the others');
+wait_for(fn () => array_filter(values_of($locks, 'restarted')) === [4 => 'somebody-else'], $ttl * 0.9, 'the release on the others');
 
 // ---- what was given back does not count in that round ----
 // Two were deleted; before they are given back, one more: three of five did not extend, so it is lost, whatever is there later.

@@ -25,6 +25,7 @@ foreach ([[4, 0], [3, 3]] as [$new, $old]) {
                 pass_time($at - wall_clock()); // all in the same moment
                 $say($lock->try());
                 $hear() && $lock->release();
+                $say('done'); // a release that comes in the next round would make a second holder there
             }
         });
         at_end($child->kill(...));
@@ -40,6 +41,7 @@ foreach ([[4, 0], [3, 3]] as [$new, $old]) {
         $rounds[min(2, count(array_filter($held)))]++;
         foreach ($processes as $i => $process) {
             $process->say($held[$i]);
+            $process->hear();
         }
     }
     foreach ($processes as $process) {
