@@ -644,10 +644,7 @@ static void test_fork(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} tests[] = {
+	static const tap_test tests[] = {
 		{ "life", test_life }, { "majorities", test_majorities }, { "all dead", test_all_dead },
 		{ "lost votes", test_lost_votes }, { "foreign minority", test_foreign_minority }, { "split", test_split },
 		{ "loss", test_loss }, { "loss of bare majority", test_loss_of_bare_majority }, { "unknown", test_unknown },
@@ -660,13 +657,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
 	dlock_process_init();
 	quorum_servers_start();
-	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
-			continue;
-		}
-		note("%s", tests[i].name);
-		quorum_servers_reset();
-		tests[i].run();
-	}
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
 	return tap_end();
 }

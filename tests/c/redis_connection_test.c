@@ -485,12 +485,14 @@ static void test_too_late(void)
 	client_free(&c);
 }
 
+static void reset(void)
+{
+	server_reset(&server);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} tests[] = {
+	static const tap_test tests[] = {
 		{ "killed connection", test_killed_connection }, { "killed under way", test_killed_under_way }, { "pool", test_pool },
 		{ "drain is bounded", test_drain_is_bounded }, { "ways to connect", test_ways_to_connect },
 		{ "refusals", test_refusals }, { "busy script", test_busy_script }, { "cluster node", test_cluster_node },
@@ -502,13 +504,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
 	dlock_process_init();
 	server_start(&server, NULL);
-	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
-			continue;
-		}
-		note("%s", tests[i].name);
-		server_reset(&server);
-		tests[i].run();
-	}
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
 	return tap_end();
 }

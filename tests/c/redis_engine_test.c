@@ -679,12 +679,14 @@ static void test_legacy_handed_over(void)
 	client_free(&c);
 }
 
+static void reset(void)
+{
+	server_reset(&server);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} tests[] = {
+	static const tap_test tests[] = {
 		{ "life", test_life }, { "names", test_names }, { "key space", test_key_space }, { "abandon", test_abandon },
 		{ "abandon and end", test_abandon_and_end }, { "abandon unknown script", test_abandon_unknown_script },
 		{ "foreign values", test_foreign_values }, { "deleted by hand", test_deleted_by_hand }, { "repeated", test_repeated },
@@ -700,13 +702,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
 	dlock_process_init();
 	server_start(&server, NULL);
-	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
-			continue;
-		}
-		note("%s", tests[i].name);
-		server_reset(&server);
-		tests[i].run();
-	}
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
 	return tap_end();
 }
