@@ -391,6 +391,54 @@ static void test_handed_over(void)
 	client_free(&c);
 }
 
+/* The number of the last request of the only waiter; 0 when nobody waits. */
+static long long last_request(const char *resource)
+{
+	return server_integer(&server, "EVAL %s 1 dlock:waiters:{" PREFIX "%s}",
+		"return tonumber(string.match(redis.call('HVALS', KEYS[1])[1] or '', '^%S+ %S+ (%S+)') or 0)", resource);
+}
+
+/* Tells it that the lock was granted to it in reply to that request. False: it does not hear it. */
+static bool tell_grant(const char *resource, long long number, int fencing_token)
+{
+	return server_integer(&server, "EVAL %s 1 dlock:waiters:{" PREFIX "%s} %lld %d",
+		"local waiter = redis.call('HGETALL', KEYS[1]) "
+		"return waiter[2] and redis.call('PUBLISH', string.match(waiter[2], '(%S+)$'), table.concat({waiter[1], ARGV[1], ARGV[2]}, ' '))",
+		resource, number, fencing_token) == 1;
+}
+
+/* A grant that is read late may have run out; one that names an earlier request is not taken up, whenever it comes. */
+static void test_old_grant(void)
+{
+	enum { OLD = 111, NEW = 222 };
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "granted", 60000);
+	long long first, second;
+
+	acquire(&c, claim, 0);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_of(&server, READ_TIMEOUT);
+		dlock_claim *waiter = claim_on(&own, "granted", 60000);
+		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token == NEW ? 0 : 1);
+	}
+	while ((first = last_request("granted")) == 0 && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	check(tell_grant("granted", first - 1, OLD), "a waiter hears of an old grant");
+	while ((second = last_request("granted")) == first && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	check(second > first, "which it does not take up: it asks again (%lld, %lld)", first, second);
+	do {
+		tell_grant("granted", last_request("granted"), NEW);
+		sleep_ms(1);
+	} while (!has_ended(pid));
+	check(exit_of(pid) == 0, "but one in reply to its last");
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
 static client patient_client(void)
 {
 	return client_of(&server, 10 * DLOCK_SECOND);
@@ -692,7 +740,7 @@ int main(int argc, char **argv)
 		{ "foreign values", test_foreign_values }, { "deleted by hand", test_deleted_by_hand }, { "repeated", test_repeated },
 		{ "expired", test_expired }, { "lost by clock", test_lost_by_clock }, { "script flush", test_script_flush },
 		{ "scripts loaded once", test_scripts_loaded_once }, { "tiny ttl", test_tiny_ttl }, { "timeouts", test_timeouts },
-		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "contention", test_contention },
+		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "old grant", test_old_grant }, { "contention", test_contention },
 		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
 		{ "fencing", test_fencing }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },
 		{ "next look, legacy", test_next_look_legacy }, { "legacy", test_legacy },
