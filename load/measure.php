@@ -29,3 +29,15 @@ function range_of(array $values): string
 {
     return min($values) === max($values) ? (string) min($values) : min($values) . ' to ' . max($values);
 }
+
+/** Seconds of CPU that the processes have used so far, with all of their threads. @param list<int> $pids */
+function cpu_of(array $pids): float
+{
+    $nanoseconds = 0;
+    foreach ($pids as $pid) {
+        foreach (glob("/proc/$pid/task/*/schedstat") as $file) {
+            $nanoseconds += (int) strtok((string) @file_get_contents($file), ' ');
+        }
+    }
+    return $nanoseconds / 1e9;
+}

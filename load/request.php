@@ -22,9 +22,10 @@ function wait_at(string $gate): void
 function manager(string $class, string $servers, float $ttl, string $variant = ''): Dlock\LockManager
 {
     $list = array_map(fn (string $server) => "redis://$server$variant", explode(',', $servers));
+    $renew = isset($_GET['renew']) ? (bool) $_GET['renew'] : null;
     return match ($class) {
-        'DistributedLock' => new DistributedLock($list[0], ttl: $ttl),
-        'RedLock' => new RedLock($list, prefix: 'Lock:', ttl: $ttl),
+        'DistributedLock' => new DistributedLock($list[0], ttl: $ttl, renew: $renew),
+        'RedLock' => new RedLock($list, prefix: 'Lock:', ttl: $ttl, renew: $renew),
         'ZkLock' => new ZkLock($servers, sessionTimeout: $ttl + ($variant === '' ? 0 : 0.5)),
     };
 }
@@ -42,15 +43,13 @@ function attempt(callable $do): array
     return [$result, (hrtime(true) - $start) / 1e9];
 }
 
-/** The lock on the resource, and proof that nobody else has it: a directory that can be made once. */
-function section(Dlock\LockManager $locks, string $resource, float $timeout, callable $do): void
+/** Runs $do, and proves that nobody else does so with this resource: the directory can be made once. */
+function alone(string $resource, callable $do): void
 {
-    $locks->synchronized($resource, function () use ($resource, $do) {
-        $mark = dirname($_GET['gate']) . "/held-$resource";
-        @mkdir($mark) || throw new LogicException("two hold $resource");
-        $do();
-        rmdir($mark);
-    }, $timeout);
+    $mark = dirname($_GET['gate']) . "/held-$resource";
+    @mkdir($mark) || throw new LogicException("two hold $resource");
+    $do();
+    rmdir($mark);
 }
 
 /** All descriptors that the process may have are taken while $do runs. */
@@ -71,18 +70,19 @@ function renewals(): int
 $answer = function (): array {
     ['do' => $do, 'class' => $class, 'servers' => $servers, 'ttl' => $ttl, 'resource' => $resource] = $_GET + ['resource' => ''];
     if ($do === 'work') {
-        return attempt(work(...));
+        return attempt(fn () => alone($resource, work(...)));
     }
+    $lock = fn (callable $do) => attempt(fn () => manager($class, $servers, (float) $ttl)->synchronized($resource, fn () => alone($resource, $do), 60.0));
     $try = fn (string $variant = '') => attempt(fn () => manager($class, $servers, (float) $ttl, $variant)->acquire($resource, 0));
     switch ($do) {
         case 'lock':
-            return attempt(fn () => section(manager($class, $servers, (float) $ttl), $resource, 60.0, work(...)));
+            return $lock(work(...));
         case 'lock until renewed':
-            return attempt(fn () => section(manager($class, $servers, (float) $ttl), $resource, 60.0, function () {
+            return $lock(function () {
                 for ($before = renewals(), $i = 0; renewals() === $before; $i++) {
                     $i < 1000 ? usleep(10_000) : throw new LogicException('not renewed');
                 }
-            }));
+            });
         case 'try':
             return $try();
         case 'try without descriptors':
@@ -92,7 +92,7 @@ $answer = function (): array {
             $lease = manager($class, $servers, (float) $ttl)->acquire($resource, 60);
             echo ' held';
             flush();
-            wait_at($_GET['never']);
+            wait_at($_GET['gate']); // which stays closed: it is killed there
     }
     throw new ValueError("no such thing to do: $do");
 };

@@ -108,6 +108,8 @@ final class ZooKeeper implements Servers
     private readonly ZkRaw $raw;
     /** @var list<string> */
     private array $taken = [];
+    /** @var list<ZkRaw> */
+    private array $others = [];
     private const LIMIT = 60;
 
     public function __construct()
@@ -164,11 +166,16 @@ final class ZooKeeper implements Servers
     public function limit(): int
     {
         $this->server->restart(['maxClientCnxns' => self::LIMIT]);
-        return self::LIMIT;
+        // It counts a connection a little after it has accepted it, so that it lets in any number that come at once.
+        for ($i = 0; $i < self::LIMIT; $i++) {
+            $this->others[] = new ZkRaw($this->server->hosts(), 600_000);
+        }
+        return 0;
     }
 
     public function unlimit(): void
     {
+        $this->others = [];
         $this->server->restart(['maxClientCnxns' => 0]);
     }
 }

@@ -51,7 +51,7 @@ mkdir -p "$run"
 cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
 # shellcheck disable=SC2046 # words
 DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM timeout --kill-after=20 "$time_limit" \
-	"$php" -n $(module_options) -d "extension=$run/dlock.so" load/load.php "$workers" 8 "$run/dlock.so" &
+	"$php" -n $(module_options) -d "extension=$run/dlock.so" load/load.php "$workers" 6 "$run/dlock.so" &
 job=$!
 status=0
 wait "$job" || status=$?
