@@ -344,15 +344,12 @@ static bool is_turned_away(const redisReply *reply)
 
 static void turned_away(dlock_conn *conn, redisReply *reply)
 {
-	char reason[160];
-
 	for (size_t i = 0; i < conn->count; i++) { /* it has read nothing: there is nothing to take back */
 		dlock_call *call = queue_at(conn, i);
 		call->sent = call->repeated;
 	}
-	snprintf(reason, sizeof reason, "%.100s; see maxclients in its configuration", reply->str);
 	freeReplyObject(reply);
-	fail(conn, reason);
+	fail(conn, "ERR max number of clients reached; see maxclients in its configuration");
 }
 
 static void take_reply(dlock_conn *conn, redisReply *reply)
