@@ -100,7 +100,7 @@ static dlock_status have_session(zk_claim *claim, const dlock_wait *wait, dlock_
 			claim->session = dlock_zk_session_get(engine->pool, engine->options.hosts, engine->options.session_timeout,
 				engine->options.auth, error);
 			if (!claim->session) {
-				return DLOCK_FAILED;
+				return DLOCK_CONNECTION;
 			}
 		}
 		dlock_nanos until = dlock_after(dlock_now(), claim->session->asked);

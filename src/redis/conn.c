@@ -82,6 +82,7 @@ static void disconnect(dlock_conn *conn)
 	conn->greetings = 0;
 	conn->started = DLOCK_START_UNKNOWN;
 	conn->asking_age = false;
+	conn->heard = false;
 }
 
 static void drop_queue(dlock_conn *conn)
@@ -335,8 +336,29 @@ static void take_greeting(dlock_conn *conn, redisReply *reply)
 	}
 }
 
+/* The server has as many clients as it takes: it says so unasked, and closes. */
+static bool is_turned_away(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "ERR max number of clients", 25);
+}
+
+static void turned_away(dlock_conn *conn, redisReply *reply)
+{
+	for (size_t i = 0; i < conn->count; i++) { /* it has read nothing: there is nothing to take back */
+		dlock_call *call = queue_at(conn, i);
+		call->sent = call->repeated;
+	}
+	freeReplyObject(reply);
+	fail(conn, "ERR max number of clients reached; see maxclients in its configuration");
+}
+
 static void take_reply(dlock_conn *conn, redisReply *reply)
 {
+	if (!conn->heard && is_turned_away(reply)) {
+		turned_away(conn, reply);
+		return;
+	}
+	conn->heard = true;
 	if (conn->state == DLOCK_CONN_GREETING) {
 		take_greeting(conn, reply);
 		return;

@@ -34,6 +34,7 @@ typedef struct dlock_conn {
 	unsigned long opened; /* how often it was connected */
 	unsigned long taught; /* the last of these that was sent the text of the release script */
 	dlock_nanos started;  /* when this connection's server was started, at the latest, once a call needed it; see age.h */
+	bool heard;           /* the server has said something over this connection */
 	bool asking_age;      /* the question for that is not answered yet */
 	char age_problem[128]; /* why that is not known */
 	dlock_error error;    /* why the last call failed; names the server */
