@@ -1,13 +1,22 @@
+#include "../redis/keys.h"
 #include "common.h"
 
 #include <math.h>
 
 #define LONGEST_SECONDS 31536000.0 /* a year */
 
-bool dlock_check_resource(zend_string *resource, uint32_t arg)
+bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
 {
+	bool is_key = manager->ttl > 0; /* of Redis */
+
 	if (ZSTR_LEN(resource) == 0 || ZSTR_LEN(resource) > DLOCK_RESOURCE_MAX) {
 		zend_argument_value_error(arg, "must be between 1 and %d bytes long", DLOCK_RESOURCE_MAX);
+		return false;
+	}
+	if (is_key && dlock_key_is_reserved((dlock_arg) { ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix) },
+			(dlock_arg) { ZSTR_VAL(resource), ZSTR_LEN(resource) })) {
+		zend_argument_value_error(arg, "must not make the key \"dlock:fence\", or one that begins with \"dlock:queue:\" or "
+			"\"dlock:waiters:\", which dlock keeps beside the locks");
 		return false;
 	}
 	return true;

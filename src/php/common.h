@@ -105,7 +105,7 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engi
 /* ---- arguments (arguments.c) ---- */
 
 /* Each checks one argument; false after a ValueError that names it and what it may be. */
-bool dlock_check_resource(zend_string *resource, uint32_t arg);
+bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
 bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl);
 bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout);
 
