@@ -181,11 +181,9 @@ static bool failed(const dlock_call *call, const dlock_conn *conn, dlock_error *
 	} else if (call->state == DLOCK_CALL_PENDING) {
 		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", conn->server->label);
 	} else if (call->reply->type == REDIS_REPLY_ERROR) {
-		/* From Redis 7 on, errors inside a script carry its name and line, of no use to the user. */
-		const char *script = strstr(call->reply->str, " script: ");
-		size_t len = script ? (size_t) (script - call->reply->str) : call->reply->len;
-		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %.*s%s", conn->server->label, (int) (len > 250 ? 250 : len),
-			call->reply->str, advice(call->reply->str));
+		char reason[250];
+		dlock_server_quote(conn->server, call->reply->str, reason, sizeof reason);
+		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s%s", conn->server->label, reason, advice(call->reply->str));
 	} else {
 		return false;
 	}

@@ -494,8 +494,7 @@ static void end_section(zval *lease)
 		&& EG(exception)->handle == claim->thrown;
 	if (lost && !told) {
 		/* PHP makes the section's own exception, if there is one, the previous of this. */
-		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost before its critical section ended",
-			claim->resource);
+		dlock_throw_lost(claim->resource, "was lost before its critical section ended");
 	}
 }
 

@@ -316,15 +316,10 @@ static void lost(dlock_conn *conn, const char *what)
 
 static void take_greeting(dlock_conn *conn, redisReply *reply)
 {
-	char reason[256];
+	char reason[200];
 
 	if (reply->type == REDIS_REPLY_ERROR) {
-		/* A server that does not know AUTH repeats its arguments. */
-		const char *arguments = strstr(reply->str, ", with args");
-		const char *password = conn->server->password;
-		size_t len = arguments ? (size_t) (arguments - reply->str) : reply->len;
-		bool secret = password && !arguments && !strstr(reply->str, "<password>") && strstr(reply->str, password);
-		snprintf(reason, sizeof reason, "%.*s", (int) (len < 200 ? len : 200), secret ? "it refused AUTH or SELECT" : reply->str);
+		dlock_server_quote(conn->server, reply->str, reason, sizeof reason);
 		freeReplyObject(reply);
 		fail(conn, reason);
 		return;
@@ -354,7 +349,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	dlock_call *call = queue_shift(conn);
 	if (call->about_age) {
 		conn->asking_age = false;
-		conn->started = dlock_age_read(reply, dlock_now(), conn->age_problem, sizeof conn->age_problem);
+		conn->started = dlock_age_read(reply, dlock_now(), conn->server, conn->age_problem, sizeof conn->age_problem);
 		freeReplyObject(reply);
 		dlock_call_release(call);
 		return;
