@@ -39,6 +39,11 @@ static int64_t milliseconds(dlock_nanos ttl)
 	return ttl < DLOCK_MS ? 1 : ttl / DLOCK_MS;
 }
 
+dlock_nanos dlock_lease_left(int64_t pttl)
+{
+	return pttl < DLOCK_TTL_MAX / DLOCK_MS ? pttl * DLOCK_MS : DLOCK_TTL_MAX;
+}
+
 static dlock_arg token_arg(const char *token)
 {
 	return DLOCK_ARG(token);
@@ -228,7 +233,12 @@ int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_an
 	const redisReply *reply = call->reply;
 	if (reply->type == REDIS_REPLY_ARRAY && integer_at(reply, 0, &acquired)) {
 		if (acquired == 1 && integer_at(reply, 1, &answer->fencing_token)) {
-			return 1;
+			if (dlock_is_fencing_token(answer->fencing_token)) {
+				return 1;
+			}
+			dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
+				" must be a number from 1 to 9007199254740990, and normally is its time in us", conn->server->label);
+			return -1;
 		}
 		if (acquired == 0 && integer_at(reply, 1, &answer->pttl) && integer_at(reply, 2, &answer->place)
 				&& integer_at(reply, 4, &answer->new_in_queue) && reply->element[3]->type == REDIS_REPLY_STRING) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define LONGEST_SECONDS 31536000.0 /* a year */
+#define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
 
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
 {

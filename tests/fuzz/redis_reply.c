@@ -147,6 +147,7 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 		check_message(conn, &error);
 	} else {
 		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER);
+		MUST(dlock_lease_left(number) >= 0 && dlock_lease_left(number) <= DLOCK_TTL_MAX);
 	}
 	error.message[0] = '\0';
 	int acquired = dlock_call_acquired(call, conn, &answer, &error);
@@ -156,6 +157,7 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 	} else {
 		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY);
 	}
+	MUST(acquired != 1 || dlock_is_fencing_token(answer.fencing_token));
 	if (acquired == 0) {
 		check_look(&answer);
 	}
