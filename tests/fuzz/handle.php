@@ -29,7 +29,7 @@ function isGood(string $handle): bool
 	if ($raw === false || strlen($raw) < 17 || seal(substr($raw, 16)) !== $handle) {
 		return false;
 	}
-	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[01]\|(\d{1,17})\|[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
+	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[01]\|(\d{1,17})\|(?:9999999999:)?[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
 		&& (int) $match[1] <= 31536000000 && (int) $match[2] > 0 && (int) $match[2] < 2 ** 53;
 }
 
