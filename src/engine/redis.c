@@ -312,5 +312,6 @@ int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, cons
 			dlock_inbox_update(polled[i]);
 		}
 	}
-	return ready;
+	/* However fast messages come, they do not keep a waiter beyond its time. */
+	return ready > 0 && until != DLOCK_FOREVER && dlock_now() >= until ? DLOCK_WAIT_TIME : ready;
 }

@@ -19,6 +19,9 @@
 #define STUCK_CALLS 64
 #define STUCK_TIME (50 * DLOCK_MS)
 
+/* Far more than any answer. What a server sends is kept until it is complete, beyond PHP's memory limit. */
+#define LONGEST_ANSWER (1024 * 1024)
+
 /* ---- the queue ---- */
 
 static dlock_call *queue_at(const dlock_conn *conn, size_t index)
@@ -79,6 +82,7 @@ static void disconnect(dlock_conn *conn)
 	conn->tls = NULL;
 	conn->state = DLOCK_CONN_CLOSED;
 	conn->unsent = false;
+	conn->partial = 0;
 	conn->greetings = 0;
 	conn->started = DLOCK_START_UNKNOWN;
 	conn->asking_age = false;
@@ -382,17 +386,23 @@ static void receive(dlock_conn *conn)
 	void *reply;
 
 	do {
+		size_t before = conn->redis->reader->len;
 		if (redisBufferRead(conn->redis) != REDIS_OK) {
 			lost(conn, conn->redis->errstr);
 			return;
 		}
+		conn->partial += conn->redis->reader->len - before;
 		do {
 			if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
 				fail(conn, conn->redis->errstr);
 				return;
 			}
 			if (reply) {
+				conn->partial = 0;
 				take_reply(conn, reply);
+			} else if (conn->partial > LONGEST_ANSWER) {
+				fail(conn, "an answer without end");
+				return;
 			}
 		} while (reply && is_open(conn, opened));
 	} while (is_open(conn, opened) && dlock_tls_pending(conn->tls));
