@@ -218,15 +218,16 @@ static bool set_tls(dlock_server *server, zval *value, place place)
 	}
 	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(value), name, option) {
 		ZVAL_DEREF(option);
-		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0) : zval_try_get_string(option);
-		bool good = text && dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
-		if (text) {
-			zend_string_release(text);
+		/* To make a string of anything else may run the user's code, which may change the very array. */
+		if (Z_TYPE_P(option) != IS_STRING && Z_TYPE_P(option) != IS_LONG && Z_TYPE_P(option) != IS_FALSE && Z_TYPE_P(option) != IS_TRUE) {
+			reject_type(place, "strings or booleans in ssl", option);
+			return false;
 		}
+		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0) : zval_get_string(option);
+		bool good = dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
+		zend_string_release(text);
 		if (!good) {
-			if (!EG(exception)) {
-				reject(place, error.message);
-			}
+			reject(place, error.message);
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
