@@ -132,6 +132,10 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 			(int) (kind_len > 20 ? 20 : kind_len), kind, name);
 		return NULL;
 	}
+	if (!engine->ops->place) { /* a session's lock, of which detach() makes no handle */
+		dlock_fail(error, DLOCK_FAILED, "must be a handle of a lock that can be handed over, which a ZkLock cannot");
+		return NULL;
+	}
 	if (!dlock_is_token(token, token_len, engine->ops->legacy_tokens)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is none of this kind of lock");
 		return NULL;
