@@ -403,6 +403,10 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 			"since hiredis_ssl was not there when it was built");
 	}
 #endif
+	/* One host is one host however it is written: two votes of one server would be a majority where there is none. */
+	for (char *c = server->host; c && *c; c++) {
+		*c = *c >= 'A' && *c <= 'Z' ? (char) (*c - 'A' + 'a') : *c;
+	}
 	if (server->path) {
 		dlock_server_set(&server->label, server->path, strlen(server->path));
 	} else {
