@@ -25,6 +25,7 @@ typedef struct dlock_conn {
 	redisContext *redis;
 	struct ssl_st *tls; /* owned by `redis` */
 	bool unsent;        /* bytes are left to write */
+	size_t partial;     /* so much has come of an answer that is not complete */
 	int greetings;      /* replies to AUTH and SELECT still to come */
 	dlock_nanos connect_deadline;
 	dlock_nanos patience; /* a bound for the server's timeouts, for who cannot wait so long */

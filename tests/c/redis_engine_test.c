@@ -600,6 +600,44 @@ static void test_fencing(void)
 	client_free(&c);
 }
 
+/* What the fence can only be where somebody has meddled with it: a script cannot count on from there. */
+static void test_fencing_impossible(void)
+{
+	static const char *const fences[] = { "9007199254740991", "9007199254740992", "9223372036854775807", "1e300", "1e999", "inf" };
+	client c = client_of(&server, READ_TIMEOUT);
+
+	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
+		server_do(&server, "SET " DLOCK_FENCE_KEY " %s", fences[i]);
+		for (int again = 0; again < 2; again++) {
+			dlock_claim *claim = claim_on(&c, "impossible", 60000);
+			check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "fenc") && left_ms(claim) == 0,
+				"a fence of %s: %s", fences[i], c.error.message);
+			dlock_claim_free(claim);
+			check(eventually_nobody(&server, "impossible"), "nothing is left of it");
+		}
+	}
+	server_do(&server, "SET " DLOCK_FENCE_KEY " 9007199254740990");
+	check(next_token(&c, "impossible") == INT64_C(9007199254740991), "the last one possible");
+	client_free(&c);
+}
+
+/* A time to live that is no lease time of anybody's. */
+static void test_endless_key(void)
+{
+	static const char *const times[] = { "9223370000000000000", "9223372036854", "9223372036855", "31536000001" };
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "endless", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		server_do(&server, "PEXPIRE " PREFIX "endless %s", times[i]);
+		check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "%s ms: held (%s)", times[i], c.error.message);
+		check(left_ms(claim) > 300LL * 24 * 3600 * 1000 && left_ms(claim) < 366LL * 24 * 3600 * 1000, "for not quite a year (%ld)", left_ms(claim));
+	}
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
 static void test_fencing_keeps_up(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -742,7 +780,8 @@ int main(int argc, char **argv)
 		{ "scripts loaded once", test_scripts_loaded_once }, { "tiny ttl", test_tiny_ttl }, { "timeouts", test_timeouts },
 		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "old grant", test_old_grant }, { "contention", test_contention },
 		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
-		{ "fencing", test_fencing }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },
+		{ "fencing", test_fencing }, { "fencing impossible", test_fencing_impossible },
+		{ "endless key", test_endless_key }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },
 		{ "next look, legacy", test_next_look_legacy }, { "legacy", test_legacy },
 		{ "legacy handed over", test_legacy_handed_over },
 	};
