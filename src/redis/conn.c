@@ -205,6 +205,7 @@ static bool open_connection(dlock_conn *conn)
 static bool append(dlock_conn *conn, dlock_call *call)
 {
 	call->sent_at = dlock_now();
+	call->first_sent_at = call->sent ? call->first_sent_at : call->sent_at;
 	call->sent = true;
 	conn->unsent = true;
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
