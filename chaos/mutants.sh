@@ -4,8 +4,9 @@
 # mutant NAME CLASS SECONDS "what is broken" FILE 'perl substitution' [FILE 'perl substitution' …]
 # SECONDS is how long it may take at the most. A substitution that finds nothing to change is an error.
 
-# Not here: a grant of an earlier request that is taken up. Its holder hears at once that it is none, so chance takes too long;
-# a C test tells (redis_engine, "old grant"), and the model of the hand-over (TAKE_ANY_GRANT).
+# Not here: a grant of an earlier request that is taken up, and one that counts from the second sending of a request. Their holders
+# hear at once that they are none, so chance takes long;
+# C tests tell (redis_engine, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, COUNT_FROM_REPEAT).
 all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
 		src/redis/lua/release.lua 's/return redis\.call\(.GET., lock\) == ARGV\[1\] and redis\.call\(.DEL., lock\) or 0/return redis.call("DEL", lock)/' \
