@@ -14,7 +14,7 @@ role_of() {
 # What a source package needs; what only a checkout needs (CI, scripts, demo, pictures) stays out.
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
-		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/|examples/seckill/screenshots/)' | while IFS= read -r file; do
+		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/|load/|examples/seckill/screenshots/)' | while IFS= read -r file; do
 		[ -e "$file" ] && printf '   <file name="%s" role="%s"/>\n' "$file" "$(role_of "$file")"
 	done
 }

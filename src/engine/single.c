@@ -145,7 +145,7 @@ static bool take_up(single_claim *claim, const dlock_grant *grant)
 	dlock_claim *base = &claim->base;
 	dlock_nanos deadline = claim->asked + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
-	if (grant->fencing_token <= 0 || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
+	if (!dlock_is_fencing_token(grant->fencing_token) || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
 	claim->taking_up = dlock_call_extend(claim_keys(base), base->token, base->ttl);
@@ -285,7 +285,7 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 	drop_taking_up((single_claim *) claim);
 	int64_t pttl = dlock_call_integer(call, engine->conn, error);
 	if (pttl > 0) {
-		dlock_nanos left = pttl * DLOCK_MS;
+		dlock_nanos left = dlock_lease_left(pttl);
 		claim->deadline = call->sent_at + left - dlock_drift(left);
 		claim->state = DLOCK_CLAIM_HELD;
 	}
