@@ -13,6 +13,8 @@ packages=(
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	iproute2                                               # a host that vanishes, in network namespaces
 	spin valgrind procps openssl
+	duktape                                                # runs config.w32
+	${DLOCK_TEST_REDIS_SERVER:-} # to test with in place of redis-server; the package has the program's name
 )
 
 # Prints those of the packages that are not installed. A metapackage such as php-dev counts as installed where
@@ -28,7 +30,7 @@ missing_packages() {
 
 service_units() {
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
-		awk '$1 == "installed" && $2 ~ /^(redis-server|php[0-9.]+-fpm)$/ { print $2 ".service" }'
+		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|php[0-9.]+-fpm)$/ { print $2 ".service" }'
 }
 
 # invoke-rc.d asks this script before it starts a service. One that is there already is the administrator's word.
@@ -66,7 +68,7 @@ main() {
 	echo "install-deps: installing" $missing
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo > /dev/null || { echo "install-deps: needs root, to apt-get install" $missing >&2; return 1; }
-		exec sudo "$0"
+		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER:-}" "$0"
 	fi
 	services=$(service_units)
 	forbid_service_starts
