@@ -62,12 +62,11 @@ tarball_is_complete() {
 
 # ---- in the chroot: what is called there --------------------------------------------------------------------------------
 
-# What the README says that is needed; and the servers, for the example and the tests.
+# The packages that the README names; and pecl, composer, and servers for the example and the tests.
 inside_prepare() {
 	apt-get -qq update
-	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends \
-		php-dev libhiredis-dev libzookeeper-mt-dev pkg-config \
-		php-cli php-pear composer redis-server zookeeper default-jre-headless procps
+	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@"
+	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends php-pear composer redis-server zookeeper default-jre-headless
 	mkdir /srv/before && cp -a "$(php-config --extension-dir)" /srv/before/
 }
 
@@ -168,7 +167,7 @@ test_release() {
 	local release=$1
 	root=$work/$release.root
 	fresh_chroot "$release"
-	check "$release: the README's packages can be installed" inside inside_prepare || return 0
+	check "$release: the README's packages can be installed" inside inside_prepare "${packages[@]}" || return 0
 	cp -a "$root"/var/cache/apt/archives/*.deb "$work/$release.archives/"
 	check "$release: pecl install, without questions" inside inside_install "$tarball" || return 0
 	check "$release: its version is $version" inside inside_version "$version" || true
@@ -194,6 +193,7 @@ main() {
 	command -v pecl > /dev/null || install_on_this_machine php-pear php-xml
 	version=$(sed -nE 's/^#define PHP_DLOCK_VERSION "(.*)"$/\1/p' php_dlock.h)
 	tarball=dlock-$version.tgz
+	read -ra packages < <(sed -n 's/^apt-get install //p' README.md)
 
 	check "pecl package" make_tarball && check "the tarball is complete" tarball_is_complete || set --
 	for release; do test_release "$release"; done
