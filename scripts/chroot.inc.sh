@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Debian in a chroot, made by debootstrap, for scripts that test there. To be sourced; $0 names the script in messages.
 
 die() { echo "$(basename "$0" .sh): $*" >&2; exit 1; }
@@ -66,10 +67,10 @@ in_chroot_as_first() {
 }
 
 # in_chroot DIR COMMAND …: with mounts, processes, /tmp and /run of its own, which end with it, in whatever way this shell ends.
-# With own_network=1 it has no network but its own 127.0.0.1.
+# With own_network=1 in the environment it has no network but its own 127.0.0.1.
 in_chroot() {
 	export -f in_chroot_as_first
 	# shellcheck disable=SC2016 # for the inner shell
-	own_network=${own_network-} setpriv --pdeathsig KILL unshare --mount --pid ${own_network:+--net} --fork --kill-child -- \
+	setpriv --pdeathsig KILL unshare --mount --pid ${own_network:+--net} --fork --kill-child -- \
 		bash -c 'set -euo pipefail; in_chroot_as_first "$@"' _ "$@"
 }

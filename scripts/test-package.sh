@@ -155,12 +155,20 @@ remove_chroot() {
 # inside FUNCTION ARGUMENT …: one of the functions above, in the chroot.
 inside() {
 	{ echo 'set -euo pipefail'; declare -f "$1"; echo '"$@"'; } > "$root/srv/run.sh"
-	in_chroot "$root" bash /srv/run.sh "$@"
+	in_chroot "$root" bash /srv/run.sh "$@" 8>&- & # so that a signal to this shell does not wait for it
+	wait $!
 }
 
 # Here, 127.0.0.1 and all its ports are its own.
 inside_alone() {
 	own_network=1 inside "$@"
+}
+
+clean_up() {
+	local pids
+	pids=$(jobs -p)
+	[ -z "$pids" ] || { kill -KILL "$pids" && wait "$pids"; } 2> /dev/null || true
+	remove_chroot
 }
 
 test_release() {
@@ -185,7 +193,7 @@ main() {
 	mkdir -p "$work"
 	exec 8> "$work.lock"
 	flock 8 # one at a time
-	trap remove_chroot EXIT
+	trap clean_up EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	trap 'exit 129' HUP
