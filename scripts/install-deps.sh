@@ -14,8 +14,9 @@ packages=(
 	iproute2                                               # a host that vanishes, in network namespaces
 	spin valgrind procps openssl
 	duktape                                                # runs config.w32
-	${DLOCK_TEST_REDIS_SERVER:-} # to test with in place of redis-server; the package has the program's name
 )
+# To test with in place of redis-server. The package has the program's name.
+[ -z "${DLOCK_TEST_REDIS_SERVER-}" ] || packages+=("$DLOCK_TEST_REDIS_SERVER")
 
 # Prints those of the packages that are not installed. A metapackage such as php-dev counts as installed where
 # php8.2-dev (any version) is.
@@ -68,7 +69,7 @@ main() {
 	echo "install-deps: installing" $missing
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo > /dev/null || { echo "install-deps: needs root, to apt-get install" $missing >&2; return 1; }
-		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER:-}" "$0"
+		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER-}" "$0"
 	fi
 	services=$(service_units)
 	forbid_service_starts
