@@ -73,7 +73,9 @@ inside_prepare() {
 inside_install() {
 	# Nobody is there to answer a question.
 	pecl install "/srv/$1" < /dev/null | tee /srv/pecl-install.out
-	! grep -nE '\] ?: *$|\[[a-z]+\] :' /srv/pecl-install.out
+	if grep -E '\[.*\] : ' /srv/pecl-install.out; then
+		return 1
+	fi
 	[ -f "$(php-config --extension-dir)/dlock.so" ]
 	echo extension=dlock.so > "$(php-config --ini-dir)/20-dlock.ini"
 	php --ri dlock
