@@ -14,8 +14,11 @@ packages=(
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	iproute2 nftables                                      # hosts that vanish and packets that get lost, in network namespaces
 	spin valgrind procps openssl
+	duktape                                                # runs config.w32
 	"$@"
 )
+# To test with in place of redis-server. The package has the program's name.
+[ -z "${DLOCK_TEST_REDIS_SERVER-}" ] || packages+=("$DLOCK_TEST_REDIS_SERVER")
 
 # Prints those of the packages that are not installed. A metapackage such as php-dev counts as installed where
 # php8.2-dev (any version) is.
@@ -30,7 +33,7 @@ missing_packages() {
 
 service_units() {
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
-		awk '$1 == "installed" && $2 ~ /^(redis-server|nginx|php[0-9.]+-fpm)$/ { print $2 ".service" }'
+		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|nginx|php[0-9.]+-fpm)$/ { print $2 ".service" }'
 }
 
 # invoke-rc.d asks this script before it starts a service. One that is there already is the administrator's word.
@@ -68,7 +71,7 @@ main() {
 	echo "install-deps: installing" $missing
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo > /dev/null || { echo "install-deps: needs root, to apt-get install" $missing >&2; return 1; }
-		exec sudo "$0" "$@"
+		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER-}" "$0" "$@"
 	fi
 	services=$(service_units)
 	forbid_service_starts

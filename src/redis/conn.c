@@ -222,13 +222,22 @@ static bool append_words(dlock_conn *conn, const char *verb, const char *first, 
 
 static void lost(dlock_conn *conn, const char *what);
 
+static void input_or_output_failed(dlock_conn *conn)
+{
+	char reason[200];
+
+	dlock_tls_explain(conn->tls, conn->redis->errstr, reason, sizeof reason);
+	lost(conn, reason);
+}
+
 static void flush(dlock_conn *conn)
 {
 	int done = 0;
 
 	if (conn->unsent) {
+		dlock_tls_prepare(conn->tls);
 		if (redisBufferWrite(conn->redis, &done) != REDIS_OK) {
-			lost(conn, conn->redis->errstr);
+			input_or_output_failed(conn);
 			return;
 		}
 		conn->unsent = !done;
@@ -273,6 +282,11 @@ static void become_ready(dlock_conn *conn)
 	flush(conn);
 }
 
+static bool is_greeted(const dlock_conn *conn)
+{
+	return conn->state == DLOCK_CONN_GREETING && conn->greetings == 0 && !dlock_tls_handshaking(conn->tls);
+}
+
 static void greet(dlock_conn *conn)
 {
 	const dlock_server *server = conn->server;
@@ -285,6 +299,8 @@ static void greet(dlock_conn *conn)
 		return;
 	}
 	conn->state = DLOCK_CONN_GREETING;
+	/* Somebody is there. Who is in a hurry would not be sooner with another connection: it would have to begin anew. */
+	conn->connect_deadline += server->connect_timeout - connect_timeout(conn);
 	if (server->password && server->user) {
 		good = append_words(conn, "AUTH", server->user, server->password);
 	} else if (server->password) {
@@ -296,10 +312,11 @@ static void greet(dlock_conn *conn)
 	}
 	if (!good) {
 		fail(conn, "out of memory");
-	} else if (conn->greetings == 0) {
+		return;
+	}
+	flush(conn);
+	if (is_greeted(conn)) {
 		become_ready(conn);
-	} else {
-		flush(conn);
 	}
 }
 
@@ -307,11 +324,8 @@ static void greet(dlock_conn *conn)
 static void lost(dlock_conn *conn, const char *what)
 {
 	bool again = conn->state == DLOCK_CONN_READY;
-	const char *distrust = dlock_tls_distrust(conn->tls);
-	char reason[256]; /* `what` may belong to the context that is about to go */
 
-	snprintf(reason, sizeof reason, "%s%s", distrust ? "TLS: the certificate is refused: " : "", distrust ? distrust : what);
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, reason);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
 	end_connection(conn, again);
 	if (again && conn->count > 0) {
 		open_connection(conn);
@@ -402,33 +416,36 @@ static bool is_open(const dlock_conn *conn, unsigned long opened)
 	return conn->opened == opened && conn->state >= DLOCK_CONN_GREETING;
 }
 
-/* Reads what is there. */
+/* Reads what is there. With TLS, too, poll() tells of whatever this leaves: OpenSSL takes one record at a time off the socket,
+ * and hiredis asks for 16 KiB, the most that a record can hold. */
 static void receive(dlock_conn *conn)
 {
 	unsigned long opened = conn->opened;
+	size_t before = conn->redis->reader->len;
 	void *reply;
 
+	dlock_tls_prepare(conn->tls);
+	if (redisBufferRead(conn->redis) != REDIS_OK) {
+		input_or_output_failed(conn);
+		return;
+	}
+	conn->partial += conn->redis->reader->len - before;
 	do {
-		size_t before = conn->redis->reader->len;
-		if (redisBufferRead(conn->redis) != REDIS_OK) {
-			lost(conn, conn->redis->errstr);
+		if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
+			fail(conn, conn->redis->errstr);
 			return;
 		}
-		conn->partial += conn->redis->reader->len - before;
-		do {
-			if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
-				fail(conn, conn->redis->errstr);
-				return;
-			}
-			if (reply) {
-				conn->partial = 0;
-				take_reply(conn, reply);
-			} else if (conn->partial > LONGEST_ANSWER) {
-				fail(conn, "an answer without end");
-				return;
-			}
-		} while (reply && is_open(conn, opened));
-	} while (is_open(conn, opened) && dlock_tls_pending(conn->tls));
+		if (reply) {
+			conn->partial = 0;
+			take_reply(conn, reply);
+		} else if (conn->partial > LONGEST_ANSWER) {
+			fail(conn, "an answer without end");
+			return;
+		}
+	} while (reply && is_open(conn, opened));
+	if (is_open(conn, opened) && is_greeted(conn)) {
+		become_ready(conn);
+	}
 	if (is_open(conn, opened)) {
 		flush(conn);
 	}
@@ -509,7 +526,9 @@ void dlock_conn_expire(dlock_conn *conn)
 		return;
 	}
 	if (conn->state != DLOCK_CONN_READY) {
-		describe_timeout(conn, "no connection", connect_timeout(conn));
+		bool accepted = conn->state == DLOCK_CONN_GREETING;
+		describe_timeout(conn, dlock_tls_handshaking(conn->tls) ? "no TLS" : "no connection",
+			accepted ? conn->server->connect_timeout : connect_timeout(conn));
 		end_connection(conn, false);
 		return;
 	}
