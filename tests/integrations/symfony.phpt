@@ -176,6 +176,15 @@ fails(LockAcquiringException::class, '*', fn () => (new LockFactory($store))->cr
 $zk = zk_raw();
 $zk->deleteAll("/locks/$key");
 same(true, (new LockFactory($store))->createLock((string) $key)->acquire(), 'acquire() of what somebody deleted');
+$server = zk_private();
+$factory = new LockFactory(new DlockStore(new ZkLock($server->hosts(), sessionTimeout: 2)));
+[$lock, $other] = [$factory->createLock('x', 100), $factory->createLock('y', 100)];
+same([true, true], [$lock->acquire(), $other->acquire()], 'acquire() with a server of its own');
+$server->pause();
+wait_for(fn () => !$lock->isAcquired(), 30, 'the end of the session');
+fails(LockConflictedException::class, '*', fn () => $lock->refresh(), 'refresh() after the session, known to be lost');
+fails(LockConflictedException::class, '*', fn () => $other->refresh(), 'refresh() after the session');
+$server->resume();
 
 // ---- errors ----
 fails(InvalidTtlException::class, '*greater than 0, not 0*', fn () => new DlockStore($manager(), 0));
