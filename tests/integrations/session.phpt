@@ -37,6 +37,7 @@ foreach ($handlers as $handler => $ini) {
         pause((float) ($_GET["time"] ?? 0));
         $_SESSION["n"] = $n;
         match ($_GET["end"] ?? "") {
+            "close" => session_write_close() && touch($_GET["closed"] . ".done") && wait_for(fn () => !file_exists($_GET["closed"]), 60, "the other request"),
             "regenerate" => session_regenerate_id(true),
             "fatal" => eval("abstract class A { abstract function f(); } class B extends A {}"),
             "lose" => (function () use ($locks) {
@@ -104,6 +105,16 @@ foreach ($handlers as $handler => $ini) {
     unlink($gate);
     same([$session, $n + 1], json_decode($fpm->request($script, ['id' => $session]), true), "$handler: after a request was killed");
     $killed->abort();
+
+    // A request that closes its session, and goes on.
+    touch("$gate-closed");
+    $long = $fpm->send($script, ['id' => $session, 'end' => 'close', 'closed' => "$gate-closed"]);
+    wait_for(fn () => file_exists("$gate-closed.done"), 30, 'the session to be closed');
+    same([$session, $n + 3], json_decode($fpm->request($script, ['id' => $session]), true), "$handler: after a session was closed");
+    unlink("$gate-closed");
+    same([$session, $n + 2], json_decode($long->response(), true), "$handler: the request that closed it");
+    unlink("$gate-closed.done");
+    $n += 2;
 
     // Another id: the old one is gone, the new one free.
     [$new, $n] = json_decode($fpm->request($script, ['id' => $session, 'end' => 'regenerate']), true);
