@@ -15,6 +15,9 @@ $replica = redis_private(["replicaof 127.0.0.1 $master->port", 'repl-diskless-sy
 $redis = $master->raw();
 wait_for(fn () => str_contains($redis->cmd('INFO', 'replication'), 'state=online'), 30, 'the replica');
 finds(['replica' => 'problem'], [$replica->dsn()], 'a replica');
+$replica->raw()->cmd('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '&*', '+@all', '-info');
+$texts = finds(['refuses' => 'problem', 'unseen' => 'note'], [str_replace('//', '//blind:secret@', $replica->dsn())], 'a replica that does not say so');
+holds(str_contains($texts['refuses'] ?? '', 'It is a replica'), 'a replica that does not say so', $texts);
 $replica->raw()->cmd('CONFIG', 'SET', 'replica-read-only', 'no');
 finds(['replica' => 'problem'], [$replica->dsn()], 'a replica that can be written to');
 $texts = finds(['replicas' => 'warning'], [$master->dsn()], 'a master');

@@ -73,6 +73,12 @@ wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stat
 $texts = finds(['eviction' => 'problem'], [$server->dsn()], 'evictions');
 holds((bool) preg_match('/allkeys-random, \d+ evicted so far/', $texts['eviction'] ?? ''), 'how many were evicted', $texts);
 
+// What nobody thought of: the extension itself says what is wrong.
+$other = redis_private(array_map(fn ($name, $value) => "$name $value", array_keys(KEPT), KEPT));
+$other->raw()->cmd('LPUSH', 'dlock:fence', 'x');
+$texts = finds(['trial' => 'problem'], [$other->dsn()], 'a key of another type');
+holds(str_contains($texts['trial'] ?? '', 'WRONGTYPE'), 'a key of another type', $texts);
+
 // Bound to an address that no machine here has: Redis goes on without it, so that nobody is let in for this test.
 $settings = array_map(fn ($name, $value) => "$name $value", array_keys(KEPT), KEPT);
 $open = redis_private([...$settings, 'bind 127.0.0.1 -192.0.2.77', 'protected-mode no']);
