@@ -16,6 +16,7 @@ $refuses = function (array $arguments, string $reason) {
     holds(fnmatch("dlock-doctor: $reason\n", $run->errors), $reason, $run->errors);
 };
 $refuses(['--no-such'], 'there is no option --no-such; see --help');
+$refuses(['-h'], 'there is no option -h; see --help');
 $refuses(['--json=1'], '--json takes no value');
 $refuses(['--ttl'], '--ttl needs a value');
 $refuses(['--ttl=long', redis_server()], '--ttl must be a number, 0.001 or greater');

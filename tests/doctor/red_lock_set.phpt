@@ -27,6 +27,7 @@ finds(['even-servers' => 'note'], $dsns, 'four');
 $near = array_map(fn (PrivateRedis $server) => $server->dsn(), array_values($set));
 finds(['one-host' => 'warning'], array_slice($near, 0, 3), 'all on one host');
 finds(['one-host' => 'warning'], [$near[0], $near[1], $dsns[2]], 'most on one host');
+finds(['even-servers' => 'note'], [$near[0], $near[1], $dsns[2], $dsns[3]], 'no majority on one host');
 finds([], [$near[0], $dsns[1], $dsns[2]], 'one each');
 
 // The same one.
@@ -82,7 +83,10 @@ finds(['restarted' => 'problem'], [$dsns[0], $dead(3), $dsns[2], '--ignore=unrea
 $set[3]->restart();
 finds(['restarted' => 'problem'], $three, 'two of three are young');
 $set[2]->restart();
-finds([], $three, 'all are young', '-d dlock.restart_guard=3600');
+$guard = '-d dlock.restart_guard=3600';
+finds([], $three, 'all are young', $guard);
+finds([], [$dsns[0], $dsns[1], $dsns[3]], 'all are young, one older than the others', $guard);
+finds(['restarted' => 'problem'], [$dsns[0], $dead(3), $dsns[2], '--ignore=unreachable'], 'two are young, and one may be old', $guard);
 echo "done\n";
 ?>
 --EXPECT--

@@ -52,19 +52,24 @@ $texts = finds(['unreachable' => 'problem'], [$hosts], 'a stopped server');
 holds(str_contains($texts['unreachable'] ?? '', 'does not answer within 5 s'), 'a stopped server', $texts);
 $single->resume();
 
-// One that shows nothing, has little room, and gives sessions of less than two ticks to who asks for them.
-$closemouthed = zk_private(['tickTime' => 500, 'minSessionTimeout' => 600, 'maxClientCnxns' => 3]);
-finds(['ticks' => 'problem', 'standalone' => 'note'], [$closemouthed->hosts(), '--ttl=0.8'], 'less than two ticks');
-finds(['standalone' => 'note'], [$closemouthed->hosts(), '--ttl=1'], 'two ticks');
-$full = array_map(fn () => $closemouthed->raw(), range(1, 3));
-$texts = finds(['unreachable' => 'problem'], [$closemouthed->hosts()], 'a full server');
+// One that has little room, and gives sessions of less than two ticks to who asks for them.
+putenv('JAVA_TOOL_OPTIONS=-Dzookeeper.DigestAuthenticationProvider.superDigest=super:' . base64_encode(sha1('super:secret', true)));
+$small = zk_private(['tickTime' => 500, 'minSessionTimeout' => 600, 'maxClientCnxns' => 3]);
+finds(['ticks' => 'problem', 'standalone' => 'note'], [$small->hosts(), '--ttl=0.8'], 'less than two ticks');
+finds(['standalone' => 'note'], [$small->hosts(), '--ttl=1'], 'two ticks');
+$full = array_map(fn () => $small->raw(), range(1, 3));
+$texts = finds(['unreachable' => 'problem'], [$small->hosts()], 'a full server');
 holds(str_contains($texts['unreachable'] ?? '', 'maxClientCnxns'), 'a full server', $texts);
 foreach ($full as $session) {
     $session->close();
 }
 
-// Two that know nothing of each other.
-finds(['not-one-ensemble' => 'problem'], ["$hosts,{$closemouthed->hosts()}"], 'two servers, not one ensemble');
+// Two that know nothing of each other; and one that does not tell whom it knows.
+finds(['not-one-ensemble' => 'problem'], ["$hosts,{$small->hosts()}"], 'two servers, not one ensemble');
+$zk = $small->raw();
+$zk->auth('digest', 'super:secret');
+$zk->setAcl('/zookeeper/config', [['perms' => 31, 'scheme' => 'auth', 'id' => '']]);
+finds(['unseen' => 'note'], [$small->hosts()], 'a server that does not tell');
 echo "done\n";
 ?>
 --EXPECT--
