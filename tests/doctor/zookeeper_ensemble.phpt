@@ -74,6 +74,15 @@ $run = new DoctorRun([$hosts, '--ignore=unseen']);
 holds((bool) preg_match('/^All is well: ZkLock on 3 servers, ZooKeeper [\d.]+, led by 127.0.0.1:\d+, round trips/', $run->output), 'one line', $run->output);
 finds(['unseen' => 'note', 'one-of-many' => 'warning'], [$addresses[1]], 'one of three');
 finds(['unseen' => 'note'], ["$addresses[0],$addresses[2]"], 'two of three');
+
+// Two, and members of either.
+[$two, $pair] = ensemble(2, 2);
+finds(['few-servers' => 'warning'], [implode(',', $two), '--ignore=unseen'], 'two');
+finds(['not-one-ensemble' => 'problem'], ["$addresses[0],$two[1]", '--ignore=unseen'], 'two ensembles');
+finds(['not-one-ensemble' => 'problem'], [zk_hosts() . ",$two[1]", '--ignore=unseen'], 'one by itself and one of an ensemble');
+array_map(stop(...), $pair);
+
+// Members that are down.
 stop($processes[0]);
 wait_for(fn () => !thrown_by(fn () => zk_raw("$addresses[1],$addresses[2]")->close()), 60, 'the others to go on');
 finds(['unseen' => 'note', 'unreachable' => 'warning'], [$hosts], 'one is down');
@@ -82,10 +91,6 @@ wait_for(fn () => str_contains(zk_ask('srvr', $addresses[2]), 'not currently ser
 $texts = finds(['unreachable' => 'problem'], [$hosts], 'two are down');
 holds(str_contains($texts['unreachable'] ?? '', "$addresses[2] no session there: it is not serving requests, since its ensemble has no majority"), 'two are down', $texts);
 stop($processes[2]);
-
-[$addresses, $processes] = ensemble(2, 2);
-finds(['few-servers' => 'warning'], [implode(',', $addresses), '--ignore=unseen'], 'two');
-array_map(stop(...), $processes);
 
 [$addresses, $processes] = ensemble(4, 3);
 finds(['even-servers' => 'note'], [implode(',', $addresses), '--ignore=unseen'], 'four');
