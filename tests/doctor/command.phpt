@@ -62,18 +62,25 @@ $server->raw();
 $redis = new RedisRaw($server->address(), 'secret');
 $redis->cmd('CONFIG', 'SET', 'maxmemory', '1gb');
 $redis->cmd('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
-$run = new DoctorRun(['--workers=4000', $dsn]);
+$run = new DoctorRun(['--workers=4000', $dsn], environment: ['NO_COLOR' => '', 'TERM' => 'xterm']);
 same(2, $run->status, 'exit status');
 $pattern = '/^problem: 127\.0\.0\.1:\d+: evicts .* \[eviction\]\n    .*\nwarning: .* \[maxclients\]\n    .*\nnote: .* \[persistence\]\n    .*\n'
     . '1 problem, 1 warning, 1 note: DistributedLock on 127\.0\.0\.1:\d+, Redis [\d.]+, round trips from .*\.\n$/';
 holds((bool) preg_match($pattern, $run->output), 'the text', $run->output);
 holds(!str_contains($run->output, "\e["), 'no colours where nobody looks');
 
+// What is the same of several servers is said once.
+$both = array_map(fn (int $i) => "redis://:surplus@" . redis_addresses()[$i], [0, 1]);
+$run = new DoctorRun([...$both, '--ignore=few-servers']);
+same(1, substr_count($run->output, 'refuses the login'), 'the same of two servers');
+holds(str_starts_with($run->output, 'problem: ' . redis_addresses()[0] . ', ' . redis_addresses()[1] . ': refuses'), 'the same of two servers', $run->output);
+same(2, count(doctor([...$both, '--ignore=few-servers'])->findings()), 'the same of two servers, for programs');
+
 // Colours on a terminal, unless they are not wanted.
 $command = escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . ' ' . php_options() . ' ' . escapeshellarg(DOCTOR) . ' ' . escapeshellarg($dsn);
 $on_terminal = fn (string $environment) => (string) shell_exec("env $environment script -qec " . escapeshellarg($command) . ' /dev/null < /dev/null');
-holds(str_contains($on_terminal('-u NO_COLOR'), "\e[1;31mproblem\e[0m: "), 'colours on a terminal');
-foreach (['NO_COLOR=1', '-u NO_COLOR TERM=dumb'] as $environment) {
+holds(str_contains($on_terminal('-u NO_COLOR TERM=xterm'), "\e[1;31mproblem\e[0m: "), 'colours on a terminal');
+foreach (['NO_COLOR=1 TERM=xterm', '-u NO_COLOR TERM=dumb'] as $environment) {
     $text = $on_terminal($environment);
     holds(str_contains($text, 'problem: ') && !str_contains($text, "\e["), "no colours with $environment", $text);
 }
