@@ -19,7 +19,7 @@ $good = 'app:' . rawurlencode(SECRET) . '@';
 // Every way to write the specification.
 $json = fn (array $spec) => json_encode($spec, JSON_THROW_ON_ERROR);
 $array = ['host' => '127.0.0.1', 'port' => $server->port];
-foreach ([$dsn($good), $dsn($good, '/3'), $dsn($good, '?db=3&read_timeout=5'), $dsn(':only-the-default-user@'), $json($array + ['auth' => ['app', SECRET]]),
+foreach ([$dsn($good), $dsn(str_replace('%40', '@', $good)), $dsn($good, '/3'), $dsn($good, '?db=3&read_timeout=5'), $dsn(':only-the-default-user@'), $json($array + ['auth' => ['app', SECRET]]),
     $json($array + ['auth' => ['user' => 'app', 'pass' => SECRET], 'database' => 2]), $json($array + ['auth' => 'only-the-default-user', 'ssl' => false]),
     $json($array + ['auth' => ['only-the-default-user'], 'connectTimeout' => 2.5, 'readTimeout' => 0])] as $spec) {
     finds([], [$spec], $spec);

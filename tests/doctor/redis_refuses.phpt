@@ -18,14 +18,14 @@ $refuses = function (string $advice) use ($server) {
 finds(['persistence' => 'warning'], [$server->dsn()], 'before');
 
 $redis->cmd('CONFIG', 'SET', 'min-replicas-to-write', 1);
-$refuses('min-replicas-to-write');
+$refuses('see min-replicas-to-write');
 $redis->cmd('CONFIG', 'SET', 'min-replicas-to-write', 0);
 
 $redis->cmd('SET', 'x', 'y');
 exec('rm -rf ' . escapeshellarg($server->dir));
 $redis->cmd('BGSAVE');
 wait_for(fn () => str_contains($redis->cmd('INFO', 'persistence'), 'rdb_last_bgsave_status:err'), 20, 'the save to fail');
-$refuses('stop-writes-on-bgsave-error');
+$refuses('mend that, or see stop-writes-on-bgsave-error');
 $redis->cmd('CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'no');
 finds(['persistence' => 'warning'], [$server->dsn()], 'after');
 
@@ -34,7 +34,7 @@ $redis->send('EVAL', 'while true do end', 0);
 $other = $server->raw();
 wait_for(fn () => str_starts_with((string) thrown_by(fn () => $other->cmd('PING'))?->getMessage(), 'Redis: BUSY'), 20, 'the script to take too long');
 $texts = finds(['refuses' => 'problem'], [$server->dsn()], 'a script');
-holds(str_contains($texts['refuses'] ?? '', 'SCRIPT KILL'), 'a script: what to do', $texts);
+holds(str_contains($texts['refuses'] ?? '', 'see SCRIPT KILL'), 'a script: what to do', $texts);
 echo "done\n";
 ?>
 --EXPECT--
