@@ -50,7 +50,7 @@ holds((bool) preg_match('/is Redis [\d.]+\. .* 99.0.0 or later/', $texts['versio
 $texts = finds(['extension' => 'warning'], $redis, 'another extension', '', $demanding('VERSION', '99.0.0'));
 holds(str_contains($texts['extension'] ?? '', 'has dlock ' . Dlock\VERSION . ', and this script is of 99.0.0'), 'another extension', $texts);
 $zookeeper = [zk_hosts(), '--ignore=standalone'];
-finds([], $zookeeper, 'ZooKeeper');
+finds([], $zookeeper, 'ZkLock');
 finds(['version' => 'problem'], $zookeeper, 'an old ZooKeeper', '', $demanding('LEAST_ZOOKEEPER', '99.0.0'));
 finds(['containers' => 'warning'], $zookeeper, 'a ZooKeeper without containers', '', $demanding('ZOOKEEPER_WITH_CONTAINERS', '99.0.0'));
 
