@@ -3,8 +3,9 @@
  *
  *   DLOCK_CHAOS_PHP='options of PHP that load the extension' php chaos.php CLASS SECONDS SEED DIR [FLAGS]
  *
- * FLAGS, with commas: "forget": Redis servers are restarted without their data as well. "counter-example": nothing but that, on
- * one server. "until": end at the first violation. The last line is "N passed, N failed". */
+ * FLAGS, with commas: "forget": Redis servers are restarted without their data as well. "restart": nothing but that, on
+ * one server. "fail-over": nothing but that, from one server to its replica. "until": end at the first violation. The last line
+ * is "N passed, N failed". */
 declare(strict_types=1);
 
 ini_set('memory_limit', '-1');
@@ -38,15 +39,19 @@ final class Run
         $this->journal = new Journal("$dir/runner.jsonl");
         $this->recordServer = new RedisProcess("$dir/record", ['save ""', 'appendonly no']);
         $this->servers = match ($class) {
-            'DistributedLock' => new RedisServers(1, $dir),
+            'DistributedLock' => $this->has('fail-over') ? new RedisServers(2, $dir, true) : new RedisServers(1, $dir),
             'RedLock' => new RedisServers(5, $dir),
             'ZkLock' => new ZooKeeperServers($dir),
         };
         $config = ['class' => $class, 'servers' => $this->servers->specifications(), 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed];
         $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers->specifications(true));
-        $only = $this->has('counter-example') ? ['server restart without data'] : null;
-        $this->nemesis = new Nemesis($seed, $this->servers, $this->crew, self::CLIENTS, $this->journal,
-            $this->has('forget') || $only ? ['forget'] : [], $only, self::INTERVAL[$class]);
+        $special = match (true) {
+            $this->has('fail-over') => 'server fail-over',
+            $this->has('forget'), $this->has('restart') => 'server restart without data',
+            default => null,
+        };
+        $this->nemesis = new Nemesis($seed, $this->servers, $this->crew, self::CLIENTS, $this->journal, $special,
+            $this->has('fail-over') || $this->has('restart'), self::INTERVAL[$class]);
     }
 
     /** False: a violation was found on the way. */
@@ -58,6 +63,7 @@ final class Run
             $this->crew->reap();
             $this->crew->fill();
             $this->nemesis->tick();
+            $this->servers->check();
             $this->servers->links()->runs() || throw new RuntimeException("the proxy ended: see $this->dir/proxy.log");
             usleep(10_000);
             if ($this->has('until') && nanoseconds() - $checked > 3e9) {
@@ -109,6 +115,9 @@ final class Run
                 $this->journal->write('record', ['r' => $resource, 'entry' => $entry]);
             }
             $this->journal->write('value', ['r' => $resource, 'value' => $record->value($resource)]);
+        }
+        foreach ($record->strangers() as $key) {
+            $this->journal->write('left', ['what' => "$key on the record's server", 'after' => 0]);
         }
         $history = History::read($this->dir);
         $found = violations($history, $whole ? null : SAFETY);

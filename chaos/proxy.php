@@ -141,7 +141,8 @@ final class Proxy
             return;
         }
         $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
-        $server = @stream_socket_client("tcp://{$this->targets[$link]}", $code, $message, 0.2, context: $context);
+        // Not waited for: the packets may be lost, and the other links go on.
+        $server = @stream_socket_client("tcp://{$this->targets[$link]}", $code, $message, 0.2, STREAM_CLIENT_CONNECT | STREAM_CLIENT_ASYNC_CONNECT, $context);
         if (!$server) {
             fclose($client);
             return;

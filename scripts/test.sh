@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests everything: installs what is missing, builds, starts private servers, runs the C unit tests and the .phpt tests
-# against them, and stops them. The last line is the result: "N passed, N failed". What passes is counted, not listed; at the
-# end it says how the failed tests differ from what was expected. All the rest is in build/last-logs.
+# against them, has the locks under faults for a minute (scripts/chaos.sh), and stops all. The last line is the result:
+# "N passed, N failed". What passes is counted, not listed; at the end it says how the failed tests differ from what was
+# expected. All the rest is in build/last-logs.
 #
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
@@ -279,6 +280,10 @@ main() {
 	fi
 	run_phpt "$@"
 	show_diffs
+	# With a sanitizer PHP is too slow to be under faults.
+	if [ $# -eq 0 ] && [ "${DLOCK_SANITIZE:-0}" != 1 ]; then
+		run_part "Under faults, for a minute" chaos.log "checks" scripts/chaos.sh --short
+	fi
 	step "Result"
 	report_leftovers
 	summary

@@ -153,7 +153,7 @@ namespace {
          * @param array $lock with "resource" and "token"
          * @return bool true when it was held by a majority and is released
          */
-        public function unlock(array $lock): bool {}
+        public function unlock(#[\SensitiveParameter] array $lock): bool {}
 
         /** @implementation-alias DistributedLock::acquire */
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
@@ -333,7 +333,8 @@ namespace Dlock {
 
         /**
          * Stops renewal and automatic release, and returns a handle for LockManager::attach(). Who has the handle has the
-         * lock; it contains no password. Not for ZkLock (its session cannot move).
+         * lock; it contains no password. It is not signed: through the hands of somebody who must not change the fencing
+         * token or the lease time in it, give it with a signature of your own. Not for ZkLock (its session cannot move).
          *
          * @throws LeaseLostException when there is nothing left to hand over
          */

@@ -3,6 +3,7 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/servers.php';
 require_once __DIR__ . '/crew.php';
+require_once __DIR__ . '/network.php';
 require_once __DIR__ . '/setting.php';
 
 /** Injects faults, by seed: what, where, how long, and after what time. Storms are followed by calm, so that work goes on. */
@@ -21,12 +22,15 @@ final class Nemesis
     private int $next;
     private readonly int $start;
 
-    /** @param list<string> $extra kinds of faults that are off by default */
+    /**
+     * @param ?string $special a kind of fault that is off by default
+     * @param bool $alone that kind only
+     */
     public function __construct(int $seed, private readonly Servers $servers, private readonly Crew $crew, private readonly int $clients,
-        private readonly Journal $journal, array $extra, private readonly ?array $only, private readonly float $interval)
+        private readonly Journal $journal, ?string $special, bool $alone, private readonly float $interval)
     {
         $this->chance = new Chance($seed, 'nemesis');
-        $this->kinds = $this->kinds($extra);
+        $this->kinds = ($alone ? [] : $this->kinds()) + array_intersect_key($this->specials(), [$special ?? '' => 0]);
         $this->start = nanoseconds();
         $this->next = $this->start + (int) 1.5e9;
     }
@@ -95,7 +99,7 @@ final class Nemesis
         $this->journal->write('fault', $fault['entry'] + ['t1' => nanoseconds()]);
     }
 
-    private function kinds(array $extra): array
+    private function kinds(): array
     {
         $kinds = [
             'client kill' => [1.5, fn (int $i) => $this->toClient($i, SIGKILL, false)],
@@ -135,11 +139,6 @@ final class Nemesis
                     return fn () => null;
                 }],
             ];
-            if (in_array('forget', $extra, true)) {
-                // Of several servers only a minority.
-                $minority = max(1, intdiv($this->servers->count() - 1, 2));
-                $kinds['server restart without data'] = [1, fn (int $i) => $this->killServer($i % $minority, true)];
-            }
         } else {
             $leader = fn (callable $do) => fn (int $i, float $s) => ($found = $this->servers->leader()) === null ? null : $do($found);
             $kinds += [
@@ -147,7 +146,30 @@ final class Nemesis
                 'leader stop' => [1.5, $leader(fn (int $i) => $this->stopServer($i))],
             ];
         }
-        return $this->only === null ? $kinds : array_intersect_key($kinds, array_flip($this->only));
+        if (Network::mayLosePackets()) {
+            $network = new Network();
+            $lose = fn (bool $requests, bool $replies) => fn (int $i) => $network->lose([$this->servers->port($i)], $requests, $replies);
+            $kinds += [
+                'server packets lost' => [1.5, $lose(true, true)],
+                'server packets lost one-way, requests' => [1, $lose(true, false)],
+                'server packets lost one-way, replies' => [1, $lose(false, true)],
+            ];
+            if ($this->servers instanceof ZooKeeperServers) {
+                $kinds['leader packets lost'] = [1, $leader(fn (int $i) => $network->lose([$this->servers->port($i), ...$this->servers->peerPorts($i)], true, true))];
+            }
+        }
+        return $kinds;
+    }
+
+    /** What not every class survives. */
+    private function specials(): array
+    {
+        // Of several servers only a minority forgets.
+        $minority = max(1, intdiv($this->servers->count() - 1, 2));
+        return [
+            'server restart without data' => [1, fn (int $i) => $this->killServer($i % $minority, true)],
+            'server fail-over' => [1, fn () => $this->servers->failOver()],
+        ];
     }
 
     private function toClient(int $place, int $signal, bool $group): ?callable

@@ -46,6 +46,12 @@ final class Record
         return $this->redis()->cmd('LRANGE', "journal:$resource", 0, -1);
     }
 
+    /** @return list<string> keys that are none of the record's: this server is asked for no lock */
+    public function strangers(): array
+    {
+        return preg_grep('/^(record|journal):/', $this->redis()->cmd('KEYS', '*'), PREG_GREP_INVERT);
+    }
+
     public function close(): void
     {
         $this->redis?->close();

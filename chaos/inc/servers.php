@@ -37,6 +37,13 @@ final class Links
     }
 }
 
+/** An address of this run's own: no other server takes the port of one that is down, and answers in its place. */
+function private_host(): string
+{
+    static $host = null;
+    return $host ??= sprintf('127.%d.%d.%d', random_int(1, 254), random_int(0, 255), random_int(1, 254));
+}
+
 /** A port below those that the kernel gives to outgoing connections: a server that is started again finds it free. */
 function private_port(): int
 {
@@ -90,12 +97,12 @@ final class RedisProcess
 
     public function address(): string
     {
-        return "127.0.0.1:$this->port";
+        return private_host() . ":$this->port";
     }
 
     public function start(): void
     {
-        file_put_contents("$this->dir/redis.conf", implode("\n", ['bind 127.0.0.1', "port $this->port", "dir $this->dir", 'save ""',
+        file_put_contents("$this->dir/redis.conf", implode("\n", ['bind ' . private_host(), "port $this->port", "dir $this->dir", 'save ""',
             'appendonly yes', 'appendfsync always', 'enable-debug-command local', 'auto-aof-rewrite-percentage 0', ...$this->config, '']));
         $this->setClock();
         $clock = $this->clock ? wrong_clock("$this->dir/clock") : [];
@@ -124,6 +131,13 @@ final class RedisProcess
         }
     }
 
+    /** Becomes a replica, with all the data of the master; null: of one that is not there, with the data that it has. */
+    public function follow(?self $master): void
+    {
+        $this->raw()->cmd('REPLICAOF', $master ? private_host() : '127.0.0.1', (string) ($master?->port ?? 1));
+        $master && wait_for(fn () => str_contains($this->raw()->cmd('INFO', 'replication'), 'master_link_status:up'), 30, 'the replica');
+    }
+
     public function forget(): void
     {
         exec('rm -rf ' . escapeshellarg("$this->dir/appendonlydir"));
@@ -132,6 +146,12 @@ final class RedisProcess
     public function runs(): bool
     {
         return $this->process !== null && proc_get_status($this->process)['running'];
+    }
+
+    /** Throws when it has ended by itself. */
+    public function check(): void
+    {
+        $this->process === null || $this->runs() || throw new RuntimeException('redis-server ended: ' . file_get_contents("$this->dir/log"));
     }
 
     public function raw(float $timeout = 5): RedisRaw
@@ -151,7 +171,7 @@ final class RedisProcess
     public function waitUntilReady(): void
     {
         wait_for(function () {
-            $this->runs() || throw new RuntimeException('redis-server does not run: ' . file_get_contents("$this->dir/log"));
+            $this->check();
             return str_contains((string) file_get_contents("$this->dir/log"), 'Ready to accept connections');
         }, 30, 'redis-server');
     }
@@ -167,11 +187,16 @@ interface Servers
     /** @return list<string> what a client gives to its lock class, by way of the proxy, or straight */
     public function specifications(bool $straight = false): array;
 
+    public function port(int $server): int;
+
     public function signal(int $server, int $signal): void;
 
     public function kill(int $server): void;
 
     public function start(int $server): void;
+
+    /** Throws when one has ended that nobody killed: what clients were told since is not its word. */
+    public function check(): void;
 
     /** All are there and serve. */
     public function waitUntilReady(): void;
@@ -187,15 +212,36 @@ final class RedisServers implements Servers
     /** @var list<RedisProcess> */
     public readonly array $servers;
     private readonly Links $links;
+    /** Of a pair, the number of the master. */
+    private int $master = 0;
 
-    public function __construct(int $count, string $dir)
+    /** @param bool $pair clients know one address; behind it are a master and its replica, which takes over by failOver() */
+    public function __construct(int $count, string $dir, private readonly bool $pair = false)
     {
         $servers = [];
         for ($i = 0; $i < $count; $i++) {
             $servers[] = new RedisProcess("$dir/redis$i", [], true);
         }
         $this->servers = $servers;
-        $this->links = new Links(array_map(fn ($server) => $server->address(), $servers), $dir);
+        $this->links = new Links(array_map(fn ($server) => $server->address(), $pair ? [$servers[0]] : $servers), $dir);
+        $pair && $this->servers[1]->follow($this->servers[0]);
+    }
+
+    /** The replica loses sight of its master, which goes on, and after a while takes its place. @return callable what does that */
+    public function failOver(): callable
+    {
+        $old = $this->servers[$this->master];
+        $new = $this->servers[$this->master = 1 - $this->master];
+        $new->follow(null);
+        return function () use ($old, $new) {
+            $old->kill();
+            $old->forget();
+            $new->raw()->cmd('REPLICAOF', 'NO', 'ONE');
+            $this->links->order(0, ['target' => $new->address(), 'cut' => true]);
+            $old->start();
+            $old->waitUntilReady();
+            $old->follow($new);
+        };
     }
 
     public function count(): int
@@ -210,8 +256,13 @@ final class RedisServers implements Servers
 
     public function specifications(bool $straight = false): array
     {
-        $addresses = $straight ? array_map(fn ($server) => $server->address(), $this->servers) : $this->links->addresses;
+        $addresses = $straight && !$this->pair ? array_map(fn ($server) => $server->address(), $this->servers) : $this->links->addresses;
         return array_map(fn (string $address) => "redis://$address?connect_timeout=0.3&read_timeout=0.5", $addresses);
+    }
+
+    public function port(int $server): int
+    {
+        return $this->servers[$server]->port;
     }
 
     public function signal(int $server, int $signal): void
@@ -227,6 +278,13 @@ final class RedisServers implements Servers
     public function start(int $server): void
     {
         $this->servers[$server]->runs() || $this->servers[$server]->start();
+    }
+
+    public function check(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->check();
+        }
     }
 
     public function waitUntilReady(): void
@@ -286,6 +344,19 @@ final class ZooKeeperServers implements Servers
         return $straight ? $this->members : $this->links->addresses;
     }
 
+    public function port(int $server): int
+    {
+        return (int) explode(':', $this->members[$server])[1];
+    }
+
+    /** @return list<int> at which the others find it */
+    public function peerPorts(int $server): array
+    {
+        $n = $server + 1;
+        preg_match("/^server\\.$n=[^:]+:(\d+):(\d+)/m", (string) file_get_contents("$this->dir/zk$n/zoo.cfg"), $found);
+        return [(int) $found[1], (int) $found[2]];
+    }
+
     public function signal(int $server, int $signal): void
     {
         $pid = $this->pid($server);
@@ -302,6 +373,11 @@ final class ZooKeeperServers implements Servers
     {
         exec(escapeshellarg(self::SCRIPT) . ' ensemble-restart ' . escapeshellarg($this->dir) . ' ' . ($server + 1)
             . ' > /dev/null 2>&1 < /dev/null &');
+    }
+
+    /** Nothing: one that could not start is missed at the end. */
+    public function check(): void
+    {
     }
 
     /** The number of the leader, null when nobody says to be it. */

@@ -19,6 +19,9 @@
 #define STUCK_CALLS 64
 #define STUCK_TIME (50 * DLOCK_MS)
 
+/* Far more than any answer. What a server sends is kept until it is complete, beyond PHP's memory limit. */
+#define LONGEST_ANSWER (1024 * 1024)
+
 /* ---- the queue ---- */
 
 static dlock_call *queue_at(const dlock_conn *conn, size_t index)
@@ -79,9 +82,11 @@ static void disconnect(dlock_conn *conn)
 	conn->tls = NULL;
 	conn->state = DLOCK_CONN_CLOSED;
 	conn->unsent = false;
+	conn->partial = 0;
 	conn->greetings = 0;
 	conn->started = DLOCK_START_UNKNOWN;
 	conn->asking_age = false;
+	conn->heard = false;
 }
 
 static void drop_queue(dlock_conn *conn)
@@ -200,6 +205,7 @@ static bool open_connection(dlock_conn *conn)
 static bool append(dlock_conn *conn, dlock_call *call)
 {
 	call->sent_at = dlock_now();
+	call->first_sent_at = call->sent ? call->first_sent_at : call->sent_at;
 	call->sent = true;
 	conn->unsent = true;
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
@@ -316,15 +322,10 @@ static void lost(dlock_conn *conn, const char *what)
 
 static void take_greeting(dlock_conn *conn, redisReply *reply)
 {
-	char reason[256];
+	char reason[200];
 
 	if (reply->type == REDIS_REPLY_ERROR) {
-		/* A server that does not know AUTH repeats its arguments. */
-		const char *arguments = strstr(reply->str, ", with args");
-		const char *password = conn->server->password;
-		size_t len = arguments ? (size_t) (arguments - reply->str) : reply->len;
-		bool secret = password && !arguments && !strstr(reply->str, "<password>") && strstr(reply->str, password);
-		snprintf(reason, sizeof reason, "%.*s", (int) (len < 200 ? len : 200), secret ? "it refused AUTH or SELECT" : reply->str);
+		dlock_server_quote(conn->server, reply->str, reason, sizeof reason);
 		freeReplyObject(reply);
 		fail(conn, reason);
 		return;
@@ -335,8 +336,29 @@ static void take_greeting(dlock_conn *conn, redisReply *reply)
 	}
 }
 
+/* The server has as many clients as it takes: it says so unasked, and closes. */
+static bool is_turned_away(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "ERR max number of clients", 25);
+}
+
+static void turned_away(dlock_conn *conn, redisReply *reply)
+{
+	for (size_t i = 0; i < conn->count; i++) { /* it has read nothing: there is nothing to take back */
+		dlock_call *call = queue_at(conn, i);
+		call->sent = call->repeated;
+	}
+	freeReplyObject(reply);
+	fail(conn, "ERR max number of clients reached; see maxclients in its configuration");
+}
+
 static void take_reply(dlock_conn *conn, redisReply *reply)
 {
+	if (!conn->heard && is_turned_away(reply)) {
+		turned_away(conn, reply);
+		return;
+	}
+	conn->heard = true;
 	if (conn->state == DLOCK_CONN_GREETING) {
 		take_greeting(conn, reply);
 		return;
@@ -354,7 +376,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	dlock_call *call = queue_shift(conn);
 	if (call->about_age) {
 		conn->asking_age = false;
-		conn->started = dlock_age_read(reply, dlock_now(), conn->age_problem, sizeof conn->age_problem);
+		conn->started = dlock_age_read(reply, dlock_now(), conn->server, conn->age_problem, sizeof conn->age_problem);
 		freeReplyObject(reply);
 		dlock_call_release(call);
 		return;
@@ -387,17 +409,23 @@ static void receive(dlock_conn *conn)
 	void *reply;
 
 	do {
+		size_t before = conn->redis->reader->len;
 		if (redisBufferRead(conn->redis) != REDIS_OK) {
 			lost(conn, conn->redis->errstr);
 			return;
 		}
+		conn->partial += conn->redis->reader->len - before;
 		do {
 			if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
 				fail(conn, conn->redis->errstr);
 				return;
 			}
 			if (reply) {
+				conn->partial = 0;
 				take_reply(conn, reply);
+			} else if (conn->partial > LONGEST_ANSWER) {
+				fail(conn, "an answer without end");
+				return;
 			}
 		} while (reply && is_open(conn, opened));
 	} while (is_open(conn, opened) && dlock_tls_pending(conn->tls));

@@ -41,6 +41,9 @@ $refused('no such file', 'cafile or capath cannot be read', $dsn(['cafile' => "$
 $refused('another name', 'mismatch', $dsn(host: '127.0.0.1'));
 $works('peer_name', $dsn(['peer_name' => 'localhost'], '127.0.0.1'));
 $refused('another peer_name', 'mismatch', $dsn(['peer_name' => 'elsewhere.invalid']));
+$works('a name of a pattern', $dsn(['peer_name' => 'redis.whole.test']));
+$refused('two levels of a pattern', 'mismatch', $dsn(['peer_name' => 'a.redis.whole.test']));
+$refused('a part of a name', 'mismatch', $dsn(['peer_name' => 'party.of.test']));
 $works('no look at the name', $dsn(['verify_peer_name' => 0], '127.0.0.1'));
 $refused('no look at the name, another authority', 'certificate', $dsn(['verify_peer_name' => 0, 'cafile' => "$files->dir/other.crt"], '127.0.0.1'));
 $works('no verification', $dsn(['verify_peer' => 0, 'cafile' => "$files->dir/other.crt"], '127.0.0.1'));

@@ -394,12 +394,14 @@ static void test_threads(void)
 	check(eventually(is_empty, NULL), "in the end nothing is left");
 }
 
+static void reset(void)
+{
+	server_reset(&server);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} tests[] = {
+	static const tap_test tests[] = {
 		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown }, { "parent gone", test_parent_gone }, { "shutdown", test_shutdown },
 		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
 	};
@@ -407,14 +409,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
 	dlock_process_init();
 	server_start(&server, NULL);
-	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
-			continue;
-		}
-		note("%s", tests[i].name);
-		server_reset(&server);
-		tests[i].run();
-	}
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
 	dlock_renewal_shutdown();
 	return tap_end();
 }

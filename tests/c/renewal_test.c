@@ -529,12 +529,16 @@ static void test_batches(void)
 	client_free(&c);
 }
 
+static void reset(void)
+{
+	for (int s = 0; s < SERVERS; s++) {
+		server_reset(&servers[s]);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} tests[] = {
+	static const tap_test tests[] = {
 		{ "not kept", test_not_kept }, { "lost key", test_lost_key }, { "frozen", test_frozen },
 		{ "back in time", test_back_in_time }, { "late answer", test_late_answer },
 		{ "changed while renewing", test_changed_while_renewing }, { "shorter unanswered", test_shorter_unanswered },
@@ -548,16 +552,7 @@ int main(int argc, char **argv)
 	dlock_process_init();
 	servers_start(servers, SERVERS);
 	begin_kept();
-	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-		if (argc > 1 && !strstr(tests[i].name, argv[1])) {
-			continue;
-		}
-		note("%s", tests[i].name);
-		for (int s = 0; s < SERVERS; s++) {
-			server_reset(&servers[s]);
-		}
-		tests[i].run();
-	}
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
 	note("kept");
 	end_kept();
 	dlock_renewal_shutdown();

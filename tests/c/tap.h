@@ -52,6 +52,23 @@ static inline void note(const char *format, ...)
 	fflush(stdout);
 }
 
+typedef struct {
+	const char *name;
+	void (*run)(void);
+} tap_test;
+
+/* Runs those whose name has `only` in it (NULL: all), each after `reset`. */
+static inline void tap_run(const tap_test *tests, size_t count, const char *only, void (*reset)(void))
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!only || strstr(tests[i].name, only)) {
+			note("%s", tests[i].name);
+			reset();
+			tests[i].run();
+		}
+	}
+}
+
 /* The plan; returns the exit status. */
 static inline int tap_end(void)
 {
