@@ -12,6 +12,7 @@ require __DIR__ . '/../inc/doctor.inc';
 $kept = redis_private(['appendonly yes', 'appendfsync always', 'unixsocket redis.sock']);
 finds([], [$kept->dsn(), '--workers=1000'], 'DistributedLock');
 finds([], ["unix://$kept->dir/redis.sock?db=3"], 'by a socket');
+finds([], ["REDIS://LocalHost:$kept->port"], 'a name in capitals');
 same(['dlock:fence'], $kept->raw()->cmd('KEYS', '*'), 'what is left');
 $run = new DoctorRun([$kept->dsn()]);
 holds((bool) preg_match('/^All is well: DistributedLock on ' . $kept->address() . ', Redis [\d.]+, round trips from [\d.]+ m?s to [\d.]+ m?s\.\n$/', $run->output),
@@ -32,15 +33,26 @@ foreach ($set as $i => $server) {
 same(0, (new DoctorRun($dsns))->status, 'exit status of RedLock');
 
 // The user that the README has. What it may not see is told, and is no reason for alarm.
+preg_match('/^ACL SETUSER locks on >password resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
+    || exit("the README has no list\n");
+$rules = explode(' ', $listed[1]);
 foreach ($set as $server) {
-    $readme = explode(' ', 'on >secret resetkeys resetchannels ~Lock:* ~dlock:* &dlock:inbox:* -@all +evalsha +eval +set +get +getset +del +exists '
-        . '+pexpire +pttl +time +zadd +zrem +zrange +zrank +zscore +hset +hget +hdel +publish +subscribe +info +select');
-    $server->raw()->cmd('ACL', 'SETUSER', 'locks', 'reset', ...$readme);
+    $server->raw()->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...$rules, ...['+info', '+select']);
 }
 $restricted = array_map(fn (string $dsn) => str_replace('//', '//locks:secret@', $dsn), $dsns);
 finds(['unseen' => 'note'], ['--prefix=Lock:', ...$restricted], 'a restricted user');
 $set[0]->raw()->cmd('ACL', 'SETUSER', 'locks', '-info');
 finds(['unseen' => 'note'], ["$restricted[0]/2"], 'a restricted user of DistributedLock');
+
+// Who lacks something is told the same list.
+$set[0]->raw()->cmd('ACL', 'SETUSER', 'locks', '-zadd', '+info');
+$texts = finds(['persistence' => 'warning', 'rights' => 'problem', 'unseen' => 'note'], ["$restricted[0]/2"], 'without zadd');
+preg_match('/A user needs: (.*?);/', $texts['rights'] ?? '', $told);
+$told = explode(' ', $told[1] ?? '');
+sort($told);
+$rules = [...array_diff($rules, ['-@all']), '+select'];
+sort($rules);
+same($rules, $told, 'what a user needs');
 echo "done\n";
 ?>
 --EXPECT--
