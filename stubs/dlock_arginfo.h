@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 732d8448b66d8fe8ccf717f652673c68e9b1e174 */
+ * Stub hash: baa031ab332c1e44a41a1940072545becd7acc44 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
