@@ -1,5 +1,7 @@
 #include "php_dlock.h"
 
+#include "SAPI.h"
+#include "ext/standard/html.h"
 #include "ext/standard/info.h"
 #include "zend_attributes.h"
 #include "zend_enum.h"
@@ -203,7 +205,10 @@ static ZEND_INI_DISP(display_server)
 	dlock_error error;
 
 	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error) && dlock_server_seal(server, &error)) {
-		php_printf("%s%s", server->label, server->password ? " (with password)" : "");
+		zend_string *shown = sapi_module.phpinfo_as_text ? zend_string_init(server->label, strlen(server->label), 0)
+			: php_escape_html_entities((unsigned char *) server->label, strlen(server->label), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
+		php_printf("%s%s", ZSTR_VAL(shown), server->password ? " (with password)" : "");
+		zend_string_release(shown);
 	}
 	if (server) {
 		dlock_server_release(server);

@@ -11,6 +11,7 @@
  *   -DN=3       clients                        -DFAULTS=2   crashes, broken inboxes and lost replies, all together
  *   -DFOREIGN   a client without our scripts: SET NX PX, compare-and-delete
  *   -DRENEW     holders extend their lease
+ *   -DREPEATS   an answer is lost with its connection, and the request sent again
  *
  * The known mistakes, each of which must make the check fail:
  *
@@ -19,6 +20,7 @@
  *   -DNO_RECHECK                waiters rely on being told
  *   -DBELIEF_FROM_REPLY         an answered acquire: the lease counted from the answer, not from the request
  *   -DBELIEF_FROM_READING       a grant: the lease counted from the reading of the message
+ *   -DCOUNT_FROM_REPEAT         a grant: the lease counted from the second sending of a request that was sent twice
  *   -DTAKE_ANY_GRANT            a grant that is older than the last refusal is taken for a new one
  *   -DEXTENSION_TAKEN_FOR_GRANTED   the full lease is believed in before the server has said that it was set
  *   -DEXTENSION_NOT_READ        nor is it heard when the server says that it was not set
@@ -78,7 +80,7 @@ mtype inbox[N] = CLOSED;
 
 /* Each client has at most one request under way; the answer takes its place. An answer that gives the client nothing is
  * taken in at once: a client that has it and does nothing yet is like one that has not read it yet. */
-mtype = { NONE, ACQUIRE, ACQUIRE_QUEUE, SUBSCRIBE, LEAVE, RELEASE, YES, NO };
+mtype = { NONE, ACQUIRE, ACQUIRE_QUEUE, SUBSCRIBE, LEAVE, RELEASE, YES, NO, LOST };
 mtype call[N] = NONE;
 
 /* Beside it: the extension that goes out when a grant is taken up, */
@@ -107,6 +109,10 @@ mtype state[N] = IDLE;
 bit generation[N]; /* tells a claim's tokens apart */
 bool listening[N] = INBOXES; /* the inbox is open, as far as the client knows */
 byte age[N];       /* ticks since the last acquire, or extension, was sent */
+#ifdef REPEATS
+bool repeated[N];  /* the request under way is there for the second time */
+byte since[N];     /* ticks since it was sent, or sent again */
+#endif
 byte belief[N];    /* ticks for which the client still believes that it holds */
 #ifdef PROMPT
 byte look[N];      /* ticks until it looks again */
@@ -230,6 +236,10 @@ inline believe(i, ticks)
 inline send(i, request)
 {
 	call[i] = request;
+#ifdef REPEATS
+	repeated[i] = false;
+	since[i] = 0;
+#endif
 	age[i] = 0
 }
 
@@ -324,8 +334,26 @@ inline end_claim(i)
 
 /* ---- the scripts, each atomic ---- */
 
+/* A grant names the waiter's last request before it: what was granted before this refusal names an earlier one. Or this one,
+ * where that was refused before. */
+inline outdate_grants(i)
+{
+	if
+#ifdef REPEATS
+	:: repeated[i]
+	:: !repeated[i] ->
+#else
+	:: true ->
+#endif
+#ifdef TAKE_ANY_GRANT
+		old_grant[i] = old_grant[i] || grant[i];
+#endif
+		grant[i] = false
+	fi
+}
+
 /* lua/acquire.lua */
-inline acquire(i, queueing)
+inline execute(i, queueing)
 {
 	mine = false;
 	if
@@ -347,13 +375,9 @@ inline acquire(i, queueing)
 	:: else
 	fi;
 	if
-	:: mine -> call[i] = YES
+	:: mine
 	:: else ->
-		/* A grant names the waiter's last request before it: what was granted before this refusal names an earlier one. */
-#ifdef TAKE_ANY_GRANT
-		old_grant[i] = old_grant[i] || grant[i];
-#endif
-		grant[i] = false;
+		outdate_grants(i);
 		if
 		:: queueing ->
 			draw_ticket(i);
@@ -363,11 +387,21 @@ inline acquire(i, queueing)
 			look[i] = (lease < LOOK -> lease : LOOK) /* PTTL */
 #endif
 		:: else
-		fi;
-		refused(i)
+		fi
 	fi;
-	mine = false; next = 0
+	next = 0
 }
+
+inline acquire(i, queueing)
+{
+	execute(i, queueing);
+	if
+	:: mine -> call[i] = YES
+	:: else -> refused(i)
+	fi;
+	mine = false
+}
+
 
 /* lua/release.lua */
 inline release(token)
@@ -416,6 +450,10 @@ proctype Connection(byte i)
 	do
 	:: d_step { call[i] == ACQUIRE -> acquire(i, false) }
 	:: d_step { call[i] == ACQUIRE_QUEUE -> acquire(i, true) }
+#ifdef REPEATS
+	/* The answer is lost, with the connection. */
+	:: d_step { call[i] == ACQUIRE_QUEUE && !repeated[i] -> execute(i, true); mine = false; call[i] = LOST }
+#endif
 	:: d_step { call[i] == SUBSCRIBE -> inbox[i] = OPEN; call[i] = YES }
 	:: d_step { call[i] == LEAVE -> leave(i) }
 	/* One connection: the extension was sent first. */
@@ -459,6 +497,8 @@ proctype Connection(byte i)
 
 #ifdef BELIEF_FROM_REPLY
 #define ACQUIRED_FOR(i) TTL
+#elif defined(REPEATS)
+#define ACQUIRED_FOR(i) (TTL - since[i])
 #else
 #define ACQUIRED_FOR(i) (TTL - age[i])
 #endif
@@ -472,6 +512,16 @@ proctype Client(byte i)
 {
 	do
 	:: d_step { state[i] == IDLE && MAY_START(i) && ALL_GIVEN_BACK(i) -> attempt(i) }
+
+#ifdef REPEATS
+	/* end_connection() */
+	:: d_step { call[i] == LOST ->
+			call[i] = ACQUIRE_QUEUE; repeated[i] = true; since[i] = 0
+#ifdef COUNT_FROM_REPEAT
+			; age[i] = 0
+#endif
+			}
+#endif
 
 	/* attempt(): the answer */
 	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) > 0 ->
@@ -663,6 +713,12 @@ end:
 				:: state[c] == WAITING -> age[c] = (age[c] < GRACE -> age[c] + 1 : GRACE)
 				:: else
 				fi;
+#ifdef REPEATS
+				if
+				:: state[c] == ASKING || state[c] == ASKING_LAST -> since[c] = (since[c] < TTL -> since[c] + 1 : TTL)
+				:: else
+				fi;
+#endif
 #ifdef PROMPT
 				less(sign[c]);
 				less(look[c]);

@@ -104,6 +104,7 @@ holds handover 'nobody asleep beyond the re-check: three clients, one fault' '-D
 holds handover 'never two owners, no grant lost: two clients, two faults' '-DFAULTS=2'
 holds handover 'never two owners: a release that comes late' '-DLATE_RELEASE'
 holds handover 'never two owners: leases extended' '-DRENEW'
+holds handover 'never two owners: requests sent again' '-DREPEATS'
 holds handover 'never two owners: beside a foreign client' '-DFOREIGN'
 holds handover 'nobody asleep while the lock is free, no lease runs out: three clients' '-DPROMPT -DN=3'
 holds handover 'nobody asleep beyond the re-check: two clients, three faults' '-DPROMPT -DFAULTS=3'
@@ -113,6 +114,7 @@ holds handover 'whoever waits is served: three clients' '-DPROMPT -DSERVED -DN=3
 
 bites handover BELIEF_FROM_REPLY 'two owners' "$owners"
 bites handover BELIEF_FROM_READING 'two owners' "$owners"
+bites handover COUNT_FROM_REPEAT 'two owners' "$owners" '-DREPEATS'
 bites handover TAKE_ANY_GRANT 'two owners' "$owners"
 bites handover EXTENSION_TAKEN_FOR_GRANTED 'two owners' "$owners"
 bites handover EXTENSION_NOT_READ 'two owners' "$owners"

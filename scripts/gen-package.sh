@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the list of files in package.xml from what git knows. With --check it writes nothing and fails when they differ.
+# Writes the list of files in package.xml from what git knows, and the version from php_dlock.h. With --check it writes nothing
+# and fails when they differ, or when the changelog does not begin with that version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,22 +12,34 @@ role_of() {
 	esac
 }
 
-# What a source package needs; what only a checkout needs (CI, scripts, demo) stays out.
+# What a source package needs; what only a checkout needs (CI, scripts, demo, pictures) stays out.
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
-		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/)' | while IFS= read -r file; do
+		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/|load/|RELEASING\.md$|examples/seckill/screenshots/)' | while IFS= read -r file; do
 		[ -e "$file" ] && printf '   <file name="%s" role="%s"/>\n' "$file" "$(role_of "$file")"
 	done
 }
 
+# The one place for it.
+version() {
+	sed -nE 's/^#define PHP_DLOCK_VERSION "([^"]+)"$/\1/p' php_dlock.h
+}
+
 generate() {
-	sed '/<dir name="\/">/q' package.xml
+	sed -E "/<version>/,/<\/version>/ s/>[^<]+<\/(release|api)>/>$(version)<\/\1>/; /<dir name=\"\/\">/q" package.xml
 	contents
 	sed -n '/<\/dir>/,$p' package.xml
 }
 
+# What comes first in the changelog is this version, released or to be.
+changelog_has_version() {
+	[ "$(grep -m 1 '^## ' CHANGELOG.md | sed -E 's/^## ([^ ,]+).*/\1/')" = "$(version)" ] ||
+		{ echo "CHANGELOG.md does not begin with version $(version), which php_dlock.h has" >&2; return 1; }
+}
+
 if [ "${1-}" = --check ]; then
-	generate | diff -u package.xml - || { echo "package.xml does not list the files there are: run scripts/gen-package.sh" >&2; exit 1; }
+	generate | diff -u package.xml - || { echo "package.xml does not have the version and the files there are: run scripts/gen-package.sh" >&2; exit 1; }
+	changelog_has_version
 else
 	new=$(generate)
 	printf '%s\n' "$new" > package.xml

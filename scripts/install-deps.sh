@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs, on Debian 12 or later, what building, testing and the demo need. Does nothing where all of it is there.
+# Installs, on Debian 12 or later, what building, testing and the demo need, and the packages named as arguments. Does nothing
+# where all of it is there.
 # No service that this installs is started or enabled: tests and demo start their own servers on ports of their own.
 set -euo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
@@ -13,7 +14,11 @@ packages=(
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	iproute2 nftables                                      # hosts that vanish and packets that get lost, in network namespaces
 	spin valgrind procps openssl
+	duktape                                                # runs config.w32
+	"$@"
 )
+# To test with in place of redis-server. The package has the program's name.
+[ -z "${DLOCK_TEST_REDIS_SERVER-}" ] || packages+=("$DLOCK_TEST_REDIS_SERVER")
 
 # Prints those of the packages that are not installed. A metapackage such as php-dev counts as installed where
 # php8.2-dev (any version) is.
@@ -28,7 +33,7 @@ missing_packages() {
 
 service_units() {
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
-		awk '$1 == "installed" && $2 ~ /^(redis-server|php[0-9.]+-fpm)$/ { print $2 ".service" }'
+		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|nginx|php[0-9.]+-fpm)$/ { print $2 ".service" }'
 }
 
 # invoke-rc.d asks this script before it starts a service. One that is there already is the administrator's word.
@@ -66,7 +71,7 @@ main() {
 	echo "install-deps: installing" $missing
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo > /dev/null || { echo "install-deps: needs root, to apt-get install" $missing >&2; return 1; }
-		exec sudo "$0"
+		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER-}" "$0" "$@"
 	fi
 	services=$(service_units)
 	forbid_service_starts

@@ -8,6 +8,7 @@
 #
 #   DLOCK_TEST_JOBS=4           tests that run at a time (default: 6)
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
+#   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
 #   DLOCK_TEST_TSAN=1           the C unit tests under ThreadSanitizer as well (a minute)
@@ -112,8 +113,9 @@ run_checks() {
 	[ ! -x scripts/gen-reference.php ] || check "docs/reference.md is what the stub, dlock.c and README.md give" scripts/gen-reference.php --check
 	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
-		check "package.xml names every file" scripts/gen-package.sh --check
+		check "package.xml names every file, and the version, as the changelog does" scripts/gen-package.sh --check
 	fi
+	[ ! -x scripts/check-config-w32.sh ] || check "config.w32 runs, and names the sources there are" scripts/check-config-w32.sh
 	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky
 }
 
@@ -273,6 +275,7 @@ main() {
 	tests/setup/servers.sh start "$run" $$
 	# shellcheck disable=SC1091
 	. "$run/env"
+	"${DLOCK_TEST_REDIS_SERVER:-redis-server}" --version
 	echo "Redis $DLOCK_TEST_REDIS $DLOCK_TEST_REDIS_AUTH, ZooKeeper $DLOCK_TEST_ZK"
 	if [ $# -eq 0 ]; then
 		run_part "C unit tests" c.log "programs" tests/c/run.sh

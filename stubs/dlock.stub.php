@@ -179,7 +179,7 @@ namespace {
          * @return bool true: a majority had the lock for this token until now; false: it had not, or too few servers answered
          * @throws \ValueError for an array that is not lock()'s
          */
-        public function unlock(array $lock): bool {}
+        public function unlock(#[\SensitiveParameter] array $lock): bool {}
 
         /** @implementation-alias DistributedLock::acquire */
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
@@ -408,7 +408,8 @@ namespace Dlock {
 
         /**
          * Stops renewal and automatic release, and returns a handle for LockManager::attach(). Who has the handle has the
-         * lock; it contains no password. Not for ZkLock (its session cannot move).
+         * lock; it contains no password. It is not signed: through the hands of somebody who must not change the fencing
+         * token or the lease time in it, give it with a signature of your own. Not for ZkLock (its session cannot move).
          *
          * @throws LeaseLostException when there is nothing left to hand over
          * @throws DlockException for a lease of ZkLock

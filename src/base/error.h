@@ -24,7 +24,8 @@ typedef struct {
 #define DLOCK_PRINTF(text, first)
 #endif
 
-/* Writes the message (cut where it is too long) and returns `status`, so that a caller can return both in one line. */
+/* Writes the message (with a ? for each control character, and cut where it is too long) and returns `status`, so that a
+ * caller can return both in one line. */
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
 
 /* Adds to the message, as far as there is room. */

@@ -19,6 +19,9 @@
 /* The longest name of a resource, in bytes. */
 #define DLOCK_RESOURCE_MAX 1024
 
+/* The longest lease time: a year. */
+#define DLOCK_TTL_MAX (365 * 24 * 3600 * DLOCK_SECOND)
+
 typedef struct dlock_engine dlock_engine;
 typedef struct dlock_claim dlock_claim;
 struct dlock_place;

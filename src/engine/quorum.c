@@ -496,7 +496,7 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	}
 	/* The lease lasts as long as a quorum of the keys do. */
 	qsort(left, (size_t) holders, sizeof *left, descending);
-	dlock_nanos ttl = left[engine->quorum - 1] * DLOCK_MS;
+	dlock_nanos ttl = dlock_lease_left(left[engine->quorum - 1]);
 	base->deadline = start + ttl - dlock_drift(ttl);
 	base->state = DLOCK_CLAIM_HELD;
 	return DLOCK_OK;

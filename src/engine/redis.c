@@ -39,6 +39,11 @@ static int64_t milliseconds(dlock_nanos ttl)
 	return ttl < DLOCK_MS ? 1 : ttl / DLOCK_MS;
 }
 
+dlock_nanos dlock_lease_left(int64_t pttl)
+{
+	return pttl < DLOCK_TTL_MAX / DLOCK_MS ? pttl * DLOCK_MS : DLOCK_TTL_MAX;
+}
+
 static dlock_arg token_arg(const char *token)
 {
 	return DLOCK_ARG(token);
@@ -154,7 +159,7 @@ static const char *advice(const char *reply)
 		{ "NOAUTH", NEEDED_PASSWORD },
 		{ UNAUTHENTICATED, NEEDED_PASSWORD },
 		{ "NOPERM", NEEDED_RIGHTS }, { "ERR The user executing the script", NEEDED_RIGHTS },
-		{ "ERR ACL failure in script", NEEDED_RIGHTS }, /* Redis 7.2 and later */
+		{ "ERR ACL failure in script", NEEDED_RIGHTS }, /* Redis 7.2 and later, Valkey */
 		{ "READONLY", "; it is a replica: locks are taken on the master" },
 		{ "MOVED", NO_CLUSTER }, { "CROSSSLOT", NO_CLUSTER },
 		{ "OOM", "; maxmemory is reached" },
@@ -181,11 +186,9 @@ static bool failed(const dlock_call *call, const dlock_conn *conn, dlock_error *
 	} else if (call->state == DLOCK_CALL_PENDING) {
 		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", conn->server->label);
 	} else if (call->reply->type == REDIS_REPLY_ERROR) {
-		/* From Redis 7 on, errors inside a script carry its name and line, of no use to the user. */
-		const char *script = strstr(call->reply->str, " script: ");
-		size_t len = script ? (size_t) (script - call->reply->str) : call->reply->len;
-		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %.*s%s", conn->server->label, (int) (len > 250 ? 250 : len),
-			call->reply->str, advice(call->reply->str));
+		char reason[250];
+		dlock_server_quote(conn->server, call->reply->str, reason, sizeof reason);
+		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s%s", conn->server->label, reason, advice(call->reply->str));
 	} else {
 		return false;
 	}
@@ -230,7 +233,12 @@ int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_an
 	const redisReply *reply = call->reply;
 	if (reply->type == REDIS_REPLY_ARRAY && integer_at(reply, 0, &acquired)) {
 		if (acquired == 1 && integer_at(reply, 1, &answer->fencing_token)) {
-			return 1;
+			if (dlock_is_fencing_token(answer->fencing_token)) {
+				return 1;
+			}
+			dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
+				" must be a number from 1 to 9007199254740990, and normally is its time in us", conn->server->label);
+			return -1;
 		}
 		if (acquired == 0 && integer_at(reply, 1, &answer->pttl) && integer_at(reply, 2, &answer->place)
 				&& integer_at(reply, 4, &answer->new_in_queue) && reply->element[3]->type == REDIS_REPLY_STRING) {
@@ -304,5 +312,6 @@ int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, cons
 			dlock_inbox_update(polled[i]);
 		}
 	}
-	return ready;
+	/* However fast messages come, they do not keep a waiter beyond its time. */
+	return ready > 0 && until != DLOCK_FOREVER && dlock_now() >= until ? DLOCK_WAIT_TIME : ready;
 }

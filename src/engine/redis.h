@@ -52,6 +52,15 @@ typedef struct {
 	bool legacy;              /* takes over from ended timestamps */
 } dlock_request;
 
+/* Can this be a lease's fencing token? The scripts count up to 2^53 - 1; what is beyond does not rise any more. */
+static inline bool dlock_is_fencing_token(int64_t token)
+{
+	return token > 0 && token < INT64_C(1) << 53;
+}
+
+/* A key's time to live in ms as a lease time: no longer than one can be. */
+dlock_nanos dlock_lease_left(int64_t pttl);
+
 /* What a refused claim learns. */
 typedef struct {
 	int64_t fencing_token; /* when it was not refused */

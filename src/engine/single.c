@@ -18,7 +18,7 @@ typedef struct {
 	int64_t ticket;    /* keeps its place in the queue; 0: none yet */
 	int64_t number;    /* of the last request */
 	dlock_nanos look;  /* when to look again without having been told */
-	dlock_nanos asked; /* when the last request was sent that was answered by a refusal */
+	dlock_nanos asked; /* when the last request that was answered by a refusal was sent, for the first time */
 	dlock_call *taking_up; /* on its way: the extension of a grant to the full lease; NULL: none */
 } single_claim;
 
@@ -106,7 +106,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 			dlock_inbox_distrust(engine->inbox);
 		}
 		claim->ticket = answer->ticket;
-		claim->asked = call->sent_at;
+		claim->asked = call->first_sent_at;
 	}
 	dlock_call_release(call);
 	return status;
@@ -138,14 +138,15 @@ static void drop_taking_up(single_claim *claim)
 #define GRANT_LEFT DLOCK_SECOND
 
 /* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at least as
- * long from the sending of that request, whatever the server's clock says and however late the message is read. One
- * that names an earlier request may have run out meanwhile. The full lease is asked for at once, but not waited for. */
+ * long from the sending of that request, whatever the server's clock says and however late the message is read. (From its first
+ * sending: where its connection broke and it was sent again, it may have been refused before.) One that names an earlier
+ * request may have run out meanwhile. The full lease is asked for at once, but not waited for. */
 static bool take_up(single_claim *claim, const dlock_grant *grant)
 {
 	dlock_claim *base = &claim->base;
 	dlock_nanos deadline = claim->asked + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
-	if (grant->fencing_token <= 0 || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
+	if (!dlock_is_fencing_token(grant->fencing_token) || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
 	claim->taking_up = dlock_call_extend(claim_keys(base), base->token, base->ttl);
@@ -259,8 +260,8 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 	int64_t extended = dlock_call_integer(call, engine->conn, error);
 	dlock_nanos deadline = extended == 1 ? call->sent_at + ttl - dlock_drift(ttl) : 0;
 	/* A shorter lease that may have been set must be believed even without an answer. */
-	if (extended < 0 && call && call->sent && call->sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
-		claim->deadline = call->sent_at + ttl - dlock_drift(ttl);
+	if (extended < 0 && call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
+		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
 	}
 	dlock_call_release(call);
 	if (extended < 0) {
@@ -285,7 +286,7 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 	drop_taking_up((single_claim *) claim);
 	int64_t pttl = dlock_call_integer(call, engine->conn, error);
 	if (pttl > 0) {
-		dlock_nanos left = pttl * DLOCK_MS;
+		dlock_nanos left = dlock_lease_left(pttl);
 		claim->deadline = call->sent_at + left - dlock_drift(left);
 		claim->state = DLOCK_CLAIM_HELD;
 	}

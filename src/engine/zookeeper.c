@@ -100,7 +100,7 @@ static dlock_status have_session(zk_claim *claim, const dlock_wait *wait, dlock_
 			claim->session = dlock_zk_session_get(engine->pool, engine->options.hosts, engine->options.session_timeout,
 				engine->options.auth, error);
 			if (!claim->session) {
-				return DLOCK_FAILED;
+				return DLOCK_CONNECTION;
 			}
 		}
 		dlock_nanos until = dlock_after(dlock_now(), claim->session->asked);
@@ -150,8 +150,13 @@ static dlock_status send_create(zk_claim *claim, dlock_error *error)
 	return claim->listing ? DLOCK_OK : out_of_memory(error);
 }
 
+/* What the server says is ours is looked at once, here: the name is taken apart later. */
 static dlock_status adopt(zk_claim *claim, const char *node, const struct Stat *stat, dlock_error *error)
 {
+	if (!dlock_zk_is_made_of(node, claim->parent, claim->base.token) || stat->czxid <= 0) {
+		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.150s: %.150s: an answer of an unexpected form",
+			claim->session->hosts, claim->parent);
+	}
 	claim->node = strdup(node);
 	if (!claim->node) {
 		return out_of_memory(error);

@@ -1,13 +1,22 @@
+#include "../redis/keys.h"
 #include "common.h"
 
 #include <math.h>
 
-#define LONGEST_SECONDS 31536000.0 /* a year */
+#define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
 
-bool dlock_check_resource(zend_string *resource, uint32_t arg)
+bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
 {
+	bool is_key = manager->ttl > 0; /* of Redis */
+
 	if (ZSTR_LEN(resource) == 0 || ZSTR_LEN(resource) > DLOCK_RESOURCE_MAX) {
 		zend_argument_value_error(arg, "must be between 1 and %d bytes long", DLOCK_RESOURCE_MAX);
+		return false;
+	}
+	if (is_key && dlock_key_is_reserved((dlock_arg) { ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix) },
+			(dlock_arg) { ZSTR_VAL(resource), ZSTR_LEN(resource) })) {
+		zend_argument_value_error(arg, "must not make the key \"dlock:fence\", or one that begins with \"dlock:queue:\" or "
+			"\"dlock:waiters:\", which dlock keeps beside the locks");
 		return false;
 	}
 	return true;
@@ -209,15 +218,16 @@ static bool set_tls(dlock_server *server, zval *value, place place)
 	}
 	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(value), name, option) {
 		ZVAL_DEREF(option);
-		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0) : zval_try_get_string(option);
-		bool good = text && dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
-		if (text) {
-			zend_string_release(text);
+		/* To make a string of anything else may run the user's code, which may change the very array. */
+		if (Z_TYPE_P(option) != IS_STRING && Z_TYPE_P(option) != IS_LONG && Z_TYPE_P(option) != IS_FALSE && Z_TYPE_P(option) != IS_TRUE) {
+			reject_type(place, "strings or booleans in ssl", option);
+			return false;
 		}
+		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0) : zval_get_string(option);
+		bool good = dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
+		zend_string_release(text);
 		if (!good) {
-			if (!EG(exception)) {
-				reject(place, error.message);
-			}
+			reject(place, error.message);
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();

@@ -102,10 +102,13 @@ dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_
 /* Throws what the status stands for. */
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine);
 
+/* Throws that this lock "was lost" or what it is. NULL where nothing is to be thrown any more. */
+zend_object *dlock_throw_lost(const char *resource, const char *what);
+
 /* ---- arguments (arguments.c) ---- */
 
 /* Each checks one argument; false after a ValueError that names it and what it may be. */
-bool dlock_check_resource(zend_string *resource, uint32_t arg);
+bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
 bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl);
 bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout);
 

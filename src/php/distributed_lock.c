@@ -67,7 +67,7 @@ ZEND_METHOD(DistributedLock, lock)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(key, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
+	if (!manager || !dlock_check_resource(manager, key, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
 	dlock_lease_time time = { manager->ttl, !no_expire };

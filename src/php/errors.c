@@ -49,6 +49,14 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engi
 	zval_ptr_dtor(&errors);
 }
 
+zend_object *dlock_throw_lost(const char *resource, const char *what)
+{
+	dlock_error error;
+
+	dlock_fail(&error, DLOCK_LOST, "The lock \"%.100s\" %s", resource, what);
+	return zend_throw_exception(dlock_ce_lost_exception, error.message, 0);
+}
+
 ZEND_METHOD(Dlock_QuorumException, getServerErrors)
 {
 	zval *errors, hold;

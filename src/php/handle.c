@@ -1,3 +1,4 @@
+#include "../engine/redis.h"
 #include "common.h"
 
 #include "ext/hash/php_hash.h"
@@ -120,8 +121,8 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 			|| !field(&text, end, &renewed, &renewed_len) || !field(&text, end, &fence, &fence_len)
 			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
 			|| !number(renewed, renewed_len, &is_renewed)
-			|| !number(fence, fence_len, &fencing_token) || is_renewed > 1 || milliseconds == 0 || milliseconds > INT64_MAX / DLOCK_MS
-			|| text == end || end - text > DLOCK_RESOURCE_MAX) {
+			|| !number(fence, fence_len, &fencing_token) || is_renewed > 1 || milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS
+			|| !dlock_is_fencing_token(fencing_token) || text == end || end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
@@ -129,6 +130,10 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 	if (kind_len != strlen(name) || memcmp(kind, name, kind_len)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for \"%.*s\", not \"%s\"",
 			(int) (kind_len > 20 ? 20 : kind_len), kind, name);
+		return NULL;
+	}
+	if (!engine->ops->place) { /* a session's lock, of which detach() makes no handle */
+		dlock_fail(error, DLOCK_FAILED, "must be a handle of a lock that can be handed over, which a ZkLock cannot");
 		return NULL;
 	}
 	if (!dlock_is_token(token, token_len, engine->ops->legacy_tokens)) {

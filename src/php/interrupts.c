@@ -119,8 +119,7 @@ static void throw_losses(zend_execute_data *execute_data)
 #endif
 	for (dlock_claim *claim = find_untold_loss(); claim; claim = find_untold_loss()) {
 		claim->throws = false;
-		zend_object *exception = zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost while it was held",
-			claim->resource);
+		zend_object *exception = dlock_throw_lost(claim->resource, "was lost while it was held");
 		claim->thrown = exception ? exception->handle : 0;
 	}
 }

@@ -150,9 +150,7 @@ static void throw_lost(lease_object *lease)
 	if (lease->claim) {
 		lease->claim->throws = false; /* once is enough */
 	}
-
-	zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" %s", resource,
-		released ? "has been released" : "was lost");
+	dlock_throw_lost(resource, released ? "has been released" : "was lost");
 }
 
 ZEND_METHOD(Dlock_Lease, assertHeld)

@@ -300,7 +300,7 @@ ZEND_METHOD(DistributedLock, release)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = find_held(manager, resource);
@@ -355,7 +355,7 @@ ZEND_METHOD(DistributedLock, expire)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1) || !dlock_check_ttl(seconds, 2, &ttl)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_ttl(seconds, 2, &ttl)) {
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = find_held(manager, resource);
@@ -380,7 +380,7 @@ ZEND_METHOD(DistributedLock, isLocking)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = find_held(manager, resource);
@@ -425,7 +425,7 @@ ZEND_METHOD(DistributedLock, acquire)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1)
+	if (!manager || !dlock_check_resource(manager, resource, 1)
 			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 2, &wait)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
@@ -459,7 +459,7 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1) || !dlock_check_timeout(timeout, false, 0, 2, &wait)
+	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_timeout(timeout, false, 0, 2, &wait)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
@@ -494,8 +494,7 @@ static void end_section(zval *lease)
 		&& EG(exception)->handle == claim->thrown;
 	if (lost && !told) {
 		/* PHP makes the section's own exception, if there is one, the previous of this. */
-		zend_throw_exception_ex(dlock_ce_lost_exception, 0, "The lock \"%.100s\" was lost before its critical section ended",
-			claim->resource);
+		dlock_throw_lost(claim->resource, "was lost before its critical section ended");
 	}
 }
 
@@ -521,7 +520,7 @@ ZEND_METHOD(DistributedLock, synchronized)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1)
+	if (!manager || !dlock_check_resource(manager, resource, 1)
 			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 3, &wait)
 			|| !check_ttl(manager, ttl, no_ttl, 4, &time)) {
 		RETURN_THROWS();
@@ -592,7 +591,7 @@ ZEND_METHOD(DistributedLock, isLocked)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
 	dlock_status status = manager->engine->ops->locked(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), &locked, &error);

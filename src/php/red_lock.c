@@ -120,7 +120,7 @@ ZEND_METHOD(RedLock, lock)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
 	if (milliseconds < 1 || milliseconds > ZEND_LONG_MAX / 2 || !dlock_check_ttl((double) milliseconds / 1000, 2, &ttl)) {

@@ -126,7 +126,7 @@ ZEND_METHOD(ZkLock, lock)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(resource, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(dlock_manager_lock(manager, resource, (dlock_lease_time) { 0, false }, wait));

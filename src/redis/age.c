@@ -46,13 +46,13 @@ static int64_t find_uptime(const char *info)
 	return *at == '\r' || *at == '\n' || *at == '\0' ? seconds : -1;
 }
 
-dlock_nanos dlock_age_read(const redisReply *reply, dlock_nanos now, char *problem, size_t size)
+dlock_nanos dlock_age_read(const redisReply *reply, dlock_nanos now, const dlock_server *server, char *problem, size_t size)
 {
 	int64_t uptime = reply->type == REDIS_REPLY_STRING ? find_uptime(reply->str) : -1;
 
 	if (uptime < 0) {
 		if (reply->type == REDIS_REPLY_ERROR) {
-			snprintf(problem, size, "%.*s", (int) (reply->len < 120 ? reply->len : 120), reply->str);
+			dlock_server_quote(server, reply->str, problem, size);
 		} else {
 			snprintf(problem, size, "INFO has no uptime_in_seconds");
 		}

@@ -2,6 +2,7 @@
 #define DLOCK_REDIS_AGE_H
 
 #include "call.h"
+#include "server.h"
 
 /* How long a server has been up. A server that is started anew ends its connections, so it is enough to ask once on each:
  * what comes over it comes from a server that was up by then. Where the answer has no time, as for a user without the right
@@ -14,6 +15,6 @@ dlock_call *dlock_age_ask(void);
 
 /* When the server that gave this answer at `now` was started, at the latest; DLOCK_START_UNKNOWN where the answer does not
  * tell, with the reason in `problem`. */
-dlock_nanos dlock_age_read(const redisReply *reply, dlock_nanos now, char *problem, size_t size);
+dlock_nanos dlock_age_read(const redisReply *reply, dlock_nanos now, const dlock_server *server, char *problem, size_t size);
 
 #endif

@@ -36,7 +36,8 @@ typedef struct dlock_call {
 	bool repeated;      /* has been sent again once over a new connection */
 	bool needs_age;      /* who asks wants to know how old the server is that answers; see age.h */
 	bool about_age;      /* the connection's own question for that */
-	dlock_nanos sent_at; /* just before it was sent, last time */
+	dlock_nanos sent_at; /* just before it was sent, last time: its answer is to that */
+	dlock_nanos first_sent_at; /* the first time: what it has done without an answer, it may have done since then */
 	dlock_nanos started; /* where that is needed, of an answered call: when its server was started, at the latest */
 	redisReply *reply;
 	const dlock_script *script;

@@ -19,6 +19,9 @@
 #define STUCK_CALLS 64
 #define STUCK_TIME (50 * DLOCK_MS)
 
+/* Far more than any answer. What a server sends is kept until it is complete, beyond PHP's memory limit. */
+#define LONGEST_ANSWER (1024 * 1024)
+
 /* ---- the queue ---- */
 
 static dlock_call *queue_at(const dlock_conn *conn, size_t index)
@@ -79,9 +82,11 @@ static void disconnect(dlock_conn *conn)
 	conn->tls = NULL;
 	conn->state = DLOCK_CONN_CLOSED;
 	conn->unsent = false;
+	conn->partial = 0;
 	conn->greetings = 0;
 	conn->started = DLOCK_START_UNKNOWN;
 	conn->asking_age = false;
+	conn->heard = false;
 }
 
 static void drop_queue(dlock_conn *conn)
@@ -200,6 +205,7 @@ static bool open_connection(dlock_conn *conn)
 static bool append(dlock_conn *conn, dlock_call *call)
 {
 	call->sent_at = dlock_now();
+	call->first_sent_at = call->sent ? call->first_sent_at : call->sent_at;
 	call->sent = true;
 	conn->unsent = true;
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
@@ -216,13 +222,22 @@ static bool append_words(dlock_conn *conn, const char *verb, const char *first, 
 
 static void lost(dlock_conn *conn, const char *what);
 
+static void input_or_output_failed(dlock_conn *conn)
+{
+	char reason[200];
+
+	dlock_tls_explain(conn->tls, conn->redis->errstr, reason, sizeof reason);
+	lost(conn, reason);
+}
+
 static void flush(dlock_conn *conn)
 {
 	int done = 0;
 
 	if (conn->unsent) {
+		dlock_tls_prepare(conn->tls);
 		if (redisBufferWrite(conn->redis, &done) != REDIS_OK) {
-			lost(conn, conn->redis->errstr);
+			input_or_output_failed(conn);
 			return;
 		}
 		conn->unsent = !done;
@@ -267,6 +282,11 @@ static void become_ready(dlock_conn *conn)
 	flush(conn);
 }
 
+static bool is_greeted(const dlock_conn *conn)
+{
+	return conn->state == DLOCK_CONN_GREETING && conn->greetings == 0 && !dlock_tls_handshaking(conn->tls);
+}
+
 static void greet(dlock_conn *conn)
 {
 	const dlock_server *server = conn->server;
@@ -279,6 +299,8 @@ static void greet(dlock_conn *conn)
 		return;
 	}
 	conn->state = DLOCK_CONN_GREETING;
+	/* Somebody is there. Who is in a hurry would not be sooner with another connection: it would have to begin anew. */
+	conn->connect_deadline += server->connect_timeout - connect_timeout(conn);
 	if (server->password && server->user) {
 		good = append_words(conn, "AUTH", server->user, server->password);
 	} else if (server->password) {
@@ -290,10 +312,11 @@ static void greet(dlock_conn *conn)
 	}
 	if (!good) {
 		fail(conn, "out of memory");
-	} else if (conn->greetings == 0) {
+		return;
+	}
+	flush(conn);
+	if (is_greeted(conn)) {
 		become_ready(conn);
-	} else {
-		flush(conn);
 	}
 }
 
@@ -301,11 +324,8 @@ static void greet(dlock_conn *conn)
 static void lost(dlock_conn *conn, const char *what)
 {
 	bool again = conn->state == DLOCK_CONN_READY;
-	const char *distrust = dlock_tls_distrust(conn->tls);
-	char reason[256]; /* `what` may belong to the context that is about to go */
 
-	snprintf(reason, sizeof reason, "%s%s", distrust ? "TLS: the certificate is refused: " : "", distrust ? distrust : what);
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, reason);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
 	end_connection(conn, again);
 	if (again && conn->count > 0) {
 		open_connection(conn);
@@ -316,15 +336,10 @@ static void lost(dlock_conn *conn, const char *what)
 
 static void take_greeting(dlock_conn *conn, redisReply *reply)
 {
-	char reason[256];
+	char reason[200];
 
 	if (reply->type == REDIS_REPLY_ERROR) {
-		/* A server that does not know AUTH repeats its arguments. */
-		const char *arguments = strstr(reply->str, ", with args");
-		const char *password = conn->server->password;
-		size_t len = arguments ? (size_t) (arguments - reply->str) : reply->len;
-		bool secret = password && !arguments && !strstr(reply->str, "<password>") && strstr(reply->str, password);
-		snprintf(reason, sizeof reason, "%.*s", (int) (len < 200 ? len : 200), secret ? "it refused AUTH or SELECT" : reply->str);
+		dlock_server_quote(conn->server, reply->str, reason, sizeof reason);
 		freeReplyObject(reply);
 		fail(conn, reason);
 		return;
@@ -335,8 +350,29 @@ static void take_greeting(dlock_conn *conn, redisReply *reply)
 	}
 }
 
+/* The server has as many clients as it takes: it says so unasked, and closes. */
+static bool is_turned_away(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "ERR max number of clients", 25);
+}
+
+static void turned_away(dlock_conn *conn, redisReply *reply)
+{
+	for (size_t i = 0; i < conn->count; i++) { /* it has read nothing: there is nothing to take back */
+		dlock_call *call = queue_at(conn, i);
+		call->sent = call->repeated;
+	}
+	freeReplyObject(reply);
+	fail(conn, "ERR max number of clients reached; see maxclients in its configuration");
+}
+
 static void take_reply(dlock_conn *conn, redisReply *reply)
 {
+	if (!conn->heard && is_turned_away(reply)) {
+		turned_away(conn, reply);
+		return;
+	}
+	conn->heard = true;
 	if (conn->state == DLOCK_CONN_GREETING) {
 		take_greeting(conn, reply);
 		return;
@@ -354,7 +390,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	dlock_call *call = queue_shift(conn);
 	if (call->about_age) {
 		conn->asking_age = false;
-		conn->started = dlock_age_read(reply, dlock_now(), conn->age_problem, sizeof conn->age_problem);
+		conn->started = dlock_age_read(reply, dlock_now(), conn->server, conn->age_problem, sizeof conn->age_problem);
 		freeReplyObject(reply);
 		dlock_call_release(call);
 		return;
@@ -380,27 +416,36 @@ static bool is_open(const dlock_conn *conn, unsigned long opened)
 	return conn->opened == opened && conn->state >= DLOCK_CONN_GREETING;
 }
 
-/* Reads what is there. */
+/* Reads what is there. With TLS, too, poll() tells of whatever this leaves: OpenSSL takes one record at a time off the socket,
+ * and hiredis asks for 16 KiB, the most that a record can hold. */
 static void receive(dlock_conn *conn)
 {
 	unsigned long opened = conn->opened;
+	size_t before = conn->redis->reader->len;
 	void *reply;
 
+	dlock_tls_prepare(conn->tls);
+	if (redisBufferRead(conn->redis) != REDIS_OK) {
+		input_or_output_failed(conn);
+		return;
+	}
+	conn->partial += conn->redis->reader->len - before;
 	do {
-		if (redisBufferRead(conn->redis) != REDIS_OK) {
-			lost(conn, conn->redis->errstr);
+		if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
+			fail(conn, conn->redis->errstr);
 			return;
 		}
-		do {
-			if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
-				fail(conn, conn->redis->errstr);
-				return;
-			}
-			if (reply) {
-				take_reply(conn, reply);
-			}
-		} while (reply && is_open(conn, opened));
-	} while (is_open(conn, opened) && dlock_tls_pending(conn->tls));
+		if (reply) {
+			conn->partial = 0;
+			take_reply(conn, reply);
+		} else if (conn->partial > LONGEST_ANSWER) {
+			fail(conn, "an answer without end");
+			return;
+		}
+	} while (reply && is_open(conn, opened));
+	if (is_open(conn, opened) && is_greeted(conn)) {
+		become_ready(conn);
+	}
 	if (is_open(conn, opened)) {
 		flush(conn);
 	}
@@ -481,7 +526,9 @@ void dlock_conn_expire(dlock_conn *conn)
 		return;
 	}
 	if (conn->state != DLOCK_CONN_READY) {
-		describe_timeout(conn, "no connection", connect_timeout(conn));
+		bool accepted = conn->state == DLOCK_CONN_GREETING;
+		describe_timeout(conn, dlock_tls_handshaking(conn->tls) ? "no TLS" : "no connection",
+			accepted ? conn->server->connect_timeout : connect_timeout(conn));
 		end_connection(conn, false);
 		return;
 	}

@@ -25,6 +25,7 @@ typedef struct dlock_conn {
 	redisContext *redis;
 	struct ssl_st *tls; /* owned by `redis` */
 	bool unsent;        /* bytes are left to write */
+	size_t partial;     /* so much has come of an answer that is not complete */
 	int greetings;      /* replies to AUTH and SELECT still to come */
 	dlock_nanos connect_deadline;
 	dlock_nanos patience; /* a bound for the server's timeouts, for who cannot wait so long */
@@ -34,6 +35,7 @@ typedef struct dlock_conn {
 	unsigned long opened; /* how often it was connected */
 	unsigned long taught; /* the last of these that was sent the text of the release script */
 	dlock_nanos started;  /* when this connection's server was started, at the latest, once a call needed it; see age.h */
+	bool heard;           /* the server has said something over this connection */
 	bool asking_age;      /* the question for that is not answered yet */
 	char age_problem[128]; /* why that is not known */
 	dlock_error error;    /* why the last call failed; names the server */

@@ -95,8 +95,10 @@ void dlock_inbox_update(dlock_inbox *inbox)
 		return;
 	}
 	if (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ERROR) {
-		dlock_fail(&inbox->conn->error, DLOCK_CONNECTION, "Redis at %s: %.200s; waiting needs the channels dlock:inbox:*",
-			inbox->conn->server->label, call->reply->str);
+		char reason[200];
+		dlock_server_quote(inbox->conn->server, call->reply->str, reason, sizeof reason);
+		dlock_fail(&inbox->conn->error, DLOCK_CONNECTION, "Redis at %s: %s; waiting needs the channels dlock:inbox:*",
+			inbox->conn->server->label, reason);
 	} else if (call->state == DLOCK_CALL_ANSWERED) {
 		inbox->subscribed = inbox->conn->opened;
 	}

@@ -1,6 +1,5 @@
 #include "keys.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,19 +33,34 @@ static bool has_hash_tag(dlock_arg key)
 	return close && close > open + 1;
 }
 
+/* No two locks share a queue. What has a tag already keeps it, and gets a colon instead of the braces: "{x}" is not "x". */
 static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tagged)
 {
 	char *end = out;
 
 	end = (char *) memcpy(end, name, strlen(name)) + strlen(name);
-	if (!tagged) {
-		*end++ = '{';
-	}
+	*end++ = tagged ? ':' : '{';
 	end = (char *) memcpy(end, lock.text, lock.len) + lock.len;
 	if (!tagged) {
 		*end++ = '}';
 	}
 	return (dlock_arg) { out, (size_t) (end - out) };
+}
+
+/* Does the prefix with the resource behind it begin with that? */
+static bool begins(dlock_arg prefix, dlock_arg resource, const char *with, size_t len)
+{
+	size_t first = prefix.len < len ? prefix.len : len;
+
+	return prefix.len + resource.len >= len && !memcmp(prefix.text, with, first) && !memcmp(resource.text, with + first, len - first);
+}
+
+bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
+{
+	static const size_t fence = sizeof DLOCK_FENCE_KEY - 1;
+
+	return begins(prefix, resource, QUEUE, sizeof QUEUE - 1) || begins(prefix, resource, WAITERS, sizeof WAITERS - 1)
+		|| (prefix.len + resource.len == fence && begins(prefix, resource, DLOCK_FENCE_KEY, fence));
 }
 
 dlock_keys dlock_keyring_keys(dlock_keyring *ring, const char *resource, size_t len)

@@ -1,6 +1,8 @@
 #ifndef DLOCK_REDIS_KEYS_H
 #define DLOCK_REDIS_KEYS_H
 
+#include <stdbool.h>
+
 #include "call.h"
 
 /* The one key that dlock keeps on a server beside the locks: the last fencing token given out, of all resources.
@@ -12,6 +14,9 @@
 typedef struct {
 	dlock_arg lock, queue, waiters;
 } dlock_keys;
+
+/* Would the resource's lock be the fence, or possibly the queue or the waiters of another? */
+bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource);
 
 /* Room for the keys of any one resource behind one prefix. */
 typedef struct dlock_keyring dlock_keyring;

@@ -403,6 +403,10 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 			"since hiredis_ssl was not there when it was built");
 	}
 #endif
+	/* One host is one host however it is written: two votes of one server would be a majority where there is none. */
+	for (char *c = server->host; c && *c; c++) {
+		*c = *c >= 'A' && *c <= 'Z' ? (char) (*c - 'A' + 'a') : *c;
+	}
 	if (server->path) {
 		dlock_server_set(&server->label, server->path, strlen(server->path));
 	} else {
@@ -414,6 +418,40 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 	}
 	server->key = make_key(server);
 	return (server->label && server->key) || reject(error, "could not be read: out of memory");
+}
+
+/* Redis writes a space for each end of a line that it repeats. */
+static bool has_password(const char *text, const char *end, const char *password)
+{
+	for (; text < end; text++) {
+		const char *t = text, *p = password;
+		while (t < end && *p && (*t == *p || (*t == ' ' && (*p == '\r' || *p == '\n')))) {
+			t++;
+			p++;
+		}
+		if (!*p) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size)
+{
+	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside a
+	 * script carry its name and line, of no use to the user. */
+	static const char *const surplus[] = { ", with args", " script: " };
+	const char *end = text + strlen(text);
+
+	for (size_t i = 0; i < sizeof surplus / sizeof *surplus; i++) {
+		const char *found = strstr(text, surplus[i]);
+		end = found && found < end ? found : end;
+	}
+	if (server->password && has_password(text, end, server->password)) {
+		snprintf(out, size, "an error that is not shown, since it repeats the password");
+	} else {
+		snprintf(out, size, "%.*s", (int) (end - text < (ptrdiff_t) size ? end - text : (ptrdiff_t) size), text);
+	}
 }
 
 bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)

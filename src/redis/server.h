@@ -47,6 +47,10 @@ bool dlock_server_is_same(const dlock_server *a, const dlock_server *b);
 /* Replaces an owned string by a copy. */
 bool dlock_server_set(char **field, const char *value, size_t len);
 
+/* Writes an error of the server's as it may be shown: without what repeats the command, and nothing of it where it has the
+ * password in it. */
+void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size);
+
 /* Reads redis://, rediss:// or unix://. On failure the message goes on from the name of an argument: "must ...". */
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error);
 

@@ -1,12 +1,13 @@
 #include "tls.h"
 
+#include <stdio.h>
+
 #ifdef DLOCK_TLS
 
 #include <hiredis/hiredis_ssl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The host name goes into the handshake (SNI) and must be in the certificate; an address is checked as an address. */
@@ -27,6 +28,7 @@ static bool expect_name(SSL *tls, const dlock_server *server)
 	if (!server->tls_verify_peer || !server->tls_verify_peer_name) {
 		return true;
 	}
+	X509_VERIFY_PARAM_set_hostflags(SSL_get0_param(tls), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS); /* *.test, but no r*.test */
 	return is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1 : SSL_set1_host(tls, name) == 1;
 }
 
@@ -69,8 +71,9 @@ struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, 
 	}
 	/* hiredis takes the SSL over only when this succeeds. */
 	if (redisInitiateSSL(redis, tls) != REDIS_OK) {
-		const char *distrust = dlock_tls_distrust(tls);
-		dlock_fail(error, DLOCK_CONNECTION, "TLS: %s", distrust ? distrust : redis->errstr);
+		char reason[200];
+		dlock_tls_explain(tls, redis->errstr, reason, sizeof reason);
+		dlock_fail(error, DLOCK_CONNECTION, "%s", reason);
 		SSL_free(tls);
 		ERR_clear_error();
 		return NULL;
@@ -78,9 +81,11 @@ struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, 
 	return tls;
 }
 
-bool dlock_tls_pending(const struct ssl_st *tls)
+void dlock_tls_prepare(const struct ssl_st *tls)
 {
-	return tls && SSL_pending(tls) > 0;
+	if (tls) {
+		ERR_clear_error();
+	}
 }
 
 bool dlock_tls_handshaking(const struct ssl_st *tls)
@@ -88,11 +93,16 @@ bool dlock_tls_handshaking(const struct ssl_st *tls)
 	return tls && !SSL_is_init_finished(tls);
 }
 
-const char *dlock_tls_distrust(const struct ssl_st *tls)
+void dlock_tls_explain(const struct ssl_st *tls, const char *otherwise, char *out, size_t size)
 {
-	long result = tls && SSL_get_verify_mode(tls) != SSL_VERIFY_NONE ? SSL_get_verify_result(tls) : X509_V_OK;
+	long distrust = tls && SSL_get_verify_mode(tls) != SSL_VERIFY_NONE ? SSL_get_verify_result(tls) : X509_V_OK;
+	const char *reason = tls ? ERR_reason_error_string(ERR_peek_last_error()) : NULL;
 
-	return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);
+	if (distrust != X509_V_OK) {
+		snprintf(out, size, "TLS: the certificate is refused: %s", X509_verify_cert_error_string(distrust));
+	} else {
+		snprintf(out, size, "%s%s", reason ? "TLS: " : "", reason ? reason : otherwise);
+	}
 }
 
 #else
@@ -104,10 +114,9 @@ struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, 
 	return NULL;
 }
 
-bool dlock_tls_pending(const struct ssl_st *tls)
+void dlock_tls_prepare(const struct ssl_st *tls)
 {
 	(void) tls;
-	return false;
 }
 
 bool dlock_tls_handshaking(const struct ssl_st *tls)
@@ -116,10 +125,10 @@ bool dlock_tls_handshaking(const struct ssl_st *tls)
 	return false;
 }
 
-const char *dlock_tls_distrust(const struct ssl_st *tls)
+void dlock_tls_explain(const struct ssl_st *tls, const char *otherwise, char *out, size_t size)
 {
 	(void) tls;
-	return NULL;
+	snprintf(out, size, "%s", otherwise);
 }
 
 #endif

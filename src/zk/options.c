@@ -65,15 +65,17 @@ static bool port_check(const char *port, size_t len)
 	return number >= 1 && number <= 65535;
 }
 
+/* What is wrong is not repeated: it may be credentials that belong elsewhere. */
 static bool host_check(const char *host, size_t len, dlock_error *error)
 {
 	size_t name_len;
 	const char *port = find_port(host, len, &name_len);
 
+	if (memchr(host, '@', len)) {
+		return refuse(error, "must", "not contain \"@\": credentials are $auth");
+	}
 	if (*host != '[' && port && memchr(port, ':', len - name_len - 1)) {
-		dlock_fail(error, DLOCK_FAILED, "must put the IPv6 address \"%.*s\" in brackets, like \"[::1]:" DEFAULT_PORT "\"",
-			len > 100 ? 100 : (int) len, host);
-		return false;
+		return refuse(error, "must", "put IPv6 addresses in brackets, like \"[::1]:" DEFAULT_PORT "\"");
 	}
 	if (name_len == 0) {
 		return refuse(error, "must", "not contain an empty host");
@@ -84,14 +86,10 @@ static bool host_check(const char *host, size_t len, dlock_error *error)
 		}
 	}
 	if (*host == '[' && (host[name_len - 1] != ']' || name_len < 4)) {
-		dlock_fail(error, DLOCK_FAILED, "must close the bracket of the IPv6 address in \"%.*s\"",
-			len > 100 ? 100 : (int) len, host);
-		return false;
+		return refuse(error, "must", "close the bracket behind an IPv6 address");
 	}
 	if (port && !port_check(port, len - name_len - 1)) {
-		dlock_fail(error, DLOCK_FAILED, "must have ports from 1 to 65535, not as in \"%.*s\"",
-			len > 100 ? 100 : (int) len, host);
-		return false;
+		return refuse(error, "must", "have ports from 1 to 65535");
 	}
 	return true;
 }

@@ -100,7 +100,7 @@ bool dlock_zk_sequence(const char *name, int32_t *sequence)
 	const char *sign = len > digits && name[len - digits - 1] == '-' ? name + len - digits - 1 : NULL;
 
 	if (digits == 9) {
-		if (!sign) {
+		if (!sign || number == 0) {
 			return false;
 		}
 		number = -number;
@@ -128,6 +128,15 @@ bool dlock_zk_is_node_of(const char *name, const char *guid)
 
 	return strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strncmp(name + sizeof PREFIX - 1, guid, len) == 0
 		&& strncmp(name + sizeof PREFIX - 1 + len, INFIX, sizeof INFIX - 1) == 0;
+}
+
+bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid)
+{
+	size_t len = strlen(parent);
+	int32_t sequence;
+
+	return strncmp(path, parent, len) == 0 && path[len] == '/' && dlock_zk_is_node_of(path + len + 1, guid)
+		&& !strchr(path + len + 1, '/') && dlock_zk_sequence(path + len + 1, &sequence);
 }
 
 dlock_zk_place dlock_zk_find_place(char *const *children, int count, const char *mine)

@@ -25,6 +25,9 @@ bool dlock_zk_before(int32_t a, int32_t b);
 /* Is this the node of the claim with that guid? */
 bool dlock_zk_is_node_of(const char *name, const char *guid);
 
+/* Is this what a server can have made of dlock_zk_node_path()? */
+bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid);
+
 /* Where the node named `mine` stands among the children. It is told by its whole name: numbers start again when the
  * server has removed the resource's node in between. */
 typedef struct {

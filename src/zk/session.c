@@ -1,6 +1,7 @@
 #include "internal.h"
 #include "keeper.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,28 +114,37 @@ static void tidy(dlock_zk_pool *pool)
 	reap(pool);
 }
 
-static bool start_thread(dlock_zk_session *session)
+/* 0, or an errno. */
+static int start_thread(dlock_zk_session *session)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
+	int problem = pthread_attr_init(&attributes);
 
-	if (pthread_attr_init(&attributes) != 0) {
-		return false;
+	if (problem != 0) {
+		return problem;
 	}
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
 	/* The library's threads are started by this one and inherit its mask: no handler ever runs on any of them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failure = pthread_create(&session->thread, &attributes, dlock_zk_keep, session);
+	problem = pthread_create(&session->thread, &attributes, dlock_zk_keep, session);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
-	return failure == 0;
+	return problem;
 }
 
-static dlock_zk_session *open_session(const char *hosts, dlock_nanos timeout, const char *auth)
+static int open_bells(dlock_zk_session *session)
+{
+	return dlock_bell_open(&session->owner_bell) && dlock_bell_open(&session->thread_bell) ? 0 : errno;
+}
+
+/* NULL: *problem is an errno. */
+static dlock_zk_session *open_session(const char *hosts, dlock_nanos timeout, const char *auth, int *problem)
 {
 	dlock_zk_session *session = calloc(1, sizeof *session);
 
+	*problem = ENOMEM;
 	if (!session) {
 		return NULL;
 	}
@@ -149,8 +159,7 @@ static dlock_zk_session *open_session(const char *hosts, dlock_nanos timeout, co
 	session->expanded = dlock_zk_hosts_expand(hosts, true);
 	session->auth = auth ? strdup(auth) : NULL;
 	if (!session->hosts || !session->expanded || (auth && !session->auth)
-		|| !dlock_bell_open(&session->owner_bell) || !dlock_bell_open(&session->thread_bell)
-		|| !start_thread(session)) {
+		|| (*problem = open_bells(session)) != 0 || (*problem = start_thread(session)) != 0) {
 		free_session(session);
 		return NULL;
 	}
@@ -167,6 +176,7 @@ dlock_zk_session *dlock_zk_session_get(dlock_zk_pool *pool, const char *hosts, d
 	dlock_error *error)
 {
 	dlock_zk_session *session, *next;
+	int problem;
 
 	tidy(pool);
 	for (session = pool->sessions; session; session = next) {
@@ -180,9 +190,9 @@ dlock_zk_session *dlock_zk_session_get(dlock_zk_pool *pool, const char *hosts, d
 		}
 		dlock_zk_session_retire(pool, session);
 	}
-	session = open_session(hosts, timeout, auth);
+	session = open_session(hosts, timeout, auth, &problem);
 	if (!session) {
-		dlock_fail(error, DLOCK_FAILED, "No ZooKeeper session could be started: out of memory, threads or descriptors");
+		dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no session could be started: %s", hosts, strerror(problem));
 		return NULL;
 	}
 	session->next = pool->sessions;

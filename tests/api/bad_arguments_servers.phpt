@@ -77,6 +77,8 @@ $types = [
     [['host' => 'h', 'auth' => 5], 'strings in auth, int given'], [['host' => 'h', 'auth' => ['u', 5]], 'strings in auth, int given'], [['host' => 'h', 'auth' => [5, 'p']], 'strings in auth, int given'],
     [['host' => 'h', 'auth' => ['user' => [], 'pass' => 'p']], 'strings in auth, array given'], [['host' => 'h', 'auth' => new stdClass()], 'strings in auth, stdClass given'],
     [['host' => 'h', 'ssl' => 'yes'], 'an array of TLS options as ssl, string given'],
+    [['host' => 'h', 'ssl' => ['cafile' => ['x']]], 'strings or booleans in ssl, array given'], [['host' => 'h', 'ssl' => ['cafile' => null]], 'strings or booleans in ssl, null given'],
+    [['host' => 'h', 'ssl' => ['stream' => ['cafile' => new SplFileInfo('/ca.pem')]]], 'strings or booleans in ssl, SplFileInfo given'],
 ];
 foreach ($types as [$spec, $text]) {
     fails(TypeError::class, "DistributedLock::__construct(): Argument #1 (\$server) must have $text", fn () => new DistributedLock($spec), shown($spec));

@@ -31,7 +31,7 @@ const CONTRACT = [
         '__construct' => '(!array $servers, int $retryDelay = 200, int $retryCount = 3, string $prefix = \'\', ?float $ttl = null,'
             . ' ?float $timeout = null, ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null)',
         'lock' => '(string $resource, int $ttl = 10000): array|false',
-        'unlock' => '(array $lock): bool',
+        'unlock' => '(!array $lock): bool',
     ]],
     'ZkLock' => ['class implements Dlock\LockManager', LOCK_MANAGER + [
         '__construct' => '(!array|string $servers = \'127.0.0.1:2181\', string $root = \'/locks\', float $sessionTimeout = 10.0,'

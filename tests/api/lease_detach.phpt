@@ -42,8 +42,9 @@ foreach ($kinds as $name => $make) {
     $again->refresh(200);
     within(150, $again->remaining(), 198, "$name: remaining() after refresh()");
     $handle = $again->detach();
-    // A majority has the new lease time. One that is late would give the next process the old one to be sure of.
-    wait_for(fn () => array_filter(range(0, $name === 'RedLock' ? 2 : 0), function (int $i) use ($name, $resource) {
+    // A majority has the new lease time. One that is late would give the next process the old one to be sure of; and one that
+    // did not know the script is told when its connection is used again.
+    wait_for(fn () => $make()->isLocked($resource) && array_filter(range(0, $name === 'RedLock' ? 2 : 0), function (int $i) use ($name, $resource) {
         $left = redis_raw($i)->cmd('PTTL', ($name === 'RedLock' ? '' : 'Lock:') . $resource);
         return $left >= 0 && $left < 150_000;
     }) === [], 20, 'the new lease time on all servers');

@@ -63,7 +63,8 @@ foreach (["", '|', 'single', "single|1000|0|1|$token|", "single||0|1|$token|x", 
     "single|1000||1|$token|x", "single|1000|x|1|$token|x", "single|1000|1|$token|x", "single|1000|2|1|$token|x",
     "single|-1|0|1|$token|x", "single|1e3|0|1|$token|x", "single|1000|0|1|short|x", "single|1000|0|1|{$token}a|x",
     'single|' . str_repeat('9', 19) . "|0|1|$token|x", 'single|' . str_repeat('9', 40) . "|0|1|$token|x",
-    'single|1000|0|' . str_repeat('9', 40) . "|$token|x", "single|1000|0|1|$token|" . str_repeat('x', 1025), "|1000|0|1|$token|x",
+    'single|1000|0|' . str_repeat('9', 40) . "|$token|x", "single|1000|0|0|$token|x", "single|1000|0|9007199254740992|$token|x",
+    'single|1000|0|' . str_repeat('9', 17) . "|$token|x", "single|31536000001|0|1|$token|x", "single|9223372036854|0|1|$token|x", "single|1000|0|1|$token|" . str_repeat('x', 1025), "|1000|0|1|$token|x",
     "zookeeper|1000|0|1|$token|x"] as $payload) {
     fails(ValueError::class, "$where*", fn () => $lock->attach($make($payload)), 'made up: ' . shown(substr($payload, 0, 80)));
 }

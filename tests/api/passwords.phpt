@@ -130,6 +130,7 @@ hides([$password], all_texts($red->lock(unique())) . all_texts($red) . all_texts
 $handle = 'dlock1.' . SECRET;
 hides([SECRET], all_texts(thrown_by(fn () => $lock->attach($handle))), 'attach()');
 hides([SECRET], all_texts(thrown_by(fn () => $red->attach($handle))), 'RedLock::attach()');
+hides([SECRET], all_texts(thrown_by(fn () => $red->unlock(['resource' => 'x', 'token' => SECRET]))), 'RedLock::unlock()');
 echo "done\n";
 ?>
 --EXPECT--

@@ -46,6 +46,10 @@ foreach ([
 fails(ValueError::class, "$where name different servers, but elements 0 and 1 are both /run/r.sock",
     fn () => new RedLock(['unix:///run/r.sock', '/run/r.sock' => ['/run/r.sock']]));
 fails(ValueError::class, "$where name different servers, but elements 0 and 1 are both h:6379", fn () => new RedLock(['redis://h', ['h']]));
+// The case of a host makes no difference, that of a path does.
+fails(ValueError::class, "$where name different servers, but elements 0 and 1 are both redis1.test:6379", fn () => new RedLock(['redis://redis1.test', ['Redis1.TEST']]));
+fails(ValueError::class, "$where name different servers, but elements 0 and 1 are both [fe80::a]:6379", fn () => new RedLock(['redis://[fe80::a]', 'redis://[FE80::A]']));
+same(null, thrown_by(fn () => new RedLock(['unix:///run/r.sock', 'unix:///run/R.sock'])), 'two paths');
 
 // Keys of the list do not matter; every form may be mixed.
 [$host, $port] = explode(':', redis_addresses()[1]);

@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 require __DIR__ . '/../inc/tls.inc';
 
 $files = new TlsFiles();
-$server = new TlsRedis($files, config: ['requirepass secret-of-tls']);
+$server = new TlsRedis($files, ['requirepass secret-of-tls']);
 $raw = new RedisRaw($server->redis->address(), 'secret-of-tls');
 $dsn = fn (array $options = [], string $host = 'localhost') => $server->dsn($options, $host, ':secret-of-tls@');
 
@@ -41,16 +41,43 @@ $refused('no such file', 'cafile or capath cannot be read', $dsn(['cafile' => "$
 $refused('another name', 'mismatch', $dsn(host: '127.0.0.1'));
 $works('peer_name', $dsn(['peer_name' => 'localhost'], '127.0.0.1'));
 $refused('another peer_name', 'mismatch', $dsn(['peer_name' => 'elsewhere.invalid']));
+$works('a name of a pattern', $dsn(['peer_name' => 'redis.whole.test']));
+$refused('two levels of a pattern', 'mismatch', $dsn(['peer_name' => 'a.redis.whole.test']));
+$refused('a part of a name', 'mismatch', $dsn(['peer_name' => 'party.of.test']));
 $works('no look at the name', $dsn(['verify_peer_name' => 0], '127.0.0.1'));
 $refused('no look at the name, another authority', 'certificate', $dsn(['verify_peer_name' => 0, 'cafile' => "$files->dir/other.crt"], '127.0.0.1'));
 $works('no verification', $dsn(['verify_peer' => 0, 'cafile' => "$files->dir/other.crt"], '127.0.0.1'));
-$refused('TLS is asked for no TLS', '.', "redis://:secret-of-tls@localhost:$server->port");
+$refused('TLS is asked for no TLS', 'Connection reset|closed the connection', "redis://:secret-of-tls@localhost:$server->port");
+foreach (['a DSN' => fn (string $host, TlsRedis $of) => $of->dsn(host: $host),
+    'an array' => fn (string $host, TlsRedis $of) => ['host' => "tls://$host", 'port' => $of->port, 'ssl' => ['cafile' => "$files->dir/ca.crt"]]] as $form => $spec) {
+    $by_address ??= new TlsRedis($files, ['bind 127.0.0.1 127.0.0.2'], 'address');
+    $by_expired ??= new TlsRedis($files, certificate: 'expired');
+    $refused("$form, a name, a certificate for an address", 'mismatch', $spec('localhost', $by_address));
+    $refused("$form, another address", 'mismatch', $spec('127.0.0.2', $by_address));
+    same(null, thrown_by(fn () => (new DistributedLock($spec('127.0.0.1', $by_address)))->acquire(unique(), 0)), "$form, the address");
+    wait_for(fn () => thrown_by(fn () => (new DistributedLock($spec('localhost', $by_expired)))->acquire(unique(), 0)), 5, 'the certificate to expire');
+    $refused("$form, expired", 'certificate has expired', $spec('localhost', $by_expired));
+    $refused("$form, expired, by its address", 'certificate has expired', $spec('127.0.0.1', $by_expired));
+}
+$refused('a server without TLS', 'no TLS within 0\.5 s', 'rediss://:secret-of-tls@' . $server->redis->address() . '?connect_timeout=0.5');
+$refused('a server without TLS, no password', 'no TLS within 0\.5 s', 'rediss://' . $server->redis->address() . '?connect_timeout=0.5');
+$raw->cmd('CONFIG', 'SET', 'tls-protocols', 'TLSv1.1');
+$refused('a server with old TLS only', 'TLS: .*protocol version', $dsn(['read_timeout' => 9]));
+$raw->cmd('CONFIG', 'SET', 'tls-protocols', '');
+
+// ---- what takes more than one record ----
+foreach ([16_383, 16_384, 16_385, 100_000, 1_000_000] as $size) {
+    $raw->cmd('SET', 'Lock:' . ($resource = unique("$size bytes")), str_repeat('x', $size));
+    same(true, (new DistributedLock($dsn(['read_timeout' => 20])))->isLocked($resource), "a reply of $size bytes");
+    $raw->cmd('DEL', "Lock:$resource");
+}
 
 // ---- who is let in ----
 // (Connections from before would be used again.)
 $raw->cmd('CONFIG', 'SET', 'tls-auth-clients', 'yes');
 $raw->cmd('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-$refused('no certificate of the client\'s', '.', $dsn());
+// Its alert may be lost with the connection, where it has not read all that was said.
+$refused('no certificate of the client\'s', 'TLS: .*certificate required|Connection reset', $dsn());
 $works('a certificate of the client\'s', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/client.key"]));
 $refused('a key of another\'s', 'local_pk', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/server.key"]));
 $refused('no such certificate', 'local_cert', $dsn(['local_cert' => "$files->dir/none.crt"]));

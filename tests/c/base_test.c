@@ -182,6 +182,9 @@ static void test_error(void)
 	check(!strcmp(box.error.message, "a; b"), "a short one can be added to");
 	dlock_append(&box.error, "%s", longest);
 	check(strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "as far as there is room");
+	dlock_fail(&box.error, DLOCK_LOST, "%s", "a\nb\r\x1b[31m");
+	dlock_append(&box.error, "%s", "\x7f\t\xc3\xa9");
+	check(!strcmp(box.error.message, "a?b??[31m??\xc3\xa9"), "nothing in it ends the line or moves a cursor");
 }
 
 /* ---- process ---- */

@@ -546,6 +546,27 @@ static void test_fencing_normally(void)
 	client_free(&c);
 }
 
+/* Somebody has meddled with one server's. Its vote is none, and the others do not learn it. */
+static void test_fencing_impossible(void)
+{
+	static const char *const fences[] = { "9007199254740993", "9223372036854775807", "1e300" };
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int64_t last = 0;
+
+	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
+		server_do(&servers[1], "SET " DLOCK_FENCE_KEY " %s", fences[i]);
+		dlock_claim *claim = claim_on(&c, "impossible", 60000);
+		check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > last && claim->fencing_token < INT64_C(1) << 53,
+			"%s: held with the others' token (%lld)", fences[i], (long long) claim->fencing_token);
+		last = claim->fencing_token;
+		check(let_go(&c, claim), "released");
+		client_drain(&c);
+		check(fence(0) < INT64_C(1) << 53 && fence(4) < INT64_C(1) << 53, "the others do not take it over");
+		check(eventually_nowhere("impossible"), "nothing is left");
+	}
+	client_free(&c);
+}
+
 static void test_fencing_lost(void)
 {
 	static const char *changes[] = { "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 1", "SET " DLOCK_FENCE_KEY " 4102444800000000",
@@ -651,6 +672,7 @@ int main(int argc, char **argv)
 		{ "attach", test_attach }, { "waiting", test_waiting }, { "attempts without quorum", test_attempts_without_quorum },
 		{ "contention", test_contention }, { "contention with stops", test_contention_with_stops },
 		{ "fencing", test_fencing }, { "fencing normally", test_fencing_normally }, { "fencing lost", test_fencing_lost },
+		{ "fencing impossible", test_fencing_impossible },
 		{ "raise", test_raise }, { "fork", test_fork },
 	};
 

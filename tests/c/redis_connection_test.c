@@ -302,8 +302,7 @@ static void test_nobody_there(void)
 
 /* ---- peers that are no Redis ---- */
 
-/* A child that gives each connection the text and, where it should, closes it. */
-static pid_t odd_peer(int *port, const char *text, size_t len, bool closes)
+static int listen_anywhere(int *port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t address_len = sizeof address;
@@ -315,7 +314,15 @@ static pid_t odd_peer(int *port, const char *text, size_t len, bool closes)
 		exit(2);
 	}
 	*port = ntohs(address.sin_port);
+	return listener;
+}
+
+/* A child that gives each connection the text and, where it should, closes it. */
+static pid_t odd_peer(int *port, const char *text, size_t len, bool closes)
+{
+	int listener = listen_anywhere(port);
 	pid_t pid = fork_child();
+
 	while (pid == 0) {
 		char byte;
 		int fd = accept(listener, NULL, NULL);
@@ -369,6 +376,101 @@ static void test_odd_peers(void)
 		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", peers[i].word), "odd peer %zu: %s", i,
 			c.error.message);
 		check(dlock_now() - start < 2 * DLOCK_SECOND && left_ms(claim) == 0, "given up in time");
+		dlock_claim_free(claim);
+		client_free(&c);
+		kill(pid, SIGKILL);
+		exit_of(pid);
+	}
+}
+
+/* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as it is
+ * read; and all else by a refusal, as if somebody held the lock. */
+static pid_t flooding_peer(int *port, const char *word, const char *head, const char *body)
+{
+	int listener = listen_anywhere(port);
+	pid_t pid = fork_child();
+
+	while (pid == 0) {
+		char heard[4096];
+		int fd = accept(listener, NULL, NULL);
+		if (fork_child() != 0) {
+			close(fd);
+			continue;
+		}
+		for (;;) {
+			ssize_t len = read(fd, heard, sizeof heard);
+			if (len <= 0) {
+				_exit(0);
+			}
+			if (!word || memmem(heard, (size_t) len, word, strlen(word))) {
+				break;
+			}
+			const char *answer = heard[1] == '9' ? ":0\r\n" : "*5\r\n:0\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n"; /* `leave` has nine words */
+			if (write(fd, answer, strlen(answer)) < 0) {
+				_exit(0);
+			}
+		}
+		static char flood[1 << 16];
+		size_t filled = 0, body_len = strlen(body);
+		while (filled + body_len <= sizeof flood) {
+			memcpy(flood + filled, body, body_len);
+			filled += body_len;
+		}
+		for (ssize_t sent = write(fd, head, strlen(head)); sent >= 0; sent = write(fd, flood, filled)) {
+		}
+		_exit(0);
+	}
+	close(listener);
+	return pid;
+}
+
+static client client_of_peer(int port)
+{
+	char dsn[128];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=5&connect_timeout=5", port);
+	return client_at(dsn);
+}
+
+/* An answer without end is given up long before it fills the memory, and before the read timeout. */
+static void test_endless_answers(void)
+{
+	static const struct {
+		const char *head, *body;
+	} answers[] = {
+		{ "$1000000000\r\n", "x" }, { "*1000000\r\n", ":1\r\n" }, { "*1000000\r\n", "$1000\r\n" }, { "-ERR ", "x" },
+		{ "*2\r\n*1000000\r\n", "$3\r\nabc\r\n" },
+	};
+
+	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+		int port;
+		pid_t pid = flooding_peer(&port, NULL, answers[i].head, answers[i].body);
+		client c = client_of_peer(port);
+		dlock_claim *claim = claim_on(&c, "endless", 60000);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", i == 2 ? "Protocol error" : "without end"), "%zu: %s", i,
+			c.error.message);
+		check(dlock_now() - start < 4 * DLOCK_SECOND, "at once");
+		dlock_claim_free(claim);
+		client_free(&c);
+		kill(pid, SIGKILL);
+		exit_of(pid);
+	}
+}
+
+/* Messages without end must not keep a waiter beyond its time. */
+static void test_flooded_inbox(void)
+{
+	static const char *const messages[] = { "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\nx\r\n", ":1\r\n", "*0\r\n" };
+
+	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+		int port;
+		pid_t pid = flooding_peer(&port, "SUBSCRIBE", "*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n", messages[i]);
+		client c = client_of_peer(port);
+		dlock_claim *claim = claim_on(&c, "flooded", 60000);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "the time is over (%s)", c.error.message);
+		check(dlock_now() - start < 3 * DLOCK_SECOND, "and it is seen (%lld ms)", (long long) ((dlock_now() - start) / DLOCK_MS));
 		dlock_claim_free(claim);
 		client_free(&c);
 		kill(pid, SIGKILL);
@@ -496,7 +598,8 @@ int main(int argc, char **argv)
 		{ "killed connection", test_killed_connection }, { "killed under way", test_killed_under_way }, { "pool", test_pool },
 		{ "drain is bounded", test_drain_is_bounded }, { "ways to connect", test_ways_to_connect },
 		{ "refusals", test_refusals }, { "busy script", test_busy_script }, { "cluster node", test_cluster_node },
-		{ "nobody there", test_nobody_there }, { "odd peers", test_odd_peers }, { "stopped", test_stopped },
+		{ "nobody there", test_nobody_there }, { "odd peers", test_odd_peers }, { "endless answers", test_endless_answers }, { "flooded inbox", test_flooded_inbox },
+		 { "stopped", test_stopped },
 		{ "stopped for long", test_stopped_for_long }, { "slow answer", test_slow_answer }, { "too late", test_too_late },
 		{ "restart", test_restart },
 	};

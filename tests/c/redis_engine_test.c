@@ -3,11 +3,13 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "arena.h"
 #include "helpers.h"
 #include "redis_client.h"
+#include "relay.h"
 #include "tap.h"
 
 static test_server server;
@@ -439,6 +441,81 @@ static void test_old_grant(void)
 	client_free(&c);
 }
 
+static bool has_swallowed(void *context)
+{
+	return atomic_load(&((relay *) context)->swallowed) > 0;
+}
+
+/* A request whose answer is lost is sent again, with its number. A grant that names it may be a reply to the first of the two. */
+static void test_grant_before_repeat(void)
+{
+	enum { OLD = 111, LAPSED = 3200 /* ms: more than DLOCK_GRANT_TTL */ };
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "repeated", 60000);
+	relay relay;
+	char dsn[64];
+	int status;
+
+	acquire(&c, claim, 0);
+	relay_start(&relay, server.port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=20", relay.port);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		dlock_claim *waiter = claim_on(&own, "repeated", 60000);
+		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token != OLD ? 0 : 1);
+	}
+	while (last_request("repeated") == 0 && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	atomic_store(&relay.swallow, dlock_script_acquire.sha1);
+	check(eventually(has_swallowed, &relay), "the answer to a waiter is lost");
+	kill(pid, SIGSTOP);
+	waitpid(pid, &status, WUNTRACED);
+	long long number = last_request("repeated");
+	check(tell_grant("repeated", number, OLD), "a grant follows it, which the waiter does not see");
+	sleep_ms(LAPSED);
+	atomic_store(&relay.swallowed, 0);
+	kill(pid, SIGCONT);
+	while (last_request("repeated") == number && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	check(last_request("repeated") > number, "until it has lapsed and the request is sent again: it is not taken up");
+	check(let_go(&c, claim) && exit_of(pid) == 0, "but what comes later is");
+	relay_end(&relay);
+	client_free(&c);
+}
+
+/* A shorter lease time that was set without an answer counts from the first of two sendings, too. */
+static void test_extension_before_repeat(void)
+{
+	enum { SHORTER = 3000, BETWEEN = 300 /* ms */ };
+	relay relay;
+	char dsn[64];
+
+	relay_start(&relay, server.port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=1", relay.port);
+	atomic_store(&relay.swallow, dlock_script_extend.sha1);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		dlock_claim *claim = claim_on(&own, "shortened", 60000);
+		if (acquire(&own, claim, 0) != DLOCK_OK) {
+			_exit(2);
+		}
+		dlock_nanos start = dlock_now();
+		dlock_status status = extend(&own, claim, SHORTER);
+		_exit(status == DLOCK_CONNECTION && left_ms(claim) <= SHORTER - (dlock_now() - start) / DLOCK_MS + 1 ? 0 : 1);
+	}
+	check(eventually(has_swallowed, &relay), "the answer to an extension is lost");
+	server_freeze(&server);
+	sleep_ms(BETWEEN);
+	atomic_store(&relay.swallowed, 0);
+	check(exit_of(pid) == 0, "a holder believes in no more than the shorter time since it first asked");
+	server_thaw(&server);
+	relay_end(&relay);
+}
+
 static client patient_client(void)
 {
 	return client_of(&server, 10 * DLOCK_SECOND);
@@ -600,6 +677,44 @@ static void test_fencing(void)
 	client_free(&c);
 }
 
+/* What the fence can only be where somebody has meddled with it: a script cannot count on from there. */
+static void test_fencing_impossible(void)
+{
+	static const char *const fences[] = { "9007199254740991", "9007199254740992", "9223372036854775807", "1e300", "1e999", "inf" };
+	client c = client_of(&server, READ_TIMEOUT);
+
+	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
+		server_do(&server, "SET " DLOCK_FENCE_KEY " %s", fences[i]);
+		for (int again = 0; again < 2; again++) {
+			dlock_claim *claim = claim_on(&c, "impossible", 60000);
+			check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "fenc") && left_ms(claim) == 0,
+				"a fence of %s: %s", fences[i], c.error.message);
+			dlock_claim_free(claim);
+			check(eventually_nobody(&server, "impossible"), "nothing is left of it");
+		}
+	}
+	server_do(&server, "SET " DLOCK_FENCE_KEY " 9007199254740990");
+	check(next_token(&c, "impossible") == INT64_C(9007199254740991), "the last one possible");
+	client_free(&c);
+}
+
+/* A time to live that is no lease time of anybody's. */
+static void test_endless_key(void)
+{
+	static const char *const times[] = { "9223370000000000000", "9223372036854", "9223372036855", "31536000001" };
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "endless", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		server_do(&server, "PEXPIRE " PREFIX "endless %s", times[i]);
+		check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "%s ms: held (%s)", times[i], c.error.message);
+		check(left_ms(claim) > 300LL * 24 * 3600 * 1000 && left_ms(claim) < 366LL * 24 * 3600 * 1000, "for not quite a year (%ld)", left_ms(claim));
+	}
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
 static void test_fencing_keeps_up(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -740,9 +855,11 @@ int main(int argc, char **argv)
 		{ "foreign values", test_foreign_values }, { "deleted by hand", test_deleted_by_hand }, { "repeated", test_repeated },
 		{ "expired", test_expired }, { "lost by clock", test_lost_by_clock }, { "script flush", test_script_flush },
 		{ "scripts loaded once", test_scripts_loaded_once }, { "tiny ttl", test_tiny_ttl }, { "timeouts", test_timeouts },
-		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "old grant", test_old_grant }, { "contention", test_contention },
+		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "old grant", test_old_grant }, { "grant before repeat", test_grant_before_repeat },
+		{ "extension before repeat", test_extension_before_repeat }, { "contention", test_contention },
 		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
-		{ "fencing", test_fencing }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },
+		{ "fencing", test_fencing }, { "fencing impossible", test_fencing_impossible },
+		{ "endless key", test_endless_key }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },
 		{ "next look, legacy", test_next_look_legacy }, { "legacy", test_legacy },
 		{ "legacy handed over", test_legacy_handed_over },
 	};

@@ -16,7 +16,7 @@ enum { MOST = 8 };
 
 typedef struct {
 	int client, server;
-	bool stopped;
+	bool stopped, swallows, swallowed;
 	char held[65536];
 	size_t held_len;
 } stretch;
@@ -50,7 +50,7 @@ static void hang_up(stretch *link)
 {
 	close(link->client);
 	close(link->server);
-	link->client = link->server = -1;
+	*link = (stretch) { .client = -1, .server = -1 };
 }
 
 /* From the client; what is stopped is kept. */
@@ -68,6 +68,11 @@ static void to_server(relay *relay, stretch *link)
 		link->stopped = true;
 		atomic_fetch_add(&relay->stopped, 1);
 	}
+	word = atomic_load(&relay->swallow);
+	if (word && memmem(bytes, (size_t) len, word, strlen(word))) {
+		atomic_store(&relay->swallow, NULL);
+		link->swallows = true;
+	}
 	if (link->stopped) {
 		link->held_len += (size_t) len;
 	} else {
@@ -84,6 +89,13 @@ static void go_on(relay *relay, stretch *link)
 	}
 }
 
+static void close_swallowed(relay *relay, stretch *link)
+{
+	if (link->swallowed && atomic_load(&relay->swallowed) == 0) {
+		hang_up(link);
+	}
+}
+
 static void to_client(relay *relay, stretch *link)
 {
 	char bytes[65536];
@@ -91,6 +103,13 @@ static void to_client(relay *relay, stretch *link)
 
 	if (len <= 0) {
 		hang_up(link);
+		return;
+	}
+	if (link->swallows) {
+		if (!link->swallowed) {
+			link->swallowed = true;
+			atomic_fetch_add(&relay->swallowed, 1);
+		}
 		return;
 	}
 	sleep_ms(atomic_load(&relay->delay_ms));
@@ -109,6 +128,7 @@ static void *run(void *context)
 		struct pollfd fds[2 * MOST + 1];
 		for (int i = 0; i < MOST; i++) {
 			go_on(relay, &links[i]);
+			close_swallowed(relay, &links[i]);
 			fds[2 * i] = (struct pollfd) { .fd = links[i].client, .events = POLLIN };
 			fds[2 * i + 1] = (struct pollfd) { .fd = links[i].server, .events = POLLIN };
 		}

@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A stretch of network before a server, in a thread of its own: it can be slow, and it can stop a connection at a word. */
+/* A stretch of network before a server, in a thread of its own: it can be slow, and it can stop a connection at a word,
+ * or lose the answer to it. */
 typedef struct {
 	int port, server_port;
 	_Atomic int delay_ms;       /* for each answer */
 	_Atomic(const char *) stop; /* what was sent with this word in it, and all behind it, waits until this is NULL again */
 	_Atomic int stopped;        /* so many connections wait */
+	_Atomic(const char *) swallow; /* what answers the next that has this word in it is dropped, and all behind it */
+	_Atomic int swallowed;      /* so many connections have had their answers dropped: closed when this is set to 0 */
 	_Atomic int ending;
 	int listener;
 	pthread_t thread;

@@ -97,7 +97,10 @@ static dlock_nanos read_age(int type, const char *text, char *problem, size_t si
 {
 	redisReply reply = { .type = type, .str = (char *) text, .len = strlen(text) };
 
-	return dlock_age_read(&reply, 1000 * DLOCK_SECOND, problem, size);
+	dlock_server *asked = test_server_at("redis://:" SECRET "@127.0.0.1");
+	dlock_nanos started = dlock_age_read(&reply, 1000 * DLOCK_SECOND, asked, problem, size);
+	dlock_server_release(asked);
+	return started;
 }
 
 static void test_answers(void)

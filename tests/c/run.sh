@@ -50,6 +50,12 @@ objects() {
 
 sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/*.c | grep -v /zookeeper.c; }
 helpers() { ls "$here"/*.c | grep -v '_test\.c$'; }
+# With TLS where the extension has it.
+tls_flags='' tls_libs=''
+if pkg-config --exists hiredis_ssl openssl; then
+	tls_flags="-DDLOCK_TLS=1 $(pkg-config --cflags-only-I hiredis_ssl openssl)"
+	tls_libs=$(pkg-config --libs hiredis_ssl openssl)
+fi
 has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /dev/null 2>&1; }
 
 tests=()
@@ -66,19 +72,20 @@ done
 
 makefile() {
 	local name
-	echo "CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 -pthread $flags"
+	echo "CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 -pthread $flags $tls_flags"
+	echo "LIBS = $tls_libs -lhiredis"
 	echo "VPATH = $root/src/base $root/src/redis $root/src/lease $root/src/engine $root/src/zk $here"
 	echo "all: ${tests[*]/#/$build/}"
 	echo "$build/%.o: %.c ; \$(CC) \$(CFLAGS) -DTHREADED= -MMD -c \$< -o \$@"
 	for name in "${tests[@]}"; do
 		case $name in
 			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$here/thread_sanitizer.c" $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
-	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt -lhiredis -o \$@" ;;
+	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt \$(LIBS) -o \$@" ;;
 			# AddressSanitizer's allocator does not survive a fork in the middle of another thread's allocation.
 			*_process_test) echo "$build/$name: $here/$name.c $(helpers | tr '\n' ' ') $(sources | tr '\n' ' ')
-	\$(CC) \$(patsubst -fsanitize=address%,-fsanitize=undefined,\$(CFLAGS)) \$^ -lhiredis -o \$@" ;;
+	\$(CC) \$(patsubst -fsanitize=address%,-fsanitize=undefined,\$(CFLAGS)) \$^ \$(LIBS) -o \$@" ;;
 			*) echo "$build/$name: $(objects "$here/$name.c" $(helpers) $(sources))
-	\$(CC) \$(CFLAGS) \$^ -lhiredis -o \$@" ;;
+	\$(CC) \$(CFLAGS) \$^ \$(LIBS) -o \$@" ;;
 		esac
 	done
 	echo "-include $build/*.d"

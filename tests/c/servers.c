@@ -107,8 +107,9 @@ int closed_port(void)
 static void run(const test_server *server)
 {
 	char port[16], log[256];
-	const char *words[32] = { "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-		"--daemonize", "no", "--dir", server->directory, "--logfile", log, "--unixsocket", server->socket };
+	const char *program = getenv("DLOCK_TEST_REDIS_SERVER");
+	const char *words[32] = { program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
+		"--appendonly", "no", "--daemonize", "no", "--dir", server->directory, "--logfile", log, "--unixsocket", server->socket };
 	int count = 17;
 
 	snprintf(port, sizeof port, "%d", server->port);

@@ -403,6 +403,41 @@ static void test_lost_replies(void)
 	proxy_stop(&p);
 }
 
+/* The name of the created node is not what was asked for, or its number is none. */
+static void test_odd_answers(void)
+{
+	static const struct {
+		const char *word;
+		size_t behind;
+		unsigned char byte;
+		const char *text;
+	} answers[] = {
+		{ "/dlock-test-", 0, '\0', "no path" }, { "/dlock-test-", 1, '\0', "a shorter path" }, { "/dlock-test-", 1, 'x', "another parent" },
+		{ "/_c_", 0, 'x', "no node below it" }, { "/_c_", 1, '\0', "a node without a name" }, { "/_c_", 4, 'x', "another guid" },
+		{ "-lock-", 15, 'x', "no number" }, { "-lock-", 6, '\0', "a number that is missing" }, { "-lock-", 16, 0x80, "a negative czxid" },
+	};
+	proxy p;
+	bench b;
+
+	proxied(&p, &b);
+	dlock_claim *claim = claim_on(&b, "odd");
+	check(acquire(&b, claim, -1) == DLOCK_OK && release(&b, claim) == DLOCK_OK, "warm");
+	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+		p.word = answers[i].word;
+		p.behind = answers[i].behind;
+		p.byte = answers[i].byte;
+		p.mode = PROXY_ALTER;
+		claim = claim_on(&b, "odd");
+		check(acquire(&b, claim, 2000) == DLOCK_CONNECTION && strstr(b.error.message, "unexpected form"), "%s: %s", answers[i].text,
+			b.error.message);
+		check(p.mode == PROXY_PASS && look(claim) != DLOCK_CLAIM_HELD, "the answer was altered indeed, and is none");
+		dlock_claim_free(claim);
+		check(settles_at("odd", 0), "the node is found by its guid, and deleted");
+	}
+	bench_free(&b);
+	proxy_stop(&p);
+}
+
 static void test_expiry(void)
 {
 	proxy p;
@@ -750,7 +785,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} tests[] = {
 		{ "contention", test_contention }, { "basic", test_basic }, { "order", test_order }, { "timeout", test_timeout },
-		{ "interruption", test_interruption }, { "lost", test_lost_replies }, { "expiry", test_expiry },
+		{ "interruption", test_interruption }, { "lost", test_lost_replies }, { "odd", test_odd_answers }, { "expiry", test_expiry },
 		{ "silence", test_silence_in_line }, { "stopped", test_stopped }, { "busy", test_busy }, { "fork", test_fork },
 		{ "names", test_names }, { "auth", test_auth }, { "chroot", test_chroot }, { "container", test_container },
 		{ "foreign", test_foreign }, { "deleted", test_deleted_by_hand }, { "no-server", test_no_server },

@@ -91,6 +91,8 @@ static void sequences(void)
 	check(sequence_is("lock-0100000000", 100000000), "padding tells it is no sign");
 	check(no_sequence("lock-9999999999"), "too large");
 	check(sequence_is("lock-000000001", -1), "minus and nine digits");
+	check(no_sequence("lock-000000000") && no_sequence("000000000"), "nine zeros are no number of the server's");
+	check(sequence_is("lock-0000000000", 0), "ten are");
 	check(no_sequence("lease"), "no digits");
 	check(no_sequence(""), "empty name");
 	check(no_sequence("12345678"), "eight digits");

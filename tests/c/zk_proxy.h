@@ -23,7 +23,8 @@ typedef enum {
 	PROXY_HOLD,      /* nothing moves */
 	PROXY_CUT,       /* connections are closed, new ones as soon as they are made */
 	PROXY_LOSE,      /* the next request of type `op` is lost and the connection cut; then all passes again */
-	PROXY_LOSE_REPLY /* the next request of type `op` is executed, but instead of the reply the connection is cut */
+	PROXY_LOSE_REPLY, /* the next request of type `op` is executed, but instead of the reply the connection is cut */
+	PROXY_ALTER      /* what the server says next with `word` in it has `byte` so far behind its beginning; then all passes again */
 } proxy_mode;
 
 typedef struct {
@@ -36,6 +37,9 @@ typedef struct {
 	int listener, port, upstream;
 	atomic_int mode, op, cuts, requests;
 	atomic_bool stop;
+	const char *word; /* these three are set before the mode */
+	size_t behind;
+	unsigned char byte;
 	pthread_t thread;
 	int fds[PROXY_PAIRS][2];
 	proxy_parser parsers[PROXY_PAIRS];
@@ -128,6 +132,11 @@ static void proxy_move(proxy *p, int pair, int side)
 		proxy_close(p, pair);
 		p->mode = PROXY_PASS;
 		return;
+	}
+	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word)) : NULL;
+	if (word && word + p->behind < data + len) {
+		word[p->behind] = p->byte;
+		p->mode = PROXY_PASS;
 	}
 	if (write(p->fds[pair][!side], data, (size_t) len) != len) {
 		proxy_close(p, pair);

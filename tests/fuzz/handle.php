@@ -29,14 +29,14 @@ function isGood(string $handle): bool
 	if ($raw === false || strlen($raw) < 17 || seal(substr($raw, 16)) !== $handle) {
 		return false;
 	}
-	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[01]\|\d{1,17}\|[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
-		&& (int) $match[1] <= intdiv(PHP_INT_MAX, 1000000);
+	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[01]\|(\d{1,17})\|(?:9999999999:)?[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
+		&& (int) $match[1] <= 31536000000 && (int) $match[2] > 0 && (int) $match[2] < 2 ** 53;
 }
 
 function mutate(string $text): string
 {
 	static $pieces = ['|', '||', '0', '1', '00', '-1', '+1', ' ', "\0", "\n", '=', '.', 'dlock1.', 'single', 'quorum', 'zookeeper', '9223372036854',
-		'9223372036855', '99999999999999999', '100000000000000000', '18446744073709551616', TOKEN, '9999999999:', "\xff", '%s%n'];
+		'9223372036855', '99999999999999999', '31536000000', '31536000001', '9007199254740991', '9007199254740992', '100000000000000000', '18446744073709551616', TOKEN, '9999999999:', "\xff", '%s%n'];
 
 	for ($times = mt_rand(1, 3); $times > 0; $times--) {
 		$at = mt_rand(0, strlen($text));

@@ -65,6 +65,7 @@ static void try_hosts(const char *hosts)
 
 	if (!dlock_zk_hosts_check(hosts, &error)) {
 		check_refusal(&error);
+		MUST(!strstr(error.message, SECRET));
 		return;
 	}
 	char *bare = dlock_zk_hosts_expand(hosts, false), *whole = dlock_zk_hosts_expand(hosts, true);

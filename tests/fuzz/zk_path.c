@@ -40,13 +40,13 @@ static void check_parent(const char *root, const char *resource, size_t len)
 	free(path);
 }
 
-/* The number is the one that the server writes so. Nine zeros behind a minus are nothing that it writes. */
+/* The number is the one that the server writes so. */
 static void check_sequence(const char *name)
 {
 	char written[16];
 	int32_t sequence;
 
-	if (dlock_zk_sequence(name, &sequence) && sequence != 0) {
+	if (dlock_zk_sequence(name, &sequence)) {
 		size_t written_len = (size_t) snprintf(written, sizeof written, "%010d", sequence), len = strlen(name);
 		MUST(len >= written_len && !strcmp(name + len - written_len, written));
 	}
@@ -77,6 +77,18 @@ static void check_place(char *const *children, int count, const char *mine)
 	MUST(present == place.present && found == (place.predecessor != NULL));
 }
 
+/* A path that a server says to have made: its name can be taken out of it. */
+static void check_made(const char *path, const char *parent)
+{
+	int32_t sequence;
+
+	if (dlock_zk_is_made_of(path, parent, GUID)) {
+		const char *name = strrchr(path, '/') + 1;
+		MUST((size_t) (name - path) == strlen(parent) + 1 && !strncmp(path, parent, strlen(parent)));
+		MUST(dlock_zk_is_node_of(name, GUID) && dlock_zk_sequence(name, &sequence));
+	}
+}
+
 /* What the server makes of our node's path is found again. */
 static void check_own(const char *parent, int32_t number)
 {
@@ -90,6 +102,7 @@ static void check_own(const char *parent, int32_t number)
 	MUST(dlock_zk_sequence(name, &sequence) && sequence == number);
 	char *child = dlock_zk_child_path(parent, name);
 	MUST(child && !strncmp(child, path, strlen(path)));
+	MUST(dlock_zk_is_made_of(child, parent, GUID));
 	free(child);
 	free(path);
 }
@@ -112,6 +125,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (size > 0 && count < MOST) {
 		names[count] = take_line(&data, &size, &len);
 		check_sequence(names[count]);
+		check_made(names[count], root);
+		char *path = dlock_zk_child_path(root, names[count]);
+		MUST(path);
+		check_made(path, root);
+		free(path);
 		(void) dlock_zk_is_node_of(names[count], GUID);
 		for (size_t i = 0; i < len; i++) {
 			number = number * 31 + (unsigned char) names[count][i];

@@ -1,5 +1,5 @@
 --TEST--
-A user with exactly the commands, keys and channels that locks and waiting need; without any of them it fails clearly
+A user with exactly the commands, keys and channels that the README lists; without any of them it fails clearly
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,21 +12,23 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-const COMMANDS = ['evalsha', 'eval', 'set', 'get', 'getset', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zrange', 'zrank', 'zscore',
-    'hset', 'hget', 'hdel', 'publish', 'subscribe'];
-const KEYS = ['~Lock:*', '~dlock:*'];
+preg_match('/^ACL SETUSER locks on >password resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
+    || exit("the README has no list\n");
+define('RULES', explode(' ', $listed[1]));
 const CHANNELS = ['&dlock:inbox:*'];
+same([], array_diff(['~Lock:*', '~dlock:*', '-@all', ...CHANNELS], RULES), 'what the list begins with');
 
 $kinds = [];
 foreach (['DistributedLock' => 1, 'RedLock' => 3] as $kind => $servers) {
     $kinds[$kind] = private_locks($kind, $servers);
 }
-$allow = function (array $without = []) use ($kinds) {
-    $rules = array_diff([...array_map(fn ($command) => "+$command", COMMANDS), ...KEYS, ...CHANNELS], $without);
+$allow = function (array $without = [], array $besides = []) use ($kinds) {
+    $rules = array_diff(RULES, $without);
     foreach ($kinds as $kind => $locks) {
         foreach ($locks->raw() as $redis) {
             // RedLock asks each server how long it has been up.
-            $redis->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...$rules, ...($kind === 'RedLock' ? ['+info'] : []));
+            $redis->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...$rules, ...$besides,
+                ...($kind === 'RedLock' ? ['+info'] : []));
             $redis->cmd('SCRIPT', 'FLUSH');
         }
     }
@@ -74,7 +76,7 @@ foreach ($kinds as $kind => $locks) {
     }
 }
 // Everything in the list is needed, and the error says so.
-foreach ([...array_map(fn ($command) => "+$command", COMMANDS), ...KEYS, ...CHANNELS] as $rule) {
+foreach (array_diff(RULES, ['-@all']) as $rule) {
     $allow([$rule]);
     $problem = $scenario('DistributedLock');
     // Redis words it in three ways.
@@ -89,6 +91,16 @@ fails(Dlock\ConnectionException::class, 'Redis at *: NOPERM *channel*; waiting n
     fn () => $manager('DistributedLock')->acquire($resource, 2), 'waiting without channels');
 same(0, $kinds['DistributedLock']->waiting($resource), 'queue');
 same(true, $lease->release(), 'release() without channels, when nobody waits');
+
+// Another database needs SELECT besides, and RedLock INFO.
+$allow();
+$in_database = fn (string $kind) => $kind === 'DistributedLock' ? new DistributedLock("redis://locks:secret@{$kinds[$kind]->addresses[0]}/1")
+    : new RedLock(array_map(fn (string $address) => "redis://locks:secret@$address/1", $kinds[$kind]->addresses), prefix: 'Lock:');
+fails(Dlock\ConnectionException::class, 'Redis at *: NOPERM *select*', fn () => $in_database('DistributedLock')->acquire('x', 0), 'without +select');
+$allow([], ['+select']);
+foreach (array_keys($kinds) as $kind) {
+    same(true, $in_database($kind)->acquire('x', 0)->release(), "$kind in another database");
+}
 echo "done\n";
 ?>
 --EXPECT--

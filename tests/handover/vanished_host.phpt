@@ -25,7 +25,7 @@ function run(string $command): string
 }
 
 $dir = temporary_directory();
-$server = start_server(['unshare', '-n', 'redis-server', '--bind', '0.0.0.0', '--protected-mode', 'no', '--port', '6379', '--unixsocket', "$dir/s",
+$server = start_server(['unshare', '-n', redis_program(), '--bind', '0.0.0.0', '--protected-mode', 'no', '--port', '6379', '--unixsocket', "$dir/s",
     '--save', '', '--dir', $dir, '--maxclients', '1000'], "$dir/log");
 at_end(function () use ($server) {
     proc_terminate($server, SIGKILL);

@@ -20,7 +20,7 @@ $added = function (array $names, callable $do): array {
     }
     return $added;
 };
-$ttl = 0.6;
+$ttl = 1.5; // with less, one answer that takes a tenth of a second counts as a failure
 foreach (['DistributedLock', 'RedLock'] as $name) {
     $locks = private_locks($name, 3);
     $manager = $locks->manager(ttl: $ttl);
@@ -98,9 +98,8 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     }
     $again = $added(['reconnections', 'renewals'], function () use ($locks, $lease) {
         $lease = null;
-        $lease = wait_for(fn () => thrown_by(function () use ($locks, &$got) {
-            $got = $locks->manager(ttl: 0.6)->tryAcquire('again');
-        }) ?? $got, 60, 'the servers');
+        // RedLock waits until the restarted servers are old enough to vote, if the other one was by then.
+        $lease = $locks->manager(ttl: 0.6)->acquire('again', 60);
         wait_for(fn () => $lease->isHeld() && nap(0.5) === null, 5);
     });
     within(count($down), $again['reconnections'], 50, "$name: connections opened again");

@@ -169,7 +169,7 @@ redis_try() {
 		appendonly no
 	CONF
 	[ ! -e "$dir/extra.conf" ] || cat "$dir/extra.conf" >> "$dir/redis.conf"
-	launch "$dir" redis-server "$dir/redis.conf"
+	launch "$dir" "${DLOCK_TEST_REDIS_SERVER:-redis-server}" "$dir/redis.conf"
 }
 
 # Ready is when the process that answers on the port is the one that was started.

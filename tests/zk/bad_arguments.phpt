@@ -25,8 +25,16 @@ foreach ([',', 'h1,', ',h1', 'h1,,h2', ':2181'] as $servers) {
 foreach (['h1:70000', 'h1:65536', 'h1:0', 'h1:-1', 'h1:', 'h1:abc', 'h1:21 81', 'h1:2181,h2:70000', 'h1:02181', 'h1:2181x/app', '[::1]:70000'] as $servers) {
     $bad('1 ($servers) must *', $servers);
 }
-$bad('1 ($servers) must put the IPv6 address "::1:2181" in brackets*', '::1:2181');
+$bad('1 ($servers) must put IPv6 addresses in brackets, like "[::1]:2181"', '::1:2181');
 $bad('1 ($servers) must close the bracket*', '[::1');
+// Credentials where none belong are not repeated, nor taken for a host that messages show.
+foreach (['user:pass-word@h1:2181', ':pass-word@h1', 'digest:user:pass-word@h1:2181', 'pass-word@h1:2181', 'h1:2181,pass-word@h2', 'zk://user:pass-word@h1:2181',
+    'zk://u:pass-word', 'h1:pass-word', 'user:pass-word/@h1', '[pass-word', 'u:[pass-word:]:x@h1', ['host' => 'pass-word@h1', 'port' => 2181], ['host' => 'user:pass-word@h1']] as $servers) {
+    $e = thrown_by(fn () => new ZkLock($servers));
+    holds($e instanceof ValueError && str_contains($e->getMessage(), '($servers) must '), 'credentials in ' . shown($servers), $e?->getMessage());
+    hides(['pass-word'], (string) $e, 'credentials in ' . shown($servers));
+}
+$bad('1 ($servers) must not contain "@": credentials are $auth', 'pass-word@h1:2181');
 foreach (["h1 :2181", "h1\n", "h1\t:1"] as $servers) {
     $bad('1 ($servers) must not contain spaces or control characters', $servers);
 }
@@ -114,6 +122,10 @@ $handle = (new DistributedLock(redis_server()))->acquire(unique(), 0, 60)->detac
 foreach (['', 'handle', 'dlock1.', 'dlock1.AAAA', "dlock1.\0", substr($handle, 0, -1), $handle] as $text) {
     fails('ValueError', 'ZkLock::attach(): Argument #1 ($handle) must be a handle *', fn () => $lock->attach($text), $text);
 }
+// Made up, with a digest that is right.
+$payload = 'zookeeper|1000|0|1|' . str_repeat('a', 32) . '|x';
+$handle = 'dlock1.' . rtrim(strtr(base64_encode(substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload), '+/', '-_'), '=');
+fails('ValueError', 'ZkLock::attach(): Argument #1 ($handle) must be a handle of a lock that can be handed over, which a ZkLock cannot', fn () => $lock->attach($handle));
 same(0, Dlock\stats()['sessions'], 'sessions opened by attach()');
 $lease = $lock->acquire(unique(), 0);
 fails('Dlock\DlockException', '*ZooKeeper*cannot be handed over*session*', fn () => $lease->detach());

@@ -1,0 +1,60 @@
+<?php
+declare(strict_types=1);
+
+/**
+ * What a shop would write: read the stock, see to the customer and the payment, write the stock less one, and the order. Right
+ * only while nobody else is between that read and that write; whether anybody is, decides the lock around it (buy.php).
+ */
+final class Shop
+{
+    public function __construct(private readonly Redis $redis, private readonly Payment $payment)
+    {
+    }
+
+    /**
+     * Sells one piece.
+     * @return array{customer: int, price: int, payment: string, fencingToken: ?int, left: int}|null null: sold out
+     */
+    public function sell(string $goods, int $customer, ?Dlock\Lease $lease): ?array
+    {
+        $stock = (int) $this->redis->get("stock:$goods");
+        if ($stock < 1) {
+            return null;
+        }
+
+        $price = $this->price($goods, $customer);
+        $payment = $this->payment->authorise($customer, $price);
+
+        $lease?->assertHeld(); // costs nothing; an authorised payment that nobody captures goes back by itself
+        $this->redis->set("stock:$goods", $stock - 1);
+        $order = [
+            'customer' => $customer,
+            'price' => $price,
+            'payment' => $payment,
+            'fencingToken' => $lease?->fencingToken,
+            'left' => $stock - 1,
+        ];
+        $this->redis->rPush("orders:$goods", json_encode($order));
+        return $order;
+    }
+
+    /** In cents. Regular customers get a tenth off. */
+    private function price(string $goods, int $customer): int
+    {
+        $price = (int) $this->redis->get("price:$goods");
+        return $this->redis->hGet("customer:$customer", 'regular') === '1' ? intdiv($price * 9, 10) : $price;
+    }
+
+    /** Puts goods on the shelf, and forgets earlier orders. */
+    public static function open(Redis $redis, string $goods, int $stock, int $price, int $customers): void
+    {
+        $redis->multi(Redis::PIPELINE);
+        $redis->set("stock:$goods", $stock);
+        $redis->set("price:$goods", $price);
+        $redis->del("orders:$goods");
+        for ($customer = 1; $customer <= $customers; $customer++) {
+            $redis->hSet("customer:$customer", 'regular', $customer % 10 === 0 ? '1' : '0');
+        }
+        $redis->exec();
+    }
+}

@@ -1,0 +1,75 @@
+<?php
+/* The locks that the page offers. */
+declare(strict_types=1);
+
+/** Seconds of lease, of each lock that has one. Shorter than a payment that hangs: see Payment. */
+const LEASE = 2;
+
+/** Seconds that a buyer is ready to wait. */
+const PATIENCE = 10;
+
+/** A userland lock was not to be had in PATIENCE. */
+final class NotLocked extends RuntimeException
+{
+}
+
+/** @return list<string> those that this build of the extension has */
+function lock_names(): array
+{
+    return ['none', 'SetnxLock', 'QuorumLock', 'DistributedLock', 'RedLock', ...(class_exists('ZkLock') ? ['ZkLock'] : [])];
+}
+
+/** @return Closure(string $resource, callable(?Dlock\Lease): mixed $section): mixed runs the section under that lock */
+function lock_named(string $name): Closure
+{
+    $servers = explode(',', (string) getenv('LOCK_REDIS'));
+    $dsn = fn (string $address): string => "redis://$address";
+    return match ($name) {
+        'none' => fn (string $resource, callable $section) => $section(null),
+        'DistributedLock' => (new DistributedLock($dsn($servers[0]), ttl: LEASE, timeout: PATIENCE))->synchronized(...),
+        'RedLock' => (new RedLock(array_map($dsn, $servers), ttl: LEASE, timeout: PATIENCE))->synchronized(...),
+        'ZkLock' => (new ZkLock((string) getenv('LOCK_ZOOKEEPER'), timeout: PATIENCE))->synchronized(...),
+        'SetnxLock' => setnx_lock($servers[0]),
+        'QuorumLock' => quorum_lock($servers),
+    };
+}
+
+/* Two classes as applications have carried them around. They know no fencing tokens, and nothing renews their leases. */
+
+function setnx_lock(string $server): Closure
+{
+    require_once __DIR__ . '/../../../bench/userland/SetnxLock.php';
+    $lock = new SetnxLock(phpredis($server), LEASE);
+    return function (string $resource, callable $section) use ($lock) {
+        $lock->lock($resource, PATIENCE) || throw new NotLocked();
+        try {
+            return $section(null);
+        } finally {
+            $lock->unlock($resource);
+        }
+    };
+}
+
+/** @param list<string> $servers */
+function quorum_lock(array $servers): Closure
+{
+    require_once __DIR__ . '/../../../bench/userland/QuorumLock.php';
+    // It pauses for 150 ms on average.
+    $locks = new QuorumLock(array_map(phpredis(...), $servers), retryCount: intdiv(PATIENCE * 1000, 150));
+    return function (string $resource, callable $section) use ($locks) {
+        $lock = $locks->lock("quorum:$resource", LEASE * 1000) ?: throw new NotLocked();
+        try {
+            return $section(null);
+        } finally {
+            $locks->unlock($lock);
+        }
+    };
+}
+
+function phpredis(string $server): Redis
+{
+    [$host, $port] = explode(':', $server);
+    $redis = new Redis();
+    $redis->pconnect($host, (int) $port);
+    return $redis;
+}

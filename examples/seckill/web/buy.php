@@ -1,0 +1,39 @@
+<?php
+/* POST /buy, with the number of a customer: one piece, please. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/../shop/common.php';
+
+$customer = filter_var($_POST['customer'] ?? '', FILTER_VALIDATE_INT, ['options' => ['min_range' => 1]]);
+$customer !== false || answer(400, ['error' => 'customer: must be a number']);
+
+$redis = database();
+$sale = $redis->hGetAll('sale');
+isset($sale['began']) || answer(409, ['error' => 'there is no sale']);
+
+$shop = new Shop($redis, new Payment($redis, (int) $sale['payment'], $sale['hangs'] === '1'));
+$synchronized = lock_named($sale['lock']);
+$watch = new Watch($redis, (int) $sale['began']);
+$outcome = 'failed';
+$order = null;
+try {
+    $order = $synchronized('goods:' . GOODS, function (?Dlock\Lease $lease) use ($shop, $watch, $customer): ?array {
+        $watch->enters($lease?->fencingToken);
+        try {
+            return $shop->sell(GOODS, $customer, $lease);
+        } finally {
+            $watch->leaves();
+        }
+    });
+    $outcome = $order === null ? 'sold out' : 'sold';
+} catch (Dlock\AcquireTimeoutException | NotLocked) {
+    $outcome = 'gave up';
+} finally {
+    $watch->ends($outcome, $order['left'] ?? null);
+}
+
+match ($outcome) {
+    'sold' => answer(201, $order),
+    'sold out' => answer(410, ['error' => 'sold out']),
+    'gave up' => answer(503, ['error' => 'too many buyers, try again']),
+};

@@ -1,0 +1,13 @@
+<?php
+/* GET /shop: what there is to choose from. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/../shop/common.php';
+
+answer(200, [
+    'locks' => lock_names(),
+    'workers' => (int) getenv('SHOP_WORKERS'),
+    'lease' => LEASE,
+    'hangsEvery' => Payment::HANGS_EVERY,
+    'hangsFor' => Payment::HANGS_FOR,
+]);

@@ -1,0 +1,37 @@
+<?php
+/* GET /state?sale=ID&from=N: how the sale goes, with the visits from the Nth on; with all of them when ID is an earlier sale. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/../shop/common.php';
+
+$redis = database();
+$sale = $redis->hGetAll('sale');
+$from = ($sale['id'] ?? '') === ($_GET['sale'] ?? '') ? max(0, (int) ($_GET['from'] ?? 0)) : 0;
+[$visits, $workers, $stock, $orders] = $redis->multi()
+    ->lRange('watch:visits', $from, -1)
+    ->hGetAll('watch:workers')
+    ->get('stock:' . GOODS)
+    ->lRange('orders:' . GOODS, -4, -1)
+    ->exec();
+
+$began = (int) ($sale['began'] ?? 0);
+answer(200, sprintf(
+    '{"sale": %s, "now": %s, "stock": %d, "workers": %s, "orders": [%s], "from": %d, "visits": [%s]}',
+    json_encode($sale === [] ? null : [
+        'id' => $sale['id'],
+        'lock' => $sale['lock'],
+        'stock' => (int) $sale['stock'],
+        'buyers' => (int) $sale['buyers'],
+        'payment' => (int) $sale['payment'],
+        'hangs' => $sale['hangs'] === '1',
+        'began' => $began > 0,
+        'ended' => isset($sale['ended']),
+        'unexpected' => (int) ($sale['unexpected'] ?? 0),
+    ]),
+    json_encode($began > 0 ? round((hrtime(true) - $began) / 1e6, 2) : 0),
+    (int) $stock,
+    json_encode((object) array_map('json_decode', $workers)),
+    implode(',', $orders),
+    $from,
+    implode(',', $visits),
+));

@@ -1,0 +1,76 @@
+# shellcheck shell=bash
+# Debian in a chroot, made by debootstrap, for scripts that test there. To be sourced; $0 names the script in messages.
+
+die() { echo "$(basename "$0" .sh): $*" >&2; exit 1; }
+
+# The first of apt's sources that is Debian's own, and not that of its security updates.
+debian_mirror() {
+	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | sed -n 1p
+}
+
+install_on_this_machine() {
+	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@" ||
+		{ apt-get -qq update && apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@"; }
+}
+
+# make_chroot RELEASE DIR: complete or not there at all; an earlier one that was interrupted is made again.
+make_chroot() {
+	local release=$1 root=$2 mirror
+	command -v debootstrap > /dev/null || install_on_this_machine debootstrap
+	mirror=${DLOCK_DEBIAN_MIRROR:-$(debian_mirror)}
+	if [ -z "$mirror" ]; then # apt knows who its sources are when it has their lists
+		apt-get -qq update
+		mirror=$(debian_mirror)
+	fi
+	[ -n "$mirror" ] || die "no Debian mirror in apt's sources: name one in DLOCK_DEBIAN_MIRROR"
+	echo "$(basename "$0" .sh): making ${root#"$PWD"/}"
+	mkdir -p "$(dirname "$root")"
+	rm -rf --one-file-system "$root.new"
+	mkdir "$root.new"
+	debootstrap --variant=minbase "$release" "$root.new" "$mirror" > "$root.log" 2>&1 ||
+		{ tail -n 20 "$root.log" >&2; die "debootstrap failed, see $root.log"; }
+	mv "$root.new" "$root"
+}
+
+# The chroot reaches the network as this machine does.
+prepare_network() {
+	local root=$1 file
+	for file in resolv.conf hosts; do
+		[ ! -e "/etc/$file" ] || cp --remove-destination -L "/etc/$file" "$root/etc/$file"
+	done
+	apt-config dump | grep -E '^Acquire::https?::Proxy' > "$root/etc/apt/apt.conf.d/90proxy" || true
+}
+
+# The tracked files as they are in the checkout, with changes that are not committed yet.
+copy_checkout() {
+	local to=$1 tree
+	tree=$(git stash create)
+	rm -rf --one-file-system "$to"
+	mkdir -p "$to"
+	git archive --format=tar "${tree:-HEAD}" | tar -x -C "$to"
+}
+
+# Runs as the first process of namespaces of its own. When it ends, so does whatever is left in them.
+in_chroot_as_first() {
+	local root=$1
+	shift
+	mount --make-rprivate /
+	mount -t proc proc "$root/proc"
+	mount -t sysfs -o ro sysfs "$root/sys"
+	mount --rbind /dev "$root/dev"
+	mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+	mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+	mount -t tmpfs -o mode=755 tmpfs "$root/run"
+	[ -z "${own_network-}" ] || ip link set lo up
+	# Not in place of this shell: it takes in the processes that others leave behind.
+	chroot "$root" /usr/bin/env HOME=/root TMPDIR=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# in_chroot DIR COMMAND …: with mounts, processes, /tmp and /run of its own, which end with it, in whatever way this shell ends.
+# With own_network=1 in the environment it has no network but its own 127.0.0.1.
+in_chroot() {
+	export -f in_chroot_as_first
+	# shellcheck disable=SC2016 # for the inner shell
+	setpriv --pdeathsig KILL unshare --mount --pid ${own_network:+--net} --fork --kill-child -- \
+		bash -c 'set -euo pipefail; in_chroot_as_first "$@"' _ "$@"
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Many php-fpm workers at a time, against servers of its own: what a worker takes with locks and without (connections,
+# memory, descriptors, threads), requests per second, that nobody connects anew after the first requests and nothing is left,
+# and what happens at maxclients, maxClientCnxns and RLIMIT_NOFILE. Prints the figures; the last line is the result:
+# "N passed, N failed". Fails on what does not hold, not on how fast it is.
+#
+#   scripts/load.sh [--workers N]       some three minutes with 500 workers, the default; 150 or more
+#
+#   DLOCK_MODULE=/path/dlock.so         that build instead of making one
+set -euo pipefail
+export LC_ALL=C DLOCK_SANITIZE=0
+cd "$(dirname "$0")/.."
+run=$PWD/build/load.$$ job="" time_limit=400
+
+usage() { echo "usage: scripts/load.sh [--workers N], N from 150 to 900" >&2; exit 2; }
+
+workers=500
+if [ $# -gt 0 ]; then
+	[ "$#" -eq 2 ] && [ "$1" = --workers ] && [[ $2 =~ ^[0-9]+$ ]] && [ "$2" -ge 150 ] && [ "$2" -le 900 ] || usage
+	workers=$2
+fi
+
+# The test stops what it started when it is told to end, and the kernel does where it cannot.
+clean_up() {
+	trap '' INT TERM HUP
+	if [ -n "$job" ]; then
+		kill "$job" 2> /dev/null || true
+		wait "$job" || true
+	fi
+	rm -rf "$run"
+}
+
+# Shared modules that are needed, where this PHP has them not built in. php.ini is ignored: what it loads would be measured too.
+module_options() {
+	local name builtin
+	builtin=$("$php" -n -m)
+	for name in posix pcntl; do
+		grep -qix "$name" <<< "$builtin" || echo "-d extension=$name"
+	done
+}
+
+scripts/install-deps.sh
+[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
+php=$("${PHP_CONFIG:-php-config}" --php-binary)
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+mkdir -p "$run"
+# A copy: a build meanwhile must not change what is measured.
+cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
+# shellcheck disable=SC2046 # words
+DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM timeout --kill-after=20 "$time_limit" \
+	"$php" -n $(module_options) -d "extension=$run/dlock.so" load/load.php "$workers" 6 "$run/dlock.so" &
+job=$!
+status=0
+wait "$job" || status=$?
+job=""
+[ "$status" -le 1 ] || { echo "load: ended with status $status (124: took more than $time_limit s)"; echo "0 passed, 1 failed"; exit 1; }
+exit "$status"

@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# Tests the package as it is installed by others: makes the tarball with `pecl package`, and on a fresh Debian 12 and a fresh
+# Debian 13, each in a chroot of its own, installs it with `pecl install`, runs the first example of the README against a Redis,
+# and some of the tests that come with the package against servers of their own. Needs root. What is packed is the tracked files
+# as they are in the checkout. The last line is the result: "N passed, N failed". Logs are in build/package.
+#
+#   scripts/test-package.sh [bookworm|trixie …]    default: both
+#
+#   DLOCK_DEBIAN_MIRROR=URL    make the chroots from there (default: the mirror in this machine's apt sources)
+#
+# Kept in build/package for the next run: chroots with nothing in them but Debian's base, and the packages fetched for them.
+set -euo pipefail
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+cd "$(dirname "$0")/.."
+
+# shellcheck source-path=SCRIPTDIR
+. scripts/chroot.inc.sh
+
+work=$PWD/build/package
+tests=(tests/api/distributed_lock_basic.phpt tests/api/lease_basic.phpt tests/api/red_lock_basic.phpt tests/api/fencing_tokens.phpt
+	tests/api/synchronized.phpt tests/api/server_errors.phpt tests/handover/order.phpt tests/lifecycle/fork_child.phpt
+	tests/zk/basic.phpt tests/zk/ensemble.phpt)
+passed=0 failed=0
+
+# check NAME COMMAND …: its output is shown when it fails.
+check() {
+	local name=$1 code=0
+	shift
+	"$@" > "$work/out" 2>&1 || code=$?
+	{ echo "== $name"; cat "$work/out"; } >> "$work/log"
+	if [ "$code" -eq 0 ]; then
+		echo "PASS $name"
+		passed=$((passed + 1))
+	else
+		echo "FAIL $name"
+		tail -n 40 "$work/out"
+		failed=$((failed + 1))
+	fi
+	return "$code"
+}
+
+# ---- here ---------------------------------------------------------------------------------------------------------------
+
+# The tarball, in build/package. PEAR says in so many words what it does not like, and goes on.
+make_tarball() {
+	copy_checkout "$work/source"
+	(cd "$work/source" && pecl package) | tee "$work/pecl"
+	! grep -qiE '^(warning|error)' "$work/pecl" || return 1
+	mv "$work/source/$tarball" "$work/"
+}
+
+# The tarball has the files that package.xml names (test.sh compares these with the checkout's), as they are in the checkout.
+tarball_is_complete() {
+	local packed=$work/unpacked/${tarball%.tgz}
+	rm -rf "$work/unpacked"
+	mkdir "$work/unpacked"
+	tar -xzf "$work/$tarball" -C "$work/unpacked"
+	diff <(sed -nE 's/^ *<file name="([^"]*)".*/\1/p' "$work/source/package.xml" | sort) <(cd "$packed" && find . -type f -printf '%P\n' | sort)
+	(cd "$packed" && find . -type f -exec cmp {} "$work/source/{}" \;) | tee "$work/differ"
+	[ ! -s "$work/differ" ]
+}
+
+# ---- in the chroot: what is called there --------------------------------------------------------------------------------
+
+# The packages that the README names; and pecl, composer, and servers for the example and the tests.
+inside_prepare() {
+	apt-get -qq update
+	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@"
+	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends php-pear composer redis-server zookeeper default-jre-headless
+	mkdir /srv/before && cp -a "$(php-config --extension-dir)" /srv/before/
+}
+
+inside_install() {
+	# Nobody is there to answer a question.
+	pecl install "/srv/$1" < /dev/null | tee /srv/pecl-install.out
+	if grep -E '\[.*\] : ' /srv/pecl-install.out; then
+		return 1
+	fi
+	[ -f "$(php-config --extension-dir)/dlock.so" ]
+	echo extension=dlock.so > "$(php-config --ini-dir)/20-dlock.ini"
+	php --ri dlock
+	php -r 'foreach ([DistributedLock::class, RedLock::class, ZkLock::class, Dlock\Lease::class] as $class) { class_exists($class) || exit(1); }'
+}
+
+inside_version() {
+	[ "$(php -r 'echo phpversion("dlock");')" = "$1" ]
+	[ "$(pecl list | awk '$1 == "dlock" { print $2 }')" = "$1" ]
+}
+
+# The one of the README that comes first, as it stands there. The functions that it calls, and does not have, are these.
+inside_example() {
+	cat > /tmp/prepend.php <<-'PHP'
+		<?php
+		function read_stock(int $id): int { return $GLOBALS['stock'] ??= 7; }
+		function write_stock(int $id, int $stock, int $fence): void { $fence > 0 || throw new Error('no fencing token'); $GLOBALS['stock'] = $stock; }
+		register_shutdown_function(fn () => printf("left: %d\n", $GLOBALS['left']));
+	PHP
+	redis-server --bind 127.0.0.1 --port 6379 --save '' --dir /tmp --daemonize yes > /dev/null
+	until redis-cli ping > /dev/null 2>&1; do sleep 0.05; done
+	php -d display_errors=stderr -d auto_prepend_file=/tmp/prepend.php /srv/example.php | tee /tmp/example.out
+	grep -qE '^ours for another (29|30)\.[0-9] s$' /tmp/example.out
+	grep -qx 'left: 6' /tmp/example.out
+	[ -z "$(redis-cli --raw keys 'Lock:*')" ]
+}
+
+# By PHP's own run-tests.php, with the installed extension: from the place where PEAR puts a package's tests.
+inside_tests() {
+	local dir code=0
+	dir=$(pecl config-get test_dir)/dlock
+	mkdir -p /srv/run
+	bash "$dir/tests/setup/servers.sh" start /srv/run
+	# shellcheck disable=SC1091
+	. /srv/run/env
+	cd "$dir"
+	TEST_PHP_EXECUTABLE=$(php-config --php-binary) NO_INTERACTION=1 NO_COLOR=1 \
+		php "$(php-config --extension-dir)/build/run-tests.php" -q --show-diff -W /srv/run/results "$@" < /dev/null || code=$?
+	bash "$dir/tests/setup/servers.sh" stop /srv/run
+	[ "$code" -eq 0 ] && [ "$(grep -c '^PASSED' /srv/run/results)" -eq $# ]
+}
+
+inside_uninstall() {
+	rm "$(php-config --ini-dir)/20-dlock.ini"
+	pecl uninstall dlock
+	[ ! -e "$(pecl config-get test_dir)/dlock" ]
+	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
+}
+
+# Composer knows a PHP extension's section from 2.8 on.
+inside_composer() {
+	cp /srv/composer.json /tmp/composer.json
+	COMPOSER_ALLOW_SUPERUSER=1 composer validate --strict --no-interaction /tmp/composer.json
+}
+
+# ---- the chroots --------------------------------------------------------------------------------------------------------
+
+# A copy of Debian's base, of which nothing is kept but the packages that were fetched.
+fresh_chroot() {
+	local release=$1 base=$work/$1.base
+	[ -e "$base/etc/debian_version" ] || make_chroot "$release" "$base"
+	remove_chroot
+	cp -a --reflink=auto "$base" "$root"
+	prepare_network "$root"
+	mkdir -p "$work/$release.archives/partial"
+	rm -rf "$root/var/cache/apt/archives"
+	cp -a "$work/$release.archives" "$root/var/cache/apt/archives"
+	echo 'Binary::apt-get::APT::Keep-Downloaded-Packages "true";' > "$root/etc/apt/apt.conf.d/91keep"
+	printf '#!/bin/sh\nexit 101\n' > "$root/usr/sbin/policy-rc.d" # no service is started
+	chmod 755 "$root/usr/sbin/policy-rc.d"
+	cp "$work/$tarball" composer.json "$root/srv/"
+	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
+}
+
+remove_chroot() {
+	[ -z "${root-}" ] || rm -rf --one-file-system "$root"
+}
+
+# inside FUNCTION ARGUMENT …: one of the functions above, in the chroot.
+inside() {
+	{ echo 'set -euo pipefail'; declare -f "$1"; echo '"$@"'; } > "$root/srv/run.sh"
+	in_chroot "$root" bash /srv/run.sh "$@" 8>&- & # so that a signal to this shell does not wait for it
+	wait $!
+}
+
+# Here, 127.0.0.1 and all its ports are its own.
+inside_alone() {
+	own_network=1 inside "$@"
+}
+
+clean_up() {
+	local pids
+	pids=$(jobs -p)
+	[ -z "$pids" ] || { kill -KILL "$pids" && wait "$pids"; } 2> /dev/null || true
+	remove_chroot
+}
+
+test_release() {
+	local release=$1
+	root=$work/$release.root
+	fresh_chroot "$release"
+	check "$release: the README's packages can be installed" inside inside_prepare "${packages[@]}" || return 0
+	cp -a "$root"/var/cache/apt/archives/*.deb "$work/$release.archives/"
+	check "$release: pecl install, without questions" inside inside_install "$tarball" || return 0
+	check "$release: its version is $version" inside inside_version "$version" || true
+	check "$release: the README's first example" inside_alone inside_example || true
+	check "$release: ${#tests[@]} of the package's tests" inside_alone inside_tests "${tests[@]}" || true
+	[ "$release" = bookworm ] || check "$release: composer.json" inside_alone inside_composer || true
+	check "$release: pecl uninstall leaves nothing behind" inside inside_uninstall || true
+	remove_chroot
+}
+
+main() {
+	[ "$(id -u)" -eq 0 ] || die "needs root"
+	git rev-parse --verify --quiet HEAD > /dev/null || die "is for a git checkout"
+	[ $# -gt 0 ] || set -- bookworm trixie
+	mkdir -p "$work"
+	exec 8> "$work.lock"
+	flock 8 # one at a time
+	trap clean_up EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	trap 'exit 129' HUP
+	: > "$work/log"
+	command -v pecl > /dev/null || install_on_this_machine php-pear php-xml
+	version=$(sed -nE 's/^#define PHP_DLOCK_VERSION "(.*)"$/\1/p' php_dlock.h)
+	tarball=dlock-$version.tgz
+	read -ra packages < <(sed -n 's/^apt-get install //p' README.md)
+
+	check "pecl package" make_tarball && check "the tarball is complete" tarball_is_complete || set --
+	for release; do test_release "$release"; done
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ]
+}
+
+main "$@"

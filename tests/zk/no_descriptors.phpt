@@ -1,0 +1,39 @@
+--TEST--
+ZkLock in a process at its limit of open files: an exception that says so and names the server, within its time, and recovery by itself
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+require __DIR__ . '/../inc/descriptors.inc';
+
+limit_descriptors(200);
+// A session takes a handful; what is missing is found out at another place each time.
+$refused = 0;
+for ($left = 0; $left < 8; $left++) {
+    $locks = new ZkLock(zk_hosts(), sessionTimeout: 3 + $left / 100);
+    $held = with_descriptors($left, function () use ($locks, $left) {
+        $time = seconds(function () use ($locks, $left, &$held) {
+            $e = thrown_by(function () use ($locks, $left, &$held) {
+                $held = $locks->acquire(unique("$left"), 0);
+            });
+            if ($e !== null) {
+                fails('Dlock\ConnectionException', 'ZooKeeper at ' . zk_hosts() . ': *Too many open files*', fn () => throw $e, "$left left");
+            }
+        });
+        within(0, $time, 40, 'seconds');
+        return $held;
+    });
+    $refused += $held === null;
+    same(true, $locks->lock(unique("$left-then"), 20), "lock() with descriptors, after $left");
+    same(true, $locks->release(unique("$left-then")), "release() after $left");
+}
+within(1, $refused, 7, 'refused');
+echo "done\n";
+?>
+--EXPECT--
+done
