@@ -276,7 +276,12 @@ namespace Dlock {
      */
     const VERSION = UNKNOWN;
 
-    /** What DistributedLock, RedLock and ZkLock have in common. */
+    /**
+     * What DistributedLock, RedLock and ZkLock have in common.
+     *
+     * A resource is 1 to 1024 bytes, any bytes. On Redis, behind the prefix, it must make none of the keys that dlock keeps beside the
+     * locks: "dlock:fence", and what begins with "dlock:queue:" or "dlock:waiters:".
+     */
     interface LockManager
     {
         /**
@@ -320,7 +325,7 @@ namespace Dlock {
          * was so before, unless the manager's $renew says otherwise.
          *
          * @param string $handle what detach() returned; the manager must be of the same class, servers and prefix
-         * @throws \ValueError when the handle was altered or is another kind of lock's
+         * @throws \ValueError when the handle was altered or is another kind of lock's. ZkLock: always
          * @throws LeaseLostException when the lease has ended meanwhile
          * @throws ConnectionException when a server could not be asked; RedLock: QuorumException
          */

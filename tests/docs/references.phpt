@@ -40,9 +40,9 @@ holds($links >= 20, 'links were found', $links);
 // ---- messages ----
 
 /** Of the system, of hiredis and of Redis. */
-const OTHERS = ['Connection refused', 'Server closed the connection', 'ERR max number of clients reached', 'WRONGPASS'];
+const OTHERS = ['Connection refused', 'Server closed the connection', 'WRONGPASS'];
 
-/** As one piece, or as two of which the program puts it together. */
+/** As one piece, or as two of which one is a literal by itself. */
 function is_said(string $text, string $source): bool
 {
     if (str_contains($source, $text)) {
@@ -50,7 +50,8 @@ function is_said(string $text, string $source): bool
     }
     for ($at = strpos($text, ' '); $at !== false; $at = strpos($text, ' ', $at + 1)) {
         [$left, $right] = [substr($text, 0, $at), substr($text, $at + 1)];
-        if (min(strlen($left), strlen($right)) > 10 && str_contains($source, $left) && str_contains($source, "\"$right")) {
+        $with_literal = str_contains($source, "\"$left\"") && str_contains($source, $right) || str_contains($source, $left) && str_contains($source, "\"$right");
+        if (min(strlen($left), strlen($right)) >= 6 && $with_literal) {
             return true;
         }
     }
