@@ -63,13 +63,25 @@ function code(string $text): string
     return "`$text`";
 }
 
-/** Text for a table's cell. Names of calls, classes, parameters and files become code. */
+/** What in a docblock's text is shown as code. */
+const CODE = <<<'PATTERN'
+    ~ (?<! [\w`"'/] ) (
+        \$\w+ (?:\ \.\ \$\w+)? (?!\()       # a parameter, or two with a point between
+        | (?:[A-Z]\w+::)? \w+\(\)           # a call
+        | \w+Exception
+        | dlock\.\w+                        # a setting
+        | \w+ (?:/[\w-]+)+ \.(?:md|php|sh)  # a file
+        | \["?[\w,\ ]+\] | \['[^]]*\]       # an array
+    ) (?! [\w`"'] ) ~xu
+    PATTERN;
+
+/** A docblock's text as Markdown. */
 function prose(string $text): string
 {
-    $text = preg_replace('~(?<![\w`"\'/])(\$\w+(?: \. \$\w+)?(?!\()|(?:[A-Z]\w+::)?\w+\(\)|\w+Exception|dlock\.\w+|\w+(?:/[\w-]+)+\.(?:md|php|sh)|\["?[\w, ]+\]|\[\'[^]]*\])(?![\w`"\'])~u', '`$1`', $text);
+    $text = preg_replace(CODE, '`$1`', $text);
     $text = preg_replace_callback('~"((?:redis|rediss|unix|digest|h1)[^"]*)"~', fn ($m) => code(str_replace('`', '', $m[1])), $text);
     $text = preg_replace('~`docs/([\w-]+\.md)`~', '[`docs/$1`]($1)', $text);
-    $text = preg_replace_callback('~^- ([\w, ]+):~m', fn ($m) => '- ' . implode(', ', array_map('code', explode(', ', $m[1]))) . ':', $text);
+    $text = preg_replace_callback('~^- ([\w, ]+):~m', fn ($m) => '- ' . implode(', ', array_map(code(...), explode(', ', $m[1]))) . ':', $text);
     return preg_replace('~(?<!<)(https://[^\s,)]*[^\s,).:])~', '<$1>', $text);
 }
 
@@ -103,7 +115,8 @@ function callable_section(ReflectionFunctionAbstract $function, string $heading)
 
     $documented = [];
     foreach ($doc->all('param') as ['type' => $type, 'text' => $text]) {
-        preg_match('/^\$(\w+)\s+(.+)$/s', $text, $parts) || throw new Undocumented("$name(): \"@param $type $text\" has no name or no text");
+        preg_match('/^\$(\w+)\s+(.+)$/s', $text, $parts)
+            || throw new Undocumented("$name(): \"@param $type $text\" has no name or no text");
         $documented[$parts[1]] = [$type, $parts[2]];
     }
     $rows = [];
@@ -121,7 +134,8 @@ function callable_section(ReflectionFunctionAbstract $function, string $heading)
         array_push($out, '| parameter | type | default | |', '|---|---|---|---|', ...[...$rows, '']);
     }
     foreach ($doc->all('return') as ['type' => $type, 'text' => $text]) {
-        array_push($out, 'Returns ' . code(str_replace('|', ' | ', preg_replace('/\s+/', ' ', $type))) . ($text === '' ? '.' : ': ' . sentence(prose($text))), '');
+        $type = str_replace('|', ' | ', preg_replace('/\s+/', ' ', $type));
+        array_push($out, 'Returns ' . code($type) . ($text === '' ? '.' : ': ' . sentence(prose($text))), '');
     }
     $throws = [];
     foreach ($doc->all('throws') as ['type' => $type, 'text' => $text]) {
@@ -140,11 +154,11 @@ function class_section(ReflectionClass $class): array
 {
     $doc = new Doc($class->getDocComment());
     $doc->text !== '' || throw new Undocumented("$class->name has no description");
-    $parent = $class->getParentClass();
     $interfaces = array_diff($class->getInterfaceNames(), ['UnitEnum']);
     $out = ['## ' . $class->name, '', prose($doc->text), ''];
     if ($interfaces !== []) {
-        array_push($out, 'Implements ' . implode(', ', array_map(fn ($name) => "[`$name`](#" . anchor($name) . ')', $interfaces)) . ': its methods are described there.', '');
+        $links = array_map(fn ($name) => "[`$name`](#" . anchor($name) . ')', $interfaces);
+        array_push($out, 'Implements ' . implode(', ', $links) . ': its methods are described there.', '');
     }
     if ($class->isEnum()) {
         array_push($out, '| case | means |', '|---|---|');
@@ -154,7 +168,7 @@ function class_section(ReflectionClass $class): array
         return [...$out, ''];
     }
     $properties = $class->getProperties(ReflectionProperty::IS_PUBLIC);
-    $properties = array_filter($properties, fn ($property) => $property->class === $class->name && (!$parent || !$parent->hasProperty($property->name)));
+    $properties = array_filter($properties, fn ($property) => $property->class === $class->name);
     if ($properties !== []) {
         array_push($out, '| property, read-only | type | |', '|---|---|---|');
         foreach ($properties as $property) {
@@ -219,8 +233,9 @@ function exceptions_section(array $classes): array
 function settings_section(): array
 {
     $source = file_get_contents('dlock.c');
-    preg_match_all('/STD_PHP_INI_(?:ENTRY|ENTRY_EX|BOOLEAN)\("([\w.]+)", "([^"]*)", (\w+), (\w+)/', $source, $entries, PREG_SET_ORDER);
-    count($entries) === substr_count($source, 'STD_PHP_INI_') || throw new Undocumented('an INI entry of dlock.c could not be read');
+    preg_match('/PHP_INI_BEGIN\(\)\n(.*)\nPHP_INI_END/s', $source, $lines);
+    preg_match_all('/^\tSTD_PHP_INI_\w+\("([\w.]+)", "([^"]*)", (\w+), (\w+)/m', $lines[1], $entries, PREG_SET_ORDER);
+    count($entries) === count(explode("\n", $lines[1])) || throw new Undocumented('an INI entry of dlock.c could not be read');
     $known = array_column($entries, null, 1);
     $limits = [];
     foreach ($entries as [, , , , $handler]) {
@@ -238,8 +253,9 @@ function settings_section(): array
         }
     }
 
-    $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; most are read when a lock object is made.'
-        . ' Times are seconds. What is out of bounds is refused with a warning.', '', '| setting | default | may be | |', '|---|---|---|---|'];
+    $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; most are read when a lock'
+        . ' object is made. Times are seconds. What is out of bounds is refused with a warning.', ''];
+    array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
     foreach ($meanings as $name => [$written, $meaning]) {
         [, , $default, $where, $handler] = $known[$name] ?? throw new Undocumented("dlock.c has no setting $name");
         $where === 'PHP_INI_ALL' || throw new Undocumented("$name cannot be set everywhere, which the reference says of all");
@@ -255,10 +271,12 @@ function settings_section(): array
 function check_counters(ReflectionFunction $stats): void
 {
     preg_match_all('/add_assoc_\w+\(stats, "(\w+)"/', file_get_contents('dlock.c'), $found);
-    preg_match_all('/(\w+): (?:int|float)/', (new Doc($stats->getDocComment()))->all('return')[0]['type'], $declared);
-    $found[1] === $declared[1] || throw new Undocumented('stats(): the stub has ' . implode(', ', $declared[1]) . '; dlock.c has ' . implode(', ', $found[1]));
+    $doc = new Doc($stats->getDocComment());
+    preg_match_all('/(\w+): (?:int|float)/', $doc->all('return')[0]['type'], $declared);
+    [$known, $written] = [implode(', ', $found[1]), implode(', ', $declared[1])];
+    $known === $written || throw new Undocumented("stats(): the stub has $written; dlock.c has $known");
     foreach ($found[1] as $name) {
-        preg_match("/^- .*\\b$name\\b.*:/m", (new Doc($stats->getDocComment()))->text) || throw new Undocumented("stats() does not tell what $name is");
+        preg_match("/^- .*\\b$name\\b.*:/m", $doc->text) || throw new Undocumented("stats() does not tell what $name is");
     }
 }
 
@@ -303,8 +321,9 @@ function reference(): string
     $head = [
         '<!-- Made by scripts/gen-reference.php from stubs/dlock.stub.php, dlock.c and README.md. Do not edit. -->',
         '# API reference', '',
-        'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, but for PHP\'s own. A bad argument is a'
-        . ' `ValueError` or `TypeError` that names it and what it may be. No message, trace, `var_dump()` or `phpinfo()` shows a password.', '',
+        'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, but for PHP\'s own.'
+        . ' A bad argument is a `ValueError` or `TypeError` that names it and what it may be. No message, trace, `var_dump()` or `phpinfo()`'
+        . ' shows a password.', '',
         implode(' · ', array_map(fn ($name) => "[$name](#" . anchor($name) . ')', $contents)), '',
     ];
     return rtrim(implode("\n", [...$head, ...$body])) . "\n";

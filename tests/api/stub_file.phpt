@@ -23,7 +23,8 @@ $child = '
     require $argv[2];
     echo json_encode(declarations(array_values($classes), $functions));';
 $output = [];
-exec(implode(' ', array_map('escapeshellarg', [PHP_BINARY, '-n', '-r', $child, $stub, dirname(__DIR__) . '/inc/declarations.inc'])) . ' 2>&1', $output, $code);
+$command = [PHP_BINARY, '-n', '-r', $child, $stub, dirname(__DIR__) . '/inc/declarations.inc'];
+exec(implode(' ', array_map('escapeshellarg', $command)) . ' 2>&1', $output, $code);
 same(0, $code, 'loading the stub: ' . implode("\n", $output));
 $declared = json_decode(implode("\n", $output));
 

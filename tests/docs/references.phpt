@@ -50,8 +50,8 @@ function is_said(string $text, string $source): bool
     }
     for ($at = strpos($text, ' '); $at !== false; $at = strpos($text, ' ', $at + 1)) {
         [$left, $right] = [substr($text, 0, $at), substr($text, $at + 1)];
-        $with_literal = str_contains($source, "\"$left\"") && str_contains($source, $right) || str_contains($source, $left) && str_contains($source, "\"$right");
-        if (min(strlen($left), strlen($right)) >= 6 && $with_literal) {
+        $has = fn (string $a, string $b) => str_contains($source, $a) && str_contains($source, $b);
+        if (min(strlen($left), strlen($right)) >= 6 && ($has("\"$left\"", $right) || $has($left, "\"$right"))) {
             return true;
         }
     }
