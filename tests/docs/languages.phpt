@@ -56,7 +56,7 @@ function sections(string $text): array
     $text = preg_replace_callback('/^```([^\n]*)\n(.*?)^```$/ms', function (array $block) use (&$blocks): string {
         $lines = substr_count($block[2], "\n");
         $blocks[] = "$lines lines of $block[1]: " . code_alone(strtok("$block[1] ", ' ') ?: '', $block[2]);
-        return '```';
+        return "\f\n"; // stands for it
     }, $text);
     $sections = [];
     foreach (preg_split('/^(?=#+ )/m', $text, -1, PREG_SPLIT_NO_EMPTY) as $section) {
@@ -64,11 +64,11 @@ function sections(string $text): array
         $sections[] = [
             'title' => [trim(strtok($section, "\n"), '# ')],
             'headings' => [preg_replace('/[^#].*/s', '', $section)],
-            'code' => array_splice($blocks, 0, preg_match_all('/^```$/m', $section)),
+            'code' => array_splice($blocks, 0, substr_count($section, "\f")),
             'tables' => table_rows($section),
             'links' => all_of('/\]\(([^)\s]+)\)/', $section, false),
             'images' => all_of('/!\[[^\]]*\]\(([^)\s]+)\)/', $section, false),
-            'names' => all_of('/`([^`\n]+)`/', $section, true),
+            'names' => all_of('/`([^`]+)`/', preg_replace('/\s+/', ' ', $section), true),
             'numbers' => all_of('/(\d+(?:\.\d+)?)/', $prose, true),
         ];
     }
