@@ -4,8 +4,9 @@
 # mutant NAME CLASS SECONDS "what is broken" FILE 'perl substitution' [FILE 'perl substitution' …]
 # SECONDS is how long it may take at the most. A substitution that finds nothing to change is an error.
 
-# Not here: a grant of an earlier request that is taken up, and one that counts from the second sending of a request. Their
-# holders hear at once that they are none, so chance takes long. C tests tell (redis_engine, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, COUNT_FROM_REPEAT).
+# Not here, since their holders hear at once that they are none, so that chance takes long: a grant of an earlier request that is
+# taken up, one that counts from its reading, and one that counts from the second sending of a request. C tests tell
+# (redis_engine, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
 all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
 		src/redis/lua/release.lua 's/return redis\.call\(.GET., lock\) == ARGV\[1\] and redis\.call\(.DEL., lock\) or 0/return redis.call("DEL", lock)/' \
@@ -15,7 +16,8 @@ all_mutants() {
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
 		src/engine/quorum.c 's/(log_in_stragglers\(claim\);\n\t\tbase->deadline = )deadline/$1dlock_now() + base->ttl/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
-		src/lease/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/'
+		src/lease/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
+		src/engine/engine.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zk/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
@@ -32,8 +34,6 @@ all_mutants() {
 		src/engine/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
 		src/engine/quorum.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_call_may_count/votes->votes[i] == DLOCK_VOTE_YES && dlock_call_may_count/'
-	mutant grant_counts_from_reading DistributedLock 600 "a grant lasts from the moment when it is read" \
-		src/engine/single.c 's/deadline = claim->asked \+ DLOCK_GRANT_TTL/deadline = dlock_now() + DLOCK_GRANT_TTL/'
 }
 
 # Builds one mutant in a copy of the checkout, which is the same for all: make compiles what differs.
