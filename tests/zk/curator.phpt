@@ -6,7 +6,7 @@ require __DIR__ . '/../inc/skipif.inc';
 skip_unless_zookeeper();
 skip_unless_functions('pcntl_fork', 'posix_kill');
 is_readable('/usr/share/java/curator-recipes.jar') || die('skip needs the Debian package libcurator-recipes-java');
-is_executable('/usr/bin/ecj') || die('skip needs the Debian package ecj');
+is_readable('/usr/share/java/eclipse-jdt-core.jar') || die('skip needs the Debian package libeclipse-jdt-core-java');
 ?>
 --FILE--
 <?php
@@ -80,8 +80,10 @@ class Contender {
 JAVA);
 $classes = implode(':', [$directory, ...array_map(fn (string $name) => "/usr/share/java/$name.jar",
     ['curator-recipes', 'curator-framework', 'curator-client', 'zookeeper', 'guava', 'slf4j-simple'])]);
-exec('ecj -nowarn -proc:none -source 11 -target 11 ' . implode(' ', array_map('escapeshellarg', ['-cp', $classes, '-d', $directory, "$directory/Contender.java"]))
-    . ' 2>&1', $output, $code);
+// Eclipse's compiler: a tenth of a JDK, and beside a JRE enough. From Debian 13 on it is in the second file.
+$compiler = '/usr/share/java/eclipse-jdt-core.jar:/usr/share/java/eclipse-jdt-core-compiler-batch.jar';
+exec(implode(' ', array_map('escapeshellarg', ['java', '-cp', $compiler, 'org.eclipse.jdt.internal.compiler.batch.Main', '-nowarn', '-proc:none',
+    '-source', '11', '-target', '11', '-cp', $classes, '-d', $directory, "$directory/Contender.java"])) . ' 2>&1', $output, $code);
 $code === 0 || die(implode("\n", $output));
 
 /** A process with a mutex of Curator's, which is told what to do. */
