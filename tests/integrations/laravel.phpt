@@ -1,5 +1,5 @@
 --TEST--
-Laravel's cache locks on dlock: get(), block(), release(), owners in other processes, forceRelease(), Cache::lock()
+Laravel's cache locks on DistributedLock, RedLock and ZkLock: get(), block(), release(), owners in other processes, forceRelease(), Cache::lock()
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -123,8 +123,8 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
         $lock = (new LockProvider($manager()))->restoreLock($resource, $owner);
         return [$lock->release(), $lock->release()];
     })->result(), "$name: release() of a restored lock");
-    same(true, $locks->lock($resource, 1)->get(), "$name: get() for a second");
-    wait_for(fn () => $locks->lock($resource, 100)->get(), 20, 'the end of the second');
+    same(true, $locks->lock($resource, 2)->get(), "$name: get() for two seconds");
+    wait_for(fn () => $locks->lock($resource, 100)->get(), 20, 'the end of the two seconds');
 
     // Without seconds: for good; with a callback, renewed, and gone with the process that was killed.
     $lock = $locks->lock("$resource-0");
@@ -132,13 +132,13 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     holds(redis_raw()->cmd('PTTL', "Lock:$resource-0") > 1e10, "$name: without seconds");
     same(true, $lock->release(), "$name: release() of a lock without seconds");
     $child = fork_child(function (callable $say, callable $hear) use ($manager, $resource) {
-        (new LockProvider($manager(ttl: 0.5)))->lock("$resource-0")->get(function () use ($say, $hear) {
+        (new LockProvider($manager(ttl: 2)))->lock("$resource-0")->get(function () use ($say, $hear) {
             $say('held');
             $hear();
         });
     });
     same('held', $child->hear(), "$name: a callback without seconds");
-    same(null, $manager()->tryAcquire("$resource-0", 2.0), "$name: a lock that is renewed");
+    same(null, $manager()->tryAcquire("$resource-0", 4.0), "$name: a lock that is renewed");
     $child->kill();
     same('result', $locks->lock("$resource-0")->block(20, fn () => 'result'), "$name: a killed callback");
 

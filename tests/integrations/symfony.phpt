@@ -1,5 +1,5 @@
 --TEST--
-Symfony Lock on dlock: acquired, kept from others, refreshed, run out, released, waited for
+Symfony Lock on DistributedLock, RedLock and ZkLock: acquired, kept from others, refreshed, run out, released, waited for
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -44,6 +44,8 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
         within(500, $lock->getRemainingLifetime(), 1000, "$name: getRemainingLifetime() after refresh()");
     }
     same(false, $lock->isExpired(), "$name: isExpired()");
+
+    same([true, false], [$lock->acquireRead(), $other->acquireRead()], "$name: acquireRead()");
 
     // who does not hold it does not release or refresh it,
     $other->release();
@@ -121,8 +123,8 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $factory = new LockFactory(new DlockStore($manager()));
     $resource = unique("redis $name");
 
-    $lock = $factory->createLock($resource, 0.3);
-    same(true, $lock->acquire(), "$name: acquire() for 0.3 s");
+    $lock = $factory->createLock($resource, 2);
+    same(true, $lock->acquire(), "$name: acquire() for 2 s");
     $other = $factory->createLock($resource, 100);
     wait_for(fn () => $other->acquire(), 20, 'the end of the lease');
     same([true, false, true], [$lock->isExpired(), $lock->isAcquired(), $other->isAcquired()], "$name: after the lease");
@@ -177,7 +179,7 @@ $zk = zk_raw();
 $zk->deleteAll("/locks/$key");
 same(true, (new LockFactory($store))->createLock((string) $key)->acquire(), 'acquire() of what somebody deleted');
 $server = zk_private();
-$factory = new LockFactory(new DlockStore(new ZkLock($server->hosts(), sessionTimeout: 2)));
+$factory = new LockFactory(new DlockStore(new ZkLock($server->hosts(), sessionTimeout: 4)));
 [$lock, $other] = [$factory->createLock('x', 100), $factory->createLock('y', 100)];
 same([true, true], [$lock->acquire(), $other->acquire()], 'acquire() with a server of its own');
 $server->pause();
@@ -222,7 +224,8 @@ $slow = new class(managers()['DistributedLock'][0]()) implements Dlock\LockManag
     }
 };
 $over = new Key(unique('over'));
-fails(LockExpiredException::class, '*', fn () => (new DlockStore($slow, 0.2))->save($over), 'a lease that is over when it has just been acquired');
+fails(LockExpiredException::class, '*', fn () => (new DlockStore($slow, 2))->save($over),
+    'a lease that is over when it has just been acquired');
 fails(LockConflictedException::class, '*', fn () => (new DlockStore($slow))->fencingToken($over), 'its Key');
 
 $server = redis_private();

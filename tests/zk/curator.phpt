@@ -82,14 +82,15 @@ $classes = implode(':', [$directory, ...array_map(fn (string $name) => "/usr/sha
     ['curator-recipes', 'curator-framework', 'curator-client', 'zookeeper', 'guava', 'slf4j-simple'])]);
 // Eclipse's compiler: a tenth of a JDK, and beside a JRE enough. From Debian 13 on it is in the second file.
 $compiler = '/usr/share/java/eclipse-jdt-core.jar:/usr/share/java/eclipse-jdt-core-compiler-batch.jar';
-exec(implode(' ', array_map('escapeshellarg', ['java', '-cp', $compiler, 'org.eclipse.jdt.internal.compiler.batch.Main', '-nowarn', '-proc:none',
-    '-source', '11', '-target', '11', '-cp', $classes, '-d', $directory, "$directory/Contender.java"])) . ' 2>&1', $output, $code);
+$java = ['env', '-u', 'LD_PRELOAD', 'java']; // a sanitizer's library is for PHP
+exec(implode(' ', array_map('escapeshellarg', [...$java, '-cp', $compiler, 'org.eclipse.jdt.internal.compiler.batch.Main',
+    '-nowarn', '-proc:none', '-source', '11', '-target', '11', '-cp', $classes, '-d', $directory, "$directory/Contender.java"])) . ' 2>&1', $output, $code);
 $code === 0 || die(implode("\n", $output));
 
 /** A process with a mutex of Curator's, which is told what to do. */
-$contender = function (string $name) use ($classes, $path, $directory) {
-    $process = proc_open(['setpriv', '--pdeathsig', 'KILL', 'java', '-Xmx64m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData',
-        '-Djava.net.preferIPv4Stack=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', $classes, 'Contender', zk_hosts(), $path],
+$contender = function (string $name) use ($java, $classes, $path, $directory) {
+    $process = proc_open(['setpriv', '--pdeathsig', 'KILL', ...$java, '-Xmx64m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1',
+        '-XX:-UsePerfData', '-Djava.net.preferIPv4Stack=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', $classes, 'Contender', zk_hosts(), $path],
         [['pipe', 'r'], ['pipe', 'w'], ['file', "$directory/$name.err", 'w']], $pipes);
     $hear = fn (string $expected, string $what) => same("$expected\n", read_bytes($pipes[1], strlen($expected) + 1, 60), "$name: $what");
     return [$process, fn (string $line) => fwrite($pipes[0], "$line\n"), $hear, fn () => fclose($pipes[0])];
