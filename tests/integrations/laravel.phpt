@@ -83,6 +83,11 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     same(['result', true], $child->result(), "$name: block(60) in another process");
     same(true, $lock->get() && $lock->release(), "$name: get() after the callback of another process");
 
+    // A request that ends in the callback.
+    $child = fork_child(fn () => (new LockProvider($manager()))->lock($resource, 100)->get(fn () => exit(7)));
+    same(7, pcntl_wexitstatus($child->wait()), "$name: exit in a callback");
+    same(true, $lock->get() && $lock->release(), "$name: get() after exit in a callback");
+
     // In disregard of who holds it.
     $lock->get();
     $lock->forceRelease(); // its own
