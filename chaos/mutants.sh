@@ -4,9 +4,8 @@
 # mutant NAME CLASS SECONDS "what is broken" FILE 'perl substitution' [FILE 'perl substitution' …]
 # SECONDS is how long it may take at the most. A substitution that finds nothing to change is an error.
 
-# Not here: a grant of an earlier request that is taken up, and one that counts from the second sending of a request. Their holders
-# hear at once that they are none, so chance takes long;
-# C tests tell (redis_engine, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, COUNT_FROM_REPEAT).
+# Not here: a grant of an earlier request that is taken up, and one that counts from the second sending of a request. Their
+# holders hear at once that they are none, so chance takes long. C tests tell (redis_engine, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, COUNT_FROM_REPEAT).
 all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
 		src/redis/lua/release.lua 's/return redis\.call\(.GET., lock\) == ARGV\[1\] and redis\.call\(.DEL., lock\) or 0/return redis.call("DEL", lock)/' \
@@ -16,7 +15,7 @@ all_mutants() {
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
 		src/engine/quorum.c 's/(log_in_stragglers\(claim\);\n\t\tbase->deadline = )deadline/$1dlock_now() + base->ttl/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
-		src/engine/engine.c 's/if \(now >= claim->deadline\)/if (now < 0)/'
+		src/lease/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/'
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zk/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
@@ -24,7 +23,7 @@ all_mutants() {
 	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \
 		src/engine/redis.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant children_release DistributedLock 120 "a child takes its parent's leases for its own" \
-		src/engine/engine.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
+		src/lease/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
 	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
 		src/redis/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
 	mutant fencing_tokens_not_settled RedLock 600 "the highest of the votes is the token, whatever the others have" \
@@ -32,7 +31,7 @@ all_mutants() {
 	mutant quorum_of_half RedLock 120 "two of five are enough" \
 		src/engine/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
-		src/engine/quorum.c 's/votes->votes\[i\] != VOTE_NO && \(call->sent/votes->votes[i] == VOTE_YES && (call->sent/'
+		src/engine/quorum.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_call_may_count/votes->votes[i] == DLOCK_VOTE_YES && dlock_call_may_count/'
 	mutant grant_counts_from_reading DistributedLock 600 "a grant lasts from the moment when it is read" \
 		src/engine/single.c 's/deadline = claim->asked \+ DLOCK_GRANT_TTL/deadline = dlock_now() + DLOCK_GRANT_TTL/'
 }
@@ -42,13 +41,18 @@ mutant() {
 	local name=$1 class=$2 limit=$3 what=$4 file edited=()
 	shift 4
 	[ "${#wanted[@]}" -eq 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return 0
-	[ "$step" = build ] || { launch "$name" "$class" "$limit" "$what"; return 0; }
+	[ "$step" != run ] || { launch "$name" "$class" "$limit" "$what"; return 0; }
 	while [ $# -gt 0 ]; do
 		file=$1
-		perl -0pi -e "\$n = $2; END { \$? = \$n ? 0 : 1 }" "$tree/$file" || { echo "chaos: $name: nothing to change in $file" >&2; return 1; }
+		perl -0pi -e "\$n = $2; END { \$? = \$n ? 0 : 1 }" "$tree/$file" ||
+			{ echo "chaos: $name: nothing to change in $file" >&2; impossible+=("$name"); }
 		edited+=("$file")
 		shift 2
 	done
+	if [ "$step" = edit ]; then
+		for file in "${edited[@]}"; do cp "$root/$file" "$tree/$file"; done
+		return 0
+	fi
 	(cd "$tree" && scripts/gen-lua.sh && CFLAGS=-Wno-error DLOCK_BUILD_DIR="$run/mutant-build" scripts/build.sh > "$run/$name.build" 2>&1) ||
 		{ cat "$run/$name.build" >&2; return 1; }
 	cp "$run/mutant-build/modules/dlock.so" "$run/$name.so"
@@ -74,12 +78,22 @@ survive() {
 	fi | tee "$run/$name.result"
 }
 
+# Can all mistakes be made in the present sources?
+check_mutants() {
+	local wanted=() step=edit tree=$run/tree impossible=()
+	mkdir "$tree"
+	cp --parents -rt "$tree" src
+	all_mutants
+	[ "${#impossible[@]}" -eq 0 ]
+}
+
 run_mutants() {
-	local wanted=("$@") step=build tree=$run/tree
-	mkdir -p "$tree"
+	local wanted=("$@") step=build tree=$run/tree impossible=()
+	mkdir "$tree"
 	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
 	echo "chaos: building mutants"
 	all_mutants
+	[ "${#impossible[@]}" -eq 0 ] || return 1
 	step=run
 	all_mutants
 	wait

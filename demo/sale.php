@@ -17,7 +17,7 @@ function sale(array $php, string $kind, int $think): array
     $buyers = [];
     for ($i = 0; $i < BUYERS; $i++) {
         $process = proc_open([...$php, __DIR__ . '/buyer.php', $kind, $file, $resource, (string) $think],
-            [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
+            [['pipe', 'r'], ['pipe', 'w']], $pipes);
         $buyers[] = [$process, ...$pipes];
     }
     foreach ($buyers as [, , $output]) {

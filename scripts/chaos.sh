@@ -15,6 +15,7 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 root=$PWD
+. chaos/mutants.sh
 
 usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
 
@@ -68,7 +69,7 @@ options_for() {
 faults() {
 	local status=0
 	# shellcheck disable=SC2086 # options are words
-	timeout --kill-after=10 $(($3 + 300)) "${network[@]}" "$php" $DLOCK_CHAOS_PHP "$run/src/chaos/chaos.php" "$1" "$3" "$2" "$5" "$4" 2>&1 || status=$?
+	timeout --kill-after=10 $(($3 + $3 / 2 + 600)) "${network[@]}" "$php" $DLOCK_CHAOS_PHP "$run/src/chaos/chaos.php" "$1" "$3" "$2" "$5" "$4" 2>&1 || status=$?
 	[ "$status" -le 1 ] || echo "0 passed, 1 failed"
 	return "$status"
 }
@@ -87,8 +88,10 @@ run_classes() {
 	done
 	for class in "${pids[@]}"; do wait "$class" || true; done
 	grep -qE '^[0-9]+ passed' "$run/checker.log" || echo "0 passed, 1 failed" >> "$run/checker.log"
-	echo "The checker's own tests"
+	if check_mutants; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; fi > "$run/mutants.log" 2>&1
+	echo "The checker's own tests, and whether the mutants can be made"
 	grep -v '^PASS' "$run/checker.log" || true
+	cat "$run/mutants.log"
 	for class in $classes; do
 		echo
 		cat "$run/$class.log"
@@ -145,7 +148,7 @@ main() {
 	case $mode in
 		faults) run_classes ;;
 		counter-examples) run_counter_examples ;;
-		mutants) . chaos/mutants.sh; run_mutants "${mutants[@]}" ;;
+		mutants) run_mutants "${mutants[@]}" ;;
 	esac
 }
 
