@@ -15,7 +15,8 @@ all_mutants() {
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
 		src/engine/quorum.c 's/(log_in_stragglers\(claim\);\n\t\tbase->deadline = )deadline/$1dlock_now() + base->ttl/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
-		src/lease/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/'
+		src/lease/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
+		src/engine/engine.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zk/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \

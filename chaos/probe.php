@@ -33,7 +33,8 @@ if ($what === 'late') {
     ini_set('dlock.restart_guard', '0'); // the servers may have been restarted within its 60 s, which is not what this is about
 }
 try {
-    $lease = Setting::manager($class, $servers, $what === 'late' ? 60.0 : Setting::LONGEST_TTL)->acquire($resource, 30.0);
+    // A lease that is renewed is released everywhere, whoever has answered.
+    $lease = Setting::manager($class, $servers, Setting::LONGEST_TTL)->acquire($resource, 30.0, $what === 'late' ? 60.0 : null);
     $until = nanoseconds();
     if ($what === 'after a dead holder') {
         $from = (int) fgets($mine);

@@ -24,10 +24,10 @@ fi
 flags="$flags -Wall -Wextra ${CFLAGS-}"
 dir=$(realpath -m "${DLOCK_BUILD_DIR:-$dir}")
 
-# What phpize, make and run-tests.php need of the checkout.
+# What phpize, make and the tests need of the checkout.
 sources() {
 	local top=(config.m4)
-	for name in *.c *.h *.stub.php config.w32 src stubs tests LICENSE CREDITS README.md; do [ -e "$name" ] && top+=("$name"); done
+	for name in *.c *.h *.stub.php config.w32 src stubs tests bin LICENSE CREDITS README.md docs examples; do [ -e "$name" ] && top+=("$name"); done
 	find "${top[@]}" -type f ! -name '*.o' ! -name '*.lo' ! -name '*.dep' ! -path '*/.libs/*' \
 		! -name '*.diff' ! -name '*.exp' ! -name '*.log' ! -name '*.out' | sort
 }

@@ -16,7 +16,13 @@ role_of() {
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
 		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/|load/|RELEASING\.md$|examples/seckill/screenshots/)' | while IFS= read -r file; do
-		[ -e "$file" ] && printf '   <file name="%s" role="%s"/>\n' "$file" "$(role_of "$file")"
+		[ -e "$file" ] || continue
+		case $file in
+			# pecl puts the PHP that it installs for into the first line.
+			bin/*) printf '   <file name="%s" role="script">\n    %s\n   </file>\n' "$file" \
+				'<tasks:replace from="/usr/bin/env php" to="php_bin" type="pear-config"/>' ;;
+			*) printf '   <file name="%s" role="%s"/>\n' "$file" "$(role_of "$file")" ;;
+		esac
 	done
 }
 

@@ -3,8 +3,8 @@
 /**
  * dlock: distributed locks, native.
  *
- * This file is the API: the C declarations are generated from it (scripts/gen-arginfo.sh), and IDEs and static analysers
- * may read it as it is. Seconds are floats, except in the calls kept from existing userland code.
+ * This file is the API: the C declarations (scripts/gen-arginfo.sh) and docs/reference.md (scripts/gen-reference.php) are
+ * generated from it, and IDEs and static analysers may read it as it is.
  *
  * @generate-class-entries
  */
@@ -12,8 +12,12 @@
 namespace {
 
     /**
-     * Named locks on one Redis server: the string key $prefix . $key, taken by SET NX PX with an unguessable token and
-     * given back by compare-and-delete, as described in https://redis.io/docs/latest/commands/set/.
+     * Named locks on one Redis server: the string key $prefix . $resource, taken by SET NX PX with an unguessable token and
+     * given back by compare-and-delete, as described in https://redis.io/docs/latest/commands/set/. A lock that is waited for
+     * is handed over (docs/hand-over.md).
+     *
+     * lock() to isLocking() are the calls of userland classes; the rest is Dlock\LockManager's. What the one kind took, the
+     * other does not release.
      *
      * @strict-properties
      * @not-serializable
@@ -21,24 +25,28 @@ namespace {
     class DistributedLock implements \Dlock\LockManager
     {
         /**
-         * Connects to nothing yet.
+         * Connects to nothing yet: the first call that asks the server does.
          *
          * @param string|array|null $server  DSN ("redis://user:pw@host:6379/0?connect_timeout=0.2&read_timeout=1", "rediss://…",
          *                                   "unix:///run/redis.sock?db=1"), the list [host, port, connect timeout in s], or
          *                                   phpredis' constructor array (host, port, auth, database, ssl, connectTimeout, readTimeout);
          *                                   null: INI dlock.server
-         * @param string $prefix             the lock's key is exactly $prefix . $key
-         * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one (INI dlock.ttl, 10)
-         * @param float|null $timeout        longest wait in seconds of acquire() (INI dlock.timeout, 60)
+         * @param string $prefix             the lock's key is exactly $prefix . $resource
+         * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one, 0.001 to a year;
+         *                                   null: INI dlock.ttl
+         * @param float|null $timeout        longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
+         *                                   dlock.timeout. Does not concern lock()
          * @param bool|null $renew           renew leases in the background; null: exactly those acquired without an
-         *                                   explicit ttl
+         *                                   explicit lease time
          * @param string $onLoss             "flag" (Lease::isHeld() turns false) or "throw" (LeaseLostException in the running
-         *                                   code, between two of its opcodes)
-         * @param bool|null $releaseOnShutdown release at the request's end whatever it still holds (INI dlock.release_on_shutdown, 1)
+         *                                   code besides, between two of its opcodes)
+         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI
+         *                                   dlock.release_on_shutdown. false: what is held when the request ends is left to its
+         *                                   lease time
          * @param bool $legacy               share locks with hosts still running SETNX/GETSET timestamp code, or SETNX and EXPIRE.
          *                                   Every host with this class then needs it, and a $ttl shorter than the expiry in
          *                                   the old code by some 2 s: see docs/legacy.md
-         * @throws \ValueError for what cannot be right in any of these
+         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
          */
         public function __construct(
             #[\SensitiveParameter] string|array|null $server = null,
@@ -52,18 +60,25 @@ namespace {
         ) {}
 
         /**
-         * Takes the lock for this object.
+         * Takes the lock for this object. It is not reentrant.
          *
-         * @param int|float|null $timeout seconds to wait; null: without limit, 0: try once
-         * @param int|float|null $expire  seconds of lease; null: the object's $ttl, renewed while the request runs
-         * @return bool false when the time was over
-         * @throws \Dlock\ConnectionException | \Dlock\DeadlockException
+         * @param string $key             1 to 1024 bytes, any bytes
+         * @param int|float|null $timeout seconds to wait, up to a year; null: without limit, 0: try once
+         * @param int|float|null $expire  seconds of lease, 0.001 to a year; null: the object's $ttl, renewed while the request runs
+         * @return bool true: it is held now; false: the time was over
+         * @throws \Dlock\ConnectionException when the server could not be asked
+         * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds and renews
+         * @throws \Dlock\DlockException when the thread that renews could not be started
          */
         public function lock(string $key, int|float|null $timeout = null, int|float|null $expire = null): bool {}
 
         /**
-         * @return bool true when this object held the lock and it is released; false when it was not held or had been lost
-         * @throws \Dlock\ConnectionException it is not known whether the lock was released; it will be at the end of its lease
+         * Gives back what this object took with lock().
+         *
+         * @param string $key 1 to 1024 bytes
+         * @return bool true: this object held the lock until now; false: it did not, or had lost it
+         * @throws \Dlock\ConnectionException when it is not known whether it was released; it is free at the end of its lease at
+         *         the latest
          */
         public function release(string $key): bool {}
 
@@ -73,24 +88,27 @@ namespace {
         /**
          * Releases all that this object took with lock().
          *
-         * @return bool true when every one of them was still held
-         * @throws \Dlock\ConnectionException
+         * @return bool true: every one of them was still held, or there was none
+         * @throws \Dlock\ConnectionException when it is not known of one of them; all have been tried
          */
         public function unlockAll(): bool {}
 
         /**
-         * Sets the remaining lease time of a held lock; from then on it is no longer renewed.
+         * Sets the remaining lease time of a lock that this object took with lock(); from then on it is no longer renewed.
          *
-         * @param int|float $expire seconds
-         * @return bool false when this object does not hold it
-         * @throws \Dlock\ConnectionException
+         * @param string $key       1 to 1024 bytes
+         * @param int|float $expire seconds, 0.001 to a year
+         * @return bool false: this object does not hold it
+         * @throws \Dlock\ConnectionException when the server could not be asked
          */
         public function expire(string $key, int|float $expire): bool {}
 
         /**
-         * Asks the server: is it this object that holds the lock now?
+         * Asks the server: is it this object that holds the lock now, by lock()?
          *
-         * @throws \Dlock\ConnectionException
+         * @param string $key 1 to 1024 bytes
+         * @return bool false also where somebody else holds it; isLocked() tells that
+         * @throws \Dlock\ConnectionException when the server could not be asked
          */
         public function isLocking(string $key): bool {}
 
@@ -105,8 +123,9 @@ namespace {
      * Redlock over N independent Redis masters: held when a majority says so
      * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
      *
-     * A server that has been up for less than the lease time, or than INI dlock.restart_guard (10 s; 0: off), may have forgotten
-     * locks and has no vote, unless all servers are such and can be reached.
+     * A server that has been up for less than the lease time, or than INI dlock.restart_guard (0: off), may have forgotten locks
+     * and has no vote when a lock is acquired, unless all servers are such, or were started within 5 s of each other, and all
+     * can be reached.
      *
      * @strict-properties
      * @not-serializable
@@ -114,19 +133,21 @@ namespace {
     class RedLock implements \Dlock\LockManager
     {
         /**
-         * Connects to nothing yet.
+         * Connects to nothing yet. INI dlock.restart_guard is read here.
          *
          * @param array $servers   list of 1 to 64 different servers, each in a form that DistributedLock takes
-         * @param int $retryDelay  ms; upper bound of the random pause between two attempts
-         * @param int $retryCount  attempts of lock() in all
+         * @param int $retryDelay  milliseconds, 1 to 60000: upper bound of the random pause between two attempts of lock();
+         *                         the lower one is half of it
+         * @param int $retryCount  attempts of lock() in all, 1 to 1000000
          * @param string $prefix   put before each resource to make its key
-         * @param float|null $ttl  lease time in seconds of acquire() without an explicit one (INI dlock.ttl, 10)
-         * @param float|null $timeout longest wait in seconds of acquire() (INI dlock.timeout, 60)
-         * @param bool|null $renew see DistributedLock
-         * @param string $onLoss   see DistributedLock
-         * @param bool|null $releaseOnShutdown release at the request's end whatever it still holds (INI dlock.release_on_shutdown, 1);
-         *                         false for locks that another process is to unlock()
-         * @throws \ValueError for what cannot be right in any of these
+         * @param float|null $ttl  lease time in seconds of acquire() without an explicit one, 0.001 to a year; null: INI dlock.ttl
+         * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
+         *                         dlock.timeout. Does not concern lock()
+         * @param bool|null $renew as with DistributedLock; null renews nothing that lock() takes
+         * @param string $onLoss   "flag" or "throw", as with DistributedLock
+         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI
+         *                         dlock.release_on_shutdown. false: for locks that another process is to unlock()
+         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
          */
         public function __construct(
             #[\SensitiveParameter] array $servers,
@@ -141,17 +162,22 @@ namespace {
         ) {}
 
         /**
-         * @param int $ttl ms
-         * @return array{validity: float, resource: string, token: string, fencingToken: int}|false validity in ms;
-         *         false after $retryCount attempts, also where too few servers answered
+         * Takes the lock, in up to $retryCount attempts.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param int $ttl milliseconds of lease, 1 to a year
+         * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity" is the milliseconds
+         *         for which it may be relied upon from now on; false: not acquired, also where too few servers answered
+         * @throws \Dlock\DlockException when the thread that renews could not be started (renew: true)
          */
         public function lock(string $resource, int $ttl = 10000): array|false {}
 
         /**
-         * Takes what lock() returned, also in another process.
+         * Gives back what lock() returned, also in another process.
          *
-         * @param array $lock with "resource" and "token"
-         * @return bool true when it was held by a majority and is released
+         * @param array $lock what lock() returned; "resource" and "token" of it are used
+         * @return bool true: a majority had the lock for this token until now; false: it had not, or too few servers answered
+         * @throws \ValueError for an array that is not lock()'s
          */
         public function unlock(#[\SensitiveParameter] array $lock): bool {}
 
@@ -178,16 +204,18 @@ namespace {
     class ZkLock implements \Dlock\LockManager
     {
         /**
-         * Connects to nothing yet.
+         * Opens no session yet: the first call that asks the servers does.
          *
-         * @param string|array $servers   "h1:2181,h2:2181/chroot", or ['host' => …, 'port' => …]
-         * @param string $root            parent of all lock nodes, created on demand
-         * @param float $sessionTimeout   seconds, negotiated with the ensemble
+         * @param string|array $servers   "h1:2181,h2:2181/chroot" (port 2181 may be left out), or ['host' => …, 'port' => …]
+         * @param string $root            absolute path of the node below which all locks are; made on demand
+         * @param float $sessionTimeout   seconds, 0.1 to 86400; the servers may set another one within their bounds
          * @param string|null $auth       "digest:user:password"; lock nodes are then readable and writable by it alone
-         * @param float|null $timeout     longest wait in seconds of acquire() (INI dlock.timeout, 60)
-         * @param string $onLoss          see DistributedLock
-         * @param bool|null $releaseOnShutdown release at the request's end whatever it still holds (INI dlock.release_on_shutdown, 1)
-         * @throws \ValueError for what cannot be right in any of these
+         * @param float|null $timeout     longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
+         *                                dlock.timeout. Does not concern lock()
+         * @param string $onLoss          "flag" or "throw", as with DistributedLock
+         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI
+         *                                dlock.release_on_shutdown. false: it is held until the worker's session ends
+         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
          */
         public function __construct(
             #[\SensitiveParameter] string|array $servers = "127.0.0.1:2181",
@@ -200,18 +228,24 @@ namespace {
         ) {}
 
         /**
-         * Takes the lock for this object.
+         * Takes the lock for this object. It is not reentrant.
          *
-         * @param int|float|null $timeout seconds to wait; null: without limit, 0: try once
-         * @return bool false when the time was over
-         * @throws \Dlock\ConnectionException
+         * @param string $resource        1 to 1024 bytes, any bytes; what a node's name cannot have is written as %XX
+         * @param int|float|null $timeout seconds to wait, up to a year; null: without limit, 0: try once
+         * @return bool true: it is held now; false: the time was over
+         * @throws \Dlock\ConnectionException when there was no session within $sessionTimeout
+         * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds
          */
         public function lock(string $resource, int|float|null $timeout = null): bool {}
 
         /**
+         * Gives back what this object took with lock().
+         *
          * @implementation-alias DistributedLock::release
-         * @return bool true when this object held the lock and it is released; false when it was not held or had been lost
-         * @throws \Dlock\ConnectionException
+         * @param string $resource 1 to 1024 bytes
+         * @return bool true: this object held the lock until now; false: it did not, or had lost it
+         * @throws \Dlock\ConnectionException when it is not known whether it was released; it is free at the end of the session at
+         *         the latest
          */
         public function release(string $resource): bool {}
 
@@ -235,99 +269,145 @@ namespace {
 namespace Dlock {
 
     /**
+     * The extension's version.
+     *
      * @var string
      * @cvalue PHP_DLOCK_VERSION
      */
     const VERSION = UNKNOWN;
 
-    /** What DistributedLock, RedLock and ZkLock have in common. */
+    /**
+     * What DistributedLock, RedLock and ZkLock have in common.
+     *
+     * A resource is 1 to 1024 bytes, any bytes. On Redis, behind the prefix, it must make none of the keys that dlock keeps beside the
+     * locks: "dlock:fence", and what begins with "dlock:queue:" or "dlock:waiters:".
+     */
     interface LockManager
     {
         /**
-         * Waits in C until the lock is held.
+         * Waits, without polling, until the lock is held. Signals are handled meanwhile.
          *
-         * @param string $resource    1 to 1024 bytes
-         * @param float|null $timeout seconds; null: the manager's, 0: try once
-         * @param float|null $ttl     seconds of lease; null: the manager's, renewed while the holder runs. ZkLock: the session is the lease, a $ttl is a ValueError
-         * @throws AcquireTimeoutException | ConnectionException | QuorumException | DeadlockException
+         * @param string $resource    1 to 1024 bytes, any bytes
+         * @param float|null $timeout seconds to wait, 0 to a year; null: the manager's, 0: try once
+         * @param float|null $ttl     seconds of lease, 0.001 to a year; null: the manager's, renewed while the holder runs. ZkLock:
+         *                            must be null, the session is the lease
+         * @throws AcquireTimeoutException when the lock was not free in that time
+         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException, when too few could
+         * @throws DeadlockException at once, where it would wait for a lock that this process itself holds and renews
+         * @throws DlockException when the thread that renews could not be started
          */
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease;
 
-        /** The same, but null where acquire() would time out. */
+        /**
+         * The same, but null where acquire() would time out.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param float $timeout   seconds to wait, 0 to a year; 0: try once
+         * @param float|null $ttl  as with acquire()
+         * @throws ConnectionException | DeadlockException | DlockException as acquire()
+         */
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
          * Runs $criticalSection(Lease) under the lock, releases it, and returns its result.
          *
+         * @param string $resource          1 to 1024 bytes, any bytes
+         * @param callable $criticalSection gets the Lease; what it throws comes through
+         * @param float|null $timeout       as with acquire()
+         * @param float|null $ttl           as with acquire()
          * @throws LeaseLostException when the lease was lost before the section ended (the section's own exception is its previous)
+         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the section
          */
         public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed;
 
         /**
-         * Takes up a lease that Lease::detach() handed over, from any process.
+         * Takes up a lease that Lease::detach() handed over, from any process, with the lease time that is left. It is renewed if it
+         * was so before, unless the manager's $renew says otherwise.
          *
-         * @throws \ValueError when the handle was altered or is another kind of lock's
+         * @param string $handle what detach() returned; the manager must be of the same class, servers and prefix
+         * @throws \ValueError when the handle was altered or is another kind of lock's. ZkLock: always
          * @throws LeaseLostException when the lease has ended meanwhile
-         * @throws ConnectionException
+         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException
          */
         public function attach(#[\SensitiveParameter] string $handle): Lease;
 
         /**
-         * Is the lock held by anyone?
+         * Is the lock held by anyone? It may be free, or taken, by the time the answer is here.
          *
-         * @throws ConnectionException
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException
          */
         public function isLocked(string $resource): bool;
     }
 
+    /** What a holder knows of its lease, from memory alone (docs/leases.md). */
     enum LeaseState
     {
+        /** The lease time is not over. */
         case Held;
-        /** Connection lost, lease time not yet over (Chubby's "jeopardy"). */
+        /** The lease time is not over, but the last request for more was not answered (Chubby's "jeopardy"). */
         case Uncertain;
+        /** The lease time is over, or a server said that the lock is not this lease's any more. It stays so. */
         case Lost;
+        /** Released, or handed over by detach(). */
         case Released;
     }
 
     /**
      * One acquisition. Released when it goes out of scope, unless detached.
      *
+     * Its deadline is counted from the moment before the last acknowledged request was sent, on a clock that goes on during
+     * suspend, less 1 % and 2 ms: it is never later than the server's (docs/leases.md).
+     *
      * @strict-properties
      * @not-serializable
      */
     final class Lease
     {
+        /** As it was given to acquire(). */
         public readonly string $resource;
-        /** Owner token, unguessable. */
+        /** Owner token, with 128 random bits. */
         public readonly string $token;
-        /** Strictly greater than that of every earlier holder of the resource. */
+        /**
+         * Greater than that of every earlier holder of the resource; numbers may be skipped. For stores that refuse a late
+         * write: https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+         */
         public readonly int $fencingToken;
 
         private function __construct() {}
 
-        /** Never does I/O. */
+        /** What is known of the lease now. No I/O. */
         public function state(): LeaseState {}
 
-        /** state() is Held or Uncertain, and lease time is left. No I/O. */
+        /** Is state() Held or Uncertain? No I/O. */
         public function isHeld(): bool {}
 
         /** Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. */
         public function remaining(): float {}
 
-        /** @throws LeaseLostException when isHeld() is false */
+        /**
+         * For the line before a write. No I/O.
+         *
+         * @throws LeaseLostException when isHeld() is false
+         */
         public function assertHeld(): void {}
 
         /**
          * New lease time from now on, and for further renewals where it is renewed.
          *
-         * @param float|null $ttl seconds; null: as before
-         * @throws LeaseLostException | ConnectionException
+         * @param float|null $ttl seconds, 0.001 to a year; null: as before. ZkLock: must be null, and nothing is sent
+         * @throws LeaseLostException when it is too late
+         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException. The lease goes on as it was,
+         *         or for the shorter one of both times
          */
         public function refresh(?float $ttl = null): void {}
 
         /**
+         * Gives the lock back. The lease is over afterwards, whatever the answer.
+         *
          * @return bool true: released by this call; false: it was already lost or released
-         * @throws ConnectionException it is not known which
+         * @throws ConnectionException when it is not known which; RedLock: QuorumException. The lock is free at the end of its
+         *         lease at the latest
          */
         public function release(): bool {}
 
@@ -337,17 +417,30 @@ namespace Dlock {
          * token or the lease time in it, give it with a signature of your own. Not for ZkLock (its session cannot move).
          *
          * @throws LeaseLostException when there is nothing left to hand over
+         * @throws DlockException for a lease of ZkLock
          */
         public function detach(): string {}
     }
 
     /**
-     * This process' counters since it started.
+     * This process' counters since it started; under ZTS this thread's, but for renewals, renewal_failures and the renewal
+     * thread's part of connections and reconnections, which are the process'.
      *
-     * @return array<string, int|float> acquisitions, waits (acquisitions that did not succeed at once), wait_time (seconds),
-     *         timeouts, releases, hand_overs_given (to a waiter, by a release; ZooKeeper does not tell), hand_overs_received,
-     *         renewals, renewal_failures (left without an answer), losses, connections and reconnections (to Redis), sessions
-     *         (on ZooKeeper). Under ZTS of this thread, but for the renewals
+     * - acquisitions: locks that were acquired
+     * - waits: attempts that did not succeed at once, whatever became of them
+     * - wait_time: seconds spent on these
+     * - timeouts: attempts whose time was over, those with a timeout of 0 included
+     * - releases: locks that were given back by a call
+     * - hand_overs_given: releases that handed the lock to a waiter, or told one to try; ZooKeeper does not tell
+     * - hand_overs_received: acquisitions that came from such a release
+     * - renewals, renewal_failures: lease times extended in the background; attempts at that without an answer
+     * - losses: leases found lost
+     * - connections, reconnections: to Redis, opened so far; those of them that replaced another one
+     * - sessions: on ZooKeeper, opened so far
+     *
+     * @return array{acquisitions: int, waits: int, wait_time: float, timeouts: int, releases: int, hand_overs_given: int,
+     *         hand_overs_received: int, renewals: int, renewal_failures: int, losses: int, connections: int, reconnections: int,
+     *         sessions: int}
      */
     function stats(): array {}
 
@@ -365,7 +458,11 @@ namespace Dlock {
     {
         private array $serverErrors = [];
 
-        /** @return array<string, string> "host:port" => reason */
+        /**
+         * What each server said that did not answer as it should, or has no vote.
+         *
+         * @return array<string, string> "host:port" (or the socket's path) => reason
+         */
         public function getServerErrors(): array {}
     }
 

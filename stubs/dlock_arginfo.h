@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: cc59430faa4a88c9f9194616f7ff18cec028be3b */
+ * Stub hash: 23fb39bdf8dcd641466a2f59d0d3dc684b4787c3 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

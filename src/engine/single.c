@@ -304,6 +304,9 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 
 	ask(engine, call);
 	int64_t released = dlock_call_integer(call, engine->conn, error);
+	if (released == 0 && call->repeated) {
+		released = 1; /* by the first sending, the answer to which was lost with a connection that had been alive */
+	}
 	dlock_call_release(call);
 	if (released < 0) {
 		give_back(claim);

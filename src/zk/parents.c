@@ -23,6 +23,7 @@ static dlock_status make_path(dlock_zk_session *session, const char *path, const
 {
 	dlock_status status = DLOCK_OK;
 	char *part = strdup(path);
+	bool refused = false;
 
 	*rc = ZOK;
 	if (!part) {
@@ -32,7 +33,9 @@ static dlock_status make_path(dlock_zk_session *session, const char *path, const
 		end += strcspn(path + end, "/");
 		part[end] = '\0';
 		status = make(session, part, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, wait, rc, error);
+		refused |= *rc == ZNOAUTH;
 		if (*rc != ZOK && *rc != ZNODEEXISTS && *rc != ZNOAUTH) {
+			*rc = refused && *rc == ZNONODE ? ZNOAUTH : *rc;
 			break;
 		}
 		if (path[end]) {
@@ -80,7 +83,7 @@ dlock_status dlock_zk_make_parents(dlock_zk_pool *pool, dlock_zk_session *sessio
 {
 	const struct ACL_vector *acl = session->auth ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
 	int rc, mode = ZOO_CONTAINER;
-	bool made_root = false, made_chroot = dlock_zk_hosts_chroot(session->hosts)[0] == '\0';
+	bool made_root = false, refused = false, made_chroot = dlock_zk_hosts_chroot(session->hosts)[0] == '\0';
 
 	for (;;) {
 		dlock_status status = make(session, parent, acl, mode, wait, &rc, error);
@@ -91,6 +94,7 @@ dlock_status dlock_zk_make_parents(dlock_zk_pool *pool, dlock_zk_session *sessio
 			mode = ZOO_PERSISTENT;
 		} else if (rc == ZNONODE && !made_root) {
 			status = make_path(session, root, wait, &rc, error);
+			refused = rc == ZNOAUTH;
 			if (status == DLOCK_OK && (rc == ZNONODE || root[1] == '\0') && !made_chroot) {
 				status = make_chroot(pool, session, wait, error);
 				made_chroot = true;
@@ -101,6 +105,9 @@ dlock_status dlock_zk_make_parents(dlock_zk_pool *pool, dlock_zk_session *sessio
 				return status;
 			}
 		} else {
+			if (rc == ZNONODE && refused) {
+				return dlock_zk_error(session, ZNOAUTH, root, error);
+			}
 			bool again = rc == ZOK || rc == ZNODEEXISTS || dlock_zk_is_loss(rc) || dlock_zk_is_dead(rc);
 			return again ? DLOCK_OK : dlock_zk_error(session, rc, parent, error);
 		}

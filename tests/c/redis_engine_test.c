@@ -516,6 +516,48 @@ static void test_extension_before_repeat(void)
 	relay_end(&relay);
 }
 
+/* The second sending of a release finds that the first has done it. */
+static void test_release_repeated(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	relay relay;
+	char dsn[64];
+
+	check(warm(&c), "the server knows the scripts");
+	relay_start(&relay, server.port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", relay.port);
+	atomic_store(&relay.swallow, dlock_script_release.sha1);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		dlock_claim *claim = claim_on(&own, "released", 60000);
+		if (acquire(&own, claim, 0) != DLOCK_OK) {
+			_exit(2);
+		}
+		_exit(release(&own, claim) != DLOCK_OK || look(claim) != DLOCK_CLAIM_RELEASED);
+	}
+	check(eventually(has_swallowed, &relay), "the answer to a release is lost");
+	check(has_nobody(&server, "released"), "which it was");
+	atomic_store(&relay.swallowed, 0);
+	check(exit_of(pid) == 0, "and its holder hears so, when it has asked again");
+	relay_end(&relay);
+	client_free(&c);
+}
+
+/* But nothing has, where the connection had ended before. */
+static void test_release_after_restart(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "restarted", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	server_kill(&server);
+	server_restart(&server);
+	check(release(&c, claim) == DLOCK_LOST, "a server that came back empty has lost it");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
 static client patient_client(void)
 {
 	return client_of(&server, 10 * DLOCK_SECOND);
@@ -856,7 +898,9 @@ int main(int argc, char **argv)
 		{ "expired", test_expired }, { "lost by clock", test_lost_by_clock }, { "script flush", test_script_flush },
 		{ "scripts loaded once", test_scripts_loaded_once }, { "tiny ttl", test_tiny_ttl }, { "timeouts", test_timeouts },
 		{ "interruption", test_interruption }, { "handed over", test_handed_over }, { "old grant", test_old_grant }, { "grant before repeat", test_grant_before_repeat },
-		{ "extension before repeat", test_extension_before_repeat }, { "contention", test_contention },
+		{ "extension before repeat", test_extension_before_repeat },
+		{ "release repeated", test_release_repeated }, { "release after restart", test_release_after_restart },
+		{ "contention", test_contention },
 		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
 		{ "fencing", test_fencing }, { "fencing impossible", test_fencing_impossible },
 		{ "endless key", test_endless_key }, { "fencing keeps up", test_fencing_keeps_up }, { "next look", test_next_look },

@@ -51,6 +51,15 @@ same(1, (int) fork_child(function () use ($root, $auth) {
     return $lock->lock('own', 10) && $lock->release('own');
 })->result(), 'the user in another process');
 
+// ---- a root that cannot be made ----
+$zk->create("$root/hers");
+$raw = zk_raw();
+$raw->auth('digest', "alice:$secret");
+$raw->setAcl("$root/hers", [['perms' => 31, 'scheme' => 'auth', 'id' => '']]);
+$raw->close();
+fails('Dlock\ConnectionException', "ZooKeeper at *: $root/hers/locks: there is no right to it without credentials",
+    fn () => (new ZkLock(zk_hosts(), "$root/hers/locks"))->acquire('x', 0), 'acquire() below a node of another user');
+
 // ---- below a node that is open to all, users meet who cannot read each other's nodes ----
 $users = ['alice' => $auth, 'bob' => 'digest:bob:other', 'nobody' => null];
 foreach ($users as $name => $holder_auth) {

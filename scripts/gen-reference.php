@@ -1,0 +1,345 @@
+#!/usr/bin/env -S php -n
+<?php
+/* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults, limits) and README.md (what they
+ * mean). With --check it writes nothing and fails when they differ. Fails as well where something is not documented: a method, a
+ * parameter, a setting, a counter. */
+declare(strict_types=1);
+
+chdir(dirname(__DIR__));
+error_reporting(E_ALL);
+set_error_handler(fn (int $code, string $message, string $file, int $line) => throw new ErrorException($message, 0, $code, $file, $line));
+
+const REFERENCE = 'docs/reference.md';
+const STUB = 'stubs/dlock.stub.php';
+/** In the order of the reference; the rest of what the stub has follows behind. */
+const FIRST = ['Dlock\LockManager', 'Dlock\Lease', 'Dlock\LeaseState', 'DistributedLock', 'RedLock', 'ZkLock'];
+
+final class Undocumented extends Exception
+{
+}
+
+/** What a docblock says. */
+final class Doc
+{
+    public string $text = '';
+    /** @var list<array{name: string, text: string}> */
+    private array $tags = [];
+
+    public function __construct(string|false $comment)
+    {
+        $lines = preg_split('/\R/', preg_replace(['~^/\*\*\s?|\s*\*/$~', '~^[ \t]*\* ?~m'], '', (string) $comment));
+        $tag = null;
+        $text = [];
+        foreach ($lines as $line) {
+            if (preg_match('/^@([\w-]+)\s*(.*)/', $line, $found)) {
+                $this->tags[] = ['name' => $found[1], 'text' => $found[2]];
+                $tag = array_key_last($this->tags);
+            } elseif ($tag !== null) {
+                $this->tags[$tag]['text'] .= ' ' . trim($line);
+            } else {
+                $text[] = $line;
+            }
+        }
+        // Lines of a paragraph belong together; a list keeps its lines.
+        $this->text = trim(preg_replace('/(?<!\n)\n(?!\n|- )\s*/', ' ', implode("\n", $text)));
+    }
+
+    /** @return list<array{type: string, text: string}> of each tag with that name; types go on behind | and within brackets */
+    public function all(string $name): array
+    {
+        $found = [];
+        foreach ($this->tags as $tag) {
+            if ($tag['name'] === $name) {
+                preg_match('/^((?:[^\s{<]+|\{[^}]*\}|<[^>]*>)+(?:\s*\|\s*[^\s{<]+)*)\s*(.*)$/s', trim($tag['text']), $parts);
+                $found[] = ['type' => $parts[1] ?? '', 'text' => $parts[2] ?? ''];
+            }
+        }
+        return $found;
+    }
+}
+
+function code(string $text): string
+{
+    return "`$text`";
+}
+
+/** What in a docblock's text is shown as code. */
+const CODE = <<<'PATTERN'
+    ~ (?<! [\w`"'/] ) (
+        \$\w+ (?:\ \.\ \$\w+)? (?!\()       # a parameter, or two with a point between
+        | (?:[A-Z]\w+::)? \w+\(\)           # a call
+        | \w+Exception
+        | dlock\.\w+                        # a setting
+        | \w+ (?:/[\w-]+)+ \.(?:md|php|sh)  # a file
+        | \["?[\w,\ ]+\] | \['[^]]*\]       # an array
+    ) (?! [\w`"'] ) ~xu
+    PATTERN;
+
+/** A docblock's text as Markdown. */
+function prose(string $text): string
+{
+    $text = preg_replace(CODE, '`$1`', $text);
+    $text = preg_replace_callback('~"((?:redis|rediss|unix|digest|h1)[^"]*)"~', fn ($m) => code(str_replace('`', '', $m[1])), $text);
+    $text = preg_replace('~`docs/([\w-]+\.md)`~', '[`docs/$1`]($1)', $text);
+    $text = preg_replace_callback('~^- ([\w, ]+):~m', fn ($m) => '- ' . implode(', ', array_map(code(...), explode(', ', $m[1]))) . ':', $text);
+    return preg_replace('~(?<!<)(https://[^\s,)]*[^\s,).:])~', '<$1>', $text);
+}
+
+function cell(string $text): string
+{
+    return str_replace('|', '\|', prose($text));
+}
+
+function sentence(string $text): string
+{
+    return preg_match('/[.:]$/', $text) ? $text : "$text.";
+}
+
+/** Of a method or function: its lines in the stub, without attributes and body. */
+function declaration(ReflectionFunctionAbstract $function): string
+{
+    $lines = array_slice(file(STUB), $function->getStartLine() - 1, $function->getEndLine() - $function->getStartLine() + 1);
+    $text = preg_replace(['/#\[[^]]*\]\s*/', '/\s*\{\}\s*$|;\s*$/'], '', implode('', $lines));
+    preg_match('/^ */', $text, $indent);
+    return trim(preg_replace("/^$indent[0]/m", '', $text));
+}
+
+/** @return list<string> lines */
+function callable_section(ReflectionFunctionAbstract $function, string $heading): array
+{
+    $doc = new Doc($function->getDocComment());
+    $name = ($function instanceof ReflectionMethod ? "{$function->class}::" : '') . $function->name;
+    $doc->text !== '' || throw new Undocumented("$name() has no description");
+    $declaration = declaration($function);
+    $out = [$heading, '', '```php', $declaration, '```', '', prose($doc->text), ''];
+
+    $documented = [];
+    foreach ($doc->all('param') as ['type' => $type, 'text' => $text]) {
+        preg_match('/^\$(\w+)\s+(.+)$/s', $text, $parts)
+            || throw new Undocumented("$name(): \"@param $type $text\" has no name or no text");
+        $documented[$parts[1]] = [$type, $parts[2]];
+    }
+    $rows = [];
+    foreach ($function->getParameters() as $parameter) {
+        [$type, $text] = $documented[$parameter->name] ?? throw new Undocumented("$name(): no @param for \$$parameter->name");
+        unset($documented[$parameter->name]);
+        preg_match('/([\w|\\\\?]+) \$' . $parameter->name . '(?: = ([^,\n)]+))?/', $declaration, $found);
+        $written = preg_replace('/^\?(.*)$/', '$1|null', $found[1]);
+        $written === $type || throw new Undocumented("$name(): \$$parameter->name is $written, and documented as $type");
+        $rows[] = '| ' . code("\$$parameter->name") . ' | ' . cell(code(str_replace('|', ' | ', $type))) . ' | '
+            . (isset($found[2]) ? code($found[2]) : 'required') . ' | ' . cell($text) . ' |';
+    }
+    $documented === [] || throw new Undocumented("$name() has no parameter $" . implode(', $', array_keys($documented)));
+    if ($rows !== []) {
+        array_push($out, '| parameter | type | default | |', '|---|---|---|---|', ...[...$rows, '']);
+    }
+    foreach ($doc->all('return') as ['type' => $type, 'text' => $text]) {
+        $type = str_replace('|', ' | ', preg_replace('/\s+/', ' ', $type));
+        array_push($out, 'Returns ' . code($type) . ($text === '' ? '.' : ': ' . sentence(prose($text))), '');
+    }
+    $throws = [];
+    foreach ($doc->all('throws') as ['type' => $type, 'text' => $text]) {
+        $text !== '' || throw new Undocumented("$name(): @throws $type without a reason");
+        $types = array_map(fn (string $class) => code(preg_replace('/^(Dlock\\\\)?(?=\w)/', '', ltrim(trim($class), '\\'))), explode('|', $type));
+        $throws[] = '- ' . implode(', ', $types) . ': ' . sentence(prose($text));
+    }
+    if ($throws !== []) {
+        array_push($out, 'Throws', '', ...[...$throws, '']);
+    }
+    return $out;
+}
+
+/** @return list<string> lines */
+function class_section(ReflectionClass $class): array
+{
+    $doc = new Doc($class->getDocComment());
+    $doc->text !== '' || throw new Undocumented("$class->name has no description");
+    $interfaces = array_diff($class->getInterfaceNames(), ['UnitEnum']);
+    $out = ['## ' . $class->name, '', prose($doc->text), ''];
+    if ($interfaces !== []) {
+        $links = array_map(fn ($name) => "[`$name`](#" . anchor($name) . ')', $interfaces);
+        array_push($out, 'Implements ' . implode(', ', $links) . ': its methods are described there.', '');
+    }
+    if ($class->isEnum()) {
+        array_push($out, '| case | means |', '|---|---|');
+        foreach ((new ReflectionEnum($class->name))->getCases() as $case) {
+            $out[] = '| ' . code($case->name) . ' | ' . cell((new Doc($case->getDocComment()))->text) . ' |';
+        }
+        return [...$out, ''];
+    }
+    $properties = $class->getProperties(ReflectionProperty::IS_PUBLIC);
+    $properties = array_filter($properties, fn ($property) => $property->class === $class->name);
+    if ($properties !== []) {
+        array_push($out, '| property, read-only | type | |', '|---|---|---|');
+        foreach ($properties as $property) {
+            $text = (new Doc($property->getDocComment()))->text;
+            $text !== '' || throw new Undocumented("$class->name::\$$property->name has no description");
+            $out[] = '| ' . code("\$$property->name") . ' | ' . code((string) $property->getType()) . ' | ' . cell($text) . ' |';
+        }
+        $out[] = '';
+    }
+    foreach ($class->getMethods(ReflectionMethod::IS_PUBLIC) as $method) {
+        if ($method->class !== $class->name || is_inherited($class, $method)) {
+            continue;
+        }
+        $heading = "### $class->name::$method->name";
+        $doc = new Doc($method->getDocComment());
+        $alias = $doc->all('alias') ?: $doc->all('implementation-alias');
+        if ($doc->text === '' && $alias !== []) {
+            array_push($out, $heading, '', 'The same as ' . code("$class->name::" . explode('::', $alias[0]['type'])[1] . '()') . '.', '');
+        } else {
+            array_push($out, ...callable_section($method, $heading));
+        }
+    }
+    return $out;
+}
+
+/** Does an interface describe it? */
+function is_inherited(ReflectionClass $class, ReflectionMethod $method): bool
+{
+    foreach ($class->getInterfaces() as $interface) {
+        if ($interface->hasMethod($method->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** As GitHub makes it of a heading. */
+function anchor(string $heading): string
+{
+    return preg_replace('/[^\w-]/', '', str_replace(' ', '-', strtolower($heading)));
+}
+
+/** @param list<ReflectionClass> $classes @return list<string> lines */
+function exceptions_section(array $classes): array
+{
+    $out = ['## Exceptions', '', '| class | extends | |', '|---|---|---|'];
+    $methods = [];
+    foreach ($classes as $class) {
+        $text = (new Doc($class->getDocComment()))->text;
+        $text !== '' || throw new Undocumented("$class->name has no description");
+        $out[] = '| ' . code($class->name) . ' | ' . code($class->getParentClass()->name) . ' | ' . cell($text) . ' |';
+        foreach ($class->getMethods(ReflectionMethod::IS_PUBLIC) as $method) {
+            if ($method->class === $class->name) {
+                array_push($methods, ...callable_section($method, "### $class->name::$method->name"));
+            }
+        }
+    }
+    return [...$out, '', ...$methods];
+}
+
+/** @return list<string> lines */
+function settings_section(): array
+{
+    $source = file_get_contents('dlock.c');
+    preg_match('/PHP_INI_BEGIN\(\)\n(.*)\nPHP_INI_END/s', $source, $lines);
+    preg_match_all('/^\tSTD_PHP_INI_\w+\("([\w.]+)", "([^"]*)", (\w+), (\w+)/m', $lines[1], $entries, PREG_SET_ORDER);
+    count($entries) === count(explode("\n", $lines[1])) || throw new Undocumented('an INI entry of dlock.c could not be read');
+    $known = array_column($entries, null, 1);
+    $limits = [];
+    foreach ($entries as [, , , , $handler]) {
+        preg_match("/\\($handler\\)\n\\{.*?\n\\}/s", $source, $body) || throw new Undocumented("dlock.c has no $handler()");
+        $limits[$handler] = preg_match('/"must be (?:a number of )?([^"]*)"/', $body[0], $found) ? $found[1] : 'a DSN';
+    }
+
+    // README: | `dlock.a`, `dlock.b` | default | what it means |
+    $meanings = [];
+    preg_match_all('/^\| ((?:`dlock\.\w+`(?:, )?)+) \| (.*?) \| (.*) \|$/m', file_get_contents('README.md'), $rows, PREG_SET_ORDER);
+    foreach ($rows as [, $names, $default, $meaning]) {
+        preg_match_all('/`(dlock\.\w+)`/', $names, $found);
+        foreach ($found[1] as $name) {
+            $meanings[$name] = [trim($default, '`'), $meaning];
+        }
+    }
+
+    $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; most are read when a lock'
+        . ' object is made. Times are seconds. What is out of bounds is refused with a warning.', ''];
+    array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
+    foreach ($meanings as $name => [$written, $meaning]) {
+        [, , $default, $where, $handler] = $known[$name] ?? throw new Undocumented("dlock.c has no setting $name");
+        $where === 'PHP_INI_ALL' || throw new Undocumented("$name cannot be set everywhere, which the reference says of all");
+        $shown = $handler === 'on_update_switch' ? ($default === '1' ? 'On' : 'Off') : $default;
+        $written === $shown || throw new Undocumented("README.md says that the default of $name is $written, dlock.c says $shown");
+        $out[] = '| ' . code($name) . ' | ' . code($shown) . " | $limits[$handler] | $meaning |";
+    }
+    $missing = array_diff_key($known, $meanings);
+    $missing === [] || throw new Undocumented('README.md has no setting ' . implode(', ', array_keys($missing)));
+    return [...$out, ''];
+}
+
+function check_counters(ReflectionFunction $stats): void
+{
+    preg_match_all('/add_assoc_\w+\(stats, "(\w+)"/', file_get_contents('dlock.c'), $found);
+    $doc = new Doc($stats->getDocComment());
+    preg_match_all('/(\w+): (?:int|float)/', $doc->all('return')[0]['type'], $declared);
+    [$known, $written] = [implode(', ', $found[1]), implode(', ', $declared[1])];
+    $known === $written || throw new Undocumented("stats(): the stub has $written; dlock.c has $known");
+    foreach ($found[1] as $name) {
+        preg_match("/^- .*\\b$name\\b.*:/m", $doc->text) || throw new Undocumented("stats() does not tell what $name is");
+    }
+}
+
+function reference(): string
+{
+    !class_exists('DistributedLock', false) || throw new Exception('the extension is loaded, so the stub cannot be: run with php -n');
+    define('UNKNOWN', ''); // the value of constants in stubs
+    $known = [get_declared_classes(), get_declared_interfaces(), get_defined_functions()['user'], array_keys(get_defined_constants())];
+    require STUB;
+    $classes = array_diff([...get_declared_interfaces(), ...get_declared_classes()], $known[0], $known[1]);
+    $functions = array_diff(get_defined_functions()['user'], $known[2]);
+    $constants = array_filter(array_diff(array_keys(get_defined_constants()), $known[3]), fn ($name) => str_contains($name, '\\'));
+    $order = array_flip(FIRST);
+    usort($classes, fn ($a, $b) => ($order[$a] ?? 99) <=> ($order[$b] ?? 99));
+
+    $body = $exceptions = $contents = [];
+    foreach ($classes as $name) {
+        $class = new ReflectionClass($name);
+        if ($class->isSubclassOf(Throwable::class)) {
+            $exceptions[] = $class;
+            continue;
+        }
+        $contents[] = $name;
+        array_push($body, ...class_section($class));
+    }
+    array_push($body, ...exceptions_section($exceptions));
+    $contents[] = 'Exceptions';
+    foreach ($functions as $name) {
+        $function = new ReflectionFunction($name);
+        check_counters($function); // there is one
+        $contents[] = $function->name;
+        array_push($body, ...callable_section($function, "## $function->name"));
+    }
+    foreach ($constants as $name) {
+        $name === 'Dlock\VERSION' || throw new Undocumented("the constant $name");
+        array_push($body, '## Constants', '', '| constant | type | |', '|---|---|---|', "| `$name` | `string` | the extension's version |", '');
+        $contents[] = 'Constants';
+    }
+    array_push($body, ...settings_section());
+    $contents[] = 'Settings';
+
+    $head = [
+        '<!-- Made by scripts/gen-reference.php from stubs/dlock.stub.php, dlock.c and README.md. Do not edit. -->',
+        '# API reference', '',
+        'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, but for PHP\'s own.'
+        . ' A bad argument is a `ValueError` or `TypeError` that names it and what it may be. No message, trace, `var_dump()` or `phpinfo()`'
+        . ' shows a password.', '',
+        implode(' · ', array_map(fn ($name) => "[$name](#" . anchor($name) . ')', $contents)), '',
+    ];
+    return rtrim(implode("\n", [...$head, ...$body])) . "\n";
+}
+
+try {
+    $text = reference();
+} catch (Undocumented $e) {
+    fwrite(STDERR, "gen-reference: {$e->getMessage()}\n");
+    exit(1);
+}
+if (($argv[1] ?? '') === '--check') {
+    if ($text !== @file_get_contents(REFERENCE)) {
+        fwrite(STDERR, REFERENCE . " is not what the stub, dlock.c and README.md give: run scripts/gen-reference.php\n");
+        exit(1);
+    }
+} else {
+    file_put_contents(REFERENCE, $text);
+}

@@ -1,0 +1,114 @@
+--TEST--
+Documentation: each block of PHP runs and gives what its comments say; those marked "lint" are PHP
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/markdown.inc';
+
+/* ```php       runs. "EXPRESSION;   // => VALUE" is compared.
+ * ```php lint  is a fragment, or code that dlock replaces: its syntax is checked.
+ * In the reference the blocks are declarations. One that begins with a value is a list of servers, each for DistributedLock. */
+
+/** What the blocks take for granted of an application. */
+const APPLICATION = <<<'PHP'
+    set_error_handler(fn ($code, $message) => throw new ErrorException($message));
+    function expect(mixed $expected, mixed $actual, string $line): mixed
+    {
+        if ($expected !== $actual) {
+            throw new Exception("$line\n      but it is " . var_export($actual, true));
+        }
+        return $actual;
+    }
+    function read_stock(int $id): int { return 3; }
+    function write_stock(int $id, int $stock, int $fence): void {}
+    function ship(int $order): void {}
+    function send_invoice(int $number): void {}
+    function write_report(): void {}
+    function count_metric(string $name, int|float $value): void {}
+    PHP;
+
+/** The block's servers become those of the tests: the first Redis the first, and so on. */
+function with_test_servers(string $code): string
+{
+    $seen = [];
+    $address = function (string $host) use (&$seen): string {
+        $seen[] = $host;
+        return redis_addresses()[array_search($host, array_values(array_unique($seen)), true)];
+    };
+    $code = preg_replace_callback('~(?<=redis://)[\w.]+(:6379)?(?=[/\'"?])~', fn ($m) => $address(strtok($m[0], ':')), $code);
+    $code = preg_replace_callback('~\[\'([\d.]+)\', 6379, [\d.]+\]~', function (array $m) use ($address) {
+        [$host, $port] = explode(':', $address($m[1]));
+        return "['$host', $port, 10.0]";
+    }, $code);
+    return preg_replace('~(?<=\')\w+:2181(,\w+:2181)*(?=[/\'])~', zk_hosts(), $code);
+}
+
+function with_expectations(string $code): string
+{
+    return preg_replace_callback('~^( *)(\S.*);\s+// => (.*)$~m', fn ($m) => "$m[1]expect($m[3], $m[2], " . var_export($m[0], true) . ');', $code);
+}
+
+function lint(string $code): string
+{
+    file_put_contents($file = temporary_directory() . '/block.php', "<?php\n" . preg_replace('/^<\?php\s/', '', $code));
+    exec(escapeshellarg(PHP_BINARY) . ' -n -l ' . escapeshellarg($file) . ' 2>&1', $output, $code);
+    return $code === 0 ? '' : implode("\n", $output);
+}
+
+function run(string $code): string
+{
+    $child = php_child(APPLICATION . "\n\$server = " . var_export(redis_server(), true) . ";\n"
+        . with_expectations(with_test_servers(preg_replace('/^<\?php\s/', '', $code))));
+    $said = $child->readAll();
+    return ($status = $child->wait()) === 0 && !preg_match('/Warning|Deprecated|Notice|Fatal/', $said) ? '' : "exit status $status\n$said";
+}
+
+/** @return string what is wrong with a list of servers, one per line (or more), as README has them */
+function servers(string $code): string
+{
+    $no_tls = '/this build of dlock has no TLS/';
+    $list = eval('return [' . preg_replace("/\n(?=['\\[])/", "\n, ", $code) . '];');
+    $wrong = count($list) >= 5 ? [] : ['too few'];
+    foreach ($list as $server) {
+        $e = thrown_by(fn () => new DistributedLock($server));
+        if ($e !== null && !preg_match($no_tls, $e->getMessage())) {
+            $wrong[] = shown($server) . ': ' . $e->getMessage();
+        }
+    }
+    return implode("\n", $wrong);
+}
+
+$done = ['run' => 0, 'lint' => 0, 'declaration' => 0, 'servers' => 0];
+foreach (documents() as $file) {
+    foreach (php_blocks($file) as ['line' => $line, 'info' => $info, 'code' => $code]) {
+        $how = match (true) {
+            $file === 'docs/reference.md' => 'declaration',
+            $info === 'lint' => 'lint',
+            $info !== '' => throw new Exception("$file, line $line: no such kind of block: $info"),
+            (bool) preg_match("/^['\\[]/", $code) => 'servers',
+            default => 'run',
+        };
+        $done[$how]++;
+        $wrong = match ($how) {
+            'declaration' => lint("interface Declaration { $code; }"),
+            'lint' => lint($code),
+            'servers' => servers($code),
+            'run' => run($code),
+        };
+        if ($wrong !== '') {
+            echo "$file, line $line: $wrong\n";
+        }
+    }
+}
+holds(min($done) >= 1 && $done['run'] >= 11, 'blocks were found', $done);
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,89 @@
+--TEST--
+Documentation: what it refers to is there: files, sections, and the messages of which it tells the reasons
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/markdown.inc';
+
+$top = dirname(__DIR__, 2);
+
+/** As GitHub makes it of a heading. */
+function anchor(string $heading): string
+{
+    return preg_replace('/[^\w-]/u', '', str_replace(' ', '-', strtolower($heading)));
+}
+
+// ---- links ----
+$links = 0;
+foreach (documents() as $file) {
+    preg_match_all('/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/', preg_replace('/^```.*?^```$/ms', '', document($file)), $found, PREG_SET_ORDER);
+    foreach ($found as $link) {
+        if (str_contains($link[1], '://')) {
+            continue;
+        }
+        $links++;
+        $to = $link[1] === '' ? $file : ltrim(dirname($file) . "/$link[1]", './');
+        if (!is_file("$top/$to")) {
+            echo "$file: no file for $link[0]\n";
+        } elseif (isset($link[2])) {
+            preg_match_all('/^#+ (.*)$/m', document($to), $headings);
+            in_array($link[2], array_map(anchor(...), $headings[1]), true) || print "$file: no section for $link[0]\n";
+        }
+    }
+}
+holds($links >= 20, 'links were found', $links);
+
+// ---- messages ----
+
+/** Of the system, of hiredis and of Redis. */
+const OTHERS = ['Connection refused', 'Server closed the connection', 'WRONGPASS'];
+
+/** As one piece, or as two of which one is a literal by itself. */
+function is_said(string $text, string $source): bool
+{
+    if (str_contains($source, $text)) {
+        return true;
+    }
+    for ($at = strpos($text, ' '); $at !== false; $at = strpos($text, ' ', $at + 1)) {
+        [$left, $right] = [substr($text, 0, $at), substr($text, $at + 1)];
+        $has = fn (string $a, string $b) => str_contains($source, $a) && str_contains($source, $b);
+        if (min(strlen($left), strlen($right)) >= 6 && ($has("\"$left\"", $right) || $has($left, "\"$right"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+$source = '';
+foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/src")) as $path => $info) {
+    $source .= str_ends_with($path, '.c') ? file_get_contents($path) : '';
+}
+$source = preg_replace('/"\s*\n\s*"/', '', $source); // a literal over several lines
+$source = str_replace('\"', '"', $source);
+
+[, $chapter] = explode('## When something is wrong', document('docs/operations.md'));
+[$table] = explode('| symptom |', $chapter);
+preg_match_all('/^\| (.*?) \|/m', $table, $rows);
+$pieces = 0;
+foreach (array_slice($rows[1], 2) as $cell) {
+    preg_match_all('/`([^`]+)`/', $cell, $messages);
+    foreach ($messages[1] as $message) {
+        foreach (preg_split('/…/u', $message) as $piece) {
+            $piece = trim($piece, ' "(:,');
+            if (strlen($piece) < 3 || $message === 'QuorumException') {
+                continue;
+            }
+            $pieces++;
+            is_said($piece, $source) || in_array($piece, OTHERS, true) || print "no message has \"$piece\"\n";
+        }
+    }
+}
+holds($pieces >= 40, 'messages were found', $pieces);
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,50 @@
+--TEST--
+dlock-doctor tells of Redis servers that are out of reach, silent, slow, or several behind one address
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/doctor.inc';
+
+$kept = ['appendonly yes', 'appendfsync always'];
+$server = redis_private($kept);
+$other = redis_private($kept);
+
+$closed = '127.0.0.1:' . closed_port();
+$texts = finds(['unreachable' => 'problem'], ["redis://$closed"], 'a closed port');
+holds(str_contains($texts['unreachable'] ?? '', "$closed cannot be reached: Connection refused"), 'a closed port', $texts);
+finds(['unreachable' => 'problem'], ["unix://$server->dir/none.sock"], 'no socket');
+$texts = finds(['unreachable' => 'problem'], ['redis://' . zk_hosts() . '?read_timeout=2'], 'no Redis');
+
+$server->pause();
+$texts = finds(['unreachable' => 'problem'], [$server->dsn() . '?read_timeout=0.2'], 'a stopped server');
+holds(str_contains($texts['unreachable'] ?? '', 'does not answer within 200 ms'), 'a stopped server', $texts);
+$server->resume();
+
+$way = relay([$server->address()], 0.06);
+$slow = $way->readLine();
+$texts = finds(['slow' => 'warning'], ["redis://$slow"], 'a slow way');
+holds((bool) preg_match('/round trips take 1[2-9]\d(\.\d)? ms at best/', $texts['slow'] ?? ''), 'a slow way', $texts);
+$server->pause();
+$waking = fork_child(function () use ($server) {
+    pause(3);
+    $server->resume();
+});
+$texts = finds(['slow' => 'warning'], [$server->dsn() . '?read_timeout=9'], 'an answer that is late');
+holds((bool) preg_match('/took \d(\.\d+)? s for an answer .* the read timeout is 9 s/', $texts['slow'] ?? ''), 'an answer that is late', $texts);
+$waking->result();
+
+$balancer = relay([$server->address(), $other->address()]);
+finds(['balancer' => 'problem'], ['redis://' . $balancer->readLine()], 'two servers behind one address');
+$quick = relay([$server->address()]);
+finds([], ['redis://' . $quick->readLine()], 'a quick way');
+echo "done\n";
+?>
+--EXPECT--
+done
