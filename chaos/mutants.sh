@@ -4,8 +4,9 @@
 # mutant NAME CLASS SECONDS "what is broken" FILE 'perl substitution' [FILE 'perl substitution' …]
 # SECONDS is how long it may take at the most. A substitution that finds nothing to change is an error.
 
-# Not here: a grant of an earlier request that is taken up, and one that counts from the second sending of a request. Their
-# holders hear at once that they are none, so chance takes long. C tests tell (redis_engine, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, COUNT_FROM_REPEAT).
+# Not here, since their holders hear at once that they are none, so that chance takes long: a grant of an earlier request that is
+# taken up, one that counts from its reading, and one that counts from the second sending of a request. C tests tell
+# (redis_engine, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
 all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
 		src/redis/lua/release.lua 's/return redis\.call\(.GET., lock\) == ARGV\[1\] and redis\.call\(.DEL., lock\) or 0/return redis.call("DEL", lock)/' \
@@ -33,8 +34,6 @@ all_mutants() {
 		src/engine/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
 		src/engine/quorum.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_call_may_count/votes->votes[i] == DLOCK_VOTE_YES && dlock_call_may_count/'
-	mutant grant_counts_from_reading DistributedLock 600 "a grant lasts from the moment when it is read" \
-		src/engine/single.c 's/deadline = claim->asked \+ DLOCK_GRANT_TTL/deadline = dlock_now() + DLOCK_GRANT_TTL/'
 }
 
 # Builds one mutant in a copy of the checkout, which is the same for all: make compiles what differs.

@@ -96,6 +96,15 @@ static void close_swallowed(relay *relay, stretch *link)
 	}
 }
 
+static void close_all(stretch *links)
+{
+	for (int i = 0; i < MOST; i++) {
+		if (links[i].client >= 0) {
+			hang_up(&links[i]);
+		}
+	}
+}
+
 static void to_client(relay *relay, stretch *link)
 {
 	char bytes[65536];
@@ -126,6 +135,9 @@ static void *run(void *context)
 	}
 	while (!atomic_load(&relay->ending)) {
 		struct pollfd fds[2 * MOST + 1];
+		if (atomic_exchange(&relay->cut, 0)) {
+			close_all(links);
+		}
 		for (int i = 0; i < MOST; i++) {
 			go_on(relay, &links[i]);
 			close_swallowed(relay, &links[i]);
@@ -147,16 +159,12 @@ static void *run(void *context)
 		for (int i = 0; fds[2 * MOST].revents && i < MOST; i++) {
 			if (links[i].client < 0) {
 				links[i].client = accept4(relay->listener, NULL, NULL, SOCK_CLOEXEC);
-				links[i].server = connect_to(relay->server_port);
+				links[i].server = connect_to(atomic_load(&relay->server_port));
 				break;
 			}
 		}
 	}
-	for (int i = 0; i < MOST; i++) {
-		if (links[i].client >= 0) {
-			hang_up(&links[i]);
-		}
-	}
+	close_all(links);
 	free(links);
 	return NULL;
 }
@@ -167,7 +175,7 @@ void relay_start(relay *relay, int server_port)
 	socklen_t len = sizeof address;
 
 	memset(relay, 0, sizeof *relay);
-	relay->server_port = server_port;
+	atomic_store(&relay->server_port, server_port);
 	relay->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (relay->listener < 0 || bind(relay->listener, (struct sockaddr *) &address, len) < 0 || listen(relay->listener, MOST) < 0
 			|| getsockname(relay->listener, (struct sockaddr *) &address, &len) < 0

@@ -5,9 +5,11 @@
 #include <stdatomic.h>
 
 /* A stretch of network before a server, in a thread of its own: it can be slow, and it can stop a connection at a word,
- * or lose the answer to it. */
+ * lose the answer to it, or lead to another server. */
 typedef struct {
-	int port, server_port;
+	int port;
+	_Atomic int server_port;    /* where new connections go */
+	_Atomic int cut;            /* 1: all connections are closed, and this is 0 again */
 	_Atomic int delay_ms;       /* for each answer */
 	_Atomic(const char *) stop; /* what was sent with this word in it, and all behind it, waits until this is NULL again */
 	_Atomic int stopped;        /* so many connections wait */

@@ -1,18 +1,14 @@
 /* The restart guard of the quorum engine, with real restarts. Prints TAP.
  * restart_guard_test [word in the names of the tests to run] */
 
-#include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "../../src/engine/guard.h"
 #include "../../src/redis/age.h"
 #include "helpers.h"
 #include "redis_client.h"
+#include "relay.h"
 #include "tap.h"
 
 enum { SERVERS = 5, MAJORITY = 3 };
@@ -366,109 +362,37 @@ static void test_silent(void)
 
 /* ---- reconnecting ---- */
 
-/* Forwards one connection at a time; moves to another server when told, as if its server had been replaced. */
+/* A relay, and another server's port. */
 typedef struct {
-	int listener, port, upstream, next; /* ports */
-	pthread_t thread;
-	volatile bool move, stop;
-} relay;
+	relay relay;
+	int next;
+} replaced;
 
-static int connect_to(int port)
+static void *replace_later(void *context)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t) port) };
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	replaced *server = context;
 
-	return connect(fd, (struct sockaddr *) &address, sizeof address) == 0 ? fd : -1;
-}
-
-static bool forward(int from, int to)
-{
-	char bytes[65536];
-	ssize_t len = read(from, bytes, sizeof bytes);
-
-	return len > 0 && write(to, bytes, (size_t) len) == len;
-}
-
-static void *relay_run(void *context)
-{
-	relay *r = context;
-	int near = -1, far = -1;
-
-	while (!r->stop) {
-		struct pollfd fds[] = { { .fd = r->listener, .events = POLLIN }, { .fd = near, .events = POLLIN }, { .fd = far, .events = POLLIN } };
-		bool close_both = false;
-		if (poll(fds, 3, 5) > 0) {
-			close_both = (fds[1].revents && !forward(near, far)) || (fds[2].revents && !forward(far, near));
-		}
-		if (r->move) {
-			r->upstream = r->next;
-			r->move = false;
-			close_both = true;
-		}
-		if (close_both && near >= 0) {
-			close(near);
-			close(far);
-			near = far = -1;
-		}
-		if (near < 0 && poll(fds, 1, 0) > 0) {
-			near = accept(r->listener, NULL, NULL);
-			far = connect_to(r->upstream);
-		}
-	}
-	if (near >= 0) {
-		close(near);
-		close(far);
-	}
-	return NULL;
-}
-
-static void relay_start(relay *r, int upstream, int next)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof address;
-	sigset_t all, before;
-
-	*r = (relay) { .listener = socket(AF_INET, SOCK_STREAM, 0), .upstream = upstream, .next = next };
-	if (bind(r->listener, (struct sockaddr *) &address, len) < 0 || listen(r->listener, 8) < 0
-			|| getsockname(r->listener, (struct sockaddr *) &address, &len) < 0) {
-		perror("relay");
-		exit(2);
-	}
-	r->port = ntohs(address.sin_port);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_create(&r->thread, NULL, relay_run, r);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static void relay_stop(relay *r)
-{
-	r->stop = true;
-	pthread_join(r->thread, NULL);
-	close(r->listener);
-}
-
-static void *move_later(void *context)
-{
 	sleep_ms(300);
-	((relay *) context)->move = true;
+	atomic_store(&server->relay.server_port, server->next);
+	atomic_store(&server->relay.cut, 1);
 	return NULL;
 }
 
 /* The server is replaced while it is being asked: the vote is asked for again, and is the new server's. */
 static void test_repeated(void)
 {
-	relay r;
+	replaced first;
 	char text[3][80];
 	const char *dsns[3];
 	static test_server young;
-	pthread_t mover;
+	pthread_t replacer;
 
 	wait_until_old(repeated, 3);
 	server_start(&young, NULL);
-	relay_start(&r, repeated[0].port, young.port);
+	first.next = young.port;
+	relay_start(&first.relay, repeated[0].port);
 	for (int i = 0; i < 3; i++) {
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=10", i == 0 ? r.port : repeated[i].port);
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=10", i == 0 ? first.relay.port : repeated[i].port);
 		dsns[i] = text[i];
 	}
 	client c = client_guarded_at(dsns, 3, GUARD);
@@ -477,18 +401,18 @@ static void test_repeated(void)
 	server_kill(&repeated[1]); /* so that it takes the replaced one */
 	unsigned long opened = client_conn(&c, 0)->opened;
 	server_do(&repeated[0], "CLIENT PAUSE 2000");
-	pthread_create(&mover, NULL, move_later, &r);
+	pthread_create(&replacer, NULL, replace_later, &first);
 	dlock_claim *claim = claim_on(&c, "repeated", TTL);
 	dlock_nanos start = dlock_now();
 	dlock_status status = acquire(&c, claim, 0);
 	check(dlock_now() - start >= 200 * DLOCK_MS && client_conn(&c, 0)->opened == opened + 1, "replaced while it was asked");
 	check(status == DLOCK_QUORUM && is_called_young(&c, 0), "the vote of a new connection is as old as the server behind that (status %d)", status);
-	pthread_join(mover, NULL);
+	pthread_join(replacer, NULL);
 	client_drain(&c);
 	check(eventually_nobody(&young, "repeated"), "it is given back");
 	dlock_claim_free(claim);
 	client_free(&c);
-	relay_stop(&r);
+	relay_end(&first.relay);
 }
 
 static void test_killed(void)

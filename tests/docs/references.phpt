@@ -19,7 +19,7 @@ function anchor(string $heading): string
 
 // ---- links ----
 $links = 0;
-foreach (documents() as $file) {
+foreach ([...documents(), 'README.zh-CN.md'] as $file) {
     preg_match_all('/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/', preg_replace('/^```.*?^```$/ms', '', document($file)), $found, PREG_SET_ORDER);
     foreach ($found as $link) {
         if (str_contains($link[1], '://')) {
