@@ -12,6 +12,8 @@ packages=(
 	libfcgi-bin                                        # cgi-fcgi, the client for php-fpm
 	php-parser                                         # for gen_stub.php, which makes the arginfo
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
+	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
+	php-illuminate-cache                                   # Laravel's, for integrations/
 	iproute2 nftables                                      # hosts that vanish and packets that get lost, in network namespaces
 	spin valgrind procps openssl
 	duktape                                                # runs config.w32

@@ -4,6 +4,8 @@ Documentation: each block of PHP runs and gives what its comments say; those mar
 <?php
 require __DIR__ . '/../inc/skipif.inc';
 skip_unless_zookeeper();
+skip_unless_integration('symfony/DlockStore.php', 'php-symfony-lock', '/usr/share/php/Symfony/Component/Lock/autoload.php');
+skip_unless_integration('laravel/Lock.php', 'php-illuminate-cache', '/usr/share/php/Illuminate/Cache/autoload.php');
 ?>
 --FILE--
 <?php
@@ -18,7 +20,7 @@ require __DIR__ . '/../inc/markdown.inc';
 
 /** What the blocks take for granted of an application. */
 const APPLICATION = <<<'PHP'
-    set_error_handler(fn ($code, $message) => throw new ErrorException($message));
+    set_error_handler(fn ($code, $message) => error_reporting() & $code ? throw new ErrorException($message) : true);
     function expect(mixed $expected, mixed $actual, string $line): mixed
     {
         if ($expected !== $actual) {
@@ -62,9 +64,10 @@ function lint(string $code): string
     return $code === 0 ? '' : implode("\n", $output);
 }
 
-function run(string $code): string
+function run(string $file, string $code): string
 {
-    $child = php_child(APPLICATION . "\n\$server = " . var_export(redis_server(), true) . ";\n"
+    $frameworks = $file === 'docs/integrations.md' ? 'require_once ' . var_export(dirname(__DIR__) . '/inc/integrations.inc', true) . '; load_integrations();' : '';
+    $child = php_child("$frameworks\n" . APPLICATION . "\n\$server = " . var_export(redis_server(), true) . ";\n"
         . with_expectations(with_test_servers(preg_replace('/^<\?php\s/', '', $code))));
     $said = $child->readAll();
     return ($status = $child->wait()) === 0 && !preg_match('/Warning|Deprecated|Notice|Fatal/', $said) ? '' : "exit status $status\n$said";
@@ -100,7 +103,7 @@ foreach (documents() as $file) {
             'declaration' => lint("interface Declaration { $code; }"),
             'lint' => lint($code),
             'servers' => servers($code),
-            'run' => run($code),
+            'run' => run($file, $code),
         };
         if ($wrong !== '') {
             echo "$file, line $line: $wrong\n";

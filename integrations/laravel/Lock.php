@@ -1,0 +1,152 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Dlock\Laravel;
+
+use Closure;
+use Dlock\Lease;
+use Dlock\LeaseLostException;
+use Dlock\LockManager;
+use Illuminate\Cache\Lock as LaravelLock;
+use Illuminate\Contracts\Cache\LockTimeoutException;
+use LogicException;
+use ValueError;
+
+/**
+ * A lock of LockProvider.
+ *
+ * With a callback it is held while the callback runs, is renewed meanwhile if it has no seconds, and is released however the
+ * request ends. Without a callback, who has the owner() has the lock, as with Laravel's own: it stays when this object and the
+ * request are gone, until it is released or its seconds are over. (ZkLock: until this object is gone.)
+ */
+final class Lock extends LaravelLock
+{
+    /** The longest lease time there is. */
+    private const A_YEAR = 31_536_000.0;
+
+    /** During a callback, and with ZkLock. Otherwise the owner is a handle of the lease. */
+    private ?Lease $lease = null;
+
+    /**
+     * @param string      $name
+     * @param int         $seconds
+     * @param string|null $owner
+     */
+    public function __construct(private LockManager $locks, private ?Closure $forceRelease, $name, $seconds, $owner = null)
+    {
+        parent::__construct($name, $seconds, $owner);
+    }
+
+    public function acquire(): bool
+    {
+        return (bool) $this->get();
+    }
+
+    /** @param callable|null $callback */
+    public function get($callback = null): mixed
+    {
+        $lease = $this->take(0, $callback);
+        return $lease === null ? false : $this->use($lease, $callback);
+    }
+
+    /**
+     * Waits until it is acquired, in the order in which all wait for it.
+     *
+     * @param int           $seconds
+     * @param callable|null $callback
+     * @throws LockTimeoutException
+     */
+    public function block($seconds, $callback = null): mixed
+    {
+        $lease = $this->take($seconds, $callback)
+            ?? throw new LockTimeoutException("The lock \"$this->name\" was not free within $seconds seconds.");
+        return $this->use($lease, $callback);
+    }
+
+    public function release(): bool
+    {
+        $lease = $this->held();
+        $this->lease = null;
+        return $lease !== null && $lease->release();
+    }
+
+    public function forceRelease(): void
+    {
+        if ($this->release() || !$this->locks->isLocked($this->name)) {
+            return;
+        }
+        if ($this->forceRelease === null) {
+            throw new LogicException("Somebody else holds the lock \"$this->name\". To release it in disregard of that, give LockProvider a "
+                . '$forceRelease that deletes its key.');
+        }
+        ($this->forceRelease)($this->name);
+    }
+
+    /** Greater than that of every earlier holder; null when the lock is not held. */
+    public function fencingToken(): ?int
+    {
+        $lease = $this->held();
+        $this->leave($lease);
+        return $lease?->fencingToken;
+    }
+
+    protected function getCurrentOwner(): string
+    {
+        $lease = $this->held();
+        $this->leave($lease);
+        return $lease === null ? '' : $this->owner;
+    }
+
+    private function take(int|float $timeout, mixed $callback): ?Lease
+    {
+        $ttl = match (true) {
+            $this->locks instanceof \ZkLock => null, // its session is the lease
+            $this->seconds > 0 => (float) $this->seconds,
+            is_callable($callback) => null, // renewed
+            default => self::A_YEAR,
+        };
+        return $this->locks->tryAcquire($this->name, $timeout, $ttl);
+    }
+
+    private function use(Lease $lease, mixed $callback): mixed
+    {
+        if (!is_callable($callback)) {
+            [$this->lease, $this->owner] = $this->locks instanceof \ZkLock ? [$lease, $lease->token] : [null, $lease->detach()];
+            return true;
+        }
+        [$this->lease, $this->owner] = [$lease, $lease->token];
+        try {
+            return $callback();
+        } finally {
+            $this->lease = null;
+            $lease->release();
+        }
+    }
+
+    /** Null when the lock is not this owner's. Has to be released or left. */
+    private function held(): ?Lease
+    {
+        if ($this->lease !== null) {
+            return $this->lease->isHeld() ? $this->lease : null;
+        }
+        try {
+            $lease = $this->locks->attach($this->owner);
+        } catch (LeaseLostException | ValueError) { // the latter where the owner is no handle: it was never acquired
+            return null;
+        }
+        if ($lease->resource !== $this->name) {
+            $this->leave($lease);
+            return null;
+        }
+        return $lease;
+    }
+
+    /** Without this, a lease that goes out of scope is released. */
+    private function leave(?Lease $lease): void
+    {
+        if ($lease !== $this->lease) {
+            $lease?->detach();
+        }
+    }
+}

@@ -1,0 +1,44 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Dlock\Laravel;
+
+use Closure;
+use Dlock\LockManager;
+use Illuminate\Contracts\Cache\LockProvider as LockProviderContract;
+use InvalidArgumentException;
+
+/** What Laravel (8 and later) calls a lock provider, on a DistributedLock, a RedLock or a ZkLock. */
+final class LockProvider implements LockProviderContract
+{
+    /**
+     * @param Closure|null $forceRelease what Lock::forceRelease() does: deletes the lock's key, whoever holds it, given
+     *                                   the name. dlock itself takes a lock away from nobody
+     */
+    public function __construct(private LockManager $locks, private ?Closure $forceRelease = null)
+    {
+    }
+
+    /**
+     * @param string      $name
+     * @param int         $seconds lease time; 0: until it is released
+     * @param string|null $owner   owner() of a lock that was acquired; no name of your own
+     */
+    public function lock($name, $seconds = 0, $owner = null): Lock
+    {
+        if ($owner !== null && !str_starts_with($owner, 'dlock')) {
+            throw new InvalidArgumentException("The owner of a lock is what owner() gives after it was acquired (not with ZkLock). It cannot be chosen.");
+        }
+        return new Lock($this->locks, $this->forceRelease, $name, $seconds, $owner);
+    }
+
+    /**
+     * @param string $name
+     * @param string $owner
+     */
+    public function restoreLock($name, $owner): Lock
+    {
+        return $this->lock($name, 0, $owner);
+    }
+}

@@ -1,0 +1,179 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Dlock\Symfony;
+
+use Dlock\AcquireTimeoutException;
+use Dlock\DlockException;
+use Dlock\Lease;
+use Dlock\LeaseLostException;
+use Dlock\LockManager;
+use Symfony\Component\Lock\BlockingStoreInterface;
+use Symfony\Component\Lock\Exception\InvalidTtlException;
+use Symfony\Component\Lock\Exception\LockAcquiringException;
+use Symfony\Component\Lock\Exception\LockConflictedException;
+use Symfony\Component\Lock\Exception\LockExpiredException;
+use Symfony\Component\Lock\Exception\LockReleasingException;
+use Symfony\Component\Lock\Exception\LockStorageException;
+use Symfony\Component\Lock\Key;
+
+/**
+ * A store for Symfony Lock (5.4 and later) on a DistributedLock, a RedLock or a ZkLock. Blocking, exclusive locks only.
+ *
+ * As in Symfony's own stores, who has the Key has the lock. With the locks on Redis it may be serialized, and nothing renews
+ * the lock but Lock::refresh(). With ZkLock the lock is this process', for as long as its session lasts, and never expires.
+ */
+final class DlockStore implements BlockingStoreInterface
+{
+    /** The longest wait there is. */
+    private const A_YEAR = 31_536_000.0;
+
+    /** @var \SplObjectStorage<Key, Lease> ZkLock: what this process holds, which cannot be handed to another */
+    private \SplObjectStorage $leases;
+
+    /**
+     * @param float      $initialTtl seconds of lease until Lock::refresh(), which Lock::acquire() calls with the lock's own TTL
+     * @param float|null $timeout    longest wait of acquire(true) in seconds, then LockConflictedException; null: no limit
+     */
+    public function __construct(private LockManager $locks, private float $initialTtl = 300.0, private ?float $timeout = null)
+    {
+        if ($initialTtl <= 0) {
+            throw new InvalidTtlException(sprintf('%s() expects a TTL greater than 0, not %s.', __METHOD__, $initialTtl));
+        }
+        $this->leases = new \SplObjectStorage();
+    }
+
+    public function save(Key $key): void
+    {
+        $this->acquire($key, 0.0);
+    }
+
+    public function waitAndSave(Key $key): void
+    {
+        $this->acquire($key, $this->timeout ?? self::A_YEAR);
+    }
+
+    public function putOffExpiration(Key $key, float $ttl): void
+    {
+        try {
+            if (!$this->extend($key, $ttl)) {
+                throw new LockConflictedException(sprintf('The lock "%s" is not held.', $key));
+            }
+        } catch (DlockException $e) {
+            throw new LockAcquiringException($e->getMessage(), 0, $e);
+        }
+    }
+
+    public function exists(Key $key): bool
+    {
+        try {
+            $lease = $this->lease($key);
+            $lease?->assertHeld();
+            $lease === null || $this->keep($key, $lease);
+            return $lease !== null;
+        } catch (LeaseLostException) {
+            $this->forget($key);
+            return false;
+        } catch (DlockException $e) {
+            throw new LockStorageException($e->getMessage(), 0, $e);
+        }
+    }
+
+    public function delete(Key $key): void
+    {
+        try {
+            $this->lease($key)?->release();
+        } catch (DlockException $e) {
+            throw new LockReleasingException($e->getMessage(), 0, $e);
+        }
+        $this->forget($key);
+    }
+
+    /**
+     * The fencing token of a lock that was acquired with this Key: greater than that of every earlier holder.
+     *
+     * @throws LockConflictedException when it was not acquired, or is known to be lost or released
+     */
+    public function fencingToken(Key $key): int
+    {
+        return match (true) {
+            isset($this->leases[$key]) => $this->leases[$key]->fencingToken,
+            $key->hasState(self::class) => $key->getState(self::class)['fencingToken'],
+            default => throw new LockConflictedException(sprintf('The lock "%s" is not held.', $key)),
+        };
+    }
+
+    private function acquire(Key $key, float $timeout): void
+    {
+        try {
+            // A Key that holds the lock already keeps it, for the initial TTL again.
+            if ($this->extend($key, $this->initialTtl)) {
+                return;
+            }
+            $this->keep($key, $this->locks->acquire((string) $key, $timeout, $this->isSession() ? null : $this->initialTtl));
+        } catch (AcquireTimeoutException $e) {
+            throw new LockConflictedException($e->getMessage(), 0, $e);
+        } catch (LeaseLostException $e) {
+            throw new LockExpiredException($e->getMessage(), 0, $e);
+        } catch (DlockException $e) {
+            throw new LockAcquiringException($e->getMessage(), 0, $e);
+        }
+    }
+
+    /** Gives a lock another lease time; false when it is not this Key's. */
+    private function extend(Key $key, float $ttl): bool
+    {
+        try {
+            $lease = $this->lease($key);
+            if ($lease === null) {
+                return false;
+            }
+            try {
+                $this->isSession() ? $lease->assertHeld() : $lease->refresh($ttl);
+            } finally {
+                $this->keep($key, $lease); // when this fails, too, there is nothing left to keep
+            }
+            return true;
+        } catch (LeaseLostException) {
+            $this->forget($key);
+            return false;
+        }
+    }
+
+    /** What the Key holds. Has to be kept or released by the caller. Null when it holds nothing. */
+    private function lease(Key $key): ?Lease
+    {
+        if ($this->isSession()) {
+            return $this->leases[$key] ?? null;
+        }
+        try {
+            return $key->hasState(self::class) ? $this->locks->attach($key->getState(self::class)['handle']) : null;
+        } catch (LeaseLostException) {
+            $this->forget($key);
+            return null;
+        }
+    }
+
+    private function keep(Key $key, Lease $lease): void
+    {
+        if ($this->isSession()) {
+            $this->leases[$key] = $lease;
+            $key->markUnserializable();
+            return;
+        }
+        $key->reduceLifetime($lease->remaining());
+        $key->setState(self::class, ['handle' => $lease->detach(), 'fencingToken' => $lease->fencingToken]);
+    }
+
+    private function forget(Key $key): void
+    {
+        $key->removeState(self::class);
+        unset($this->leases[$key]);
+    }
+
+    private function isSession(): bool
+    {
+        return $this->locks instanceof \ZkLock;
+    }
+}

@@ -1,0 +1,189 @@
+--TEST--
+Laravel's cache locks on DistributedLock, RedLock and ZkLock: get(), block(), release(), owners in other processes, forceRelease(), Cache::lock()
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+skip_unless_functions('pcntl_fork');
+skip_unless_integration('laravel/Lock.php', 'php-illuminate-cache', '/usr/share/php/Illuminate/Cache/autoload.php');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/integrations.inc';
+require '/usr/share/php/Illuminate/Cache/autoload.php';
+require integration('laravel/Lock.php');
+require integration('laravel/LockProvider.php');
+
+use Dlock\Laravel\LockProvider;
+use Illuminate\Cache\ArrayStore;
+use Illuminate\Cache\Repository;
+use Illuminate\Contracts\Cache\Lock as LockContract;
+use Illuminate\Contracts\Cache\LockProvider as LockProviderContract;
+use Illuminate\Contracts\Cache\LockTimeoutException;
+
+foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
+    $locks = new LockProvider($manager());
+    holds($locks instanceof LockProviderContract && $locks->lock('x') instanceof LockContract, "$name: the framework's interfaces");
+    $resource = unique($name);
+
+    // Without a callback: until released.
+    $lock = $locks->lock($resource, 100);
+    $other = $locks->lock($resource, 100);
+    same([true, false, false], [$lock->get(), $other->get(), $lock->get()], "$name: get()");
+    same(false, $other->release(), "$name: release() of another's lock");
+    same(false, $other->get(), "$name: get() after release() of another's lock");
+    same(null, $other->fencingToken(), "$name: fencingToken() of who does not hold it");
+    $token = $lock->fencingToken();
+    holds($token > 0, "$name: fencingToken()", $token);
+    same([true, false], [$lock->release(), $lock->release()], "$name: release()");
+    same(true, $other->acquire(), "$name: acquire() after release()");
+    holds($other->fencingToken() > $token, "$name: fencing tokens rise", $token, $other->fencingToken());
+    if (method_exists($other, 'isOwner')) { // of later versions
+        same([false, true], [$lock->isOwner(), $other->isOwner()], "$name: isOwner()");
+    }
+    same(true, $other->release(), "$name: release() in the end");
+
+    // With one: while it runs, however it ends.
+    foreach ([0, 100] as $seconds) {
+        $lock = $locks->lock($resource, $seconds);
+        same(['result', false], $lock->get(fn () => ['result', $locks->lock($resource, 100)->get()]), "$name: get(callback), $seconds s");
+        same(false, $manager()->isLocked($resource), "$name: isLocked() after get(callback), $seconds s");
+        $thrown = thrown_by(fn () => $lock->get(fn () => throw new RuntimeException('of the callback'))); // its trace has the lease
+        same('of the callback', $thrown?->getMessage(), "$name: a callback that throws, $seconds s");
+        same(false, $manager()->isLocked($resource), "$name: isLocked() after a callback that throws, $seconds s");
+        same(true, $lock->get(fn () => $lock->release()), "$name: release() in the callback, $seconds s");
+    }
+    $other->get();
+    same(false, $lock->get(fn () => print "called\n"), "$name: get(callback) of another's lock");
+    fails(LockTimeoutException::class, '*not free within 0 seconds.', fn () => $lock->block(0, fn () => print "called\n"));
+
+    // Waits are ended by the release, or by the clock.
+    $child = fork_child(function (callable $say, callable $hear) use ($manager, $resource) {
+        $locks = new LockProvider($manager());
+        $say($locks->lock($resource, 100)->get());
+        try {
+            $locks->lock($resource, 100)->block(1, fn () => print "called\n");
+        } catch (LockTimeoutException) {
+            $say('timeout');
+        }
+        $result = $locks->lock($resource, 100)->block(60, function () use ($say, $hear) {
+            $say('called');
+            return $hear();
+        });
+        return [$result, $locks->lock("$resource-2", 100)->block(60)];
+    });
+    same(false, $child->hear(), "$name: get() in another process");
+    same('timeout', $child->hear(), "$name: block(1) in another process");
+    $waitUntilWaiting($resource);
+    $other->release();
+    same('called', $child->hear(), "$name: block(60) in another process");
+    same(false, $lock->get(), "$name: get() while the callback of another process runs");
+    $child->say('result');
+    same(['result', true], $child->result(), "$name: block(60) in another process");
+    same(true, $lock->get() && $lock->release(), "$name: get() after the callback of another process");
+
+    // A request that ends in the callback.
+    $child = fork_child(fn () => (new LockProvider($manager()))->lock($resource, 100)->get(fn () => exit(7)));
+    same(7, pcntl_wexitstatus($child->wait()), "$name: exit in a callback");
+    same(true, $lock->get() && $lock->release(), "$name: get() after exit in a callback");
+
+    // In disregard of who holds it.
+    $lock->get();
+    $lock->forceRelease(); // its own
+    $lock->forceRelease(); // nobody's
+    same(true, $other->get(), "$name: get() after forceRelease()");
+    fails(LogicException::class, 'Somebody else holds the lock "*give LockProvider a $forceRelease*', $lock->forceRelease(...), $name);
+    $asked = [];
+    (new LockProvider($manager(), function (string $resource) use (&$asked) { $asked[] = $resource; }))->lock($resource)->forceRelease();
+    same([$resource], $asked, "$name: forceRelease()");
+    same(true, $other->release(), "$name: release() in the end");
+
+    // Owners are what owner() gives.
+    fails(InvalidArgumentException::class, '*It cannot be chosen.', fn () => $locks->lock($resource, 100, 'me'), $name);
+    fails(InvalidArgumentException::class, '*', fn () => $locks->restoreLock($resource, 'me'), $name);
+}
+
+// ---- on Redis: who has the owner has the lock ----
+foreach (['DistributedLock', 'RedLock'] as $name) {
+    [$manager] = managers()[$name];
+    $locks = new LockProvider($manager());
+    $resource = unique("redis $name");
+
+    // It stays when the object, and the process, are gone,
+    $owner = fork_child(function () use ($manager, $resource) {
+        $lock = (new LockProvider($manager()))->lock($resource, 100);
+        return $lock->get() ? $lock->owner() : '';
+    })->result();
+    same(false, $locks->lock($resource, 100)->get(), "$name: get() after the end of the process");
+    // is released by that owner only,
+    fails(InvalidArgumentException::class, '*', fn () => $locks->restoreLock($resource, substr($owner, 7)), "$name: half an owner");
+    same(false, $locks->restoreLock($resource, "{$owner}x")->release(), "$name: release() by an altered owner");
+    same(false, $locks->restoreLock("$resource-2", $owner)->release(), "$name: release() of a lock by the owner of another");
+    same(false, $locks->lock($resource, 100)->get(), "$name: get() after what did not release it");
+    // wherever it is.
+    same(true, fork_child(fn () => (new LockProvider($manager()))->restoreLock($resource, $owner)->fencingToken() > 0)->result(),
+        "$name: fencingToken() of a restored lock");
+    same([true, false], fork_child(function () use ($manager, $resource, $owner) {
+        $lock = (new LockProvider($manager()))->restoreLock($resource, $owner);
+        return [$lock->release(), $lock->release()];
+    })->result(), "$name: release() of a restored lock");
+    same(true, $locks->lock($resource, 2)->get(), "$name: get() for two seconds");
+    wait_for(fn () => $locks->lock($resource, 100)->get(), 20, 'the end of the two seconds');
+
+    // Without seconds: for good; with a callback, renewed, and gone with the process that was killed.
+    $lock = $locks->lock("$resource-0");
+    $lock->get();
+    holds(redis_raw()->cmd('PTTL', "Lock:$resource-0") > 1e10, "$name: without seconds");
+    same(true, $lock->release(), "$name: release() of a lock without seconds");
+    $child = fork_child(function (callable $say, callable $hear) use ($manager, $resource) {
+        (new LockProvider($manager(ttl: 2)))->lock("$resource-0")->get(function () use ($say, $hear) {
+            $say('held');
+            $hear();
+        });
+    });
+    same('held', $child->hear(), "$name: a callback without seconds");
+    same(null, $manager()->tryAcquire("$resource-0", 4.0), "$name: a lock that is renewed");
+    $child->kill();
+    same('result', $locks->lock("$resource-0")->block(20, fn () => 'result'), "$name: a killed callback");
+
+    // A key that is deleted.
+    $other = $locks->lock("$resource-0", 100);
+    $other->get();
+    $deleting = new LockProvider($manager(), function (string $resource) {
+        foreach (range(0, 4) as $i) {
+            redis_raw($i)->cmd('DEL', "Lock:$resource");
+        }
+    });
+    $deleting->lock("$resource-0")->forceRelease();
+    same(true, $lock->get(), "$name: get() after forceRelease()");
+    same(false, $other->release(), "$name: release() after forceRelease()");
+    same(true, $lock->release(), "$name: release() in the end");
+}
+
+// ---- Cache::lock(): a store with these locks ----
+$repository = new Repository(new class(new LockProvider(new DistributedLock(redis_server()))) extends ArrayStore {
+    public function __construct(private LockProvider $dlock)
+    {
+        parent::__construct();
+    }
+
+    public function lock($name, $seconds = 0, $owner = null)
+    {
+        return $this->dlock->lock($name, $seconds, $owner);
+    }
+
+    public function restoreLock($name, $owner)
+    {
+        return $this->dlock->restoreLock($name, $owner);
+    }
+});
+$resource = unique('cache');
+$lock = $repository->lock($resource, 100);
+same([true, true], [$lock->get(), (new DistributedLock(redis_server()))->isLocked($resource)], 'Repository::lock()');
+same(true, $repository->restoreLock($resource, $lock->owner())->release(), 'Repository::restoreLock()');
+same('result', $repository->lock($resource, 100)->block(5, fn () => 'result'), 'block() of Repository::lock()');
+echo "done\n";
+?>
+--EXPECT--
+done
