@@ -12,10 +12,10 @@ role_of() {
 	esac
 }
 
-# What a source package needs; what only a checkout needs (CI, scripts, demo, pictures) stays out.
+# What a source package needs; what only a checkout needs (CI, scripts, demo) stays out.
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
-		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/|load/|RELEASING\.md$|examples/seckill/screenshots/)' | while IFS= read -r file; do
+		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/|load/|RELEASING\.md$)' | while IFS= read -r file; do
 		[ -e "$file" ] || continue
 		case $file in
 			# pecl puts the PHP that it installs for into the first line.

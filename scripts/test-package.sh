@@ -93,7 +93,7 @@ inside_example() {
 		<?php
 		function read_stock(int $id): int { return $GLOBALS['stock'] ??= 7; }
 		function write_stock(int $id, int $stock, int $fence): void { $fence > 0 || throw new Error('no fencing token'); $GLOBALS['stock'] = $stock; }
-		register_shutdown_function(fn () => printf("left: %d\n", $GLOBALS['left']));
+		register_shutdown_function(fn () => printf("left: %d\n", $GLOBALS['stock']));
 	PHP
 	redis-server --bind 127.0.0.1 --port 6379 --save '' --dir /tmp --daemonize yes > /dev/null
 	until redis-cli ping > /dev/null 2>&1; do sleep 0.05; done

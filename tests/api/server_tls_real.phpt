@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 require __DIR__ . '/../inc/tls.inc';
 
 $files = new TlsFiles();
-$server = new TlsRedis($files, ['requirepass secret-of-tls']);
+$server = new TlsRedis($files, config: ['requirepass secret-of-tls']);
 $raw = new RedisRaw($server->redis->address(), 'secret-of-tls');
 $dsn = fn (array $options = [], string $host = 'localhost') => $server->dsn($options, $host, ':secret-of-tls@');
 
@@ -50,7 +50,7 @@ $works('no verification', $dsn(['verify_peer' => 0, 'cafile' => "$files->dir/oth
 $refused('TLS is asked for no TLS', 'Connection reset|closed the connection', "redis://:secret-of-tls@localhost:$server->port");
 foreach (['a DSN' => fn (string $host, TlsRedis $of) => $of->dsn(host: $host),
     'an array' => fn (string $host, TlsRedis $of) => ['host' => "tls://$host", 'port' => $of->port, 'ssl' => ['cafile' => "$files->dir/ca.crt"]]] as $form => $spec) {
-    $by_address ??= new TlsRedis($files, ['bind 127.0.0.1 127.0.0.2'], 'address');
+    $by_address ??= new TlsRedis($files, config: ['bind 127.0.0.1 127.0.0.2'], certificate: 'address');
     $by_expired ??= new TlsRedis($files, certificate: 'expired');
     $refused("$form, a name, a certificate for an address", 'mismatch', $spec('localhost', $by_address));
     $refused("$form, another address", 'mismatch', $spec('127.0.0.2', $by_address));

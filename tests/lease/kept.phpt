@@ -77,11 +77,16 @@ $start = now();
 foreach ($children as [, , $child]) {
     $child->say('go');
 }
+$last = now();
+$longest = 0;
 for ($part = 1; $part <= 4; $part++) { // what is printed tells run-tests.php that the test is alive
     while (now() < $start + $part * $seconds / 4) {
         if (!$look('in part ' . $part)) {
+            printf("(from one look to the next the test itself took up to %.2f s)\n", max($longest, now() - $last));
             exit;
         }
+        $longest = max($longest, now() - $last);
+        $last = now();
         nap(0.02);
     }
     echo "part $part\n";
