@@ -64,6 +64,9 @@ else
 fi
 [ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
 php=$("${PHP_CONFIG:-php-config}" --php-binary)
+for dir in build/bench.*; do # of runs that were killed
+	[ ! -d "$dir" ] || kill -0 "${dir##*.}" 2> /dev/null || rm -rf "$dir"
+done
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
