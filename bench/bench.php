@@ -262,7 +262,7 @@ foreach ($medians as $of_way) {
 unset($waiting['ways']);
 $results = [
     'date' => date('Y-m-d'), 'size' => $size, 'took' => (int) round((hrtime(true) - $start) / 1e9), 'machine' => machine(),
-    'failures' => array_map(fn ($failure) => strtok($failure, "\n"), $bench->failures), 'overlaps' => $overlaps,
+    'failures' => array_values(array_unique(array_map(fn ($failure) => strtok($failure, "\n"), $bench->failures))), 'overlaps' => $overlaps,
     'claims' => $claims, 'medians' => $medians, 'waiting' => $waiting, 'requests' => $requests,
 ];
 array_walk_recursive($results, fn (&$value) => $value = is_float($value) ? round($value, 4) : $value);

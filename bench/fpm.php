@@ -84,8 +84,9 @@ final class OneWorker
             hrtime(true) - $start < TIME_LIMIT * 1e9 || throw new RuntimeException('no answer');
         }
         $time = (hrtime(true) - $start) / 1e3;
-        $answer = $answers[$number]['body'] . $answers[$number]['error'];
-        $answer === "$this->pid ok" || throw new RuntimeException("worker $this->pid: $answer");
+        [$pid, $result] = explode(' ', $answers[$number]['body'] . $answers[$number]['error'], 2) + ['', ''];
+        $pid === (string) $this->pid || throw new RuntimeException("worker $this->pid was asked, and the answer is $pid $result");
+        $result === 'ok' || throw new RuntimeException($result);
         return $time;
     }
 

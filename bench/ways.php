@@ -108,9 +108,9 @@ function ways(): array
                 };
             };
         },
-        'SETNX class' => function () use ($timeout) {
+        'SETNX class' => function () use ($timeout, $seconds) {
             require_once __DIR__ . '/userland/SetnxLock.php';
-            $lock = new SetnxLock(phpredis());
+            $lock = new SetnxLock(phpredis(), $seconds);
             return function (string $resource) use ($lock, $timeout) {
                 $lock->lock($resource, $timeout) || throw new RuntimeException('not locked');
                 return fn () => $lock->unlock($resource);
