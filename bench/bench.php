@@ -211,6 +211,18 @@ function machine(): array
     ]);
 }
 
+/** Without the figures that are in no table and no plot. */
+function documented(array $medians): array
+{
+    $together = ['sections', 'sections_per_s', 'wait_p50', 'wait_p99', 'wait_max', 'handover_p50', 'handover_p99', 'overlaps'];
+    foreach ($medians as $way => $of_way) {
+        foreach ($of_way as $processes => $figures) {
+            $medians[$way][$processes] = array_intersect_key($figures, array_flip($processes === 'alone' ? ['wait_p50', 'pair_p50', 'pair_p99'] : $together));
+        }
+    }
+    return $medians;
+}
+
 function write_csv(string $file, iterable $rows): void
 {
     $stream = fopen($file, 'w');
@@ -263,7 +275,7 @@ unset($waiting['ways']);
 $results = [
     'date' => date('Y-m-d'), 'size' => $size, 'took' => (int) round((hrtime(true) - $start) / 1e9), 'machine' => machine(),
     'failures' => array_values(array_unique(array_map(fn ($failure) => strtok($failure, "\n"), $bench->failures))), 'overlaps' => $overlaps,
-    'claims' => $claims, 'medians' => $medians, 'waiting' => $waiting, 'requests' => $requests,
+    'claims' => $claims, 'medians' => documented($medians), 'waiting' => $waiting, 'requests' => $requests,
 ];
 array_walk_recursive($results, fn (&$value) => $value = is_float($value) ? round($value, 4) : $value);
 ini_set('serialize_precision', '-1');

@@ -39,7 +39,11 @@ foreach ($results->with_verdict('missed') as $result) {
         . ' where the bar is ' . ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($result['bar']);
 }
 $unknown = $results->with_verdict('not measured');
+// Those with most ways; the plots have them all.
+$ways_with = fn (int $processes) => count(together_rows($data['medians'], $processes));
 $numbers = measured_numbers($data['medians']);
+$most_ways = max([0, ...array_map($ways_with, $numbers)]);
+$numbers = array_filter($numbers, fn (int $processes) => $ways_with($processes) === $most_ways);
 $without = median(array_column($data['requests'], 'without'));
 ?>
 # Performance
@@ -135,6 +139,12 @@ and Redis servers share one CPU, so that all of their work counts: the times are
 <?= markdown(per_request_rows($data['requests'])) ?>
 
 "phpredis by hand" connects anew in each request, as do predis, Symfony Lock and the classes here; with `pconnect` phpredis keeps the connection.
+
+<?php foreach (['phpredis by hand, pconnect', 'phpredis by hand', 'Symfony Lock', 'SETNX class'] as $way): ?>
+<?php if (($data['requests']['DistributedLock']['later'] ?? 0) > 0 && ($data['requests'][$way]['later'] ?? 0) > 0): // in noise it may be otherwise ?>
+- What `DistributedLock` adds to a later request is <?= shown($data['requests']['DistributedLock']['later'] / $data['requests'][$way]['later']) ?> × what is added by: <?= $way ?>.
+<?php endif ?>
+<?php endforeach ?>
 
 ## What is measured
 
