@@ -84,8 +84,7 @@ final class Bench
     public function per_request(array $ways, int $rounds, int $requests): array
     {
         // Opcache as in production: what classes in PHP cost without it is not what they cost.
-        $opcache = ini_get('extension_dir') . '/opcache.so';
-        $options = [...array_slice($this->php, 1), ...is_file($opcache) && !function_exists('opcache_get_status') ? ['-d', 'zend_extension=opcache'] : []];
+        $options = [...array_slice($this->php, 1), ...has_opcache() ? ['-d', 'zend_extension=opcache'] : []];
         $lines = $this->php('fpm.php', (string) $rounds, (string) $requests, json_encode($ways), ...$options) ?? [];
         $by_way = [];
         foreach ($lines as $line) {
@@ -184,6 +183,12 @@ function measure_together(Bench $bench, Runs $runs, string $size): void
     }
 }
 
+/** As a module. */
+function has_opcache(): bool
+{
+    return is_file(ini_get('extension_dir') . '/opcache.so');
+}
+
 /** What a figure was measured on. @return array<string, string> */
 function machine(): array
 {
@@ -201,6 +206,7 @@ function machine(): array
         'system' => $found('/^PRETTY_NAME="(.*)"$/m', (string) @file_get_contents('/etc/os-release')) . ', Linux ' . php_uname('r'),
         'dlock' => phpversion('dlock') . ($commit === '' ? '' : ", commit $commit"),
         'PHP' => PHP_VERSION,
+        'opcache' => has_opcache() ? 'on, in php-fpm' : 'off',
         'Redis' => $found('/^redis_version:(\S+)/m', $redis->cmd('INFO', 'server')),
         'ZooKeeper' => $found('/version: ([\w.]+)/', zk_ask('srvr')),
         'hiredis' => $found('/^hiredis => built with ([^\s,]+)/m', $modules),

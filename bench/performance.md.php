@@ -6,14 +6,18 @@ declare(strict_types=1);
 $data = $results->data;
 $machine = $data['machine'];
 $full = $data['size'] === 'full';
-$us = fn (string $way) => shown($results->figure($way, 'alone', 'pair_p50'));
 $ratio = fn (string $claim) => shown($results->ratio($claim));
+
+$pair = fn (string $way) => $results->figure($way, 'alone', 'pair_p50');
+$us = fn (string $way) => shown($pair($way));
+$of_phpredis = shown($pair('C: pair') && $pair('phpredis by hand') ? $pair('C: pair') / $pair('phpredis by hand') : null);
 
 $script = "The acquire is a Lua script, and so is the release. In one round trip it checks the queue, so that nobody overtakes who waits, and draws the
     fencing token; a plain `SET NX PX` has neither. In bare C, on the same CPU, a lock and its release take {$us('C: pair')} µs with `SET NX PX`, and
     {$us('C: direct')} µs with scripts for a queue and a token: so much of the difference is the server's work, whatever the client.
     `DistributedLock` takes {$us('DistributedLock')} µs, which is {$ratio('uncontended, one Redis, to bare C with a queue')} × the latter.
-    What that buys shows where several processes want one lock (below).";
+    What that buys shows where several processes want one lock (below). phpredis by hand takes {$us('phpredis by hand')} µs: bare C itself takes
+    {$of_phpredis} × that.";
 $shared_cores = "Client and servers share $machine[CPUs] CPUs here. To ask all servers at once takes less time than one after the other as far as they
     work at the same time, which they do on machines of their own. Bare C that asks all at once takes {$us('C: quorum')} µs here, and
     in turn {$us('C: in turn')} µs. `RedLock` ({$us('RedLock')} µs) has each server run a script besides, as above.";
@@ -35,7 +39,9 @@ $reasons = [
 ];
 $missed = [];
 foreach ($results->with_verdict('missed') as $result) {
-    $missed[$reasons[$result['claim']] ?? 'The reason is not known yet.'][] = "{$results->name($result)}: " . shown($result['measured'])
+    $reason = $reasons[$result['claim']] ?? null;
+    $known = $reason !== null && ($reason !== $few || $result['processes'] <= 20);
+    $missed[$known ? $reason : 'The reason is not known yet.'][] = "{$results->name($result)}: " . shown($result['measured'])
         . ' where the bar is ' . ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($result['bar']);
 }
 $unknown = $results->with_verdict('not measured');
@@ -133,7 +139,7 @@ already waiting. Libraries that poll have few of these, and their waits are eith
 What a request with a lock takes more than one without, which takes <?= shown($without) ?> µs; µs. "First" is a worker's first one with a lock, "later" are its
 second and all that follow. The next columns are what the Redis servers saw in such a request, all servers together: connections, `AUTH`, and
 scripts sent (`SCRIPT LOAD` or `EVAL`); for `ZkLock`, sessions. All servers want a password. "Memory" is what the worker has grown by since before its
-first lock, in KiB (PSS). Requests with and without a lock alternate in the same worker; each way has a new one in each round. Opcache is on. Client, worker
+first lock, in KiB (PSS). Requests with and without a lock alternate in the same worker; each way has a new one in each round. Opcache is <?= strtok($machine['opcache'], ',') ?>. Client, worker
 and Redis servers share one CPU, so that all of their work counts: the times are for comparison, and `RedLock` gains nothing from asking at once there.
 
 <?= markdown(per_request_rows($data['requests'])) ?>
