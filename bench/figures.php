@@ -76,12 +76,6 @@ final class Runs
         $this->runs[$way][$processes][$round] = $figures;
     }
 
-    /** @return list<string> */
-    public function ways(int|string $processes): array
-    {
-        return array_keys(array_filter($this->runs, fn ($of_way) => isset($of_way[$processes])));
-    }
-
     /** @return list<int> the numbers of processes that a way was measured with */
     public function processes(string $way): array
     {
@@ -90,18 +84,25 @@ final class Runs
         return $numbers;
     }
 
-    public function median(string $way, int|string $processes, string $figure): ?float
+    /** By way, processes and figure: the medians of the rounds, but sums of sections and overlaps. @return array<string, array<int|string, array<string, ?float>>> */
+    public function medians(): array
     {
-        return median(array_filter(array_column($this->runs[$way][$processes] ?? [], $figure), 'is_float'));
+        $of_rounds = function (array $rounds) {
+            $medians = [];
+            foreach (array_keys(current($rounds)) as $figure) {
+                $values = array_filter(array_column($rounds, $figure), 'is_float');
+                $medians[$figure] = in_array($figure, ['sections', 'overlaps'], true) ? array_sum($values) : median($values);
+            }
+            return $medians;
+        };
+        return array_map(fn ($of_way) => array_map($of_rounds, $of_way), $this->runs);
     }
 
-    public function sum(string $way, int|string $processes, string $figure): float
-    {
-        return array_sum(array_column($this->runs[$way][$processes] ?? [], $figure));
-    }
-
-    /** The median of the rounds' ratios; null where no round has both. "figure@2" is the figure with 2 processes. */
-    public function ratio(string $way, string $figure, string $to_way, string $to_figure, int|string $processes): ?float
+    /**
+     * The ratio in each round that has both. "figure@2" is the figure with 2 processes.
+     * @return list<float>
+     */
+    public function ratios(string $way, string $figure, string $to_way, string $to_figure, int|string $processes): array
     {
         [$to_figure, $to_processes] = explode('@', "$to_figure@$processes");
         $ratios = [];
@@ -111,7 +112,7 @@ final class Runs
                 $ratios[] = $figures[$figure] / $to;
             }
         }
-        return median($ratios);
+        return $ratios;
     }
 
     /** One line for each run. @return iterable<array<string, int|string|float|null>> */

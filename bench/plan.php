@@ -20,13 +20,13 @@ const ALONE = [
     'short' => ['rounds' => 3, 'sections' => 400],
     'full' => ['rounds' => 11, 'sections' => 800],
     'ways' => [
-        'C: pair', 'DistributedLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class',
+        'C: pair', 'C: direct', 'DistributedLock', 'phpredis by hand', 'predis by hand', 'Symfony Lock', 'SETNX class',
         'C: quorum', 'RedLock', ONE_STOPPED, 'C: in turn', 'Redlock class',
         'C: ZooKeeper', 'ZkLock',
     ],
     // A client and one server that only ever wait for each other: both on one CPU, so that it is not for the scheduler to
     // decide whether a wake-up means to wake a sleeping CPU, which takes longer than the lock.
-    'one_cpu' => ['C: pair', 'DistributedLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class'],
+    'one_cpu' => ['C: pair', 'C: direct', 'DistributedLock', 'phpredis by hand', 'predis by hand', 'Symfony Lock', 'SETNX class'],
 ];
 
 /**
@@ -53,19 +53,33 @@ const TOGETHER = [
 
 /** Processes that wait, and what they send meanwhile. */
 const WAITING = [
-    'processes' => 40,
-    'short' => ['seconds' => 3, 'ways' => ['DistributedLock', 'phpredis by hand']],
-    'full' => ['seconds' => 6, 'ways' => ['DistributedLock', 'RedLock', 'ZkLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class', 'Redlock class']],
+    'short' => ['processes' => 40, 'seconds' => 3, 'ways' => ['DistributedLock', 'phpredis by hand']],
+    'full' => ['processes' => 100, 'seconds' => 10,
+        'ways' => ['DistributedLock', 'RedLock', 'ZkLock', 'phpredis by hand', 'Symfony Lock', 'SETNX class', 'Redlock class']],
+];
+
+/**
+ * Requests to php-fpm: rounds, and in each for each way so many requests with a lock after a worker's first one. Client, worker
+ * and Redis servers are all on one CPU, as above; so the time is the CPU time of all of them.
+ */
+const PER_REQUEST = [
+    'short' => ['rounds' => 3, 'requests' => 10],
+    'full' => ['rounds' => 11, 'requests' => 40],
+    'ways' => [
+        'DistributedLock', 'RedLock', 'ZkLock', 'phpredis by hand, pconnect', 'phpredis by hand', 'predis by hand', 'Symfony Lock',
+        'SETNX class', 'Redlock class',
+    ],
 ];
 
 /**
  * What is claimed: a figure of one way, against one of another (or of the same), taken in the same round; the median of the
  * rounds counts. [what it is, 'alone' or processes (null: every number that was measured), figure, way, figure, way, '<=' or
- * '>=', bar, aim or null]. The second figure may name other processes than the first: 'sections_per_s@2'. A way compared with
+ * '>=', bar or null (shown, not judged), aim or null]. The second figure may name other processes than the first: 'sections_per_s@2'. A way compared with
  * itself is shown beside what bare C makes of the same.
  */
 const CLAIMS = [
     ['uncontended, one Redis, to bare C', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'C: pair', '<=', 1.25, 1.15],
+    ['uncontended, one Redis, to bare C with a queue', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'C: direct', '<=', null, null],
     ['uncontended, one Redis, to phpredis by hand', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'phpredis by hand', '<=', 0.75, null],
     ['uncontended, one Redis, to Symfony Lock', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'Symfony Lock', '<=', 0.4, null],
     ['uncontended, five Redis, to bare C', 'alone', 'pair_p50', 'RedLock', 'pair_p50', 'C: quorum', '<=', 1.4, 1.3],
@@ -81,6 +95,9 @@ const CLAIMS = [
     ['RedLock sections/s, to DistributedLock', 50, 'sections_per_s', 'RedLock', 'sections_per_s', 'DistributedLock', '>=', 0.5, null],
     ['RedLock longest wait, to the median', 20, 'wait_max', 'RedLock', 'wait_p50', 'RedLock', '<=', 3.0, null],
 ];
+
+/** What a second or later request to php-fpm connects, authenticates and loads, all in all: the ways, and the bar. */
+const AGAIN_AND_AGAIN = [['DistributedLock', 'RedLock', 'ZkLock'], 0.0];
 
 /** Commands per process and second and server while waiting, at most: bar, aim. */
 const MOST_COMMANDS = [1.0, 0.5];

@@ -87,16 +87,26 @@ function line_plot(string $title, string $x_title, string $y_title, array $lines
 }
 
 /** One figure of all ways that were measured with several numbers of processes. @return array<string, array<int, float>> */
-function lines_of(Runs $runs, string $figure, float $unit = 1): array
+function lines_of(array $medians, string $figure, float $unit = 1): array
 {
     $lines = [];
     foreach (array_keys(STYLES) as $way) {
-        foreach ($runs->processes($way) as $processes) {
-            $value = $runs->median($way, $processes, $figure);
-            if ($value > 0) {
-                $lines[$way][$processes] = $value / $unit;
+        foreach ($medians[$way] ?? [] as $processes => $figures) {
+            if (is_int($processes) && $figures[$figure] > 0) {
+                $lines[$way][$processes] = $figures[$figure] / $unit;
             }
         }
     }
     return $lines;
+}
+
+/** @param array<string, array<int|string, array<string, ?float>>> $medians of Runs  @return array<string, string> SVG by name; none of what was not measured */
+function plots(array $medians): array
+{
+    $sections = lines_of($medians, 'sections_per_s');
+    $handovers = lines_of($medians, 'handover_p50', 1000);
+    return array_filter([
+        'sections' => $sections ? line_plot('Critical sections of 1 ms under one lock', 'processes', 'sections per second', $sections, false) : '',
+        'handover' => $handovers ? line_plot('From release to the next holder, median', 'processes', 'ms', $handovers, true) : '',
+    ]);
 }

@@ -1,5 +1,5 @@
 <?php
-/* Tables for people. */
+/* Tables for people, and what is made of the claims. */
 declare(strict_types=1);
 
 /** @param list<list<string>> $rows the first one is the heads */
@@ -44,97 +44,118 @@ function milliseconds(?float $microseconds): string
     return shown($microseconds === null ? null : $microseconds / 1000);
 }
 
-function alone_table(Runs $runs): void
+/** @return list<list<string>> */
+function alone_rows(array $medians): array
 {
     $rows = [['', 'acquire p50', 'with release p50', 'p99']];
-    foreach ($runs->ways('alone') as $way) {
-        $rows[] = [$way, ...array_map(fn ($figure) => shown($runs->median($way, 'alone', $figure)), ['wait_p50', 'pair_p50', 'pair_p99'])];
+    foreach (array_filter(array_map(fn ($of_way) => $of_way['alone'] ?? null, $medians)) as $way => $figures) {
+        $rows[] = [$way, shown($figures['wait_p50']), shown($figures['pair_p50']), shown($figures['pair_p99'])];
     }
-    table('Acquire and release, nobody else there. µs, medians of the rounds', $rows);
+    return $rows;
 }
 
-/** @param list<int> $numbers of processes */
-function together_tables(Runs $runs, array $numbers): void
+/** @return list<list<string>> */
+function together_rows(array $medians, int $processes): array
 {
-    foreach ($numbers as $processes) {
-        $rows = [['', 'sections', 'sections/s', 'wait p50', 'p99', 'longest', 'hand-over p50', 'p99', 'overlaps']];
-        foreach ($runs->ways($processes) as $way) {
-            $median = fn (string $figure) => $runs->median($way, $processes, $figure);
-            $rows[] = [
-                $way,
-                shown($runs->sum($way, $processes, 'sections')),
-                shown($median('sections_per_s')),
-                ...array_map(fn ($figure) => milliseconds($median($figure)), ['wait_p50', 'wait_p99', 'wait_max']),
-                ...array_map(fn ($figure) => milliseconds($median($figure)), ['handover_p50', 'handover_p99']),
-                shown($runs->sum($way, $processes, 'overlaps')),
-            ];
-        }
-        table("$processes processes, sections of " . TOGETHER['us'] / 1000 . ' ms. ms, medians of the rounds', $rows);
+    $rows = [['', 'sections', 'sections/s', 'wait p50', 'p99', 'longest', 'hand-over p50', 'p99', 'overlaps']];
+    foreach (array_filter(array_map(fn ($of_way) => $of_way[$processes] ?? null, $medians)) as $way => $figures) {
+        $rows[] = [
+            $way, shown($figures['sections']), shown($figures['sections_per_s']),
+            ...array_map(fn ($figure) => milliseconds($figures[$figure]), ['wait_p50', 'wait_p99', 'wait_max', 'handover_p50', 'handover_p99']),
+            shown($figures['overlaps']),
+        ];
     }
+    return $rows;
 }
 
-/** @param array<string, ?float> $commands by way */
-function waiting_table(array $commands, int $seconds): void
+/** @return list<int> the numbers of processes that there was a measurement with, in order */
+function measured_numbers(array $medians): array
+{
+    $numbers = array_filter(array_unique(array_merge([], ...array_map('array_keys', array_values($medians)))), 'is_int');
+    sort($numbers);
+    return $numbers;
+}
+
+/** @param array<string, ?float> $commands by way  @return list<list<string>> */
+function waiting_rows(array $commands): array
 {
     $rows = [['', 'commands']];
     foreach ($commands as $way => $count) {
         $rows[] = [$way, shown($count)];
     }
-    table(WAITING['processes'] . " processes wait for $seconds s. Commands per process, second and server", $rows);
+    return $rows;
 }
 
-function verdict(?float $value, string $relation, float $bar, ?float $aim): string
+/** @param array<string, array<string, float>> $requests by way: medians of fpm.php's  @return list<list<string>> */
+function per_request_rows(array $requests): array
 {
+    $rows = [['', 'first', 'later', 'connects', 'AUTH', 'scripts', 'later: connects', 'AUTH', 'scripts', 'memory']];
+    foreach ($requests as $way => $figures) {
+        $counts = array_map(fn ($figure) => (string) round($figures[$figure], 2),
+            ['connects_first', 'auths_first', 'loads_first', 'connects_later', 'auths_later', 'loads_later']);
+        $rows[] = [$way, shown($figures['first']), shown($figures['later']), ...$counts, shown($figures['memory'])];
+    }
+    return $rows;
+}
+
+/** @param array<string, mixed> $result of judge(), or as it was written */
+function verdict(array $result): string
+{
+    ['measured' => $value, 'relation' => $relation, 'bar' => $bar, 'aim' => $aim] = $result;
     $keeps = fn (float $limit) => $relation === '<=' ? $value <= $limit : $value >= $limit;
     return match (true) {
         $value === null => 'not measured',
-        !$keeps($bar) => 'MISSED',
+        $bar === null => 'no bar',
+        !$keeps($bar) => 'missed',
         $aim !== null && $keeps($aim) => 'met, and the aim',
         default => 'met',
     };
 }
 
 /**
- * @param array<string, ?float> $commands
- * @return list<array{claim: string, processes: int|string, measured: ?float, bare_c: ?float, bar: string, aim: ?float, verdict: string}>
+ * @param array{processes: int, seconds: int, commands: array<string, ?float>} $waiting
+ * @param array<string, array<string, float>> $requests
+ * @return list<array{claim: string, processes: int|string, measured: ?float, low: ?float, high: ?float, bare_c: ?float, relation: string, bar: ?float, aim: ?float}>
  */
-function judge(Runs $runs, array $commands, int $seconds): array
+function judge(Runs $runs, array $waiting, array $requests): array
 {
     $results = [];
+    $rounded = fn (?float $value) => $value === null ? null : round($value, 4);
+    $add = function (string $claim, int|string $processes, array $values, ?float $bare_c, string $relation, ?float $bar, ?float $aim) use (&$results, $rounded) {
+        $results[] = ['claim' => $claim, 'processes' => $processes, 'measured' => $rounded(median($values)),
+            'low' => $rounded($values ? min($values) : null), 'high' => $rounded($values ? max($values) : null),
+            'bare_c' => $rounded($bare_c), 'relation' => $relation, 'bar' => $bar, 'aim' => $aim];
+    };
     foreach (CLAIMS as [$claim, $where, $figure, $way, $to_figure, $to_way, $relation, $bar, $aim]) {
-        foreach ($where === null ? $runs->processes($way) : [$where] as $processes) {
+        foreach ($where === null ? ($runs->processes($way) ?: ['any']) : [$where] as $processes) {
             if (str_ends_with($to_figure, "@$processes")) {
                 continue; // with itself
             }
-            $ratio = $runs->ratio($way, $figure, $to_way, $to_figure, $processes);
-            $results[] = [
-                'claim' => $claim,
-                'processes' => $processes,
-                'measured' => $ratio,
-                'bare_c' => $to_way === $way ? $runs->ratio('C: direct', $figure, 'C: direct', $to_figure, $processes) : null,
-                'bar' => "$relation " . shown($bar),
-                'aim' => $aim,
-                'verdict' => verdict($ratio, $relation, $bar, $aim),
-            ];
+            $bare_c = $to_way === $way ? median($runs->ratios('C: direct', $figure, 'C: direct', $to_figure, $processes)) : null;
+            $add($claim, $processes, $runs->ratios($way, $figure, $to_way, $to_figure, $processes), $bare_c, $relation, $bar, $aim);
         }
     }
-    [$bar, $aim] = MOST_COMMANDS;
-    $sent = $commands['DistributedLock'] ?? null;
-    $results[] = ['claim' => "commands per process and second, waiting for $seconds s", 'processes' => WAITING['processes'], 'measured' => $sent,
-        'bare_c' => null, 'bar' => '<= ' . shown($bar), 'aim' => $aim, 'verdict' => verdict($sent, '<=', $bar, $aim)];
+    $sent = $waiting['commands']['DistributedLock'] ?? null;
+    $add("commands per process and second, waiting for $waiting[seconds] s", $waiting['processes'], $sent === null ? [] : [$sent], null, '<=', ...MOST_COMMANDS);
+    [$ways, $bar] = AGAIN_AND_AGAIN;
+    foreach ($ways as $way) {
+        $seen = array_intersect_key($requests[$way] ?? [], ['connects_later' => 0, 'auths_later' => 0, 'loads_later' => 0]);
+        $add("$way in php-fpm, later requests: connects, AUTH, scripts", 'alone', $seen ? [array_sum($seen)] : [], null, '<=', $bar, null);
+    }
     return $results;
 }
 
-/** @param list<array<string, mixed>> $results of judge() */
-function claims_table(array $results): void
+/** @param list<array<string, mixed>> $results of judge()  @return list<list<string>> */
+function claim_rows(array $results): array
 {
-    $rows = [['', 'processes', 'measured', 'bare C', 'bar', 'aim', '']];
+    $rows = [['', 'processes', 'measured', 'rounds', 'bare C', 'bar', 'aim', '']];
     foreach ($results as $result) {
+        ['low' => $low, 'high' => $high, 'bar' => $bar, 'aim' => $aim, 'bare_c' => $bare_c] = $result;
         $rows[] = [
             $result['claim'], $result['processes'] === 'alone' ? '1' : (string) $result['processes'], shown($result['measured']),
-            $result['bare_c'] === null ? '' : shown($result['bare_c']), $result['bar'],
-            $result['aim'] === null ? '' : shown($result['aim']), $result['verdict'],
+            $low === $high ? '' : shown($low) . '–' . shown($high), $bare_c === null ? '' : shown($bare_c),
+            $bar === null ? '' : ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($bar), $aim === null ? '' : shown($aim), verdict($result),
         ];
     }
-    table('Ratios, taken round by round; medians', $rows);
+    return $rows;
 }

@@ -6,6 +6,7 @@
 declare(strict_types=1);
 
 require_once __DIR__ . '/ways.php';
+require_once __DIR__ . '/../tests/inc/zk.inc';
 
 /** Everything that clients send to one Redis server. What scripts call is not counted. */
 final class Monitor
@@ -76,7 +77,10 @@ try {
     foreach ($waiters as $waiter) {
         $waiter->hear();
     }
-    usleep(500_000); // all of them are waiting
+    usleep(1_000_000); // all of them are waiting
+    if ($way === 'ZkLock') { // which has connected only now
+        wait_for(fn () => count(zk_sessions(zk_hosts())) > (int) $processes, 60, 'sessions');
+    }
     printf("%.3f\n", wait_and_count($way, (int) $seconds) / $processes / $seconds);
 } finally {
     foreach ([...$waiters, $holder] as $child) {

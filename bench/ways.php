@@ -10,12 +10,59 @@ function bench_redis(): array
     return array_slice(redis_addresses(), 0, 5);
 }
 
-function phpredis(int $i = 0): Redis
+/** Of all servers; null: they want none. */
+function bench_password(): ?string
+{
+    return getenv('DLOCK_BENCH_PASSWORD') ?: null;
+}
+
+/** @return list<string> DSNs of the first five Redis servers */
+function bench_dsns(): array
+{
+    $password = bench_password();
+    return array_map(fn ($address) => 'redis://' . ($password === null ? '' : ":$password@") . $address, bench_redis());
+}
+
+function phpredis(int $i = 0, bool $persistent = false): Redis
 {
     [$host, $port] = explode(':', bench_redis()[$i]);
     $redis = new Redis();
-    $redis->connect($host, (int) $port);
+    $context = bench_password() === null ? [] : ['auth' => [bench_password()]];
+    $persistent ? $redis->pconnect($host, (int) $port, 0, null, 0, 0, $context) : $redis->connect($host, (int) $port, 0, null, 0, 0, $context);
     return $redis;
+}
+
+const DELETE_OWN = 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0';
+
+/** SET NX PX and a script that deletes what is one's own, with a pause of about 10 ms between attempts. */
+function phpredis_by_hand(Redis $redis, int $seconds): Closure
+{
+    return function (string $resource) use ($redis, $seconds) {
+        $token = bin2hex(random_bytes(16));
+        while (!$redis->set($resource, $token, ['NX', 'PX' => $seconds * 1000])) {
+            usleep(random_int(5_000, 15_000));
+        }
+        return fn () => ($redis->evalSha(sha1(DELETE_OWN), [$resource, $token], 1) // false where the server has not seen the script yet
+            ?: $redis->eval(DELETE_OWN, [$resource, $token], 1)) === 1;
+    };
+}
+
+/** The same with predis. */
+function predis_by_hand(Predis\Client $redis, int $seconds): Closure
+{
+    return function (string $resource) use ($redis, $seconds) {
+        $token = bin2hex(random_bytes(16));
+        while ($redis->set($resource, $token, 'PX', $seconds * 1000, 'NX') === null) {
+            usleep(random_int(5_000, 15_000));
+        }
+        return function () use ($redis, $resource, $token) {
+            try {
+                return $redis->evalsha(sha1(DELETE_OWN), 1, $resource, $token) === 1;
+            } catch (Predis\Response\ServerException) {
+                return $redis->eval(DELETE_OWN, 1, $resource, $token) === 1;
+            }
+        };
+    };
 }
 
 /**
@@ -27,32 +74,27 @@ function ways(): array
 {
     // Longer than a run may take: a measurement that waits in vain is ended by its time limit.
     $timeout = 600.0;
-    $seconds = 20;
+    $seconds = 60;
 
     return [
         'DistributedLock' => function () use ($timeout) {
-            $locks = new DistributedLock(redis_server());
+            $locks = new DistributedLock(bench_dsns()[0]);
             return fn (string $resource) => $locks->acquire($resource, $timeout)->release(...);
         },
         'RedLock' => function () use ($timeout) {
-            $locks = new RedLock(redis_servers(5));
+            $locks = new RedLock(bench_dsns());
             return fn (string $resource) => $locks->acquire($resource, $timeout)->release(...);
         },
         'ZkLock' => function () use ($timeout) {
             $locks = new ZkLock(zk_hosts());
             return fn (string $resource) => $locks->acquire($resource, $timeout)->release(...);
         },
-        // SET NX PX and a script that deletes what is one's own, with a pause of about 10 ms between attempts.
-        'phpredis by hand' => function () use ($seconds) {
-            $redis = phpredis();
-            $script = $redis->script('load', 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0');
-            return function (string $resource) use ($redis, $script, $seconds) {
-                $token = bin2hex(random_bytes(16));
-                while (!$redis->set($resource, $token, ['NX', 'PX' => $seconds * 1000])) {
-                    usleep(random_int(5_000, 15_000));
-                }
-                return fn () => $redis->evalSha($script, [$resource, $token], 1) === 1;
-            };
+        'phpredis by hand' => fn () => phpredis_by_hand(phpredis(), $seconds),
+        'phpredis by hand, pconnect' => fn () => phpredis_by_hand(phpredis(persistent: true), $seconds),
+        'predis by hand' => function () use ($seconds) {
+            require_once 'Predis/autoload.php';
+            [$host, $port] = explode(':', bench_redis()[0]);
+            return predis_by_hand(new Predis\Client(array_filter(['host' => $host, 'port' => $port, 'password' => bench_password()])), $seconds);
         },
         'Symfony Lock' => function () use ($seconds) {
             require_once 'Symfony/Component/Lock/autoload.php';
@@ -66,9 +108,9 @@ function ways(): array
                 };
             };
         },
-        'SETNX class' => function () use ($timeout) {
+        'SETNX class' => function () use ($timeout, $seconds) {
             require_once __DIR__ . '/userland/SetnxLock.php';
-            $lock = new SetnxLock(phpredis());
+            $lock = new SetnxLock(phpredis(), $seconds);
             return function (string $resource) use ($lock, $timeout) {
                 $lock->lock($resource, $timeout) || throw new RuntimeException('not locked');
                 return fn () => $lock->unlock($resource);

@@ -1,57 +1,72 @@
 #!/usr/bin/env bash
-# Measures the locks beside bare C, phpredis by hand, Symfony Lock and userland classes, against servers of its own: installs
-# what is missing, builds, prints tables, and writes data and plots to build/bench/. Ratios are what counts; times are this
-# machine's. Fails when a run fails or two processes were under one lock, not when a bar is missed.
+# Measures the locks beside bare C, phpredis and predis by hand, Symfony Lock and userland classes, against servers of its own:
+# installs what is missing, builds, prints tables, and writes data and plots to build/bench/. Ratios are what counts; times are
+# this machine's. Fails when a run fails or two processes were under one lock, not when a bar is missed.
 #
-#   scripts/bench.sh [--short]      some minutes; --short: less than one
+#   scripts/bench.sh [--short] [--document]      some 6 minutes; --short: one
 #
+#   --document                      writes docs/performance.md, and what belongs to it, from this run
 #   DLOCK_MODULE=/path/dlock.so     measure that build instead of making one
 set -euo pipefail
-export LC_ALL=C DEBIAN_FRONTEND=noninteractive DLOCK_SANITIZE=0
+export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 run=$PWD/build/bench.$$ results=$PWD/build/bench
-
-# What only this needs.
-install_competitors() {
-	local name missing=() sudo=()
-	for name in php-redis php-symfony-lock; do
-		dpkg-query -W -f '${db:Status-Status}\n' "$name" 2> /dev/null | grep -qx installed || missing+=("$name")
-	done
-	[ "${#missing[@]}" -gt 0 ] || return 0
-	echo "bench: installing ${missing[*]}"
-	[ "$(id -u)" -eq 0 ] || sudo=(sudo)
-	"${sudo[@]}" apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "${missing[@]}" ||
-		{ "${sudo[@]}" apt-get -qq update && "${sudo[@]}" apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "${missing[@]}"; }
-}
 
 # Shared modules that are needed, where this PHP has them not built in. php.ini is ignored: what it loads would be measured too.
 module_options() {
 	local name builtin
 	builtin=$("$php" -n -m)
-	for name in posix ctype igbinary redis; do
+	for name in posix pcntl ctype igbinary redis; do
 		if ! grep -qix "$name" <<< "$builtin" && [ -e "$("${PHP_CONFIG:-php-config}" --extension-dir)/$name.so" ]; then
 			echo "-d extension=$name"
 		fi
 	done
 }
 
+# What was started and is still there: it has this run's environment.
+kill_leftovers() {
+	local file found
+	for _ in 1 2 3 4 5; do # one of them may start another while we look
+		found=0
+		for file in /proc/[0-9]*/environ; do
+			if grep -qzFx "DLOCK_TEST_DIR=$run" "$file" 2> /dev/null; then
+				file=${file%/environ}
+				kill -KILL "${file#/proc/}" 2> /dev/null && found=1
+			fi
+		done
+		[ "$found" -eq 1 ] || return 0
+		sleep 0.1
+	done
+}
+
 clean_up() {
 	trap '' INT TERM HUP
+	kill_leftovers
 	tests/setup/servers.sh stop "$run" || true
 	rm -rf "$run"
 }
 
-size=full
-case "${1-} $#" in
-	' 0') ;;
-	'--short 1') size=short ;;
-	*) echo "usage: scripts/bench.sh [--short]" >&2; exit 2 ;;
-esac
+size=full document=""
+for option; do
+	case $option in
+		--short) size=short ;;
+		--document) document=1 ;;
+		*) echo "usage: scripts/bench.sh [--short] [--document]" >&2; exit 2 ;;
+	esac
+done
 
 scripts/install-deps.sh
-install_competitors
+# Not every Debian has it; without it those rows are missing.
+if apt-cache show php-predis > /dev/null 2>&1; then
+	scripts/install-deps.sh php-predis
+else
+	echo "bench: there is no package php-predis here; predis is left out"
+fi
 [ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
 php=$("${PHP_CONFIG:-php-config}" --php-binary)
+for dir in build/bench.*; do # of runs that were killed
+	[ ! -d "$dir" ] || kill -0 "${dir##*.}" 2> /dev/null || rm -rf "$dir"
+done
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -67,4 +82,12 @@ tests/setup/servers.sh start "$run" $$
 . "$run/env"
 # shellcheck disable=SC2206,SC2207 # words
 options=(-n -d display_errors=stderr $(module_options) -d "extension=$run/dlock.so" ${DLOCK_TEST_PHP_ARGS-})
-"$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results" "${options[@]}" | tee "$results/tables.txt"
+rm -f "$results/results.json"
+# In the background: a signal ends a wait, but not a command in the foreground.
+{ "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results" "${options[@]}" | tee "$results/tables.txt"; } &
+status=0
+wait $! || status=$?
+if [ -n "$document" ] && [ -e "$results/results.json" ]; then
+	bench/document.php "$results/results.json"
+fi
+exit "$status"

@@ -1,0 +1,98 @@
+#!/usr/bin/env -S php -n
+<?php
+/* Writes docs/performance.md, and its plots, from docs/performance/results.json and the template performance.md.php. Every number
+ * and every verdict comes from the data.
+ *
+ *   document.php [RESULTS]     RESULTS: data of another run (build/bench/results.json), which take the place of the old ones
+ *   document.php --check       writes nothing, and fails when the files differ from what the data give
+ */
+declare(strict_types=1);
+
+chdir(dirname(__DIR__));
+error_reporting(E_ALL);
+set_error_handler(fn (int $code, string $message, string $file, int $line) => throw new ErrorException($message, 0, $code, $file, $line));
+foreach (['plan', 'figures', 'report', 'plot'] as $part) {
+    require_once __DIR__ . "/$part.php";
+}
+
+const DATA = 'docs/performance/results.json';
+
+/** What the template asks of the data. */
+final class Results
+{
+    /** @param array<string, mixed> $data as bench.php wrote them */
+    public function __construct(public readonly array $data)
+    {
+    }
+
+    /** The claims of that name, judged. @return list<array<string, mixed>> */
+    public function claims(string $claim): array
+    {
+        $claims = array_values(array_filter($this->data['claims'], fn ($result) => $result['claim'] === $claim));
+        return $claims ?: throw new ValueError("no claim is called \"$claim\"");
+    }
+
+    public function ratio(string $claim): ?float
+    {
+        return $this->claims($claim)[0]['measured'];
+    }
+
+    /** @return list<array<string, mixed>> */
+    public function with_verdict(string $verdict): array
+    {
+        return array_values(array_filter($this->data['claims'], fn ($result) => str_starts_with(verdict($result), $verdict)));
+    }
+
+    public function figure(string $way, int|string $processes, string $figure): ?float
+    {
+        $value = $this->data['medians'][$way][$processes][$figure] ?? null;
+        return $value === null ? null : (float) $value;
+    }
+
+    /** "uncontended, one Redis, to bare C" or the like, and with how many processes. */
+    public function name(array $result): string
+    {
+        return $result['claim'] . (is_int($result['processes']) ? ", $result[processes] processes" : '');
+    }
+}
+
+/** @param list<list<string>> $rows the first one is the heads */
+function markdown(array $rows): string
+{
+    array_splice($rows, 1, 0, [['---', ...array_fill(0, count($rows[0]) - 1, '---:')]]);
+    return implode("\n", array_map(fn ($row) => rtrim('| ' . implode(' | ', $row) . ' |'), $rows)) . "\n";
+}
+
+/** @return array<string, string> contents by path */
+function generate(): array
+{
+    $results = new Results(json_decode(file_get_contents(DATA), true, flags: JSON_THROW_ON_ERROR));
+    if ($results->data['overlaps'] > 0) {
+        throw new RuntimeException('two were under one lock at the same time: that is to be understood, not documented');
+    }
+    $plots = plots($results->data['medians']);
+    ob_start();
+    (static function (Results $results, array $plots): void {
+        require __DIR__ . '/performance.md.php';
+    })($results, $plots);
+    $files = ['docs/performance.md' => ob_get_clean()];
+    foreach ($plots as $name => $svg) {
+        $files["docs/performance/$name.svg"] = $svg;
+    }
+    return $files;
+}
+
+$option = $argv[1] ?? null;
+if ($option !== null && $option !== '--check') {
+    copy($option, DATA);
+}
+$stale = false;
+foreach (generate() as $file => $contents) {
+    if ($option !== '--check') {
+        file_put_contents($file, $contents);
+    } elseif (!is_file($file) || file_get_contents($file) !== $contents) {
+        fwrite(STDERR, "$file is not what " . DATA . " and bench/performance.md.php give: run bench/document.php\n");
+        $stale = true;
+    }
+}
+exit($stale ? 1 : 0);

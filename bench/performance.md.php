@@ -1,0 +1,163 @@
+<?php
+/* docs/performance.md without its numbers: document.php puts them in. What stands in one case only is asked of the data. */
+declare(strict_types=1);
+
+/** @var Results $results  @var array<string, string> $plots */
+$data = $results->data;
+$machine = $data['machine'];
+$full = $data['size'] === 'full';
+$ratio = fn (string $claim) => shown($results->ratio($claim));
+
+$pair = fn (string $way) => $results->figure($way, 'alone', 'pair_p50');
+$us = fn (string $way) => shown($pair($way));
+$of_phpredis = shown($pair('C: pair') && $pair('phpredis by hand') ? $pair('C: pair') / $pair('phpredis by hand') : null);
+
+$script = "The acquire is a Lua script, and so is the release. In one round trip it checks the queue, so that nobody overtakes who waits, and draws the
+    fencing token; a plain `SET NX PX` has neither. In bare C, on the same CPU, a lock and its release take {$us('C: pair')} µs with `SET NX PX`, and
+    {$us('C: direct')} µs with scripts for a queue and a token: so much of the difference is the server's work, whatever the client.
+    `DistributedLock` takes {$us('DistributedLock')} µs, which is {$ratio('uncontended, one Redis, to bare C with a queue')} × the latter.
+    What that buys shows where several processes want one lock (below). phpredis by hand takes {$us('phpredis by hand')} µs: bare C itself takes
+    {$of_phpredis} × that.";
+$shared_cores = "Client and servers share $machine[CPUs] CPUs here. To ask all servers at once takes less time than one after the other as far as they
+    work at the same time, which they do on machines of their own. Bare C that asks all at once takes {$us('C: quorum')} µs here, and
+    in turn {$us('C: in turn')} µs. `RedLock` ({$us('RedLock')} µs) has each server run a script besides, as above.";
+$queue = "The bare C program has a list for a queue, and takes everybody who listens for alive. dlock's scripts keep waiters in the order of their
+    tickets, pass over those that gave no sign of life, and keep their places when a message is lost.";
+$few = 'Among few processes the median wait is hardly more than a section, and one moment for which the machine does something else is as long. The
+    column "bare C" above has the same ratio of the C program.';
+/** Why a bar may be missed: by claim. */
+$reasons = [
+    'uncontended, one Redis, to bare C' => $script,
+    'uncontended, one Redis, to phpredis by hand' => $script,
+    'uncontended, one Redis, to Symfony Lock' => $script,
+    'uncontended, five Redis, to bare C' => $shared_cores,
+    'uncontended, five Redis, to bare C in turn' => $shared_cores,
+    'uncontended, five Redis, to the Redlock class' => $shared_cores,
+    'sections/s, to bare C direct' => $queue,
+    'hand-over p50, to bare C direct' => $queue,
+    'longest wait, to the median' => $few,
+];
+$missed = [];
+foreach ($results->with_verdict('missed') as $result) {
+    $reason = $reasons[$result['claim']] ?? null;
+    $known = $reason !== null && ($reason !== $few || $result['processes'] <= 20);
+    $missed[$known ? $reason : 'The reason is not known yet.'][] = "{$results->name($result)}: " . shown($result['measured'])
+        . ' where the bar is ' . ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($result['bar']);
+}
+$unknown = $results->with_verdict('not measured');
+// Those with most ways; the plots have them all.
+$ways_with = fn (int $processes) => count(together_rows($data['medians'], $processes));
+$numbers = measured_numbers($data['medians']);
+$most_ways = max([0, ...array_map($ways_with, $numbers)]);
+$numbers = array_filter($numbers, fn (int $processes) => $ways_with($processes) === $most_ways);
+$without = median(array_column($data['requests'], 'without'));
+?>
+# Performance
+
+Made by `scripts/bench.sh <?= $full ? '' : '--short ' ?>--document` on <?= $data['date'] ?>, in <?= $data['took'] ?> s; `bench/document.php` writes this text from
+[`performance/results.json`](performance/results.json). Do not edit it: edit `bench/performance.md.php`, or measure again.
+<?php if (!$full): ?>
+
+**This was a short run**, with few rounds: its figures are not to be relied on, and some ways and numbers of processes are missing.
+<?php endif ?>
+<?php if ($data['failures'] !== []): ?>
+
+These runs failed, and are missing below:
+
+<?php foreach ($data['failures'] as $failure): ?>
+- `<?= $failure ?>`
+<?php endforeach ?>
+<?php endif ?>
+
+| | |
+|---|---|
+<?php foreach ($machine as $what => $value): ?>
+| <?= $what ?> | <?= $value ?> |
+<?php endforeach ?>
+
+Times are this machine's. What is claimed are ratios of figures that were taken side by side, in the same round; the median of all
+rounds counts, and the column "rounds" has the least and the greatest of them. A bar is what must be reached, an aim what was hoped for.
+
+## Ratios
+
+<?= markdown(claim_rows($data['claims'])) ?>
+
+<?= count($results->with_verdict('met')) ?> met, <?= count($results->with_verdict('missed')) ?> missed, <?= count($unknown) ?> not measured.
+"Bare C" is `bench/limit.c`: hiredis or the ZooKeeper client, and nothing between. "Bare C direct" (`C: direct`) has a queue on the server, and
+hands the lock to the next waiter; the column "bare C" has what that program makes of the same ratio.
+
+## Where it loses
+
+<?php if ($missed === []): ?>
+No bar was missed in this run.
+<?php else: ?>
+<?php foreach ($missed as $reason => $claims): ?>
+<?php foreach ($claims as $claim): ?>
+- <?= $claim ?>
+
+<?php endforeach ?>
+
+<?= wordwrap(preg_replace('/\s+/', ' ', $reason), 130) ?>
+
+
+<?php endforeach ?>
+<?php endif ?>
+## Nobody else there
+
+Acquire and release by one process, one after the other; medians of the rounds, µs. The ways with one Redis server run with it on one CPU, so that
+it is not for the scheduler to decide whether a wake-up means to wake a sleeping CPU, which takes longer than the lock.
+
+<?= markdown(alone_rows($data['medians'])) ?>
+
+## Many processes under one lock
+
+Critical sections of 1 ms. A hand-over is counted from when the last holder begins to give the lock back until the next one has it, where that was
+already waiting. Libraries that poll have few of these, and their waits are either none or long: see p99 and the longest.
+
+<?php if (isset($plots['sections'])): ?>
+![Sections per second](performance/sections.svg)
+
+<?php endif ?>
+<?php if (isset($plots['handover'])): ?>
+![Hand-over](performance/handover.svg)
+
+<?php endif ?>
+<?php foreach ($numbers as $processes): ?>
+<?= $processes ?> processes; times in ms:
+
+<?= markdown(together_rows($data['medians'], $processes)) ?>
+
+<?php endforeach ?>
+## Waiting
+
+<?= $data['waiting']['processes'] ?> processes wait for <?= $data['waiting']['seconds'] ?> s. What they send meanwhile, and the holder with them: commands per process, second and server.
+
+<?= markdown(waiting_rows($data['waiting']['commands'])) ?>
+
+## A request to php-fpm
+
+What a request with a lock takes more than one without, which takes <?= shown($without) ?> µs; µs. "First" is a worker's first one with a lock, "later" are its
+second and all that follow. The next columns are what the Redis servers saw in such a request, all servers together: connections, `AUTH`, and
+scripts sent (`SCRIPT LOAD` or `EVAL`); for `ZkLock`, sessions. All servers want a password. "Memory" is what the worker has grown by since before its
+first lock, in KiB (PSS). Requests with and without a lock alternate in the same worker; each way has a new one in each round. Opcache is <?= strtok($machine['opcache'], ',') ?>. Client, worker
+and Redis servers share one CPU, so that all of their work counts: the times are for comparison, and `RedLock` gains nothing from asking at once there.
+
+<?= markdown(per_request_rows($data['requests'])) ?>
+
+"phpredis by hand" connects anew in each request, as do predis, Symfony Lock and the classes here; with `pconnect` phpredis keeps the connection.
+
+<?php foreach (['phpredis by hand, pconnect', 'phpredis by hand', 'Symfony Lock', 'SETNX class'] as $way): ?>
+<?php if (($data['requests']['DistributedLock']['later'] ?? 0) > 0 && ($data['requests'][$way]['later'] ?? 0) > 0): // in noise it may be otherwise ?>
+- What `DistributedLock` adds to a later request is <?= shown($data['requests']['DistributedLock']['later'] / $data['requests'][$way]['later']) ?> × what is added by: <?= $way ?>.
+<?php endif ?>
+<?php endforeach ?>
+
+## What is measured
+
+- `phpredis by hand`, `predis by hand`: `SET NX PX`, and a script by `EVALSHA` that deletes what is one's own; a pause of 5 to 15 ms between attempts.
+- `Symfony Lock`: its `RedisStore` over phpredis. `SETNX class`, `Redlock class`: as many applications carry them around (`bench/userland/`).
+- Ways that are compared take turns, round after round, in one order and then in the other; a first round, and a few sections in each process, are not counted.
+- All on one machine, through the loopback interface: over a network the round trips decide, of which `DistributedLock` has one to take and one to release.
+<?php if (!isset($machine['predis'])): ?>
+- predis is not among this system's packages, and was left out.
+<?php endif ?>
