@@ -92,13 +92,13 @@ run_threads() {
 
 # ---- .phpt tests --------------------------------------------------------------------------------------------------------
 
-# The given tests, or all; those that use ZooKeeper with "zookeeper", the others without. Paths have no blanks.
+# The given tests, or all; those that use ZooKeeper or fork with "threads", the others without. Paths have no blanks.
 phpt_files() {
 	local kind=$1 option=-L
 	shift
-	[ "$kind" != zookeeper ] || option=-l
+	[ "$kind" != threads ] || option=-l
 	[ $# -gt 0 ] || set -- tests
-	find "$@" -name '*.phpt' | sort -u | xargs -r grep "$option" -E 'ZkLock|zk\.inc|DLOCK_TEST_ZK' || true
+	find "$@" -name '*.phpt' | sort -u | xargs -r grep "$option" -E 'ZkLock|zk\.inc|DLOCK_TEST_ZK|fork' || true
 }
 
 # USE_TRACKED_ALLOC: each block by itself as in the first round, but what a fatal error leaves is freed at the request's end.
@@ -121,13 +121,13 @@ phpt_round() {
 	fi
 }
 
-# A forked child leaves its parent's ZooKeeper sessions alone, so it cannot free them, and the leak checker says besides that
-# it could not stop their threads, which a child does not have. Those leaks are for the rounds of threads to find.
+# A forked child leaves its parent's ZooKeeper sessions alone, so it cannot free them; and the leak checker says that it could not
+# stop their threads, or the one that renews leases, which a child does not have. Those leaks are for the rounds of threads to find.
 run_phpt() {
 	# shellcheck disable=SC2046 # several paths
-	phpt_round ".phpt tests without ZooKeeper, with the leak checker" 1 $(phpt_files others "$@")
+	phpt_round ".phpt tests without ZooKeeper and children, with the leak checker" 1 $(phpt_files others "$@")
 	# shellcheck disable=SC2046
-	phpt_round ".phpt tests with ZooKeeper" 0 $(phpt_files zookeeper "$@")
+	phpt_round ".phpt tests with ZooKeeper or children" 0 $(phpt_files threads "$@")
 }
 
 main() {
