@@ -41,7 +41,11 @@ $missed = [];
 foreach ($results->with_verdict('missed') as $result) {
     $reason = $reasons[$result['claim']] ?? null;
     $known = $reason !== null && ($reason !== $few || $result['processes'] <= 20);
-    $missed[$known ? $reason : 'The reason is not known yet.'][] = "{$results->name($result)}: " . shown($result['measured'])
+    $missed[match (true) {
+        $known => $reason,
+        $result['low'] < $result['bar'] && $result['bar'] < $result['high'] => 'Some rounds met the bar and others did not: within what this machine varies by.',
+        default => 'The reason is not known yet.',
+    }][] = "{$results->name($result)}: " . shown($result['measured'])
         . ' where the bar is ' . ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($result['bar']);
 }
 $unknown = $results->with_verdict('not measured');
