@@ -125,8 +125,9 @@ static int children(const char *name)
 	char path[256];
 
 	snprintf(path, sizeof path, "%s/%s", root, name);
-	if (zoo_get_children(observer, path, 0, &names) != ZOK) {
-		return -1;
+	int rc = zoo_get_children(observer, path, 0, &names);
+	if (rc != ZOK) {
+		return rc == ZNONODE ? 0 : -1; /* the server removes an empty container, which may be at once */
 	}
 	int number = names.count;
 	deallocate_String_vector(&names);
