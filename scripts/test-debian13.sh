@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source-path=SCRIPTDIR
 . scripts/chroot.inc.sh
 
-readonly release=trixie checkout=/srv/dlock # the latter inside of the chroot
+readonly codename=trixie checkout=/srv/dlock # the latter inside of the chroot
 root=$(realpath -m "${DLOCK_DEBIAN13_ROOT:-build/debian13}")
 logs=$PWD/build/last-logs-debian13
 
@@ -31,9 +31,9 @@ main() {
 	flock 8 # one at a time
 	if [ ! -e "$root/etc/debian_version" ]; then
 		[ -z "${DLOCK_DEBIAN13_ROOT-}" ] || die "no chroot in $root"
-		make_chroot "$release" "$root"
+		make_chroot "$codename" "$root"
 	fi
-	grep -qx "VERSION_CODENAME=$release" "$root/etc/os-release" || die "$root is no Debian $release"
+	grep -qx "VERSION_CODENAME=$codename" "$root/etc/os-release" || die "$root is no Debian $release"
 	prepare_network "$root"
 	copy_checkout "$root$checkout"
 	# Other PHPs and modules that the caller may have named are not there.
