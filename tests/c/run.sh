@@ -49,7 +49,8 @@ objects() {
 }
 
 sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/*.c | grep -v /zookeeper.c; }
-helpers() { ls "$here"/*.c | grep -v '_test\.c$'; }
+helpers() { ls "$here"/*.c | grep -v '_test\.c$\|/zk_'; }
+zk_helpers() { ls "$here"/{zk_client,zk_proxy,helpers,thread_sanitizer}.c; }
 # With TLS where the extension has it.
 tls_flags='' tls_libs=''
 if pkg-config --exists hiredis_ssl openssl; then
@@ -79,7 +80,7 @@ makefile() {
 	echo "$build/%.o: %.c ; \$(CC) \$(CFLAGS) -DTHREADED= -MMD -c \$< -o \$@"
 	for name in "${tests[@]}"; do
 		case $name in
-			zk_*) echo "$build/$name: $(objects "$here/$name.c" "$here/thread_sanitizer.c" $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
+			zk_*) echo "$build/$name: $(objects "$here/$name.c" $(zk_helpers) $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
 	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt \$(LIBS) -o \$@" ;;
 			# AddressSanitizer's allocator does not survive a fork in the middle of another thread's allocation.
 			*_process_test) echo "$build/$name: $here/$name.c $(helpers | tr '\n' ' ') $(sources | tr '\n' ' ')
@@ -130,10 +131,11 @@ report() {
 declare -A pids=() started=()
 start() {
 	local name=$1 arguments=()
-	if [ "$name" = zk_engine_test ]; then
-		[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; return; }
-		arguments=("$DLOCK_TEST_ZK")
-	fi
+	case $name in
+		zk_engine_test | zk_faults_test)
+			[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; return; }
+			arguments=("$DLOCK_TEST_ZK") ;;
+	esac
 	[ -z "$word" ] || arguments+=("$word")
 	timeout -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$build/$name.out" 2>&1 &
 	pids[$name]=$!

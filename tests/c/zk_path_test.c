@@ -6,14 +6,7 @@
 
 #include "../../src/zk/options.h"
 #include "../../src/zk/path.h"
-
-static int count, failures;
-
-static void check(bool good, const char *name)
-{
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", ++count, name);
-}
+#include "tap.h"
 
 static bool parent_is(const char *root, const char *resource, size_t len, const char *expected)
 {
@@ -185,6 +178,5 @@ int main(void)
 	sequences();
 	places();
 	options();
-	printf("1..%d\n", count);
-	return failures != 0;
+	return tap_end();
 }

@@ -1,0 +1,203 @@
+/* Requests that the single-server engine sends again, since their answers were lost, and answers and grants that come late:
+ * none may be taken for the reply to a later sending. Prints TAP.
+ * redis_repeats_test [word in the names of the tests to run] */
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "redis_client.h"
+#include "relay.h"
+#include "tap.h"
+
+static test_server server;
+
+/* Starts a relay before the server; a DSN that leads there. */
+static const char *between(relay *relay, const char *options)
+{
+	static char dsn[64];
+
+	relay_start(relay, server.port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d%s", relay->port, options);
+	return dsn;
+}
+
+/* The number of the last request of the only waiter; 0 when nobody waits. */
+static long long last_request(const char *resource)
+{
+	return server_integer(&server, "EVAL %s 1 dlock:waiters:{" PREFIX "%s}",
+		"return tonumber(string.match(redis.call('HVALS', KEYS[1])[1] or '', '^%S+ %S+ (%S+)') or 0)", resource);
+}
+
+/* Tells it that the lock was granted to it in reply to that request. False: it does not hear it. */
+static bool tell_grant(const char *resource, long long number, int fencing_token)
+{
+	return server_integer(&server, "EVAL %s 1 dlock:waiters:{" PREFIX "%s} %lld %d",
+		"local waiter = redis.call('HGETALL', KEYS[1]) "
+		"return waiter[2] and redis.call('PUBLISH', string.match(waiter[2], '(%S+)$'), table.concat({waiter[1], ARGV[1], ARGV[2]}, ' '))",
+		resource, number, fencing_token) == 1;
+}
+
+/* A grant that is read late may have run out; one that names an earlier request is not taken up, whenever it comes. */
+static void test_old_grant(void)
+{
+	enum { OLD = 111, NEW = 222 };
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "granted", 60000);
+	long long first, second;
+
+	acquire(&c, claim, 0);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_of(&server, READ_TIMEOUT);
+		dlock_claim *waiter = claim_on(&own, "granted", 60000);
+		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token == NEW ? 0 : 1);
+	}
+	while ((first = last_request("granted")) == 0 && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	check(tell_grant("granted", first - 1, OLD), "a waiter hears of an old grant");
+	while ((second = last_request("granted")) == first && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	check(second > first, "which it does not take up: it asks again (%lld, %lld)", first, second);
+	do {
+		tell_grant("granted", last_request("granted"), NEW);
+		sleep_ms(1);
+	} while (!has_ended(pid));
+	check(exit_of(pid) == 0, "but one in reply to its last");
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
+static bool has_swallowed(void *context)
+{
+	return atomic_load(&((relay *) context)->swallowed) > 0;
+}
+
+/* A request whose answer is lost is sent again, with its number. A grant that names it may be a reply to the first of the two. */
+static void test_grant_before_repeat(void)
+{
+	enum { OLD = 111, LAPSED = 3200 /* ms: more than DLOCK_GRANT_TTL */ };
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "repeated", 60000);
+	relay relay;
+	int status;
+
+	acquire(&c, claim, 0);
+	const char *dsn = between(&relay, "?read_timeout=20");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		dlock_claim *waiter = claim_on(&own, "repeated", 60000);
+		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token != OLD ? 0 : 1);
+	}
+	while (last_request("repeated") == 0 && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	atomic_store(&relay.swallow, dlock_script_acquire.sha1);
+	check(eventually(has_swallowed, &relay), "the answer to a waiter is lost");
+	kill(pid, SIGSTOP);
+	waitpid(pid, &status, WUNTRACED);
+	long long number = last_request("repeated");
+	check(tell_grant("repeated", number, OLD), "a grant follows it, which the waiter does not see");
+	sleep_ms(LAPSED);
+	atomic_store(&relay.swallowed, 0);
+	kill(pid, SIGCONT);
+	while (last_request("repeated") == number && !has_ended(pid)) {
+		sleep_ms(1);
+	}
+	check(last_request("repeated") > number, "until it has lapsed and the request is sent again: it is not taken up");
+	check(let_go(&c, claim) && exit_of(pid) == 0, "but what comes later is");
+	relay_end(&relay);
+	client_free(&c);
+}
+
+/* A shorter lease time that was set without an answer counts from the first of two sendings, too. */
+static void test_extension_before_repeat(void)
+{
+	enum { SHORTER = 3000, BETWEEN = 300 /* ms */ };
+	relay relay;
+	const char *dsn = between(&relay, "?read_timeout=1");
+
+	atomic_store(&relay.swallow, dlock_script_extend.sha1);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		dlock_claim *claim = claim_on(&own, "shortened", 60000);
+		if (acquire(&own, claim, 0) != DLOCK_OK) {
+			_exit(2);
+		}
+		dlock_nanos start = dlock_now();
+		dlock_status status = extend(&own, claim, SHORTER);
+		_exit(status == DLOCK_CONNECTION && left_ms(claim) <= SHORTER - (dlock_now() - start) / DLOCK_MS + 1 ? 0 : 1);
+	}
+	check(eventually(has_swallowed, &relay), "the answer to an extension is lost");
+	server_freeze(&server);
+	sleep_ms(BETWEEN);
+	atomic_store(&relay.swallowed, 0);
+	check(exit_of(pid) == 0, "a holder believes in no more than the shorter time since it first asked");
+	server_thaw(&server);
+	relay_end(&relay);
+}
+
+/* The second sending of a release finds that the first has done it. */
+static void test_release_repeated(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	relay relay;
+
+	check(warm(&c), "the server knows the scripts");
+	const char *dsn = between(&relay, "");
+	atomic_store(&relay.swallow, dlock_script_release.sha1);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		dlock_claim *claim = claim_on(&own, "released", 60000);
+		if (acquire(&own, claim, 0) != DLOCK_OK) {
+			_exit(2);
+		}
+		_exit(release(&own, claim) != DLOCK_OK || look(claim) != DLOCK_CLAIM_RELEASED);
+	}
+	check(eventually(has_swallowed, &relay), "the answer to a release is lost");
+	check(has_nobody(&server, "released"), "which it was");
+	atomic_store(&relay.swallowed, 0);
+	check(exit_of(pid) == 0, "and its holder hears so, when it has asked again");
+	relay_end(&relay);
+	client_free(&c);
+}
+
+/* But nothing has, where the connection had ended before. */
+static void test_release_after_restart(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "restarted", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	server_kill(&server);
+	server_restart(&server);
+	check(release(&c, claim) == DLOCK_LOST, "a server that came back empty has lost it");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void reset(void)
+{
+	server_reset(&server);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "old grant", test_old_grant }, { "grant before repeat", test_grant_before_repeat },
+		{ "extension before repeat", test_extension_before_repeat }, { "release repeated", test_release_repeated },
+		{ "release after restart", test_release_after_restart },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	server_start(&server, NULL);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	return tap_end();
+}

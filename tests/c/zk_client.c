@@ -1,0 +1,154 @@
+#include "zk_client.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "tap.h"
+
+const char *zk_hosts;
+int zk_port;
+char zk_root[64];
+zhandle_t *zk_observer;
+dlock_nanos zk_session_timeout = DLOCK_SECOND;
+
+#if defined(__SANITIZE_ADDRESS__)
+/* In a child of fork() the buffers of the library's threads have no owner any more. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libzookeeper_mt";
+}
+#endif
+
+static void ignore_log(const char *message)
+{
+	(void) message;
+}
+
+void zk_observe(void)
+{
+	zk_observer = zookeeper_init2(zk_hosts, NULL, 4000, NULL, NULL, 0, ignore_log);
+}
+
+void zk_unobserve(void)
+{
+	zookeeper_close(zk_observer);
+	zk_observer = NULL;
+}
+
+void zk_begin(int argc, char **argv)
+{
+	if (argc < 2 || strncmp(argv[1], "127.0.0.1:", 10) != 0) {
+		fprintf(stderr, "usage: %s 127.0.0.1:PORT [test]\n", argv[0]);
+		exit(2);
+	}
+	zk_hosts = argv[1];
+	zk_port = atoi(argv[1] + 10);
+	snprintf(zk_root, sizeof zk_root, "/dlock-test-%d", (int) getpid());
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	zk_observe();
+}
+
+void zk_reset(void)
+{
+	zk_unobserve();
+	zk_observe();
+}
+
+void zk_end(void)
+{
+	zk_unobserve();
+}
+
+client client_at(const char *hosts, const char *under, const char *auth)
+{
+	dlock_zk_options options = { hosts, under, zk_session_timeout, auth };
+	client c = { dlock_zk_pool_new(), NULL, { "" } };
+
+	c.engine = dlock_zookeeper_new(c.pool, &options);
+	return c;
+}
+
+client client_new(void)
+{
+	return client_at(zk_hosts, zk_root, NULL);
+}
+
+void client_free(client *c)
+{
+	dlock_engine_release(c->engine);
+	dlock_zk_pool_free(c->pool);
+}
+
+dlock_claim *claim_on(client *c, const char *name)
+{
+	return dlock_claim_new(c->engine, name, strlen(name), 0, NULL, &c->error);
+}
+
+dlock_status acquire(client *c, dlock_claim *claim, int ms)
+{
+	dlock_wait wait = { .deadline = ms < 0 ? DLOCK_FOREVER : dlock_now() + ms * DLOCK_MS };
+	dlock_status status = dlock_claim_acquire(claim, &wait, &c->error);
+
+	if (status == DLOCK_CONNECTION || status == DLOCK_FAILED) {
+		note("%s", c->error.message);
+	}
+	return status;
+}
+
+dlock_status release(client *c, dlock_claim *claim)
+{
+	dlock_status status = dlock_claim_release(claim, &c->error);
+
+	dlock_claim_free(claim);
+	return status;
+}
+
+dlock_claim_state look(dlock_claim *claim)
+{
+	dlock_nanos remaining;
+
+	return dlock_claim_look(claim, &remaining);
+}
+
+int children(const char *name)
+{
+	struct String_vector names;
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", zk_root, name);
+	if (zoo_get_children(zk_observer, path, 0, &names) != ZOK) {
+		return -1;
+	}
+	int number = names.count;
+	deallocate_String_vector(&names);
+	return number;
+}
+
+bool settles_at(const char *name, int number)
+{
+	int now = children(name);
+
+	for (int i = 0; i < 1000 && now != number && !(number == 0 && now == -1); i++) {
+		sleep_ms(10);
+		now = children(name);
+	}
+	return now == number || (number == 0 && now == -1);
+}
+
+bool becomes(dlock_claim *claim, dlock_claim_state state)
+{
+	for (int i = 0; i < 1000 && look(claim) != state; i++) {
+		sleep_ms(10);
+	}
+	return look(claim) == state;
+}
+
+pid_t fork_calmly(void)
+{
+	sleep_ms(50);
+	return fork_child();
+}

@@ -1,0 +1,287 @@
+/* The ZooKeeper engine against a real server, over connections that fail and with processes that stand still: zk_faults_test HOST:PORT [word in the names of the tests to run].
+ * Prints TAP. Best with a short tick (200 ms). */
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "tap.h"
+#include "zk_client.h"
+#include "zk_proxy.h"
+
+static void proxied(proxy *p, client *c)
+{
+	static char hosts[32];
+
+	proxy_start(p, zk_port);
+	snprintf(hosts, sizeof hosts, "127.0.0.1:%d", p->port);
+	*c = client_at(hosts, zk_root, NULL);
+}
+
+static void test_lost_replies(void)
+{
+	proxy p;
+	client c;
+
+	proxied(&p, &c);
+	dlock_claim *claim = claim_on(&c, "lost");
+	check(acquire(&c, claim, -1) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "warm");
+	p.op = OP_CREATE2;
+	for (int i = 0; i < 2; i++) {
+		proxy_mode mode = i ? PROXY_LOSE : PROXY_LOSE_REPLY;
+		claim = claim_on(&c, "lost");
+		char token[sizeof claim->token];
+		memcpy(token, claim->token, sizeof token);
+		p.mode = mode;
+		check(acquire(&c, claim, 5000) == DLOCK_OK, "acquired though the %s was lost", i ? "create" : "reply");
+		check(p.cuts == i + 1 && p.mode == PROXY_PASS, "the connection was cut indeed (%d)", p.cuts);
+		check(children("lost") == 1, "one node");
+		check(i || strcmp(token, claim->token) == 0, "the node was found by its guid");
+		check(dlock_claim_check(claim, &c.error) == DLOCK_OK, "and is ours");
+		check(release(&c, claim) == DLOCK_OK && children("lost") == 0, "released");
+	}
+	claim = claim_on(&c, "lost");
+	acquire(&c, claim, -1);
+	p.op = OP_DELETE;
+	p.mode = PROXY_LOSE_REPLY;
+	check(release(&c, claim) == DLOCK_OK, "released though the reply was lost");
+	claim = claim_on(&c, "lost");
+	acquire(&c, claim, -1);
+	p.mode = PROXY_LOSE;
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	check(p.mode == PROXY_PASS && children("lost") == 0, "abandoned, deleted in the background though the delete was lost");
+	/* The creation executed, its reply lost, and the waiter gone before it could find out. */
+	claim = claim_on(&c, "lost");
+	dlock_wait wait = { .deadline = dlock_now() + 5 * DLOCK_SECOND, .interrupted = interrupted };
+	p.op = OP_CREATE2;
+	p.mode = PROXY_LOSE_REPLY;
+	interrupt_now();
+	check(dlock_claim_acquire(claim, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted at once");
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	interrupt_clear();
+	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	check(p.mode == PROXY_PASS && children("lost") == 0, "no node is left of it (%d, %d)", p.mode, children("lost"));
+	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all in one session");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+/* The name of the created node is not what was asked for, or its number is none. */
+static void test_odd_answers(void)
+{
+	static const struct {
+		const char *word;
+		size_t behind;
+		unsigned char byte;
+		const char *text;
+	} answers[] = {
+		{ "/dlock-test-", 0, '\0', "no path" }, { "/dlock-test-", 1, '\0', "a shorter path" }, { "/dlock-test-", 1, 'x', "another parent" },
+		{ "/_c_", 0, 'x', "no node below it" }, { "/_c_", 1, '\0', "a node without a name" }, { "/_c_", 4, 'x', "another guid" },
+		{ "-lock-", 15, 'x', "no number" }, { "-lock-", 6, '\0', "a number that is missing" }, { "-lock-", 16, 0x80, "a negative czxid" },
+	};
+	proxy p;
+	client c;
+
+	proxied(&p, &c);
+	dlock_claim *claim = claim_on(&c, "warm");
+	check(acquire(&c, claim, -1) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "warm");
+	/* No container, which the server may remove: then the answer to its making would be the one that is altered. */
+	char parent[256];
+	snprintf(parent, sizeof parent, "%s/odd", zk_root);
+	check(zoo_create(zk_observer, parent, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK, "a parent that stays");
+	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+		p.word = answers[i].word;
+		p.behind = answers[i].behind;
+		p.byte = answers[i].byte;
+		p.mode = PROXY_ALTER;
+		claim = claim_on(&c, "odd");
+		check(acquire(&c, claim, 2000) == DLOCK_CONNECTION && strstr(c.error.message, "unexpected form"), "%s: %s", answers[i].text,
+			c.error.message);
+		check(p.mode == PROXY_PASS && look(claim) != DLOCK_CLAIM_HELD, "the answer was altered indeed, and is none");
+		dlock_claim_free(claim);
+		check(settles_at("odd", 0), "the node is found by its guid, and deleted");
+	}
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+static void test_expiry(void)
+{
+	proxy p;
+	client c, other = client_new();
+
+	proxied(&p, &c);
+	dlock_claim *held = claim_on(&c, "expiry"), *waiter = claim_on(&other, "expiry"), *again = claim_on(&c, "expiry");
+	check(acquire(&c, held, -1) == DLOCK_OK, "held");
+	p.mode = PROXY_CUT;
+	check(becomes(held, DLOCK_CLAIM_UNCERTAIN), "disconnected: uncertain");
+	p.mode = PROXY_PASS;
+	check(becomes(held, DLOCK_CLAIM_HELD), "reconnected: held");
+	p.mode = PROXY_HOLD;
+	check(becomes(held, DLOCK_CLAIM_LOST), "nothing heard: lost");
+	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT, "the server still knew it: never optimistic");
+	check(acquire(&other, waiter, 10000) == DLOCK_OK, "the next one got it on expiry");
+	check(look(held) == DLOCK_CLAIM_LOST, "still lost");
+	p.mode = PROXY_PASS;
+	check(release(&c, held) == DLOCK_LOST, "release says lost");
+	check(children("expiry") == 1, "and takes nobody else's node");
+	check(acquire(&c, again, 0) == DLOCK_TIMEOUT, "the pool opens another session");
+	check(dlock_zk_pool_sessions_opened(c.pool) == 2, "one more");
+	check(release(&other, waiter) == DLOCK_OK, "released");
+	check(acquire(&c, again, 5000) == DLOCK_OK && children("expiry") == 1, "and locks in it, without orphans");
+	check(release(&c, again) == DLOCK_OK, "released");
+	client_free(&c);
+	client_free(&other);
+	proxy_stop(&p);
+}
+
+static void test_silence_in_line(void)
+{
+	proxy p;
+	client c, other = client_new();
+
+	proxied(&p, &c);
+	dlock_claim *held = claim_on(&other, "silence"), *waiter = claim_on(&c, "silence");
+	dlock_claim *warm = claim_on(&c, "warm");
+	acquire(&other, held, -1);
+	check(acquire(&c, warm, -1) == DLOCK_OK && release(&c, warm) == DLOCK_OK, "warm");
+	p.mode = PROXY_HOLD;
+	dlock_nanos start = dlock_now();
+	dlock_status status = acquire(&c, waiter, 100);
+	check((status == DLOCK_CONNECTION || status == DLOCK_TIMEOUT) && dlock_now() - start < 4 * zk_session_timeout,
+		"a server that hangs is given up");
+	p.mode = PROXY_PASS;
+	check(settles_at("silence", 1), "and nothing is left");
+	start = dlock_now();
+	int before = p.requests;
+	check(acquire(&c, waiter, 3000) == DLOCK_TIMEOUT, "waits in line");
+	check(p.requests - before < 30, "quietly (%d requests in 3 s, at 1 s of session timeout)", p.requests - before);
+	release(&other, held);
+	dlock_claim_free(waiter);
+	client_free(&c);
+	client_free(&other);
+	proxy_stop(&p);
+}
+
+static void test_stopped(void)
+{
+	int line[2], order[2];
+	char state = 0, go = 'g';
+
+	check(pipe(line) == 0 && pipe(order) == 0, "pipes");
+	pid_t pid = fork_calmly();
+	if (pid == 0) {
+		client c = client_new();
+		dlock_claim *claim = claim_on(&c, "stopped");
+		char is = (char) ('0' + acquire(&c, claim, -1));
+		if (write(line[1], &is, 1) != 1 || read(order[0], &is, 1) != 1) {
+			_exit(1);
+		}
+		is = (char) ('0' + look(claim)); /* the very first thing after the stop */
+		_exit(write(line[1], &is, 1) != 1);
+	}
+	check(read(line[0], &state, 1) == 1 && state == '0' + DLOCK_OK, "a child holds the lock");
+	kill(pid, SIGSTOP);
+	check(settles_at("stopped", 0), "stopped until its session expired");
+	check(write(order[1], &go, 1) == 1, "asked");
+	kill(pid, SIGCONT);
+	check(read(line[0], &state, 1) == 1 && state == '0' + DLOCK_CLAIM_LOST, "it knows at its first look");
+	check(exit_of(pid) == 0, "ended well");
+	close(line[0]), close(line[1]), close(order[0]), close(order[1]);
+}
+
+/* The process is busy, but its session must be kept alive meanwhile. Machines that are busy themselves stand still for most
+ * of a second: a session of one second would be lost rightly. */
+static void test_busy(void)
+{
+	dlock_nanos usual = zk_session_timeout;
+	zk_session_timeout = 4 * DLOCK_SECOND;
+	client c = client_new();
+	dlock_claim *claim = claim_on(&c, "busy");
+	int other = 0;
+
+	acquire(&c, claim, -1);
+	for (dlock_nanos end = dlock_now() + 3 * zk_session_timeout; dlock_now() < end;) {
+		other += look(claim) != DLOCK_CLAIM_HELD;
+	}
+	check(other == 0, "held through a busy loop of three session timeouts");
+	check(release(&c, claim) == DLOCK_OK, "released");
+	client_free(&c);
+	zk_session_timeout = usual;
+}
+
+static void test_no_server(void)
+{
+	proxy p;
+	client c;
+	char hosts[32];
+	int port, fd = proxy_listen(&port);
+	bool locked;
+
+	close(fd);
+	snprintf(hosts, sizeof hosts, "127.0.0.1:%d", port);
+	client none = client_at(hosts, zk_root, "digest:u:secret");
+	dlock_claim *claim = claim_on(&none, "none");
+	dlock_nanos start = dlock_now();
+	check(acquire(&none, claim, 0) == DLOCK_CONNECTION && strstr(none.error.message, "refused")
+		&& strstr(none.error.message, hosts) && !strstr(none.error.message, "secret"), "nobody listens");
+	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
+	check(none.engine->ops->locked(none.engine, "none", 4, &locked, &none.error) == DLOCK_CONNECTION, "locked() says so too");
+	dlock_claim_free(claim);
+	client_free(&none);
+	proxied(&p, &c);
+	p.mode = PROXY_CUT;
+	claim = claim_on(&c, "none");
+	check(acquire(&c, claim, -1) == DLOCK_CONNECTION && strstr(c.error.message, "maxClientCnxns"), "closed at once: hint");
+	p.mode = PROXY_PASS;
+	check(acquire(&c, claim, -1) == DLOCK_OK && dlock_zk_pool_sessions_opened(c.pool) == 1, "comes back by itself");
+	check(release(&c, claim) == DLOCK_OK, "released");
+	client_free(&c);
+	proxy_stop(&p);
+	client lost = client_at("no.such.host.invalid:2181", zk_root, NULL);
+	claim = claim_on(&lost, "none");
+	check(acquire(&lost, claim, 0) == DLOCK_CONNECTION && strstr(lost.error.message, "no.such.host"), "no such host");
+	dlock_claim_free(claim);
+	client_free(&lost);
+}
+
+static void test_flapping(void)
+{
+	proxy p;
+	client c;
+	int bad = 0;
+
+	proxied(&p, &c);
+	for (int i = 0; i < 40; i++) {
+		dlock_claim *claim = claim_on(&c, "flapping");
+		p.op = i % 2 ? OP_CREATE2 : OP_DELETE;
+		p.mode = i % 3 ? PROXY_LOSE_REPLY : PROXY_LOSE;
+		dlock_status status = acquire(&c, claim, i % 5 ? 5000 : 0);
+		bad += status != DLOCK_OK || release(&c, claim) != DLOCK_OK;
+		if (status != DLOCK_OK) {
+			dlock_claim_free(claim);
+		}
+	}
+	check(bad == 0, "a connection that breaks in every section (%d)", bad);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	check(settles_at("flapping", 0), "no node is left");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "lost replies", test_lost_replies }, { "odd answers", test_odd_answers }, { "expiry", test_expiry },
+		{ "silence in line", test_silence_in_line }, { "stopped", test_stopped }, { "busy", test_busy },
+		{ "no server", test_no_server }, { "flapping", test_flapping },
+	};
+
+	zk_begin(argc, argv);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 2 ? argv[2] : NULL, zk_reset);
+	zk_end();
+	return tap_end();
+}

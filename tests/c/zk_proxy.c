@@ -1,0 +1,175 @@
+#include "zk_proxy.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int proxy_listen(int *port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (bind(fd, (struct sockaddr *) &address, len) < 0 || listen(fd, 16) < 0
+		|| getsockname(fd, (struct sockaddr *) &address, &len) < 0) {
+		perror("proxy");
+		exit(2);
+	}
+	*port = ntohs(address.sin_port);
+	return fd;
+}
+
+static void proxy_close(proxy *p, int pair)
+{
+	close(p->fds[pair][0]);
+	close(p->fds[pair][1]);
+	p->fds[pair][0] = p->fds[pair][1] = -1;
+	p->cuts++;
+}
+
+static void proxy_accept(proxy *p)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons((uint16_t) p->upstream) };
+	int fd = accept(p->listener, NULL, NULL), server;
+
+	for (int i = 0; i < PROXY_PAIRS && p->mode != PROXY_CUT; i++) {
+		if (p->fds[i][0] < 0) {
+			server = socket(AF_INET, SOCK_STREAM, 0);
+			if (connect(server, (struct sockaddr *) &address, sizeof address) < 0) {
+				close(server);
+				break;
+			}
+			p->parsers[i] = (proxy_parser) { .at = 0 };
+			p->fds[i][0] = fd;
+			p->fds[i][1] = server;
+			return;
+		}
+	}
+	close(fd);
+}
+
+/* Follows the stream of requests, which arrives in pieces. Is there the head of one of type `op` in this piece? */
+static bool proxy_has(proxy *p, int pair, const unsigned char *data, ssize_t len, int op)
+{
+	proxy_parser *parser = &p->parsers[pair];
+	bool found = false;
+
+	for (ssize_t i = 0; i < len; i++) {
+		if (parser->at < 12) {
+			parser->head[parser->at] = data[i];
+		}
+		parser->at++;
+		if (parser->at >= 4) {
+			uint32_t size, type;
+			memcpy(&size, parser->head, 4);
+			memcpy(&type, parser->head + 8, 4);
+			if (parser->at == 12) {
+				found = found || (parser->greeted && (int) ntohl(type) == op);
+				p->requests++;
+			}
+			if (parser->at == 4 + ntohl(size)) {
+				parser->at = 0;
+				parser->greeted = true;
+			}
+		}
+	}
+	return found;
+}
+
+static void proxy_move(proxy *p, int pair, int side)
+{
+	unsigned char data[65536];
+	ssize_t len = read(p->fds[pair][side], data, sizeof data);
+
+	if (len <= 0) {
+		proxy_close(p, pair);
+		return;
+	}
+	bool hit = side == 0 && proxy_has(p, pair, data, len, p->op);
+	if (hit && p->mode == PROXY_LOSE) {
+		proxy_close(p, pair);
+		p->mode = PROXY_PASS;
+		return;
+	}
+	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word)) : NULL;
+	if (word && word + p->behind < data + len) {
+		word[p->behind] = p->byte;
+		p->mode = PROXY_PASS;
+	}
+	if (write(p->fds[pair][!side], data, (size_t) len) != len) {
+		proxy_close(p, pair);
+		return;
+	}
+	if (hit && p->mode == PROXY_LOSE_REPLY) {
+		struct pollfd reply = { .fd = p->fds[pair][1], .events = POLLIN };
+		poll(&reply, 1, 2000);
+		usleep(50000); /* what came first may have been the answer to an earlier request */
+		proxy_close(p, pair);
+		p->mode = PROXY_PASS;
+	}
+}
+
+static void *proxy_run(void *context)
+{
+	proxy *p = context;
+
+	while (!p->stop) {
+		struct pollfd fds[1 + 2 * PROXY_PAIRS];
+		bool hold = p->mode == PROXY_HOLD;
+		fds[0] = (struct pollfd) { .fd = hold ? -1 : p->listener, .events = POLLIN };
+		for (int i = 0; i < 2 * PROXY_PAIRS; i++) {
+			if (p->mode == PROXY_CUT && p->fds[i / 2][0] >= 0) {
+				proxy_close(p, i / 2);
+			}
+			fds[1 + i] = (struct pollfd) { .fd = hold ? -1 : p->fds[i / 2][i % 2], .events = POLLIN };
+		}
+		if (poll(fds, 1 + 2 * PROXY_PAIRS, 5) <= 0 || p->mode == PROXY_HOLD || p->mode == PROXY_CUT) {
+			if (p->mode == PROXY_CUT && fds[0].revents) {
+				proxy_accept(p);
+			}
+			continue;
+		}
+		for (int i = 0; i < 2 * PROXY_PAIRS; i++) {
+			if (fds[1 + i].revents && p->fds[i / 2][i % 2] == fds[1 + i].fd) {
+				proxy_move(p, i / 2, i % 2);
+			}
+		}
+		if (fds[0].revents) {
+			proxy_accept(p);
+		}
+	}
+	return NULL;
+}
+
+void proxy_start(proxy *p, int upstream)
+{
+	sigset_t all, before;
+
+	memset(p, 0, sizeof *p);
+	memset(p->fds, 0xff, sizeof p->fds);
+	p->upstream = upstream;
+	p->listener = proxy_listen(&p->port);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_create(&p->thread, NULL, proxy_run, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void proxy_stop(proxy *p)
+{
+	p->stop = true;
+	pthread_join(p->thread, NULL);
+	for (int i = 0; i < PROXY_PAIRS; i++) {
+		if (p->fds[i][0] >= 0) {
+			proxy_close(p, i);
+		}
+	}
+	close(p->listener);
+}
