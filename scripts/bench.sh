@@ -10,18 +10,8 @@
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
+. scripts/php.inc.sh
 run=$PWD/build/bench.$$ results=$PWD/build/bench
-
-# Shared modules that are needed, where this PHP has them not built in. php.ini is ignored: what it loads would be measured too.
-module_options() {
-	local name builtin
-	builtin=$("$php" -n -m)
-	for name in posix pcntl ctype igbinary redis; do
-		if ! grep -qix "$name" <<< "$builtin" && [ -e "$("${PHP_CONFIG:-php-config}" --extension-dir)/$name.so" ]; then
-			echo "-d extension=$name"
-		fi
-	done
-}
 
 # What was started and is still there: it has this run's environment.
 kill_leftovers() {
@@ -81,7 +71,7 @@ tests/setup/servers.sh start "$run" $$
 # shellcheck disable=SC1091
 . "$run/env"
 # shellcheck disable=SC2206,SC2207 # words
-options=(-n -d display_errors=stderr $(module_options) -d "extension=$run/dlock.so" ${DLOCK_TEST_PHP_ARGS-})
+options=(-n -d display_errors=stderr $(module_options posix pcntl ctype igbinary redis) -d "extension=$run/dlock.so" ${DLOCK_TEST_PHP_ARGS-})
 rm -f "$results/results.json"
 # In the background: a signal ends a wait, but not a command in the foreground.
 { "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results" "${options[@]}" | tee "$results/tables.txt"; } &

@@ -15,6 +15,7 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 root=$PWD
+. scripts/php.inc.sh
 . chaos/mutants.sh
 
 usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
@@ -54,15 +55,12 @@ clean_up() {
 	rm -rf "$run"
 }
 
-# Options of PHP with which it loads the extension; php.ini is ignored.
+# Options of PHP with which it loads the extension.
 options_for() {
-	local name builtin
-	builtin=$("$php" -n -m)
-	printf -- '-n -d display_errors=stderr'
-	for name in posix pcntl; do
-		grep -qix "$name" <<< "$builtin" || printf -- ' -d extension=%s' "$name"
-	done
-	printf -- ' -d extension=%s' "$1"
+	local words
+	# shellcheck disable=SC2207
+	words=(-n -d display_errors=stderr $(module_options posix pcntl) -d "extension=$1")
+	echo "${words[*]}"
 }
 
 # faults CLASS SEED SECONDS FLAGS DIR: prints its report.
@@ -130,7 +128,7 @@ main() {
 	trap 'exit 143' TERM
 	trap 'exit 129' HUP
 	mkdir -p "$run"
-	"${CC:-cc}" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$run/clock.so" chaos/clock.c
+	"${CC:-cc}" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$run/clock.so" tests/setup/clock.c
 	# Copies: what is changed meanwhile must not change what is tested.
 	mkdir "$run/src"
 	cp -r chaos tests "$run/src"

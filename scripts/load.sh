@@ -10,6 +10,7 @@
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
+. scripts/php.inc.sh
 run=$PWD/build/load.$$ job="" time_limit=400
 
 usage() { echo "usage: scripts/load.sh [--workers N], N from 150 to 900" >&2; exit 2; }
@@ -30,15 +31,6 @@ clean_up() {
 	rm -rf "$run"
 }
 
-# Shared modules that are needed, where this PHP has them not built in. php.ini is ignored: what it loads would be measured too.
-module_options() {
-	local name builtin
-	builtin=$("$php" -n -m)
-	for name in posix pcntl; do
-		grep -qix "$name" <<< "$builtin" || echo "-d extension=$name"
-	done
-}
-
 scripts/install-deps.sh
 [ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
 php=$("${PHP_CONFIG:-php-config}" --php-binary)
@@ -51,7 +43,7 @@ mkdir -p "$run"
 cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
 # shellcheck disable=SC2046 # words
 DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM timeout --kill-after=20 "$time_limit" \
-	"$php" -n $(module_options) -d "extension=$run/dlock.so" load/load.php "$workers" 6 "$run/dlock.so" &
+	"$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" load/load.php "$workers" 6 "$run/dlock.so" &
 job=$!
 status=0
 wait "$job" || status=$?

@@ -17,6 +17,7 @@
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
+. scripts/php.inc.sh
 root=$PWD
 
 build=build/ext
@@ -137,15 +138,6 @@ run_part() {
 	fi
 }
 
-# Shared modules that tests use, where this PHP has them not built in. run-tests.php ignores php.ini.
-needed_modules() {
-	local name builtin
-	builtin=$("$php" -n -m)
-	for name in posix pcntl; do
-		grep -qix "$name" <<< "$builtin" || echo "$name"
-	done
-}
-
 # The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them.
 test_files() {
 	[ $# -gt 0 ] || set -- tests
@@ -174,12 +166,12 @@ sanitized_php() {
 }
 
 run_phpt() {
-	local files options=() name
+	local files options=()
 	test_files "$@" > "$run/files"
 	files=$(wc -l < "$run/files")
 	[ "$files" -gt 0 ] || { echo "test: there are no .phpt tests" >&2; return 1; }
-	for name in $(needed_modules); do options+=(-d "extension=$name"); done
-	options+=(-d "extension=${DLOCK_MODULE:-$build/modules/dlock.so}")
+	# shellcheck disable=SC2207 # words
+	options=($(module_options posix pcntl) -d "extension=${DLOCK_MODULE:-$build/modules/dlock.so}")
 	# A busy machine may stand still for a second; an answer that is late then is no more than a late answer.
 	options+=(-d dlock.connect_timeout=10 -d dlock.read_timeout=10)
 	# shellcheck disable=SC2206 # words

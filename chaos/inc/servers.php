@@ -55,11 +55,11 @@ function private_port(): int
     return $port;
 }
 
-/** What runs a command with the wall clock that the file says; see ../clock.c. @return list<string> */
+/** What runs a command with the wall clock that the file says; see tests/setup/clock.c. @return list<string> */
 function wrong_clock(string $file): array
 {
     $library = getenv('DLOCK_CHAOS_CLOCK');
-    return $library ? ['env', "LD_PRELOAD=$library", "CHAOS_CLOCK=$file"] : [];
+    return $library ? ['env', "LD_PRELOAD=$library", "WALL_CLOCK=$file"] : [];
 }
 
 /** In place: it may be mapped. */

@@ -8,6 +8,7 @@
 set -euo pipefail
 export DLOCK_SANITIZE=0 PATH=$PATH:/usr/sbin
 cd "$(dirname "$0")/../.."
+. scripts/php.inc.sh
 here=$PWD/examples/seckill run=$PWD/build/seckill.$$
 
 # More than one can be inside without a lock, and more than one must wait with it.
@@ -48,18 +49,6 @@ wait_for_file() {
 		kill -0 "${children[-1]}" 2> /dev/null && [ "$SECONDS" -lt "$until" ] || return 1
 		sleep 0.02
 	done
-}
-
-# Options of PHP with which it loads what the shop needs; php.ini is ignored.
-php_options() {
-	local name builtin dir
-	builtin=$("$php" -n -m)
-	dir=$("${PHP_CONFIG:-php-config}" --extension-dir)
-	for name in igbinary redis curl; do
-		grep -qix "$name" <<< "$builtin" || [ ! -e "$dir/$name.so" ] || printf -- '-d extension=%s ' "$name"
-	done
-	grep -qix 'zend opcache' <<< "$builtin" || [ ! -e "$dir/opcache.so" ] || printf -- '-d zend_extension=opcache '
-	printf -- '-d extension=%s' "$1"
 }
 
 fpm_binary() {
@@ -185,7 +174,8 @@ trap 'exit 129' HUP
 mkdir -p "$run"
 # A copy: a build meanwhile must not change what is running.
 cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
-read -ra options <<< "-n $(php_options "$run/dlock.so")"
+# shellcheck disable=SC2207 # words
+options=(-n $(module_options igbinary redis curl opcache) -d "extension=$run/dlock.so")
 
 say "starting Redis and ZooKeeper"
 tests/setup/servers.sh start "$run" $$

@@ -51,13 +51,14 @@ $set[2]->raw()->cmd('CONFIG', 'SET', 'maxmemory', '0');
 
 // Clocks.
 $dir = temporary_directory();
-exec(sprintf('gcc -shared -fPIC -O1 -o %s/set_clock.so %s 2>&1', escapeshellarg($dir), escapeshellarg(__DIR__ . '/../setup/set_clock.c')), $output, $code);
+exec(sprintf('gcc -shared -fPIC -O1 -o %s/clock.so %s 2>&1', escapeshellarg($dir), escapeshellarg(__DIR__ . '/../setup/clock.c')), $output, $code);
 same(0, $code, 'gcc ' . implode("\n", $output));
 $ahead = [];
 foreach ([-3600, 100] as $seconds) {
+    file_put_contents("$dir/clock$seconds", pack('d', $seconds));
     for ($ready = false; !$ready;) {
         $port = random_int(10240, 32000);
-        $process = start_server(['env', "LD_PRELOAD=$dir/set_clock.so", "SET_CLOCK=$seconds", 'redis-server', '--bind', '127.0.0.1', '--port', "$port",
+        $process = start_server(['env', "LD_PRELOAD=$dir/clock.so", "WALL_CLOCK=$dir/clock$seconds", 'redis-server', '--bind', '127.0.0.1', '--port', "$port",
             '--save', '', '--dir', $dir], "$dir/log$seconds");
         $ready = wait_for(fn () => str_contains((string) file_get_contents("$dir/log$seconds"), 'Ready to accept') ? 'ready'
             : (proc_get_status($process)['running'] ? '' : 'ended'), 20, 'a server') === 'ready'; // the port may be somebody's

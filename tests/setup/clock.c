@@ -1,4 +1,4 @@
-/* Preloaded into a process, it sets its wall clock: by the seconds in the file that CHAOS_CLOCK names (a double, mapped, so
+/* Preloaded into a process, it sets its wall clock: by the seconds in the file that WALL_CLOCK names (a double, mapped, so
  * that it can be changed while the process runs), and leaves all its other clocks alone. libfaketime (Debian's) does not get on
  * with the allocator that Redis uses. */
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@ static const double *offset;
 
 __attribute__((constructor)) static void map(void)
 {
-	const char *path = getenv("CHAOS_CLOCK");
+	const char *path = getenv("WALL_CLOCK");
 	int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
 	if (file >= 0) {
