@@ -3,7 +3,8 @@
 /* Writes docs/performance.md, and its plots, from docs/performance/results.json and the template performance.md.php. Every number
  * and every verdict comes from the data.
  *
- *   document.php [RESULTS]     RESULTS: data of another run (build/bench/results.json), which take the place of the old ones
+ *   document.php [RESULTS]     RESULTS: data of another run (build/bench/results.json), which take the place of the old ones. Fails where README.md,
+ *                              which is written by hand, has to say something else then
  *   document.php --check       writes nothing, and fails when the files differ from what the data give
  */
 declare(strict_types=1);
@@ -82,6 +83,18 @@ function generate(): array
     return $files;
 }
 
+/** What README.md must say of it. */
+function summary(Results $results): string
+{
+    $us = fn (string $way) => round($results->figure($way, 'alone', 'pair_p50'));
+    $sections = fn (string $way) => round($results->figure($way, 50, 'sections_per_s'));
+    $longest = fn (string $way) => ($us = $results->figure($way, 50, 'wait_max')) < 100_000 ? round($us / 1000) . ' ms' : round($us / 1e6, 1) . ' s';
+    return "On one machine, a lock that nobody else wants takes {$us('DistributedLock')} µs with its release (phpredis by hand: {$us('phpredis by hand')} µs). With 50"
+        . " processes at one lock and sections of 1 ms there were {$sections('DistributedLock')} sections a second, and nobody waited longer than"
+        . " {$longest('DistributedLock')}; with a polling SETNX class it was {$sections('SETNX class')} and {$longest('SETNX class')}, with phpredis by hand"
+        . " {$sections('phpredis by hand')} and {$longest('phpredis by hand')} ([performance](docs/performance.md)).";
+}
+
 $option = $argv[1] ?? null;
 if ($option !== null && $option !== '--check') {
     copy($option, DATA);
@@ -94,5 +107,10 @@ foreach (generate() as $file => $contents) {
         fwrite(STDERR, "$file is not what " . DATA . " and bench/performance.md.php give: run bench/document.php\n");
         $stale = true;
     }
+}
+$summary = summary(new Results(json_decode(file_get_contents(DATA), true, flags: JSON_THROW_ON_ERROR)));
+if (!str_contains(preg_replace('/\s+/', ' ', file_get_contents('README.md')), $summary)) {
+    fwrite(STDERR, "README.md must say: $summary\n");
+    $stale = true;
 }
 exit($stale ? 1 : 0);

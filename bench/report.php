@@ -151,8 +151,13 @@ function claim_rows(array $results): array
     $rows = [['', 'processes', 'measured', 'rounds', 'bare C', 'bar', 'aim', '']];
     foreach ($results as $result) {
         ['low' => $low, 'high' => $high, 'bar' => $bar, 'aim' => $aim, 'bare_c' => $bare_c] = $result;
+        // A decimal more where rounding hides on which side of the bar it is.
+        $measured = shown($result['measured']);
+        if ($bar !== null && $measured === shown($bar) && $result['measured'] != $bar) {
+            $measured = sprintf('%.3f', $result['measured']);
+        }
         $rows[] = [
-            $result['claim'], $result['processes'] === 'alone' ? '1' : (string) $result['processes'], shown($result['measured']),
+            $result['claim'], $result['processes'] === 'alone' ? '1' : (string) $result['processes'], $measured,
             $low === $high ? '' : shown($low) . '–' . shown($high), $bare_c === null ? '' : shown($bare_c),
             $bar === null ? '' : ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($bar), $aim === null ? '' : shown($aim), verdict($result),
         ];

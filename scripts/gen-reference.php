@@ -323,7 +323,7 @@ function reference(): string
         '# API reference', '',
         'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, but for PHP\'s own.'
         . ' A bad argument is a `ValueError` or `TypeError` that names it and what it may be. No message, trace, `var_dump()` or `phpinfo()`'
-        . ' shows a password.', '',
+        . ' shows a password (PHP 8.1: with `zend.exception_ignore_args = On`).', '',
         implode(' · ', array_map(fn ($name) => "[$name](#" . anchor($name) . ')', $contents)), '',
     ];
     return rtrim(implode("\n", [...$head, ...$body])) . "\n";

@@ -68,6 +68,7 @@ namespace {
          * @return bool true: it is held now; false: the time was over
          * @throws \Dlock\ConnectionException when the server could not be asked
          * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds and renews
+         *                                 without limit (dlock.max_hold 0)
          * @throws \Dlock\DlockException when the thread that renews could not be started
          */
         public function lock(string $key, int|float|null $timeout = null, int|float|null $expire = null): bool {}
@@ -294,6 +295,7 @@ namespace Dlock {
          * @throws AcquireTimeoutException when the lock was not free in that time
          * @throws ConnectionException when a server could not be asked; RedLock: QuorumException, when too few could
          * @throws DeadlockException at once, where it would wait for a lock that this process itself holds and renews
+         *                                 without limit (dlock.max_hold 0)
          * @throws DlockException when the thread that renews could not be started
          */
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease;

@@ -123,7 +123,7 @@ foreach ([
     ['code', '/^```php\n<\?php\n.*\n\n\K.*\n/m', ''],                  // a comment that takes a line
     ['code', "/(?<=')stock:/", 'stock: '],
     ['code', '/^```sh\n\K/m', 'exit '],
-    ['code', '/(?<=20-dlock\.ini)"(?= )/', ' # "'],
+    ['code', '/(?<=mods-available\/dlock\.ini)"(?= )/', ' # "'],
     ['code', '/(?<=^```)sh$/m', 'php'],
     ['code', '/^UPDATE.*\K(?=\n```)/m', ' -- '],
     ['code', '/(?<=── Quorum)Exception/', ''],
