@@ -77,8 +77,9 @@ inside_install() {
 		return 1
 	fi
 	[ -f "$(php-config --extension-dir)/dlock.so" ]
-	echo extension=dlock.so > "$(php-config --ini-dir)/20-dlock.ini"
-	php --ri dlock
+	# shellcheck disable=SC1091
+	. /srv/enable.sh
+	grep -q '^extension=dlock.so' /etc/php/*/cli/conf.d/20-dlock.ini
 	php -r 'foreach ([DistributedLock::class, RedLock::class, ZkLock::class, Dlock\Lease::class] as $class) { class_exists($class) || exit(1); }'
 }
 
@@ -119,7 +120,7 @@ inside_tests() {
 }
 
 inside_uninstall() {
-	rm "$(php-config --ini-dir)/20-dlock.ini"
+	phpdismod dlock && rm /etc/php/*/mods-available/dlock.ini
 	pecl uninstall dlock
 	[ ! -e "$(pecl config-get test_dir)/dlock" ]
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
@@ -148,6 +149,7 @@ fresh_chroot() {
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 	cp "$work/$tarball" composer.json "$root/srv/"
 	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
+	sed -n '/^phpize/,/^```/{/^phpize\|^```/!p}' README.md > "$root/srv/enable.sh" # what stands behind the building
 }
 
 remove_chroot() {
