@@ -19,6 +19,7 @@ void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, 
 	for (int i = 0; i < ballot->count; i++) {
 		ballot->calls[i] = NULL;
 		ballot->votes[i] = DLOCK_VOTE_NONE;
+		ballot->members[i].failed = false;
 	}
 }
 
@@ -27,7 +28,6 @@ void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call)
 	ballot->calls[server] = call;
 	ballot->votes[server] = DLOCK_VOTE_PENDING;
 	ballot->pending++;
-	ballot->members[server].failed = false;
 	if (call) {
 		dlock_conn_send(ballot->members[server].conn, call);
 	}

@@ -25,6 +25,18 @@ dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error)
 		: dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 }
 
+void dlock_claim_doubt(dlock_claim *claim, dlock_nanos ttl)
+{
+	if (claim->doubt == 0 || ttl < claim->doubt) {
+		claim->doubt = ttl;
+	}
+}
+
+dlock_nanos dlock_claim_sure_of(const dlock_claim *claim, dlock_nanos ttl)
+{
+	return claim->doubt > 0 && claim->doubt < ttl ? claim->doubt : ttl;
+}
+
 bool dlock_claim_is_over(dlock_claim *claim)
 {
 	dlock_nanos deadline = atomic_load(&claim->deadline);

@@ -46,6 +46,7 @@ struct dlock_claim {
 	dlock_process process;   /* where another one is current, the claim is the parent's and nothing is done for it */
 	dlock_claim_state state; /* as last known; dlock_claim_look() is the truth now */
 	dlock_nanos ttl;         /* lease time asked for; 0 where the session is the lease */
+	dlock_nanos doubt;       /* the shortest lease time that was asked for without an answer; 0: none. See dlock_claim_sure_of() */
 	_Atomic dlock_nanos deadline; /* the lock may be relied upon until then, on dlock_now()'s clock; or DLOCK_OVER */
 	_Atomic bool uncertain;       /* the last one who asked for more time got no answer */
 	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
@@ -130,6 +131,14 @@ bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline);
 
 /* The same, but never to an earlier time. */
 bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline);
+
+/* A lease time was asked for without an answer. The request may be executed later than others that follow it: the system or a
+ * proxy may still have it, when there is a new connection already. */
+void dlock_claim_doubt(dlock_claim *claim, dlock_nanos ttl);
+
+/* So much of a lease time is sure, counted from a request that the server has executed: if a request that is in doubt is executed
+ * behind it, the lease goes on for no longer than that one has asked for. */
+dlock_nanos dlock_claim_sure_of(const dlock_claim *claim, dlock_nanos ttl);
 
 /* Is the lease over? If its deadline has passed, it is from now on. */
 bool dlock_claim_is_over(dlock_claim *claim);

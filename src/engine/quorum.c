@@ -400,12 +400,14 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 
 static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl);
 
-static void ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(*make)(const quorum_claim *claim, dlock_nanos ttl),
+/* Is there a server that may execute it without having answered? */
+static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(*make)(const quorum_claim *claim, dlock_nanos ttl),
 	dlock_nanos ttl)
 {
 	quorum_engine *engine = engine_of(claim);
+	bool giving_back = make == make_give_back, in_doubt = false;
 
-	if (claim->asked == 0) { /* acquired elsewhere: any server may have it */
+	if (claim->asked == 0 || claim->base.renewed) { /* acquired elsewhere, or repaired: any server may have it */
 		claim->asked = UINT64_MAX;
 	}
 	begin(ballot, engine, dlock_ballot_read_integer);
@@ -414,7 +416,7 @@ static void ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 			dlock_call *call = make(claim, ttl);
 			dlock_conn *conn = engine->members[i].conn;
 			/* Nobody may be there any more to hear from a late server that it does not know the script. */
-			if (call && make == make_give_back && conn->taught != conn->opened) {
+			if (call && giving_back && conn->taught != conn->opened) {
 				dlock_call_use_source(call);
 				conn->taught = conn->opened;
 			}
@@ -424,13 +426,20 @@ static void ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 		}
 	}
 	dlock_ballot_hold(ballot, DLOCK_FOREVER);
-	/* What is not answered goes on in the background: a release must reach a server that is late, too. */
+	/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. */
 	for (int i = 0; i < engine->count; i++) {
-		if (ballot->calls[i] && ballot->calls[i]->state == DLOCK_CALL_PENDING) {
-			dlock_call_to_background(ballot->calls[i], dlock_after(dlock_now(), claim->base.ttl));
+		dlock_call *call = ballot->calls[i];
+		in_doubt |= call && call->sent && call->state != DLOCK_CALL_ANSWERED;
+		if (call && call->state == DLOCK_CALL_PENDING) {
+			if (giving_back) {
+				dlock_call_to_background(call, dlock_after(dlock_now(), claim->base.ttl));
+			} else {
+				dlock_call_cancel(call);
+			}
 		}
 	}
 	dlock_ballot_end(ballot);
+	return in_doubt;
 }
 
 static dlock_call *make_extend(const quorum_claim *claim, dlock_nanos ttl)
@@ -450,20 +459,33 @@ static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl)
 	return dlock_call_give_back(claim_keys(claim), claim->base.token, false, NULL, false);
 }
 
+/* Not where the lease ended before the answers came: see apply() of the renewal thread, which has the same case. */
+static void set_deadline(dlock_claim *base, dlock_nanos deadline)
+{
+	if (base->state == DLOCK_CLAIM_NEW || !dlock_claim_is_over(base)) {
+		base->deadline = deadline;
+	}
+}
+
 static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos deadline = dlock_now() + ttl - dlock_drift(ttl);
+	dlock_nanos start = dlock_now(), sure = dlock_claim_sure_of(base, ttl);
 	dlock_ballot votes;
 
-	ask_holders(&votes, claim, make_extend, ttl);
+	bool in_doubt = ask_holders(&votes, claim, make_extend, ttl);
 	dlock_status status = dlock_ballot_outcome(&votes, error);
 	if (status == DLOCK_OK) {
 		base->ttl = ttl;
-		base->deadline = deadline;
+		set_deadline(base, start + sure - dlock_drift(sure));
 		base->state = DLOCK_CLAIM_HELD;
-	} else if (deadline < base->deadline) {
-		base->deadline = deadline; /* some servers may have taken the shorter lease */
+	} else {
+		if (start + ttl - dlock_drift(ttl) < base->deadline) {
+			base->deadline = start + ttl - dlock_drift(ttl); /* some servers may have taken the shorter lease */
+		}
+		if (in_doubt) {
+			dlock_claim_doubt(base, ttl);
+		}
 	}
 	return status;
 }
@@ -496,8 +518,8 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	}
 	/* The lease lasts as long as a quorum of the keys do. */
 	qsort(left, (size_t) holders, sizeof *left, descending);
-	dlock_nanos ttl = dlock_lease_left(left[engine->quorum - 1]);
-	base->deadline = start + ttl - dlock_drift(ttl);
+	dlock_nanos ttl = dlock_claim_sure_of(base, dlock_lease_left(left[engine->quorum - 1]));
+	set_deadline(base, start + ttl - dlock_drift(ttl));
 	base->state = DLOCK_CLAIM_HELD;
 	return DLOCK_OK;
 }
@@ -508,9 +530,6 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 	dlock_ballot votes;
 
 	call_off_stragglers(claim);
-	if (base->renewed) {
-		claim->asked = UINT64_MAX;
-	}
 	ask_holders(&votes, claim, make_give_back, 0);
 	dlock_status status = dlock_ballot_outcome(&votes, error);
 	for (int i = 0; i < votes.count; i++) {
@@ -619,11 +638,7 @@ static bool quorum_is_same(const dlock_claim *claim, dlock_engine *engine, const
 
 static void quorum_dispose(dlock_claim *claim)
 {
-	quorum_claim *own = (quorum_claim *) claim;
-
-	for (int i = 0; i < engine_of(own)->count; i++) {
-		dlock_call_release(own->stragglers[i]);
-	}
+	call_off_stragglers((quorum_claim *) claim);
 }
 
 static void quorum_destroy(dlock_engine *base)

@@ -61,6 +61,9 @@ static void give_back(dlock_claim *claim)
 
 /* ---- acquire ---- */
 
+/* When an attempt took longer than the lease lasts, in ms. */
+#define TRY_AGAIN 20
+
 /* DLOCK_TIMEOUT: it is someone else's. With `queue` the claim is in the queue then. */
 static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answer, dlock_error *error)
 {
@@ -88,7 +91,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 			 * be late, on a connection given up meanwhile, it must not hit the next attempt. */
 			give_back(base);
 			base->state = DLOCK_CLAIM_NEW;
-			answer->pttl = 0;
+			*answer = (dlock_answer) { .pttl = TRY_AGAIN };
 			if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
 				status = DLOCK_FAILED;
 			}
@@ -130,7 +133,13 @@ static dlock_status leave(single_claim *claim, dlock_error *error)
 
 static void drop_taking_up(single_claim *claim)
 {
-	dlock_call_release(claim->taking_up);
+	dlock_call *call = claim->taking_up;
+
+	if (call && call->sent && call->state != DLOCK_CALL_ANSWERED) {
+		dlock_claim_doubt(&claim->base, claim->base.ttl);
+		dlock_call_cancel(call);
+	}
+	dlock_call_release(call);
 	claim->taking_up = NULL;
 }
 
@@ -238,7 +247,7 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			return status;
 		}
 		base->waited = true;
-		if (base->state == DLOCK_CLAIM_WAITING) {
+		if (queue) {
 			claim->look = engine->base.legacy ? dlock_next_look_legacy(&answer) : dlock_next_look(&answer);
 			status = wait_for_turn(claim, wait);
 			if (status != DLOCK_TIMEOUT) {
@@ -258,10 +267,13 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 	ask(engine, call);
 	drop_taking_up((single_claim *) claim);
 	int64_t extended = dlock_call_integer(call, engine->conn, error);
-	dlock_nanos deadline = extended == 1 ? call->sent_at + ttl - dlock_drift(ttl) : 0;
-	/* A shorter lease that may have been set must be believed even without an answer. */
-	if (extended < 0 && call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
-		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
+	dlock_nanos sure = dlock_claim_sure_of(claim, ttl), deadline = extended == 1 ? call->sent_at + sure - dlock_drift(sure) : 0;
+	if (extended < 0 && call && call->sent) {
+		/* A shorter lease that may have been set must be believed even without an answer. */
+		if (call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
+			claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
+		}
+		dlock_claim_doubt(claim, ttl);
 	}
 	dlock_call_release(call);
 	if (extended < 0) {
@@ -286,7 +298,7 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 	drop_taking_up((single_claim *) claim);
 	int64_t pttl = dlock_call_integer(call, engine->conn, error);
 	if (pttl > 0) {
-		dlock_nanos left = dlock_lease_left(pttl);
+		dlock_nanos left = dlock_claim_sure_of(claim, dlock_lease_left(pttl));
 		claim->deadline = call->sent_at + left - dlock_drift(left);
 		claim->state = DLOCK_CLAIM_HELD;
 	}

@@ -121,7 +121,7 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	}
 	dlock_status status = keep(claim, claim->engine->ops->extend(claim, ttl, error), error);
 	if (claim->ttl > 0) {
-		dlock_renewal_change_ttl(claim, ttl, status == DLOCK_OK);
+		dlock_renewal_change_ttl(claim, dlock_claim_sure_of(claim, ttl), status == DLOCK_OK);
 	}
 	dlock_renewal_resume(claim);
 	return status;

@@ -166,6 +166,11 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 	case DLOCK_ROUND_OPEN:
 		return;
 	case DLOCK_ROUND_KEPT:
+		/* On several servers, keys that are in place prove nothing about the time since the deadline: a request that was late
+		 * may have brought one there after others had held the lock. */
+		if (renewal->round.count > 1) {
+			dlock_claim_is_over(claim);
+		}
 		lives = dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
 		atomic_store(&claim->uncertain, false);
 		atomic_fetch_add(&service.renewals, 1);

@@ -40,8 +40,8 @@ void dlock_renewal_end(dlock_claim *claim, bool take_back);
 void dlock_renewal_pause(dlock_claim *claim);
 void dlock_renewal_resume(dlock_claim *claim);
 
-/* Between these two: the lease time that the holder asked for. Where the answer is missing, it may be set at any time, also
- * behind renewals; so these ask for no more than that, until an answer shows which one is true. */
+/* Between these two: the lease time that the holder asked for, as far as it is sure. Where the answer is missing, it may be set at any
+ * time, also behind renewals; so these ask for no more than that. */
 void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered);
 
 /* Of this process, since it started. */

@@ -5,7 +5,8 @@
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
 
-/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|fencing token|token|resource.
+/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed, 2: no more of a lease is
+ * sure than this ttl (see dlock_claim_sure_of())|fencing token|token|resource.
  *
  * Who has the handle has the lock, as with the token inside it. The digest is no signature: it tells a handle that was
  * cut or altered apart from a lease that has ended. There is no secret in it, so that nothing can be guessed from it. */
@@ -67,7 +68,7 @@ zend_string *dlock_handle_make(const dlock_claim *claim)
 {
 	unsigned char hash[32];
 	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|" ZEND_LONG_FMT "|%s|", claim->engine->ops->name,
-		(zend_long) (claim->ttl / DLOCK_MS), claim->renewed, (zend_long) claim->fencing_token, claim->token);
+		(zend_long) (dlock_claim_sure_of(claim, claim->ttl) / DLOCK_MS), claim->renewed | (claim->doubt > 0) << 1, (zend_long) claim->fencing_token, claim->token);
 	size_t head = ZSTR_LEN(payload);
 
 	payload = zend_string_extend(payload, head + claim->resource_len, 0);
@@ -112,16 +113,16 @@ static bool number(const char *text, size_t len, int64_t *out)
 
 static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, dlock_error *error)
 {
-	const char *end = text + len, *kind, *ttl, *renewed, *fence, *token;
-	size_t kind_len, ttl_len, renewed_len, fence_len, token_len;
-	int64_t milliseconds, is_renewed, fencing_token;
+	const char *end = text + len, *kind, *ttl, *how, *fence, *token;
+	size_t kind_len, ttl_len, how_len, fence_len, token_len;
+	int64_t milliseconds, flags, fencing_token;
 	char own[DLOCK_TOKEN_MAX + 1] = "";
 
 	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len)
-			|| !field(&text, end, &renewed, &renewed_len) || !field(&text, end, &fence, &fence_len)
+			|| !field(&text, end, &how, &how_len) || !field(&text, end, &fence, &fence_len)
 			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
-			|| !number(renewed, renewed_len, &is_renewed)
-			|| !number(fence, fence_len, &fencing_token) || is_renewed > 1 || milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS
+			|| !number(how, how_len, &flags)
+			|| !number(fence, fence_len, &fencing_token) || flags > 3 || milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS
 			|| !dlock_is_fencing_token(fencing_token) || text == end || end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
@@ -144,7 +145,8 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, own, error);
 	if (claim) {
 		claim->fencing_token = fencing_token;
-		claim->renewed = is_renewed == 1;
+		claim->renewed = flags & 1;
+		claim->doubt = flags & 2 ? claim->ttl : 0;
 	}
 	return claim;
 }

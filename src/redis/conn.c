@@ -167,6 +167,21 @@ static void prepare_socket(int fd, bool tcp)
 #endif
 }
 
+/* What the system has not got through to the server must not arrive there late, behind what is said over the next connection.
+ * close() would leave it to the system, which goes on trying; and a child of fork() may have the socket, too. */
+static void withdraw(int fd)
+{
+#ifdef _WIN32
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &now, sizeof now);
+#else
+	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	connect(fd, &nobody, sizeof nobody);
+#endif
+}
+
 static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
 {
 	return a < b ? a : b;
@@ -327,7 +342,7 @@ static void lost(dlock_conn *conn, const char *what)
 
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
 	end_connection(conn, again);
-	if (again && conn->count > 0) {
+	if (again && conn->count > 0 && !conn->peeking) {
 		open_connection(conn);
 	}
 }
@@ -486,10 +501,12 @@ void dlock_conn_peek(dlock_conn *conn)
 {
 	char byte;
 
-	/* An end of file is left to the next use, which can do something about it. */
+	/* An end of file is left to the next use, which can do something about it; one of TLS shows only in what is read. */
 	if (conn->process == dlock_process_current() && conn->state == DLOCK_CONN_READY
 			&& recv(conn->redis->fd, &byte, 1, MSG_PEEK) > 0) {
+		conn->peeking = true;
 		receive(conn);
+		conn->peeking = false;
 	}
 }
 
@@ -555,6 +572,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		dlock_conn_expire(conn);
 	}
 	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
+		withdraw(conn->redis->fd);
 		lost(conn, "has not answered for too long");
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {

@@ -30,6 +30,7 @@ typedef struct dlock_conn {
 	dlock_nanos connect_deadline;
 	dlock_nanos patience; /* a bound for the server's timeouts, for who cannot wait so long */
 	bool corked;          /* what is sent is kept together */
+	bool peeking;         /* nothing new is begun */
 	dlock_call **queue; /* ring of the calls whose replies are still to come, oldest first */
 	size_t first, count, capacity;
 	unsigned long opened; /* how often it was connected */

@@ -140,6 +140,7 @@ int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 	}
 	for (int i = 0; i < opening.count; i++) {
 		conns[i] = inboxes[i]->conn;
+		dlock_conn_expire(inboxes[i]->conn); /* nobody may have waited for it since it began to connect */
 		dlock_inbox_update(inboxes[i]);
 		if (!dlock_inbox_is_open(inboxes[i])) {
 			begun |= !inboxes[i]->subscribing;

@@ -287,10 +287,10 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_REPAIR_SHA1 "a58839e8d332a5b77173f6685926e666b92bd933"
+#define DLOCK_LUA_REPAIR_SHA1 "b69ef2d96a3fe13379a0d885a06d4339a849f577"
 #define DLOCK_LUA_REPAIR \
-	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then\n" \
-	"return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0\n" \
+	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
+	"return 0\n" \
 	"end\n" \
 	"if tonumber(redis.call('GET', KEYS[2]) or 0) < tonumber(ARGV[3]) then\n" \
 	"redis.call('SET', KEYS[2], ARGV[3])\n" \

@@ -8,6 +8,7 @@
 
 #include "helpers.h"
 #include "quorum_servers.h"
+#include "relay.h"
 #include "tap.h"
 
 /* ---- servers that do not answer ---- */
@@ -440,6 +441,71 @@ static void test_script_flush(void)
 	client_free(&c);
 }
 
+/* ---- requests whose connection breaks ---- */
+
+/* Nobody answers what has this word in it and comes by the last server's relay. */
+static client client_by_relay(relay *relay, const char *word)
+{
+	char text[SERVERS][64];
+	const char *dsns[SERVERS];
+
+	relay_start(relay, servers[SERVERS - 1].port);
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == SERVERS - 1 ? relay->port : servers[i].port);
+		dsns[i] = text[i];
+	}
+	client c = client_quorum_at(dsns, SERVERS);
+	check(warm_all(&c), "warm");
+	atomic_store(&relay->stop, word);
+	return c;
+}
+
+/* The connection breaks, and the next use makes a new one. */
+static void break_and_use(relay *relay, client *c)
+{
+	atomic_store(&relay->cut, 1);
+	while (atomic_load(&relay->cut)) {
+		sleep_ms(1);
+	}
+	atomic_store(&relay->stop, NULL);
+	check(passes(c, "other", 0), "over a new connection");
+	client_drain(c);
+}
+
+/* What was asked for and what was asked for after it must not change places. */
+static void test_extension_not_repeated(void)
+{
+	enum { LONG = 3000, SHORT = 300 };
+	relay relay;
+	client c = client_by_relay(&relay, dlock_script_extend.sha1);
+	dlock_claim *claim = claim_on(&c, "extended", LONG);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("extended"), "held everywhere");
+	check(extend(&c, claim, SHORT) == DLOCK_OK && extend(&c, claim, LONG) == DLOCK_OK, "a shorter time, and the full one again");
+	sleep_ms(SHORT + 100);
+	break_and_use(&relay, &c);
+	long long pttl = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "extended");
+	check(pttl > SHORT, "the shorter one does not come late (%lld ms are left)", pttl);
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+	relay_end(&relay);
+}
+
+/* A claim that goes on elsewhere takes nothing with it. */
+static void test_straggler_of_none(void)
+{
+	relay relay;
+	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
+	dlock_claim *claim = claim_on(&c, "freed", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held by the others");
+	dlock_claim_free(claim);
+	break_and_use(&relay, &c);
+	check(has_nobody(&servers[SERVERS - 1], "freed"), "a server that was late is not asked again for nobody");
+	client_free(&c);
+	relay_end(&relay);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -448,7 +514,8 @@ int main(int argc, char **argv)
 		{ "too late", test_too_late }, { "straggler", test_straggler },
 		{ "straggler asked again", test_straggler_asked_again }, { "unconnected straggler", test_unconnected_straggler },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
-		{ "restarts", test_restarts },
+		{ "restarts", test_restarts }, { "extension not repeated", test_extension_not_repeated },
+		{ "straggler of none", test_straggler_of_none },
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
