@@ -60,7 +60,7 @@ $make = function (string $payload) {
 $token = str_repeat('a', 32);
 fails(Dlock\LeaseLostException::class, '*', fn () => $lock->attach($make("single|1000|0|1|$token|" . unique('x'))), 'a form that is right');
 foreach (["", '|', 'single', "single|1000|0|1|$token|", "single||0|1|$token|x", "single|1000|0||$token|x", "single|0|0|1|$token|x",
-    "single|1000||1|$token|x", "single|1000|x|1|$token|x", "single|1000|1|$token|x", "single|1000|2|1|$token|x",
+    "single|1000||1|$token|x", "single|1000|x|1|$token|x", "single|1000|1|$token|x", "single|1000|4|1|$token|x",
     "single|-1|0|1|$token|x", "single|1e3|0|1|$token|x", "single|1000|0|1|short|x", "single|1000|0|1|{$token}a|x",
     'single|' . str_repeat('9', 19) . "|0|1|$token|x", 'single|' . str_repeat('9', 40) . "|0|1|$token|x",
     'single|1000|0|' . str_repeat('9', 40) . "|$token|x", "single|1000|0|0|$token|x", "single|1000|0|9007199254740992|$token|x",
