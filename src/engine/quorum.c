@@ -71,12 +71,7 @@ static void call_off_stragglers(quorum_claim *claim)
 
 static void send_and_forget(const quorum_claim *claim, int server, dlock_call *call)
 {
-	if (call) {
-		dlock_call_use_source(call); /* nobody may be there to hear that the server does not know the script */
-		dlock_call_to_background(call, dlock_after(dlock_now(), claim->base.ttl));
-		dlock_conn_send(engine_of(claim)->members[server].conn, call);
-		dlock_call_release(call);
-	}
+	dlock_conn_tell(engine_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
 }
 
 /* Releases on every server that may have it, without waiting. A waiter that stays in the queues is not told of its own

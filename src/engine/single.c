@@ -48,15 +48,8 @@ static void ask(single_engine *engine, dlock_call *call)
 /* Releases, and leaves the queue, without waiting. It goes out before anything that is said on this connection later. */
 static void give_back(dlock_claim *claim)
 {
-	dlock_call *call = dlock_call_give_back(claim_keys(claim), claim->token, true, claim->token,
-		claim->state == DLOCK_CLAIM_WAITING);
-
-	if (call) {
-		dlock_call_use_source(call); /* nobody may be there to hear that the server does not know the script */
-		dlock_call_to_background(call, dlock_after(dlock_now(), claim->ttl));
-		dlock_conn_send(engine_of(claim)->conn, call);
-		dlock_call_release(call);
-	}
+	dlock_conn_tell(engine_of(claim)->conn, dlock_call_give_back(claim_keys(claim), claim->token, true, claim->token,
+		claim->state == DLOCK_CLAIM_WAITING), dlock_after(dlock_now(), claim->ttl));
 }
 
 /* ---- acquire ---- */

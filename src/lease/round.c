@@ -196,12 +196,8 @@ void dlock_round_take_back(dlock_round *round, dlock_nanos ttl)
 {
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
-		dlock_call *end = seat->unsettled ? dlock_call_extend(keys_of(round), round->token, DLOCK_MS) : NULL;
-		if (end) {
-			dlock_call_use_source(end); /* nobody may be there to hear that the server does not know the script */
-			dlock_call_to_background(end, dlock_after(dlock_now(), ttl));
-			dlock_conn_send(seat->conn, end);
-			dlock_call_release(end);
+		if (seat->unsettled) {
+			dlock_conn_tell(seat->conn, dlock_call_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
 		}
 		seat->unsettled = false;
 	}

@@ -123,6 +123,21 @@ static void leave_to_parent(dlock_conn *conn)
 	}
 }
 
+/* What the system has not got through to the server must not arrive there late, behind what is said over the next connection.
+ * close() would leave it to the system, which goes on trying; and a child of fork() may have the socket, too. */
+static void withdraw(int fd)
+{
+#ifdef _WIN32
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &now, sizeof now);
+#else
+	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	connect(fd, &nobody, sizeof nobody);
+#endif
+}
+
 /* Ends the connection. What nobody waits for stays in the queue while it is of use, for the next connection: a lock that
  * a server took late must be released there, also after it was out of reach for a while. With `again`, so does what was
  * asked over this connection for the first time: it may have been idle for long, and each command may be repeated. */
@@ -130,6 +145,9 @@ static void end_connection(dlock_conn *conn, bool again)
 {
 	dlock_nanos now = dlock_now();
 
+	if (conn->redis && conn->process == dlock_process_current()) {
+		withdraw(conn->redis->fd);
+	}
 	disconnect(conn);
 	for (size_t left = conn->count; left > 0; left--) {
 		dlock_call *call = queue_shift(conn);
@@ -164,21 +182,6 @@ static void prepare_socket(int fd, bool tcp)
 #ifdef SO_NOSIGPIPE
 	setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 #endif
-#endif
-}
-
-/* What the system has not got through to the server must not arrive there late, behind what is said over the next connection.
- * close() would leave it to the system, which goes on trying; and a child of fork() may have the socket, too. */
-static void withdraw(int fd)
-{
-#ifdef _WIN32
-	struct linger now = { .l_onoff = 1, .l_linger = 0 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &now, sizeof now);
-#else
-	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
-
-	connect(fd, &nobody, sizeof nobody);
 #endif
 }
 
@@ -572,7 +575,6 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		dlock_conn_expire(conn);
 	}
 	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
-		withdraw(conn->redis->fd);
 		lost(conn, "has not answered for too long");
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
@@ -599,6 +601,16 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		}
 	}
 	return call->state == DLOCK_CALL_PENDING;
+}
+
+void dlock_conn_tell(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until)
+{
+	if (call) {
+		dlock_call_use_source(call);
+		dlock_call_to_background(call, useful_until);
+		dlock_conn_send(conn, call);
+		dlock_call_release(call);
+	}
 }
 
 void dlock_conn_cork(dlock_conn *conn)

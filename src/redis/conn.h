@@ -57,6 +57,10 @@ void dlock_conn_close(dlock_conn *conn);
  * server's age has it asked for, ahead of it in the same round trip, where this connection does not know it yet. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
 
+/* For what nobody waits for: sends the script as text, since nobody may be there to hear that the server does not know it; again
+ * over any number of connections, until it is of no use any more. Takes the call over; NULL (out of memory): does nothing. */
+void dlock_conn_tell(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until);
+
 /* Between the two, what is sent goes out in one piece at the end. */
 void dlock_conn_cork(dlock_conn *conn);
 void dlock_conn_uncork(dlock_conn *conn);
