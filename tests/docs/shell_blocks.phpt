@@ -13,8 +13,8 @@ require __DIR__ . '/../inc/zk.inc';
 require __DIR__ . '/../inc/doctor.inc';
 require __DIR__ . '/../inc/markdown.inc';
 
-/* Blocks of PHP are code_blocks.phpt's, but for those of the files that it does not read. Of each other one rule_for() says by
- * which rule it is checked, and each rule is a function that says what is wrong. */
+/* Blocks of PHP are code_blocks.phpt's, but for those of files that it does not read. For each other rule_for() names the rule: a
+ * function that says what is wrong with the block. */
 
 define('TOP', dirname(__DIR__, 2));
 
@@ -41,12 +41,18 @@ function command(string $name, string $script): void
     chmod($file, 0755);
 }
 
+function php(): string
+{
+    return escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY);
+}
+
 /** Types a line into a shell, and returns what it prints. */
 function typed(string $line, ?int &$status = null): string
 {
     // A sanitizer's library is for PHP alone.
     exec('env -u LD_PRELOAD PATH=' . escapeshellarg(commands_directory() . ':' . getenv('PATH') . ':' . ZOOKEEPER_COMMANDS)
-        . ' setpriv --pdeathsig KILL timeout 100 sh -c ' . escapeshellarg($line) . ' 2> ' . commands_directory() . '/errors', $output, $status);
+        . ' setpriv --pdeathsig KILL timeout 100 sh -c ' . escapeshellarg($line) . ' 2> ' . commands_directory() . '/errors',
+        $output, $status);
     return implode("\n", $output);
 }
 
@@ -116,8 +122,10 @@ function redis_commands(string $code): string
         '/ PUBSUB CHANNELS \'dlock:inbox:\*\' +# .* one channel each/'
             => fn ($output) => count(preg_grep('/^dlock:inbox:\S+$/', sorted($output))) === 2,
         '/ INFO stats \| grep .*# both 0$/' => fn ($output) => sorted($output) === ['evicted_keys:0', 'rejected_connections:0'],
-        '/ INFO clients \| grep .*# against maxclients/' => fn ($output) => preg_match('/^connected_clients:(\d+)\s*$/', $output, $n) && $n[1] >= 4,
-        '/ DEL Lock:order:7 +# .*who knows with the next renewal/' => fn ($output) => $output === '1' && $processes[0]->readLine() === 'lost',
+        '/ INFO clients \| grep .*# against maxclients/'
+            => fn ($output) => preg_match('/^connected_clients:(\d+)\s*$/', $output, $n) && $n[1] >= 4,
+        '/ DEL Lock:order:7 +# .*who knows with the next renewal/'
+            => fn ($output) => $output === '1' && $processes[0]->readLine() === 'lost',
     ]);
 }
 
@@ -140,7 +148,8 @@ final class WatchedZooKeeper
         $manager = 'ZkLock(' . var_export($this->server->hosts(), true) . ')';
         $this->processes[] = $holder = lease_holder($manager, 'order:7');
         $this->token = $holder->readLine();
-        $this->session = array_key_first(zk_sessions($this->server->hosts())); // nobody else has one
+        // Nobody else has one.
+        $this->session = array_key_first(zk_sessions($this->server->hosts())) ?? throw new Exception('cons tells of no session');
         $zk = $this->server->raw();
         foreach ([2, 3] as $nodes) {
             $this->processes[] = lease_holder($manager, 'order:7');
@@ -165,7 +174,7 @@ function zookeeper_commands(string $code): string
         stream_copy_to_stream(STDIN, $server);
         stream_copy_to_stream($server, STDOUT);
     ');
-    command('nc', 'exec ' . escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . " -n -f $netcat -- \"\$@\"");
+    command('nc', 'exec ' . php() . " -n -f $netcat -- \"\$@\"");
     $port = $zookeeper->server->port;
     $code = str_replace(['zk1:2181', 'zk1 2181'], ["127.0.0.1:$port", "127.0.0.1 $port"], $code, $count);
     $code = str_replace('_c_…', $zookeeper->nodes[0], $code);
@@ -209,9 +218,10 @@ function zookeeper_nodes(string $code): string
 /** The exit status is that of the worst finding that it prints. */
 function doctor_commands(string $code): string
 {
-    command('dlock-doctor', 'exec ' . escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . ' ' . php_options() . ' ' . escapeshellarg(DOCTOR) . ' "$@"');
+    command('dlock-doctor', 'exec ' . php() . ' ' . php_options() . ' ' . escapeshellarg(DOCTOR) . ' "$@"');
     file_put_contents($arguments = commands_directory() . '/arguments', redis_server() . "\n--workers=2\n");
-    $code = preg_replace('~redis://:password@[\d.]+~', 'redis://:' . redis_password('default') . '@' . test_env('DLOCK_TEST_REDIS_AUTH'), $code);
+    $authorized = 'redis://:' . redis_password('default') . '@' . test_env('DLOCK_TEST_REDIS_AUTH');
+    $code = preg_replace('~redis://:password@[\d.]+~', $authorized, $code);
     $wrong = [];
     foreach (explode("\n", rtrim(with_test_servers(str_replace('@/etc/shop/locks', "@$arguments", $code)))) as $line) {
         $output = typed($line, $status);
@@ -244,7 +254,6 @@ function doctor_report(string $code): string
 function sql(string $code): string
 {
     preg_match('/`fence` is a `([^`]+)`/', document('README.md'), $type) || throw new Exception('no word of the column');
-    $results = [];
     $process = proc_open(['env', '-u', 'LD_PRELOAD', '/usr/bin/python3', '-c', '
 import sqlite3, sys
 db = sqlite3.connect(":memory:")
@@ -304,9 +313,10 @@ function installation(string $code): string
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
         } elseif (preg_match('/^php (--ri dlock)\s/', $line, $arguments)) {
-            command('php', 'exec ' . escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . ' ' . php_options() . ' "$@"');
+            command('php', 'exec ' . php() . ' ' . php_options() . ' "$@"');
             str_contains(typed($line, $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";
-        } elseif (!preg_match('/^phpize && \.\/configure && make && make install$|^echo extension=dlock\.so > .* && phpenmod dlock\s/', $line)) {
+        } elseif (!preg_match('/^phpize && \.\/configure && make && make install$/', $line)
+            && !preg_match('/^echo extension=dlock\.so > .* && phpenmod dlock\s/', $line)) {
             $wrong[] = "nobody checks: $line";
         }
     }
@@ -320,7 +330,8 @@ function acl(string $code): string
     $reply = $server->raw()->cmd(...explode(' ', rtrim($code)));
     $locks = new DistributedLock("redis://locks:password@{$server->address()}");
     $e = thrown_by(fn () => $locks->acquire('x', 0)->release());
-    same(true, str_contains(document('tests/handover/acl.phpt'), "file_get_contents(__DIR__ . '/../../README.md')"), 'acl.phpt reads the README');
+    $reads = "file_get_contents(__DIR__ . '/../../README.md')";
+    holds(str_contains(document('tests/handover/acl.phpt'), $reads), 'acl.phpt reads the README');
     same(1, substr_count(document('README.md'), 'ACL SETUSER'), 'lines of which it reads the first');
     return $reply === 'OK' && $e === null ? '' : "$reply, " . $e?->getMessage();
 }
@@ -337,7 +348,8 @@ function json(string $code): string
 {
     $wrong = [];
     foreach (json_decode('{' . $code . '}', true, 9, JSON_THROW_ON_ERROR)['autoload']['psr-4'] as $namespace => $path) {
-        $classes = array_map(fn (string $file) => $namespace . basename($file, '.php'), glob(TOP . '/integrations/' . basename($path) . '/*.php'));
+        $files = glob(TOP . '/integrations/' . basename($path) . '/*.php');
+        $classes = array_map(fn (string $file) => $namespace . basename($file, '.php'), $files);
         $classes !== [] && array_filter($classes, is_integration(...)) === $classes || $wrong[] = "$namespace is not in $path";
     }
     return implode("\n", $wrong);
@@ -367,7 +379,8 @@ function yaml(string $code): string
 function drawing(string $code): string
 {
     preg_match_all('~\bsrc/\w+~', $code, $paths);
-    return implode("\n", array_map(fn (string $path) => "no $path", array_filter($paths[0], fn (string $path) => !file_exists(TOP . "/$path"))));
+    $missing = array_filter($paths[0], fn (string $path) => !file_exists(TOP . "/$path"));
+    return implode("\n", array_map(fn (string $path) => "no $path", $missing));
 }
 
 // ---- the blocks ---------------------------------------------------------------------------------------------------------
