@@ -36,22 +36,6 @@ const APPLICATION = <<<'PHP'
     function count_metric(string $name, int|float $value): void {}
     PHP;
 
-/** The block's servers become those of the tests: the first Redis the first, and so on. */
-function with_test_servers(string $code): string
-{
-    $seen = [];
-    $address = function (string $host) use (&$seen): string {
-        $seen[] = $host;
-        return redis_addresses()[array_search($host, array_values(array_unique($seen)), true)];
-    };
-    $code = preg_replace_callback('~(?<=redis://)[\w.]+(:6379)?(?=[/\'"?])~', fn ($m) => $address(strtok($m[0], ':')), $code);
-    $code = preg_replace_callback('~\[\'([\d.]+)\', 6379, [\d.]+\]~', function (array $m) use ($address) {
-        [$host, $port] = explode(':', $address($m[1]));
-        return "['$host', $port, 10.0]";
-    }, $code);
-    return preg_replace('~(?<=\')\w+:2181(,\w+:2181)*(?=[/\'])~', zk_hosts(), $code);
-}
-
 function with_expectations(string $code): string
 {
     return preg_replace_callback('~^( *)(\S.*);\s+// => (.*)$~m', fn ($m) => "$m[1]expect($m[3], $m[2], " . var_export($m[0], true) . ');', $code);
@@ -89,7 +73,7 @@ function servers(string $code): string
 }
 
 $done = ['run' => 0, 'lint' => 0, 'declaration' => 0, 'servers' => 0];
-foreach (documents() as $file) {
+foreach (php_documents() as $file) {
     foreach (php_blocks($file) as ['line' => $line, 'info' => $info, 'code' => $code]) {
         $how = match (true) {
             $file === 'docs/reference.md' => 'declaration',

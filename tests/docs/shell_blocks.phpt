@@ -1,0 +1,434 @@
+--TEST--
+Documentation: what its blocks tell to type does what they say; those of SQL, JSON and YAML are right; no block goes unchecked
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+is_dir(dirname(__DIR__, 2) . '/scripts') || die('skip needs a checkout: a package has no scripts/');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+require __DIR__ . '/../inc/doctor.inc';
+require __DIR__ . '/../inc/markdown.inc';
+
+/* Blocks of PHP are code_blocks.phpt's, but for those of files that it does not read. For each other rule_for() names the rule: a
+ * function that says what is wrong with the block. */
+
+define('TOP', dirname(__DIR__, 2));
+
+/** Debian has zkCli.sh there. */
+const ZOOKEEPER_COMMANDS = '/usr/share/zookeeper/bin';
+
+/** Variables that a script hands on, and what reads them. */
+const VARIABLES = [
+    'DLOCK_TEST_LEGACY_SECTIONS' => 'tests/inc/legacy.inc',
+    'DLOCK_TEST_LEGACY_REPORT' => 'tests/inc/legacy.inc',
+    'DLOCK_TEST_REDIS_SERVER' => 'tests/setup/servers.sh',
+];
+
+function commands_directory(): string
+{
+    static $directory = null;
+    return $directory ??= temporary_directory();
+}
+
+/** What is typed as $name is this script of sh. */
+function command(string $name, string $script): void
+{
+    file_put_contents($file = commands_directory() . "/$name", "#!/bin/sh\n$script\n");
+    chmod($file, 0755);
+}
+
+function php(): string
+{
+    return escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY);
+}
+
+/** Types a line into a shell, and returns what it prints. */
+function typed(string $line, ?int &$status = null): string
+{
+    // A sanitizer's library is for PHP alone.
+    exec('env -u LD_PRELOAD PATH=' . escapeshellarg(commands_directory() . ':' . getenv('PATH') . ':' . ZOOKEEPER_COMMANDS)
+        . ' setpriv --pdeathsig KILL timeout 100 sh -c ' . escapeshellarg($line) . ' 2> ' . commands_directory() . '/errors',
+        $output, $status);
+    return implode("\n", $output);
+}
+
+/** @return list<string> */
+function sorted(string $output): array
+{
+    $lines = explode("\n", str_replace("\r", '', $output));
+    sort($lines);
+    return $lines;
+}
+
+/** @param array<string, callable> $checks by a pattern for the line, its comment included: is its output right? Each takes one line. */
+function check_lines(string $code, array $checks): string
+{
+    $wrong = [];
+    foreach (explode("\n", rtrim($code)) as $line) {
+        $patterns = array_filter(array_keys($checks), fn (string $pattern) => (bool) preg_match($pattern, $line));
+        if (count($patterns) !== 1) {
+            $wrong[] = count($patterns) . " checks for: $line";
+            continue;
+        }
+        $output = typed($line, $status);
+        if ($status !== 0 || !$checks[current($patterns)]($output, $line)) {
+            $wrong[] = "$line\ngives, with status $status: $output" . file_get_contents(commands_directory() . '/errors');
+        }
+        unset($checks[current($patterns)]);
+    }
+    return implode("\n", [...$wrong, ...array_map(fn (string $pattern) => "there is no $pattern", array_keys($checks))]);
+}
+
+/** A process that takes the lock, and says its token; and when it is lost. */
+function lease_holder(string $manager, string $resource): PhpChild
+{
+    return php_child("\$lease = (new $manager)->acquire(\$argv[1], 60);" . '
+        echo "$lease->token\n";
+        wait_for(fn () => $lease->state() === Dlock\LeaseState::Lost, 100, "the loss");
+        echo "lost\n";
+    ', [$resource]);
+}
+
+// ---- the rules ----------------------------------------------------------------------------------------------------------
+
+function redis_commands(string $code): string
+{
+    $server = redis_private();
+    $redis = $server->raw();
+    exec('command -v redis-cli', $path);
+    command('redis-cli', "exec $path[0] -p $server->port \"\$@\"");
+    $manager = 'DistributedLock(' . var_export($server->dsn(), true) . ')';
+    $processes = [];
+    $waited = function (string $resource, string $queue) use ($manager, $redis, &$processes): string {
+        $processes[] = $holder = lease_holder($manager, $resource);
+        $token = $holder->readLine();
+        $processes[] = lease_holder($manager, $resource);
+        wait_for(fn () => $redis->cmd('ZCARD', $queue) === 1, 20, "a waiter in $queue");
+        return $token;
+    };
+    $token = $waited('order:7', 'dlock:queue:{Lock:order:7}');
+    $waited('{a}', 'dlock:queue::Lock:{a}');
+    return check_lines($code, [
+        '/ GET Lock:order:7 +# who holds: the token/' => fn ($output) => $output === $token,
+        '/ PTTL Lock:order:7 +# .*in ms/' => fn ($output) => preg_match('/^\d+$/', $output) && $output > 0 && $output <= 10000,
+        '/ --scan --pattern \'dlock:queue:\*\' +# what is waited for/'
+            => fn ($output) => sorted($output) === ['dlock:queue::Lock:{a}', 'dlock:queue:{Lock:order:7}'],
+        '/ ZCARD \'dlock:queue:{Lock:order:7}\' +# by how many\. \(For a key with a hash tag: \'dlock:queue::Lock:{a}\'\)$/'
+            => fn ($output) => $output === '1' && typed("redis-cli ZCARD 'dlock:queue::Lock:{a}'") === '1',
+        '/ PUBSUB CHANNELS \'dlock:inbox:\*\' +# .* one channel each/'
+            => fn ($output) => count(preg_grep('/^dlock:inbox:\S+$/', sorted($output))) === 2,
+        '/ INFO stats \| grep .*# both 0$/' => fn ($output) => sorted($output) === ['evicted_keys:0', 'rejected_connections:0'],
+        '/ INFO clients \| grep .*# against maxclients/'
+            => fn ($output) => preg_match('/^connected_clients:(\d+)\s*$/', $output, $n) && $n[1] >= 4,
+        '/ DEL Lock:order:7 +# .*who knows with the next renewal/'
+            => fn ($output) => $output === '1' && $processes[0]->readLine() === 'lost',
+    ]);
+}
+
+/** A ZooKeeper that allows the words that operations.md tells to allow, with a lock that is held and waited for twice. */
+final class WatchedZooKeeper
+{
+    public readonly PrivateZooKeeper $server;
+    public readonly string $token;
+    /** Of the holder. */
+    public readonly int $session;
+    /** @var list<string> */
+    public readonly array $nodes;
+    /** @var list<PhpChild> */
+    private array $processes;
+
+    public function __construct()
+    {
+        preg_match('/^\| `4lw\.commands\.whitelist` \| `([^`]+)` for looking at it; `([^`]+)`/m', document('docs/operations.md'), $allowed);
+        $this->server = zk_private(['4lw.commands.whitelist' => "$allowed[1], $allowed[2]"]);
+        $manager = 'ZkLock(' . var_export($this->server->hosts(), true) . ')';
+        $this->processes[] = $holder = lease_holder($manager, 'order:7');
+        $this->token = $holder->readLine();
+        // Nobody else has one.
+        $this->session = array_key_first(zk_sessions($this->server->hosts())) ?? throw new Exception('cons tells of no session');
+        $zk = $this->server->raw();
+        foreach ([2, 3] as $nodes) {
+            $this->processes[] = lease_holder($manager, 'order:7');
+            wait_for_nodes($zk, $nodes, 'order:7');
+        }
+        $this->nodes = zk_nodes($zk, 'order:7');
+        $zk->close();
+    }
+
+    public static function get(): self
+    {
+        static $zookeeper = null;
+        return $zookeeper ??= new self();
+    }
+}
+
+function zookeeper_commands(string $code): string
+{
+    $zookeeper = WatchedZooKeeper::get();
+    file_put_contents($netcat = commands_directory() . '/nc.php', '<?php
+        $server = stream_socket_client("tcp://$argv[1]:$argv[2]", $code, $message, 20) ?: exit(1);
+        stream_copy_to_stream(STDIN, $server);
+        stream_copy_to_stream($server, STDOUT);
+    ');
+    command('nc', 'exec ' . php() . " -n -f $netcat -- \"\$@\"");
+    $port = $zookeeper->server->port;
+    $code = str_replace(['zk1:2181', 'zk1 2181'], ["127.0.0.1:$port", "127.0.0.1 $port"], $code, $count);
+    $code = str_replace('_c_…', $zookeeper->nodes[0], $code);
+    $listed = function (string $output) use ($zookeeper): bool {
+        preg_match('/^\[(.*)\]$/m', $output, $found);
+        $nodes = explode(', ', $found[1] ?? '');
+        usort($nodes, fn ($a, $b) => substr($a, -10) <=> substr($b, -10));
+        return count($nodes) === 3 && $nodes === $zookeeper->nodes && str_starts_with($nodes[0], "_c_$zookeeper->token-lock-");
+    };
+    $session = '0x' . dechex($zookeeper->session);
+    $figures = function (string $output, string $line): bool {
+        preg_match_all('/zk_\w+/', strstr($line, '#'), $names);
+        preg_match_all('/^(zk_\w+)\t(\d+)/m', $output, $found);
+        $found = array_combine($found[1], $found[2]);
+        return $names[0] !== [] && !array_diff($names[0], array_keys($found))
+            && $found['zk_num_alive_connections'] >= 3 && $found['zk_ephemerals_count'] === '3';
+    };
+    return check_lines($code, [
+        '~ ls /locks/order:7 +# holder and waiters, one node each; the lowest number holds$~' => $listed,
+        '~ stat /locks/order:7/\S+ +# ephemeralOwner is the holder\'s session$~'
+            => fn ($output) => (bool) preg_match("/^ephemeralOwner = $session\$/m", $output),
+        '/^echo cons \| nc .*# sessions with their addresses$/'
+            => fn ($output) => (bool) preg_match("~^ */127\.0\.0\.1:\d+\[.*sid=$session,~m", $output),
+        '/^echo mntr \| nc .*# zk_num_alive_connections,.*zk_ephemerals_count$/' => $figures,
+    ]);
+}
+
+/** What how-it-works.md shows of the nodes. */
+function zookeeper_nodes(string $code): string
+{
+    $zookeeper = WatchedZooKeeper::get();
+    $there = ['/locks', '/locks/order:7', ...array_map(fn (string $node) => "/locks/order:7/$node", $zookeeper->nodes)];
+    $wrong = [];
+    foreach (explode("\n", rtrim($code)) as $i => $line) {
+        $pattern = str_replace('\<token\>', '[\w-]+', preg_replace('/\d{10}$/', '\d{10}', preg_quote(strtok($line, ' '), '/')));
+        preg_match("/^$pattern\$/", $there[$i] ?? '') || $wrong[] = "$line: there is " . ($there[$i] ?? 'nothing');
+    }
+    return implode("\n", $wrong);
+}
+
+/** The exit status is that of the worst finding that it prints. */
+function doctor_commands(string $code): string
+{
+    command('dlock-doctor', 'exec ' . php() . ' ' . php_options() . ' ' . escapeshellarg(DOCTOR) . ' "$@"');
+    file_put_contents($arguments = commands_directory() . '/arguments', redis_server() . "\n--workers=2\n");
+    $authorized = 'redis://:' . redis_password('default') . '@' . test_env('DLOCK_TEST_REDIS_AUTH');
+    $code = preg_replace('~redis://:password@[\d.]+~', $authorized, $code);
+    $wrong = [];
+    foreach (explode("\n", rtrim(with_test_servers(str_replace('@/etc/shop/locks', "@$arguments", $code)))) as $line) {
+        $output = typed($line, $status);
+        $report = str_contains($line, '--json') ? json_decode($output, true) : null;
+        preg_match('/^(problem|warning)/m', $output, $first);
+        $worst = $report ? $report['worst'] : $first[1] ?? null;
+        $complete = $report ? isset($report['findings']) : (bool) preg_match('/: (DistributedLock|RedLock|ZkLock) on .*\.$/', $output);
+        if (!$complete || $status !== (['problem' => 2, 'warning' => 1][$worst ?? ''] ?? 0)) {
+            $wrong[] = "$line\ngives, with status $status: $output" . file_get_contents(commands_directory() . '/errors');
+        }
+    }
+    return implode("\n", $wrong);
+}
+
+/** Of a server that has nothing else wrong, numbers aside. */
+function doctor_report(string $code): string
+{
+    $server = redis_private(['appendonly yes', 'appendfsync always']);
+    $redis = $server->raw();
+    $redis->cmd('EVAL', 'for i = 1, 2000 do redis.call("SET", "filling:" .. i, string.rep("x", 10000), "EX", 1000) end', 0);
+    $redis->cmd('CONFIG', 'SET', 'maxmemory', 10_000_000); // in the order in which it takes effect
+    $redis->cmd('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
+    wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stats')), 10, 'evictions');
+    $redis->cmd('CONFIG', 'SET', 'maxmemory', 1 << 30); // room for the doctor's locks
+    $run = new DoctorRun([$server->dsn()]);
+    $numbers_aside = fn (string $text) => preg_replace('/\d+(\.\d+)*/', 'N', $text);
+    return $run->status === 2 && $numbers_aside($run->output) === $numbers_aside($code) ? '' : "it says\n$run->output$run->errors";
+}
+
+function sql(string $code): string
+{
+    preg_match('/`fence` is a `([^`]+)`/', document('README.md'), $type) || throw new Exception('no word of the column');
+    $process = proc_open(['env', '-u', 'LD_PRELOAD', '/usr/bin/python3', '-c', '
+import sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.execute("CREATE TABLE goods (id INT, stock INT, fence " + sys.argv[1] + ")")
+db.execute("INSERT INTO goods (id, stock) VALUES (42, 10), (43, 10)")
+for stock, token in (9, 5), (8, 7), (7, 7), (6, 6), (5, 8):
+    print(db.execute(sys.argv[2], {"stock": stock, "token": token, "id": 42}).rowcount, end=" ")
+    print(*db.execute("SELECT stock, fence FROM goods ORDER BY id").fetchall(), sep=" ")
+', $type[1], $code], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
+    $output = stream_get_contents($pipes[1]);
+    proc_close($process);
+    $expected = "1 (9, 5) (10, 0)\n1 (8, 7) (10, 0)\n1 (7, 7) (10, 0)\n0 (7, 7) (10, 0)\n1 (5, 8) (10, 0)\n";
+    return $output === $expected ? '' : "rows written, and what is there then:\n$output";
+}
+
+/** In a program, not in its comments. */
+function reads(string $file, string $pattern): bool
+{
+    return is_file(TOP . "/$file") && preg_match($pattern, preg_replace('~^\s*(#|//|\*).*~m', '', document($file)));
+}
+
+/** Each script is there, and knows the options and variables. */
+function repository_commands(string $code): string
+{
+    $wrong = [];
+    foreach (explode("\n", rtrim($code)) as $line) {
+        preg_match('/^((?:\w+=\S+ )*)(\S+)([^#]*)/', $line, $part);
+        [, $variables, $script, $arguments] = $part;
+        is_executable(TOP . "/$script") || $wrong[] = "$script cannot be run";
+        preg_match_all('/(\w+)=/', $variables, $names);
+        foreach ($names[1] as $name) {
+            reads(VARIABLES[$name] ?? $script, "/\\$\{?$name\b|getenv\('$name'\)/") || $wrong[] = "$line: nobody reads $name";
+        }
+        foreach (preg_split('/\s+/', $arguments, -1, PREG_SPLIT_NO_EMPTY) as $argument) {
+            if (str_starts_with($argument, '-')) {
+                reads($script, "/(?<![\w-])$argument(?![\w-])/") || $wrong[] = "$line: it does not know $argument";
+            } elseif (str_contains($argument, '/')) {
+                file_exists(TOP . "/$argument") || $wrong[] = "$line: there is no $argument";
+            } else {
+                is_numeric($argument) || reads($script, "/\b$argument\b/") || $wrong[] = "$line: it does not know $argument";
+            }
+        }
+    }
+    return implode("\n", $wrong);
+}
+
+/** scripts/test-package.sh installs those packages, and runs what follows upon the building. */
+function installation(string $code): string
+{
+    $wrong = [];
+    preg_match('/^packages=\((.*?)^\)/ms', document('scripts/install-deps.sh'), $list);
+    $installed = preg_split('/\s+/', preg_replace('/#.*/', '', $list[1]));
+    $installed[] = 'make'; // build-essential is made of it, among others
+    foreach (explode("\n", rtrim($code)) as $line) {
+        if (preg_match('/^apt-get install (.*)$/', $line, $names)) {
+            foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
+                $wrong[] = "scripts/install-deps.sh does not install $name";
+            }
+        } elseif (preg_match('/^php (--ri dlock)\s/', $line, $arguments)) {
+            command('php', 'exec ' . php() . ' ' . php_options() . ' "$@"');
+            str_contains(typed($line, $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";
+        } elseif (!preg_match('/^phpize && \.\/configure && make && make install$/', $line)
+            && !preg_match('/^echo extension=dlock\.so > .* && phpenmod dlock\s/', $line)) {
+            $wrong[] = "nobody checks: $line";
+        }
+    }
+    return implode("\n", $wrong);
+}
+
+/** acl.phpt takes the user's rights from that line. Here it is given to a server as it stands. */
+function acl(string $code): string
+{
+    $server = redis_private();
+    $reply = $server->raw()->cmd(...explode(' ', rtrim($code)));
+    $locks = new DistributedLock("redis://locks:password@{$server->address()}");
+    $e = thrown_by(fn () => $locks->acquire('x', 0)->release());
+    $reads = "file_get_contents(__DIR__ . '/../../README.md')";
+    holds(str_contains(document('tests/handover/acl.phpt'), $reads), 'acl.phpt reads the README');
+    same(1, substr_count(document('README.md'), 'ACL SETUSER'), 'lines of which it reads the first');
+    return $reply === 'OK' && $e === null ? '' : "$reply, " . $e?->getMessage();
+}
+
+/** Is there integrations/DIRECTORY/NAME.php with that class? */
+function is_integration(string $class): bool
+{
+    [, $directory, $name] = explode('\\', $class);
+    $file = 'integrations/' . strtolower($directory) . "/$name.php";
+    return is_file(TOP . "/$file") && preg_match("/^namespace Dlock\\\\$directory;.*^(final )?class $name\b/ms", document($file));
+}
+
+function json(string $code): string
+{
+    $wrong = [];
+    foreach (json_decode('{' . $code . '}', true, 9, JSON_THROW_ON_ERROR)['autoload']['psr-4'] as $namespace => $path) {
+        $files = glob(TOP . '/integrations/' . basename($path) . '/*.php');
+        $classes = array_map(fn (string $file) => $namespace . basename($file, '.php'), $files);
+        $classes !== [] && array_filter($classes, is_integration(...)) === $classes || $wrong[] = "$namespace is not in $path";
+    }
+    return implode("\n", $wrong);
+}
+
+/** Services, whose arguments are services or variables. */
+function yaml(string $code): string
+{
+    $wrong = [];
+    $lines = explode("\n", rtrim(preg_replace('/^#.*\n/m', '', $code)));
+    array_shift($lines) === 'services:' || $wrong[] = 'no services';
+    $services = [];
+    foreach ($lines as $line) {
+        if (preg_match('/^ {4}([\w\\\\]+):$/', $line, $class)) {
+            $services[] = $class[1];
+            class_exists($class[1]) || is_readable('/usr/share/php/' . strtr($class[1], '\\', '/') . '.php')
+                || str_starts_with($class[1], 'Dlock\\') && is_integration($class[1]) || $wrong[] = "no class $class[1]";
+        } elseif (!preg_match('/^ {8}arguments: \[\'(?:@([\w\\\\]+)|%env\(\w+\)%)\'\]$/', $line, $argument)
+            || isset($argument[1]) && !in_array($argument[1], $services, true)) {
+            $wrong[] = "what is $line?";
+        }
+    }
+    return implode("\n", $wrong);
+}
+
+/** Boxes, arrows and trees; the sources that they name are there. */
+function drawing(string $code): string
+{
+    preg_match_all('~\bsrc/\w+~', $code, $paths);
+    $missing = array_filter($paths[0], fn (string $path) => !file_exists(TOP . "/$path"));
+    return implode("\n", array_map(fn (string $path) => "no $path", $missing));
+}
+
+// ---- the blocks ---------------------------------------------------------------------------------------------------------
+
+function rule_for(string $language, string $code): ?string
+{
+    $each_line = fn (string $pattern) => (bool) preg_match("~^(?:(?:$pattern).*\n)+\$~", $code);
+    return match ($language) {
+        'sh' => match (true) {
+            $each_line('redis-cli ') => 'redis_commands',
+            $each_line('zkCli\.sh |echo \w+ \| nc ') => 'zookeeper_commands',
+            $each_line('dlock-doctor ') => 'doctor_commands',
+            $each_line('(?:\w+=\S+ )*(?:scripts|examples)/') => 'repository_commands',
+            str_starts_with($code, 'apt-get install ') => 'installation',
+            default => null,
+        },
+        'sql', 'json', 'yaml' => $language,
+        '' => match (true) {
+            $each_line('/locks') => 'zookeeper_nodes',
+            str_starts_with($code, 'ACL SETUSER ') => 'acl',
+            str_starts_with($code, 'problem: ') => 'doctor_report',
+            (bool) preg_match('~\|-|-\||├──| src/\w+ ~', $code) => 'drawing',
+            default => null,
+        },
+        default => null,
+    };
+}
+
+$rules = [];
+foreach ([...documents(), 'examples/seckill/README.md', 'chaos/README.md', 'RELEASING.md'] as $file) {
+    foreach (blocks($file) as ['line' => $line, 'language' => $language, 'code' => $code]) {
+        if ($language === 'php' && in_array($file, php_documents(), true)) {
+            continue;
+        }
+        $rule = rule_for($language, $code);
+        try {
+            $wrong = $rule === null ? 'there is no check for such a block' : $rule($code);
+        } catch (Throwable $e) {
+            $wrong = (string) $e;
+        }
+        if ($wrong !== '') {
+            echo "$file, line $line" . ($rule ? " ($rule)" : '') . ": $wrong\n";
+        }
+        $rules[$rule] = true;
+    }
+}
+holds(count($rules) >= 12, 'blocks were found', array_keys($rules));
+echo "done\n";
+?>
+--EXPECT--
+done
