@@ -132,6 +132,9 @@ ZEND_METHOD(RedLock, lock)
 	dlock_wait wait = dlock_interruptible(DLOCK_FOREVER);
 	wait.attempts = manager->retry_count;
 	wait.pause = manager->retry_delay;
+	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
+	 * its time is over. The new one's may be over when it is returned, so this comes before. */
+	dlock_registry_purge(&DLOCK_G(registry));
 	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { ttl, true }, wait, &status, &error);
 	if (!claim) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
@@ -139,9 +142,6 @@ ZEND_METHOD(RedLock, lock)
 		}
 		RETURN_FALSE;
 	}
-	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
-	 * its time is over. */
-	dlock_registry_purge(&DLOCK_G(registry));
 	dlock_see_claim(claim, &remaining);
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
