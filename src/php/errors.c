@@ -61,6 +61,9 @@ zend_object *dlock_throw_lost(const char *resource, const char *what)
 {
 	dlock_error error;
 
+	if (EG(exception) && zend_is_unwind_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
+		return NULL;
+	}
 	dlock_fail(&error, DLOCK_LOST, "The lock \"%.100s\" %s", resource, what);
 	return zend_throw_exception(dlock_ce_lost_exception, error.message, 0);
 }
