@@ -177,17 +177,13 @@ ZEND_METHOD(RedLock, unlock)
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	if (claim && (claim->owned || claim->resource_len != Z_STRLEN_P(resource)
-			|| memcmp(claim->resource, Z_STRVAL_P(resource), claim->resource_len))) {
-		claim = NULL;
-	}
-	if (claim && claim->engine != manager->engine) { /* another object's, which leaves it to this one */
-		dlock_registry_remove(&DLOCK_G(registry), claim);
-		dlock_claim_free(claim);
+	/* Whichever object has locked it; but of this very lock. */
+	if (claim && (claim->owned || claim->engine->ops != manager->engine->ops
+			|| !claim->engine->ops->is_same(claim, manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource)))) {
 		claim = NULL;
 	}
 	if (!claim) {
-		/* From another process, request or object: any server may have it. */
+		/* From another process or request: any server may have it. */
 		claim = dlock_claim_new(manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
 		if (!claim) {
 			zend_throw_exception(dlock_ce_exception, error.message, 0);
