@@ -109,7 +109,7 @@ ZEND_METHOD(RedLock, lock)
 {
 	zend_string *resource;
 	zend_long milliseconds = 10000;
-	dlock_nanos ttl, remaining;
+	dlock_nanos remaining;
 	dlock_status status;
 	dlock_error error;
 
@@ -123,10 +123,8 @@ ZEND_METHOD(RedLock, lock)
 	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
-	if (milliseconds < 1 || milliseconds > ZEND_LONG_MAX / 2 || !dlock_check_ttl((double) milliseconds / 1000, 2, &ttl)) {
-		if (!EG(exception)) {
-			zend_argument_value_error(2, "must be at least 1 millisecond and at most a year");
-		}
+	if (milliseconds < 1 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS) {
+		zend_argument_value_error(2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
 		RETURN_THROWS();
 	}
 	dlock_wait wait = dlock_interruptible(DLOCK_FOREVER);
@@ -135,7 +133,7 @@ ZEND_METHOD(RedLock, lock)
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_registry_purge(&DLOCK_G(registry));
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { ttl, true }, wait, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, wait, &status, &error);
 	if (!claim) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->engine);
