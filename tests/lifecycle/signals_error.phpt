@@ -47,7 +47,7 @@ foreach ($asks as $name => $ask) {
 $server = redis_private();
 $marker = temporary_directory() . '/asks';
 $child = fork_child(function (callable $say, callable $hear) use ($server, $marker) {
-    $lease = (new RedLock([$server->dsn() . '?read_timeout=1']))->acquire('x', 0, 100);
+    $lease = (new RedLock([$server->dsn() . '?read_timeout=3']))->acquire('x', 0, 100);
     pcntl_async_signals(true);
     pcntl_signal(SIGTERM, function () use ($lease, &$handle) {
         $handle = $lease->detach();
