@@ -81,7 +81,8 @@ typedef struct {
 	/* A new lease time from now on. DLOCK_LOST when it is not ours any more. */
 	dlock_status (*extend)(dlock_claim *claim, dlock_nanos ttl, dlock_error *error);
 
-	/* Asks the servers whether the lock is this claim's: DLOCK_OK (state HELD, deadline as the servers say) or DLOCK_LOST. */
+	/* Asks the servers whether the lock is this claim's: DLOCK_OK (state HELD, deadline as the servers say) or DLOCK_LOST.
+	 * NULL: a claim is never made from a token alone, nor asked about. */
 	dlock_status (*check)(dlock_claim *claim, dlock_error *error);
 
 	/* Gives the lock back. DLOCK_OK: it was ours until now. DLOCK_LOST: it was not. Otherwise unknown. */

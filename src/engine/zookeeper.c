@@ -408,81 +408,6 @@ static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *erro
 	return base->state == DLOCK_CLAIM_LOST || dlock_claim_is_over(base) ? lost(base, error) : DLOCK_OK;
 }
 
-/* A claim made from a token alone: is the node with that guid ours, and first? */
-static dlock_status find_held(zk_claim *claim, dlock_error *error)
-{
-	dlock_zk_op *listing = dlock_zk_list(claim->session, claim->parent);
-	dlock_status status = dlock_zk_ask(&listing, claim->parent, NULL, error);
-
-	if (status != DLOCK_OK || !listing) {
-		return status;
-	}
-	status = find_node(claim, listing, NULL, error);
-	if (status == DLOCK_OK && claim->node
-		&& dlock_zk_find_place(listing->children, listing->children_count, node_name(claim)).predecessor) {
-		forget_node(claim);
-	}
-	dlock_zk_op_release(listing);
-	return status != DLOCK_OK || claim->node || claim->phase != ABSENT ? status : lost(&claim->base, error);
-}
-
-static dlock_status check_node(zk_claim *claim, dlock_error *error, bool *answered)
-{
-	dlock_zk_op *stat = dlock_zk_exists(claim->session, claim->node);
-	dlock_status status = dlock_zk_ask(&stat, claim->node, NULL, error);
-
-	if (status != DLOCK_OK || !stat) {
-		return status;
-	}
-	*answered = true;
-	bool ours = stat->rc == ZOK && stat->stat.ephemeralOwner == dlock_zk_session_view(claim->session).id;
-	dlock_zk_op_release(stat);
-	if (!ours) {
-		forget_node(claim);
-		return lost(&claim->base, error);
-	}
-	claim->base.state = DLOCK_CLAIM_HELD;
-	claim->phase = FIRST;
-	claim->base.deadline = dlock_zk_session_view(claim->session).deadline;
-	return DLOCK_OK;
-}
-
-static dlock_status check(dlock_claim *base, dlock_error *error)
-{
-	zk_claim *claim = (zk_claim *) base;
-	bool held = claim->node != NULL, answered = false;
-	dlock_status status = have_parent(claim) ? DLOCK_OK : out_of_memory(error);
-
-	dlock_nanos until = dlock_after(dlock_now(), engine_of(base)->options.session_timeout);
-
-	claim->token_used = true;
-	while (status == DLOCK_OK && !answered) {
-		if (claim->session && dlock_now() >= until) {
-			status = dlock_zk_no_answer(claim->session, error);
-			break;
-		}
-		if (held && !is_alive(claim)) {
-			return lost(base, error);
-		}
-		status = have_session(claim, NULL, error);
-		if (status == DLOCK_OK && held && !claim->node) {
-			return lost(base, error); /* another session than the one that held it */
-		}
-		if (status == DLOCK_OK && !claim->node) {
-			claim->token_used = true;
-			claim->phase = UNKNOWN; /* until the server says that there is none */
-			status = find_held(claim, error);
-		}
-		if (status == DLOCK_OK && claim->node) {
-			status = check_node(claim, error, &answered);
-		}
-	}
-	if (!held && status != DLOCK_OK) {
-		forget_node(claim); /* not this claim's to delete */
-	}
-	return status;
-}
-
 /* The node is an ephemeral one of our session, so while that lives the node goes by an explicit delete only. A delete
  * that finds nothing after one of ours went unanswered was therefore the second of the two. */
 static dlock_status delete_node(zk_claim *claim, dlock_error *error)
@@ -608,7 +533,6 @@ static const dlock_engine_ops ops = {
 	.claim_size = sizeof(zk_claim),
 	.acquire = acquire,
 	.extend = extend,
-	.check = check,
 	.release = release,
 	.abandon = abandon,
 	.look = look,

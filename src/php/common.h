@@ -102,7 +102,7 @@ dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_
 /* Throws what the status stands for. */
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine);
 
-/* Throws that this lock "was lost" or what it is. NULL where nothing is to be thrown any more. */
+/* Throws that this lock "was lost" or what it is. NULL where exit() is on its way, so that nothing is thrown any more. */
 zend_object *dlock_throw_lost(const char *resource, const char *what);
 
 /* ---- arguments (arguments.c) ---- */

@@ -21,31 +21,39 @@ static zend_class_entry *exception_for(dlock_status status)
 	}
 }
 
+static void collect_server_errors(zval *errors, const dlock_engine *engine)
+{
+	array_init(errors);
+	for (int i = 0; i < dlock_quorum_servers(engine); i++) {
+		const char *reason = dlock_quorum_server_error(engine, i);
+		if (reason) {
+			add_assoc_string(errors, dlock_quorum_server_label(engine, i), reason);
+		}
+	}
+}
+
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine)
 {
-	zend_object *exception;
 	zval errors;
 
+	/* Before any handler runs, which may take away the last that keeps the engine. */
+	ZVAL_NULL(&errors);
+	if (status == DLOCK_QUORUM) {
+		collect_server_errors(&errors, engine);
+	}
 	/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. What its
 	 * handler throws comes instead. */
 	if (dlock_is_interrupted()) {
 		dlock_run_interrupts();
 		if (EG(exception)) {
+			zval_ptr_dtor(&errors);
 			return;
 		}
 	}
-	exception = zend_throw_exception(exception_for(status), error->message, 0);
-	if (status != DLOCK_QUORUM || !exception) {
-		return;
+	zend_object *exception = zend_throw_exception(exception_for(status), error->message, 0);
+	if (status == DLOCK_QUORUM) {
+		zend_update_property(dlock_ce_quorum_exception, exception, ZEND_STRL("serverErrors"), &errors);
 	}
-	array_init(&errors);
-	for (int i = 0; i < dlock_quorum_servers(engine); i++) {
-		const char *reason = dlock_quorum_server_error(engine, i);
-		if (reason) {
-			add_assoc_string(&errors, dlock_quorum_server_label(engine, i), reason);
-		}
-	}
-	zend_update_property(dlock_ce_quorum_exception, exception, ZEND_STRL("serverErrors"), &errors);
 	zval_ptr_dtor(&errors);
 }
 
@@ -53,6 +61,9 @@ zend_object *dlock_throw_lost(const char *resource, const char *what)
 {
 	dlock_error error;
 
+	if (EG(exception) && zend_is_unwind_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
+		return NULL;
+	}
 	dlock_fail(&error, DLOCK_LOST, "The lock \"%.100s\" %s", resource, what);
 	return zend_throw_exception(dlock_ce_lost_exception, error.message, 0);
 }

@@ -90,12 +90,13 @@ void dlock_alarm_close(dlock_alarm *alarm)
 #endif
 }
 
+/* What came over a fork is the parent's to be told of. */
 static dlock_claim *find_untold_loss(void)
 {
 	dlock_nanos remaining;
 
 	for (dlock_claim *claim = DLOCK_G(registry).first; claim; claim = claim->next) {
-		if (claim->throws && dlock_see_claim(claim, &remaining) == DLOCK_CLAIM_LOST) {
+		if (claim->throws && dlock_claim_is_mine(claim) && dlock_see_claim(claim, &remaining) == DLOCK_CLAIM_LOST) {
 			return claim;
 		}
 	}
@@ -115,7 +116,9 @@ static void throw_losses(zend_execute_data *execute_data)
 	 * would keep it here. Each becomes the previous of the next, and so does what another handler has thrown. */
 	atomic_store(&DLOCK_G(alarm).rung, false);
 #ifndef PHP_WIN32
-	dlock_bell_silence(&DLOCK_G(alarm).bell);
+	if (DLOCK_G(alarm).process == dlock_process_current()) { /* a parent's may be ringing for the parent */
+		dlock_bell_silence(&DLOCK_G(alarm).bell);
+	}
 #endif
 	for (dlock_claim *claim = find_untold_loss(); claim; claim = find_untold_loss()) {
 		claim->throws = false;

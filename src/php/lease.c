@@ -144,13 +144,14 @@ ZEND_METHOD(Dlock_Lease, remaining)
 static void throw_lost(lease_object *lease)
 {
 	dlock_nanos remaining;
-	const char *resource = Z_STRVAL_P(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE));
+	/* An extension may have made the object without its constructor, so without a name too. */
+	const zval *resource = OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE);
 	bool released = !strcmp(state_name(lease, &remaining), "Released");
 
 	if (lease->claim) {
 		lease->claim->throws = false; /* once is enough */
 	}
-	dlock_throw_lost(resource, released ? "has been released" : "was lost");
+	dlock_throw_lost(Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "", released ? "has been released" : "was lost");
 }
 
 ZEND_METHOD(Dlock_Lease, assertHeld)

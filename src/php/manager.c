@@ -237,6 +237,7 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %.4g s", claim->resource,
 			(double) (dlock_now() - start) / DLOCK_SECOND);
 	}
+	claim->release_at_end = true; /* a lock that nobody was given is not left to its lease time, nor a place in line to the session */
 	dlock_drop_claim(claim);
 	return NULL;
 }

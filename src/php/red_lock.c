@@ -109,7 +109,7 @@ ZEND_METHOD(RedLock, lock)
 {
 	zend_string *resource;
 	zend_long milliseconds = 10000;
-	dlock_nanos ttl, remaining;
+	dlock_nanos remaining;
 	dlock_status status;
 	dlock_error error;
 
@@ -123,25 +123,23 @@ ZEND_METHOD(RedLock, lock)
 	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
-	if (milliseconds < 1 || milliseconds > ZEND_LONG_MAX / 2 || !dlock_check_ttl((double) milliseconds / 1000, 2, &ttl)) {
-		if (!EG(exception)) {
-			zend_argument_value_error(2, "must be at least 1 millisecond and at most a year");
-		}
+	if (milliseconds < 1 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS) {
+		zend_argument_value_error(2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
 		RETURN_THROWS();
 	}
 	dlock_wait wait = dlock_interruptible(DLOCK_FOREVER);
 	wait.attempts = manager->retry_count;
 	wait.pause = manager->retry_delay;
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { ttl, true }, wait, &status, &error);
+	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
+	 * its time is over. The new one's may be over when it is returned, so this comes before. */
+	dlock_registry_purge(&DLOCK_G(registry));
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, wait, &status, &error);
 	if (!claim) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->engine);
 		}
 		RETURN_FALSE;
 	}
-	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
-	 * its time is over. */
-	dlock_registry_purge(&DLOCK_G(registry));
 	dlock_see_claim(claim, &remaining);
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
@@ -177,17 +175,13 @@ ZEND_METHOD(RedLock, unlock)
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	if (claim && (claim->owned || claim->resource_len != Z_STRLEN_P(resource)
-			|| memcmp(claim->resource, Z_STRVAL_P(resource), claim->resource_len))) {
-		claim = NULL;
-	}
-	if (claim && claim->engine != manager->engine) { /* another object's, which leaves it to this one */
-		dlock_registry_remove(&DLOCK_G(registry), claim);
-		dlock_claim_free(claim);
+	/* Whichever object has locked it; but of this very lock. */
+	if (claim && (claim->owned || claim->engine->ops != manager->engine->ops
+			|| !claim->engine->ops->is_same(claim, manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource)))) {
 		claim = NULL;
 	}
 	if (!claim) {
-		/* From another process, request or object: any server may have it. */
+		/* From another process or request: any server may have it. */
 		claim = dlock_claim_new(manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
 		if (!claim) {
 			zend_throw_exception(dlock_ce_exception, error.message, 0);

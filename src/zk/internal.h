@@ -93,7 +93,7 @@ typedef struct {
 	dlock_zk_state state;
 	dlock_nanos deadline;
 	int64_t id;
-	unsigned long connections, events;
+	unsigned long events;
 } dlock_zk_view;
 
 dlock_zk_view dlock_zk_session_view(dlock_zk_session *session);

@@ -172,6 +172,15 @@ static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
 	return a < b ? a : b;
 }
 
+/* When to find out why there is no connection. That may keep the thread for as long as a resolver takes, so it waits until no
+ * lease depends on the probe of the next connection any more. */
+static dlock_nanos diagnosis_due(const dlock_zk_session *session)
+{
+	dlock_nanos due = dlock_after(session->cut_off, session->asked / 2), bound = dlock_zk_session_deadline(session);
+
+	return session->reason[0] ? DLOCK_FOREVER : due > bound ? due : bound;
+}
+
 /* What the thread has to do, and when if not now. */
 typedef struct {
 	bool stop;
@@ -187,7 +196,7 @@ static chores find_chores(dlock_zk_session *session, unsigned long *probed_conne
 		todo.probe = session->connections != *probed_connections ? 0 : session->probe_due;
 		*probed_connections = session->connections;
 	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
-		todo.diagnose = session->reason[0] ? DLOCK_FOREVER : dlock_after(session->cut_off, session->asked / 2);
+		todo.diagnose = diagnosis_due(session);
 	}
 	if (session->orphans && session->state < DLOCK_ZK_EXPIRED) {
 		todo.orphans = dlock_now() + RETRY;

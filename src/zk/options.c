@@ -141,7 +141,7 @@ const char *dlock_zk_hosts_chroot(const char *hosts)
 	return hosts + strcspn(hosts, "/");
 }
 
-char *dlock_zk_hosts_expand(const char *hosts, bool with_chroot)
+char *dlock_zk_hosts_expand(const char *hosts)
 {
 	size_t count = 1;
 
@@ -170,9 +170,6 @@ char *dlock_zk_hosts_expand(const char *hosts, bool with_chroot)
 		}
 		*out++ = ',';
 	}
-	*out = '\0';
-	if (with_chroot) {
-		strcpy(out, dlock_zk_hosts_chroot(hosts));
-	}
+	strcpy(out, dlock_zk_hosts_chroot(hosts));
 	return expanded;
 }

@@ -17,9 +17,9 @@ bool dlock_zk_root_check(const char *root, dlock_error *error);
 /* "digest:user:password"; the message never repeats any of it. */
 bool dlock_zk_auth_check(const char *auth, dlock_error *error);
 
-/* Checked hosts as the client library wants them: every host with its port, IPv6 without brackets, and the chroot only
- * if asked for. To be freed; NULL when out of memory. */
-char *dlock_zk_hosts_expand(const char *hosts, bool with_chroot);
+/* Checked hosts as the client library wants them: every host with its port, IPv6 without brackets, and the chroot.
+ * To be freed; NULL when out of memory. */
+char *dlock_zk_hosts_expand(const char *hosts);
 
 /* The "/chroot" at the end of checked hosts; "" where there is none. */
 const char *dlock_zk_hosts_chroot(const char *hosts);

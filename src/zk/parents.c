@@ -52,12 +52,15 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 {
 	const char *chroot = dlock_zk_hosts_chroot(session->hosts);
 	char *hosts = strndup(session->hosts, (size_t) (chroot - session->hosts));
-	dlock_zk_session *outside = hosts ? dlock_zk_session_get(pool, hosts, session->asked, session->auth, error) : NULL;
 	int rc;
 
+	if (!hosts) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	dlock_zk_session *outside = dlock_zk_session_get(pool, hosts, session->asked, session->auth, error);
 	free(hosts);
 	if (!outside) {
-		return hosts ? DLOCK_FAILED : dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return DLOCK_CONNECTION;
 	}
 	bool shared = outside->references > 2;
 	dlock_status status = dlock_zk_session_connect(outside, dlock_after(dlock_now(), outside->asked), wait,

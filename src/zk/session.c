@@ -156,7 +156,7 @@ static dlock_zk_session *open_session(const char *hosts, dlock_nanos timeout, co
 	session->cut_off = session->lived = session->before_sent = session->probe_sent = dlock_now();
 	pthread_mutex_init(&session->mutex, NULL);
 	session->hosts = strdup(hosts);
-	session->expanded = dlock_zk_hosts_expand(hosts, true);
+	session->expanded = dlock_zk_hosts_expand(hosts);
 	session->auth = auth ? strdup(auth) : NULL;
 	if (!session->hosts || !session->expanded || (auth && !session->auth)
 		|| (*problem = open_bells(session)) != 0 || (*problem = start_thread(session)) != 0) {
@@ -236,7 +236,6 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session)
 		.state = session->state,
 		.deadline = dlock_zk_session_deadline(session),
 		.id = session->id,
-		.connections = session->connections,
 		.events = session->events,
 	};
 	pthread_mutex_unlock(&session->mutex);

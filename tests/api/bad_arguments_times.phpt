@@ -57,7 +57,7 @@ foreach ($timeouts as [$method, $number, $call]) {
 
 // Milliseconds.
 foreach ([0, -1, PHP_INT_MIN, PHP_INT_MAX, 31_536_000_001] as $bad) {
-    fails(ValueError::class, 'RedLock::lock(): Argument #2 ($ttl) must be *', fn () => $red->lock('x', $bad), "RedLock::lock() with $bad");
+    fails(ValueError::class, 'RedLock::lock(): Argument #2 ($ttl) must be between 1 and 31536000000 milliseconds', fn () => $red->lock('x', $bad), "RedLock::lock() with $bad");
 }
 foreach ([0, -1, 60_001, PHP_INT_MAX, PHP_INT_MIN] as $bad) {
     fails(ValueError::class, 'RedLock::__construct(): Argument #2 ($retryDelay) must be between 1 and 60000 milliseconds', fn () => new RedLock($servers, $bad));

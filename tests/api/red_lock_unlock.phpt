@@ -47,6 +47,17 @@ same(false, $red->unlock(['token' => str_repeat('0', strlen($lock['token']))] + 
 same(false, $red->unlock(['resource' => "$resource-2"] + $lock), 'another resource');
 same(true, $red->isLocked($resource), 'locked after those');
 
+// Another lock's object: it is not its to give back, and the lease goes on.
+$renewing = new RedLock($servers, renew: true);
+foreach (['other servers' => new RedLock(array_slice(redis_servers(6), 3)), 'another prefix' => new RedLock($servers, prefix: 'other:')] as $what => $other) {
+    $held = $renewing->lock(unique($what), 3_000);
+    same(false, $other->unlock($held), "unlock() with $what");
+    $renewals = Dlock\stats()['renewals'];
+    wait_for(fn () => Dlock\stats()['renewals'] > $renewals, 20, "a renewal after unlock() with $what");
+    same(true, (new RedLock(array_reverse($servers)))->unlock($held), "unlock() after that with $what");
+    same(false, $renewing->isLocked(unique($what)), "locked after that with $what");
+}
+
 // Not what anyone has in hands.
 $text = 'RedLock::unlock(): Argument #1 ($lock) must be what RedLock::lock() returned, with its "resource" and its "token"';
 foreach (['no token' => ['resource' => $resource], 'no resource' => ['token' => $lock['token']], 'nothing' => [],

@@ -122,9 +122,9 @@ static bool refused(bool (*checked)(const char *, dlock_error *), const char *te
 	return good;
 }
 
-static bool expands(const char *hosts, bool with_chroot, const char *expected)
+static bool expands(const char *hosts, const char *expected)
 {
-	char *expanded = dlock_zk_hosts_expand(hosts, with_chroot);
+	char *expanded = dlock_zk_hosts_expand(hosts);
 	bool same = strcmp(expanded, expected) == 0;
 
 	if (!same) {
@@ -168,8 +168,8 @@ static void options(void)
 	check(!dlock_zk_auth_check("digest:secret", &error) && !strstr(error.message, "secret"), "and not repeated");
 	check(refused(dlock_zk_auth_check, "digest::p", "digest:user:password"), "credentials with an empty user");
 	check(refused(dlock_zk_auth_check, "sasl:u:p", "digest:user:password"), "another scheme");
-	check(expands("h1,h2:5,[::1],[fe80::1]:7/c", true, "h1:2181,h2:5,::1:2181,fe80::1:7/c"), "expanded");
-	check(expands("h1:3/c", false, "h1:3"), "expanded without chroot");
+	check(expands("h1,h2:5,[::1],[fe80::1]:7/c", "h1:2181,h2:5,::1:2181,fe80::1:7/c"), "expanded");
+	check(expands("h1:3", "h1:3"), "expanded, without a chroot");
 }
 
 int main(void)

@@ -68,11 +68,14 @@ static void try_hosts(const char *hosts)
 		MUST(!strstr(error.message, SECRET));
 		return;
 	}
-	char *bare = dlock_zk_hosts_expand(hosts, false), *whole = dlock_zk_hosts_expand(hosts, true);
-	MUST(bare && whole);
+	char *whole = dlock_zk_hosts_expand(hosts);
+	MUST(whole && strlen(whole) > strlen(chroot));
+	size_t bare_len = strlen(whole) - strlen(chroot);
+	MUST(!strcmp(whole + bare_len, chroot));
+	char *bare = strndup(whole, bare_len);
+	MUST(bare);
 	check_list(bare);
 	MUST(count(bare, strlen(bare), ',') == count(hosts, (size_t) (chroot - hosts), ','));
-	MUST(!strncmp(whole, bare, strlen(bare)) && !strcmp(whole + strlen(bare), chroot));
 	if (*chroot) {
 		check_path(chroot);
 	}

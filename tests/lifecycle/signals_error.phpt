@@ -42,6 +42,30 @@ foreach ($asks as $name => $ask) {
         fclose($connection);
     }
 }
+
+// A handler that takes away the last that there is of the servers, whose errors the exception tells.
+$server = redis_private();
+$marker = temporary_directory() . '/asks';
+$child = fork_child(function (callable $say, callable $hear) use ($server, $marker) {
+    $lease = (new RedLock([$server->dsn() . '?read_timeout=3']))->acquire('x', 0, 100);
+    pcntl_async_signals(true);
+    pcntl_signal(SIGTERM, function () use ($lease, &$handle) {
+        $handle = $lease->detach();
+    });
+    $say('held');
+    $hear();
+    touch($marker);
+    $e = thrown_by(fn () => $lease->refresh());
+    return [is_string($handle), get_debug_type($e), array_map(gettype(...), $e->getServerErrors())];
+});
+same('held', $child->hear(), 'the lease');
+$server->pause();
+$child->say('refresh');
+wait_for(fn () => file_exists($marker), 30, 'refresh()');
+wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->pid/status")), 30, 'the wait for the answer');
+$child->signal(SIGTERM);
+same([true, Dlock\QuorumException::class, [$server->address() => 'string']], $child->result(), 'a handler that detaches the lease');
+$server->resume();
 echo "done\n";
 ?>
 --EXPECT--

@@ -33,6 +33,16 @@ for ($left = 0; $left < 8; $left++) {
     same(true, $locks->release(unique("$left-then")), "release() after $left");
 }
 within(1, $refused, 7, 'refused');
+
+// Where the chroot has to be made, which takes a session from outside of it.
+$locks = new ZkLock(zk_hosts() . '/' . unique('chroot'), sessionTimeout: 4); // others than above
+$locks->isLocked('x'); // connects
+foreach ([0, 1] as $left) {
+    fails('Dlock\ConnectionException', 'ZooKeeper at ' . zk_hosts() . ': no session could be started: Too many open files',
+        fn () => with_descriptors($left, fn () => $locks->acquire('x', 0)), "a chroot that is missing, $left left");
+}
+same(true, $locks->lock('x', 20), 'lock() with descriptors');
+same(true, $locks->release('x'), 'release()');
 echo "done\n";
 ?>
 --EXPECT--

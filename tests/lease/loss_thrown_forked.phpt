@@ -1,0 +1,53 @@
+--TEST--
+onLoss: "throw": a forked child is told of its own losses, and not of its parent's leases
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork', 'pcntl_alarm', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+
+$messages = function (?Throwable $e): array {
+    for ($messages = []; $e; $e = $e->getPrevious()) {
+        $messages[] = $e->getMessage();
+    }
+    return $messages;
+};
+foreach (renewed_locks() as $name => $locks) {
+    // A child that loses a lease of its own.
+    $manager = $locks->manager(onLoss: 'throw');
+    $inherited = [$manager->acquire(unique("$name-a"), 0, 100), $manager->acquire(unique("$name-b"), 0, 100)];
+    $child = fork_child(function () use ($manager, $name, $messages) {
+        $lease = $manager->acquire(unique("$name-own"), 20, 2);
+        return $messages(thrown_by(fn () => busy(20)));
+    });
+    same(['The lock "' . unique("$name-own") . '" was lost while it was held'], $child->result(), "$name: what a child is thrown");
+    same([true, true], array_map(fn ($lease) => $lease->release(), $inherited), "$name: release() of the parent");
+
+    // A child that is forked when the parent's loss is there, but has not been thrown yet: handlers of signals come before it.
+    $child = null;
+    pcntl_async_signals(true);
+    pcntl_signal(SIGALRM, function () use (&$child) {
+        $child = pcntl_fork();
+    });
+    for ($attempt = 0; $child === null && $attempt < 5; $attempt++) { // a machine that stands still may be told before the call
+        $lease = $manager->acquire(unique("$name-c"), 20, 2);
+        $e = thrown_by(function () {
+            pcntl_alarm(4);
+            wait_for_signal();
+        });
+    }
+    if ($child === 0) {
+        posix_kill(getmypid(), $e ? SIGUSR1 : SIGUSR2);
+    }
+    pcntl_waitpid($child, $status);
+    same(SIGUSR2, pcntl_wtermsig($status), "$name: what a child is told of its parent's loss");
+    same(['The lock "' . unique("$name-c") . '" was lost while it was held'], $messages($e), "$name: what the parent is thrown");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
