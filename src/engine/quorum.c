@@ -454,7 +454,7 @@ static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl)
 	return dlock_call_give_back(claim_keys(claim), claim->base.token, false, NULL, false);
 }
 
-/* Not where the lease ended before the answers came: see apply() of the renewal thread, which has the same case. */
+/* Not where the lease ended before the answers came: see update() in lease/renewal.c. */
 static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 {
 	if (base->state == DLOCK_CLAIM_NEW || !dlock_claim_is_over(base)) {

@@ -166,9 +166,7 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 	case DLOCK_ROUND_OPEN:
 		return;
 	case DLOCK_ROUND_KEPT:
-		/* On several servers, keys that are in place prove nothing about the time since the deadline: a request that was late
-		 * may have brought one there after others had held the lock. */
-		if (renewal->round.count > 1) {
+		if (renewal->round.count > 1) { /* then the answer is no proof where it is late: see update() */
 			dlock_claim_is_over(claim);
 		}
 		lives = dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
@@ -204,8 +202,10 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	if (renewal->ttl == 0) {
 		dlock_claim_move_deadline(claim, claim->engine->ops->bound(claim));
 	}
-	/* Where nobody is to be told, a deadline that passes unseen is not the end yet: an answer may be on its way. */
-	if (renewal->lost ? dlock_claim_is_over(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
+	/* Where nobody is to be told, a deadline that passes unseen is not the end on one server: an answer may be on its way, and a key
+	 * that is in place was there all the time. On several, where a request that was late may have brought one there after others
+	 * had held the lock, that proves nothing. */
+	if (renewal->lost || renewal->round.count > 1 ? dlock_claim_is_over(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
 		tell(renewal);
 		return wake;
 	}
