@@ -167,10 +167,12 @@ static bool settle_fencing_token(quorum_claim *claim, const dlock_ballot *votes,
 	return raise.yes >= engine->quorum;
 }
 
-/* Asks all servers, and with `queue` queues where one refuses. Remembers which may have the lock now. */
-static void collect_votes(quorum_claim *claim, bool queue, dlock_ballot *votes, dlock_nanos until)
+/* Asks all servers, and with `queue` queues where one refuses. Remembers which may have the lock now. Returns when the first of those
+ * that give it was asked: to connect may have taken a while before. */
+static dlock_nanos collect_votes(quorum_claim *claim, bool queue, dlock_ballot *votes, dlock_nanos until)
 {
 	quorum_engine *engine = engine_of(claim);
+	dlock_nanos asked = DLOCK_FOREVER;
 	dlock_request request = { .token = claim->base.token, .ttl = claim->base.ttl, .least_fencing_token = propose(engine),
 		.grant = false, .waiter = claim->waiter, .ticket = claim->ticket };
 
@@ -203,6 +205,7 @@ static void collect_votes(quorum_claim *claim, bool queue, dlock_ballot *votes, 
 			/* Who has the lock waits no longer, even if it is to be rolled back. */
 			claim->queued &= ~server;
 			claim->placed &= ~server;
+			asked = call->first_sent_at < asked ? call->first_sent_at : asked;
 		} else if (queue && call && dlock_inbox_is_open(engine->inboxes[i])
 				&& (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
@@ -222,6 +225,7 @@ static void collect_votes(quorum_claim *claim, bool queue, dlock_ballot *votes, 
 		}
 	}
 	dlock_ballot_end(votes);
+	return asked;
 }
 
 /* A server that is there but was not logged in to when the others had voted should get the lock too; this happens with a
@@ -258,7 +262,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, dlock_ballot *votes
 {
 	dlock_claim *base = &claim->base;
 	quorum_engine *engine = engine_of(claim);
-	dlock_nanos deadline = dlock_now() + base->ttl - dlock_drift(base->ttl);
+	dlock_nanos lasting = base->ttl - dlock_drift(base->ttl);
 
 	if (queue && claim->ticket == 0) {
 		strcpy(claim->waiter, base->token);
@@ -266,7 +270,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, dlock_ballot *votes
 	}
 	uint64_t told = claim->told;
 	claim->told = 0;
-	collect_votes(claim, queue, votes, deadline);
+	dlock_nanos deadline = dlock_after(collect_votes(claim, queue, votes, dlock_now() + lasting), lasting);
 	if (votes->yes >= engine->quorum && settle_fencing_token(claim, votes, deadline) && dlock_now() < deadline) {
 		/* What a server without a vote has locked stays locked: it keeps others out of there, and is released with the rest. */
 		leave(claim, dlock_ballot_voters(votes, DLOCK_VOTE_YES));

@@ -441,6 +441,37 @@ static void test_script_flush(void)
 	client_free(&c);
 }
 
+/* The lease counts from the moment when the servers were asked for it, however long it took to reach them. */
+static void test_slow_greeting(void)
+{
+	enum { COUNT = 3, SLOW = 300, TTL = 10000, SURE = 9898 };
+	relay relays[COUNT];
+	char text[COUNT][64];
+	const char *dsns[COUNT];
+
+	for (int i = 0; i < COUNT; i++) {
+		relay_start(&relays[i], servers[i].port);
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d/1", relays[i].port);
+		dsns[i] = text[i];
+		atomic_store(&relays[i].delay_ms, SLOW); /* of the answer to SELECT, and of that to the request */
+	}
+	client c = client_quorum_at(dsns, COUNT);
+	dlock_claim *claim = claim_on(&c, "greeting", TTL);
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	long left = left_ms(claim), took = (long) ((dlock_now() - start) / DLOCK_MS);
+	check(took >= 2 * SLOW, "after two slow answers (%ld ms)", took);
+	check(left > SURE - took + SLOW / 2 && left <= SURE - SLOW, "one of which came before the lease began (%ld ms are left)", left);
+	for (int i = 0; i < COUNT; i++) {
+		atomic_store(&relays[i].delay_ms, 0);
+	}
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+	for (int i = 0; i < COUNT; i++) {
+		relay_end(&relays[i]);
+	}
+}
+
 /* ---- requests whose connection breaks ---- */
 
 /* Nobody answers what has this word in it and comes by the last server's relay. */
@@ -514,7 +545,7 @@ int main(int argc, char **argv)
 		{ "too late", test_too_late }, { "straggler", test_straggler },
 		{ "straggler asked again", test_straggler_asked_again }, { "unconnected straggler", test_unconnected_straggler },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
-		{ "restarts", test_restarts }, { "extension not repeated", test_extension_not_repeated },
+		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting }, { "extension not repeated", test_extension_not_repeated },
 		{ "straggler of none", test_straggler_of_none },
 	};
 
