@@ -133,8 +133,8 @@ bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline);
 /* The same, but never to an earlier time. */
 bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline);
 
-/* A lease time was asked for without an answer. The request may be executed later than others that follow it: the system or a
- * proxy may still have it, when there is a new connection already. */
+/* A lease time was asked for without an answer, or twice. The request may be executed later than others that follow it: the system or
+ * a proxy may still have it, when there is a new connection already. */
 void dlock_claim_doubt(dlock_claim *claim, dlock_nanos ttl);
 
 /* So much of a lease time is sure, counted from a request that the server has executed: if a request that is in doubt is executed

@@ -443,7 +443,12 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 
 static dlock_call *make_extend(const quorum_claim *claim, dlock_nanos ttl)
 {
-	return dlock_call_extend(claim_keys(claim), claim->base.token, ttl);
+	dlock_call *call = dlock_call_extend(claim_keys(claim), claim->base.token, ttl);
+
+	if (call) {
+		dlock_call_use_source(call); /* a late server's word that it does not know the script comes when nobody listens any more */
+	}
+	return call;
 }
 
 static dlock_call *make_check(const quorum_claim *claim, dlock_nanos ttl)

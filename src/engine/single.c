@@ -45,6 +45,12 @@ static void ask(single_engine *engine, dlock_call *call)
 	}
 }
 
+/* May it be executed yet, once or again? Then it may be so behind others that follow it over another connection. */
+static bool is_doubtful(const dlock_call *call)
+{
+	return call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated);
+}
+
 /* Releases, and leaves the queue, without waiting. It goes out before anything that is said on this connection later. */
 static void give_back(dlock_claim *claim)
 {
@@ -76,6 +82,9 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 	if (acquired > 0) {
 		base->deadline = call->sent_at + base->ttl - dlock_drift(base->ttl);
 		base->fencing_token = answer->fencing_token;
+		if (is_doubtful(call)) {
+			dlock_claim_doubt(base, base->ttl);
+		}
 		if (dlock_now() < base->deadline) {
 			base->state = DLOCK_CLAIM_HELD;
 			status = DLOCK_OK;
@@ -84,6 +93,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 			 * be late, on a connection given up meanwhile, it must not hit the next attempt. */
 			give_back(base);
 			base->state = DLOCK_CLAIM_NEW;
+			claim->ticket = 0;
 			*answer = (dlock_answer) { .pttl = TRY_AGAIN };
 			if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
 				status = DLOCK_FAILED;
@@ -128,8 +138,9 @@ static void drop_taking_up(single_claim *claim)
 {
 	dlock_call *call = claim->taking_up;
 
-	if (call && call->sent && call->state != DLOCK_CALL_ANSWERED) {
-		dlock_claim_doubt(&claim->base, claim->base.ttl);
+	if (call && !is_doubtful(call)) {
+		claim->base.doubt = 0; /* which it was since take_up() */
+	} else if (call) {
 		dlock_call_cancel(call);
 	}
 	dlock_call_release(call);
@@ -164,6 +175,7 @@ static bool take_up(single_claim *claim, const dlock_grant *grant)
 	/* A shorter lease counts as soon as it may have been set. */
 	dlock_nanos extended = claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl);
 	base->deadline = extended < deadline ? extended : deadline;
+	dlock_claim_doubt(base, base->ttl);
 	base->fencing_token = grant->fencing_token;
 	base->state = DLOCK_CLAIM_HELD;
 	base->received = true;
@@ -261,11 +273,11 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 	drop_taking_up((single_claim *) claim);
 	int64_t extended = dlock_call_integer(call, engine->conn, error);
 	dlock_nanos sure = dlock_claim_sure_of(claim, ttl), deadline = extended == 1 ? call->sent_at + sure - dlock_drift(sure) : 0;
-	if (extended < 0 && call && call->sent) {
-		/* A shorter lease that may have been set must be believed even without an answer. */
-		if (call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
-			claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
-		}
+	/* A shorter lease that may have been set must be believed even without an answer. */
+	if (extended < 0 && call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
+		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
+	}
+	if (call && is_doubtful(call)) {
 		dlock_claim_doubt(claim, ttl);
 	}
 	dlock_call_release(call);

@@ -124,14 +124,13 @@ static void leave_to_parent(dlock_conn *conn)
 }
 
 /* What the system has not got through to the server must not arrive there late, behind what is said over the next connection.
- * close() would leave it to the system, which goes on trying; and a child of fork() may have the socket, too. */
+ * close() would leave it to the system, which goes on trying. A child of fork() may have the socket, too: then closing it is not enough. */
 static void withdraw(int fd)
 {
-#ifdef _WIN32
-	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
 
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &now, sizeof now);
-#else
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
+#ifdef __linux__
 	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
 
 	connect(fd, &nobody, sizeof nobody);

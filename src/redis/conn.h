@@ -75,7 +75,7 @@ short dlock_conn_events(const dlock_conn *conn);
 /* Goes on as far as it can without blocking. To be called when the socket is ready. */
 void dlock_conn_advance(dlock_conn *conn);
 
-/* Takes in what has arrived already, and nothing else: it neither writes nor connects nor waits. */
+/* Takes in what has arrived already: it neither connects nor waits. */
 void dlock_conn_peek(dlock_conn *conn);
 
 /* When dlock_conn_expire() has something to do next; DLOCK_FOREVER for never. */

@@ -154,7 +154,7 @@ static void open_handle(dlock_zk_session *session)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* Finds out why there is no connection, in time for the owner's message. */
+/* Finds out why there is no connection, for the owner's message. */
 static void look_into_it(dlock_zk_session *session)
 {
 	char reason[sizeof session->reason];

@@ -508,7 +508,7 @@ static void test_extension_not_repeated(void)
 {
 	enum { LONG = 3000, SHORT = 300 };
 	relay relay;
-	client c = client_by_relay(&relay, dlock_script_extend.sha1);
+	client c = client_by_relay(&relay, dlock_script_extend.source);
 	dlock_claim *claim = claim_on(&c, "extended", LONG);
 
 	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("extended"), "held everywhere");
@@ -517,6 +517,30 @@ static void test_extension_not_repeated(void)
 	break_and_use(&relay, &c);
 	long long pttl = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "extended");
 	check(pttl > SHORT, "the shorter one does not come late (%lld ms are left)", pttl);
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+	relay_end(&relay);
+}
+
+static bool has_extended(void *context)
+{
+	(void) context;
+	return server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "unknown") > 10000;
+}
+
+/* When its answer comes nobody waits for it any more, so nobody would send it the script that it does not know. */
+static void test_late_without_script(void)
+{
+	relay relay;
+	client c = client_by_relay(&relay, NULL);
+	dlock_claim *claim = claim_on(&c, "unknown", 10000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("unknown"), "held everywhere");
+	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
+	atomic_store(&relay.delay_ms, 100);
+	check(extend(&c, claim, 60000) == DLOCK_OK, "extended by the others");
+	check(eventually(has_extended, NULL), "and by a server that is late and does not know the script");
+	atomic_store(&relay.delay_ms, 0);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 	relay_end(&relay);
@@ -546,7 +570,7 @@ int main(int argc, char **argv)
 		{ "straggler asked again", test_straggler_asked_again }, { "unconnected straggler", test_unconnected_straggler },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
 		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting }, { "extension not repeated", test_extension_not_repeated },
-		{ "straggler of none", test_straggler_of_none },
+		{ "late without script", test_late_without_script }, { "straggler of none", test_straggler_of_none },
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

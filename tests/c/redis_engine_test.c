@@ -379,6 +379,13 @@ static void test_handed_over(void)
 				|| waiter->fencing_token <= claim->fencing_token) {
 				_exit(1);
 			}
+			/* Until the answer to its extension is there, nothing longer is sure; then it is. */
+			if (waiter->received && waiter->doubt != waiter->ttl) {
+				_exit(2);
+			}
+			if (extend(&own, waiter, 120000) != DLOCK_OK || waiter->doubt != 0 || left_ms(waiter) < 100000) {
+				_exit(3);
+			}
 			_exit(!let_go(&own, waiter));
 		}
 		check(read(line[0], &byte, 1) == 1, "a process waits");
