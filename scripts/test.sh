@@ -9,6 +9,7 @@
 #   DLOCK_TEST_JOBS=4           tests that run at a time (default: 6)
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
+#   DLOCK_TEST_JIT=1            .phpt tests with opcache and its JIT
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
 #   DLOCK_TEST_TSAN=1           the C unit tests under ThreadSanitizer as well (a minute)
@@ -172,6 +173,10 @@ run_phpt() {
 	[ "$files" -gt 0 ] || { echo "test: there are no .phpt tests" >&2; return 1; }
 	# shellcheck disable=SC2207 # words
 	options=($(module_options posix pcntl) -d "extension=${DLOCK_MODULE:-$build/modules/dlock.so}")
+	if [ -n "${DLOCK_TEST_JIT-}" ]; then
+		# shellcheck disable=SC2207 # words
+		options+=($(module_options opcache) -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing)
+	fi
 	# A busy machine may stand still for a second; an answer that is late then is no more than a late answer.
 	options+=(-d dlock.connect_timeout=10 -d dlock.read_timeout=10)
 	# shellcheck disable=SC2206 # words

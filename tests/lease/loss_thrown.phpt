@@ -334,13 +334,13 @@ $locks->waitUntilQueuesGone("$resource-waited");
 $theirs->say(null);
 same(true, $theirs->result(), 'the one that was waited for');
 
-echo 'JIT: ', json_encode(function_exists('opcache_get_status') ? opcache_get_status(false)['jit']['on'] : null), "\n";
+echo 'JIT: ', json_encode(function_exists('opcache_get_status') ? (opcache_get_status(false) ?: [])['jit']['on'] ?? null : null), "\n";
 CODE;
 
 // Two processes at a time.
-$opcache = '-d zend_extension=opcache -d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.file_update_protection=0';
+$opcache = (extension_loaded('Zend OPcache') ? '' : '-d zend_extension=opcache') . ' -d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.file_update_protection=0';
 $settings = [
-    'no opcache' => ['', 'null'],
+    'no opcache' => ['-d opcache.enable_cli=0', 'null'],
     'opcache' => ["$opcache -d opcache.jit_buffer_size=0 -d opcache.jit=disable", 'false'],
     'JIT, tracing' => ["$opcache -d opcache.jit_buffer_size=16M -d opcache.jit=tracing", 'true'],
     'JIT, functions' => ["$opcache -d opcache.jit_buffer_size=16M -d opcache.jit=function", 'true'],
