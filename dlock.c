@@ -192,7 +192,11 @@ static ZEND_INI_MH(on_update_server)
 	}
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
-		return FAILURE;
+		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the default, where
+		 * others may lock something else: who uses it has an exception, by dlock_server_from_ini(). */
+		if (stage == ZEND_INI_STAGE_RUNTIME) {
+			return FAILURE;
+		}
 	}
 	return OnUpdateString(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 }
@@ -207,8 +211,14 @@ static ZEND_INI_DISP(display_server)
 	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error) && dlock_server_seal(server, &error)) {
 		zend_string *shown = sapi_module.phpinfo_as_text ? zend_string_init(server->label, strlen(server->label), 0)
 			: php_escape_html_entities((unsigned char *) server->label, strlen(server->label), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
-		php_printf("%s%s", ZSTR_VAL(shown), server->password ? " (with password)" : "");
+		php_printf("%s%s", server->path ? "unix://" : server->tls ? "rediss://" : "redis://", ZSTR_VAL(shown));
+		if (server->database != 0) {
+			php_printf(server->path ? "?db=%d" : "/%d", server->database);
+		}
+		PUTS(server->password ? " (with password)" : "");
 		zend_string_release(shown);
+	} else {
+		PUTS("(not a server)");
 	}
 	if (server) {
 		dlock_server_release(server);

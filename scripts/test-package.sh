@@ -149,7 +149,7 @@ fresh_chroot() {
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 	cp "$work/$tarball" composer.json "$root/srv/"
 	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
-	sed -n '/^phpize/,/^```/{/^phpize\|^```/!p}' README.md > "$root/srv/enable.sh" # what stands behind the building
+	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
 }
 
 remove_chroot() {

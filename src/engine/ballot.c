@@ -14,7 +14,7 @@ void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, 
 	ballot->count = count;
 	ballot->quorum = quorum;
 	ballot->read = read;
-	ballot->pending = ballot->yes = ballot->no = ballot->absent = ballot->young = 0;
+	ballot->pending = ballot->yes = ballot->no = ballot->young = 0;
 	dlock_guard_begin(&ballot->guard, 0, 0);
 	for (int i = 0; i < ballot->count; i++) {
 		ballot->calls[i] = NULL;
@@ -37,7 +37,6 @@ void dlock_ballot_absent(dlock_ballot *ballot, int server)
 {
 	ballot->votes[server] = DLOCK_VOTE_NO;
 	ballot->no++;
-	ballot->absent++;
 }
 
 static void count_vote(dlock_ballot *ballot, int server)
@@ -145,13 +144,15 @@ void dlock_ballot_end(dlock_ballot *ballot)
 
 dlock_status dlock_ballot_no_quorum(const dlock_ballot *ballot, dlock_error *error)
 {
-	bool voids = false;
+	int failed = 0, voids = 0;
 
 	for (int i = 0; i < ballot->count; i++) {
-		voids |= ballot->votes[i] == DLOCK_VOTE_VOID;
+		failed += ballot->votes[i] == DLOCK_VOTE_NONE;
+		voids += ballot->votes[i] == DLOCK_VOTE_VOID;
 	}
-	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers answered%s, %d are needed", ballot->yes + ballot->no - ballot->absent,
-		ballot->count, voids ? " and have a vote" : "", ballot->quorum);
+	/* How many would have answered is not known: the outcome may have been clear before. */
+	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers %s, %d are needed", failed + voids, ballot->count,
+		voids == 0 ? "failed" : failed == 0 ? "have no vote" : "failed or have no vote", ballot->quorum);
 	for (int i = 0; i < ballot->count; i++) {
 		if (ballot->members[i].failed) {
 			dlock_append(error, "; %s", ballot->members[i].error.message);

@@ -28,7 +28,6 @@ typedef struct {
 	dlock_vote votes[DLOCK_MOST_SERVERS];
 	dlock_answer answers[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
-	int absent; /* of the no: not asked, since they cannot have it */
 	dlock_guard guard;
 	int young; /* void votes that will count some day */
 	dlock_nanos of_age[DLOCK_MOST_SERVERS]; /* of a void vote: when it would count */

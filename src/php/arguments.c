@@ -312,6 +312,20 @@ static bool read_array(dlock_server *server, HashTable *spec, place place)
 	return true;
 }
 
+dlock_server *dlock_server_from_ini(void)
+{
+	const char *dsn = DLOCK_G(server) ? DLOCK_G(server) : "";
+	dlock_server *server = dlock_server_new(nanos(DLOCK_G(connect_timeout)), nanos(DLOCK_G(read_timeout)));
+	dlock_error error;
+
+	if (server && (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error))) {
+		zend_value_error("dlock.server %s", error.message);
+		dlock_server_release(server);
+		return NULL;
+	}
+	return server;
+}
+
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
 {
 	place place = { arg, element };

@@ -112,6 +112,9 @@ bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, u
 bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl);
 bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout);
 
+/* The one of dlock.server, which a php.ini or a pool's file may have set to anything. NULL: thrown. */
+dlock_server *dlock_server_from_ini(void);
+
 /* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its place in a list. */
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
 

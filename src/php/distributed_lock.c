@@ -32,13 +32,8 @@ ZEND_METHOD(DistributedLock, __construct)
 		ZVAL_ARR(&spec, array);
 	} else if (dsn) {
 		ZVAL_STR(&spec, dsn);
-	} else {
-		ZVAL_STRING(&spec, DLOCK_G(server));
 	}
-	dlock_server *server = dlock_server_from_zval(&spec, 1, -1);
-	if (!array && !dsn) {
-		zval_ptr_dtor(&spec);
-	}
+	dlock_server *server = array || dsn ? dlock_server_from_zval(&spec, 1, -1) : dlock_server_from_ini();
 	if (!server) {
 		RETURN_THROWS();
 	}

@@ -448,7 +448,9 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 		end = found && found < end ? found : end;
 	}
 	if (server->password && has_password(text, end, server->password)) {
-		snprintf(out, size, "an error that is not shown, since it repeats the password");
+		/* Redis' own words for a wrong one have the word "password", which may be it. */
+		const char *known = strncmp(text, "WRONGPASS ", 10) || has_password("WRONGPASS", "WRONGPASS" + 9, server->password) ? "" : "WRONGPASS: ";
+		snprintf(out, size, "%san error that is not shown, since it repeats the password", known);
 	} else {
 		snprintf(out, size, "%.*s", (int) (end - text < (ptrdiff_t) size ? end - text : (ptrdiff_t) size), text);
 	}

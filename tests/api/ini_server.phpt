@@ -41,6 +41,21 @@ $redis->cmd('SELECT', 5);
 same(1, $redis->cmd('EXISTS', "Lock:$key"), 'its key');
 same(0, $child->wait(), 'its end');
 
+// What a php.ini or a pool's file has must not become the default, where others may lock something else: its warning may be seen by nobody.
+foreach (['10.0.0.5:6379' => 'redis://', '' => 'redis://', 'redis://h?conect_timeout=1' => 'unknown option', 'redis://h/x' => 'database'] as $wrong => $word) {
+    $child = php_child('
+        try {
+            new DistributedLock();
+        } catch (ValueError $e) {
+            echo $e->getMessage(), "\n";
+        }
+        echo (new DistributedLock($argv[1]))->lock($argv[2], 0) ? "locked" : "not locked", "\n";
+    ', [redis_server(), unique("wrong-$word")], '-d display_startup_errors=0 -d log_errors=0 -d error_log=/dev/null -d ' . escapeshellarg("dlock.server=\"$wrong\""));
+    $said = $child->readAll();
+    holds((bool) preg_match('~^dlock\.server .*' . preg_quote($word) . '.*\nlocked\n$~', $said), "dlock.server=$wrong", $said);
+    same(0, $child->wait(), "dlock.server=$wrong: its end");
+}
+
 // The timeouts of the INI settings are those of servers that have none.
 $server = redis_private();
 ini_set('dlock.read_timeout', '2');

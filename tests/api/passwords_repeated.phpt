@@ -29,7 +29,7 @@ foreach ($said as $secret) {
     foreach ([$secret, ['locks', $secret]] as $auth) {
         $raw->cmd('CONFIG', 'SET', 'requirepass', 'something else');
         $e = thrown_by(fn () => (new DistributedLock(['host' => '127.0.0.1', 'port' => $server->port, 'auth' => $auth]))->acquire('x', 0));
-        $hides("login with $secret", $secret, $e);
+        $hides("login with $secret", $secret, $e, $secret === 'WRONGPASS' ? '' : 'WRONGPASS: ');
     }
 }
 $raw->cmd('CONFIG', 'SET', 'requirepass', '');

@@ -36,7 +36,7 @@ foreach ([
     '/^dlock\.ttl => 7 => 7$/m',
     '/^dlock\.timeout => 60 => 60$/m',
     '/^dlock\.release_on_shutdown => (On|1) => (On|1)$/m',
-    '/^dlock\.server => redis\.example:6380 \(with password\) => redis\.example:6380 \(with password\)$/m',
+    '/^dlock\.server => redis:\/\/redis\.example:6380\/2 \(with password\) => redis:\/\/redis\.example:6380\/2 \(with password\)$/m',
 ] as $pattern) {
     holds((bool) preg_match($pattern, $info), $pattern, $info);
 }
@@ -45,10 +45,10 @@ hides(['the-secret'], $info, 'phpinfo()');
 // Changed in the script: the local value and the master's, neither with its password.
 ini_set('dlock.server', 'redis://:other-secret@other.example');
 $info = info();
-holds(str_contains($info, "\ndlock.server => other.example:6379 (with password) => redis.example:6380 (with password)\n"), 'the local value', $info);
+holds(str_contains($info, "\ndlock.server => redis://other.example:6379 (with password) => redis://redis.example:6380/2 (with password)\n"), 'the local value', $info);
 hides(['the-secret', 'other-secret'], $info, 'phpinfo()');
 ini_set('dlock.server', 'unix:///run/redis.sock');
-holds(str_contains(info(), "\ndlock.server => /run/redis.sock => redis.example:6380 (with password)\n"), 'a socket', info());
+holds(str_contains(info(), "\ndlock.server => unix:///run/redis.sock => redis://redis.example:6380/2 (with password)\n"), 'a socket', info());
 
 // The same from the command line.
 $php = escapeshellarg(getenv('TEST_PHP_EXECUTABLE')) . ' ' . php_options() . ' -d dlock.server=redis://:the-secret@h';

@@ -312,6 +312,8 @@ function installation(string $code): string
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
+        } elseif (preg_match('~^install (\S+) /usr/local/bin/\s~', $line, $file)) {
+            is_executable(TOP . "/$file[1]") || $wrong[] = "$file[1] is no command";
         } elseif (preg_match('/^php (--ri dlock)\s/', $line, $arguments)) {
             command('php', 'exec ' . php() . ' ' . php_options() . ' "$@"');
             str_contains(typed($line, $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";
@@ -328,7 +330,7 @@ function acl(string $code): string
 {
     $server = redis_private();
     $reply = $server->raw()->cmd(...explode(' ', rtrim($code)));
-    $locks = new DistributedLock("redis://locks:password@{$server->address()}");
+    $locks = new DistributedLock("redis://locks:s3cret@{$server->address()}");
     $e = thrown_by(fn () => $locks->acquire('x', 0)->release());
     $reads = "file_get_contents(__DIR__ . '/../../README.md')";
     holds(str_contains(document('tests/handover/acl.phpt'), $reads), 'acl.phpt reads the README');

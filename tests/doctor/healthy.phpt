@@ -33,7 +33,7 @@ foreach ($set as $i => $server) {
 same(0, (new DoctorRun($dsns))->status, 'exit status of RedLock');
 
 // The user that the README has. What it may not see is told, and is no reason for alarm.
-preg_match('/^ACL SETUSER locks on >password resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
+preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
     || exit("the README has no list\n");
 $rules = explode(' ', $listed[1]);
 foreach ($set as $server) {

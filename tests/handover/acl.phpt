@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-preg_match('/^ACL SETUSER locks on >password resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
+preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
     || exit("the README has no list\n");
 define('RULES', explode(' ', $listed[1]));
 const CHANNELS = ['&dlock:inbox:*'];
