@@ -120,7 +120,7 @@ static void test_all_dead(void)
 	check(acquire(&c, claim, 5000) == DLOCK_QUORUM && dlock_now() - start < 2 * DLOCK_SECOND, "no server: said at once: %s",
 		c.error.message);
 	check(errors_are_of(&c, SERVERS, 0), "each with its reason");
-	check(explains(&c, "0 of 5", "3 are needed"), "and what is missing");
+	check(explains(&c, "of 5 servers failed", "3 are needed"), "and what is missing");
 	check(c.engine->ops->locked(c.engine, "dead", 4, &locked, &c.error) == DLOCK_QUORUM && !locked, "nor is it known whether it is locked");
 	dlock_claim_free(claim);
 	client_free(&c);
