@@ -1,0 +1,40 @@
+--TEST--
+Documentation: figures in docs/reliability.md are those of the reports beside it, which scripts/chaos.sh and others have printed
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/markdown.inc';
+
+/** Without those in code, and in the head of a table. @return list<string> */
+function numbers(string $text): array
+{
+    $text = preg_replace(['/`[^`]*`/', '/^\|.*\n\|[-|: ]+\n/m'], '', $text);
+    preg_match_all('/(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?/', $text, $found);
+    return array_map(fn (string $number) => str_replace(',', '', $number), $found[0]);
+}
+
+/** What a report has not. @return list<string> */
+function unknown(string $passage, string $report): array
+{
+    return array_values(array_diff(numbers($passage), numbers($report)));
+}
+
+// A passage ends with an empty line.
+preg_match_all('/^<!-- figures: (\S+) -->\n(.+?)(?=\n\n)/ms', document('docs/reliability.md'), $passages, PREG_SET_ORDER);
+foreach ($passages as [, $file, $passage]) {
+    same([], unknown($passage, document("docs/$file")), "what $file has not");
+    holds(count(numbers($passage)) >= 2, "figures of $file", $passage);
+    holds(count(unknown(preg_replace('/\d(?=[^\d`]*\z)/', '97531', $passage), document("docs/$file"))) === 1, "$file: another number is noticed");
+}
+$files = array_column($passages, 1);
+$reports = array_map(fn (string $path) => 'reliability/' . basename($path), glob(dirname(__DIR__, 2) . '/docs/reliability/*.txt'));
+same([], array_values(array_diff($reports, $files)), 'reports that nothing comes from');
+holds(count($passages) >= 2, 'passages with figures', $files);
+echo "done\n";
+?>
+--EXPECT--
+done
