@@ -46,7 +46,7 @@ void dlock_guard_explain(const dlock_guard *guard, dlock_nanos of_age, const dlo
 			"user +info, or set dlock.restart_guard=0", conn->server->label, conn->age_problem);
 		return;
 	}
-	dlock_nanos age = dlock_now() - (of_age - guard->least);
+	dlock_nanos age = guard->begun - (of_age - guard->least); /* as it was judged */
 	dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: has been up for %lld s only and may have forgotten locks; it has a vote "
 		"after %.6g s (%s)", conn->server->label, (long long) (age > 0 ? age / DLOCK_SECOND : 0),
 		(double) guard->least / DLOCK_SECOND, guard->by_ttl ? "the lease time asked for" : "dlock.restart_guard");
