@@ -441,6 +441,7 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside a
 	 * script carry its name and line, of no use to the user. */
 	static const char *const surplus[] = { ", with args", " script: " };
+	static const char wrong[] = "WRONGPASS";
 	const char *end = text + strlen(text);
 
 	for (size_t i = 0; i < sizeof surplus / sizeof *surplus; i++) {
@@ -449,8 +450,8 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 	}
 	if (server->password && has_password(text, end, server->password)) {
 		/* Redis' own words for a wrong one have the word "password", which may be it. */
-		const char *known = strncmp(text, "WRONGPASS ", 10) || has_password("WRONGPASS", "WRONGPASS" + 9, server->password) ? "" : "WRONGPASS: ";
-		snprintf(out, size, "%san error that is not shown, since it repeats the password", known);
+		bool known = !strncmp(text, wrong, strlen(wrong)) && !has_password(wrong, wrong + strlen(wrong), server->password);
+		snprintf(out, size, "%s%san error that is not shown, since it repeats the password", known ? wrong : "", known ? ": " : "");
 	} else {
 		snprintf(out, size, "%.*s", (int) (end - text < (ptrdiff_t) size ? end - text : (ptrdiff_t) size), text);
 	}
