@@ -156,7 +156,7 @@ void dlock_round_repair(dlock_round *round, dlock_nanos ttl)
 	}
 }
 
-bool dlock_round_is_busy(dlock_round *round)
+bool dlock_round_is_busy(dlock_round *round, bool released)
 {
 	bool busy = false;
 
@@ -164,7 +164,8 @@ bool dlock_round_is_busy(dlock_round *round)
 		dlock_seat *seat = &round->seats[i];
 		busy |= is_pending(seat->extension) || is_pending(seat->repair);
 		if (seat->repair && seat->repair->state == DLOCK_CALL_ANSWERED) {
-			seat->unsettled = false;
+			/* It may have been executed behind the release, however early its answer is read. */
+			seat->unsettled &= released;
 			drop(&seat->repair);
 		}
 	}

@@ -39,8 +39,9 @@ dlock_round_result dlock_round_look(const dlock_round *round);
 bool dlock_round_has_gaps(const dlock_round *round);
 void dlock_round_repair(dlock_round *round, dlock_nanos ttl);
 
-/* Lets go of the calls that are over. Is any still under way? */
-bool dlock_round_is_busy(dlock_round *round);
+/* Lets go of the calls that are over. Is any still under way? Once the holder has begun to release the lease, no answer settles a
+ * repair any more. */
+bool dlock_round_is_busy(dlock_round *round, bool released);
 
 /* Has it calls that a connection may have as well, be it that their time is over? Then who uses that must dispose of it. */
 bool dlock_round_has_calls(const dlock_round *round);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../src/lease/round.h"
+#include "../../src/redis/exchange.h"
 #include "helpers.h"
 #include "relay.h"
 #include "tap.h"
@@ -476,6 +478,40 @@ static void test_repair_under_way(void)
 	}
 }
 
+static bool has_been_heard(void *round)
+{
+	return !dlock_round_is_busy(round, true);
+}
+
+/* The thread may come to read the answer to a repair only when the release, which the server has executed before, has begun. */
+static void test_repair_read_late(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "read-late", 20000);
+	dlock_round round = { 0 };
+	dlock_pool pool = { 0 };
+	dlock_conn *conns[SERVERS];
+
+	check(acquire(&c, claim, 5000) == DLOCK_OK && dlock_round_init(&round, claim), "held");
+	server_do(&servers[2], "DEL " PREFIX "read-late");
+	dlock_round_begin(&round, &pool, claim->ttl);
+	for (int i = 0; i < SERVERS; i++) {
+		conns[i] = round.seats[i].conn;
+	}
+	dlock_exchange(conns, SERVERS, dlock_after(dlock_now(), READ_TIMEOUT), has_been_heard, &round);
+	check(dlock_round_look(&round) == DLOCK_ROUND_KEPT && dlock_round_has_gaps(&round), "a server has lost it");
+	check(release(&c, claim) == DLOCK_OK, "it is released");
+	dlock_round_repair(&round, claim->ttl);
+	dlock_exchange(conns, SERVERS, dlock_after(dlock_now(), READ_TIMEOUT), has_been_heard, &round);
+	check(has(&servers[2], claim) && dlock_round_has_unsettled(&round), "a repair that was under way is executed, and answered");
+	dlock_round_take_back(&round, claim->ttl);
+	check(!dlock_round_has_unsettled(&round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
+	dlock_round_dispose(&round);
+	dlock_pool_clear(&pool);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
 /* The same with a server that stands still when the lease is released: nothing is left there. */
 static void test_frozen_minority(void)
 {
@@ -613,8 +649,8 @@ int main(int argc, char **argv)
 		{ "changed while renewing", test_changed_while_renewing }, { "shorter unanswered", test_shorter_unanswered },
 		{ "grant", test_grant }, { "repair", test_repair }, { "extended after repair", test_extended_after_repair },
 		{ "repair raises fence", test_repair_raises_fence }, { "lapsed unseen", test_lapsed_unseen },
-		{ "repair under way", test_repair_under_way }, { "frozen minority", test_frozen_minority },
-		{ "slow server", test_slow_server }, { "ended under late answers", test_ended_under_late_answers },
+		{ "repair under way", test_repair_under_way }, { "repair read late", test_repair_read_late },
+		{ "frozen minority", test_frozen_minority }, { "slow server", test_slow_server }, { "ended under late answers", test_ended_under_late_answers },
 		{ "batches", test_batches },
 	};
 
