@@ -314,7 +314,7 @@ final class LoadTest
             'DistributedLock' => "/^Dlock.ConnectionException: Redis at $place: ERR max number of clients reached; see maxclients in its configuration$/",
             'RedLock' => "/^Dlock.QuorumException: [23] of 3 servers failed.*?(; Redis at $place: ERR max number of clients reached; see maxclients in its configuration){2,3}$/",
             // So many try again and again that a server's queue of new connections may be full as well, or that it does not come to close one.
-            'ZkLock' => "/^Dlock.ConnectionException: ZooKeeper at $place: no connection within .* s \($place: (closes connections as soon as .*maxClientCnxns|does not accept|accepts connections but opens no session)/",
+            'ZkLock' => "/^Dlock.ConnectionException: ZooKeeper at $place: no connection for .* s \($place: (closes connections as soon as .*maxClientCnxns|does not accept|accepts connections but opens no session)/",
         };
         $room = $servers->limit();
         $longest = 0.0;

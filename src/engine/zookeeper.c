@@ -103,7 +103,7 @@ static dlock_status have_session(zk_claim *claim, const dlock_wait *wait, dlock_
 				return DLOCK_CONNECTION;
 			}
 		}
-		dlock_nanos until = dlock_after(dlock_now(), claim->session->asked);
+		dlock_nanos until = dlock_zk_session_patience(claim->session, wait);
 		/* Once it is in line there is nothing left to try. */
 		if (claim->node && wait && wait->deadline < until) {
 			until = wait->deadline;

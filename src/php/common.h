@@ -67,8 +67,15 @@ typedef struct {
 	bool given;
 } dlock_lease_time;
 
+/* How long to wait for a lock. */
+typedef struct {
+	dlock_nanos timeout; /* DLOCK_FOREVER: without limit */
+	unsigned attempts;   /* as in dlock_wait, and so is pause */
+	dlock_nanos pause;
+} dlock_patience;
+
 /* Acquires in C. NULL with DLOCK_TIMEOUT or another status and its message, or after an exception of a signal handler. */
-dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait wait,
+dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
 	dlock_status *status, dlock_error *error);
 
 /* What memory knows of the claim now; counts a loss when it is first seen. */

@@ -201,13 +201,16 @@ static bool is_renewed(const dlock_manager *manager, bool ttl_given)
 		&& (manager->renew == DLOCK_RENEW_ALWAYS || (manager->renew == DLOCK_RENEW_WITHOUT_TTL && !ttl_given && DLOCK_CAN_RENEW));
 }
 
-dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait wait,
+dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
 	dlock_status *status, dlock_error *error)
 {
 	dlock_nanos start = dlock_now();
+	dlock_wait wait = dlock_interruptible(dlock_after(start, patience.timeout));
 	dlock_claim *claim;
 
-	if (wait.attempts == 0 && wait.deadline > start
+	wait.attempts = patience.attempts;
+	wait.pause = patience.pause;
+	if (wait.attempts == 0 && patience.timeout > 0
 			&& dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource))) {
 		*status = dlock_fail(error, DLOCK_DEADLOCK, "This process holds the lock \"%.100s\" already, and would wait for itself",
 			ZSTR_VAL(resource));
@@ -234,8 +237,8 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		return claim;
 	}
 	if (*status == DLOCK_TIMEOUT) {
-		dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %.4g s", claim->resource,
-			(double) (dlock_now() - start) / DLOCK_SECOND);
+		dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %g s", claim->resource,
+			(double) patience.timeout / DLOCK_SECOND);
 	}
 	claim->release_at_end = true; /* a lock that nobody was given is not left to its lease time, nor a place in line to the session */
 	dlock_drop_claim(claim);
@@ -257,11 +260,6 @@ dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
-static dlock_wait wait_for(dlock_nanos timeout)
-{
-	return dlock_interruptible(timeout == DLOCK_FOREVER ? DLOCK_FOREVER : dlock_after(dlock_now(), timeout));
-}
-
 /* ---- lock() and release(), as userland classes have them ---- */
 
 bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_nanos timeout)
@@ -269,7 +267,7 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lea
 	dlock_status status;
 	dlock_error error;
 	zval value;
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, wait_for(timeout), &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = timeout }, &status, &error);
 
 	if (!claim) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {
@@ -431,8 +429,7 @@ ZEND_METHOD(DistributedLock, acquire)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
-	dlock_wait how = wait_for(wait);
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, how, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
 	if (!claim) {
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->engine);
@@ -464,8 +461,7 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
-	dlock_wait how = wait_for(wait);
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, how, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
 	if (claim) {
 		dlock_lease_create(return_value, claim);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
@@ -526,8 +522,7 @@ ZEND_METHOD(DistributedLock, synchronized)
 			|| !check_ttl(manager, ttl, no_ttl, 4, &time)) {
 		RETURN_THROWS();
 	}
-	dlock_wait how = wait_for(wait);
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, how, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
 	if (!claim) {
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->engine);

@@ -127,13 +127,12 @@ ZEND_METHOD(RedLock, lock)
 		zend_argument_value_error(2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
 		RETURN_THROWS();
 	}
-	dlock_wait wait = dlock_interruptible(DLOCK_FOREVER);
-	wait.attempts = manager->retry_count;
-	wait.pause = manager->retry_delay;
+	dlock_patience patience = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_registry_purge(&DLOCK_G(registry));
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, wait, &status, &error);
+	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, patience,
+		&status, &error);
 	if (!claim) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->engine);

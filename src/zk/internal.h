@@ -80,6 +80,10 @@ dlock_zk_session *dlock_zk_session_get(dlock_zk_pool *pool, const char *hosts, d
 	dlock_error *error);
 void dlock_zk_session_release(dlock_zk_session *session);
 
+/* Until when a call waits for a connection. One that has just been opened or cut off gets the session timeout for it, whatever the
+ * caller's: there may be servers to go through. Where it has had that, only who has time waits again. */
+dlock_nanos dlock_zk_session_patience(dlock_zk_session *session, const dlock_wait *wait);
+
 /* Waits for the connection until `until` or until interrupted. DLOCK_LOST without a message: the session is dead, get
  * another one. */
 dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos until, const dlock_wait *wait,

@@ -272,6 +272,7 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 
 	pthread_mutex_lock(&session->mutex);
 	dlock_zk_state state = session->state;
+	dlock_nanos since = session->cut_off;
 	memcpy(reason, session->reason, sizeof reason);
 	pthread_mutex_unlock(&session->mutex);
 	if (state == DLOCK_ZK_AUTH_FAILED) {
@@ -280,8 +281,19 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 	if (state == DLOCK_ZK_REFUSED) {
 		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection: %s", session->hosts, reason);
 	}
-	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection within %g s%s%s%s", session->hosts,
-		(double) session->asked / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection for %.3g s%s%s%s", session->hosts,
+		(double) (dlock_now() - since) / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+}
+
+dlock_nanos dlock_zk_session_patience(dlock_zk_session *session, const dlock_wait *wait)
+{
+	dlock_nanos callers = wait ? wait->deadline : 0, again = dlock_after(dlock_now(), session->asked);
+
+	pthread_mutex_lock(&session->mutex);
+	dlock_nanos first = dlock_after(session->cut_off, session->asked);
+	pthread_mutex_unlock(&session->mutex);
+	callers = callers < again ? callers : again;
+	return first > callers ? first : callers;
 }
 
 dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos until, const dlock_wait *wait,

@@ -15,14 +15,12 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as
     $resource = unique($name);
     $lease = $manager->acquire($resource, ttl: 100);
 
-    fails(AcquireTimeoutException::class, "The lock \"$resource\" was not free within 0.* s", fn () => $manager->acquire($resource, 0.05), $name);
-    fails(AcquireTimeoutException::class, "The lock \"$resource\" was not free within * s", fn () => $manager->acquire($resource, 0), $name);
+    fails(AcquireTimeoutException::class, "The lock \"$resource\" was not free within 0.05 s", fn () => $manager->acquire($resource, 0.05), $name);
+    fails(AcquireTimeoutException::class, "The lock \"$resource\" was not free within 0 s", fn () => $manager->acquire($resource, 0), $name);
     fails(AcquireTimeoutException::class, '*', fn () => $manager->acquire($resource, timeout: 0.0, ttl: 5), $name);
     $e = thrown_by(fn () => $manager->acquire($resource, 0.05));
     same([0, null, __FILE__], [$e->getCode(), $e->getPrevious(), $e->getFile()], "$name: code, previous, file");
     holds($e instanceof Dlock\DlockException && $e instanceof Exception, "$name: it is a DlockException and an Exception");
-    preg_match('/within ([\d.e-]+) s$/', $e->getMessage(), $found);
-    within(0.05, (float) ($found[1] ?? 0), 5, "$name: the time in the message");
 
     same(null, $manager->tryAcquire($resource), "$name: tryAcquire()");
     same(null, $manager->tryAcquire($resource, 0), "$name: tryAcquire(0)");

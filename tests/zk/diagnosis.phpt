@@ -58,7 +58,7 @@ $relay->writeLine('close');
 wait_for(fn () => $lease->state() !== Dlock\LeaseState::Held, 20, 'the end of the connection');
 same('has said nothing', $relay->readLine(), 'a connection is tried by hand');
 same(Dlock\LeaseState::Lost, $lease->state(), 'the lease by then');
-fails(Dlock\ConnectionException::class, "ZooKeeper at $hosts: no connection within 6 s ($hosts: accepts connections but opens no session)",
+fails(Dlock\ConnectionException::class, "ZooKeeper at $hosts: no connection for * s ($hosts: accepts connections but opens no session)",
     fn () => $lock->lock(unique('other'), 0));
 echo "done\n";
 ?>
