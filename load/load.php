@@ -184,11 +184,12 @@ final class LoadTest
     public function withoutLocks(): void
     {
         $pool = new Pool('none', $this->workers, $this->module);
+        $idle = max(array_column($this->settledBelongings($pool->fpm->workerPids()), 'descriptors'));
         $query = ['do' => 'work'];
         $round = $pool->all(fn (int $i) => ['resource' => "own-$i"] + $query);
         Checks::that(all_ok($round, $this->workers) && count($round['pids']) === $this->workers, "none: a request to each of $this->workers workers", tally($round['results']));
         $figures = $pool->throughput($query, fn (int $slot) => "own-$slot", $this->seconds);
-        $this->noteProcesses('none', $pool->fpm->workerPids());
+        $this->noteProcesses('none', $pool->fpm->workerPids(), $idle);
         $this->noteThroughput('none', 'each its own lock', $figures);
         $this->noteThroughput('none', SHARED . ' locks', $figures);
         $pool->fpm->stop();
@@ -200,13 +201,14 @@ final class LoadTest
         $this->note("worker's CPU per request, $what, ms", $class, $figures['cpu_ms']);
     }
 
-    private function noteProcesses(string $class, array $pids): void
+    /** @param list<int> $pids  @param int $idle descriptors of a worker that has had no request yet */
+    private function noteProcesses(string $class, array $pids, int $idle): void
     {
         $memory = median_memory($pids);
         $belongings = $this->settledBelongings($pids);
         $this->note('memory per worker, PSS, MiB', $class, $memory['pss']);
         $this->note('memory per worker, private, MiB', $class, $memory['private']);
-        $this->note('descriptors per worker', $class, range_of(array_column($belongings, 'descriptors')));
+        $this->note('descriptors per worker, for locks', $class, range_of(array_map(fn (array $has) => $has['descriptors'] - $idle, $belongings)));
         $this->note('threads per worker', $class, range_of(array_column($belongings, 'threads')));
     }
 
@@ -227,6 +229,7 @@ final class LoadTest
         $limited = $servers instanceof RedisSet ? new RedisSet(count($servers->connections())) : new ZooKeeper();
         $pool = new Pool($class, $n, $this->module);
         $pids = $pool->fpm->workerPids();
+        $idle = max(array_column($this->settledBelongings($pids), 'descriptors')); // some of them this process has left to its children
         $query = ['servers' => $servers->addresses(), 'do' => 'lock'];
         $shared = array_map(fn (int $i) => "shared-$i", range(0, SHARED - 1));
         $own = fn (array $more = []) => $pool->all(fn (int $i) => ['resource' => "own-$i"] + $more + $query);
@@ -277,7 +280,9 @@ final class LoadTest
         $after = median_memory($pids);
         $say($after['private'] < $before['private'] + 0.5, 'memory does not grow', $before, $after);
         $this->note('connections per worker to each server', $class, count($connections[0]) / $n);
-        $this->noteProcesses($class, $pids);
+        $this->noteProcesses($class, $pids, $idle);
+        $needed = $redis ? 3 * count($connections) + 1 : 5;
+        $say(max(array_column($later, 'descriptors')) - $idle === $needed, "$needed descriptors for it, as docs/operations.md says", $idle, $later);
         wait_for(fn () => $servers->areEmpty(), 20, 'nothing to be left');
         $say($servers->areEmpty(), 'no lock, queue or node is left');
 
@@ -333,7 +338,7 @@ final class LoadTest
         $class === 'ZkLock' && $say(str_contains(implode($refused), $name), "$name: named");
         $this->note("longest answer with $name reached, s", $class, $longest);
         $servers->unlimit();
-        $round = $each();
+        $round = $each(['timeout' => $class === 'ZkLock' ? TTL[$class] : 0]); // for the connection, which is made in the background
         $say(all_ok($round, $n), "$name raised: all have a lock", tally($round['results']));
 
         $round = $each(['do' => 'try without descriptors']);

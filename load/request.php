@@ -73,7 +73,7 @@ $answer = function (): array {
         return attempt(fn () => alone($resource, work(...)));
     }
     $lock = fn (callable $do) => attempt(fn () => manager($class, $servers, (float) $ttl)->synchronized($resource, fn () => alone($resource, $do), 60.0));
-    $try = fn (string $variant = '') => attempt(fn () => manager($class, $servers, (float) $ttl, $variant)->acquire($resource, 0));
+    $try = fn (string $variant = '') => attempt(fn () => manager($class, $servers, (float) $ttl, $variant)->acquire($resource, (float) ($_GET['timeout'] ?? 0)));
     switch ($do) {
         case 'lock':
             return $lock(work(...));

@@ -12,7 +12,7 @@ clean_up() {
 	rm -rf "$run"
 }
 
-scripts/install-deps.sh
+scripts/install-deps.sh --demo
 [ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
 php=$("${PHP_CONFIG:-php-config}" --php-binary)
 module=$(realpath "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}")

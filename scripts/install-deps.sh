@@ -1,24 +1,35 @@
 #!/usr/bin/env bash
-# Installs, on Debian 12 or later, what building, testing and the demo need, and the packages named as arguments. Does nothing
-# where all of it is there.
+# Installs, on Debian 12 or later, what building, the servers and the tests need, and the packages named as arguments. Does
+# nothing where all of it is there.
+#
+#   scripts/install-deps.sh [--demo] [PACKAGE …]     --demo: without what only the tests need
+#
 # No service that this installs is started or enabled: tests and demo start their own servers on ports of their own.
 set -euo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+arguments=("$@") log=$(dirname "$0")/../build/apt.log
 
 packages=(
-	build-essential pkg-config php-dev php-cli php-fpm # the extension, run-tests.php, php-fpm for its tests
+	build-essential pkg-config php-dev php-cli         # the extension
 	libhiredis-dev libzookeeper-mt-dev                 # what it links with
-	redis-server zookeeper default-jre-headless        # real servers
-	libfcgi-bin                                        # cgi-fcgi, the client for php-fpm
+	redis-server zookeeper default-jre-headless procps # real servers
+)
+tests=(
+	php-fpm libfcgi-bin                                # and cgi-fcgi, a client for it
 	php-parser                                         # for gen_stub.php, which makes the arginfo
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
 	php-illuminate-cache                                   # Laravel's, for integrations/
 	iproute2 nftables                                      # hosts that vanish and packets that get lost, in network namespaces
-	spin valgrind procps openssl
+	spin valgrind openssl
 	duktape                                                # runs config.w32
-	"$@"
 )
+if [ "${1-}" = --demo ]; then
+	shift
+else
+	packages+=("${tests[@]}")
+fi
+packages+=("$@")
 # To test with in place of redis-server. The package has the program's name.
 [ -z "${DLOCK_TEST_REDIS_SERVER-}" ] || packages+=("$DLOCK_TEST_REDIS_SERVER")
 
@@ -62,31 +73,33 @@ disable_new_services() {
 	done
 }
 
+apt() {
+	apt-get -qq -o Dpkg::Use-Pty=0 "$@" >> "$log" 2>&1
+}
+
+# The lists may be absent (a fresh image) or old (then downloads fail): they are fetched only then.
 apt_install() {
-	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@"
+	local install=(apt install --yes --no-install-recommends "$@")
+	{ compgen -G '/var/lib/apt/lists/*_Packages*' > /dev/null && "${install[@]}"; } || { apt update && "${install[@]}"; }
 }
 
 main() {
 	local missing services
 	missing=$(missing_packages)
 	[ -n "$missing" ] || return 0
-	echo "install-deps: installing" $missing
+	echo "install-deps: installing" $missing "(takes a minute or two; apt's output goes to build/apt.log)"
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo > /dev/null || { echo "install-deps: needs root, to apt-get install" $missing >&2; return 1; }
-		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER-}" "$0" "$@"
+		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER-}" "$0" "${arguments[@]}"
 	fi
 	services=$(service_units)
 	forbid_service_starts
-	# The lists may be absent (a fresh image) or old (then downloads fail): fetch them only then.
-	if ! compgen -G '/var/lib/apt/lists/*_Packages*' > /dev/null; then
-		apt-get -qq update
-		apt_install $missing
-	else
-		apt_install $missing || { apt-get -qq update && apt_install $missing; }
-	fi
+	mkdir -p "$(dirname "$log")"
+	: > "$log"
+	apt_install $missing || { cat "$log" >&2; return 1; }
 	disable_new_services "$services"
 	missing=$(missing_packages)
 	[ -z "$missing" ] || { echo "install-deps: still missing:" $missing >&2; return 1; }
 }
 
-main "$@"
+main

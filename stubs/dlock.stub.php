@@ -234,7 +234,9 @@ namespace {
          * @param string $resource        1 to 1024 bytes, any bytes; what a node's name cannot have is written as %XX
          * @param int|float|null $timeout seconds to wait, up to a year; null: without limit, 0: try once
          * @return bool true: it is held now; false: the time was over
-         * @throws \Dlock\ConnectionException when there was no session within $sessionTimeout
+         * @throws \Dlock\ConnectionException when there is no connection: a session that has just been opened or cut off is waited
+         *                                    for for $sessionTimeout, whatever the $timeout; where that is over, for the $timeout,
+         *                                    but no longer than for $sessionTimeout
          * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds
          */
         public function lock(string $resource, int|float|null $timeout = null): bool {}

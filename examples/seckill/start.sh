@@ -122,7 +122,8 @@ write_nginx_conf() {
 				listen 127.0.0.1:$1 backlog=1024;
 				root $here/web;
 				location = / {
-					default_type "text/html; charset=utf-8";
+					default_type text/html;
+					charset utf-8;
 					add_header Content-Security-Policy "default-src 'self' 'unsafe-inline'; img-src data:";
 					add_header Cache-Control no-cache;
 					try_files /index.html =404;
@@ -162,7 +163,7 @@ start_nginx() {
 	return 1
 }
 
-scripts/install-deps.sh nginx php-curl
+scripts/install-deps.sh --demo nginx php-fpm php-redis php-curl
 [ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
 php=$("${PHP_CONFIG:-php-config}" --php-binary)
 fpm=$(fpm_binary)

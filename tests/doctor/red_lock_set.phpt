@@ -49,6 +49,16 @@ $set[2]->raw()->cmd('CONFIG', 'SET', 'maxmemory', '1000');
 finds(['memory' => 'warning'], $three, 'one of three is full');
 $set[2]->raw()->cmd('CONFIG', 'SET', 'maxmemory', '0');
 
+// What the extension says of all of them is told once.
+$on_three = fn (string ...$command) => array_map(fn (PrivateRedis $server) => $server->raw()->cmd(...$command), array_slice($set, 0, 3));
+$on_three('DEL', 'dlock:fence');
+$on_three('LPUSH', 'dlock:fence', 'x');
+$texts = finds(['trial' => 'problem'], $three, 'a key of another type');
+preg_match_all('/; 127\.0\.0\.\d:\d+: WRONGTYPE/', $texts['trial'] ?? '', $reasons);
+$reasons = count(array_unique($reasons[0])); // it may have stopped asking at the second
+holds($reasons >= 2 && substr_count($texts['trial'], 'WRONGTYPE') === $reasons, 'reasons', $texts);
+$on_three('DEL', 'dlock:fence');
+
 // Clocks.
 $dir = temporary_directory();
 exec(sprintf('gcc -shared -fPIC -O1 -o %s/clock.so %s 2>&1', escapeshellarg($dir), escapeshellarg(__DIR__ . '/../setup/clock.c')), $output, $code);
