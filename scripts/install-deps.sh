@@ -15,14 +15,15 @@ packages=(
 	redis-server zookeeper default-jre-headless procps # real servers
 )
 tests=(
-	php-fpm libfcgi-bin                                # and cgi-fcgi, a client for it
-	php-parser                                         # for gen_stub.php, which makes the arginfo
+	php-fpm libfcgi-bin # and cgi-fcgi, a client for it
+	php-parser          # for gen_stub.php, which makes the arginfo
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
 	php-illuminate-cache                                   # Laravel's, for integrations/
-	iproute2 nftables                                      # hosts that vanish and packets that get lost, in network namespaces
+	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
+	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	spin valgrind openssl
-	duktape                                                # runs config.w32
+	duktape             # runs config.w32
 )
 if [ "${1-}" = --demo ]; then
 	shift

@@ -1,5 +1,7 @@
 --TEST--
 Documentation: what its blocks tell to type does what they say; those of SQL, JSON and YAML are right; no block goes unchecked
+--EXTENSIONS--
+ctype
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,6 +14,11 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 require __DIR__ . '/../inc/doctor.inc';
 require __DIR__ . '/../inc/markdown.inc';
+
+use Symfony\Component\Config\FileLocator;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Loader\YamlFileLoader;
+use Symfony\Component\Lock\LockFactory;
 
 /* Blocks of PHP are code_blocks.phpt's, but for those of files that it does not read. For each other rule_for() names the rule: a
  * function that says what is wrong with the block. */
@@ -357,24 +364,22 @@ function json(string $code): string
     return implode("\n", $wrong);
 }
 
-/** Services, whose arguments are services or variables. */
+/** Services of Symfony, which make a factory of locks. */
 function yaml(string $code): string
 {
-    $wrong = [];
-    $lines = explode("\n", rtrim(preg_replace('/^#.*\n/m', '', $code)));
-    array_shift($lines) === 'services:' || $wrong[] = 'no services';
-    $services = [];
-    foreach ($lines as $line) {
-        if (preg_match('/^ {4}([\w\\\\]+):$/', $line, $class)) {
-            $services[] = $class[1];
-            class_exists($class[1]) || is_readable('/usr/share/php/' . strtr($class[1], '\\', '/') . '.php')
-                || str_starts_with($class[1], 'Dlock\\') && is_integration($class[1]) || $wrong[] = "no class $class[1]";
-        } elseif (!preg_match('/^ {8}arguments: \[\'(?:@([\w\\\\]+)|%env\(\w+\)%)\'\]$/', $line, $argument)
-            || isset($argument[1]) && !in_array($argument[1], $services, true)) {
-            $wrong[] = "what is $line?";
-        }
+    foreach (['Lock', 'DependencyInjection', 'Config', 'Yaml'] as $component) {
+        require_once "/usr/share/php/Symfony/Component/$component/autoload.php";
     }
-    return implode("\n", $wrong);
+    require_once TOP . '/integrations/symfony/DlockStore.php';
+    $directory = temporary_directory();
+    file_put_contents("$directory/services.yaml", $code);
+    $container = new ContainerBuilder();
+    (new YamlFileLoader($container, new FileLocator($directory)))->load('services.yaml');
+    $container->getDefinition(LockFactory::class)->setPublic(true);
+    putenv('LOCK_DSN=' . redis_server());
+    $container->compile(true);
+    $lock = $container->get(LockFactory::class)->createLock(unique());
+    return $lock->acquire() && $lock->isAcquired() ? '' : 'no lock';
 }
 
 /** Boxes, arrows and trees; the sources that they name are there. */
