@@ -55,7 +55,8 @@ tarball_is_complete() {
 	rm -rf "$work/unpacked"
 	mkdir "$work/unpacked"
 	tar -xzf "$work/$tarball" -C "$work/unpacked"
-	diff <(sed -nE 's/^ *<file name="([^"]*)".*/\1/p' "$work/source/package.xml" | sort) <(cd "$packed" && find . -type f -printf '%P\n' | sort)
+	diff <(sed -nE 's/^ *<file name="([^"]*)".*/\1/p' "$work/source/package.xml" | sort) <(cd "$packed" && find . -type f -printf '%P\n' | sort) ||
+		return 1
 	(cd "$packed" && find . -type f -exec cmp {} "$work/source/{}" \;) | tee "$work/differ"
 	[ ! -s "$work/differ" ]
 }
