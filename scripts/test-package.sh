@@ -134,6 +134,7 @@ inside_debian_build() {
 	cd /srv/dlock
 	# shellcheck disable=SC1091
 	. /srv/debian-build.sh
+	ls -l /srv/php-dlock_*.deb
 }
 
 # What is there, but for the records of apt and dpkg, and PHP's of what was switched off, which each extension of Debian leaves.
