@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the list of files in package.xml from what git knows, and the version from php_dlock.h. With --check it writes nothing
-# and fails when they differ, or when the changelog does not begin with that version.
+# Writes the list of files in package.xml from what git knows, the version from php_dlock.h, and debian/changelog with that version.
+# With --check it writes nothing and fails when they differ, or when the changelog does not begin with that version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,10 +12,10 @@ role_of() {
 	esac
 }
 
-# What a source package needs; what only a checkout needs (CI, scripts, demo) stays out.
+# What a source package needs; what only a checkout needs (CI, scripts, demo, debian) stays out.
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
-		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|demo/|bench/|chaos/|load/|RELEASING\.md$)' | while IFS= read -r file; do
+		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|debian/|demo/|bench/|chaos/|load/|RELEASING\.md$)' | while IFS= read -r file; do
 		[ -e "$file" ] || continue
 		case $file in
 			# pecl puts the PHP that it installs for into the first line.
@@ -37,6 +37,13 @@ generate() {
 	sed -n '/<\/dir>/,$p' package.xml
 }
 
+# Debian's order has 1.0.0~RC1 before 1.0.0, and 1.0.0RC1 after it.
+generate_debian() {
+	printf 'php-dlock (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
+		"$(version | sed -E 's/-?([A-Za-z])/~\1/')" "$(sed -n 's/^Maintainer: //p' debian/control)" \
+		"$(date -Rud "$(sed -nE 's/^ *<date>(.*)<\/date>$/\1/p' package.xml)")"
+}
+
 # What comes first in the changelog is this version, released or to be.
 changelog_has_version() {
 	[ "$(grep -m 1 '^## ' CHANGELOG.md | sed -E 's/^## ([^ ,]+).*/\1/')" = "$(version)" ] ||
@@ -45,8 +52,10 @@ changelog_has_version() {
 
 if [ "${1-}" = --check ]; then
 	generate | diff -u package.xml - || { echo "package.xml does not have the version and the files there are: run scripts/gen-package.sh" >&2; exit 1; }
+	generate_debian | diff -u debian/changelog - || { echo "debian/changelog does not have the version and the date there are: run scripts/gen-package.sh" >&2; exit 1; }
 	changelog_has_version
 else
 	new=$(generate)
 	printf '%s\n' "$new" > package.xml
+	generate_debian > debian/changelog
 fi

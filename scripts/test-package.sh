@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Tests the package as it is installed by others: makes the tarball with `pecl package`, and on a fresh Debian 12 and a fresh
 # Debian 13, each in a chroot of its own, installs it with `pecl install`, runs the first example of the README against a Redis,
-# and some of the tests that come with the package against servers of their own. Needs root. What is packed is the tracked files
-# as they are in the checkout. The last line is the result: "N passed, N failed". Logs are in build/package.
+# and some of the tests that come with the package against servers of their own. Then it makes the Debian package in another such
+# chroot, and installs it, runs the example and purges it in a third one. Needs root. What is packed is the tracked files as they
+# are in the checkout. The last line is the result: "N passed, N failed". Logs are in build/package, and the Debian packages.
 #
 #   scripts/test-package.sh [bookworm|trixie …]    default: both
 #
@@ -55,7 +56,8 @@ tarball_is_complete() {
 	rm -rf "$work/unpacked"
 	mkdir "$work/unpacked"
 	tar -xzf "$work/$tarball" -C "$work/unpacked"
-	diff <(sed -nE 's/^ *<file name="([^"]*)".*/\1/p' "$work/source/package.xml" | sort) <(cd "$packed" && find . -type f -printf '%P\n' | sort)
+	diff <(sed -nE 's/^ *<file name="([^"]*)".*/\1/p' "$work/source/package.xml" | sort) <(cd "$packed" && find . -type f -printf '%P\n' | sort) ||
+		return 1
 	(cd "$packed" && find . -type f -exec cmp {} "$work/source/{}" \;) | tee "$work/differ"
 	[ ! -s "$work/differ" ]
 }
@@ -126,6 +128,46 @@ inside_uninstall() {
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
 }
 
+# Debian's own: made in one chroot, as the README says, and used in another.
+inside_debian_build() {
+	apt-get -qq update
+	cd /srv/dlock
+	# shellcheck disable=SC1091
+	. /srv/debian-build.sh
+	ls -l /srv/php-dlock_*.deb
+}
+
+# What is there, but for the records of apt and dpkg, and PHP's of what was switched off, which each extension of Debian leaves.
+inside_list() {
+	find / -xdev \( -path /srv -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log \
+		-o -path '/var/lib/php/modules/*/disabled_by_maint' \) -prune -o -printf '%p %l\n' | sort
+}
+
+inside_debian_install() {
+	local version=$1 tls=$2 php
+	apt-get -qq update
+	apt-get -qq -o Dpkg::Use-Pty=0 install php-cli php-fpm redis-server
+	inside_list > /srv/before
+	cd /srv/dlock
+	# shellcheck disable=SC1091
+	. /srv/debian-install.sh
+	php --ri dlock | tee /srv/ri
+	grep -qx "dlock version => $version" /srv/ri
+	grep -q '^ZooKeeper client => built with ' /srv/ri
+	grep -qE "^TLS .* => $tls" /srv/ri
+	php=$(php -r 'printf("%d.%d", PHP_MAJOR_VERSION, PHP_MINOR_VERSION);')
+	"php-fpm$php" -m | tee /srv/modules
+	grep -qx dlock /srv/modules
+	[ "$(dlock-doctor --version)" = "dlock-doctor $version" ]
+	[ "$(dpkg-query -W -f '${Provides}' php-dlock)" = "php$php-dlock" ]
+	[ -s /usr/share/doc/php-dlock/README.md.gz ]
+}
+
+inside_debian_purge() {
+	apt-get -qq -o Dpkg::Use-Pty=0 purge --autoremove php-dlock
+	inside_list | diff /srv/before -
+}
+
 # Composer knows a PHP extension's section from 2.8 on.
 inside_composer() {
 	cp /srv/composer.json /tmp/composer.json
@@ -145,11 +187,18 @@ fresh_chroot() {
 	rm -rf "$root/var/cache/apt/archives"
 	cp -a "$work/$release.archives" "$root/var/cache/apt/archives"
 	echo 'Binary::apt-get::APT::Keep-Downloaded-Packages "true";' > "$root/etc/apt/apt.conf.d/91keep"
+	printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n' > "$root/etc/apt/apt.conf.d/92unattended"
 	printf '#!/bin/sh\nexit 101\n' > "$root/usr/sbin/policy-rc.d" # no service is started
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 	cp "$work/$tarball" composer.json "$root/srv/"
 	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
 	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
+	sed -n '/^apt-get build-dep/,/^dpkg-buildpackage/p' README.md > "$root/srv/debian-build.sh"
+	sed -n '/^apt-get install .*\.deb/p' README.md > "$root/srv/debian-install.sh"
+}
+
+keep_packages() {
+	cp -a "$root"/var/cache/apt/archives/*.deb "$work/${1:?}.archives/"
 }
 
 remove_chroot() {
@@ -158,7 +207,8 @@ remove_chroot() {
 
 # inside FUNCTION ARGUMENT …: one of the functions above, in the chroot.
 inside() {
-	{ echo 'set -euo pipefail'; declare -f "$1"; echo '"$@"'; } > "$root/srv/run.sh"
+	# shellcheck disable=SC2046 # names
+	{ echo 'set -euo pipefail'; declare -f $(compgen -A function inside_); echo '"$@"'; } > "$root/srv/run.sh"
 	in_chroot "$root" bash /srv/run.sh "$@" 8>&- & # so that a signal to this shell does not wait for it
 	wait $!
 }
@@ -180,13 +230,44 @@ test_release() {
 	root=$work/$release.root
 	fresh_chroot "$release"
 	check "$release: the README's packages can be installed" inside inside_prepare "${packages[@]}" || return 0
-	cp -a "$root"/var/cache/apt/archives/*.deb "$work/$release.archives/"
+	keep_packages "$release"
 	check "$release: pecl install, without questions" inside inside_install "$tarball" || return 0
 	check "$release: its version is $version" inside inside_version "$version" || true
 	check "$release: the README's first example" inside_alone inside_example || true
 	check "$release: ${#tests[@]} of the package's tests" inside_alone inside_tests "${tests[@]}" || true
 	[ "$release" = bookworm ] || check "$release: composer.json" inside_alone inside_composer || true
 	check "$release: pecl uninstall leaves nothing behind" inside inside_uninstall || true
+	remove_chroot
+	test_debian "$release"
+}
+
+# Is there nothing in the checkout but what is to be, and what git ignores?
+checkout_is_clean() {
+	local status
+	status=$(git -C "$root/srv/dlock" status --porcelain) || return 1
+	! grep -v '^A  ' <<< "$status"
+}
+
+test_debian() {
+	local release=$1 made=$work/$1.debian tls=built
+	[ "$release" != bookworm ] || tls='not in this build'
+	fresh_chroot "$release"
+	copy_checkout "$root/srv/dlock"
+	git -C "$root/srv/dlock" init --quiet && git -C "$root/srv/dlock" add --all
+	check "$release: dpkg-buildpackage, as the README has it" inside inside_debian_build || return 0
+	check "$release: it leaves the checkout clean" checkout_is_clean || true
+	keep_packages "$release"
+	rm -rf "$made"
+	mkdir "$made"
+	mv "$root"/srv/*.deb "$made/"
+
+	fresh_chroot "$release"
+	mkdir "$root/srv/dlock"
+	cp "$made"/*.deb "$root/srv/"
+	check "$release: php, php-fpm and dlock-doctor of the Debian package" inside inside_debian_install "$version" "$tls" || return 0
+	keep_packages "$release"
+	check "$release: the README's first example with the Debian package" inside_alone inside_example || true
+	check "$release: apt-get purge leaves nothing behind" inside inside_debian_purge || true
 	remove_chroot
 }
 

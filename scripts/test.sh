@@ -116,7 +116,7 @@ run_checks() {
 	[ ! -x bench/document.php ] || check "docs/performance.md and its plots are what the measured data give" bench/document.php --check
 	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
-		check "package.xml names every file, and the version, as the changelog does" scripts/gen-package.sh --check
+		check "package.xml names every file; it and both changelogs have the version" scripts/gen-package.sh --check
 	fi
 	[ ! -x scripts/check-config-w32.sh ] || check "config.w32 runs, and names the sources there are" scripts/check-config-w32.sh
 	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky

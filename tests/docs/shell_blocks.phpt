@@ -332,6 +332,16 @@ function installation(string $code): string
     return implode("\n", $wrong);
 }
 
+/** scripts/test-package.sh runs these as they stand in the README. */
+function debian_package(string $code): string
+{
+    $script = document('scripts/test-package.sh');
+    foreach (['/^apt-get build-dep/,/^dpkg-buildpackage/p', '/^apt-get install .*\.deb/p'] as $lines) {
+        holds(str_contains($script, "sed -n '$lines' README.md"), "scripts/test-package.sh takes $lines");
+    }
+    return preg_match('/^apt-get build-dep .*\ndpkg-buildpackage .*\napt-get install .*\.deb .*\n$/', $code) ? '' : 'not what it runs';
+}
+
 /** acl.phpt takes the user's rights from that line. Here it is given to a server as it stands. */
 function acl(string $code): string
 {
@@ -402,6 +412,7 @@ function rule_for(string $language, string $code): ?string
             $each_line('dlock-doctor ') => 'doctor_commands',
             $each_line('(?:\w+=\S+ )*(?:scripts|examples)/') => 'repository_commands',
             str_starts_with($code, 'apt-get install ') => 'installation',
+            str_starts_with($code, 'apt-get build-dep ') => 'debian_package',
             default => null,
         },
         'sql', 'json', 'yaml' => $language,
