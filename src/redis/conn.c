@@ -221,6 +221,10 @@ static bool open_connection(dlock_conn *conn)
 
 static bool append(dlock_conn *conn, dlock_call *call)
 {
+	if (call->script && call->script == conn->unknown) {
+		dlock_call_use_source(call);
+		conn->unknown = NULL;
+	}
 	call->sent_at = dlock_now();
 	call->first_sent_at = call->sent ? call->first_sent_at : call->sent_at;
 	call->sent = true;
@@ -412,7 +416,8 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		dlock_call_release(call);
 		return;
 	}
-	if (call->script && call->wanted && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8)) {
+	bool is_unknown = call->script && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8);
+	if (is_unknown && call->wanted) {
 		freeReplyObject(reply);
 		dlock_call_use_source(call);
 		if (append(conn, call)) {
@@ -421,6 +426,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		}
 		dlock_call_fail(call);
 	} else {
+		conn->unknown = is_unknown ? call->script : conn->unknown;
 		call->started = conn->started;
 		dlock_call_answer(call, reply);
 	}

@@ -35,6 +35,7 @@ typedef struct dlock_conn {
 	size_t first, count, capacity;
 	unsigned long opened; /* how often it was connected */
 	unsigned long taught; /* the last of these that was sent the text of the release script */
+	const dlock_script *unknown; /* the server did not know it when nobody waited for the answer any more */
 	dlock_nanos started;  /* when this connection's server was started, at the latest, once a call needed it; see age.h */
 	bool heard;           /* the server has said something over this connection */
 	bool asking_age;      /* the question for that is not answered yet */

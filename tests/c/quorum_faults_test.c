@@ -546,6 +546,29 @@ static void test_late_without_script(void)
 	relay_end(&relay);
 }
 
+static bool has_it(void *claim)
+{
+	return has(&servers[SERVERS - 1], claim);
+}
+
+/* A server that is further away than a lock is held for must come to know the script all the same. */
+static void test_never_heard_in_time(void)
+{
+	relay relay;
+	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
+	dlock_claim *claim = claim_on(&c, "again", 10000);
+
+	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
+	check(passes(&c, "again", 0), "held, and released, before the last server is asked");
+	atomic_store(&relay.stop, NULL);
+	client_drain(&c);
+	atomic_store(&relay.stop, dlock_script_acquire.sha1);
+	check(acquire(&c, claim, 0) == DLOCK_OK && eventually(has_it, claim), "the next time it is told the script at once");
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+	relay_end(&relay);
+}
+
 /* A claim that goes on elsewhere takes nothing with it. */
 static void test_straggler_of_none(void)
 {
@@ -570,7 +593,8 @@ int main(int argc, char **argv)
 		{ "straggler asked again", test_straggler_asked_again }, { "unconnected straggler", test_unconnected_straggler },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
 		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting }, { "extension not repeated", test_extension_not_repeated },
-		{ "late without script", test_late_without_script }, { "straggler of none", test_straggler_of_none },
+		{ "late without script", test_late_without_script }, { "never heard in time", test_never_heard_in_time },
+		{ "straggler of none", test_straggler_of_none },
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
