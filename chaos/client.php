@@ -176,7 +176,7 @@ final class Client
             'long' => $this->chance->between(0.1, 0.6),
             'too long' => ($ttl ?? Setting::DEFAULT_TTL) * $this->chance->between(0.9, 1.4),
         });
-        $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2]
+        $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2] + ($this->class === 'ZkLock' ? [] : ['hand on' => 1.5])
             + ($this->kind === 'steady' || $this->isChild ? [] : ['exit' => 0.5, 'kill' => 0.4, 'exec' => 0.4]));
         switch ($end) {
             case 'fork':
@@ -185,6 +185,9 @@ final class Client
                 // no break
             case 'release':
                 $this->release($lease->release(...));
+                break;
+            case 'hand on':
+                $this->handOn($lease);
                 break;
             case 'destruct':
                 break;
@@ -333,6 +336,34 @@ final class Client
             exit(0);
         }
         $this->run(nanoseconds() + (int) (($what === 'lives' ? 2 : 0.5) * 1e9));
+        exit(0);
+    }
+
+    /** A child takes the lease over by its handle, and goes on with what this process has begun, in the same journal. */
+    private function handOn(Dlock\Lease $lease): void
+    {
+        try {
+            $handle = $lease->detach();
+        } catch (Dlock\DlockException) { // it was lost
+            return;
+        }
+        $child = pcntl_fork();
+        if ($child !== 0) {
+            $child > 0 && $this->children++;
+            return;
+        }
+        $this->isChild = true;
+        $this->children = 0;
+        $before = nanoseconds();
+        try {
+            $lease = $this->locks->attach($handle);
+            $result = 'ok';
+            $this->work($lease, $this->chance->between(0, 0.6));
+            $this->release($lease->release(...));
+        } catch (Dlock\DlockException $e) {
+            $result = $e::class;
+        }
+        $this->journal->write('attach', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'result' => $result]);
         exit(0);
     }
 

@@ -20,6 +20,8 @@ all_mutants() {
 		src/engine/engine.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zk/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
+	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \
+		src/engine/single.c 's/dlock_nanos left = dlock_claim_sure_of\(claim, dlock_lease_left\(pttl\)\)/dlock_nanos left = claim->ttl/'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
 		src/engine/redis.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \

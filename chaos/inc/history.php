@@ -49,7 +49,7 @@ final class History
     public array $record = [];
     /** @var array<string, int> */
     public array $values = [];
-    public int $looks = 0;
+    public int $looks = 0, $attached = 0;
 
     public static function read(string $dir): self
     {
@@ -104,6 +104,9 @@ final class History
                     break;
                 case 'released':
                     $entry['ok'] && $attempt->believed = $entry['t0'];
+                    break;
+                case 'attach':
+                    $this->attached += $entry['result'] === 'ok';
                     break;
                 case 'child':
                     $this->children[] = ['client' => $name] + $entry;

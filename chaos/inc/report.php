@@ -35,6 +35,7 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
     $row('acquisitions', count($held));
     $row('looks at leases', $history->looks);
     $row('updates of the record', count($history->accepted));
+    $row('leases taken over by their handles', $history->attached);
     ksort($errors);
     foreach ($errors as $kind => $count) {
         $row("  $kind", $count);
