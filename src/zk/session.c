@@ -281,7 +281,7 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 	if (state == DLOCK_ZK_REFUSED) {
 		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection: %s", session->hosts, reason);
 	}
-	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection for %.3g s%s%s%s", session->hosts,
+	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection for %.1f s%s%s%s", session->hosts,
 		(double) (dlock_now() - since) / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
 }
 
