@@ -289,8 +289,9 @@ dlock_nanos dlock_zk_session_patience(dlock_zk_session *session, const dlock_wai
 {
 	dlock_nanos callers = wait ? wait->deadline : 0, again = dlock_after(dlock_now(), session->asked);
 
+	/* A process that has stood still meanwhile, as one does while the machine sleeps, has not tried: then no reason is known. */
 	pthread_mutex_lock(&session->mutex);
-	dlock_nanos first = dlock_after(session->cut_off, session->asked);
+	dlock_nanos first = session->reason[0] ? dlock_after(session->cut_off, session->asked) : again;
 	pthread_mutex_unlock(&session->mutex);
 	callers = callers < again ? callers : again;
 	return first > callers ? first : callers;
