@@ -89,13 +89,13 @@ main() {
 	missing=$(missing_packages)
 	[ -n "$missing" ] || return 0
 	echo "install-deps: installing" $missing "(takes a minute or two; apt's output goes to build/apt.log)"
+	mkdir -p "$(dirname "$log")" # before sudo: the build is the user's
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo > /dev/null || { echo "install-deps: needs root, to apt-get install" $missing >&2; return 1; }
 		exec sudo env "DLOCK_TEST_REDIS_SERVER=${DLOCK_TEST_REDIS_SERVER-}" "$0" "${arguments[@]}"
 	fi
 	services=$(service_units)
 	forbid_service_starts
-	mkdir -p "$(dirname "$log")"
 	: > "$log"
 	apt_install $missing || { cat "$log" >&2; return 1; }
 	disable_new_services "$services"

@@ -416,7 +416,8 @@ static dlock_status delete_node(zk_claim *claim, dlock_error *error)
 	bool tried = false;
 
 	while (is_alive(claim)) {
-		dlock_status status = dlock_zk_session_connect(claim->session, until, NULL, error);
+		dlock_nanos patience = dlock_zk_session_patience(claim->session, NULL);
+		dlock_status status = dlock_zk_session_connect(claim->session, patience < until ? patience : until, NULL, error);
 		if (status == DLOCK_LOST) {
 			break;
 		}

@@ -81,7 +81,8 @@ dlock_zk_session *dlock_zk_session_get(dlock_zk_pool *pool, const char *hosts, d
 void dlock_zk_session_release(dlock_zk_session *session);
 
 /* Until when a call waits for a connection. One that has just been opened or cut off gets the session timeout for it, whatever the
- * caller's: there may be servers to go through. Where it has had that, only who has time waits again. */
+ * caller's: there may be servers to go through. Where it has had that, and why there is none is known, only who has time waits
+ * again. */
 dlock_nanos dlock_zk_session_patience(dlock_zk_session *session, const dlock_wait *wait);
 
 /* Waits for the connection until `until` or until interrupted. DLOCK_LOST without a message: the session is dead, get

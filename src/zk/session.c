@@ -281,7 +281,7 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 	if (state == DLOCK_ZK_REFUSED) {
 		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection: %s", session->hosts, reason);
 	}
-	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection for %.3g s%s%s%s", session->hosts,
+	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection for %.1f s%s%s%s", session->hosts,
 		(double) (dlock_now() - since) / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
 }
 
@@ -289,8 +289,9 @@ dlock_nanos dlock_zk_session_patience(dlock_zk_session *session, const dlock_wai
 {
 	dlock_nanos callers = wait ? wait->deadline : 0, again = dlock_after(dlock_now(), session->asked);
 
+	/* A process that has stood still meanwhile, as one does while the machine sleeps, has not tried: then no reason is known. */
 	pthread_mutex_lock(&session->mutex);
-	dlock_nanos first = dlock_after(session->cut_off, session->asked);
+	dlock_nanos first = session->reason[0] ? dlock_after(session->cut_off, session->asked) : again;
 	pthread_mutex_unlock(&session->mutex);
 	callers = callers < again ? callers : again;
 	return first > callers ? first : callers;
