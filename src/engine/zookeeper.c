@@ -355,8 +355,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	base->state = DLOCK_CLAIM_NEW;
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
 		/* Connections that break again and again must not carry it on for ever. */
-		if (dlock_now() >= until && dlock_now() >= wait->deadline) {
-			status = DLOCK_TIMEOUT;
+		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
+			status = claim->node || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_answer(claim->session, error);
 			break;
 		}
 		status = have_session(claim, wait, error);

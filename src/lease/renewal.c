@@ -270,7 +270,7 @@ static dlock_renewal *look_over(dlock_nanos *wake)
 		if (renewal->asking) {
 			apply(renewal, dlock_round_look(&renewal->round));
 		}
-		renewal->busy = renewal->busy && dlock_round_is_busy(&renewal->round, !renewal->claim && renewal->take_back);
+		renewal->busy = renewal->busy && dlock_round_is_busy(&renewal->round, renewal->take_back);
 		if (renewal->claim && !renewal->paused) {
 			*wake = earlier(*wake, update(renewal, now));
 			due = due || (!renewal->asking && is_renewing(renewal, now) && renewal->due <= now);

@@ -271,12 +271,31 @@ static void test_flapping(void)
 	proxy_stop(&p);
 }
 
+/* Whether the lock is free is not known then. */
+static void test_never_answered(void)
+{
+	proxy p;
+	client c;
+
+	proxied(&p, &c);
+	p.op = OP_CREATE2;
+	p.mode = PROXY_LOSE_EACH;
+	dlock_claim *claim = claim_on(&c, "unheard");
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && strstr(c.error.message, "no answer within"), "connections that break before any answer");
+	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
+	p.mode = PROXY_PASS;
+	check(acquire(&c, claim, 5000) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "until one holds");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		{ "lost replies", test_lost_replies }, { "odd answers", test_odd_answers }, { "expiry", test_expiry },
 		{ "silence in line", test_silence_in_line }, { "stopped", test_stopped }, { "busy", test_busy },
-		{ "no server", test_no_server }, { "flapping", test_flapping },
+		{ "no server", test_no_server }, { "flapping", test_flapping }, { "never answered", test_never_answered },
 	};
 
 	zk_begin(argc, argv);

@@ -93,9 +93,11 @@ static void proxy_move(proxy *p, int pair, int side)
 		return;
 	}
 	bool hit = side == 0 && proxy_has(p, pair, data, len, p->op);
-	if (hit && p->mode == PROXY_LOSE) {
+	if (hit && (p->mode == PROXY_LOSE || p->mode == PROXY_LOSE_EACH)) {
 		proxy_close(p, pair);
-		p->mode = PROXY_PASS;
+		if (p->mode == PROXY_LOSE) {
+			p->mode = PROXY_PASS;
+		}
 		return;
 	}
 	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word)) : NULL;

@@ -15,6 +15,7 @@ typedef enum {
 	PROXY_HOLD,      /* nothing moves */
 	PROXY_CUT,       /* connections are closed, new ones as soon as they are made */
 	PROXY_LOSE,      /* the next request of type `op` is lost and the connection cut; then all passes again */
+	PROXY_LOSE_EACH, /* each of them, until another mode is set */
 	PROXY_LOSE_REPLY, /* the next request of type `op` is executed, but instead of the reply the connection is cut */
 	PROXY_ALTER      /* what the server says next with `word` in it has `byte` so far behind its beginning; then all passes again */
 } proxy_mode;
