@@ -119,52 +119,91 @@ static bool is_startup(int stage)
 
 static void refuse(const zend_ini_entry *entry, int stage, const char *message)
 {
-	zend_error(is_startup(stage) ? E_CORE_WARNING : E_WARNING, "%s %s", ZSTR_VAL(entry->name), message);
+	if (stage != ZEND_INI_STAGE_DEACTIVATE) { /* then it has been said before */
+		zend_error(is_startup(stage) ? E_CORE_WARNING : E_WARNING, "%s %s", ZSTR_VAL(entry->name), message);
+	}
 }
 
-/* A number of seconds between the two. */
-static bool is_seconds(const zend_string *value, double least, double most)
+typedef struct {
+	double least, most;
+	const char *text;
+} seconds_range;
+
+static const seconds_range
+	lease_time = { 0.001, 31536000, "must be a number of seconds between 0.001 and 31536000" },
+	wait_time = { 0, 31536000, "must be a number of seconds between 0 and 31536000" },
+	io_timeout = { 0.001, 3600, "must be a number of seconds between 0.001 and 3600" };
+
+static bool read_seconds(const zend_string *text, const seconds_range *range, double *number)
 {
 	zend_long whole;
-	double number;
 
-	switch (is_numeric_string(ZSTR_VAL(value), ZSTR_LEN(value), &whole, &number, false)) {
+	switch (is_numeric_string(ZSTR_VAL(text), ZSTR_LEN(text), &whole, number, false)) {
 	case IS_LONG:
-		number = (double) whole;
+		*number = (double) whole;
 		break;
 	case IS_DOUBLE:
 		break;
 	default:
 		return false;
 	}
-	return number >= least && number <= most;
+	return *number >= range->least && *number <= range->most;
+}
+
+static int update_seconds(const zend_ini_entry *entry, const zend_string *text, const seconds_range *range, double *setting, int stage)
+{
+	double number;
+
+	if (read_seconds(text, range, &number)) {
+		*setting = number;
+		return SUCCESS;
+	}
+	refuse(entry, stage, range->text);
+	if (stage == ZEND_INI_STAGE_RUNTIME) {
+		return FAILURE;
+	}
+	*setting = ZEND_NAN; /* who makes a lock object has an exception, by dlock_check_settings() */
+	return SUCCESS;
 }
 
 static ZEND_INI_MH(on_update_lease_time)
 {
-	if (!is_seconds(new_value, 0.001, 31536000)) {
-		refuse(entry, stage, "must be a number of seconds between 0.001 and 31536000");
-		return FAILURE;
-	}
-	return OnUpdateReal(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+	(void) mh_arg3;
+	return update_seconds(entry, new_value, &lease_time, (double *) ZEND_INI_GET_ADDR(), stage);
 }
 
 static ZEND_INI_MH(on_update_wait)
 {
-	if (!is_seconds(new_value, 0, 31536000)) {
-		refuse(entry, stage, "must be a number of seconds between 0 and 31536000");
-		return FAILURE;
-	}
-	return OnUpdateReal(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+	(void) mh_arg3;
+	return update_seconds(entry, new_value, &wait_time, (double *) ZEND_INI_GET_ADDR(), stage);
 }
 
 static ZEND_INI_MH(on_update_io_timeout)
 {
-	if (!is_seconds(new_value, 0.001, 3600)) {
-		refuse(entry, stage, "must be a number of seconds between 0.001 and 3600");
-		return FAILURE;
+	(void) mh_arg3;
+	return update_seconds(entry, new_value, &io_timeout, (double *) ZEND_INI_GET_ADDR(), stage);
+}
+
+bool dlock_check_settings(void)
+{
+	const struct {
+		const char *name;
+		double value;
+		const seconds_range *range;
+	} settings[] = {
+		{ "dlock.ttl", DLOCK_G(ttl), &lease_time }, { "dlock.timeout", DLOCK_G(timeout), &wait_time },
+		{ "dlock.max_hold", DLOCK_G(max_hold), &wait_time }, { "dlock.restart_guard", DLOCK_G(restart_guard), &wait_time },
+		{ "dlock.shutdown_timeout", DLOCK_G(shutdown_timeout), &wait_time },
+		{ "dlock.connect_timeout", DLOCK_G(connect_timeout), &io_timeout }, { "dlock.read_timeout", DLOCK_G(read_timeout), &io_timeout },
+	};
+
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		if (zend_isnan(settings[i].value)) {
+			zend_value_error("%s %s", settings[i].name, settings[i].range->text);
+			return false;
+		}
 	}
-	return OnUpdateReal(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+	return true;
 }
 
 static ZEND_INI_MH(on_update_switch)
@@ -290,7 +329,8 @@ static PHP_RINIT_FUNCTION(dlock)
  * exist; they are freed later and find their claims released. */
 static PHP_RSHUTDOWN_FUNCTION(dlock)
 {
-	dlock_nanos deadline = dlock_now() + (dlock_nanos) (DLOCK_G(shutdown_timeout) * (double) DLOCK_SECOND);
+	double patience = zend_isnan(DLOCK_G(shutdown_timeout)) ? 0 : DLOCK_G(shutdown_timeout); /* nothing was locked then */
+	dlock_nanos deadline = dlock_now() + (dlock_nanos) (patience * (double) DLOCK_SECOND);
 
 	(void) type, (void) module_number;
 	dlock_registry_clear(&DLOCK_G(registry));

@@ -144,12 +144,13 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 	if (!dlock_claim_is_mine(claim) || !is_held(claim)) {
 		return lost(claim, error);
 	}
-	bool was_lost = dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST;
+	if (dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST) {
+		dlock_claim_abandon(claim); /* what may be left of it needs nobody to wait */
+		claim->state = DLOCK_CLAIM_LOST;
+		return lost(claim, error);
+	}
 	dlock_renewal_end(claim, true); /* before the release is sent: nothing is renewed behind it */
 	dlock_status status = claim->engine->ops->release(claim, error);
-	if (status == DLOCK_OK && was_lost) {
-		status = lost(claim, error); /* deleted, but its time was over */
-	}
 	/* Where the answer is missing the lock may be gone, so nobody may rely on it from here. */
 	claim->state = status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST;
 	return status;

@@ -119,6 +119,10 @@ bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, u
 bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl);
 bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout);
 
+/* False, and thrown, where a php.ini or a pool's file has a time that makes no sense: the warning may be seen by nobody, and the
+ * default may be shorter, or no limit at all. */
+bool dlock_check_settings(void);
+
 /* The one of dlock.server, which a php.ini or a pool's file may have set to anything. NULL: thrown. */
 dlock_server *dlock_server_from_ini(void);
 

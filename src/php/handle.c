@@ -111,6 +111,12 @@ static bool number(const char *text, size_t len, int64_t *out)
 	return true;
 }
 
+/* The class of these handles, which name the engine. */
+static const char *class_of(const char *kind, size_t len)
+{
+	return len == 6 && !memcmp(kind, "single", 6) ? "DistributedLock" : len == 6 && !memcmp(kind, "quorum", 6) ? "RedLock" : "another class";
+}
+
 static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, dlock_error *error)
 {
 	const char *end = text + len, *kind, *ttl, *how, *fence, *token;
@@ -129,8 +135,7 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 	}
 	const char *name = engine->ops->name;
 	if (kind_len != strlen(name) || memcmp(kind, name, kind_len)) {
-		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for \"%.*s\", not \"%s\"",
-			(int) (kind_len > 20 ? 20 : kind_len), kind, name);
+		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s", class_of(kind, kind_len));
 		return NULL;
 	}
 	if (!engine->ops->place) { /* a session's lock, of which detach() makes no handle */

@@ -151,7 +151,7 @@ static void throw_lost(lease_object *lease)
 	if (lease->claim) {
 		lease->claim->throws = false; /* once is enough */
 	}
-	dlock_throw_lost(Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "", released ? "has been released" : "was lost");
+	dlock_throw_lost(Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "", released ? "has been released or detached" : "was lost");
 }
 
 ZEND_METHOD(Dlock_Lease, assertHeld)

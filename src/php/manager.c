@@ -96,12 +96,14 @@ void dlock_manager_register(zend_class_entry *class)
 
 bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options)
 {
-	dlock_nanos otherwise = (dlock_nanos) (DLOCK_G(timeout) * (double) DLOCK_SECOND);
-
 	if (manager->engine) {
 		zend_throw_error(NULL, "%s::__construct() has been called already", ZSTR_VAL(manager->std.ce->name));
 		return false;
 	}
+	if (!dlock_check_settings()) {
+		return false;
+	}
+	dlock_nanos otherwise = (dlock_nanos) (DLOCK_G(timeout) * (double) DLOCK_SECOND);
 	manager->release_at_end = options->release_is_null ? DLOCK_G(release_on_shutdown) : options->release;
 	if (options->ttl_arg) {
 		double ttl = options->ttl_is_null ? DLOCK_G(ttl) : options->ttl;

@@ -28,7 +28,7 @@ $lease = (function () use ($php): Dlock\Lease {
 
 same([Dlock\LeaseState::Released, false, 0.0, false], [$lease->state(), $lease->isHeld(), $lease->remaining(), $lease->release()], 'the lease');
 foreach (['assertHeld' => [], 'refresh' => [5], 'detach' => []] as $method => $arguments) {
-    fails(Dlock\LeaseLostException::class, 'The lock "" has been released', fn () => $lease->$method(...$arguments), $method);
+    fails(Dlock\LeaseLostException::class, 'The lock "" has been released or detached', fn () => $lease->$method(...$arguments), $method);
 }
 foreach (['resource', 'token', 'fencingToken'] as $property) {
     fails(Error::class, "Typed property Dlock\Lease::\$$property must not be accessed before initialization", fn () => $lease->$property);

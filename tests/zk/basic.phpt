@@ -77,8 +77,8 @@ foreach ($waits as $what => $wait) {
 }
 same(true, $lease->release(), 'release()');
 same([false, false, 0.0, Dlock\LeaseState::Released], [$lease->release(), $lease->isHeld(), $lease->remaining(), $lease->state()], 'after release()');
-fails('Dlock\LeaseLostException', '*has been released', fn () => $lease->assertHeld());
-fails('Dlock\LeaseLostException', '*has been released', fn () => $lease->refresh());
+fails('Dlock\LeaseLostException', '*has been released or detached', fn () => $lease->assertHeld());
+fails('Dlock\LeaseLostException', '*has been released or detached', fn () => $lease->refresh());
 
 // One that goes out of scope is released.
 $lease = $lock->tryAcquire($resource);
