@@ -234,9 +234,8 @@ namespace {
          * @param string $resource        1 to 1024 bytes, any bytes; what a node's name cannot have is written as %XX
          * @param int|float|null $timeout seconds to wait, up to a year; null: without limit, 0: try once
          * @return bool true: it is held now; false: the time was over
-         * @throws \Dlock\ConnectionException when there is no connection: a session that has just been opened or cut off is waited
-         *                                    for for $sessionTimeout, whatever the $timeout; where that is over, for the $timeout,
-         *                                    but no longer than for $sessionTimeout
+         * @throws \Dlock\ConnectionException when there is no connection. The first call waits for it for $sessionTimeout, whatever the
+         *                                    $timeout; later ones, while there is still none, for the shorter one of both
          * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds
          */
         public function lock(string $resource, int|float|null $timeout = null): bool {}
@@ -313,7 +312,7 @@ namespace Dlock {
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
-         * Runs $criticalSection(Lease) under the lock, releases it, and returns its result.
+         * Runs $criticalSection(Lease) under the lock, releases it, and returns its result, also where that release had no answer.
          *
          * @param string $resource          1 to 1024 bytes, any bytes
          * @param callable $criticalSection gets the Lease; what it throws comes through
@@ -416,7 +415,8 @@ namespace Dlock {
         public function release(): bool {}
 
         /**
-         * Stops renewal and automatic release, and returns a handle for LockManager::attach(). Who has the handle has the
+         * Stops renewal and automatic release, and returns a handle for LockManager::attach(). Nobody renews the lease until then, so it
+         * lasts for the time that is left: give it a lease time as long as that may take. Who has the handle has the
          * lock; it contains no password. It is not signed: through the hands of somebody who must not change the fencing
          * token or the lease time in it, give it with a signature of your own. Not for ZkLock (its session cannot move).
          *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d0cdb3a9f26ab50719c47ea11302f2f6e8055da5 */
+ * Stub hash: ada38b453c85d2c1d7c08f5ed751163adccd95df */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
