@@ -519,7 +519,7 @@ static void test_frozen_minority(void)
 	ward ward;
 	unsigned long before = renewals();
 
-	ward_begin(&ward, &c, "minority", 20000, 3000, RENEW_AND_TELL(&ward));
+	ward_begin(&ward, &c, "minority", 20000, 6000, RENEW_AND_TELL(&ward)); /* time for more than one attempt */
 	server_freeze(&servers[2]);
 	check(renewed_since(before, 1) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed without a minority");
 	check(release(&c, ward.claim) == DLOCK_OK, "and released");
