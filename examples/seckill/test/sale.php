@@ -155,7 +155,7 @@ const FAINT = <<<'JS'
     JS;
 
 /** What the page is like for those who use it otherwise. */
-function check_page(Browser $browser, string $url, string $directory): void
+function check_page(Browser $browser, string $directory): void
 {
     foreach (['light', 'dark'] as $scheme) {
         $browser->appearance(1280, 800, $scheme);
@@ -309,7 +309,7 @@ function main(string $directory, bool $with_browser): void
         check_sale($shop->url, $lock, $hangs, $page);
     }
     if ($browser !== null) {
-        check_page($browser, $shop->url, $directory);
+        check_page($browser, $directory);
         check_reloads($browser, $shop->url);
         check_log($browser, $shop->url);
         $browser->close();
