@@ -55,11 +55,12 @@ final class Browser
 
     public function open(string $url): void
     {
-        $this->loaded = false;
-        $this->call('Page.navigate', ['url' => $url]);
-        for ($deadline = hrtime(true) + (int) 30e9; !$this->loaded;) {
-            $this->note($this->receive($deadline, $url));
-        }
+        $this->load('Page.navigate', ['url' => $url]);
+    }
+
+    public function reload(): void
+    {
+        $this->load('Page.reload');
     }
 
     /** The value of an expression, or what its promise comes to. */
@@ -115,6 +116,15 @@ final class Browser
             'width' => $this->evaluate('innerWidth'), 'height' => $this->evaluate('document.documentElement.scrollHeight'),
         ]] : []));
         file_put_contents($file, base64_decode($answer['data']));
+    }
+
+    private function load(string $method, array $parameters = []): void
+    {
+        $this->loaded = false;
+        $this->call($method, $parameters);
+        for ($deadline = hrtime(true) + (int) 30e9; !$this->loaded;) {
+            $this->note($this->receive($deadline, $method));
+        }
     }
 
     private function call(string $method, array $parameters = [], float $timeout = 30): array

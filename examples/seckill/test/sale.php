@@ -155,7 +155,7 @@ const FAINT = <<<'JS'
     JS;
 
 /** What the page is like for those who use it otherwise. */
-function check_page(Browser $browser, string $url, string $directory): void
+function check_page(Browser $browser, string $directory): void
 {
     foreach (['light', 'dark'] as $scheme) {
         $browser->appearance(1280, 800, $scheme);
@@ -173,6 +173,63 @@ function check_page(Browser $browser, string $url, string $directory): void
     $controls = $browser->accessible('radio', 'combobox', 'checkbox', 'button', 'image', 'table', 'group');
     $nameless = array_values(array_filter($controls, fn (array $control) => trim($control['name']) === '' && $control['role'] !== 'table'));
     check('all controls and charts have names', $nameless === [] && count($controls) >= 15, [$nameless, count($controls)]);
+}
+
+/** Notes which labels at the ends of the lines overlap when they are drawn, and at which widths they were at one height. */
+const WATCH_LABELS = <<<'JS'
+    (() => {
+        window.overlaps = [];
+        window.beside = [];
+        new MutationObserver(() => {
+            const labels = [...document.querySelectorAll('#plot-orders text')].filter(label => /orders|on record/.test(label.textContent));
+            if (labels.length < 2) {
+                return;
+            }
+            const [a, b] = labels.map(label => label.getBoundingClientRect());
+            if (a.top < b.bottom && b.top < a.bottom) {
+                window.beside.push(innerWidth);
+                if (a.left < b.right && b.left < a.right) {
+                    window.overlaps.push([innerWidth, ...labels.map(label => label.textContent)]);
+                }
+            }
+        }).observe(document.getElementById('plot-orders'), {childList: true});
+    })()
+    JS;
+
+/** Reloads after a sale of this page, and during and after one that was opened elsewhere, with what the page does not offer. */
+function check_reloads(Browser $browser, string $url): void
+{
+    $choices = function (string $state) use ($browser): array {
+        $browser->reload();
+        $browser->waitFor("document.body.dataset.sale === '$state'");
+        return $browser->evaluate('(({lock, stock, buyers, payment, hangs}) =>
+            [lock.value, stock.value, buyers.value, payment.value, hangs.checked])(document.getElementById("form"))');
+    };
+    $lock = array_slice(request("{$url}shop")[1]['locks'], -1)[0];
+    $seen = $choices('ended');
+    check('a reload after a sale shows the choices of that sale', $seen === [$lock, (string) STOCK, (string) BUYERS, '20', true], $seen);
+
+    // Its 40th payment hangs: for 3 s there are 39 orders, and 51 left on record.
+    request("{$url}sale", ['lock' => 'DistributedLock', 'stock' => 90, 'buyers' => 120, 'payment' => 60, 'hangs' => 1]);
+    $seen = $choices('running');
+    $expected = ['DistributedLock', '90', '120', '60', true];
+    check('a reload during a sale shows the choices of that sale', $seen === $expected, $seen);
+    $browser->evaluate(WATCH_LABELS);
+    foreach ([390, 1280] as $width) {
+        $browser->appearance($width, 800, 'light');
+        $browser->waitFor("window.beside.includes($width) || document.body.dataset.sale === 'ended'", PATIENCE);
+    }
+    $browser->waitFor('document.body.dataset.sale === "ended"', PATIENCE);
+    [$overlaps, $beside] = $browser->evaluate('[window.overlaps, [...new Set(window.beside)]]');
+    check('the labels of orders and stock come to the same height, on a phone and on a desk', $beside === [390, 1280], $beside);
+    check('and never overlap', $overlaps === [], $overlaps);
+    $seen = $choices('ended');
+    check('a reload after a sale that was opened elsewhere shows its choices', $seen === $expected, $seen);
+}
+
+/** What the browser has noted in all this time. */
+function check_log(Browser $browser, string $url): void
+{
     $elsewhere = array_values(array_filter($browser->requests, fn (string $address) => !str_starts_with($address, $url) && !str_starts_with($address, 'data:')));
     check('the page asks nobody but the shop', $elsewhere === [] && $browser->requests !== [], $elsewhere);
     check("the browser's console has no errors or warnings", $browser->complaints === [], $browser->complaints);
@@ -220,7 +277,7 @@ function main(string $directory, bool $with_browser): void
         $browser = new Browser($directory);
         $browser->appearance(1280, 800, 'light');
         $browser->open($shop->url);
-        $browser->waitFor('document.body.dataset.sale === "none"');
+        $browser->waitFor('document.body.dataset.sale === "none" && !document.getElementById("start").disabled');
         $browser->screenshot("$directory/ready.png");
     }
     foreach ([
@@ -252,7 +309,9 @@ function main(string $directory, bool $with_browser): void
         check_sale($shop->url, $lock, $hangs, $page);
     }
     if ($browser !== null) {
-        check_page($browser, $shop->url, $directory);
+        check_page($browser, $directory);
+        check_reloads($browser, $shop->url);
+        check_log($browser, $shop->url);
         $browser->close();
     }
     check_refusals($shop->url);
