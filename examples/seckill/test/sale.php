@@ -227,6 +227,17 @@ function check_reloads(Browser $browser, string $url): void
     check('a reload after a sale that was opened elsewhere shows its choices', $seen === $expected, $seen);
 }
 
+/** Without a lock something is wrong also where there are too few buyers to oversell. */
+function check_forgotten(Browser $browser, string $url): void
+{
+    request("{$url}sale", ['lock' => 'none', 'stock' => 300, 'buyers' => 100, 'payment' => 20, 'hangs' => 0]);
+    $browser->reload();
+    $browser->waitFor('document.body.dataset.sale === "ended"', PATIENCE);
+    $left = array_slice(request("{$url}orders")[1], -1)[0]['left'];
+    $mood = $browser->evaluate('document.body.className');
+    check('sales that the stock has forgotten are no good sale', $left > 200 && $mood === 'wrong', [$left, $mood]);
+}
+
 /** What the browser has noted in all this time. */
 function check_log(Browser $browser, string $url): void
 {
@@ -311,6 +322,7 @@ function main(string $directory, bool $with_browser): void
     if ($browser !== null) {
         check_page($browser, $directory);
         check_reloads($browser, $shop->url);
+        check_forgotten($browser, $shop->url);
         check_log($browser, $shop->url);
         $browser->close();
     }

@@ -24,9 +24,12 @@ $id = bin2hex(random_bytes(8));
 $redis->set('sale:open', $id, ['nx']) || answer(409, ['error' => 'a sale is under way']);
 
 Shop::open($redis, GOODS, $stock, PRICE, $buyers);
+// At once: a page that opens meanwhile sees the one sale or the other.
+$redis->multi();
 $redis->del('sale', 'payments', 'watch:workers', 'watch:visits');
 $redis->hMSet('sale', [
     'id' => $id, 'lock' => $lock, 'stock' => $stock, 'buyers' => $buyers, 'payment' => $payment, 'hangs' => $hangs,
 ]);
+$redis->exec();
 $redis->rPush('crowd', $id);
 answer(201, ['id' => $id]);
