@@ -203,6 +203,18 @@ static bool is_renewed(const dlock_manager *manager, bool ttl_given)
 		&& (manager->renew == DLOCK_RENEW_ALWAYS || (manager->renew == DLOCK_RENEW_WITHOUT_TTL && !ttl_given && DLOCK_CAN_RENEW));
 }
 
+/* What is acquired or taken up is given to the caller behind this: signals that came meanwhile have been handled. Where a handler throws when a
+ * method has returned, PHP may lose what it returned: a lock that nobody could release. True: it has thrown. */
+static bool thrown_by_interrupts(dlock_claim *claim)
+{
+	if (dlock_is_interrupted()) {
+		claim->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
+		dlock_run_interrupts();
+		claim->owned = false;
+	}
+	return EG(exception) != NULL;
+}
+
 dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
 	dlock_status *status, dlock_error *error)
 {
@@ -235,7 +247,7 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	if (*status == DLOCK_OK) {
 		*status = look_after(manager, claim, is_renewed(manager, time.given), error);
 	}
-	if (*status == DLOCK_OK) {
+	if (*status == DLOCK_OK && !thrown_by_interrupts(claim)) {
 		return claim;
 	}
 	if (*status == DLOCK_TIMEOUT) {
@@ -570,9 +582,11 @@ ZEND_METHOD(DistributedLock, attach)
 	}
 	dlock_registry_add(&DLOCK_G(registry), claim);
 	status = look_after(manager, claim, is_renewed(manager, !claim->renewed), &error);
-	if (status != DLOCK_OK) {
+	if (status != DLOCK_OK || thrown_by_interrupts(claim)) {
 		dlock_drop_claim(claim);
-		dlock_throw(status, &error, manager->engine);
+		if (!EG(exception)) {
+			dlock_throw(status, &error, manager->engine);
+		}
 		RETURN_THROWS();
 	}
 	dlock_lease_create(return_value, claim);

@@ -1,0 +1,67 @@
+--TEST--
+A signal that comes while the server answers: where its handler throws, nobody has got the lock, so that nobody holds it
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork', 'pcntl_async_signals', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+final class Stop extends Exception
+{
+}
+
+pcntl_async_signals(true);
+pcntl_signal(SIGUSR1, fn () => throw new Stop());
+
+$servers = [redis_private(), redis_private(), redis_private()];
+$dsns = array_map(fn (PrivateRedis $server) => $server->dsn(), $servers);
+$patient = '?read_timeout=20';
+$managers = ['DistributedLock' => new DistributedLock($dsns[0] . $patient),
+    'RedLock' => new RedLock(array_map(fn (string $dsn) => $dsn . $patient, $dsns), prefix: 'Lock:', ttl: 60.0)];
+
+/** Does it while the servers stand still, and go on when the signal has come. */
+function interrupted(array $servers, callable $do): ?Throwable
+{
+    $parent = getmypid();
+    array_map(fn (PrivateRedis $server) => $server->pause(), $servers);
+    $child = fork_child(function () use ($servers, $parent) {
+        pause(0.3);
+        posix_kill($parent, SIGUSR1);
+        pause(0.1);
+        array_map(fn (PrivateRedis $server) => $server->resume(), $servers);
+    });
+    try {
+        return thrown_by($do);
+    } finally {
+        $child->result(20);
+    }
+}
+
+foreach ($managers as $name => $locks) {
+    $resource = unique($name);
+    $calls = [
+        'tryAcquire' => fn () => $locks->tryAcquire($resource),
+        'acquire' => fn () => $locks->acquire($resource, 10),
+        'synchronized' => fn () => $locks->synchronized($resource, fn () => print("the section runs\n"), 10),
+        'lock' => fn () => $name === 'RedLock' ? $locks->lock($resource, 60_000) : $locks->lock($resource, 10),
+        'attach' => fn () => $locks->attach($handle),
+    ];
+    foreach ($calls as $call => $do) {
+        $handle = $call === 'attach' ? $locks->acquire($resource)->detach() : '';
+        $do = $call === 'attach' ? fn () => $locks->attach($handle) : $do;
+        $e = interrupted($servers, $do);
+        holds($e instanceof Stop, "$name: $call()", $e);
+        unset($e);
+        // By the same process, where a lease that is renewed would be a DeadlockException.
+        same(true, wait_for(fn () => $locks->tryAcquire($resource)?->release(), 10, "the lock, after $name::$call()"), "$name: $call(): free");
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+done
