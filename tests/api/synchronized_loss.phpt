@@ -25,9 +25,10 @@ foreach ($cases as $name => [$manager, $prefix, $servers]) {
                 redis_raw($i)->cmd('SET', $prefix . $resource, 'theirs', 'PX', 50_000);
             }
         },
-        'the key is gone' => function () use ($servers, $prefix, $resource) {
+        'the key is gone' => function (Lease $lease) use ($servers, $prefix, $resource) {
             for ($i = 0; $i < $servers; $i++) {
-                wait_for(fn () => redis_raw($i)->cmd('DEL', $prefix . $resource) === 1, 20, 'the key');
+                wait_for(fn () => redis_raw($i)->cmd('GET', $prefix . $resource) === $lease->token, 20, 'the key');
+                redis_raw($i)->cmd('DEL', $prefix . $resource);
             }
         },
     ];

@@ -31,8 +31,9 @@ function count_up(string $kind): int
     return (int) file_get_contents($file);
 }
 
-// The test must be able to see a lost update.
-echo 'none: ', count_up('none') < PROCESSES * INCREMENTS ? 'updates lost' : 'none lost, so this test shows nothing', "\n";
+// The test must be able to see a lost update. On a busy machine one process may be done before the next is there.
+for ($tries = 20; $tries > 0 && count_up('none') === PROCESSES * INCREMENTS; $tries--);
+echo 'none: ', $tries > 0 ? 'updates lost' : 'none lost, so this test shows nothing', "\n";
 foreach (lock_kinds() as $kind) {
     echo "$kind: ", count_up($kind), "\n";
 }
