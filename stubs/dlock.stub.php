@@ -434,8 +434,8 @@ namespace Dlock {
      * - waits: attempts that did not succeed at once, whatever became of them
      * - wait_time: seconds spent on these
      * - timeouts: attempts whose time was over, those with a timeout of 0 included
-     * - releases: locks that were given back by a call
-     * - hand_overs_given: releases that handed the lock to a waiter, or told one to try; ZooKeeper does not tell
+     * - releases: locks that were given back by a call, and not by the end of a variable or of the request
+     * - hand_overs_given: such releases that handed the lock to a waiter, or told one to try; ZooKeeper does not tell
      * - hand_overs_received: acquisitions that came from such a release
      * - renewals, renewal_failures: lease times extended in the background; attempts at that without an answer
      * - losses: leases found lost

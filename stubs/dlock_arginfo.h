@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ada38b453c85d2c1d7c08f5ed751163adccd95df */
+ * Stub hash: ab5b8ded014e6445c13c0f24f68607675a4d46bf */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

@@ -146,12 +146,13 @@ static void throw_lost(lease_object *lease)
 	dlock_nanos remaining;
 	/* An extension may have made the object without its constructor, so without a name too. */
 	const zval *resource = OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE);
-	bool released = !strcmp(state_name(lease, &remaining), "Released");
+	const char *what = !strcmp(state_name(lease, &remaining), "Released") ? "has been released or detached"
+		: dlock_claim_is_mine(lease->claim) ? "was lost" : "is not held by this process but by its parent";
 
 	if (lease->claim) {
 		lease->claim->throws = false; /* once is enough */
 	}
-	dlock_throw_lost(Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "", released ? "has been released or detached" : "was lost");
+	dlock_throw_lost(Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "", what);
 }
 
 ZEND_METHOD(Dlock_Lease, assertHeld)

@@ -362,9 +362,9 @@ static void take_greeting(dlock_conn *conn, redisReply *reply)
 	if (reply->type == REDIS_REPLY_ERROR) {
 		dlock_server_quote(conn->server, reply->str, reason, sizeof reason);
 		freeReplyObject(reply);
-		if (!strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'")) {
-			strncat(reason, "; a database other than 0 needs +select", sizeof reason - strlen(reason) - 1);
-		}
+		const char *hint = !strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
+			: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select" : "";
+		strncat(reason, hint, sizeof reason - strlen(reason) - 1);
 		fail(conn, reason);
 		return;
 	}

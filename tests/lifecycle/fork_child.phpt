@@ -38,9 +38,9 @@ $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease,
         same(false, $held->isHeld(), "$name: isHeld() in the child");
         same(LeaseState::Lost, $held->state(), "$name: state() in the child");
         same(0.0, $held->remaining(), "$name: remaining() in the child");
-        fails(LeaseLostException::class, '*', $held->assertHeld(...), "$name: assertHeld() in the child");
-        fails(LeaseLostException::class, '*', fn () => $held->refresh(5), "$name: refresh() in the child");
-        fails(LeaseLostException::class, '*', $held->detach(...), "$name: detach() in the child");
+        fails(LeaseLostException::class, '* is not held by this process but by its parent', $held->assertHeld(...), "$name: assertHeld() in the child");
+        fails(LeaseLostException::class, '* is not held by this process but by its parent', fn () => $held->refresh(5), "$name: refresh() in the child");
+        fails(LeaseLostException::class, '* is not held by this process but by its parent', $held->detach(...), "$name: detach() in the child");
         same(false, $held->release(), "$name: release() in the child");
     }
     // Nothing of that was said to the server.
