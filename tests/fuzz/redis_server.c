@@ -49,7 +49,11 @@ static void check_label(const dlock_server *server, const char *dsn, size_t len)
 	}
 	bool encoded = memchr(dsn, '%', len) != NULL; /* anything can be written so */
 	if (server->password && strstr(server->password, SECRET) && !encoded) {
-		MUST(at && (memmem(at, len - (size_t) (at - dsn), SECRET, strlen(SECRET)) || !strstr(server->label, SECRET)));
+		bool in_host = false; /* whose name is made lower case */
+		for (const char *text = at; text && text + strlen(SECRET) <= dsn + len; text++) {
+			in_host = in_host || !strncasecmp(text, SECRET, strlen(SECRET));
+		}
+		MUST(at && (in_host || !strstr(server->label, SECRET)));
 	}
 }
 
