@@ -28,15 +28,14 @@ $is_for = function (?Throwable $e, string $what, string $text = 'was lost while 
 };
 /** Somebody takes a new lease away while $do() runs, which must be told, and does not end otherwise. */
 $into = function (string $what, callable $do) use ($locks, $take, $is_for): ?Throwable {
-    for ($attempt = 0, $begun = false; $attempt < 5 && !$begun; $attempt++) { // a slow machine may be told before $do() has begun
-        $lease = $take();
-        $e = thrown_by(function () use ($locks, $lease, $do, &$begun) {
-            take_away($locks, $lease->resource);
+    for ($attempt = 0, $begun = false; $attempt < 5 && !$begun; $attempt++) { // a slow machine may be told before $do() has begun, or by acquire()
+        $e = thrown_by(function () use ($locks, $take, $do, &$begun) {
+            take_away($locks, $take()->resource);
             $begun = true;
             $do();
         });
-        $is_for($e, $what);
     }
+    $is_for($e, $what);
     return $e;
 };
 /** Nothing must be thrown, for more than two renewals' time. */
