@@ -83,6 +83,19 @@ foreach (array_slice($rows[1], 2) as $cell) {
     }
 }
 holds($pieces >= 40, 'messages were found', $pieces);
+
+// ---- the doctor's findings: the list that --ignore goes by, those that are made, and those that are told of ----
+$script = file_get_contents("$top/bin/dlock-doctor");
+preg_match('/^const FINDINGS = \[(.*?)^\];/ms', $script, $list);
+preg_match_all("/'([a-z-]+)'/", $list[1], $ids);
+preg_match_all('/(?:->(?:problem|warning|note|unusable)\(|->add\([^,]*,|new Finding\()\s*(?:\$\w+ [^\']*)?\'([a-z-]+)\'/', $script, $made);
+preg_match_all('/^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| (?:problem|warning|note)/m', document('docs/doctor.md'), $rows);
+preg_match_all('/`([a-z-]+)`/', implode(' ', $rows[1]), $told);
+$told = array_values(array_unique($told[1]));
+sort($told);
+same($ids[1], $told, 'findings that docs/doctor.md tells of');
+same([], array_diff($made[1], $ids[1]), 'findings that are made');
+same(['trial'], array_values(array_diff($ids[1], $made[1])), 'findings that are not made, but for one that is made otherwise');
 echo "done\n";
 ?>
 --EXPECT--

@@ -19,8 +19,9 @@ $refuses(['--no-such'], 'there is no option --no-such; see --help');
 $refuses(['-h'], 'there is no option -h; see --help');
 $refuses(['--json=1'], '--json takes no value');
 $refuses(['--ttl'], '--ttl needs a value');
-$refuses(['--ttl=long', redis_server()], '--ttl must be a number, 0.001 or greater');
-$refuses(['--ttl', '0', redis_server()], '--ttl must be a number, 0.001 or greater');
+$refuses(['--ignore=persistence,backups', redis_server()], '--ignore must be a list of balancer, *; "backups" is none of them');
+$refuses(['--ttl=long', redis_server()], '--ttl must be a number, 0.003 or greater');
+$refuses(['--ttl', '0', redis_server()], '--ttl must be a number, 0.003 or greater');
 $refuses(['--workers=-1', redis_server()], '--workers must be a number, 0 or greater');
 $refuses(['--hosts=0', redis_server()], '--hosts must be a number, 1 or greater');
 $refuses(['--class=Lock', redis_server()], '--class must be DistributedLock, RedLock or ZkLock');
@@ -58,7 +59,7 @@ finds([], ["@$file"], '@FILE');
 $run = new DoctorRun(['@-', '--json'], input: "$dsn\n--ttl\n5\n");
 same(['persistence'], array_column($run->findings(), 'id'), '@-');
 same(['class', 'worst', 'looked', 'findings'], array_keys(json_decode($run->output, true)), 'JSON');
-finds([], ['--ignore', 'this,persistence,that', $dsn], '--ignore');
+finds([], ['--ignore', 'eviction, persistence,open', $dsn], '--ignore');
 
 // Text: the worst first, two lines each, and a summary.
 $server->raw();
@@ -77,6 +78,7 @@ $both = array_map(fn (int $i) => "redis://:surplus@" . redis_addresses()[$i], [0
 $run = new DoctorRun([...$both, '--ignore=few-servers']);
 same(1, substr_count($run->output, 'refuses the login'), 'the same of two servers');
 holds(str_starts_with($run->output, 'problem: ' . redis_addresses()[0] . ', ' . redis_addresses()[1] . ': refuses'), 'the same of two servers', $run->output);
+holds(str_contains($run->output, "\n1 problem, no warnings, no notes: "), 'the same of two servers, counted', $run->output);
 same(2, count(doctor([...$both, '--ignore=few-servers'])->findings()), 'the same of two servers, for programs');
 
 // Colours on a terminal, unless they are not wanted.
