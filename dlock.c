@@ -124,13 +124,22 @@ static void refuse(const zend_ini_entry *entry, int stage, const char *message)
 	}
 }
 
+/* For all but servers, which may have a password. */
+static void refuse_value(const zend_ini_entry *entry, int stage, const char *message, const zend_string *value)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s, \"%.40s\" given", message, ZSTR_VAL(value));
+	refuse(entry, stage, text);
+}
+
 typedef struct {
 	double least, most;
 	const char *text;
 } seconds_range;
 
 static const seconds_range
-	lease_time = { 0.001, 31536000, "must be a number of seconds between 0.001 and 31536000" },
+	lease_time = { 0.003, 31536000, "must be a number of seconds between 0.003 and 31536000" },
 	wait_time = { 0, 31536000, "must be a number of seconds between 0 and 31536000" },
 	io_timeout = { 0.001, 3600, "must be a number of seconds between 0.001 and 3600" };
 
@@ -158,7 +167,7 @@ static int update_seconds(const zend_ini_entry *entry, const zend_string *text, 
 		*setting = number;
 		return SUCCESS;
 	}
-	refuse(entry, stage, range->text);
+	refuse_value(entry, stage, range->text, text);
 	if (stage == ZEND_INI_STAGE_RUNTIME) {
 		return FAILURE;
 	}
@@ -184,6 +193,20 @@ static ZEND_INI_MH(on_update_io_timeout)
 	return update_seconds(entry, new_value, &io_timeout, (double *) ZEND_INI_GET_ADDR(), stage);
 }
 
+#define ON_OR_OFF "must be On or Off"
+
+static bool is_switch(const char *text)
+{
+	static const char *const known[] = { "", "0", "1", "on", "off", "yes", "no", "true", "false" };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!strcasecmp(text, known[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool dlock_check_settings(void)
 {
 	const struct {
@@ -199,24 +222,26 @@ bool dlock_check_settings(void)
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		if (zend_isnan(settings[i].value)) {
-			zend_value_error("%s %s", settings[i].name, settings[i].range->text);
+			zend_value_error("%s %s, \"%.40s\" given", settings[i].name, settings[i].range->text,
+				zend_ini_string((char *) settings[i].name, strlen(settings[i].name), 0));
 			return false;
 		}
+	}
+	const char *release = INI_STR("dlock.release_on_shutdown");
+	if (!is_switch(release)) {
+		zend_value_error("dlock.release_on_shutdown " ON_OR_OFF ", \"%.40s\" given", release);
+		return false;
 	}
 	return true;
 }
 
 static ZEND_INI_MH(on_update_switch)
 {
-	static const char *const known[] = { "", "0", "1", "on", "off", "yes", "no", "true", "false" };
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		if (!strcasecmp(ZSTR_VAL(new_value), known[i])) {
-			return OnUpdateBool(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
-		}
+	if (is_switch(ZSTR_VAL(new_value))) {
+		return OnUpdateBool(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 	}
-	refuse(entry, stage, "must be On or Off");
-	return FAILURE;
+	refuse_value(entry, stage, ON_OR_OFF, new_value);
+	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
 }
 
 static ZEND_INI_MH(on_update_server)

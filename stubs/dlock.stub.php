@@ -32,7 +32,7 @@ namespace {
          *                                   phpredis' constructor array (host, port, auth, database, ssl, connectTimeout, readTimeout);
          *                                   null: INI dlock.server
          * @param string $prefix             the lock's key is exactly $prefix . $resource
-         * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one, 0.001 to a year;
+         * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one, 0.003 to a year;
          *                                   null: INI dlock.ttl
          * @param float|null $timeout        longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
          *                                   dlock.timeout. Does not concern lock()
@@ -64,7 +64,7 @@ namespace {
          *
          * @param string $key             1 to 1024 bytes, any bytes
          * @param int|float|null $timeout seconds to wait, up to a year; null: without limit, 0: try once
-         * @param int|float|null $expire  seconds of lease, 0.001 to a year; null: the object's $ttl, renewed while the request runs
+         * @param int|float|null $expire  seconds of lease, 0.003 to a year; null: the object's $ttl, renewed while the request runs
          * @return bool true: it is held now; false: the time was over
          * @throws \Dlock\ConnectionException when the server could not be asked
          * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds and renews
@@ -98,7 +98,7 @@ namespace {
          * Sets the remaining lease time of a lock that this object took with lock(); from then on it is no longer renewed.
          *
          * @param string $key       1 to 1024 bytes
-         * @param int|float $expire seconds, 0.001 to a year
+         * @param int|float $expire seconds, 0.003 to a year
          * @return bool false: this object does not hold it
          * @throws \Dlock\ConnectionException when the server could not be asked
          */
@@ -141,7 +141,7 @@ namespace {
          *                         the lower one is half of it
          * @param int $retryCount  attempts of lock() in all, 1 to 1000000
          * @param string $prefix   put before each resource to make its key
-         * @param float|null $ttl  lease time in seconds of acquire() without an explicit one, 0.001 to a year; null: INI dlock.ttl
+         * @param float|null $ttl  lease time in seconds of acquire() without an explicit one, 0.003 to a year; null: INI dlock.ttl
          * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
          *                         dlock.timeout. Does not concern lock()
          * @param bool|null $renew as with DistributedLock; null renews nothing that lock() takes
@@ -166,7 +166,7 @@ namespace {
          * Takes the lock, in up to $retryCount attempts.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $ttl milliseconds of lease, 1 to a year
+         * @param int $ttl milliseconds of lease, 1 to a year (1 and 2 are never had: 2 ms and 1 % are set aside for clocks)
          * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity" is the milliseconds
          *         for which it may be relied upon from now on; false: not acquired, also where too few servers answered
          * @throws \Dlock\DlockException when the thread that renews could not be started (renew: true)
@@ -291,7 +291,7 @@ namespace Dlock {
          *
          * @param string $resource    1 to 1024 bytes, any bytes
          * @param float|null $timeout seconds to wait, 0 to a year; null: the manager's, 0: try once
-         * @param float|null $ttl     seconds of lease, 0.001 to a year; null: the manager's, renewed while the holder runs. ZkLock:
+         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the manager's, renewed while the holder runs. ZkLock:
          *                            must be null, the session is the lease
          * @throws AcquireTimeoutException when the lock was not free in that time
          * @throws ConnectionException when a server could not be asked; RedLock: QuorumException, when too few could
@@ -398,7 +398,7 @@ namespace Dlock {
         /**
          * New lease time from now on, and for further renewals where it is renewed.
          *
-         * @param float|null $ttl seconds, 0.001 to a year; null: as before. ZkLock: must be null, and nothing is sent
+         * @param float|null $ttl seconds, 0.003 to a year; null: as before. ZkLock: must be null, and nothing is sent
          * @throws LeaseLostException when it is too late
          * @throws ConnectionException when a server could not be asked; RedLock: QuorumException. The lease goes on as it was,
          *         or for the shorter one of both times

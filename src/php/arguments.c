@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#define SHORTEST_LEASE ((double) DLOCK_TTL_MIN / (double) DLOCK_SECOND)
 #define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
 
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
@@ -30,8 +31,8 @@ static dlock_nanos nanos(double seconds)
 bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl)
 {
 	/* The comparison is false for NAN. */
-	if (!(seconds >= 0.001 && seconds <= LONGEST_SECONDS)) {
-		zend_argument_value_error(arg, "must be between 0.001 and %.0f seconds", LONGEST_SECONDS);
+	if (!(seconds >= SHORTEST_LEASE && seconds <= LONGEST_SECONDS)) {
+		zend_argument_value_error(arg, "must be between %.3f and %.0f seconds", SHORTEST_LEASE, LONGEST_SECONDS);
 		return false;
 	}
 	*ttl = nanos(seconds);
@@ -97,7 +98,7 @@ static bool set_host(dlock_server *server, const zval *value, place place)
 		size_t len = (size_t) (scheme - host);
 		server->tls = (len == 3 && !strncasecmp(host, "tls", 3)) || (len == 3 && !strncasecmp(host, "ssl", 3));
 		if (!server->tls && !(len == 3 && !strncasecmp(host, "tcp", 3)) && !(len == 4 && !strncasecmp(host, "unix", 4))) {
-			reject(place, "must have a host without scheme, or with tcp://, tls:// or unix://");
+			reject(place, "must have a host without scheme, or with tcp://, tls:// or unix://; a DSN is a string, not in an array");
 			return false;
 		}
 		host = scheme + 3;
@@ -105,34 +106,60 @@ static bool set_host(dlock_server *server, const zval *value, place place)
 	return dlock_server_set(*host == '/' ? &server->path : &server->host, host, strlen(host));
 }
 
+/* Settings that come from the environment are strings. */
+static zend_uchar number_of(const zval *value, zend_long *whole, double *number)
+{
+	switch (Z_TYPE_P(value)) {
+	case IS_LONG:
+		*whole = Z_LVAL_P(value);
+		return IS_LONG;
+	case IS_DOUBLE:
+		*number = Z_DVAL_P(value);
+		return IS_DOUBLE;
+	case IS_STRING:
+		return is_numeric_string(Z_STRVAL_P(value), Z_STRLEN_P(value), whole, number, false);
+	default:
+		return 0;
+	}
+}
+
 static bool set_port(dlock_server *server, const zval *value, place place)
 {
-	if (Z_TYPE_P(value) != IS_LONG) {
+	zend_long port;
+	double fraction;
+
+	if (number_of(value, &port, &fraction) != IS_LONG) {
 		reject_type(place, "an int as port", value);
 		return false;
 	}
-	if (server->path && Z_LVAL_P(value) <= 0) {
+	if (server->path && port <= 0) {
 		return true; /* phpredis wants 0 or -1 with a socket's path */
 	}
-	if (Z_LVAL_P(value) < 1 || Z_LVAL_P(value) > 65535) {
+	if (port < 1 || port > 65535) {
 		reject(place, "must have a port between 1 and 65535");
 		return false;
 	}
-	server->port = (int) Z_LVAL_P(value);
+	server->port = (int) port;
 	return true;
 }
 
 static bool set_seconds(dlock_nanos *field, const char *name, const zval *value, place place)
 {
 	char message[96];
+	zend_long whole;
 	double seconds;
 
-	if (Z_TYPE_P(value) != IS_LONG && Z_TYPE_P(value) != IS_DOUBLE) {
+	switch (number_of(value, &whole, &seconds)) {
+	case IS_LONG:
+		seconds = (double) whole;
+		break;
+	case IS_DOUBLE:
+		break;
+	default:
 		snprintf(message, sizeof message, "seconds as %s", name);
 		reject_type(place, message, value);
 		return false;
 	}
-	seconds = zval_get_double((zval *) value);
 	if (seconds == 0) { /* phpredis' "no limit"; there is always one here */
 		return true;
 	}
@@ -236,15 +263,18 @@ static bool set_tls(dlock_server *server, zval *value, place place)
 
 static bool set_database(dlock_server *server, const zval *value, place place)
 {
-	if (Z_TYPE_P(value) != IS_LONG) {
+	zend_long database;
+	double fraction;
+
+	if (number_of(value, &database, &fraction) != IS_LONG) {
 		reject_type(place, "an int as database", value);
 		return false;
 	}
-	if (Z_LVAL_P(value) < 0 || Z_LVAL_P(value) > 1000000) {
+	if (database < 0 || database > 1000000) {
 		reject(place, "must have a database of 0 or greater");
 		return false;
 	}
-	server->database = (int) Z_LVAL_P(value);
+	server->database = (int) database;
 	return true;
 }
 

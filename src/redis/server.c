@@ -334,7 +334,7 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 	query = memchr(text, '?', (size_t) (end - text));
 	stop = query ? query : end;
 
-	/* The last @ before the path: an unencoded @ in a password is common. */
+	/* The last @ before the path: an unencoded @ in a password is common. So are / and ?, which end what they should be part of. */
 	const char *authority_end = memchr(text, '/', (size_t) (stop - text));
 	at = last_byte(text, authority_end ? authority_end : stop, '@');
 	if (at && !parse_credentials(server, text, at, error)) {
@@ -350,12 +350,10 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 		}
 	} else {
 		const char *slash = memchr(text, '/', (size_t) (stop - text));
-		if (!parse_host(server, text, slash ? slash : stop, error)) {
-			return false;
-		}
-		if (slash && slash + 1 < stop
-				&& !parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error)) {
-			return false;
+		if (!parse_host(server, text, slash ? slash : stop, error)
+				|| (slash && slash + 1 < stop && !parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error))) {
+			return !at && memchr(text, '@', (size_t) (end - text))
+				? reject(error, "must have / and ? in a user or password written as %2F and %3F") : false;
 		}
 	}
 	return !query || parse_query(server, query + 1, end, error);

@@ -12,6 +12,7 @@ const SCHEME = 'must begin with redis://, rediss:// or unix://';
 const PORT = 'must have a port between 1 and 65535';
 const DATABASE = 'must have a database that is a whole number, 0 or greater';
 const PASSWORD = 'must have a password after the user (user:password@ or :password@)';
+const SLASH = 'must have / and ? in a user or password written as %2F and %3F';
 const NUL = 'must not contain NUL bytes';
 const PERCENT = 'must have each % followed by two hexadecimal digits';
 const OPTION = 'has an unknown option*; known are connect_timeout, read_timeout, db, *';
@@ -26,6 +27,7 @@ $bad = [
     ['redis://h: 1', PORT], ['redis://h:1.0', PORT], ['redis://h:0x10', PORT], ['redis://h:99999999999999999999', PORT], ['redis://h:1:2', PORT], ['redis://::1', 'must name a host'],
     ['redis://[::1', 'must have a closing ] behind the IPv6 address'], ['redis://[::1]x', 'must have nothing but a port behind the IPv6 address'], ['redis://[::1]:0', PORT],
     ['redis://h/x', DATABASE], ['redis://h/-1', DATABASE], ['redis://h/1.5', DATABASE], ['redis://h/1/2', DATABASE], ['redis://h/99999999999', DATABASE], ['redis://h?db=', DATABASE], ['redis://h?db=x', DATABASE],
+    ['redis://:a/b@h', SLASH], ['redis://u:a/b@h/1', SLASH], ['redis://:a?b@h', SLASH], ['redis://:1/b@h', SLASH],
     ['redis://user@h', PASSWORD], ['redis://user:@h', PASSWORD], ['redis://@h', PASSWORD], ['redis://:@h', PASSWORD],
     ["redis://h\0", NUL], ["redis://:a\0b@h", NUL], ['redis://:%00@h', NUL], ['redis://%00', NUL], ['unix:///a%00b', NUL],
     ['redis://%', PERCENT], ['redis://%4', PERCENT], ['redis://%zz', PERCENT], ['redis://:%@h', PERCENT], ['redis://h?%=1', PERCENT],
@@ -41,8 +43,8 @@ $bad = [
     // list
     [[], 'must be a DSN, the list [host, port, connect timeout] or an array with a host'],
     [['', 1], 'must have a host that is not empty and has no NUL bytes'], [["h\0", 1], 'must have a host that is not empty and has no NUL bytes'],
-    [['http://h', 1], 'must have a host without scheme, or with tcp://, tls:// or unix://'], [['redis://h', 1], 'must have a host without scheme, *'],
-    [['h', 0], PORT], [['h', -1], PORT], [['h', 70000], PORT], [['h', PHP_INT_MAX], PORT],
+    [['http://h', 1], 'must have a host without scheme, or with tcp://, tls:// or unix://; *'], [['redis://h', 1], 'must have a host without scheme, or with tcp://, tls:// or unix://; a DSN is a string, not in an array'],
+    [['h', 0], PORT], [['h', '0'], PORT], [['host' => 'h', 'port' => '70000'], PORT], [['h', -1], PORT], [['h', 70000], PORT], [['h', PHP_INT_MAX], PORT],
     [['h', 1, 0.5, 'more'], 'must be a list of at most three: [host, port, connect timeout]'], [['h', -5 => 1], 'must be a list of at most three: *'],
     [['h', 1, -1], 'must have a connect timeout between 0.001 and 3600 seconds'], [['h', 1, NAN], 'must have a connect timeout between *'], [['h', 1, INF], 'must have a connect timeout between *'],
     [['h', 1, 3601], 'must have a connect timeout between *'], [['h', 1, 0.0001], 'must have a connect timeout between *'],
@@ -71,9 +73,9 @@ foreach ($bad as [$spec, $text]) {
 
 $types = [
     [[5, 1], 'a string as host, int given'], [[null, 1], 'a string as host, null given'], [['host' => []], 'a string as host, array given'],
-    [['h', '1'], 'an int as port, string given'], [['h', 1.0], 'an int as port, float given'], [['h', null], 'an int as port, null given'], [['host' => 'h', 'port' => '1'], 'an int as port, string given'],
-    [['h', 1, '1'], 'seconds as connect timeout, string given'], [['host' => 'h', 'connectTimeout' => '1'], 'seconds as connectTimeout, string given'], [['host' => 'h', 'readTimeout' => []], 'seconds as readTimeout, array given'],
-    [['host' => 'h', 'database' => '1'], 'an int as database, string given'], [['host' => 'h', 'database' => null], 'an int as database, null given'],
+    [['h', ''], 'an int as port, string given'], [['h', '1.5'], 'an int as port, string given'], [['h', '1x'], 'an int as port, string given'], [['h', 1.0], 'an int as port, float given'], [['h', null], 'an int as port, null given'], [['host' => 'h', 'port' => 'redis'], 'an int as port, string given'],
+    [['h', 1, '1s'], 'seconds as connect timeout, string given'], [['host' => 'h', 'connectTimeout' => ''], 'seconds as connectTimeout, string given'], [['host' => 'h', 'readTimeout' => []], 'seconds as readTimeout, array given'],
+    [['host' => 'h', 'database' => '1.0'], 'an int as database, string given'], [['host' => 'h', 'database' => null], 'an int as database, null given'],
     [['host' => 'h', 'auth' => 5], 'strings in auth, int given'], [['host' => 'h', 'auth' => ['u', 5]], 'strings in auth, int given'], [['host' => 'h', 'auth' => [5, 'p']], 'strings in auth, int given'],
     [['host' => 'h', 'auth' => ['user' => [], 'pass' => 'p']], 'strings in auth, array given'], [['host' => 'h', 'auth' => new stdClass()], 'strings in auth, stdClass given'],
     [['host' => 'h', 'ssl' => 'yes'], 'an array of TLS options as ssl, string given'],

@@ -27,13 +27,13 @@ foreach (ini_get_all('dlock') as $name => ['access' => $access]) {
     same(INI_ALL, $access, "who may change $name");
 }
 
-$lease = 'must be a number of seconds between 0.001 and 31536000';
+$lease = 'must be a number of seconds between 0.003 and 31536000';
 $wait = 'must be a number of seconds between 0 and 31536000';
 $io = 'must be a number of seconds between 0.001 and 3600';
 $never_seconds = ['', 'x', '-1', '1s', '1 s', '0x1', 'nan', 'inf', '1e400', 'null', '31536001', "1\0"];
 $settings = [
     'dlock.max_hold' => [['0', '0.5', '3600', '31536000'], $never_seconds, $wait],
-    'dlock.ttl' => [['0.001', '0.5', '5', '31536000', '1e3', ' 5'], [...$never_seconds, '0', '0.0009'], $lease],
+    'dlock.ttl' => [['0.003', '0.5', '5', '31536000', '1e3', ' 5'], [...$never_seconds, '0', '0.0029'], $lease],
     'dlock.timeout' => [['0', '0.5', '5', '31536000'], $never_seconds, $wait],
     'dlock.shutdown_timeout' => [['0', '0.5', '5'], $never_seconds, $wait],
     'dlock.restart_guard' => [['0', '0.5', '3600', '31536000'], $never_seconds, $wait],
@@ -51,7 +51,8 @@ foreach ($settings as $name => [$good, $bad, $text]) {
     foreach ($bad as $value) {
         error_clear_last();
         same(false, @ini_set($name, $value), "$name = " . shown($value));
-        $expected = $value === "redis://h\0" ? "$name must not contain NUL bytes" : "ini_set(): $name $text";
+        $given = $name === 'dlock.server' ? '' : ', "' . explode("\0", $value)[0] . '" given';
+        $expected = $value === "redis://h\0" ? "$name must not contain NUL bytes" : "ini_set(): $name $text$given";
         same("ini_set(): " . preg_replace('/^ini_set\(\): /', '', $expected), preg_replace('/^(?!ini_set)/', 'ini_set(): ', error_get_last()['message'] ?? 'no warning'), "the warning of $name = " . shown($value));
         same(E_WARNING, error_get_last()['type'] ?? null, "the level of $name");
         same($before, ini_get($name), "$name after " . shown($value));
@@ -69,7 +70,8 @@ foreach (['redis://h:0' => 'must have a port between 1 and 65535', 'redis://' =>
 $start = fn (string $option, string $code) => php_child($code, [strtok($option, '='), redis_server(), unique()],
     '-d display_startup_errors=1 -d html_errors=0 -d ' . escapeshellarg($option))->readAll();
 $wrong = ['dlock.ttl=30s' => $lease, 'dlock.timeout=-1' => $wait, 'dlock.max_hold="1 hour"' => $wait, 'dlock.restart_guard=' => $wait,
-    'dlock.shutdown_timeout=x' => $wait, 'dlock.connect_timeout=0' => $io, 'dlock.read_timeout=x' => $io];
+    'dlock.shutdown_timeout=x' => $wait, 'dlock.connect_timeout=0' => $io, 'dlock.read_timeout=x' => $io,
+    'dlock.release_on_shutdown=maybe' => 'must be On or Off'];
 foreach ($wrong as $option => $text) {
     $name = strtok($option, '=');
     $output = $start($option, '
@@ -81,19 +83,16 @@ foreach ($wrong as $option => $text) {
                 echo "Error: ", $e->getMessage(), "\n";
             }
         }
-        ini_set($argv[1], "5");
+        ini_set($argv[1], "1");
         echo (new DistributedLock($argv[2]))->lock($argv[3], 0) ? "locked" : "not locked", "\n";
     ');
     $value = trim(substr($option, strlen($name) + 1), '"');
-    $pattern = '/^\s*(PHP )?Warning:\s+(PHP Startup: )?' . preg_quote("$name $text", '/') . ' in Unknown on line 0\s+' . preg_quote($value, '/')
-        . "\n(Error: " . preg_quote("$name $text", '/') . '\n){2}locked\s*$/';
+    $message = preg_quote("$name $text, \"$value\" given", '/');
+    $pattern = '/^\s*(PHP )?Warning:\s+(PHP Startup: )?' . $message . ' in Unknown on line 0\s+' . preg_quote($value, '/') . "\n(Error: $message\n){2}locked\s*$/";
     holds((bool) preg_match($pattern, $output), "at the start: $option", $output);
 }
-foreach (['dlock.server=nowhere' => ['dlock.server must begin with .*', 'nowhere'],
-    'dlock.release_on_shutdown=maybe' => ['dlock.release_on_shutdown must be On or Off', '1']] as $option => [$text, $then]) {
-    $output = $start($option, 'echo ini_get($argv[1]), "\n";');
-    holds((bool) preg_match("/^\s*(PHP )?Warning:\s+(PHP Startup: )?$text in Unknown on line 0\s+$then\s*\$/", $output), "at the start: $option", $output);
-}
+$output = $start('dlock.server=nowhere', 'echo ini_get($argv[1]), "\n";');
+holds((bool) preg_match('/^\s*(PHP )?Warning:\s+(PHP Startup: )?dlock.server must begin with .* in Unknown on line 0\s+nowhere\s*$/', $output), 'at the start: the server', $output);
 echo "done\n";
 ?>
 --EXPECT--

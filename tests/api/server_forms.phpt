@@ -69,6 +69,9 @@ $forms = [
     [$plain, ['host' => $host, 'port' => $port]],
     [$plain, ['port' => $port, 'host' => $host, 'connectTimeout' => 0.5, 'readTimeout' => 2, 'database' => 0]],
     [$plain3, ['host' => $host, 'port' => $port, 'database' => 3]],
+    // as the environment gives them
+    [$plain, [$host, (string) $port, '0.5']],
+    [$plain3, ['host' => $host, 'port' => (string) $port, 'database' => '3', 'connectTimeout' => '1', 'readTimeout' => '0.5']],
     [$plain, ['host' => $host, 'port' => $port, 'auth' => null, 'ssl' => null, 'connectTimeout' => 0]],
     [$plain, ['host' => $host, 'port' => $port, 'persistent' => true, 'retryInterval' => 100, 'backoff' => ['algorithm' => 1], 'ssl' => false]],
     [$auth, ['host' => $auth_host, 'port' => $auth_port, 'auth' => $default]],
