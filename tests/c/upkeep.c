@@ -111,6 +111,16 @@ int count_threads(void)
 	return count_entries("/proc/self/task");
 }
 
+static bool has_threads(void *count)
+{
+	return count_threads() == *(int *) count;
+}
+
+bool eventually_threads(int count)
+{
+	return eventually(has_threads, &count);
+}
+
 int count_descriptors(void)
 {
 	return count_entries("/proc/self/fd") - 1; /* its own */
