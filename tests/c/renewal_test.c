@@ -1,8 +1,12 @@
 /* The thread that renews leases, against real servers: what it keeps, what it does not, what it says of a loss, and what it
  * leaves behind. Prints TAP. renewal_test [word in the names of the tests to run] */
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../src/lease/round.h"
@@ -224,7 +228,6 @@ static void test_changed_while_renewing(void)
 		char dsn[64];
 		ward ward;
 		relay relay;
-		know_scripts(server);
 		relay_start(&relay, server->port);
 		snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", relay.port);
 		client c = client_at(dsn);
@@ -251,7 +254,6 @@ static void test_shorter_unanswered(void)
 	client c = client_of(server, 600 * DLOCK_MS);
 	ward ward;
 
-	know_scripts(server);
 	unsigned long before = renewals();
 	ward_begin(&ward, &c, "shorter", 60000, 1500, RENEW_AND_TELL(&ward));
 	check(renewed_since(before, 1) && left_ms(ward.claim) > 50000, "renewed");
@@ -332,6 +334,16 @@ static bool has_it(void *claim)
 	return has(&servers[2], claim);
 }
 
+static bool has_everywhere(void *claim)
+{
+	for (int i = 0; i < SERVERS; i++) {
+		if (!has(&servers[i], claim)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void test_repair(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -401,7 +413,6 @@ static void test_lapsed_unseen(void)
 	const char *dsns[SERVERS];
 
 	for (int i = 0; i < SERVERS; i++) {
-		know_scripts(&servers[i]);
 		relay_start(&relays[i], servers[i].port);
 		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", relays[i].port);
 		dsns[i] = text[i];
@@ -455,7 +466,7 @@ static void test_repair_under_way(void)
 		c = client_quorum_at(dsns, SERVERS);
 		atomic_store(&relay.stop, dlock_script_repair.sha1);
 		ward_begin(&ward, &c, "under-way", 20000, 1500, RENEW);
-		check(has(&servers[2], ward.claim) || eventually(has_it, ward.claim), "held everywhere");
+		check(eventually(has_everywhere, ward.claim), "held everywhere");
 		server_do(&servers[2], "DEL " PREFIX "under-way");
 		check(eventually(is_stopped, &relay), "a repair is under way");
 		if (released) {
@@ -492,7 +503,7 @@ static void test_repair_read_late(void)
 	dlock_pool pool = { 0 };
 	dlock_conn *conns[SERVERS];
 
-	check(acquire(&c, claim, 5000) == DLOCK_OK && dlock_round_init(&round, claim), "held");
+	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim) && dlock_round_init(&round, claim), "held everywhere");
 	server_do(&servers[2], "DEL " PREFIX "read-late");
 	dlock_round_begin(&round, &pool, claim->ttl);
 	for (int i = 0; i < SERVERS; i++) {
@@ -510,6 +521,103 @@ static void test_repair_read_late(void)
 	dlock_pool_clear(&pool);
 	dlock_claim_free(claim);
 	client_free(&c);
+}
+
+enum { MOST_THREADS = 32 };
+
+static int list_threads(pid_t *tids)
+{
+	DIR *directory = opendir("/proc/self/task");
+	struct dirent *entry;
+	int count = 0;
+
+	while (directory && count < MOST_THREADS && (entry = readdir(directory))) {
+		if (entry->d_name[0] != '.') {
+			tids[count++] = atoi(entry->d_name);
+		}
+	}
+	if (directory) {
+		closedir(directory);
+	}
+	return count;
+}
+
+/* One that there is now, and was not before. */
+static pid_t new_thread(const pid_t *before, int count)
+{
+	pid_t now[MOST_THREADS];
+
+	for (int i = list_threads(now) - 1; i >= 0; i--) {
+		bool known = false;
+		for (int k = 0; k < count; k++) {
+			known |= before[k] == now[i];
+		}
+		if (!known) {
+			return now[i];
+		}
+	}
+	return 0;
+}
+
+/* Holds up one thread, as a machine under load may, for as long as the child that it returns is there. */
+static pid_t hold_up(pid_t tid)
+{
+	_Atomic int *result = shared_memory(sizeof *result);
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		bool good = ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0 && ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0
+			&& waitpid(tid, NULL, __WALL) == tid;
+		atomic_store(result, good ? 1 : -1);
+		while (good) {
+			pause();
+		}
+		_exit(1);
+	}
+	while (!atomic_load(result)) {
+		sleep_ms(3);
+	}
+	check(atomic_load(result) == 1, "the thread is held up");
+	return pid;
+}
+
+/* The same, with the thread itself. */
+static void test_repair_thread_held_up(void)
+{
+	client c;
+	relay relay;
+	ward ward;
+	char text[SERVERS][64];
+	const char *dsns[SERVERS];
+	pid_t before[MOST_THREADS];
+
+	relay_start(&relay, servers[2].port);
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == 2 ? relay.port : servers[i].port);
+		dsns[i] = text[i];
+	}
+	c = client_quorum_at(dsns, SERVERS);
+	atomic_store(&relay.stop, dlock_script_repair.sha1);
+	dlock_renewal_shutdown(); /* the next is a new one */
+	int count = list_threads(before);
+	ward_begin(&ward, &c, "held-up", 20000, 1500, RENEW);
+	pid_t tid = new_thread(before, count);
+	check(eventually(has_everywhere, ward.claim), "held everywhere");
+	server_do(&servers[2], "DEL " PREFIX "held-up");
+	check(eventually(is_stopped, &relay), "a repair is under way");
+	pid_t holder = hold_up(tid);
+	check(release(&c, ward.claim) == DLOCK_OK && has_nobody(&servers[2], "held-up"), "the lease is released");
+	atomic_store(&relay.stop, NULL);
+	check(eventually(has_repair, NULL), "the repair comes through");
+	sleep_ms(100); /* and its answer */
+	check(has(&servers[2], ward.claim), "behind the release");
+	kill(holder, SIGKILL);
+	exit_of(holder);
+	check(eventually_nobody(&servers[2], "held-up"), "the thread reads that after the release, and takes it back");
+	dlock_claim_free(ward.claim);
+	client_free(&c);
+	relay_end(&relay);
 }
 
 /* The same with a server that stands still when the lease is released: nothing is left there. */
@@ -607,7 +715,6 @@ static void test_batches(void)
 	client c = client_of(server, READ_TIMEOUT);
 	int held = 0;
 
-	know_scripts(server);
 	for (int i = 0; i < MANY; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "many-%d", i);
@@ -638,6 +745,7 @@ static void reset(void)
 {
 	for (int s = 0; s < SERVERS; s++) {
 		server_reset(&servers[s]);
+		know_scripts(&servers[s]);
 	}
 }
 
@@ -650,7 +758,7 @@ int main(int argc, char **argv)
 		{ "grant", test_grant }, { "repair", test_repair }, { "extended after repair", test_extended_after_repair },
 		{ "repair raises fence", test_repair_raises_fence }, { "lapsed unseen", test_lapsed_unseen },
 		{ "repair under way", test_repair_under_way }, { "repair read late", test_repair_read_late },
-		{ "frozen minority", test_frozen_minority }, { "slow server", test_slow_server }, { "ended under late answers", test_ended_under_late_answers },
+		{ "repair thread held up", test_repair_thread_held_up }, { "frozen minority", test_frozen_minority }, { "slow server", test_slow_server }, { "ended under late answers", test_ended_under_late_answers },
 		{ "batches", test_batches },
 	};
 
