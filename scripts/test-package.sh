@@ -128,6 +128,26 @@ inside_uninstall() {
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
 }
 
+# All that the README says, line by line, and back.
+inside_by_hand() {
+	local php
+	apt-get -qq update
+	apt-get -qq -o Dpkg::Use-Pty=0 install php-cli php-fpm
+	cd /srv/dlock
+	head -n 1 /srv/by-hand.sh > /srv/by-hand-packages.sh
+	# shellcheck disable=SC1091
+	. /srv/by-hand-packages.sh
+	inside_list > /srv/before
+	# shellcheck disable=SC1091
+	. /srv/by-hand.sh
+	php=$(php -r 'printf("%d.%d", PHP_MAJOR_VERSION, PHP_MINOR_VERSION);')
+	"php-fpm$php" -m | grep -x dlock
+	[ "$(dlock-doctor --version)" = "dlock-doctor $1" ]
+	# shellcheck disable=SC1091
+	. /srv/removal.sh
+	inside_list | diff /srv/before -
+}
+
 # Debian's own: made in one chroot, as the README says, and used in another.
 inside_debian_build() {
 	apt-get -qq update
@@ -140,7 +160,7 @@ inside_debian_build() {
 # What is there, but for the records of apt and dpkg, and PHP's of what was switched off, which each extension of Debian leaves.
 inside_list() {
 	find / -xdev \( -path /srv -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log \
-		-o -path '/var/lib/php/modules/*/disabled_by_maint' \) -prune -o -printf '%p %l\n' | sort
+		-o -path '/var/lib/php/modules/*/*abled_by_*' \) -prune -o -printf '%p %l\n' | sort
 }
 
 inside_debian_install() {
@@ -160,7 +180,8 @@ inside_debian_install() {
 	grep -qx dlock /srv/modules
 	[ "$(dlock-doctor --version)" = "dlock-doctor $version" ]
 	[ "$(dpkg-query -W -f '${Provides}' php-dlock)" = "php$php-dlock" ]
-	[ -s /usr/share/doc/php-dlock/README.md.gz ]
+	[ -s /usr/share/doc/php-dlock/docs/leases.md ]
+	php -n -l /usr/share/php-dlock/dlock.stub.php
 }
 
 inside_debian_purge() {
@@ -193,6 +214,8 @@ fresh_chroot() {
 	cp "$work/$tarball" composer.json "$root/srv/"
 	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
 	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
+	sed -n '/^apt-get install make/,/^```/{/^```/!p}' README.md > "$root/srv/by-hand.sh"
+	sed -n '/^phpdismod/p' README.md > "$root/srv/removal.sh"
 	sed -n '/^apt-get build-dep/,/^dpkg-buildpackage/p' README.md > "$root/srv/debian-build.sh"
 	sed -n '/^apt-get install .*\.deb/p' README.md > "$root/srv/debian-install.sh"
 }
@@ -238,6 +261,7 @@ test_release() {
 	[ "$release" = bookworm ] || check "$release: composer.json" inside_alone inside_composer || true
 	check "$release: pecl uninstall leaves nothing behind" inside inside_uninstall || true
 	remove_chroot
+	test_by_hand "$release"
 	test_debian "$release"
 }
 
@@ -246,6 +270,15 @@ checkout_is_clean() {
 	local status
 	status=$(git -C "$root/srv/dlock" status --porcelain) || return 1
 	! grep -v '^A  ' <<< "$status"
+}
+
+test_by_hand() {
+	local release=$1
+	fresh_chroot "$release"
+	copy_checkout "$root/srv/dlock"
+	check "$release: installed by hand, as the README has it, and removed without a trace" inside inside_by_hand "$version" || true
+	keep_packages "$release"
+	remove_chroot
 }
 
 test_debian() {

@@ -333,12 +333,22 @@ function installation(string $code): string
 }
 
 /** scripts/test-package.sh runs these as they stand in the README. */
+function is_run(string ...$lines): void
+{
+    foreach ($lines as $line) {
+        holds(str_contains(document('scripts/test-package.sh'), "sed -n '$line' README.md"), "scripts/test-package.sh takes $line");
+    }
+}
+
+function removal(string $code): string
+{
+    is_run('/^phpdismod/p');
+    return substr_count($code, "\n") === 1 ? '' : 'more than it runs';
+}
+
 function debian_package(string $code): string
 {
-    $script = document('scripts/test-package.sh');
-    foreach (['/^apt-get build-dep/,/^dpkg-buildpackage/p', '/^apt-get install .*\.deb/p'] as $lines) {
-        holds(str_contains($script, "sed -n '$lines' README.md"), "scripts/test-package.sh takes $lines");
-    }
+    is_run('/^apt-get build-dep/,/^dpkg-buildpackage/p', '/^apt-get install .*\.deb/p');
     return preg_match('/^apt-get build-dep .*\ndpkg-buildpackage .*\napt-get install .*\.deb .*\n$/', $code) ? '' : 'not what it runs';
 }
 
@@ -412,6 +422,7 @@ function rule_for(string $language, string $code): ?string
             $each_line('dlock-doctor ') => 'doctor_commands',
             $each_line('(?:\w+=\S+ )*(?:scripts|examples)/') => 'repository_commands',
             str_starts_with($code, 'apt-get install ') => 'installation',
+            str_starts_with($code, 'phpdismod ') => 'removal',
             str_starts_with($code, 'apt-get build-dep ') => 'debian_package',
             default => null,
         },
