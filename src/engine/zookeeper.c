@@ -87,8 +87,9 @@ static void let_go_of_session(zk_claim *claim)
 	claim->session = NULL;
 }
 
-/* DLOCK_OK: claim->session lives and is connected. Where it had to be another one, the claim starts anew. */
-static dlock_status have_session(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+/* DLOCK_OK: claim->session lives and is connected. Where it had to be another one, the claim starts anew. The call that is to get
+ * along with `until` may have a longer time of its own. */
+static dlock_status have_session(zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
 {
 	zk_engine *engine = engine_of(&claim->base);
 
@@ -103,12 +104,9 @@ static dlock_status have_session(zk_claim *claim, const dlock_wait *wait, dlock_
 				return DLOCK_CONNECTION;
 			}
 		}
-		dlock_nanos until = dlock_zk_session_patience(claim->session, wait);
 		/* Once it is in line there is nothing left to try. */
-		if (claim->node && wait && wait->deadline < until) {
-			until = wait->deadline;
-		}
-		dlock_status status = dlock_zk_session_connect(claim->session, until, wait, error);
+		dlock_nanos latest = wait && (claim->node || wait->deadline > until) ? wait->deadline : until;
+		dlock_status status = dlock_zk_session_connect(claim->session, latest, wait, error);
 		if (status != DLOCK_LOST) {
 			return status;
 		}
@@ -359,7 +357,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 			status = claim->node || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_answer(claim->session, error);
 			break;
 		}
-		status = have_session(claim, wait, error);
+		status = have_session(claim, until, wait, error);
 		if (status == DLOCK_CONNECTION && claim->node && dlock_now() >= wait->deadline) {
 			status = DLOCK_TIMEOUT; /* it was in line, and its time is up besides */
 		}
@@ -416,8 +414,7 @@ static dlock_status delete_node(zk_claim *claim, dlock_error *error)
 	bool tried = false;
 
 	while (is_alive(claim)) {
-		dlock_nanos patience = dlock_zk_session_patience(claim->session, NULL);
-		dlock_status status = dlock_zk_session_connect(claim->session, patience < until ? patience : until, NULL, error);
+		dlock_status status = dlock_zk_session_connect(claim->session, until, NULL, error);
 		if (status == DLOCK_LOST) {
 			break;
 		}
@@ -486,7 +483,7 @@ static dlock_status locked(dlock_engine *base, const char *resource, size_t reso
 			status = dlock_zk_no_answer(claim.session, error);
 			break;
 		}
-		status = have_session(&claim, NULL, error);
+		status = have_session(&claim, until, NULL, error);
 		if (status == DLOCK_OK) {
 			listing = dlock_zk_list(claim.session, claim.parent);
 			status = dlock_zk_ask(&listing, claim.parent, NULL, error);

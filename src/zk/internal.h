@@ -59,7 +59,8 @@ struct dlock_zk_session {
 	int64_t id;
 	dlock_nanos timeout;    /* negotiated; 0 before the first connection */
 	unsigned long connections;
-	dlock_nanos cut_off;    /* since when there is no connection */
+	dlock_nanos cut_off;    /* since when there is no connection, or none that answers */
+	bool awaited;           /* a call has waited for one since, in vain */
 	char reason[256];       /* why there is none, as far as known */
 
 	bool probing;
@@ -80,14 +81,10 @@ dlock_zk_session *dlock_zk_session_get(dlock_zk_pool *pool, const char *hosts, d
 	dlock_error *error);
 void dlock_zk_session_release(dlock_zk_session *session);
 
-/* Until when a call waits for a connection. One that has just been opened or cut off gets the session timeout for it, whatever the
- * caller's: there may be servers to go through. Where it has had that, and why there is none is known, only who has time waits
- * again. */
-dlock_nanos dlock_zk_session_patience(dlock_zk_session *session, const dlock_wait *wait);
-
-/* Waits for the connection until `until` or until interrupted. DLOCK_LOST without a message: the session is dead, get
- * another one. */
-dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos until, const dlock_wait *wait,
+/* Waits for the connection, until `latest` or until interrupted. One that has just been opened or cut off gets the session timeout
+ * for it, whatever the caller's: there may be servers to go through. Where it has had that in vain, only who has time waits again.
+ * DLOCK_LOST without a message: the session is dead, get another one. */
+dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
 	dlock_error *error);
 
 /* Tells the session's thread to close it; the pool forgets it. For sessions that are dead or no longer needed. */

@@ -39,13 +39,15 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->timeout = zoo_recv_timeout(handle) * DLOCK_MS;
 		session->connections++;
 		session->reason[0] = '\0';
+		session->awaited = false;
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
 		session->state = DLOCK_ZK_EXPIRED;
 	} else if (state == ZOO_AUTH_FAILED_STATE) {
 		session->state = DLOCK_ZK_AUTH_FAILED;
 	} else if (session->state == DLOCK_ZK_CONNECTED) {
 		session->state = DLOCK_ZK_DISCONNECTED;
-		session->cut_off = dlock_now();
+		/* A server that hangs is given up only when it has said nothing for two thirds of the timeout. */
+		session->cut_off = session->probing ? session->probe_sent : dlock_now();
 	}
 	dlock_zk_session_event(session);
 	dlock_bell_ring(&session->thread_bell);

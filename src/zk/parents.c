@@ -63,7 +63,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 		return DLOCK_CONNECTION;
 	}
 	bool shared = outside->references > 2;
-	dlock_status status = dlock_zk_session_connect(outside, dlock_zk_session_patience(outside, wait), wait, error);
+	dlock_status status = dlock_zk_session_connect(outside, DLOCK_FOREVER, wait, error);
 	if (status == DLOCK_OK) {
 		status = make_path(outside, chroot, wait, &rc, error);
 	} else if (status == DLOCK_LOST) {

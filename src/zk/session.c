@@ -285,21 +285,27 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 		(double) (dlock_now() - since) / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
 }
 
-dlock_nanos dlock_zk_session_patience(dlock_zk_session *session, const dlock_wait *wait)
+static dlock_nanos patience(dlock_zk_session *session, const dlock_wait *wait)
 {
 	dlock_nanos callers = wait ? wait->deadline : 0, again = dlock_after(dlock_now(), session->asked);
 
-	/* A process that has stood still meanwhile, as one does while the machine sleeps, has not tried: then no reason is known. */
+	/* A process that has stood still meanwhile, as one does while the machine sleeps, has not tried. */
 	pthread_mutex_lock(&session->mutex);
-	dlock_nanos first = session->reason[0] ? dlock_after(session->cut_off, session->asked) : again;
+	bool tried = session->awaited || session->reason[0];
+	dlock_nanos first = tried ? dlock_after(session->cut_off, session->asked) : again;
 	pthread_mutex_unlock(&session->mutex);
 	callers = callers < again ? callers : again;
 	return first > callers ? first : callers;
 }
 
-dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos until, const dlock_wait *wait,
+dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
 	dlock_error *error)
 {
+	dlock_nanos until = patience(session, wait);
+
+	if (latest < until) {
+		until = latest;
+	}
 	for (;;) {
 		dlock_zk_view view = dlock_zk_session_view(session);
 		if (view.state == DLOCK_ZK_CONNECTED) {
@@ -316,6 +322,9 @@ dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos unt
 			return status;
 		}
 		if (status == DLOCK_TIMEOUT) {
+			pthread_mutex_lock(&session->mutex);
+			session->awaited = session->state != DLOCK_ZK_CONNECTED;
+			pthread_mutex_unlock(&session->mutex);
 			return no_connection(session, error);
 		}
 	}

@@ -127,7 +127,7 @@ static void test_expiry(void)
 	p.mode = PROXY_PASS;
 	check(release(&c, held) == DLOCK_LOST, "release says lost");
 	check(children("expiry") == 1, "and takes nobody else's node");
-	check(acquire(&c, again, 0) == DLOCK_TIMEOUT, "the pool opens another session");
+	check(acquire(&c, again, 4000) == DLOCK_TIMEOUT, "the pool opens another session");
 	check(dlock_zk_pool_sessions_opened(c.pool) == 2, "one more");
 	check(release(&other, waiter) == DLOCK_OK, "released");
 	check(acquire(&c, again, 5000) == DLOCK_OK && children("expiry") == 1, "and locks in it, without orphans");

@@ -1,0 +1,33 @@
+--TEST--
+ZkLock: a server that hangs holds up a call for the session timeout, from the call on, and later calls for no longer than they ask for
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+
+const SESSION_TIMEOUT = 8;
+
+$server = zk_private();
+$lock = new ZkLock($server->hosts(), sessionTimeout: SESSION_TIMEOUT);
+same([true, true], [$lock->lock('x', 0), $lock->release('x')], 'a session');
+$server->pause();
+$call = fn (float $timeout) => seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: no connection for * s*",
+    fn () => $lock->tryAcquire('x', $timeout), "within $timeout s"));
+// The client library needs two thirds of it to find out.
+within(SESSION_TIMEOUT * 0.9, $call(0.1), SESSION_TIMEOUT * 1.4, 'seconds of the first call');
+within(0, $call(0.1), SESSION_TIMEOUT * 0.6, 'seconds of the second');
+within(0, $call(0.1), SESSION_TIMEOUT * 0.3, 'seconds of the third');
+within(1, $call(1), SESSION_TIMEOUT * 0.4, 'seconds of one that may take a second');
+
+$server->resume();
+$lock = $lock->tryAcquire('x', 60);
+same(true, $lock?->isHeld(), 'when it goes on');
+echo "done\n";
+?>
+--EXPECT--
+done
