@@ -193,8 +193,6 @@ static ZEND_INI_MH(on_update_io_timeout)
 	return update_seconds(entry, new_value, &io_timeout, (double *) ZEND_INI_GET_ADDR(), stage);
 }
 
-#define ON_OR_OFF "must be On or Off"
-
 static bool is_switch(const char *text)
 {
 	static const char *const known[] = { "", "0", "1", "on", "off", "yes", "no", "true", "false" };
@@ -229,7 +227,7 @@ bool dlock_check_settings(void)
 	}
 	const char *release = INI_STR("dlock.release_on_shutdown");
 	if (!is_switch(release)) {
-		zend_value_error("dlock.release_on_shutdown " ON_OR_OFF ", \"%.40s\" given", release);
+		zend_value_error("dlock.release_on_shutdown must be On or Off, \"%.40s\" given", release);
 		return false;
 	}
 	return true;
@@ -240,7 +238,7 @@ static ZEND_INI_MH(on_update_switch)
 	if (is_switch(ZSTR_VAL(new_value))) {
 		return OnUpdateBool(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 	}
-	refuse_value(entry, stage, ON_OR_OFF, new_value);
+	refuse_value(entry, stage, "must be On or Off", new_value);
 	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
 }
 

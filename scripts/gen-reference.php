@@ -257,7 +257,7 @@ function settings_section(): array
     }
 
     $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; most are read when a lock'
-        . ' object is made. Times are seconds. What is out of bounds is refused with a warning; a time or server that is so in `php.ini` or a pool\'s file is a `ValueError` for who makes a lock object.', ''];
+        . ' object is made. Times are seconds. What is out of bounds is refused with a warning; what is so in `php.ini` or a pool\'s file is a `ValueError` for who makes a lock object.', ''];
     array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
     foreach ($meanings as $name => [$written, $meaning]) {
         [, , $default, $where, $handler] = $known[$name] ?? throw new Undocumented("dlock.c has no setting $name");

@@ -106,8 +106,7 @@ static bool set_host(dlock_server *server, const zval *value, place place)
 	return dlock_server_set(*host == '/' ? &server->path : &server->host, host, strlen(host));
 }
 
-/* Settings that come from the environment are strings. */
-static zend_uchar number_of(const zval *value, zend_long *whole, double *number)
+zend_uchar dlock_number_of(const zval *value, zend_long *whole, double *number)
 {
 	switch (Z_TYPE_P(value)) {
 	case IS_LONG:
@@ -128,7 +127,7 @@ static bool set_port(dlock_server *server, const zval *value, place place)
 	zend_long port;
 	double fraction;
 
-	if (number_of(value, &port, &fraction) != IS_LONG) {
+	if (dlock_number_of(value, &port, &fraction) != IS_LONG) {
 		reject_type(place, "an int as port", value);
 		return false;
 	}
@@ -149,7 +148,7 @@ static bool set_seconds(dlock_nanos *field, const char *name, const zval *value,
 	zend_long whole;
 	double seconds;
 
-	switch (number_of(value, &whole, &seconds)) {
+	switch (dlock_number_of(value, &whole, &seconds)) {
 	case IS_LONG:
 		seconds = (double) whole;
 		break;
@@ -266,7 +265,7 @@ static bool set_database(dlock_server *server, const zval *value, place place)
 	zend_long database;
 	double fraction;
 
-	if (number_of(value, &database, &fraction) != IS_LONG) {
+	if (dlock_number_of(value, &database, &fraction) != IS_LONG) {
 		reject_type(place, "an int as database", value);
 		return false;
 	}

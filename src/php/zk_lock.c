@@ -21,11 +21,13 @@ static zend_string *hosts_from_array(HashTable *array)
 			return NULL;
 		}
 	} ZEND_HASH_FOREACH_END();
-	if (!host || Z_TYPE_P(host) != IS_STRING || (port && Z_TYPE_P(port) != IS_LONG)) {
+	zend_long number = 0;
+	double fraction;
+	if (!host || Z_TYPE_P(host) != IS_STRING || (port && dlock_number_of(port, &number, &fraction) != IS_LONG)) {
 		zend_argument_type_error(1, "must have a string as host and an int as port");
 		return NULL;
 	}
-	if (port && (Z_LVAL_P(port) < 1 || Z_LVAL_P(port) > 65535)) {
+	if (port && (number < 1 || number > 65535)) {
 		zend_argument_value_error(1, "must have a port between 1 and 65535");
 		return NULL;
 	}
@@ -37,7 +39,7 @@ static zend_string *hosts_from_array(HashTable *array)
 		zend_argument_value_error(1, "must have a single host, without port or chroot, where the port is given apart");
 		return NULL;
 	}
-	return port ? zend_strpprintf(0, "%s:" ZEND_LONG_FMT, Z_STRVAL_P(host), Z_LVAL_P(port)) : zend_string_copy(Z_STR_P(host));
+	return port ? zend_strpprintf(0, "%s:" ZEND_LONG_FMT, Z_STRVAL_P(host), number) : zend_string_copy(Z_STR_P(host));
 }
 
 /* `text` passes its check and has no NUL byte that would hide the rest of it from C. */

@@ -325,7 +325,7 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 
 	server->tls = len >= 9 && !strncasecmp(dsn, "rediss://", 9);
 	if (!unix_socket && !server->tls && !(len >= 8 && !strncasecmp(dsn, "redis://", 8))) {
-		return reject(error, "must begin with redis://, rediss:// or unix://");
+		return reject(error, len == 0 ? "must not be empty" : "must begin with redis://, rediss:// or unix://, like \"redis://127.0.0.1:6379\"");
 	}
 	if (memchr(dsn, '\0', len)) {
 		return reject(error, "must not contain NUL bytes");

@@ -98,6 +98,9 @@ bool dlock_zk_hosts_check(const char *hosts, dlock_error *error)
 {
 	const char *chroot = dlock_zk_hosts_chroot(hosts);
 
+	if (strstr(hosts, "://")) {
+		return refuse(error, "must", "be hosts without a scheme, like \"zk1:" DEFAULT_PORT ",zk2:" DEFAULT_PORT "\"");
+	}
 	if (hosts == chroot) {
 		return refuse(error, "must", "name at least one host, like \"zk1:" DEFAULT_PORT ",zk2:" DEFAULT_PORT "\"");
 	}

@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-const SCHEME = 'must begin with redis://, rediss:// or unix://';
+const SCHEME = 'must begin with redis://, rediss:// or unix://, like "redis://127.0.0.1:6379"';
 const PORT = 'must have a port between 1 and 65535';
 const DATABASE = 'must have a database that is a whole number, 0 or greater';
 const PASSWORD = 'must have a password after the user (user:password@ or :password@)';
@@ -19,7 +19,7 @@ const OPTION = 'has an unknown option*; known are connect_timeout, read_timeout,
 
 $bad = [
     // DSN
-    ['', SCHEME], ['localhost', SCHEME], ['localhost:6379', SCHEME], ['//h', SCHEME], ['redis:/h', SCHEME], ['redis:h', SCHEME], ['http://h', SCHEME],
+    ['', 'must not be empty'], ['localhost', SCHEME], ['localhost:6379', SCHEME], ['//h', SCHEME], ['redis:/h', SCHEME], ['redis:h', SCHEME], ['http://h', SCHEME],
     ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", SCHEME], ['zookeeper://h', SCHEME],
     ['redis://', 'must name a host'], ['redis:///1', 'must name a host'], ['redis://:6379', 'must name a host'], ['redis://:pw@', 'must name a host'], ['redis://?db=1', 'must name a host'],
     ['redis://[]:1', 'must name a host'],

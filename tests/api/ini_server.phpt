@@ -42,7 +42,7 @@ same(1, $redis->cmd('EXISTS', "Lock:$key"), 'its key');
 same(0, $child->wait(), 'its end');
 
 // What a php.ini or a pool's file has must not become the default, where others may lock something else: its warning may be seen by nobody.
-foreach (['10.0.0.5:6379' => 'redis://', '' => 'redis://', 'redis://h?conect_timeout=1' => 'unknown option', 'redis://h/x' => 'database'] as $wrong => $word) {
+foreach (['10.0.0.5:6379' => 'redis://', '' => 'must not be empty', 'redis://h?conect_timeout=1' => 'unknown option', 'redis://h/x' => 'database'] as $wrong => $word) {
     $child = php_child('
         try {
             new DistributedLock();

@@ -40,7 +40,7 @@ $settings = [
     'dlock.connect_timeout' => [['0.001', '0.5', '3600'], [...$never_seconds, '0', '3601'], $io],
     'dlock.read_timeout' => [['0.001', '0.5', '3600'], [...$never_seconds, '0', '3601'], $io],
     'dlock.release_on_shutdown' => [['0', '1', 'On', 'off', 'YES', 'no', 'true', 'False', ''], ['2', 'x', '-1', 'onn', ' 1'], 'must be On or Off'],
-    'dlock.server' => [['redis://h', 'unix:///x', 'redis://u:p@h:1/2?read_timeout=1'], ['', 'h', 'http://h', "redis://h\0"], 'must begin with redis://, rediss:// or unix://'],
+    'dlock.server' => [['redis://h', 'unix:///x', 'redis://u:p@h:1/2?read_timeout=1'], ['h', 'http://h', "redis://h\0"], 'must begin with redis://, rediss:// or unix://, like "redis://127.0.0.1:6379"'],
 ];
 foreach ($settings as $name => [$good, $bad, $text]) {
     foreach ($good as $value) {
@@ -60,7 +60,7 @@ foreach ($settings as $name => [$good, $bad, $text]) {
     ini_restore($name);
     same($at_start[$name], ini_get($name), "$name restored");
 }
-foreach (['redis://h:0' => 'must have a port between 1 and 65535', 'redis://' => 'must name a host', 'unix://x' => 'must have an absolute path after unix://'] as $value => $text) {
+foreach (['' => 'must not be empty', 'redis://h:0' => 'must have a port between 1 and 65535', 'redis://' => 'must name a host', 'unix://x' => 'must have an absolute path after unix://'] as $value => $text) {
     same(false, @ini_set('dlock.server', $value), $value);
     holds(str_ends_with(error_get_last()['message'], "dlock.server $text"), "the warning of $value", error_get_last()['message']);
 }

@@ -34,6 +34,7 @@ foreach (['user:pass-word@h1:2181', ':pass-word@h1', 'digest:user:pass-word@h1:2
     holds($e instanceof ValueError && str_contains($e->getMessage(), '($servers) must '), 'credentials in ' . shown($servers), $e?->getMessage());
     hides(['pass-word'], (string) $e, 'credentials in ' . shown($servers));
 }
+$bad('1 ($servers) must be hosts without a scheme, like "zk1:2181,zk2:2181"', 'zk://h1:2181');
 $bad('1 ($servers) must not contain "@": credentials are $auth', 'pass-word@h1:2181');
 foreach (["h1 :2181", "h1\n", "h1\t:1"] as $servers) {
     $bad('1 ($servers) must not contain spaces or control characters', $servers);
@@ -44,14 +45,14 @@ foreach (["h1\0", "\0", "h1\0:2181", "$host/a\0b"] as $servers) {
 foreach (["$host/a/", "$host//a", "$host/a//b", "$host/..", "$host/a/./b", "$host/a\x01b"] as $servers) {
     $bad('1 ($servers) must have a chroot that does not *', $servers);
 }
-foreach ([['host' => 'h1', 'port' => 70000], ['host' => 'h1', 'port' => 0], ['host' => 'h1', 'port' => -1]] as $servers) {
+foreach ([['host' => 'h1', 'port' => 70000], ['host' => 'h1', 'port' => '70000'], ['host' => 'h1', 'port' => 0], ['host' => 'h1', 'port' => -1]] as $servers) {
     $bad('1 ($servers) must have a port between 1 and 65535', $servers);
 }
 $bad('1 ($servers) must not contain an empty host', ['host' => '', 'port' => 2181]);
 foreach ([['h1', 2181], ['h1:2181', 'h2:2181'], ['host' => 'h1', 'prot' => 2181], [$host]] as $servers) {
     $bad('1 ($servers) must be "h1:2181,h2:2181/chroot" or an array with host and port', $servers);
 }
-foreach ([[], ['port' => 2181], ['host' => 1], ['host' => null], ['host' => 'h1', 'port' => '2181'], ['host' => ['h1'], 'port' => 2181]] as $servers) {
+foreach ([[], ['port' => 2181], ['host' => 1], ['host' => null], ['host' => 'h1', 'port' => '2181x'], ['host' => 'h1', 'port' => ''], ['host' => ['h1'], 'port' => 2181]] as $servers) {
     fails('TypeError', $new . '1 ($servers) must have a string as host and an int as port', fn () => new ZkLock($servers), shown($servers));
 }
 foreach (["h1\0", "h1\0.example.org", "\0"] as $name) {

@@ -59,6 +59,8 @@ $lock = new ZkLock(zk_hosts() . ",$dead", sessionTimeout: 10);
 same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'one of two servers is dead');
 $lock = new ZkLock(['host' => '127.0.0.1', 'port' => (int) explode(':', zk_hosts())[1]]);
 same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'the array form');
+$lock = new ZkLock(['host' => '127.0.0.1', 'port' => explode(':', zk_hosts())[1]]);
+same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'with a port from the environment');
 $lock = new ZkLock(['host' => zk_hosts()]);
 same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'the array form without port');
 
