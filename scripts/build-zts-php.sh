@@ -14,7 +14,7 @@ prefix=$zts/php
 # ASAN for PHP itself too, so that a read beyond a zval is seen wherever it happens. UBSAN is for the extension alone: PHP
 # has findings of its own. --enable-embed gives libphp.a, which tests/zts/threads.c is linked with.
 options=(--disable-all --enable-zts --enable-debug --enable-address-sanitizer --enable-embed=static --enable-cli
-	--enable-fpm --enable-ctype --enable-pcntl --enable-posix --enable-session --enable-tokenizer --enable-opcache --disable-phpdbg --disable-cgi --without-pear)
+	--enable-fpm --enable-ctype --enable-pdo --with-pdo-sqlite --enable-pcntl --enable-posix --enable-session --enable-tokenizer --enable-opcache --disable-phpdbg --disable-cgi --without-pear)
 cflags="-O1 -g -fno-omit-frame-pointer"
 
 say() { echo "build-zts-php: $*" >&2; }
@@ -93,7 +93,7 @@ compile() {
 
 main() {
 	local made package version
-	scripts/install-deps.sh >&2
+	scripts/install-deps.sh libsqlite3-dev >&2
 	mkdir -p "$zts"
 	exec 9> "$zts/lock"
 	flock 9

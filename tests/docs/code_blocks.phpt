@@ -1,5 +1,8 @@
 --TEST--
 Documentation: each block of PHP runs and gives what its comments say; those marked "lint" are PHP
+--EXTENSIONS--
+pdo
+pdo_sqlite
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -28,6 +31,11 @@ const APPLICATION = <<<'PHP'
         }
         return $actual;
     }
+    $db = new PDO('sqlite::memory:');
+    $db->exec('CREATE TABLE goods (id INT, stock INT, fence BIGINT NOT NULL DEFAULT 0)');
+    $db->exec('INSERT INTO goods (id, stock) VALUES (42, 3)');
+    register_shutdown_function(fn () => isset($GLOBALS['sell'])
+        && expect([2, 1], $db->query('SELECT stock, fence > 0 FROM goods')->fetch(PDO::FETCH_NUM), 'what $sell wrote'));
     function read_stock(int $id): int { return 3; }
     function write_stock(int $id, int $stock, int $fence): void {}
     function ship(int $order): void {}
