@@ -209,7 +209,12 @@ static bool thrown_by_interrupts(dlock_claim *claim)
 {
 	if (dlock_is_interrupted()) {
 		claim->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
-		dlock_run_interrupts();
+		zend_try {
+			dlock_run_interrupts();
+		} zend_catch { /* a fatal error or a time limit: no object will own it, so the registry frees it */
+			claim->owned = false;
+			zend_bailout();
+		} zend_end_try();
 		claim->owned = false;
 	}
 	return EG(exception) != NULL;
