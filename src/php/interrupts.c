@@ -46,7 +46,10 @@ void dlock_run_interrupts(void)
 	const zend_op *opline = EG(opline_before_exception);
 
 	EG(exception) = NULL;
-	run_interrupts();
+	/* Those too that have come since: PHP keeps signals back while a handler runs. */
+	do {
+		run_interrupts();
+	} while (!EG(exception) && dlock_is_interrupted());
 	if (!pending) {
 		return;
 	}

@@ -25,6 +25,9 @@ $run = function (PrivateRedis $server, callable $section, callable $handler) use
         $locks = new DistributedLock($server->dsn() . '?read_timeout=20');
         $count = 0;
         pcntl_async_signals(true);
+        pcntl_signal(SIGUSR1, function () use (&$count) {
+            $count++;
+        });
         pcntl_signal(SIGTERM, function () use (&$count, $handler) {
             $count++;
             $handler();
@@ -58,6 +61,7 @@ $handle = fn () => throw new RangeException('of the handler');
 $steal = fn () => $server->raw()->cmd('SET', 'Lock:x', 'somebody-else', 'PX', 60_000);
 $lost = 'Dlock\LeaseLostException: The lock "x" was lost before its critical section ended';
 foreach ([
+    'another signal in the handler' => [$throw, fn () => posix_kill(getmypid(), SIGUSR1), null, ['DomainException: of the section'], 2],
     'nothing thrown' => [$nothing, $nothing, null, []],
     'the section throws' => [$throw, $nothing, null, ['DomainException: of the section']],
     'the handler throws' => [$nothing, $handle, null, ['RangeException: of the handler']],
@@ -66,9 +70,10 @@ foreach ([
     'it was lost, and both throw' => [$throw, $handle, $steal, [$lost, 'RangeException: of the handler', 'DomainException: of the section']],
     'the handler looks for a class' => [$throw, fn () => class_exists('NoSuchClass'), null, ['DomainException: of the section']],
     'the handler catches' => [$throw, fn () => thrown_by($handle), null, ['DomainException: of the section']],
-] as $name => [$section, $handler, $meanwhile, $thrown]) {
+] as $name => $case) {
+    [$section, $handler, $meanwhile, $thrown] = $case;
     [$child, $end] = $run($server, $section, $handler);
-    same([1, $thrown], $end($meanwhile), $name);
+    same([$case[4] ?? 1, $thrown], $end($meanwhile), $name);
     $server->raw()->cmd('DEL', 'Lock:x');
 }
 echo "done\n";
