@@ -151,7 +151,8 @@ void dlock_ring_alarm(void *alarm);
 /* Is a signal handler, a time limit or a loss waiting for PHP to look? */
 bool dlock_is_interrupted(void);
 
-/* Runs the handlers that interrupted a wait. They may throw; a time limit does not return. */
+/* Runs the handlers that interrupted a wait. They may throw; a time limit does not return. An exception that is on its
+ * way already is set aside meanwhile, or PHP would take a signal for handled. It becomes the previous of what they throw. */
 void dlock_run_interrupts(void);
 
 #endif

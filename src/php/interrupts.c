@@ -24,8 +24,7 @@ dlock_wait dlock_interruptible(dlock_nanos deadline)
 	return (dlock_wait) { .deadline = deadline, .interrupted = is_interrupted, .bell = rings ? &DLOCK_G(alarm).bell : NULL };
 }
 
-/* What the VM does at its next safe point, done here, since a wait has none. */
-void dlock_run_interrupts(void)
+static void run_interrupts(void)
 {
 #if PHP_VERSION_ID >= 80200
 	zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
@@ -37,6 +36,30 @@ void dlock_run_interrupts(void)
 		zend_timeout();
 	} else if (zend_interrupt_function) {
 		zend_interrupt_function(EG(current_execute_data));
+	}
+}
+
+/* What the VM does at its next safe point, done here, since a wait has none. */
+void dlock_run_interrupts(void)
+{
+	zend_object *pending = EG(exception);
+	const zend_op *opline = EG(opline_before_exception);
+
+	EG(exception) = NULL;
+	/* Those too that have come since: PHP keeps signals back while a handler runs. */
+	do {
+		run_interrupts();
+	} while (!EG(exception) && dlock_is_interrupted());
+	if (!pending) {
+		return;
+	}
+	EG(opline_before_exception) = opline;
+	if (!EG(exception)) {
+		EG(exception) = pending;
+	} else if (zend_is_unwind_exit(EG(exception))) { /* exit() in a handler */
+		OBJ_RELEASE(pending);
+	} else {
+		zend_exception_set_previous(EG(exception), pending);
 	}
 }
 

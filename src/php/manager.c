@@ -209,7 +209,12 @@ static bool thrown_by_interrupts(dlock_claim *claim)
 {
 	if (dlock_is_interrupted()) {
 		claim->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
-		dlock_run_interrupts();
+		zend_try {
+			dlock_run_interrupts();
+		} zend_catch { /* a fatal error or a time limit: no object will own it, so the registry frees it */
+			claim->owned = false;
+			zend_bailout();
+		} zend_end_try();
 		claim->owned = false;
 	}
 	return EG(exception) != NULL;
@@ -503,6 +508,10 @@ static void end_section(zval *lease)
 	/* What the section was thrown for this very loss is enough. */
 	bool told = claim->thrown && EG(exception) && EG(exception)->ce == dlock_ce_lost_exception
 		&& EG(exception)->handle == claim->thrown;
+	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. */
+	if ((EG(exception) ? !zend_is_unwind_exit(EG(exception)) : lost && !told) && dlock_is_interrupted()) {
+		dlock_run_interrupts();
+	}
 	if (lost && !told) {
 		/* PHP makes the section's own exception, if there is one, the previous of this. */
 		dlock_throw_lost(claim->resource, "was lost before its critical section ended");

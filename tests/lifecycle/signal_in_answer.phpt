@@ -17,6 +17,7 @@ final class Stop extends Exception
 
 pcntl_async_signals(true);
 pcntl_signal(SIGUSR1, fn () => throw new Stop());
+pcntl_signal(SIGUSR2, fn () => posix_kill(getmypid(), SIGUSR1)); // a signal behind which another has come
 
 $servers = [redis_private(), redis_private(), redis_private()];
 $dsns = array_map(fn (PrivateRedis $server) => $server->dsn(), $servers);
@@ -25,13 +26,13 @@ $managers = ['DistributedLock' => new DistributedLock($dsns[0] . $patient),
     'RedLock' => new RedLock(array_map(fn (string $dsn) => $dsn . $patient, $dsns), prefix: 'Lock:', ttl: 60.0)];
 
 /** Does it while the servers stand still, and go on when the signal has come. */
-function interrupted(array $servers, callable $do): ?Throwable
+function interrupted(array $servers, int $signal, callable $do): ?Throwable
 {
     $parent = getmypid();
     array_map(fn (PrivateRedis $server) => $server->pause(), $servers);
-    $child = fork_child(function () use ($servers, $parent) {
+    $child = fork_child(function () use ($servers, $signal, $parent) {
         pause(0.3);
-        posix_kill($parent, SIGUSR1);
+        posix_kill($parent, $signal);
         pause(0.1);
         array_map(fn (PrivateRedis $server) => $server->resume(), $servers);
     });
@@ -52,13 +53,15 @@ foreach ($managers as $name => $locks) {
         'attach' => fn () => $locks->attach($handle),
     ];
     foreach ($calls as $call => $do) {
-        $handle = $call === 'attach' ? $locks->acquire($resource)->detach() : '';
-        $do = $call === 'attach' ? fn () => $locks->attach($handle) : $do;
-        $e = interrupted($servers, $do);
-        holds($e instanceof Stop, "$name: $call()", $e);
-        unset($e);
-        // By the same process, where a lease that is renewed would be a DeadlockException.
-        same(true, wait_for(fn () => $locks->tryAcquire($resource)?->release(), 10, "the lock, after $name::$call()"), "$name: $call(): free");
+        foreach (['one signal' => SIGUSR1, 'two' => SIGUSR2] as $signals => $signal) {
+            $handle = $call === 'attach' ? $locks->acquire($resource)->detach() : '';
+            $do = $call === 'attach' ? fn () => $locks->attach($handle) : $do;
+            $e = interrupted($servers, $signal, $do);
+            holds($e instanceof Stop, "$name: $call(), $signals", $e);
+            unset($e);
+            // By the same process, where a lease that is renewed would be a DeadlockException.
+            same(true, wait_for(fn () => $locks->tryAcquire($resource)?->release(), 10, "the lock, after $name::$call()"), "$name: $call(), $signals: free");
+        }
     }
 }
 echo "done\n";
