@@ -106,7 +106,7 @@ static bool set_host(dlock_server *server, const zval *value, place place)
 	return dlock_server_set(*host == '/' ? &server->path : &server->host, host, strlen(host));
 }
 
-zend_uchar dlock_number_of(const zval *value, zend_long *whole, double *number)
+uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number)
 {
 	switch (Z_TYPE_P(value)) {
 	case IS_LONG:

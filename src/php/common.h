@@ -115,7 +115,7 @@ zend_object *dlock_throw_lost(const char *resource, const char *what);
 /* ---- arguments (arguments.c) ---- */
 
 /* IS_LONG, IS_DOUBLE, or 0 where it is no number. Settings that come from the environment are strings. */
-zend_uchar dlock_number_of(const zval *value, zend_long *whole, double *number);
+uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number);
 
 /* Each checks one argument; false after a ValueError that names it and what it may be. */
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
