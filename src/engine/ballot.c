@@ -61,7 +61,7 @@ static void count_vote(dlock_ballot *ballot, int server)
 	ballot->votes[server] = opinion < 0 ? DLOCK_VOTE_NONE : opinion > 0 ? DLOCK_VOTE_YES : DLOCK_VOTE_NO;
 }
 
-/* May it turn out that all servers are new, so that all have a vote? */
+/* May it turn out that all servers were started together, so that all have a vote? */
 static bool may_be_new_set(const dlock_ballot *ballot)
 {
 	return ballot->young > 0 && ballot->yes + ballot->young + ballot->pending >= ballot->quorum

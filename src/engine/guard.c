@@ -2,8 +2,8 @@
 
 #include "../redis/age.h"
 
-/* A set that was started together comes of age together. The servers' own times are in whole seconds and they do not start
- * in the same moment, so that in between some would seem old and others not, and for a while there would be no quorum. */
+/* Servers that were started by one hand do not start in the same moment, and tell their ages in whole seconds: what seems to be
+ * this much may be two seconds more. */
 #define TOGETHER (5 * DLOCK_SECOND)
 
 void dlock_guard_begin(dlock_guard *guard, dlock_nanos setting, dlock_nanos ttl)
@@ -35,8 +35,7 @@ dlock_nanos dlock_guard_note(dlock_guard *guard, const dlock_call *call)
 
 bool dlock_guard_is_new_set(const dlock_guard *guard, int servers)
 {
-	return guard->known > 0 && guard->known == servers
-		&& (guard->begun < dlock_after(guard->first, guard->least) || guard->last - guard->first <= TOGETHER);
+	return guard->known > 0 && guard->known == servers && guard->last - guard->first <= TOGETHER;
 }
 
 void dlock_guard_explain(const dlock_guard *guard, dlock_nanos of_age, const dlock_conn *conn, dlock_error *error)

@@ -10,8 +10,9 @@
  * It is judged as of the beginning of the attempt, when the fencing token was proposed. A server that comes of age between that
  * and its vote could else make a quorum with a proposal that is older than what it has forgotten (models/fencing.pml).
  *
- * Where all servers are new, all vote: somebody has just started them, or they all went down, and nobody is left who could
- * tell. A server that is out of reach may be an old one. */
+ * Where all servers were started together, all vote: somebody has just set them up, or they all went down, and nobody is left who
+ * could tell. That they are all young is not enough: a lock may have been acquired between the restart of one and those of the
+ * others. A server that is out of reach may be an old one. */
 typedef struct {
 	dlock_nanos begun;       /* the attempt: whether a server is old enough is judged as of then */
 	dlock_nanos least;       /* what a server must have been up for; 0: nothing is asked */
@@ -27,7 +28,7 @@ void dlock_guard_begin(dlock_guard *guard, dlock_nanos setting, dlock_nanos ttl)
  * DLOCK_FOREVER where it does not say. Its vote counts where that was before guard->begun. */
 dlock_nanos dlock_guard_note(dlock_guard *guard, const dlock_call *call);
 
-/* Are these `servers`, of which this many were noted, a set that was just started? */
+/* Are these `servers`, of which this many were noted, a set that was started together? */
 bool dlock_guard_is_new_set(const dlock_guard *guard, int servers);
 
 /* Why the vote of this server does not count. */

@@ -14,7 +14,7 @@
 enum { SERVERS = 5, MAJORITY = 3 };
 
 /* Each test has servers of its own, since it takes time until they are old. All are started at the beginning. */
-static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3];
+static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3], stepwise[3];
 
 #define TTL   5000 /* ms */
 #define GUARD (TTL * DLOCK_MS)
@@ -133,7 +133,7 @@ static void test_new_sets(void)
 		int ages[3]; /* s; -1: unknown */
 		bool expected;
 	} cases[] = {
-		{ "all young", { 1, 8, 9 }, true }, { "one of age", { 1, 8, 11 }, false }, { "just one young", { 1, 30, 30 }, false },
+		{ "all young, together", { 4, 8, 9 }, true }, { "all young, but not together", { 3, 8, 9 }, false }, { "one of age", { 1, 8, 11 }, false }, { "just one young", { 1, 30, 30 }, false },
 		{ "together, and one of age", { 9, 8, 11 }, true }, { "together, but one young", { 9, 11, 13 }, true },
 		{ "not together", { 9, 11, 15 }, false }, { "one that does not say", { 1, 2, -1 }, false },
 	};
@@ -286,6 +286,33 @@ static void test_set(void)
 	check(server_info(&set[0], "server", "uptime_in_seconds") >= TTL / 1000 - 1, "when they are old enough");
 	client_free(&c);
 	client_free(&other);
+}
+
+/* The first restarts before the lock is acquired, with a guard's time in between, and the others behind that: ages are in whole seconds,
+ * so all of them may still seem too young. */
+static void test_stepwise(void)
+{
+	const dlock_nanos guard = 8 * DLOCK_SECOND;
+
+	wait_until_old(stepwise, 3);
+	client c = client_guarded(stepwise, 3, 10 * DLOCK_SECOND, guard), thief = client_guarded(stepwise, 3, 10 * DLOCK_SECOND, guard);
+	dlock_claim *claim = claim_on(&c, "stepwise", TTL), *stolen = claim_on(&thief, "stepwise", TTL);
+	server_restart(&stepwise[0]);
+	dlock_nanos restarted = dlock_now();
+	sleep_ms((int) (guard / DLOCK_MS) + 200);
+	check(acquire(&c, claim, 2000) == DLOCK_OK, "held by the two that are old: %s", c.error.message);
+	client_drain(&c);
+	server_do(&stepwise[0], "DEL " PREFIX "stepwise"); /* which had not answered it in time */
+	server_restart(&stepwise[1]);
+	server_restart(&stepwise[2]);
+	dlock_status status = acquire(&thief, stolen, 0);
+	check(status == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_HELD, "no second holder after %.1f s (status %d)",
+		(double) (dlock_now() - restarted) / DLOCK_SECOND, status);
+	dlock_claim_free(stolen);
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	client_free(&c);
+	client_free(&thief);
 }
 
 /* ---- what it costs ---- */
@@ -445,7 +472,8 @@ int main(int argc, char **argv)
 	} tests[] = {
 		{ "answers", test_answers, NULL, 0 }, { "new sets", test_new_sets, NULL, 0 }, { "cost", test_cost, quiet, 3 },
 		{ "silent", test_silent, silent, 3 }, { "killed", test_killed, killed, 3 }, { "repeated", test_repeated, repeated, 3 },
-		{ "minority", test_minority, minority, 3 }, { "set", test_set, set, 3 }, { "forgetful", test_forgetful, forgetful, SERVERS },
+		{ "minority", test_minority, minority, 3 }, { "set", test_set, set, 3 },
+		{ "stepwise", test_stepwise, stepwise, 3 }, { "forgetful", test_forgetful, forgetful, SERVERS },
 	};
 	enum { TESTS = sizeof tests / sizeof *tests };
 

@@ -100,8 +100,8 @@ $set[3]->restart();
 finds(['restarted' => 'problem'], $three, 'two of three are young');
 $set[2]->restart();
 $guard = '-d dlock.restart_guard=3600';
-finds([], $three, 'all are young', $guard);
-finds([], [$dsns[0], $dsns[1], $dsns[3]], 'all are young, one older than the others', $guard);
+finds([], $three, 'all were started together', $guard);
+finds(['restarted' => 'problem'], [$dsns[0], $dsns[1], $dsns[3]], 'all are young, one older than the others', $guard);
 finds(['restarted' => 'problem'], [$dsns[0], $dead(3), $dsns[2], '--ignore=unreachable'], 'two are young, and one may be old', $guard);
 echo "done\n";
 ?>
