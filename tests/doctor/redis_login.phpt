@@ -51,7 +51,7 @@ $lacking = function (array $without, array $expected, string $lacks, array $argu
 };
 $lacking([], [], '');
 foreach ($commands as $command) {
-    $lacking(["+$command"], ['rights' => 'problem'], "no right to $command. ");
+    $lacking(["+$command"], ['rights' => 'problem'], "no right to $command" . ($command === 'del' ? ', perhaps set, getset, zadd, hset (not tried without del)' : '') . '. ');
 }
 $lacking(['~Lock:*'], ['rights' => 'problem'], 'no right to the keys Lock:*. ');
 $lacking(['~dlock:*'], ['rights' => 'problem'], 'no right to the key dlock:fence, the keys dlock:queue:*, the keys dlock:waiters:*. ');
