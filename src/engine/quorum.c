@@ -491,6 +491,9 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 			dlock_claim_doubt(base, ttl);
 		}
 	}
+	if (status == DLOCK_LOST) {
+		roll_back(claim); /* a minority may have it, and has just been asked to keep it */
+	}
 	return status;
 }
 
