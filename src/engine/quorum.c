@@ -399,6 +399,15 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 
 static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl);
 
+/* A release that finds nothing when it is sent again was done by the first sending, the answer to which was lost with a connection
+ * that had been alive. */
+static int read_release(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
+{
+	int opinion = dlock_ballot_read_integer(call, conn, answer, error);
+
+	return opinion == 0 && call->repeated ? 1 : opinion;
+}
+
 /* Is there a server that may execute it without having answered? */
 static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(*make)(const quorum_claim *claim, dlock_nanos ttl),
 	dlock_nanos ttl)
@@ -409,7 +418,7 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 	if (claim->asked == 0 || claim->base.renewed) { /* acquired elsewhere, or repaired: any server may have it */
 		claim->asked = UINT64_MAX;
 	}
-	begin(ballot, engine, dlock_ballot_read_integer);
+	begin(ballot, engine, giving_back ? read_release : dlock_ballot_read_integer);
 	for (int i = 0; i < engine->count; i++) {
 		if (is_asked(claim, i)) {
 			dlock_call *call = make(claim, ttl);
@@ -490,6 +499,9 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 		if (in_doubt) {
 			dlock_claim_doubt(base, ttl);
 		}
+	}
+	if (status == DLOCK_LOST) {
+		roll_back(claim); /* a minority may have it, and has just been asked to keep it */
 	}
 	return status;
 }

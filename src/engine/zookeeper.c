@@ -373,6 +373,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	return status;
 }
 
+/* What is lost by the clock is let go of: should the session live after all, its node would keep others out for nobody. */
 static void look(dlock_claim *base)
 {
 	zk_claim *claim = (zk_claim *) base;
@@ -384,6 +385,10 @@ static void look(dlock_claim *base)
 	}
 	base->state = view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN;
 	dlock_claim_move_deadline(base, view.deadline);
+	if (dlock_claim_is_over(base)) {
+		leave(claim);
+		base->state = DLOCK_CLAIM_LOST;
+	}
 }
 
 static dlock_nanos bound(const dlock_claim *base)
@@ -403,7 +408,7 @@ static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *erro
 {
 	(void) ttl; /* the session is the lease */
 	look(base);
-	return base->state == DLOCK_CLAIM_LOST || dlock_claim_is_over(base) ? lost(base, error) : DLOCK_OK;
+	return base->state == DLOCK_CLAIM_LOST ? lost(base, error) : DLOCK_OK;
 }
 
 /* The node is an ephemeral one of our session, so while that lives the node goes by an explicit delete only. A delete

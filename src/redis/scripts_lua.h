@@ -202,7 +202,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "f238d9d1bbd8f573ea0384e5a08f74578e81db45"
+#define DLOCK_LUA_RELEASE_SHA1 "19f1082aea6aac953c6d2f187635c92910e70fc7"
 #define DLOCK_LUA_RELEASE \
 	"local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'\n" \
 	"if redis.call('EXISTS', queue) == 0 then\n" \
@@ -271,11 +271,8 @@
 	"if redis.call('GET', lock) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
-	"if grant and serve(lock, queue, waiters, fence, ARGV[3]) then\n" \
-	"return 2\n" \
-	"end\n" \
 	"redis.call('DEL', lock)\n" \
-	"return not grant and serve(lock, queue, waiters, nil, ARGV[3]) and 2 or 1\n"
+	"return serve(lock, queue, waiters, grant and fence, ARGV[3]) and 2 or 1\n"
 
 #define DLOCK_LUA_RENEW_SHA1 "b058e18b6c227e9a6006c15ab37f79891d029e4d"
 #define DLOCK_LUA_RENEW \

@@ -522,6 +522,47 @@ static void test_extension_not_repeated(void)
 	relay_end(&relay);
 }
 
+static bool has_swallowed(void *context)
+{
+	return atomic_load(&((relay *) context)->swallowed) > 0;
+}
+
+/* The network breaks behind a release: the second sending of it finds that the first has done it. */
+static void test_release_repeated(void)
+{
+	enum { COUNT = 3 };
+	relay relays[COUNT];
+	char text[COUNT][64];
+	const char *dsns[COUNT];
+
+	for (int i = 0; i < COUNT; i++) {
+		relay_start(&relays[i], servers[i].port);
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", relays[i].port);
+		dsns[i] = text[i];
+		atomic_store(&relays[i].swallow, dlock_script_release.source);
+	}
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_quorum_at(dsns, COUNT);
+		dlock_claim *claim = claim_on(&own, "released", 60000);
+		if (acquire(&own, claim, 0) != DLOCK_OK) {
+			_exit(2);
+		}
+		_exit(release(&own, claim) != DLOCK_OK || look(claim) != DLOCK_CLAIM_RELEASED);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		check(eventually(has_swallowed, &relays[i]), "the answer to a release is lost");
+	}
+	check(taken("released") == 0, "which it was");
+	for (int i = 0; i < COUNT; i++) {
+		atomic_store(&relays[i].swallowed, 0);
+	}
+	check(exit_of(pid) == 0, "and its holder hears so, when it has asked again");
+	for (int i = 0; i < COUNT; i++) {
+		relay_end(&relays[i]);
+	}
+}
+
 static bool has_extended(void *context)
 {
 	(void) context;
@@ -593,6 +634,7 @@ int main(int argc, char **argv)
 		{ "straggler asked again", test_straggler_asked_again }, { "unconnected straggler", test_unconnected_straggler },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
 		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting }, { "extension not repeated", test_extension_not_repeated },
+		{ "release repeated", test_release_repeated },
 		{ "late without script", test_late_without_script }, { "never heard in time", test_never_heard_in_time },
 		{ "straggler of none", test_straggler_of_none },
 	};

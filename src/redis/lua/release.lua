@@ -22,8 +22,7 @@ end
 if redis.call('GET', lock) ~= ARGV[1] then
 	return 0
 end
-if grant and serve(lock, queue, waiters, fence, ARGV[3]) then
-	return 2
-end
+-- First of all it is free, whatever becomes of the waiters. And where no memory is left, only a script that has written
+-- something may go on to write what needs some.
 redis.call('DEL', lock)
-return not grant and serve(lock, queue, waiters, nil, ARGV[3]) and 2 or 1
+return serve(lock, queue, waiters, grant and fence, ARGV[3]) and 2 or 1

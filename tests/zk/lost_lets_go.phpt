@@ -1,0 +1,37 @@
+--TEST--
+ZkLock: a lease that is lost by the clock, while its session comes over, does not keep the lock from others
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/zk.inc';
+
+$timeout = 6.0;
+$zk = zk_raw();
+$relay = new ZkRelay(zk_hosts());
+foreach (['flag', 'throw'] as $on_loss) {
+    $lock = new ZkLock($relay->hosts(), sessionTimeout: $timeout, onLoss: $on_loss);
+    $resource = unique($on_loss);
+    $lost = $lock->acquire($resource, 30);
+    wait_for_nodes($zk, 1, $resource);
+    $relay->cut();
+    // Who is thrown at need not ask.
+    $seen = fn () => $on_loss === 'flag' && $lost->state() === Dlock\LeaseState::Lost;
+    $thrown = thrown_by(fn () => wait_for($seen, 30, 'the loss'));
+    same($on_loss === 'flag' ? null : Dlock\LeaseLostException::class, $thrown ? $thrown::class : null, "$on_loss: thrown");
+    $relay->mend();
+    same(true, $lock->lock("$resource-2", 30), "$on_loss: another lock, when there is a connection again");
+    wait_for_nodes($zk, 0, $resource);
+    $again = $lock->acquire($resource, 10);
+    holds($again->fencingToken > $lost->fencingToken, "$on_loss: the fencing token has risen");
+    same([Dlock\LeaseState::Lost, false], [$lost->state(), $lost->release()], "$on_loss: the first lease");
+    same([true, true], [$again->isHeld(), $again->release()], "$on_loss: the second one");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
