@@ -508,8 +508,9 @@ static void end_section(zval *lease)
 	/* What the section was thrown for this very loss is enough. */
 	bool told = claim->thrown && EG(exception) && EG(exception)->ce == dlock_ce_lost_exception
 		&& EG(exception)->handle == claim->thrown;
-	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. */
-	if ((EG(exception) ? !zend_is_unwind_exit(EG(exception)) : lost && !told) && dlock_is_interrupted()) {
+	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. Without
+	 * one, what a handler throws behind this could lose the section's result, which may be a lease. */
+	if (!(EG(exception) && zend_is_unwind_exit(EG(exception))) && dlock_is_interrupted()) {
 		dlock_run_interrupts();
 	}
 	if (lost && !told) {
