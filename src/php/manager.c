@@ -546,23 +546,29 @@ ZEND_METHOD(DistributedLock, synchronized)
 			|| !check_ttl(manager, ttl, no_ttl, 4, &time)) {
 		RETURN_THROWS();
 	}
+	/* Of an array that refers to it, a signal handler may take the object away while the lock is waited for. */
+	zend_object *callee = cache.object;
+	if (callee) {
+		GC_ADDREF(callee);
+	}
 	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
-	if (!claim) {
-		if (!EG(exception)) {
-			dlock_throw(status, &error, manager->engine);
+	if (claim) {
+		dlock_lease_create(&lease, claim);
+		call.retval = return_value;
+		call.params = &lease;
+		call.param_count = 1;
+		zend_call_function(&call, &cache);
+		if (Z_ISREF_P(return_value)) { /* of a section that returns by reference: this method returns a value */
+			zend_unwrap_reference(return_value);
 		}
-		RETURN_THROWS();
+		end_section(&lease);
+		zval_ptr_dtor(&lease);
+	} else if (!EG(exception)) {
+		dlock_throw(status, &error, manager->engine);
 	}
-	dlock_lease_create(&lease, claim);
-	call.retval = return_value;
-	call.params = &lease;
-	call.param_count = 1;
-	zend_call_function(&call, &cache);
-	if (Z_ISREF_P(return_value)) { /* of a section that returns by reference: this method returns a value */
-		zend_unwrap_reference(return_value);
+	if (callee) {
+		OBJ_RELEASE(callee);
 	}
-	end_section(&lease);
-	zval_ptr_dtor(&lease);
 }
 
 ZEND_METHOD(DistributedLock, attach)
