@@ -249,6 +249,7 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		if (EG(exception)) {
 			break;
 		}
+		wait.bell = dlock_interruptible(wait.deadline).bell; /* a handler may have taken the first lease that needs it */
 	}
 	count_wait(claim, start, *status);
 	if (*status == DLOCK_OK) {
