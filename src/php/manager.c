@@ -508,9 +508,9 @@ static void end_section(zval *lease)
 	/* A release that was not answered is no loss: the lease time was not over when the section ended. */
 	bool lost = state == DLOCK_CLAIM_LOST;
 	lost = dlock_manager_release(claim, &error) == DLOCK_LOST || lost;
-	/* What the section was thrown for this very loss is enough. */
-	bool told = claim->thrown && EG(exception) && EG(exception)->ce == dlock_ce_lost_exception
-		&& EG(exception)->handle == claim->thrown;
+	/* What the section was thrown for this very loss is enough. (Where it was caught, its number may be another exception's by now.) */
+	bool told = claim->thrown && EG(exception) && EG(exception)->handle == claim->thrown
+		&& dlock_is_lost_exception(EG(exception), claim->resource, DLOCK_LOST_WHILE_HELD);
 	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. Without
 	 * one, what a handler throws behind this could lose the section's result, which may be a lease. */
 	if (!(EG(exception) && zend_is_unwind_exit(EG(exception))) && dlock_is_interrupted()) {
