@@ -348,14 +348,11 @@ static PHP_RINIT_FUNCTION(dlock)
 	return SUCCESS;
 }
 
-/* Comes after exit(), uncaught exceptions, fatal errors, the memory limit and the time limit alike. Objects may still
- * exist; they are freed later and find their claims released. */
-static PHP_RSHUTDOWN_FUNCTION(dlock)
+static void give_all_back(void)
 {
 	double patience = zend_isnan(DLOCK_G(shutdown_timeout)) ? 0 : DLOCK_G(shutdown_timeout); /* nothing was locked then */
 	dlock_nanos deadline = dlock_now() + (dlock_nanos) (patience * (double) DLOCK_SECOND);
 
-	(void) type, (void) module_number;
 	dlock_registry_clear(&DLOCK_G(registry));
 	dlock_pool_drain(&DLOCK_G(pool), deadline);
 #ifdef DLOCK_ZOOKEEPER
@@ -363,6 +360,24 @@ static PHP_RSHUTDOWN_FUNCTION(dlock)
 		dlock_zk_pool_drain(DLOCK_G(sessions), deadline);
 	}
 #endif
+}
+
+/* Comes after exit(), uncaught exceptions, fatal errors, the memory limit and the time limit alike. Objects may still
+ * exist; they are freed later and find their claims released. */
+static PHP_RSHUTDOWN_FUNCTION(dlock)
+{
+	(void) type, (void) module_number;
+	give_all_back();
+	return SUCCESS;
+}
+
+/* Other modules that end after this one may run the user's code yet, as sessions do to be written. What that took, and no object
+ * has given back, must not live on in the next request. */
+static ZEND_MODULE_POST_ZEND_DEACTIVATE_D(dlock)
+{
+	if (DLOCK_G(registry).first) {
+		give_all_back();
+	}
 	return SUCCESS;
 }
 
@@ -439,7 +454,7 @@ zend_module_entry dlock_module_entry = {
 	PHP_MODULE_GLOBALS(dlock),
 	PHP_GINIT(dlock),
 	PHP_GSHUTDOWN(dlock),
-	NULL,
+	ZEND_MODULE_POST_ZEND_DEACTIVATE_N(dlock),
 	STANDARD_MODULE_PROPERTIES_EX
 };
 

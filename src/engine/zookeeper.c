@@ -366,7 +366,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		}
 	}
 	if (status == DLOCK_INTERRUPTED) {
-		base->state = DLOCK_CLAIM_WAITING;
+		base->state = claim->phase == ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING;
 	} else if (status != DLOCK_OK) {
 		leave(claim);
 	}

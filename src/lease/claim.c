@@ -90,8 +90,10 @@ static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *e
 {
 	if (status == DLOCK_LOST) {
 		claim->state = DLOCK_CLAIM_LOST;
+		claim->throws = false;
 		dlock_renewal_end(claim, true);
 	} else if (status == DLOCK_OK && dlock_claim_is_over(claim)) {
+		claim->throws = false;
 		dlock_renewal_end(claim, true);
 		return lost(claim, error);
 	}

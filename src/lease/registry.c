@@ -52,7 +52,8 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_e
 		if (claim->engine->ops == engine->ops && (claim->ttl == 0 || claim->renewal)
 				&& engine->ops->is_same(claim, engine, resource, len) && (claim->ttl == 0 || dlock_renewal_is_endless(claim))) {
 			dlock_claim_state state = dlock_claim_look(claim, &remaining);
-			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN) {
+			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN
+					|| (state == DLOCK_CLAIM_WAITING && claim->ttl == 0 && dlock_claim_is_mine(claim))) {
 				return claim;
 			}
 		}

@@ -112,6 +112,11 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engi
 /* Throws that this lock "was lost" or what it is. NULL where exit() is on its way, so that nothing is thrown any more. */
 zend_object *dlock_throw_lost(const char *resource, const char *what);
 
+/* Does the exception say that? */
+bool dlock_is_lost_exception(zend_object *exception, const char *resource, const char *what);
+
+#define DLOCK_LOST_WHILE_HELD "was lost while it was held"
+
 /* ---- arguments (arguments.c) ---- */
 
 /* IS_LONG, IS_DOUBLE, or 0 where it is no number. Settings that come from the environment are strings. */

@@ -68,6 +68,19 @@ zend_object *dlock_throw_lost(const char *resource, const char *what)
 	return zend_throw_exception(dlock_ce_lost_exception, error.message, 0);
 }
 
+bool dlock_is_lost_exception(zend_object *exception, const char *resource, const char *what)
+{
+	dlock_error error;
+	zval hold;
+
+	if (exception->ce != dlock_ce_lost_exception) {
+		return false;
+	}
+	dlock_fail(&error, DLOCK_LOST, "The lock \"%.100s\" %s", resource, what);
+	const zval *message = zend_read_property(zend_ce_exception, exception, ZEND_STRL("message"), true, &hold);
+	return Z_TYPE_P(message) == IS_STRING && !strcmp(Z_STRVAL_P(message), error.message);
+}
+
 ZEND_METHOD(Dlock_QuorumException, getServerErrors)
 {
 	zval *errors, hold;

@@ -145,7 +145,7 @@ static void throw_losses(zend_execute_data *execute_data)
 #endif
 	for (dlock_claim *claim = find_untold_loss(); claim; claim = find_untold_loss()) {
 		claim->throws = false;
-		zend_object *exception = dlock_throw_lost(claim->resource, "was lost while it was held");
+		zend_object *exception = dlock_throw_lost(claim->resource, DLOCK_LOST_WHILE_HELD);
 		claim->thrown = exception ? exception->handle : 0;
 	}
 }

@@ -229,11 +229,13 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 
 	wait.attempts = patience.attempts;
 	wait.pause = patience.pause;
-	if (wait.attempts == 0 && patience.timeout > 0
-			&& dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource))) {
-		*status = dlock_fail(error, DLOCK_DEADLOCK, "This process holds the lock \"%.100s\" already, and would wait for itself",
-			ZSTR_VAL(resource));
-		return NULL;
+	if (wait.attempts == 0 && patience.timeout > 0) {
+		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource));
+		if (claim) {
+			*status = dlock_fail(error, DLOCK_DEADLOCK, "This process %s the lock \"%.100s\" already, and would wait for itself",
+				claim->state == DLOCK_CLAIM_WAITING ? "waits for" : "holds", ZSTR_VAL(resource));
+			return NULL;
+		}
 	}
 	claim = dlock_claim_new(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
 	if (!claim) {
@@ -247,6 +249,7 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		if (EG(exception)) {
 			break;
 		}
+		wait.bell = dlock_interruptible(wait.deadline).bell; /* a handler may have taken the first lease that needs it */
 	}
 	count_wait(claim, start, *status);
 	if (*status == DLOCK_OK) {
@@ -505,11 +508,12 @@ static void end_section(zval *lease)
 	/* A release that was not answered is no loss: the lease time was not over when the section ended. */
 	bool lost = state == DLOCK_CLAIM_LOST;
 	lost = dlock_manager_release(claim, &error) == DLOCK_LOST || lost;
-	/* What the section was thrown for this very loss is enough. */
-	bool told = claim->thrown && EG(exception) && EG(exception)->ce == dlock_ce_lost_exception
-		&& EG(exception)->handle == claim->thrown;
-	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. */
-	if ((EG(exception) ? !zend_is_unwind_exit(EG(exception)) : lost && !told) && dlock_is_interrupted()) {
+	/* What the section was thrown for this very loss is enough. (Where it was caught, its number may be another exception's by now.) */
+	bool told = claim->thrown && EG(exception) && EG(exception)->handle == claim->thrown
+		&& dlock_is_lost_exception(EG(exception), claim->resource, DLOCK_LOST_WHILE_HELD);
+	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. Without
+	 * one, what a handler throws behind this could lose the section's result, which may be a lease. */
+	if (!(EG(exception) && zend_is_unwind_exit(EG(exception))) && dlock_is_interrupted()) {
 		dlock_run_interrupts();
 	}
 	if (lost && !told) {
@@ -545,23 +549,29 @@ ZEND_METHOD(DistributedLock, synchronized)
 			|| !check_ttl(manager, ttl, no_ttl, 4, &time)) {
 		RETURN_THROWS();
 	}
+	/* Of an array that refers to it, a signal handler may take the object away while the lock is waited for. */
+	zend_object *callee = cache.object;
+	if (callee) {
+		GC_ADDREF(callee);
+	}
 	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
-	if (!claim) {
-		if (!EG(exception)) {
-			dlock_throw(status, &error, manager->engine);
+	if (claim) {
+		dlock_lease_create(&lease, claim);
+		call.retval = return_value;
+		call.params = &lease;
+		call.param_count = 1;
+		zend_call_function(&call, &cache);
+		if (Z_ISREF_P(return_value)) { /* of a section that returns by reference: this method returns a value */
+			zend_unwrap_reference(return_value);
 		}
-		RETURN_THROWS();
+		end_section(&lease);
+		zval_ptr_dtor(&lease);
+	} else if (!EG(exception)) {
+		dlock_throw(status, &error, manager->engine);
 	}
-	dlock_lease_create(&lease, claim);
-	call.retval = return_value;
-	call.params = &lease;
-	call.param_count = 1;
-	zend_call_function(&call, &cache);
-	if (Z_ISREF_P(return_value)) { /* of a section that returns by reference: this method returns a value */
-		zend_unwrap_reference(return_value);
+	if (callee) {
+		OBJ_RELEASE(callee);
 	}
-	end_section(&lease);
-	zval_ptr_dtor(&lease);
 }
 
 ZEND_METHOD(DistributedLock, attach)

@@ -32,13 +32,21 @@ $run = function (PrivateRedis $server, callable $section, callable $handler) use
             $count++;
             $handler();
         });
-        $e = thrown_by(fn () => $locks->synchronized('x', function () use ($say, $hear, $section, $marker) {
-            $say('in the section');
-            $hear();
-            touch($marker);
-            $section();
-        }, 10, 60));
-        return [$count, chain($e)];
+        $e = thrown_by(function () use ($locks, $say, $hear, $section, $marker) {
+            $result = $locks->synchronized('x', function () use ($locks, $say, $hear, $section, $marker) {
+                $lease = $locks->acquire('of the result', 10);
+                $say('in the section');
+                $hear();
+                touch($marker);
+                $section();
+                return $lease;
+            }, 10, 60);
+            same(true, $result->release(), 'the result');
+        });
+        $chain = chain($e);
+        unset($e);
+        same(false, $locks->isLocked('of the result'), 'the lease that the section returned: locked');
+        return [$count, $chain];
     });
     same('in the section', $child->hear(), 'the section');
     return [$child, function (?callable $meanwhile = null) use ($child, $server, $marker): array {

@@ -81,6 +81,26 @@ $time = seconds(function () use ($waiter) {
 });
 within(0, $time, 40, 'seconds until its end');
 
+// A handler that wants the very lock would stand in line behind its own process.
+$holder = zk_waiter(zk_hosts(), $resource);
+same('held', $holder->hear(), 'the holder');
+$waiter = fork_child(function (callable $say) use ($resource) {
+    $lock = new ZkLock(zk_hosts());
+    pcntl_async_signals(true);
+    pcntl_signal(SIGUSR1, function () use ($say, $resource) {
+        $lock = new ZkLock(zk_hosts());
+        $say([$lock->lock($resource, 0), thrown_by(fn () => $lock->lock($resource, 40))?->getMessage()]);
+    });
+    return [$lock->lock($resource, 60), $lock->release($resource)];
+});
+wait_for_nodes($zk, 2, $resource);
+$waiter->signal(SIGUSR1);
+same([false, "This process waits for the lock \"$resource\" already, and would wait for itself"], $waiter->hear(), 'the lock in a handler');
+$holder->say('release');
+same([true, true], $waiter->result(), 'the wait that was interrupted');
+same(true, $holder->result(), 'release() of the holder');
+wait_for_nodes($zk, 0, $resource);
+
 // Ctrl-C ends a script that waits, and its end frees its place in line.
 $lock = new ZkLock(zk_hosts());
 $lock->lock($resource, 10);
