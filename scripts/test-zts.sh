@@ -7,7 +7,6 @@
 #
 #   DLOCK_ZTS_SECONDS=30     how long each round of threads lasts
 #   DLOCK_ZTS_PARTS=threads  just the threads; or "phpt"
-#   DLOCK_ZTS_RENEWAL=1      hold leases that must be renewed meanwhile
 #   DLOCK_ZTS_REBUILD, DLOCK_TEST_JOBS, …   see scripts/build-zts-php.sh and scripts/test.sh
 set -euo pipefail
 export LC_ALL=C
@@ -77,7 +76,6 @@ threads_round() {
 
 run_threads() {
 	local program=("$zts/threads" --seconds "$seconds" -d "extension=$DLOCK_BUILD_DIR/modules/dlock.so") script=tests/zts/requests.php
-	[ "${DLOCK_ZTS_RENEWAL:-0}" != 1 ] || program+=(--renewal)
 	step "Servers"
 	tests/setup/servers.sh start "$run" $$
 	# shellcheck disable=SC1091

@@ -7,7 +7,7 @@ const ENOUGH = 60.0; // seconds to wait for a lock that everyone gives back soon
 const SHARED = [0, 1]; // slots for short sections
 const HELD = 2;        // the slot that is held for long
 
-[$class, $name, $scenario, $run, $renewal] = task();
+[$class, $name, $scenario, $run] = task();
 
 function manager(string $name, ?float $ttl = 30.0): Dlock\LockManager
 {
@@ -109,8 +109,7 @@ switch ($scenario) {
         break;
 
     case 'hold':
-        $ttl = $renewal ? 1.0 : 30.0;
-        if (hold(manager($name, $ttl), $class, $renewal ? 4.0 : 2.5)) {
+        if (hold(manager($name, 1.0), $class, 4.0)) { // which is renewed several times
             arrived();
         }
         break;

@@ -2,9 +2,8 @@
  * classes and the same few resources, while other threads are started and ended. That no two ever hold the same lock is
  * seen here, below PHP, by atomics that all threads share. What requests do is in requests.php.
  *
- *   threads [--seconds N] [--threads N] [--renewal] [--fatal] [-d name=value …] requests.php
+ *   threads [--seconds N] [--threads N] [--fatal] [-d name=value …] requests.php
  *
- *   --renewal   leases without a ttl of their own are held for several times the manager's ttl
  *   --fatal     requests that end by fatal errors and the memory limit as well (they leave memory to the request's end)
  *
  * Needs DLOCK_TEST_REDIS and DLOCK_TEST_ZK, see tests/setup/servers.sh. Links with a thread-safe PHP's libphp.a. The last
@@ -66,7 +65,7 @@ static const scenario scenarios[] = {
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 static int seconds = 30, threads = 6;
-static bool with_renewal, with_fatal;
+static bool with_fatal;
 
 /* At most: its bell, and connections to four servers, at two paces. */
 #define RENEWAL_DESCRIPTORS 9
@@ -107,7 +106,6 @@ static void complain(const char *format, ...)
 
 static _Thread_local struct {
 	int class, scenario;
-	bool renewal;
 	char output[OUTPUT];
 	size_t len;
 } request;
@@ -121,7 +119,7 @@ static bool slot_of(zend_long slot, zend_long class)
 	return false;
 }
 
-/* task(): [int class, string class, string scenario, string run, bool renewal] */
+/* task(): [int class, string class, string scenario, string run] */
 ZEND_FUNCTION(task)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
@@ -130,7 +128,6 @@ ZEND_FUNCTION(task)
 	add_next_index_string(return_value, classes[request.class]);
 	add_next_index_string(return_value, scenarios[request.scenario].name);
 	add_next_index_string(return_value, run_name);
-	add_next_index_bool(return_value, request.renewal);
 }
 
 /* enter(int class, int slot, int fencing token or 0): the lock was just taken. */
@@ -305,7 +302,6 @@ static void run_request(int class, int scenario)
 
 	request.class = class;
 	request.scenario = scenario;
-	request.renewal = with_renewal;
 	request.len = 0;
 	request.output[0] = '\0';
 	if (php_request_startup() == FAILURE) {
@@ -465,9 +461,7 @@ static void report(void)
 static bool take_options(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--renewal")) {
-			with_renewal = true;
-		} else if (!strcmp(argv[i], "--fatal")) {
+		if (!strcmp(argv[i], "--fatal")) {
 			with_fatal = true;
 		} else if (!strcmp(argv[i], "--seconds") && i + 1 < argc) {
 			seconds = atoi(argv[++i]);
@@ -496,9 +490,9 @@ int main(int argc, char **argv)
 
 	run_threads();
 	/* The thread that renews, with its connections, is the process' and stays until its end. */
-	check(settles_at("/proc/self/task", tasks + (with_renewal ? 1 : 0)), "no thread is left (%d before, %d after)", tasks,
+	check(settles_at("/proc/self/task", tasks + 1), "no other thread is left (%d before, %d after)", tasks,
 		entries("/proc/self/task"));
-	check(settles_at("/proc/self/fd", descriptors + (with_renewal ? RENEWAL_DESCRIPTORS : 0)), "no descriptor is left (%d before, %d after)",
+	check(settles_at("/proc/self/fd", descriptors + RENEWAL_DESCRIPTORS), "no other descriptor is left (%d before, %d after)",
 		descriptors, entries("/proc/self/fd"));
 	report();
 	php_stop();
