@@ -232,8 +232,9 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	if (wait.attempts == 0 && patience.timeout > 0) {
 		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource));
 		if (claim) {
-			*status = dlock_fail(error, DLOCK_DEADLOCK, "This process %s the lock \"%.100s\" already, and would wait for itself",
-				claim->state == DLOCK_CLAIM_WAITING ? "waits for" : "holds", ZSTR_VAL(resource));
+			*status = claim->state == DLOCK_CLAIM_WAITING
+				? dlock_fail(error, DLOCK_DEADLOCK, "This process waits for the lock \"%.100s\" already, and would wait for itself", ZSTR_VAL(resource))
+				: dlock_fail(error, DLOCK_DEADLOCK, "This process holds the lock \"%.100s\" already, and would wait for itself", ZSTR_VAL(resource));
 			return NULL;
 		}
 	}

@@ -158,7 +158,7 @@ static const struct {
 	size_t len;
 	const char *word; /* of the message */
 } bad_dsns[] = {
-	BAD("", "begin with"), BAD("redis", "begin with"), BAD("redis:/", "begin with"), BAD("redis:h", "begin with"),
+	BAD("", "must not be empty"), BAD("redis", "begin with"), BAD("redis:/", "begin with"), BAD("redis:h", "begin with"),
 	BAD("http://h", "begin with"), BAD("tcp://h", "begin with"), BAD("redisss://h", "begin with"), BAD("h:6379", "begin with"),
 	BAD(" redis://h", "begin with"), BAD("ann:" SECRET "@h", "begin with"),
 	BAD("redis://", "host"), BAD("redis://:7", "host"), BAD("redis:///1", "host"), BAD("redis://?db=1", "host"),

@@ -60,7 +60,7 @@ function is_said(string $text, string $source): bool
 
 $source = '';
 foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/src")) as $path => $info) {
-    $source .= str_ends_with($path, '.c') ? file_get_contents($path) : '';
+    $source .= preg_match('/\.[ch]$/', $path) ? file_get_contents($path) : '';
 }
 $source = preg_replace('/"\s*\n\s*"/', '', $source); // a literal over several lines
 $source = str_replace('\"', '"', $source);
