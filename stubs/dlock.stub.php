@@ -125,7 +125,7 @@ namespace {
      * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
      *
      * A server that has been up for less than the lease time, or than INI dlock.restart_guard (0: off), may have forgotten locks
-     * and has no vote when a lock is acquired, unless all servers are such, or were started within 5 s of each other, and all
+     * and has no vote when a lock is acquired, unless all servers were started within some 5 s of each other, and all
      * can be reached.
      *
      * @strict-properties

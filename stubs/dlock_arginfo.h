@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 678ff264e416cd1132ad14a97ac97eb94b1a173a */
+ * Stub hash: 968795e841263f6296ac9c55029b31a40fbe8f99 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
