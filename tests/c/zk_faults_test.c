@@ -282,7 +282,8 @@ static void test_never_answered(void)
 	p.mode = PROXY_LOSE_EACH;
 	dlock_claim *claim = claim_on(&c, "unheard");
 	dlock_nanos start = dlock_now();
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && strstr(c.error.message, "no answer within"), "connections that break before any answer");
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && (strstr(c.error.message, "no answer within") || strstr(c.error.message, "no connection for")),
+		"connections that break before any answer: %s", c.error.message); /* the time may be over with or without one */
 	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
 	p.mode = PROXY_PASS;
 	check(acquire(&c, claim, 5000) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "until one holds");
