@@ -157,7 +157,7 @@ int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)
 {
-	bool told = !strcmp(inbox->told, waiter);
+	bool told = *waiter && !strcmp(inbox->told, waiter); /* who has not queued yet has no name */
 
 	if (told) {
 		inbox->told[0] = '\0';

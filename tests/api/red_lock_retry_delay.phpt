@@ -19,6 +19,15 @@ for ($try = 0; $try < 3; $try++) {
     $lock = $red->lock($resource);
     same($resource, $lock['resource'] ?? null, 'lock() of what is held for 100 ms more');
 }
+
+// Each of the pauses, the first one too.
+for ($i = 0; $i < 3; $i++) {
+    redis_raw($i)->cmd('SET', $taken = unique('taken'), 'theirs', 'PX', 60000);
+}
+foreach ([1, 2, 3] as $count) {
+    $red = new RedLock(redis_servers(3), retryDelay: 400, retryCount: $count);
+    within(0.2 * ($count - 1), seconds(fn () => same(false, $red->lock($taken), 'lock() of what is held')), 20, "seconds of $count attempts");
+}
 echo "done\n";
 ?>
 --EXPECT--
