@@ -385,7 +385,10 @@ namespace Dlock {
         /** Is state() Held or Uncertain? No I/O. */
         public function isHeld(): bool {}
 
-        /** Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. */
+        /**
+         * Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. Right behind a wait on one Redis it may be 1 to
+         * 3 s whatever the lease time: what was handed over lasts for that long until the server has heard that its new holder is there.
+         */
         public function remaining(): float {}
 
         /**

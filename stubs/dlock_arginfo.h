@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 968795e841263f6296ac9c55029b31a40fbe8f99 */
+ * Stub hash: d0ee999c7e9573d8b62dcbc2455ee3ce3d179a53 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
