@@ -139,7 +139,8 @@ namespace {
          * @param array $servers   list of 1 to 64 different servers, each in a form that DistributedLock takes
          * @param int $retryDelay  milliseconds, 1 to 60000: upper bound of the random pause between two attempts of lock();
          *                         the lower one is half of it
-         * @param int $retryCount  attempts of lock() in all, 1 to 1000000
+         * @param int $retryCount  attempts of lock() in all, 1 to 1000000. The second comes at once, to join the queue, so that there are
+         *                         $retryCount - 2 pauses
          * @param string $prefix   put before each resource to make its key
          * @param float|null $ttl  lease time in seconds of acquire() without an explicit one, 0.003 to a year; null: INI dlock.ttl
          * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI

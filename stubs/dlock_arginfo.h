@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d0ee999c7e9573d8b62dcbc2455ee3ce3d179a53 */
+ * Stub hash: 49b3175bc9616cb44567511bb1b99e945f13d89b */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

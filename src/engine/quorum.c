@@ -386,8 +386,8 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		if (!wait->attempts && dlock_ballot_next_of_age(&votes) < claim->look) {
 			claim->look = dlock_ballot_next_of_age(&votes);
 		}
-		/* The first time: queue at once, by another attempt, unless attempts are counted. */
-		bool pause = base->waited || wait->attempts;
+		/* The first time: queue at once, by another attempt. */
+		bool pause = base->waited;
 		base->waited = true;
 		if (pause && wait_for_turn(claim, wait) == DLOCK_WAIT_INTERRUPTED) {
 			return DLOCK_INTERRUPTED;
