@@ -9,6 +9,7 @@
  *
  *   -DW=2 clients   -DATTEMPTS=2 of the first   -DOTHER_ATTEMPTS=1 of each other
  *   -DREPEATS       connections break before an answer, and acquires are sent once more
+ *   -DSLOW          attempts took so long that the voters are asked again, also where they agree: the raise asks that
  *   -DLATE          raises may come after their attempt or lease is over
  *   -DOTHERS=1      so many times somebody else comes between: a third client, an acquire of long ago, a lock of another name
  *   -DNO_PROPOSAL   servers just count. That is not a mistake, as long as none loses its data
@@ -201,7 +202,7 @@ inline believe(c)
 #define VOTES(c) (VOTED(c, 0) + VOTED(c, 1) + VOTED(c, 2))
 #define AGREE(c, s) (to[c].vote[s] == token[c])
 
-/* settle_fencing_token() in quorum.c */
+/* confirm_votes() in quorum.c */
 inline settle(c)
 {
 	token[c] = MAX(to[c].vote[0], to[c].vote[1]);
@@ -211,7 +212,9 @@ inline settle(c)
 	believe(c)
 #else
 	if
+#ifndef SLOW
 	:: AGREE(c, 0) + AGREE(c, 1) + AGREE(c, 2) >= QUORUM -> believe(c)
+#endif
 	:: else ->
 #ifdef RAISED_ANYWHERE
 		to[c].raise[0] = true; to[c].raise[1] = true; to[c].raise[2] = true;

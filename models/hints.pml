@@ -9,6 +9,7 @@
  * stops, so that no newcomer wakes those asleep).
  *
  *   -DW=3 clients    -DCLAIMS=1 of each    -DCRASHES=1    -DLOST=1 hints lost    -DSLOW: anybody may be too late, or taken for dead
+ *   -DANY_TICKET     each wait has a ticket of its own, before or behind the other's (two clients)
  *   -DNO_RELOOK      nobody looks again by itself. Without a fault and without SLOW that is not a mistake: hints suffice.
  *
  * The known mistakes: NO_RELOOK with a fault, and
@@ -43,7 +44,7 @@ mtype state[W] = IDLE;
 
 typedef Server {
 	byte lock = FREE;
-	bool queued[W] /* the ticket is the client's number: the same order everywhere */
+	bool queued[W] /* in the order of the tickets, which is the same everywhere */
 };
 Server server[S];
 
@@ -58,15 +59,24 @@ byte claims[W] = CLAIMS;
 byte owners, crashes = CRASHES, lost = LOST;
 byte k;
 
+/* Who has the k-th ticket? Without ANY_TICKET it is the client's number. */
+#ifdef ANY_TICKET
+bit first;
+#define AT(k) ((k) ^ first)
+#else
+#define AT(k) (k)
+#endif
+
 /* serve() without a grant, in lua/handover.lua: the first in the queue is told. `self` need not be. */
 inline serve(s, self)
 {
 	k = 0;
 	do
-	:: k < W && server[s].queued[k] && k != self && state[k] == DEAD -> server[s].queued[k] = false; k++ /* nobody receives it */
-	:: k < W && !server[s].queued[k] -> k++
+	:: k < W && server[s].queued[AT(k)] && AT(k) != self && state[AT(k)] == DEAD -> server[s].queued[AT(k)] = false; k++ /* nobody receives it */
+	:: k < W && !server[s].queued[AT(k)] -> k++
 	:: else -> break
 	od;
+	k = (k < W -> AT(k) : W);
 	if
 	:: k < W && k != self -> hint[k] = true
 	:: else
@@ -183,6 +193,9 @@ end:
 #endif
 	/* The first refusal of all: queue, at once. */
 	:: d_step { state[c] == ROLLING_BACK && ANSWERED(c) && !waits[c] -> waits[c] = true; ask_all(c) }
+#ifdef ANY_TICKET
+	:: d_step { state[c] == ROLLING_BACK && ANSWERED(c) && !waits[c] -> waits[c] = true; first = 1 - first; ask_all(c) }
+#endif
 	:: d_step { state[c] == ROLLING_BACK && ANSWERED(c) && waits[c] -> state[c] = WAITING }
 
 	:: d_step { state[c] == WAITING && hint[c] -> hint[c] = false; ask_all(c) }

@@ -38,6 +38,9 @@ unserved='acceptance cycle'
 forgotten='assertion violated .*state\[k\]!='
 falling='assertion violated .*>last'
 twice='assertion violated .*given'
+overtaken='assertion violated .*ticket'
+attached='assertion violated .*attached'
+useless='assertion violated .*server.*>=2'
 
 # Searches one model. Prints why it is not as it should be, or nothing.
 #   search directory model "macros" "what must be violated; '': nothing"
@@ -130,8 +133,8 @@ bites handover NO_RECHECK 'asleep for good beside a foreign client' "$asleep" '-
 bites handover SILENT_BREAK 'not served' "$unserved" '-DPROMPT -DSERVED -DFAULTS=1'
 
 holds hints 'never two owners, nobody asleep for good: anybody slow, one crash' '-DSLOW -DCRASHES=1'
-holds hints 'never two owners, nobody asleep for good: one crash, one hint lost' '-DCLAIMS=2 -DCRASHES=1 -DLOST=1'
-holds hints 'hints suffice without a fault: two clients, two claims each' '-DCLAIMS=2 -DNO_RELOOK'
+holds hints 'never two owners, nobody asleep for good: one crash, one hint lost' '-DCLAIMS=2 -DCRASHES=1 -DLOST=1 -DANY_TICKET'
+holds hints 'hints suffice without a fault: two clients, two claims each' '-DCLAIMS=2 -DNO_RELOOK -DANY_TICKET'
 [ "$long" = 0 ] || holds hints 'hints suffice without a fault: three clients' '-DW=3 -DNO_RELOOK'
 
 bites hints NO_RELOOK 'asleep for good after a crash' "$forgotten" '-DCRASHES=1'
@@ -141,11 +144,21 @@ bites hints TWO_ARE_NOT_NEEDED 'two owners' "$owners"
 bites hints VALIDITY_NOT_READ 'two owners' "$owners"
 bites hints RELEASE_WITHOUT_COMPARE 'two owners' "$owners" '-DSLOW'
 
+holds tickets 'nobody is overtaken: three clients' ''
+holds tickets 'nobody is overtaken: two clients, two claims each' '-DW=2 -DFIRST_CLAIMS=2 -DCLAIMS=2 -DRAISES=2'
+[ "$long" = 0 ] || holds tickets 'nobody is overtaken: three clients, two claims of one' '-DFIRST_CLAIMS=2'
+
+bites tickets ONE_ANSWER 'overtaken' "$overtaken"
+bites tickets SMALLEST 'overtaken' "$overtaken"
+bites tickets FENCE_ALONE 'overtaken' "$overtaken"
+bites tickets CLIENT_CLOCK 'overtaken' "$overtaken"
+
 holds fencing 'tokens rise, never two owners: two attempts of each' '-DOTHER_ATTEMPTS=2'
 holds fencing 'tokens rise, never two owners: three clients' '-DW=3 -DATTEMPTS=1'
 holds fencing 'tokens rise, never two owners: acquires sent twice' '-DREPEATS'
 holds fencing 'tokens rise, never two owners: raises that come late' '-DLATE'
 holds fencing 'tokens rise, never two owners: somebody else in between' '-DOTHERS=1'
+holds fencing 'tokens rise, never two owners: attempts that are slow and ask again' '-DSLOW'
 holds fencing 'tokens rise, never two owners: servers just count' '-DNO_PROPOSAL -DOTHER_ATTEMPTS=2'
 holds fencing 'no token twice, though a key is lost' '-DVANISH=1'
 holds fencing 'tokens rise, never two owners: a server restarts empty' '-DRESTARTS=1'
@@ -163,6 +176,40 @@ bites fencing YOUNG_VOTE 'a token that falls' "$falling" '-DRESTARTS=1'
 bites fencing YOUTH_JUDGED_LATE 'a token that falls' "$falling" '-DRESTARTS=1'
 bites fencing CLOCKS_APART 'a token that falls' "$falling" '-DRESTARTS=1'
 bites fencing REPAIR_ALONE 'a token that falls' "$falling" '-DRESTARTS=1 -DMADE_GOOD'
+
+holds forgetting 'never two owners: one restart within a lease, a new set' '-DFORGETFUL=1'
+holds forgetting 'never two owners: one restart within a lease, attempts that are slow and ask again' '-DFORGETFUL=1 -DSLOW'
+holds forgetting 'never two owners: two restarts, a set that is of age' '-DFORGETFUL=2 -DRESTARTS=2 -DWINDOW -DOF_AGE'
+holds forgetting 'never two owners: a key is lost, but more than a quorum had it' '-DVANISH'
+[ "$long" = 0 ] || holds forgetting 'never two owners: one restart within a lease, slow attempts, restarts are heard of' '-DFORGETFUL=1 -DSLOW -DNOT_CONFIRMED -DHEARD_OF'
+
+bites forgetting NEW_SET_BY_QUORUM 'two owners' "$owners" '-DFORGETFUL=1'
+bites forgetting YOUNG_VOTE 'two owners' "$owners" '-DFORGETFUL=1'
+bites forgetting NOT_CONFIRMED 'two owners' "$owners" '-DFORGETFUL=1 -DSLOW'
+bites forgetting EVICTED 'two owners' "$owners" '-DVANISH'
+# Where the promise ends
+[ "$long" = 0 ] || bites forgetting FORGETFUL=2 'two owners: a quorum of a new set restarts within a lease' "$owners" '-DRESTARTS=2 -DWINDOW'
+[ "$long" = 0 ] || bites forgetting FORGETFUL=2 'two owners: all servers restart within a lease' "$owners" '-DRESTARTS=3 -DWINDOW -DOF_AGE'
+
+holds attach 'attached once, never two owners, tokens rise: two attempts of one' '-DATTEMPTS=2'
+holds attach 'attached once, never two owners, tokens rise: beside a client that acquires' '-DACQUIRES=1'
+holds attach 'attached once, never two owners, tokens rise: clocks apart, exchanges sent twice' '-DPROPOSALS -DREPEATS'
+holds attach 'never two owners, tokens rise: a late repair of the lease that was detached' '-DSTRAYS=1'
+holds attach 'a handle that all have given up can be attached' '-DGIVEN_UP -DATTEMPTS=2 -DOTHER_ATTEMPTS=2'
+[ "$long" = 0 ] || holds attach 'attached once, never two owners, tokens rise: clocks apart, a client that acquires' '-DPROPOSALS -DACQUIRES=1'
+[ "$long" = 0 ] || holds attach 'never two owners, tokens rise: a late repair, a client that acquires' '-DSTRAYS=1 -DACQUIRES=1'
+
+bites attach ATTACH_BY_CHECK 'attached twice' "$attached"
+bites attach ROLLBACK_UNCHECKED 'attached twice' "$attached" '-DATTEMPTS=2'
+bites attach ROLLBACK_TOO_SOON 'attached twice' "$attached"
+bites attach TOKEN_REUSED 'attached twice' "$attached" '-DOTHER_ATTEMPTS=2'
+bites attach FREE_IS_OLD 'attached twice' "$attached"
+bites attach VALIDITY_NOT_READ 'two owners' "$owners" '-DACQUIRES=1'
+bites attach NO_RAISE 'a token that falls' "$falling" '-DACQUIRES=1'
+bites attach TOKEN_KEPT 'a token that does not rise' "$falling"
+bites attach NO_ROLLBACK 'a handle of no use' "$useless" '-DGIVEN_UP'
+# Where the promise ends
+bites attach ONCE 'attached again behind a late repair' "$attached" '-DSTRAYS=1'
 
 wait
 passed=$(cat "$work"/result.* 2>/dev/null | grep -c '^PASS' || true)
