@@ -19,13 +19,16 @@ use ValueError;
  * With a callback it is held while the callback runs, is renewed meanwhile if it has no seconds, and is released however the
  * request ends. Without a callback, who has the owner() has the lock, as with Laravel's own: it stays when this object and the
  * request are gone, until it is released or its seconds are over. (ZkLock: until this object is gone.)
+ *
+ * Such an owner works once. Whoever looks at the lock by it has another one afterwards, which owner() of that object gives, and
+ * copies of the first are nobody's any more: so ask for owner() last, just before it is passed on.
  */
 final class Lock extends LaravelLock
 {
     /** The longest lease time there is. */
     private const A_YEAR = 31_536_000.0;
 
-    /** During a callback, and with ZkLock. Otherwise the owner is a handle of the lease. */
+    /** During a callback, and with ZkLock. Otherwise the owner is a handle of the lease, and a checksum of the name. */
     private ?Lease $lease = null;
 
     /**
@@ -83,7 +86,14 @@ final class Lock extends LaravelLock
         ($this->forceRelease)($this->name);
     }
 
-    /** Greater than that of every earlier holder; null when the lock is not held. */
+    /** Of later versions. @param string|null $owner */
+    public function isOwnedBy($owner): bool
+    {
+        $isMine = $owner === $this->owner; // as of before it is looked at
+        return $this->getCurrentOwner() !== '' && $isMine;
+    }
+
+    /** Greater than that of every earlier holder, and than those that this one was told before; null when the lock is not held. */
     public function fencingToken(): ?int
     {
         $lease = $this->held();
@@ -112,7 +122,7 @@ final class Lock extends LaravelLock
     private function use(Lease $lease, mixed $callback): mixed
     {
         if (!is_callable($callback)) {
-            [$this->lease, $this->owner] = $this->locks instanceof \ZkLock ? [$lease, $lease->token] : [null, $lease->detach()];
+            [$this->lease, $this->owner] = $this->locks instanceof \ZkLock ? [$lease, $lease->token] : [null, $this->detach($lease)];
             return true;
         }
         [$this->lease, $this->owner] = [$lease, $lease->token];
@@ -130,23 +140,32 @@ final class Lock extends LaravelLock
         if ($this->lease !== null) {
             return $this->lease->isHeld() ? $this->lease : null;
         }
+        $checksum = $this->checksum();
+        if (!str_ends_with($this->owner, $checksum)) { // never acquired, or another lock's
+            return null;
+        }
         try {
-            $lease = $this->locks->attach($this->owner);
-        } catch (LeaseLostException | ValueError) { // the latter where the owner is no handle: it was never acquired
+            return $this->locks->attach(substr($this->owner, 0, -strlen($checksum)));
+        } catch (LeaseLostException | ValueError) { // the latter where the owner was altered
             return null;
         }
-        if ($lease->resource !== $this->name) {
-            $this->leave($lease);
-            return null;
-        }
-        return $lease;
+    }
+
+    private function detach(Lease $lease): string
+    {
+        return $lease->detach() . $this->checksum();
+    }
+
+    private function checksum(): string
+    {
+        return '.' . hash('sha256', $this->name);
     }
 
     /** Without this, a lease that goes out of scope is released. */
     private function leave(?Lease $lease): void
     {
-        if ($lease !== $this->lease) {
-            $lease?->detach();
+        if ($lease !== null && $lease !== $this->lease) {
+            $this->owner = $this->detach($lease);
         }
     }
 }

@@ -22,12 +22,16 @@ use Symfony\Component\Lock\Key;
  * A store for Symfony Lock (5.4 and later) on a DistributedLock, a RedLock or a ZkLock. Blocking, exclusive locks only.
  *
  * As in Symfony's own stores, who has the Key has the lock. With the locks on Redis it may be serialized, and nothing renews
- * the lock but Lock::refresh(). With ZkLock the lock is this process', for as long as its session lasts, and never expires.
+ * the lock but Lock::refresh(). Of several copies of a Key, made by unserialize(), the first that is used has the lock from then on;
+ * for the others it is lost. With ZkLock the lock is this process', for as long as its session lasts, and never expires.
  */
 final class DlockStore implements BlockingStoreInterface
 {
     /** The longest wait there is. */
     private const A_YEAR = 31_536_000.0;
+
+    /** The shortest lease time. */
+    private const LEAST_TTL = 0.003;
 
     /** @var \SplObjectStorage<Key, Lease> ZkLock: what this process holds, which cannot be handed to another */
     private \SplObjectStorage $leases;
@@ -56,6 +60,10 @@ final class DlockStore implements BlockingStoreInterface
 
     public function putOffExpiration(Key $key, float $ttl): void
     {
+        if (!$this->isSession() && $ttl < self::LEAST_TTL) {
+            $key->reduceLifetime(0);
+        }
+        $this->refuseExpired($key);
         try {
             if (!$this->extend($key, $ttl)) {
                 throw new LockConflictedException(sprintf('The lock "%s" is not held.', $key));
@@ -63,6 +71,7 @@ final class DlockStore implements BlockingStoreInterface
         } catch (DlockException $e) {
             throw new LockAcquiringException($e->getMessage(), 0, $e);
         }
+        $this->refuseExpired($key);
     }
 
     public function exists(Key $key): bool
@@ -91,7 +100,8 @@ final class DlockStore implements BlockingStoreInterface
     }
 
     /**
-     * The fencing token of a lock that was acquired with this Key: greater than that of every earlier holder.
+     * The fencing token of a lock that was acquired with this Key: greater than that of every earlier holder. It rises whenever the
+     * store looks at the lock; those that were given for this Key before remain good until another one is written.
      *
      * @throws LockConflictedException when it was not acquired, or is known to be lost or released
      */
@@ -106,12 +116,12 @@ final class DlockStore implements BlockingStoreInterface
 
     private function acquire(Key $key, float $timeout): void
     {
+        $this->refuseExpired($key);
         try {
             // A Key that holds the lock already keeps it, for the initial TTL again.
-            if ($this->extend($key, $this->initialTtl)) {
-                return;
+            if (!$this->extend($key, $this->initialTtl)) {
+                $this->keep($key, $this->locks->acquire((string) $key, $timeout, $this->isSession() ? null : $this->initialTtl));
             }
-            $this->keep($key, $this->locks->acquire((string) $key, $timeout, $this->isSession() ? null : $this->initialTtl));
         } catch (AcquireTimeoutException $e) {
             throw new LockConflictedException($e->getMessage(), 0, $e);
         } catch (LeaseLostException $e) {
@@ -119,6 +129,20 @@ final class DlockStore implements BlockingStoreInterface
         } catch (DlockException $e) {
             throw new LockAcquiringException($e->getMessage(), 0, $e);
         }
+        $this->refuseExpired($key);
+    }
+
+    /** A Key whose lifetime is over gives back what it holds. */
+    private function refuseExpired(Key $key): void
+    {
+        if (!$key->isExpired()) {
+            return;
+        }
+        try {
+            $this->delete($key);
+        } catch (LockReleasingException) { // its lease time will end it
+        }
+        throw new LockExpiredException(sprintf('The lifetime of the lock "%s" is over.', $key));
     }
 
     /** Gives a lock another lease time; false when it is not this Key's. */
@@ -141,7 +165,9 @@ final class DlockStore implements BlockingStoreInterface
         }
     }
 
-    /** What the Key holds. Has to be kept or released by the caller. Null when it holds nothing. */
+    /**
+     * What the Key holds. Has to be kept or released by the caller: the handle in the Key is used up by this. Null when it holds nothing.
+     */
     private function lease(Key $key): ?Lease
     {
         if ($this->isSession()) {

@@ -122,8 +122,18 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     same(false, $locks->restoreLock("$resource-2", $owner)->release(), "$name: release() of a lock by the owner of another");
     same(false, $locks->lock($resource, 100)->get(), "$name: get() after what did not release it");
     // wherever it is.
-    same(true, fork_child(fn () => (new LockProvider($manager()))->restoreLock($resource, $owner)->fencingToken() > 0)->result(),
-        "$name: fencingToken() of a restored lock");
+    [$fence, $next] = fork_child(function () use ($manager, $resource, $owner) {
+        $lock = (new LockProvider($manager()))->restoreLock($resource, $owner);
+        return [$lock->fencingToken(), $lock->owner()];
+    })->result();
+    holds($fence > 0, "$name: fencingToken() of a restored lock", $fence);
+    // An owner works once; another one came of that.
+    same(false, $locks->restoreLock($resource, $owner)->release(), "$name: release() by an owner that was used");
+    same(false, $locks->lock($resource, 100)->get(), "$name: get() after that");
+    $lock = $locks->restoreLock($resource, $next);
+    same([true, false], [$lock->isOwnedBy($next), $lock->isOwnedBy($next)], "$name: isOwnedBy()");
+    same(true, $lock->isOwnedBy($lock->owner()), "$name: isOwnedBy() with the owner as it is now");
+    $owner = $lock->owner();
     same([true, false], fork_child(function () use ($manager, $resource, $owner) {
         $lock = (new LockProvider($manager()))->restoreLock($resource, $owner);
         return [$lock->release(), $lock->release()];

@@ -95,7 +95,11 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
         fails(LockConflictedException::class, '*', fn () => $store->fencingToken($key), "$name: fencingToken() before");
         $lock->acquire();
         $tokens[] = $store->fencingToken($key);
-        same($tokens[$i], $lock->isAcquired() ? $store->fencingToken($key) : null, "$name: fencingToken() again");
+        same(true, $lock->isAcquired(), "$name: isAcquired() with a fencing token");
+        // Each look at a lock on Redis attaches it.
+        $again = $store->fencingToken($key);
+        holds($name === 'ZkLock' ? $again === $tokens[$i] : $again > $tokens[$i], "$name: fencingToken() again", $again, $tokens[$i]);
+        $tokens[$i] = $again;
         $lock->release();
         fails(LockConflictedException::class, '*', fn () => $store->fencingToken($key), "$name: fencingToken() after the release");
     }
@@ -158,6 +162,32 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     })->result(), "$name: release() in another process");
     same([false, true], [$lock->isAcquired(), $other->acquire()], "$name: after the release in another process");
     $other->release();
+
+    // Copies of a Key: the first that is used has the lock, also when it is handed back.
+    $store = new DlockStore($manager());
+    $store->save($key = new Key($resource));
+    $copies = [unserialize(serialize($key)), unserialize(serialize($key))];
+    same([true, false, false], [$store->exists($copies[0]), $store->exists($copies[1]), $store->exists($key)], "$name: exists() with copies of a Key");
+    fails(LockConflictedException::class, '*', fn () => $store->putOffExpiration($copies[1], 100), "$name: putOffExpiration() with a later copy");
+    $store->delete($copies[1]);
+    $store->delete($key);
+    same(true, $store->exists($copies[0]), "$name: exists() after delete() with later copies");
+    $back = unserialize(serialize($copies[0]));
+    $store->putOffExpiration($back, 100);
+    same([true, false], [$store->exists($back), $store->exists($copies[0])], "$name: exists() with a Key that was handed back");
+    $store->delete($back);
+    same(false, $manager()->isLocked($resource), "$name: isLocked() after delete() with a Key that was handed back");
+
+    // A lifetime that is over, or too short to be one, is no lock: what is held is given back.
+    $store->save($key = new Key($resource));
+    fails(LockExpiredException::class, '*', fn () => $store->putOffExpiration($key, 1e-6), "$name: putOffExpiration() for a moment");
+    same([true, false, false], [$key->isExpired(), $store->exists($key), $manager()->isLocked($resource)], "$name: after that");
+    foreach (['save' => [], 'waitAndSave' => [], 'putOffExpiration' => [100]] as $method => $arguments) {
+        $store->save($key = new Key($resource));
+        $key->reduceLifetime(0);
+        fails(LockExpiredException::class, '*', fn () => $store->$method($key, ...$arguments), "$name: $method() with a Key whose lifetime is over");
+        same([false, false], [$store->exists($key), $manager()->isLocked($resource)], "$name: after $method()");
+    }
 
     // Without a TTL of its own, the store's.
     $lock = (new LockFactory(new DlockStore($manager(), 50)))->createLock($resource, null);

@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Dlock\Symfony\Tests;
+
+use Dlock\Symfony\DlockStore;
+use Symfony\Component\Lock\PersistingStoreInterface;
+use Symfony\Component\Lock\Tests\Store\AbstractStoreTestCase;
+use Symfony\Component\Lock\Tests\Store\BlockingStoreTestTrait;
+use Symfony\Component\Lock\Tests\Store\ExpiringStoreTestTrait;
+
+final class RedLockStoreTest extends AbstractStoreTestCase
+{
+    use BlockingStoreTestTrait;
+    use ExpiringStoreTestTrait;
+
+    protected function getStore(): PersistingStoreInterface
+    {
+        return new DlockStore(new \RedLock(redis_servers(3)));
+    }
+
+    /** As Symfony's own tests of its RedisStore have it. */
+    protected function getClockDelay(): int
+    {
+        return 250000;
+    }
+}
