@@ -4,7 +4,8 @@
  *   DLOCK_CHAOS_PHP='options of PHP that load the extension' php chaos.php CLASS SECONDS SEED DIR [FLAGS]
  *
  * FLAGS, with commas: "forget": Redis servers are restarted without their data as well. "restart": nothing but that, on
- * one server. "fail-over": nothing but that, from one server to its replica. "until": end at the first violation. The last line
+ * one server. "fail-over": nothing but that, from one server to its replica. "needed-key": nothing but that one server of a quorum
+ * forgets a lock's key. "young": no faults but in the first seconds of sets of servers, one set after the other. "until": end at the first violation. The last line
  * is "N passed, N failed". */
 declare(strict_types=1);
 
@@ -16,6 +17,7 @@ require __DIR__ . '/inc/record.php';
 require __DIR__ . '/inc/servers.php';
 require __DIR__ . '/inc/crew.php';
 require __DIR__ . '/inc/nemesis.php';
+require __DIR__ . '/inc/young.php';
 require __DIR__ . '/inc/finale.php';
 require __DIR__ . '/inc/report.php';
 
@@ -25,7 +27,7 @@ final class Run
     private readonly Servers $servers;
     private readonly RedisProcess $recordServer;
     private readonly Crew $crew;
-    private readonly Nemesis $nemesis;
+    private readonly Faults $faults;
     private float $seconds = 0;
 
     private const CLIENTS = 12;
@@ -40,18 +42,26 @@ final class Run
         $this->recordServer = new RedisProcess("$dir/record", ['save ""', 'appendonly no']);
         $this->servers = match ($class) {
             'DistributedLock' => $this->has('fail-over') ? new RedisServers(2, $dir, true) : new RedisServers(1, $dir),
-            'RedLock' => new RedisServers(5, $dir),
+            'RedLock' => new RedisServers($this->has('young') ? 3 : 5, $dir),
             'ZkLock' => new ZooKeeperServers($dir),
         };
-        $config = ['class' => $class, 'servers' => $this->servers->specifications(), 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed];
-        $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers->specifications(true));
+        $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
+            + ($this->has('young') || $this->has('needed-key') ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1]] : []);
+        // Fencing tokens outlive the end of all servers by the clients' clocks.
+        $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers, !$this->has('young'));
+        $this->faults = $this->has('young') ? new YoungSets($seed, $this->servers, $this->crew, $this->journal) : $this->nemesis();
+    }
+
+    private function nemesis(): Nemesis
+    {
         $special = match (true) {
             $this->has('fail-over') => 'server fail-over',
+            $this->has('needed-key') => 'server forgets a needed key',
             $this->has('forget'), $this->has('restart') => 'server restart without data',
             default => null,
         };
-        $this->nemesis = new Nemesis($seed, $this->servers, $this->crew, self::CLIENTS, $this->journal, $special,
-            $this->has('fail-over') || $this->has('restart'), self::INTERVAL[$class]);
+        return new Nemesis($this->seed, $this->servers, $this->crew, self::CLIENTS, $this->journal, $special,
+            $this->has('fail-over') || $this->has('restart') || $this->has('needed-key'), self::INTERVAL[$this->class]);
     }
 
     /** False: a violation was found on the way. */
@@ -62,7 +72,7 @@ final class Run
         while (($passed = nanoseconds() - $start) < $seconds * 1e9) {
             $this->crew->reap();
             $this->crew->fill();
-            $this->nemesis->tick();
+            $this->faults->tick();
             $this->servers->check();
             $this->servers->links()->runs() || throw new RuntimeException("the proxy ended: see $this->dir/proxy.log");
             usleep(10_000);
@@ -71,7 +81,7 @@ final class Run
                 $checked = nanoseconds();
                 if ($code !== 0) {
                     $this->seconds = $passed / 1e9;
-                    $this->nemesis->stop();
+                    $this->faults->stop();
                     $this->crew->killAll();
                     return false;
                 }
@@ -84,7 +94,11 @@ final class Run
     /** The end of the faults, of the clients, and of what they left. */
     public function finish(): void
     {
-        $this->nemesis->stop();
+        $this->faults->stop();
+        if ($this->has('young')) {
+            $this->crew->end(); // of these sets nothing is left to look at
+            return;
+        }
         $this->servers->waitUntilReady();
         $this->crew->dismiss([1, 3, 5, 7, 9]);
         $started = $asked = nanoseconds();
@@ -120,8 +134,8 @@ final class Run
             $this->journal->write('left', ['what' => "$key on the record's server", 'after' => 0]);
         }
         $history = History::read($this->dir);
-        $found = violations($history, $whole ? null : SAFETY);
-        print_figures($this->class, $this->seed, $this->seconds, $history, $found);
+        $found = violations($history, !$whole ? SAFETY : ($this->has('young') ? WITHOUT_FINALE : null));
+        print_figures($this->class . ($this->has('young') ? ', the first seconds of sets' : ''), $this->seed, $this->seconds, $history, $found);
         print_violations($found);
         $failed = count(array_filter($found));
         printf("%d passed, %d failed\n", count($found) - $failed, $failed);

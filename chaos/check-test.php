@@ -46,7 +46,7 @@ function check(string $what, History $history, array $expected = []): void
     echo $good ? 'PASS' : 'FAIL', " $what", $good ? '' : ': expected [' . implode(', ', $expected) . '], found [' . implode(', ', $found) . ']', "\n";
 }
 
-[$holders, $tokens, $record, $waiters, $free, $left, $children, $crashes] = array_keys(PROPERTIES);
+[$holders, $tokens, $record, $waiters, $turns, $names, $free, $left, $children, $crashes] = array_keys(PROPERTIES);
 $stop = fn (string $name, int $from, int $to) => ['o' => 'fault', 'kind' => 'client stop', 'name' => $name, 't0' => $from * MS, 't1' => $to * MS];
 $open = fn (int $fence, string $id) => ['o' => 'record', 'r' => 'r', 'entry' => "open $fence $id"];
 $update = fn (int $fence, string $id, int $value) => ['o' => 'record', 'r' => 'r', 'entry' => "update $fence $id $value"];
@@ -98,7 +98,44 @@ check('answered late, and stopped at another time', history(['a' => [lease(1, 0,
 check('answered late, another one stopped', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('b', 500, 600)]), [$waiters]);
 check('never answered', history([], [['o' => 'stuck', 'name' => 'a', 't0' => 0]]), [$waiters]);
 
+// Handles: who takes a lease over holds it anew, with a token of its own
+$again = fn (array $attempts, bool $ok) => [...$attempts, ['o' => 'attach', 'n' => 1, 't' => 0, 'ok' => $ok, 'again' => true]];
+$refused = [['o' => 'ask', 'n' => 1, 'r' => 'r', 'timeout' => 0.0, 't0' => 20 * MS],
+    ['o' => 'got', 'n' => 1, 't0' => 20 * MS, 't1' => 30 * MS, 'ok' => false, 'fence' => null, 'e' => 'Dlock\\LeaseLostException']];
+check('a handle that is attached once', history(['a' => [lease(1, 0, 10, [11, 15], 1)], 'ah1a' => [lease(1, 20, 30, [31, 60], 2)], 'ah1b' => [$again($refused, false)]]));
+check('a handle that is attached twice', history(['a' => [lease(1, 0, 10, [11, 15], 1)], 'ah1a' => [lease(1, 20, 30, [31, 60], 2)],
+    'ah1b' => [$again(lease(1, 20, 40, [41], 3), true)]]), [$holders]);
+check('a handle that is attached twice, with one token', history(['a' => [lease(1, 0, 10, [11, 15], 1)], 'ah1a' => [lease(1, 20, 30, [31], 2)],
+    'ah1b' => [$again(lease(1, 20, 40, [41], 2), true)]]), [$tokens]);
+check('a handle that is attached without a new token', history(['a' => [lease(1, 0, 10, [11, 15], 1)], 'ah1a' => [lease(1, 20, 30, [31, 60], 1)]]), [$tokens]);
+check('a child that attaches late, stopped with its parent', history(['ah1a' => [lease(1, 0, $late, [], 1, timeout: 0.0)]], [$stop('a', 500, 1600)]));
+
+// Turns of those that compete: a round of n turns each, one ms each, and then what else
+$contest = function (int $rounds, array $names, array $more = [], int $until = 10_000): History {
+    $clients = array_fill_keys(['a', 'b', 'c'], [[]]);
+    for ($i = $n = 0; $i < $rounds; $i++) {
+        foreach ($names as $k => $name) {
+            $n++;
+            $clients[$name][] = lease($n, 10 * $n - 5, 10 * $n, [10 * $n + 1], $n, 'contest', 60.0);
+        }
+    }
+    return history(array_merge_recursive($clients, $more), [['o' => 'contest', 'r' => 'contest', 't0' => 0, 't1' => $until * MS, 'names' => ['a', 'b', 'c']]]);
+};
+$waits = fn (int $n, int $asked) => [['o' => 'ask', 'n' => $n, 'r' => 'contest', 'timeout' => 60.0, 't0' => $asked * MS]];
+$few = Setting::LEAST_TURNS;
+check('turns for everybody', $contest($few, ['a', 'b', 'c']));
+check('too few turns to tell', $contest($few - 1, ['a', 'b', 'c']), [$turns]);
+check('turns after the end do not count', $contest($few, ['a', 'b', 'c'], until: 200), [$turns]);
+check('fewer turns for one, but a share', $contest($few, ['a', 'b', 'a', 'b', 'c']));
+check('no turn for one', $contest($few, ['a', 'b', 'a', 'b']), [$turns]);
+check('no turn for one that waits', $contest($few, ['a', 'b', 'a', 'b'], ['c' => [$waits(1, 1)]]), [$turns]);
+$all = Setting::MOST_TURNS_BEFORE;
+check('one that waits while another has some turns', $contest($all, ['a', 'b', 'c'], ['c' => [$waits(1000, 5)]]));
+check('one that waits while another has turn after turn', $contest($all + 1, ['a', 'b', 'c'], ['c' => [$waits(1000, 5)]]), [$turns]);
+check('one that waits no longer than others', $contest($all + 1, ['a', 'b', 'c'], ['c' => [$waits(1000, 25)]]));
+
 // After the faults
+check('a lease that is lost by a name', history([], [['o' => 'lost by name', 'what' => 'lost']]), [$names]);
 $probe = fn (bool $ok, int $ms) => ['o' => 'probe', 'r' => 'r', 'what' => 'free', 'limit' => 5, 'ok' => $ok, 't0' => 0, 't1' => $ms * MS, 'e' => null];
 check('a lock that is free', history([], [$probe(true, 4999)]));
 check('a lock that is free late', history([], [$probe(true, 5001)]), [$free]);

@@ -169,7 +169,7 @@ final class Client
     {
         $lease->isHeld() && $this->believes($lease);
         $this->chance->happens(0.015) && $this->arrangeStop('client stop while it holds');
-        $length = $this->chance->weighted(['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]);
+        $length = $this->chance->weighted($this->config['lengths'] ?? ['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]);
         $this->work($lease, match ($length) {
             'none' => 0.0,
             'short' => $this->chance->between(0, 0.03),
@@ -305,6 +305,17 @@ final class Client
         posix_kill(getmypid(), SIGKILL); // no destructors
     }
 
+    /** In a child that has just been forked: a name and a journal of its own. */
+    private function becomeChild(string $suffix): void
+    {
+        $parent = "$this->name/$this->number";
+        $this->isChild = true;
+        $this->children = 0;
+        $this->name .= $suffix;
+        $this->journal = new Journal("{$this->config['dir']}/history/$this->name.jsonl");
+        $this->journal->write('start', ['t' => nanoseconds(), 'pid' => getmypid(), 'kind' => 'child', 'parent' => $parent]);
+    }
+
     /** The child has a copy of the lease, which is its parent's. */
     private function fork(Dlock\Lease $lease): void
     {
@@ -315,11 +326,7 @@ final class Client
             return;
         }
         $parent = "$this->name/$this->number";
-        $this->isChild = true;
-        $this->children = 0;
-        $this->name .= "f$this->number";
-        $this->journal = new Journal("{$this->config['dir']}/history/$this->name.jsonl");
-        $this->journal->write('start', ['t' => nanoseconds(), 'pid' => getmypid(), 'kind' => 'child', 'parent' => $parent]);
+        $this->becomeChild("f$this->number");
         if ($what === 'exit') {
             $this->journal->write('end', ['t' => nanoseconds()]);
             exit(0);
@@ -339,31 +346,45 @@ final class Client
         exit(0);
     }
 
-    /** A child takes the lease over by its handle, and goes on with what this process has begun, in the same journal. */
+    /** A child takes the lease over by its handle. The handle may come twice, as from a queue that delivers at least once. */
     private function handOn(Dlock\Lease $lease): void
     {
+        $resource = $lease->resource;
+        $times = $this->chance->weighted(['once' => 3, 'twice' => 2, 'again later' => 2]);
         try {
             $handle = $lease->detach();
         } catch (Dlock\DlockException) { // it was lost
             return;
         }
+        $this->takeOver($resource, $handle, 'a', false);
+        if ($times !== 'once') {
+            $this->takeOver($resource, $handle, 'b', $times === 'again later');
+        }
+    }
+
+    private function takeOver(string $resource, string $handle, string $letter, bool $later): void
+    {
         $child = pcntl_fork();
         if ($child !== 0) {
             $child > 0 && $this->children++;
             return;
         }
-        $this->isChild = true;
-        $this->children = 0;
-        $before = nanoseconds();
-        try {
-            $lease = $this->locks->attach($handle);
-            $result = 'ok';
-            $this->work($lease, $this->chance->between(0, 0.6));
-            $this->release($lease->release(...));
-        } catch (Dlock\DlockException $e) {
-            $result = $e::class;
+        $this->becomeChild("h$this->number$letter");
+        $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
+        $this->value = null;
+        if ($later || $this->chance->happens(0.3)) {
+            $this->pause($this->chance->between(0, 0.8));
         }
-        $this->journal->write('attach', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'result' => $result]);
+        // A holder like any other, with a token of its own.
+        $lease = $this->ask($resource, 0.0, null, fn () => $this->locks->attach($handle));
+        $this->journal->write('attach', ['n' => $this->number, 't' => nanoseconds(), 'ok' => $lease !== null, 'again' => $letter !== 'a']);
+        if ($lease) {
+            $this->believes($lease);
+            // For longer than it lasts, perhaps.
+            $this->work($lease, $this->chance->between(0, $this->chance->happens(0.25) ? Setting::LONGEST_TTL : 0.6));
+            $this->release($lease->release(...));
+        }
+        $this->journal->write('end', ['t' => nanoseconds()]);
         exit(0);
     }
 

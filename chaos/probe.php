@@ -4,7 +4,7 @@
  *   php probe.php CONFIG      JSON: class, servers, resource, what
  *
  * "free": takes the lock and releases it. "after a dead holder": waits for it while its holder is killed. "late": takes it
- * for a long time, releases it, and stays. Prints JSON: from when, until when, whether it was had. */
+ * for a long time, releases it, and stays. Prints JSON: from when, until when, whether it was had. "names": see below. */
 declare(strict_types=1);
 
 require __DIR__ . '/inc/journal.php';
@@ -15,7 +15,45 @@ function say(array $entry): void
     echo json_encode($entry), "\n";
 }
 
+/**
+ * Holds a lease that is renewed, says so, and goes on while the names of some servers hang: it must not be lost, and nobody may wait
+ * for the names. Prints JSON: what was wrong.
+ */
+function names(array $servers, string $resource): void
+{
+    ini_set('dlock.restart_guard', '0'); // as below
+    $locks = Setting::manager('RedLock', $servers, Setting::RENEWED_TTL);
+    $lease = $locks->acquire($resource, 30.0);
+    usleep((int) (Setting::RENEWED_TTL * 0.5e6)); // it has been renewed
+    say(['ok' => $lease->isHeld()]);
+    fgets(STDIN);
+    $wrong = [];
+    $timed = function (string $what, callable $do) use (&$wrong) {
+        $from = nanoseconds();
+        $do();
+        $took = nanoseconds() - $from;
+        $took < Setting::RENEWED_TTL * 1e9 || isset($wrong[$what]) || $wrong[$what] = sprintf('%s took %.3f s', $what, $took / 1e9);
+    };
+    $until = nanoseconds() + (int) (2 * Setting::RENEWED_TTL * 1e9);
+    for ($i = 0; nanoseconds() < $until; $i++) {
+        $timed('tryAcquire()', fn () => $locks->tryAcquire("$resource$i")?->release());
+        $timed('fork()', function () {
+            if (($child = pcntl_fork()) === 0) {
+                posix_kill(getmypid(), SIGKILL);
+            }
+            pcntl_waitpid($child, $status);
+        });
+        $lease->isHeld() || $wrong['lost'] ??= 'the lease was lost';
+        usleep(100_000);
+    }
+    say(array_values($wrong));
+}
+
 ['class' => $class, 'servers' => $servers, 'resource' => $resource, 'what' => $what] = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
+if ($what === 'names') {
+    names($servers, $resource);
+    exit(0);
+}
 $from = nanoseconds();
 if ($what === 'after a dead holder') {
     [$mine, $its] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);

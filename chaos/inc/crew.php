@@ -12,7 +12,9 @@ final class Crew
     private array $incarnations = [];
     private Chance $chance;
 
-    public function __construct(private readonly int $size, private readonly array $config, private readonly Journal $journal, private readonly array $straight)
+    /** @param bool $wrongClocks half of them have one */
+    public function __construct(private readonly int $size, private readonly array $config, private readonly Journal $journal, private readonly Servers $servers,
+        private readonly bool $wrongClocks = true)
     {
         $this->chance = new Chance($config['seed'], 'crew');
     }
@@ -89,15 +91,28 @@ final class Crew
         }
     }
 
+    /** Kills all, and waits until nobody is left: who was not yet the leader of a group is not hit the first time. */
+    public function end(): void
+    {
+        wait_for(function () {
+            $this->killAll();
+            $this->reap();
+            return $this->size() === 0;
+        });
+    }
+
     private function hire(int $place): void
     {
         $incarnation = $this->incarnations[$place] = ($this->incarnations[$place] ?? -1) + 1;
         $name = "c$place-$incarnation";
         $kind = $place === 0 ? 'steady' : ($place % 2 ? 'busy' : 'sleepy');
-        // Most come by way of the proxy; some meet the servers' own faults only.
-        $config = ['name' => $name, 'kind' => $kind] + ($place > 0 && $this->chance->happens(0.2) ? ['servers' => $this->straight] : []) + $this->config;
+        // Most come by way of the proxy; some meet the servers' own faults only. Half of them know servers by name.
+        $straight = $place > 0 && $this->chance->happens(0.2);
+        $named = $this->chance->happens(0.5) && $this->servers->names() !== null;
         $clock = $this->chance->fraction();
-        $process = start_client($config, "{$this->config['dir']}/$name.err", $this->config['class'] === 'ZkLock' || $place === 0 || $clock < 0.5 ? 0.0 : ($clock - 0.75) * 2880);
+        $clock = !$this->wrongClocks || $this->config['class'] === 'ZkLock' || $place === 0 || $clock < 0.5 ? 0.0 : ($clock - 0.75) * 2880;
+        $config = ['name' => $name, 'kind' => $kind, 'servers' => $this->servers->specifications($straight, $named)] + $this->config;
+        $process = start_client($config, "{$this->config['dir']}/$name.err", $clock, $named ? $this->servers->names() : null);
         $this->clients[$place] = ['process' => $process, 'pid' => proc_get_status($process)['pid'], 'name' => $name, 'killed' => false];
     }
 }
@@ -106,14 +121,11 @@ final class Crew
  * @param float $clock seconds by which its wall clock is wrong
  * @return resource
  */
-function start_client(array $config, string $log, float $clock = 0.0)
+function start_client(array $config, string $log, float $clock = 0.0, ?Names $names = null, string $script = 'client.php')
 {
-    $wrong = [];
-    if ($clock !== 0.0) {
-        write_clock("$log.clock", $clock);
-        $wrong = wrong_clock("$log.clock");
-    }
-    return proc_open(['setpriv', '--pdeathsig', 'KILL', 'setsid', ...$wrong, PHP_BINARY, ...explode(' ', getenv('DLOCK_CHAOS_PHP')),
-        dirname(__DIR__) . '/client.php', json_encode($config)], [['file', '/dev/null', 'r'], ['file', $log, 'a'], ['redirect', 1]], $pipes)
+    $clock === 0.0 || write_clock("$log.clock", $clock);
+    $environment = in_environment($clock === 0.0 ? [] : wrong_clock("$log.clock"), $names?->environment() ?? []);
+    return proc_open(['setpriv', '--pdeathsig', 'KILL', 'setsid', ...$environment, PHP_BINARY, ...explode(' ', getenv('DLOCK_CHAOS_PHP')),
+        dirname(__DIR__) . "/$script", json_encode($config)], [['file', '/dev/null', 'r'], ['file', $log, 'a'], ['redirect', 1]], $pipes)
         ?: throw new RuntimeException('cannot start a client');
 }

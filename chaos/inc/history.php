@@ -44,12 +44,12 @@ final class History
     /** @var list<array{string, array}> processes that found open sockets when they began; that crashed */
     public array $inherited = [], $crashes = [];
     /** @var list<array> by kind */
-    public array $faults = [], $ended = [], $probes = [], $left = [], $stuck = [], $reminded = [];
+    public array $faults = [], $ended = [], $probes = [], $left = [], $stuck = [], $reminded = [], $contests = [], $lostByName = [];
     /** @var array<string, list<string>> by resource: what the record accepted */
     public array $record = [];
     /** @var array<string, int> */
     public array $values = [];
-    public int $looks = 0, $attached = 0;
+    public int $looks = 0, $attached = 0, $attachedTwice = 0;
 
     public static function read(string $dir): self
     {
@@ -106,7 +106,8 @@ final class History
                     $entry['ok'] && $attempt->believed = $entry['t0'];
                     break;
                 case 'attach':
-                    $this->attached += $entry['result'] === 'ok';
+                    $this->attached += $entry['ok'];
+                    $this->attachedTwice += $entry['again'] && !$entry['ok'];
                     break;
                 case 'child':
                     $this->children[] = ['client' => $name] + $entry;
@@ -138,6 +139,8 @@ final class History
                 'reminded' => $this->reminded[] = $entry,
                 'probe' => $this->probes[] = $entry,
                 'left' => $this->left[] = $entry,
+                'contest' => $this->contests[] = $entry,
+                'lost by name' => $this->lostByName[] = $entry,
                 'record' => $this->record[$entry['r']][] = $entry['entry'],
                 'value' => $this->values[$entry['r']] = $entry['value'],
                 default => null,
@@ -151,7 +154,7 @@ final class History
         $sum = 0;
         foreach ($this->faults as $fault) {
             if (isset($fault['name']) && preg_match('/^client .*stop/', $fault['kind'])
-                    && preg_match('/^' . preg_quote((string) $fault['name'], '/') . '($|[fx])/', $client)) {
+                    && preg_match('/^' . preg_quote((string) $fault['name'], '/') . '($|[fhx])/', $client)) {
                 $sum += max(0, min($to, $fault['t1']) - max($from, $fault['t0']));
             }
         }

@@ -3,11 +3,13 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/servers.php';
 require_once __DIR__ . '/crew.php';
+require_once __DIR__ . '/faults.php';
+require_once __DIR__ . '/forgetting.php';
 require_once __DIR__ . '/network.php';
 require_once __DIR__ . '/setting.php';
 
 /** Injects faults, by seed: what, where, how long, and after what time. Storms are followed by calm, so that work goes on. */
-final class Nemesis
+final class Nemesis implements Faults
 {
     private const STORM = 7.0, CALM = 1.5;
 
@@ -54,7 +56,6 @@ final class Nemesis
         }
     }
 
-    /** Ends all that goes on. */
     public function stop(): void
     {
         foreach ($this->active as $fault) {
@@ -134,11 +135,22 @@ final class Nemesis
                     $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 1 1 1');
                     return fn () => $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 33554432 8388608 60');
                 }],
+                // For longer than anybody may be late, and when connections have to be made.
+                'link name hangs' => [0.7, fn (int $i) => $this->name($i, true), 1, Setting::MARGIN + 2.0],
+                'link name not known' => [1, fn (int $i) => $this->name($i, false)],
+                'server forgets who waits' => [1, function (int $i, float $s, float $d) {
+                    (new Forgetting($this->servers))->waiters($i, $d);
+                    return fn () => null;
+                }],
                 'server clock back' => [0.5, function (int $i, float $s, float $d) use ($redis) {
                     $redis($i)->setClockBack(0.1 + 0.9 * $d);
                     return fn () => null;
                 }],
             ];
+            if ($this->servers->count() > 1) {
+                // Not always is there one that is had by so many: it is looked for a few times.
+                $kinds['server forgets a spare key'] = [3, fn () => (new Forgetting($this->servers))->spareKey(0.1) ? fn () => null : null];
+            }
         } else {
             $leader = fn (callable $do) => fn (int $i, float $s) => ($found = $this->servers->leader()) === null ? null : $do($found);
             $kinds += [
@@ -168,6 +180,7 @@ final class Nemesis
         $minority = max(1, intdiv($this->servers->count() - 1, 2));
         return [
             'server restart without data' => [1, fn (int $i) => $this->killServer($i % $minority, true)],
+            'server forgets a needed key' => [1, fn (int $i) => (new Forgetting($this->servers))->neededKey(1.5, $i) ? fn () => null : null],
             'server fail-over' => [1, fn () => $this->servers->failOver()],
         ];
     }
@@ -194,6 +207,14 @@ final class Nemesis
             $late || $this->servers->links()->order($link, ['cut' => true]);
             $this->servers->links()->order($link);
         };
+    }
+
+    private function name(int $link, bool $known): callable
+    {
+        $this->servers->names()->trouble($link, $known ? 3600.0 : 0.0, $known);
+        $this->servers->links()->order($link, ['cut' => true]);
+        $this->servers->links()->order($link);
+        return fn () => $this->servers->names()->end($link);
     }
 
     /** Some clients are stopped until grants made to them have run out, and hear of these only when they have asked again. */

@@ -10,6 +10,8 @@ const PROPERTIES = [
     'fencing tokens rise' => 'tokens_out_of_order',
     'the record loses no update and takes none twice' => 'lost_updates',
     'waiters end in time' => 'late_waiters',
+    'every waiter gets its turns' => 'unfair_turns',
+    'a name that hangs costs no lease' => 'leases_lost_by_name',
     'locks are free after the faults' => 'locks_not_free',
     'nothing is left' => 'things_left',
     'children leave their parents\' locks alone' => 'meddling_children',
@@ -17,6 +19,8 @@ const PROPERTIES = [
 ];
 /** What can be told while a run goes on. */
 const SAFETY = ['one holder at a time', 'fencing tokens rise', 'children leave their parents\' locks alone', 'no process crashes'];
+/** What can be told of a run after which nothing is looked at. */
+const WITHOUT_FINALE = [...SAFETY, 'the record loses no update and takes none twice', 'waiters end in time'];
 
 function ms(int $ns): string
 {
@@ -147,6 +151,53 @@ function late_waiters(History $history): array
         $found[] = "$entry[name] does not end";
     }
     return $found;
+}
+
+/** Of a contest: by name, when each had the lock. @return array<string, list<int>> */
+function turns(History $history, array $contest): array
+{
+    $turns = array_fill_keys($contest['names'], []);
+    foreach ($history->attempts as $attempt) {
+        if (isset($turns[$attempt->client]) && $attempt->held && $attempt->answered >= $contest['t0'] && $attempt->answered < $contest['t1']) {
+            $turns[$attempt->client][] = $attempt->answered;
+        }
+    }
+    return $turns;
+}
+
+/**
+ * Contests: clients that compete for one lock all the time, without faults. Each gets a fair share of the turns, and while one
+ * waits no other gets turn after turn.
+ */
+function unfair_turns(History $history): array
+{
+    $found = [];
+    foreach ($history->contests as $contest) {
+        $turns = turns($history, $contest);
+        $mean = round(array_sum(array_map('count', $turns)) / count($turns), 1);
+        $mean >= Setting::LEAST_TURNS || $found[] = "$contest[r]: no more than $mean turns for each in " . ms($contest['t1'] - $contest['t0']);
+        foreach ($turns as $name => $times) {
+            count($times) >= $mean * Setting::FAIR_SHARE || $found[] = "$contest[r]: $name had " . count($times) . " turns, where the mean is $mean";
+        }
+        foreach ($history->attempts as $attempt) {
+            if (!isset($turns[$attempt->client])) {
+                continue;
+            }
+            $from = max($attempt->asked, $contest['t0']);
+            $to = min($attempt->answered ?? $contest['t1'], $contest['t1']);
+            foreach ($turns as $name => $times) {
+                $before = $name === $attempt->client ? 0 : count(array_filter($times, fn (int $time) => $time > $from && $time < $to));
+                $before <= Setting::MOST_TURNS_BEFORE || $found[] = "$contest[r]: while $attempt waited for " . ms($to - $from) . ", $name had $before turns";
+            }
+        }
+    }
+    return $found;
+}
+
+/** The probe that holds leases while the names of some servers are not to be resolved. */
+function leases_lost_by_name(History $history): array
+{
+    return array_map(fn (array $entry) => $entry['what'], $history->lostByName);
 }
 
 function locks_not_free(History $history): array

@@ -36,6 +36,7 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
     $row('looks at leases', $history->looks);
     $row('updates of the record', count($history->accepted));
     $row('leases taken over by their handles', $history->attached);
+    $row('handles that worked no more', $history->attachedTwice);
     ksort($errors);
     foreach ($errors as $kind => $count) {
         $row("  $kind", $count);
@@ -47,6 +48,10 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
     }
     foreach ($longest ?? [] as $what => $ns) {
         $row("lock free, $what, at most after", ms($ns));
+    }
+    foreach ($history->contests as $contest) {
+        $turns = array_map('count', turns($history, $contest));
+        $row("turns of each, $contest[r]", min($turns) . ' to ' . max($turns));
     }
     $faults = array_count_values(array_column($history->faults, 'kind'));
     $row('faults', array_sum($faults));

@@ -55,11 +55,73 @@ function private_port(): int
     return $port;
 }
 
-/** What runs a command with the wall clock that the file says; see tests/setup/clock.c. @return list<string> */
+/** The wall clock that the file says; see tests/setup/clock.c. @return array<string, string> environment */
 function wrong_clock(string $file): array
 {
     $library = getenv('DLOCK_CHAOS_CLOCK');
-    return $library ? ['env', "LD_PRELOAD=$library", "WALL_CLOCK=$file"] : [];
+    return $library ? ['LD_PRELOAD' => $library, 'WALL_CLOCK' => $file] : [];
+}
+
+/** What runs a command in these environments, with all libraries that they preload. @param array<string, string> ...$environments @return list<string> */
+function in_environment(array ...$environments): array
+{
+    $variables = array_merge(...$environments);
+    if ($variables === []) {
+        return [];
+    }
+    $variables['LD_PRELOAD'] = implode(':', array_column($environments, 'LD_PRELOAD'));
+    return ['env', ...array_map(fn (string $name, string $value) => "$name=$value", array_keys($variables), $variables)];
+}
+
+/**
+ * The names that clients may use for servers instead of addresses, and what becomes of those who look them up; see
+ * tests/setup/resolver.c. A server has one name for who comes by way of the proxy, and one for who goes past it.
+ */
+final class Names
+{
+    /** @var array<int, array{float, bool}> by server: seconds that a look-up takes, and whether the name is known then */
+    private array $troubles = [];
+
+    public function __construct(private readonly string $file, private readonly int $count)
+    {
+        $this->write();
+    }
+
+    /** "host:port" with the server's name as the host. */
+    public static function instead(string $address, int $server, bool $straight): string
+    {
+        return ($straight ? "straight$server.test" : "link$server.test") . strrchr($address, ':');
+    }
+
+    /** Of processes that know the names. @return array<string, string> */
+    public function environment(): array
+    {
+        return ['LD_PRELOAD' => getenv('DLOCK_CHAOS_RESOLVER'), 'RESOLVER' => $this->file];
+    }
+
+    public function trouble(int $server, float $seconds, bool $known): void
+    {
+        $this->troubles[$server] = [$seconds, $known];
+        $this->write();
+    }
+
+    /** A look-up that hangs goes on at once. */
+    public function end(int $server): void
+    {
+        unset($this->troubles[$server]);
+        $this->write();
+    }
+
+    private function write(): void
+    {
+        $lines = '';
+        for ($server = 0; $server < $this->count; $server++) {
+            [$seconds, $known] = $this->troubles[$server] ?? [0.0, true];
+            $lines .= sprintf("link$server.test %.3f %s\nstraight$server.test %.3f %s\n", $seconds, $known ? '127.0.0.1' : '-', $seconds, $known ? private_host() : '-');
+        }
+        file_put_contents("$this->file.new", $lines);
+        rename("$this->file.new", $this->file); // it is read at any time
+    }
 }
 
 /** In place: it may be mapped. */
@@ -106,7 +168,7 @@ final class RedisProcess
             'appendonly yes', 'appendfsync always', 'enable-debug-command local', 'auto-aof-rewrite-percentage 0', ...$this->config, '']));
         $this->setClock();
         $clock = $this->clock ? wrong_clock("$this->dir/clock") : [];
-        $this->process = start_server([...$clock, 'redis-server', "$this->dir/redis.conf"], "$this->dir/log");
+        $this->process = start_server([...in_environment($clock), 'redis-server', "$this->dir/redis.conf"], "$this->dir/log");
         $this->pid = proc_get_status($this->process)['pid'];
     }
 
@@ -184,8 +246,11 @@ interface Servers
 
     public function links(): Links;
 
-    /** @return list<string> what a client gives to its lock class, by way of the proxy, or straight */
-    public function specifications(bool $straight = false): array;
+    /** @return list<string> what a client gives to its lock class, by way of the proxy, or straight; with names for hosts, or addresses */
+    public function specifications(bool $straight = false, bool $named = false): array;
+
+    /** Null: they have none. */
+    public function names(): ?Names;
 
     public function port(int $server): int;
 
@@ -212,6 +277,7 @@ final class RedisServers implements Servers
     /** @var list<RedisProcess> */
     public readonly array $servers;
     private readonly Links $links;
+    private readonly Names $names;
     /** Of a pair, the number of the master. */
     private int $master = 0;
 
@@ -224,6 +290,7 @@ final class RedisServers implements Servers
         }
         $this->servers = $servers;
         $this->links = new Links(array_map(fn ($server) => $server->address(), $pair ? [$servers[0]] : $servers), $dir);
+        $this->names = new Names("$dir/names", count($this->links->addresses));
         $pair && $this->servers[1]->follow($this->servers[0]);
     }
 
@@ -254,9 +321,18 @@ final class RedisServers implements Servers
         return $this->links;
     }
 
-    public function specifications(bool $straight = false): array
+    public function names(): Names
     {
-        $addresses = $straight && !$this->pair ? array_map(fn ($server) => $server->address(), $this->servers) : $this->links->addresses;
+        return $this->names;
+    }
+
+    public function specifications(bool $straight = false, bool $named = false): array
+    {
+        $straight = $straight && !$this->pair;
+        $addresses = $straight ? array_map(fn ($server) => $server->address(), $this->servers) : $this->links->addresses;
+        if ($named) {
+            $addresses = array_map(fn (string $address, int $server) => Names::instead($address, $server, $straight), $addresses, array_keys($addresses));
+        }
         return array_map(fn (string $address) => "redis://$address?connect_timeout=0.3&read_timeout=0.5", $addresses);
     }
 
@@ -339,7 +415,12 @@ final class ZooKeeperServers implements Servers
         return $this->links;
     }
 
-    public function specifications(bool $straight = false): array
+    public function names(): ?Names
+    {
+        return null;
+    }
+
+    public function specifications(bool $straight = false, bool $named = false): array
     {
         return $straight ? $this->members : $this->links->addresses;
     }

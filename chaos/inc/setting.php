@@ -14,6 +14,17 @@ final class Setting
     public const LEASE_OVER = 3.0;
     /** What a busy machine may add to a time. */
     public const MARGIN = 6.0;
+    /** Seconds for which clients compete for one lock; and for which they wait. */
+    public const CONTEST = 5.0;
+    public const CONTEST_TIMEOUT = 60.0;
+    /** Of leases that must not be lost; a busy machine may take half of it from them. */
+    public const RENEWED_TTL = 3.0;
+    /** Of the mean number of turns, what each of those gets that compete for a lock. */
+    public const FAIR_SHARE = 0.25;
+    /** Turns that another one may get while one waits. */
+    public const MOST_TURNS_BEFORE = 20;
+    /** Of each competitor, in the mean; with fewer nothing can be told. */
+    public const LEAST_TURNS = 8;
     public const PREFIX = 'Lock:';
 
     /** @param list<string> $servers DSNs, or one list of ZooKeeper hosts */

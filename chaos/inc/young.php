@@ -1,0 +1,79 @@
+<?php
+declare(strict_types=1);
+
+require_once __DIR__ . '/crew.php';
+require_once __DIR__ . '/faults.php';
+require_once __DIR__ . '/servers.php';
+require_once __DIR__ . '/setting.php';
+
+/**
+ * The first seconds of a set of servers, over and over: all are started together and empty, clients come at once, locks are held
+ * on a quorum only, since somebody else has them on one server, and another server is restarted without its data.
+ */
+final class YoungSets implements Faults
+{
+    private const ROUND = 5.0;
+    private const STRANGER = 'a client of no interest';
+
+    private readonly Chance $chance;
+    /** Where somebody else has locks; the one that is restarted; when. */
+    private int $taken, $restarted;
+    /** @var list<int> */
+    private array $restarts = [];
+    private int $end = 0;
+
+    public function __construct(int $seed, private readonly RedisServers $servers, private readonly Crew $crew, private readonly Journal $journal)
+    {
+        $this->chance = new Chance($seed, 'young');
+    }
+
+    public function tick(): void
+    {
+        if (nanoseconds() >= $this->end) {
+            $this->begin();
+        }
+        if ($this->restarts && nanoseconds() >= $this->restarts[0]) {
+            array_shift($this->restarts);
+            $from = nanoseconds();
+            $this->restart([$this->restarted]);
+            $this->journal->write('fault', ['kind' => 'server restart without data in a young set', 'target' => $this->restarted, 't0' => $from, 't1' => nanoseconds()]);
+        }
+        $this->chance->happens(0.05) && $this->take(Setting::RESOURCES[$this->chance->below(count(Setting::RESOURCES))]);
+    }
+
+    public function stop(): void
+    {
+    }
+
+    /** Nobody who holds anything is left when all forget. */
+    private function begin(): void
+    {
+        $this->crew->end();
+        $this->restart(range(0, $this->servers->count() - 1));
+        $this->taken = $this->chance->below($this->servers->count());
+        $this->restarted = ($this->taken + 1 + $this->chance->below($this->servers->count() - 1)) % $this->servers->count();
+        $now = nanoseconds();
+        $this->end = $now + (int) (self::ROUND * 1e9);
+        $this->restarts = array_map(fn (float $after) => $now + (int) ($after * 1e9), [$this->chance->between(0.4, 1.8), $this->chance->between(2.2, 4.0)]);
+        array_map($this->take(...), Setting::RESOURCES);
+    }
+
+    /** Somebody else has a lock on one server for a while. */
+    private function take(string $resource): void
+    {
+        $this->servers->servers[$this->taken]->tell('SET', Setting::PREFIX . $resource, self::STRANGER, 'NX', 'PX', (int) $this->chance->between(200, 1500));
+    }
+
+    /** @param list<int> $which */
+    private function restart(array $which): void
+    {
+        foreach ($which as $server) {
+            $this->servers->kill($server);
+            $this->servers->servers[$server]->forget();
+        }
+        array_map($this->servers->start(...), $which);
+        foreach ($which as $server) {
+            $this->servers->servers[$server]->waitUntilReady();
+        }
+    }
+}
