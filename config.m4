@@ -15,6 +15,18 @@ PHP_ARG_ENABLE([dlock-tls],
   [auto], [no])
 
 if test "$PHP_DLOCK" != "no"; then
+  dnl As Zend/zend_long.h has it, which cannot be asked before PHP itself is configured.
+  AC_CACHE_CHECK([whether PHP has 64-bit integers], [dlock_cv_long64], [
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+#if !defined(__x86_64__) && !defined(__LP64__) && !defined(_LP64) && !defined(_WIN64)
+#error 32 bits
+#endif
+    ]], [])], [dlock_cv_long64=yes], [dlock_cv_long64=no])
+  ])
+  if test "$dlock_cv_long64" = "no"; then
+    AC_MSG_ERROR([dlock needs a PHP with 64-bit integers: fencing tokens do not fit into 32 bits])
+  fi
+
   AC_PATH_PROG([PKG_CONFIG], [pkg-config], [no])
   if test "$PKG_CONFIG" = "no"; then
     AC_MSG_ERROR([pkg-config was not found; install it (Debian: pkg-config)])
@@ -110,11 +122,13 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/clock.c
       src/base/error.c
       src/base/process.c
+      src/base/resolve.c
       src/base/token.c
       src/base/wait.c
       src/redis/age.c
       src/redis/call.c
       src/redis/conn.c
+      src/redis/dial.c
       src/redis/exchange.c
       src/redis/inbox.c
       src/redis/keys.c
@@ -134,6 +148,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/lease/round.c
       src/php/arguments.c
       src/php/distributed_lock.c
+      src/php/ending.c
       src/php/errors.c
       src/php/handle.c
       src/php/interrupts.c

@@ -334,6 +334,7 @@ static PHP_MSHUTDOWN_FUNCTION(dlock)
 {
 	(void) type;
 	dlock_renewal_shutdown();
+	dlock_interrupts_end();
 	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }
@@ -345,6 +346,7 @@ static PHP_RINIT_FUNCTION(dlock)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
 	dlock_interrupts_begin();
+	dlock_ending_begin();
 	return SUCCESS;
 }
 

@@ -7,6 +7,10 @@
 
 #include "php.h"
 
+#if SIZEOF_ZEND_LONG < 8
+#error dlock needs a PHP with 64-bit integers: fencing tokens do not fit into 32 bits
+#endif
+
 #include "src/base/bell.h"
 #include "src/lease/registry.h"
 #include "src/redis/pool.h"
@@ -42,6 +46,13 @@ typedef struct {
 #endif
 } dlock_alarm;
 
+/* How src/php/ending.c knows that the request's shutdown functions are over. */
+typedef struct {
+	uint32_t functions;         /* how many there were with the extension's own, which is to be the last; 0: it is not there */
+	bool reached;               /* it has been called as the last */
+	dtor_func_t destroy_global; /* with what PHP destroys a global variable while the program runs */
+} dlock_ending;
+
 ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	/* INI */
 	char *server;
@@ -62,6 +73,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	dlock_counters counters;
 
 	dlock_registry registry; /* this request's */
+	dlock_ending ending;     /* this request's */
 	dlock_alarm alarm;
 ZEND_END_MODULE_GLOBALS(dlock)
 

@@ -250,7 +250,10 @@ final class LoadTest
         };
         $round = $wait(['renew' => 0]);
         $say(all_ok($round, $n), "$n waiters at a time get their locks", tally($round['results']));
-        $say($per_worker() === (string) ($redis ? 2 * $n : $n), $redis ? 'a second one where it has waited' : 'no other one for waiting', $per_worker());
+        // Where a server had refused a lock that is then held for a while, as on a busy machine, it is repaired over the third one.
+        $good = $class === 'RedLock' ? array_filter($servers->connections(), fn (array $ids) => count($ids) < 2 * $n || count($ids) > 3 * $n) === []
+            : $per_worker() === (string) ($redis ? 2 * $n : $n);
+        $say($good, $redis ? 'a second one where it has waited' : 'no other one for waiting', $per_worker());
         if ($redis) {
             $round = $own(['do' => 'lock until renewed', 'ttl' => RENEWED_TTL]);
             $say(all_ok($round, $n), 'leases held until they are renewed', tally($round['results']));

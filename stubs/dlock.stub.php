@@ -125,7 +125,7 @@ namespace {
      * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
      *
      * A server that has been up for less than the lease time, or than INI dlock.restart_guard (0: off), may have forgotten locks
-     * and has no vote when a lock is acquired, unless all servers were started within some 5 s of each other, and all
+     * and has no vote when a lock is acquired or attached, unless all servers were started within some 5 s of each other, and all
      * can be reached.
      *
      * @strict-properties
@@ -328,10 +328,14 @@ namespace Dlock {
          * Takes up a lease that Lease::detach() handed over, from any process, with the lease time that is left. It is renewed if it
          * was so before, unless the manager's $renew says otherwise.
          *
+         * A handle works once: the lease has a token of its own from then on, and a greater fencing token, so that every copy of the
+         * handle is void. (RedLock: a server that was started lately has no vote, as with acquire().)
+         *
          * @param string $handle what detach() returned; the manager must be of the same class, servers and prefix
          * @throws \ValueError when the handle was altered or is another kind of lock's. ZkLock: always
-         * @throws LeaseLostException when the lease has ended meanwhile
-         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException
+         * @throws LeaseLostException when the handle was attached already, or the lease has been released or is over
+         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException. What was changed is changed back, as
+         *         far as the servers can be reached, so that the handle can be tried again
          */
         public function attach(#[\SensitiveParameter] string $handle): Lease;
 
@@ -419,10 +423,10 @@ namespace Dlock {
         public function release(): bool {}
 
         /**
-         * Stops renewal and automatic release, and returns a handle for LockManager::attach(). Nobody renews the lease until then, so it
-         * lasts for the time that is left: give it a lease time as long as that may take. Who has the handle has the
-         * lock; it contains no password. It is not signed: through the hands of somebody who must not change the fencing
-         * token or the lease time in it, give it with a signature of your own. Not for ZkLock (its session cannot move).
+         * Stops renewal and automatic release, and returns a handle for LockManager::attach(), which works once. Nobody renews the lease
+         * until then, so it lasts for the time that is left: give it a lease time as long as that may take. Who has the handle has the
+         * lock; it contains no password. It is not signed: through the hands of somebody who must not change the length of
+         * renewals in it, give it with a signature of your own. Not for ZkLock (its session cannot move).
          *
          * @throws LeaseLostException when there is nothing left to hand over
          * @throws DlockException for a lease of ZkLock

@@ -14,7 +14,7 @@ void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, 
 	ballot->count = count;
 	ballot->quorum = quorum;
 	ballot->read = read;
-	ballot->pending = ballot->yes = ballot->no = ballot->young = 0;
+	ballot->pending = ballot->yes = ballot->no = ballot->young = ballot->under_age = 0;
 	dlock_guard_begin(&ballot->guard, 0, 0);
 	for (int i = 0; i < ballot->count; i++) {
 		ballot->calls[i] = NULL;
@@ -47,6 +47,7 @@ static void count_vote(dlock_ballot *ballot, int server)
 	dlock_nanos of_age = dlock_guard_note(&ballot->guard, ballot->calls[server]);
 
 	ballot->pending--;
+	ballot->under_age += ballot->guard.begun < of_age;
 	if (opinion > 0 && ballot->guard.begun < of_age) {
 		dlock_guard_explain(&ballot->guard, of_age, member->conn, &member->error);
 		member->failed = true;
@@ -61,11 +62,18 @@ static void count_vote(dlock_ballot *ballot, int server)
 	ballot->votes[server] = opinion < 0 ? DLOCK_VOTE_NONE : opinion > 0 ? DLOCK_VOTE_YES : DLOCK_VOTE_NO;
 }
 
-/* May it turn out that all servers were started together, so that all have a vote? */
+/* Have all servers that have answered so far been started together, and has none failed to answer? */
+static bool is_together(const dlock_ballot *ballot)
+{
+	return ballot->young > 0 && ballot->yes + ballot->no + ballot->young + ballot->pending == ballot->count
+		&& dlock_guard_is_new_set(&ballot->guard, ballot->count - ballot->pending);
+}
+
+/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which those who
+ * say yes may have forgotten. */
 static bool may_be_new_set(const dlock_ballot *ballot)
 {
-	return ballot->young > 0 && ballot->yes + ballot->young + ballot->pending >= ballot->quorum
-		&& dlock_guard_is_new_set(&ballot->guard, ballot->count - ballot->pending);
+	return ballot->no == 0 && is_together(ballot);
 }
 
 static void admit_young(dlock_ballot *ballot)
@@ -192,6 +200,16 @@ dlock_nanos dlock_ballot_next_of_age(const dlock_ballot *ballot)
 		}
 	}
 	return next;
+}
+
+bool dlock_ballot_is_refused_new_set(const dlock_ballot *ballot)
+{
+	return ballot->no > 0 && is_together(ballot);
+}
+
+int dlock_ballot_needed(const dlock_ballot *ballot)
+{
+	return ballot->count - ballot->under_age < ballot->quorum ? ballot->count : ballot->quorum;
 }
 
 bool dlock_ballot_lacks_only_age(const dlock_ballot *ballot)

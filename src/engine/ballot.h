@@ -30,6 +30,7 @@ typedef struct {
 	int pending, yes, no;
 	dlock_guard guard;
 	int young; /* void votes that will count some day */
+	int under_age; /* servers that a yes of does not count yet, whatever they said */
 	dlock_nanos of_age[DLOCK_MOST_SERVERS]; /* of a void vote: when it would count */
 } dlock_ballot;
 
@@ -69,6 +70,12 @@ uint64_t dlock_ballot_voters(const dlock_ballot *ballot, dlock_vote vote);
 
 /* When the next server that said yes comes of age. */
 dlock_nanos dlock_ballot_next_of_age(const dlock_ballot *ballot);
+
+/* Were all servers started together, and would have a vote if none of them had refused? */
+bool dlock_ballot_is_refused_new_set(const dlock_ballot *ballot);
+
+/* How many servers have to say yes, as far as is known: where fewer than a quorum are of age, all. */
+int dlock_ballot_needed(const dlock_ballot *ballot);
 
 /* Would there be enough voices, once the young servers are of age? */
 bool dlock_ballot_lacks_only_age(const dlock_ballot *ballot);

@@ -25,6 +25,12 @@ dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error)
 		: dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 }
 
+dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this handle's any more: it was attached already, released, or its "
+		"lease time is over", claim->resource);
+}
+
 void dlock_claim_doubt(dlock_claim *claim, dlock_nanos ttl)
 {
 	if (claim->doubt == 0 || ttl < claim->doubt) {

@@ -56,7 +56,10 @@ struct dlock_claim {
 	bool waited;         /* the lock was not free at once */
 	bool received;       /* it was handed over by its holder before */
 	bool handed_over;    /* its release handed it over to a waiter */
-	bool renewed;        /* servers may have it that did not when it was acquired */
+	bool renewed;        /* a thread asks for more time, or did so where it was detached */
+	bool incomplete;     /* one of several servers refused when it was acquired, or may have */
+	bool unheard;        /* one of them had not answered yet */
+	_Atomic bool repaired; /* servers may have it that did not when it was acquired */
 	bool owned;          /* an object frees it; otherwise the registry does */
 	bool release_at_end; /* with the request; otherwise it is left to its lease time or session */
 	bool throws;         /* its loss is to be thrown into the running code */
@@ -82,8 +85,14 @@ typedef struct {
 	/* A new lease time from now on. DLOCK_LOST when it is not ours any more. */
 	dlock_status (*extend)(dlock_claim *claim, dlock_nanos ttl, dlock_error *error);
 
+	/* Takes up the lease that has this token now, by making it the claim's own token on the servers, for the lease time that is
+	 * left: DLOCK_OK (state, deadline and fencing_token are set), or DLOCK_LOST where the lease is not that token's. After any
+	 * other status what may have been changed is changed back, without waiting, so that the token can be used again.
+	 * NULL: leases of this engine cannot be handed over. */
+	dlock_status (*attach)(dlock_claim *claim, const char *token, dlock_error *error);
+
 	/* Asks the servers whether the lock is this claim's: DLOCK_OK (state HELD, deadline as the servers say) or DLOCK_LOST.
-	 * NULL: a claim is never made from a token alone, nor asked about. */
+	 * NULL: a claim is never asked about. */
 	dlock_status (*check)(dlock_claim *claim, dlock_error *error);
 
 	/* Gives the lock back. DLOCK_OK: it was ours until now. DLOCK_LOST: it was not. Otherwise unknown. */
@@ -137,6 +146,9 @@ bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline);
 /* A lease time was asked for without an answer, or twice. The request may be executed later than others that follow it: the system or
  * a proxy may still have it, when there is a new connection already. */
 void dlock_claim_doubt(dlock_claim *claim, dlock_nanos ttl);
+
+/* DLOCK_LOST, for a claim that was to take up a lease which is over, or somebody else's. */
+dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error);
 
 /* So much of a lease time is sure, counted from a request that the server has executed: if a request that is in doubt is executed
  * behind it, the lease goes on for no longer than that one has asked for. */

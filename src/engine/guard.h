@@ -10,9 +10,11 @@
  * It is judged as of the beginning of the attempt, when the fencing token was proposed. A server that comes of age between that
  * and its vote could else make a quorum with a proposal that is older than what it has forgotten (models/fencing.pml).
  *
- * Where all servers were started together, all vote: somebody has just set them up, or they all went down, and nobody is left who
- * could tell. That they are all young is not enough: a lock may have been acquired between the restart of one and those of the
- * others. A server that is out of reach may be an old one. */
+ * Where all servers were started together and all of them say yes, all vote: somebody has just set them up, or they all went down,
+ * and nobody is left who could tell. That they are all young is not enough: a lock may have been acquired between the restart of one
+ * and those of the others. A server that is out of reach may be an old one. And a single no shows that a lock has been taken since:
+ * one of those that say yes may have given its vote to it, and have been restarted once more. While all have to say yes, whoever
+ * holds a lock is safe as long as one server of its majority remembers it. */
 typedef struct {
 	dlock_nanos begun;       /* the attempt: whether a server is old enough is judged as of then */
 	dlock_nanos least;       /* what a server must have been up for; 0: nothing is asked */

@@ -28,9 +28,11 @@ typedef struct {
 	uint64_t queued;  /* the servers in whose queues it may be */
 	uint64_t placed;  /* those of them that said that it is */
 	uint64_t told;    /* the servers that said that it is its turn */
+	int needed;       /* how many servers had to say yes in the last attempt: a quorum, or all */
 	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
 	char waiter[DLOCK_TOKEN_MAX + 1];
-	int64_t ticket;
+	int64_t ticket;   /* 0: it is in no queue */
+	int64_t next;     /* the ticket with which it would queue; 0: not known */
 	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
 	 * lock safer; before a release they are called off, so that none is sent again behind it. */
 	dlock_call *stragglers[DLOCK_MOST_SERVERS];
@@ -69,6 +71,20 @@ static void call_off_stragglers(quorum_claim *claim)
 	}
 }
 
+/* Before what is to come behind it is sent: the acquire must not be sent again then, neither over a new connection nor since its script is
+ * unknown. So it goes as text where it waits for its connection yet. */
+static void send_straggler_once(quorum_claim *claim, int server)
+{
+	dlock_call *call = claim->stragglers[server];
+
+	if (call && call->script && !call->sent) {
+		dlock_call_use_source(call);
+	}
+	if (call) {
+		call->once = true;
+	}
+}
+
 static void send_and_forget(const quorum_claim *claim, int server, dlock_call *call)
 {
 	dlock_conn_tell(engine_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
@@ -97,6 +113,7 @@ static void leave(quorum_claim *claim, uint64_t except)
 
 	for (int i = 0; i < engine->count; i++) {
 		if ((claim->queued & ~except) >> i & 1) {
+			send_straggler_once(claim, i);
 			send_and_forget(claim, i, dlock_call_leave(claim_keys(claim), claim->waiter, false));
 		}
 	}
@@ -111,7 +128,7 @@ static void quorum_abandon(dlock_claim *base)
 {
 	quorum_claim *claim = (quorum_claim *) base;
 
-	if (base->renewed) {
+	if (base->repaired) {
 		claim->asked = UINT64_MAX;
 	}
 	roll_back(claim);
@@ -120,21 +137,63 @@ static void quorum_abandon(dlock_claim *base)
 
 /* ---- acquire ---- */
 
-/* One fencing token proposed to all servers: the clock, so that it rises over restarts of everything, but above
- * whatever this process has seen, so that it rises where the clock does not. */
-static int64_t propose(const quorum_engine *engine)
+static int64_t wall_clock(void)
 {
 	struct timespec now;
 
 	timespec_get(&now, TIME_UTC);
-	int64_t micros = (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* One fencing token proposed to all servers: the clock, so that it rises over restarts of everything, but above
+ * whatever this process has seen, so that it rises where the clock does not. */
+static int64_t propose(const quorum_engine *engine)
+{
+	int64_t micros = wall_clock();
+
 	return micros > engine->highest_token ? micros : engine->highest_token + 1;
 }
 
+/* A clock that is decades ahead would raise all servers' fencing tokens by as much, for good. */
+static bool is_clock_possible(dlock_error *error)
+{
+	int64_t micros = wall_clock();
+
+	if (micros < DLOCK_MOST_PROPOSED) {
+		return true;
+	}
+	dlock_fail(error, DLOCK_FAILED, "The clock of this host is wrong, its year is %lld: set it, since fencing tokens are made of it",
+		(long long) (1970 + micros / 1000000 / 31556952));
+	return false;
+}
+
+/* The claim's place in the queues: behind all that have queued before at one of the servers that answered this attempt, which it made
+ * without queueing; see lua/acquire.lua. Two attempts that a quorum answered share a server. 0: too few have answered. */
+static int64_t next_ticket(const quorum_engine *engine, const dlock_ballot *votes)
+{
+	int64_t largest = 0;
+	int told = 0;
+
+	for (int i = 0; i < engine->count; i++) {
+		bool given = votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID;
+		int64_t next = given ? votes->answers[i].fencing_token + 1 : votes->votes[i] == DLOCK_VOTE_NO ? votes->answers[i].ticket : 0;
+		if (next > 0 && next < DLOCK_EXACT) {
+			largest = next > largest ? next : largest;
+			told++;
+		}
+	}
+	return told >= engine->quorum ? largest : 0;
+}
+
+/* Shorter than any lease in use, with a request of its holder's before it. The votes of an attempt that takes longer are not simultaneous
+ * enough: a server may have given its vote, restarted without it, and be another holder's when the last vote comes
+ * (models/forgetting.pml). */
+#define QUICK (100 * DLOCK_MS)
+
 /* The votes carry the servers' fencing tokens. The largest is the lease's, once a quorum has no smaller one: any later
- * quorum shares a server with this one, and reads a larger token there. Servers behind are raised only where the lock is
- * still ours. Normally all agree and nothing is to be done. */
-static bool settle_fencing_token(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos until)
+ * quorum shares a server with this one, and reads a larger token there. Servers with a smaller one are raised, only where the lock is
+ * still ours; and so all are asked once more where the attempt was not quick. Normally all agree and nothing is to be done. */
+static bool confirm_votes(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until)
 {
 	quorum_engine *engine = engine_of(claim);
 	int64_t token = 0;
@@ -152,7 +211,7 @@ static bool settle_fencing_token(quorum_claim *claim, const dlock_ballot *votes,
 	for (int i = 0; i < engine->count; i++) {
 		agree += votes->votes[i] == DLOCK_VOTE_YES && votes->answers[i].fencing_token == token;
 	}
-	if (agree >= engine->quorum) {
+	if (agree >= engine->quorum && dlock_now() - asked < QUICK) {
 		return true;
 	}
 	dlock_ballot raise;
@@ -167,16 +226,38 @@ static bool settle_fencing_token(quorum_claim *claim, const dlock_ballot *votes,
 	return raise.yes >= engine->quorum;
 }
 
+/* A token that the others could not be raised to is no vote: whoever has written it there, they go on without that server. */
+static int read_vote(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
+{
+	int opinion = dlock_call_acquired(call, conn, answer, error);
+
+	if (opinion > 0 && answer->fencing_token >= DLOCK_MOST_RAISED) {
+		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; over several servers the key "
+			DLOCK_FENCE_KEY " must be a number from 1 to 7881299347898366, and normally is a time in us", conn->server->label);
+		return -1;
+	}
+	return opinion;
+}
+
+/* Refused, and there is time. Every server that a waiter does not wait for now would have to be told that its answer is not wanted any
+ * more: as much again as the look itself. And who is yet to queue needs the word of a quorum, which to fail it does not take. */
+static bool is_rest_wanted(const quorum_engine *engine, const dlock_ballot *votes, bool queue, bool last)
+{
+	int told = votes->yes + votes->no + votes->young;
+
+	return !last && votes->yes < engine->quorum && (queue ? votes->yes == 0 : told < engine->quorum);
+}
+
 /* Asks all servers, and with `queue` queues where one refuses. Remembers which may have the lock now. Returns when the first of those
  * that give it was asked: to connect may have taken a while before. */
-static dlock_nanos collect_votes(quorum_claim *claim, bool queue, dlock_ballot *votes, dlock_nanos until)
+static dlock_nanos collect_votes(quorum_claim *claim, bool queue, bool last, dlock_ballot *votes, dlock_nanos until)
 {
 	quorum_engine *engine = engine_of(claim);
 	dlock_nanos asked = DLOCK_FOREVER;
 	dlock_request request = { .token = claim->base.token, .ttl = claim->base.ttl, .least_fencing_token = propose(engine),
 		.grant = false, .waiter = claim->waiter, .ticket = claim->ticket };
 
-	begin(votes, engine, dlock_call_acquired);
+	begin(votes, engine, read_vote);
 	dlock_guard_begin(&votes->guard, engine->guard, claim->base.ttl);
 	for (int i = 0; i < engine->count; i++) {
 		dlock_member *member = &engine->members[i];
@@ -193,9 +274,7 @@ static dlock_nanos collect_votes(quorum_claim *claim, bool queue, dlock_ballot *
 		}
 	}
 	dlock_ballot_hold(votes, until);
-	/* Refused, and there is time: every server that is not waited for now would have to be told that its answer is not
-	 * wanted any more. For a waiter's looks that would be as much again as the looks themselves. */
-	if (queue && votes->yes == 0) {
+	if (is_rest_wanted(engine, votes, queue, last)) {
 		dlock_ballot_hear_out(votes);
 	}
 	for (int i = 0; i < engine->count; i++) {
@@ -228,16 +307,25 @@ static dlock_nanos collect_votes(quorum_claim *claim, bool queue, dlock_ballot *
 	return asked;
 }
 
-/* A server that is there but was not logged in to when the others had voted should get the lock too; this happens with a
- * new connection only. */
+/* A server that is there but was not connected or logged in to when the others had voted should get the lock too; this happens
+ * with a new connection only. */
 #define LOGIN_TIME (10 * DLOCK_MS)
+
+/* A connection that takes longer is not expected any more. */
+#define EXPECTED (100 * DLOCK_MS)
+
+static bool is_logging_in(const dlock_conn *conn)
+{
+	return conn->state == DLOCK_CONN_GREETING
+		|| (conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->dial.begun, EXPECTED));
+}
 
 static bool has_logged_in(void *context)
 {
 	const quorum_claim *claim = context;
 
 	for (int i = 0; i < engine_of(claim)->count; i++) {
-		if (claim->stragglers[i] && engine_of(claim)->members[i].conn->state == DLOCK_CONN_GREETING) {
+		if (claim->stragglers[i] && is_logging_in(engine_of(claim)->members[i].conn)) {
 			return false;
 		}
 	}
@@ -257,30 +345,59 @@ static void log_in_stragglers(quorum_claim *claim)
 	}
 }
 
+/* Does one of them refuse? A straggler's answer may have arrived by now. Where others want the lock, one that is still to come may well be a
+ * refusal. */
+static void note_missing(quorum_claim *claim, const dlock_ballot *votes)
+{
+	quorum_engine *engine = engine_of(claim);
+	dlock_claim *base = &claim->base;
+	dlock_answer answer;
+	dlock_error error;
+
+	base->incomplete = dlock_ballot_voters(votes, DLOCK_VOTE_NO) != 0;
+	base->unheard = false;
+	for (int i = 0; i < engine->count; i++) {
+		dlock_call *call = claim->stragglers[i];
+		if (call) {
+			dlock_conn_peek(engine->members[i].conn);
+			base->unheard |= call->state == DLOCK_CALL_PENDING;
+			base->incomplete |= call->state == DLOCK_CALL_ANSWERED
+				&& dlock_call_acquired(call, engine->members[i].conn, &answer, &error) == 0;
+		}
+	}
+	base->incomplete |= base->unheard && base->waited;
+}
+
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
-static dlock_status attempt(quorum_claim *claim, bool queue, dlock_ballot *votes, dlock_error *error)
+static dlock_status attempt(quorum_claim *claim, bool queue, bool last, dlock_ballot *votes, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	quorum_engine *engine = engine_of(claim);
 	dlock_nanos lasting = base->ttl - dlock_drift(base->ttl);
 
+	if (!is_clock_possible(error)) {
+		return DLOCK_FAILED;
+	}
 	if (queue && claim->ticket == 0) {
 		strcpy(claim->waiter, base->token);
-		claim->ticket = propose(engine);
+		claim->ticket = claim->next;
 	}
 	uint64_t told = claim->told;
 	claim->told = 0;
-	dlock_nanos deadline = dlock_after(collect_votes(claim, queue, votes, dlock_now() + lasting), lasting);
-	if (votes->yes >= engine->quorum && settle_fencing_token(claim, votes, deadline) && dlock_now() < deadline) {
+	dlock_nanos asked = collect_votes(claim, queue, last, votes, dlock_now() + lasting), deadline = dlock_after(asked, lasting);
+	claim->needed = dlock_ballot_needed(votes);
+	if (votes->yes >= engine->quorum && confirm_votes(claim, votes, asked, deadline) && dlock_now() < deadline) {
 		/* What a server without a vote has locked stays locked: it keeps others out of there, and is released with the rest. */
 		leave(claim, dlock_ballot_voters(votes, DLOCK_VOTE_YES));
 		log_in_stragglers(claim);
 		base->deadline = deadline;
 		base->state = DLOCK_CLAIM_HELD;
 		base->received = told > 0;
+		note_missing(claim, votes);
 		return DLOCK_OK;
 	}
 	roll_back(claim);
+	claim->next = queue ? 0 : next_ticket(engine, votes);
 	if (claim->ticket) {
 		base->state = DLOCK_CLAIM_WAITING;
 	}
@@ -288,7 +405,8 @@ static dlock_status attempt(quorum_claim *claim, bool queue, dlock_ballot *votes
 	if (!dlock_token(base->token)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 	}
-	return votes->yes + votes->no + votes->pending < engine->quorum ? dlock_ballot_no_quorum(votes, error) : DLOCK_TIMEOUT;
+	return votes->yes + votes->no + votes->pending >= engine->quorum || dlock_ballot_is_refused_new_set(votes) ? DLOCK_TIMEOUT
+		: dlock_ballot_no_quorum(votes, error);
 }
 
 static int by_pttl(const void *a, const void *b)
@@ -298,11 +416,11 @@ static int by_pttl(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* When so many of the refusing servers may be free that there can be a quorum. */
+/* When so many of the refusing servers may be free that there can be a quorum. Of a set that is not of age that is all of them. */
 static dlock_nanos next_look(dlock_ballot *votes)
 {
 	dlock_answer refusals[DLOCK_MOST_SERVERS], unknown = { .pttl = -1 };
-	int count = 0, missing = votes->quorum - votes->yes;
+	int count = 0, needed = dlock_ballot_needed(votes), missing = needed > votes->quorum ? votes->no : votes->quorum - votes->yes;
 
 	for (int i = 0; i < votes->count; i++) {
 		if (votes->votes[i] == DLOCK_VOTE_NO) {
@@ -316,7 +434,7 @@ static dlock_nanos next_look(dlock_ballot *votes)
 	return dlock_next_look(&refusals[missing - 1]);
 }
 
-/* Once one server has said that it is the claim's turn, the others of a quorum follow within a round trip or never. */
+/* Once one server has said that it is the claim's turn, the others that it takes follow within a round trip or never. */
 #define TOLD_TOGETHER (10 * DLOCK_MS)
 
 static int open_inboxes(const quorum_engine *engine)
@@ -329,7 +447,7 @@ static int open_inboxes(const quorum_engine *engine)
 	return open;
 }
 
-/* Sleeps until a quorum has said that it is the claim's turn, or it is time to look. */
+/* Sleeps until enough servers have said that it is the claim's turn, or it is time to look. */
 static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 {
 	quorum_engine *engine = engine_of(claim);
@@ -345,7 +463,7 @@ static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 			told += claim->told >> i & 1;
 		}
 		/* A server that could not be waited on before can be now: the next attempt queues there too. */
-		if (told >= engine->quorum || (open_inboxes(engine) != open && !wait->attempts)) {
+		if (told >= claim->needed || (open_inboxes(engine) != open && !wait->attempts)) {
 			return DLOCK_WAIT_TIME;
 		}
 		if (first && told > 0 && dlock_after(dlock_now(), TOLD_TOGETHER) < until) {
@@ -364,13 +482,15 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 	quorum_engine *engine = engine_of(claim);
 	dlock_ballot votes;
 
+	claim->next = 0;
 	for (;;) {
 		bool last = (wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline)
 			|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
-		if (base->waited && !last) {
+		bool queue = !last && (claim->ticket || claim->next);
+		if (queue) {
 			dlock_inboxes_open(engine->inboxes, engine->count, engine->quorum);
 		}
-		dlock_status status = attempt(claim, base->waited && !last, &votes, error);
+		dlock_status status = attempt(claim, queue, last, &votes, error);
 		claim->attempts++;
 		if (status == DLOCK_OK) {
 			return status;
@@ -386,11 +506,155 @@ static dlock_status quorum_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		if (!wait->attempts && dlock_ballot_next_of_age(&votes) < claim->look) {
 			claim->look = dlock_ballot_next_of_age(&votes);
 		}
-		/* The first time: queue at once, by another attempt. */
-		bool pause = base->waited;
+		/* The first time: queue at once, by another attempt, or find out at which place. */
+		bool pause = base->waited && !claim->next;
 		base->waited = true;
 		if (pause && wait_for_turn(claim, wait) == DLOCK_WAIT_INTERRUPTED) {
 			return DLOCK_INTERRUPTED;
+		}
+	}
+}
+
+/* ---- attach ---- */
+
+/* The exchange on all servers. As in acquire a server that was started lately has no vote: it may have come back with a key of long
+ * ago, of a lease that was given back since, and whose lock is another's. */
+static void ask_exchange(quorum_claim *claim, const char *token, dlock_ballot *votes)
+{
+	quorum_engine *engine = engine_of(claim);
+	int64_t least = propose(engine);
+
+	begin(votes, engine, dlock_call_exchanged);
+	dlock_guard_begin(&votes->guard, engine->guard, claim->base.ttl);
+	for (int i = 0; i < engine->count; i++) {
+		dlock_member *member = &engine->members[i];
+		if (dlock_conn_stuck(member->conn)) {
+			member->failed = true;
+			member->error = member->conn->error;
+			continue;
+		}
+		dlock_call *call = dlock_call_exchange(claim_keys(claim), token, claim->base.token, least);
+		if (call) {
+			/* A late server's word that it does not know the script would come after a release was sent. */
+			dlock_call_use_source(call);
+			call->needs_age = engine->guard > 0;
+		}
+		dlock_ballot_ask(votes, i, call);
+	}
+	dlock_ballot_hold(votes, DLOCK_FOREVER);
+}
+
+static int descending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+	return (x < y) - (x > y);
+}
+
+/* The lease lasts as long as a quorum of the keys do. */
+static dlock_nanos exchanged_until(const dlock_ballot *votes)
+{
+	int64_t until[DLOCK_MOST_SERVERS];
+	int holders = 0;
+
+	for (int i = 0; i < votes->count; i++) {
+		if (votes->votes[i] == DLOCK_VOTE_YES) {
+			dlock_nanos left = dlock_lease_left(votes->answers[i].pttl);
+			until[holders++] = votes->calls[i]->sent_at + left - dlock_drift(left);
+		}
+	}
+	qsort(until, (size_t) holders, sizeof *until, descending);
+	return until[votes->quorum - 1];
+}
+
+/* Servers that are late, or out of reach, exchange it too as soon as they can. Unlike an acquire this goes on after a release, which
+ * is sent after it over the same connection and so finds the token that it names. */
+static void exchange_rest(quorum_claim *claim, const char *token, const dlock_ballot *votes)
+{
+	quorum_engine *engine = engine_of(claim);
+	dlock_nanos until = claim->base.deadline;
+
+	for (int i = 0; i < engine->count; i++) {
+		dlock_call *call = votes->calls[i];
+		if (call && call->state == DLOCK_CALL_PENDING) {
+			claim->stragglers[i] = dlock_call_retain(call);
+		} else if (call && call->state == DLOCK_CALL_FAILED) {
+			dlock_conn_tell(engine->members[i].conn,
+				dlock_call_exchange(claim_keys(claim), token, claim->base.token, claim->base.fencing_token), until);
+		}
+	}
+	log_in_stragglers(claim);
+	for (int i = 0; i < engine->count; i++) {
+		if (claim->stragglers[i]) {
+			dlock_call_to_background(claim->stragglers[i], until);
+			dlock_call_release(claim->stragglers[i]);
+			claim->stragglers[i] = NULL;
+		}
+	}
+}
+
+/* Wherever it was, or may yet be exchanged. It is not sent again, so that it is not executed after this. */
+static void exchange_back(quorum_claim *claim, const char *token, const dlock_ballot *votes)
+{
+	for (int i = 0; i < votes->count; i++) {
+		if (votes->votes[i] != DLOCK_VOTE_NO && dlock_call_may_count(votes->calls[i])) {
+			dlock_call_cancel(votes->calls[i]);
+			send_and_forget(claim, i, dlock_call_exchange_back(claim_keys(claim), token, claim->base.token));
+		}
+	}
+}
+
+/* With `split` told whether some servers gave it to this claim, and others perhaps to another that takes it up in the same moment. */
+static dlock_status exchange(quorum_claim *claim, const char *token, bool *split, dlock_error *error)
+{
+	dlock_claim *base = &claim->base;
+	quorum_engine *engine = engine_of(claim);
+	dlock_status status;
+	dlock_ballot votes;
+
+	dlock_nanos asked = dlock_now();
+	ask_exchange(claim, token, &votes);
+	*split = votes.yes > 0 && votes.yes < engine->quorum && votes.no > 0;
+	dlock_nanos deadline = votes.yes >= engine->quorum ? exchanged_until(&votes) : 0;
+	if (votes.yes < engine->quorum) {
+		status = dlock_ballot_outcome(&votes, error) == DLOCK_LOST ? dlock_claim_came_late(base, error) : DLOCK_QUORUM;
+	} else if (confirm_votes(claim, &votes, asked, deadline)) {
+		base->deadline = deadline;
+		base->state = DLOCK_CLAIM_HELD;
+		claim->asked = UINT64_MAX; /* from before, any server may have it */
+		base->incomplete = dlock_ballot_voters(&votes, DLOCK_VOTE_NO) != 0; /* one that did not have it before, either */
+		exchange_rest(claim, token, &votes);
+		status = DLOCK_OK;
+	} else {
+		status = dlock_fail(error, DLOCK_QUORUM, "Too few servers have noted the fencing token of the lock \"%.100s\"", base->resource);
+	}
+	if (status != DLOCK_OK) {
+		exchange_back(claim, token, &votes);
+	}
+	dlock_ballot_end(&votes);
+	return status;
+}
+
+/* Of several that take up one lease in the same moment each may get a minority. Then each tries again, after pauses that differ. */
+#define SPLIT_ATTEMPTS 5
+#define SPLIT_PAUSE 8000 /* us, at most, after the first attempt; twice as much after each further one */
+#define SPLIT_TIME (200 * DLOCK_MS)
+
+static dlock_status quorum_attach(dlock_claim *base, const char *token, dlock_error *error)
+{
+	quorum_claim *claim = (quorum_claim *) base;
+	dlock_nanos until = dlock_now() + SPLIT_TIME;
+	bool split;
+
+	for (int attempts = 1;; attempts++) {
+		dlock_status status = exchange(claim, token, &split, error);
+		if (status == DLOCK_OK || !split || attempts == SPLIT_ATTEMPTS || dlock_now() >= until) {
+			return status;
+		}
+		dlock_wait_poll(NULL, 0, dlock_now() + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (attempts - 1)) * DLOCK_US, NULL);
+		/* Should what is taken back be late, on a connection given up meanwhile, it must not hit the next attempt. */
+		if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
+			return DLOCK_FAILED;
 		}
 	}
 }
@@ -415,7 +679,7 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 	quorum_engine *engine = engine_of(claim);
 	bool giving_back = make == make_give_back, in_doubt = false;
 
-	if (claim->asked == 0 || claim->base.renewed) { /* acquired elsewhere, or repaired: any server may have it */
+	if (claim->asked == 0 || claim->base.repaired) { /* acquired elsewhere, or repaired: any server may have it */
 		claim->asked = UINT64_MAX;
 	}
 	begin(ballot, engine, giving_back ? read_release : dlock_ballot_read_integer);
@@ -434,6 +698,9 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 		}
 	}
 	dlock_ballot_hold(ballot, DLOCK_FOREVER);
+	if (giving_back && claim->needed > engine->quorum) {
+		dlock_ballot_hear_out(ballot); /* whoever wants the lock next needs all of them, too */
+	}
 	/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. */
 	for (int i = 0; i < engine->count; i++) {
 		dlock_call *call = ballot->calls[i];
@@ -475,7 +742,7 @@ static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl)
 /* Not where the lease ended before the answers came: see update() in lease/renewal.c. */
 static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 {
-	if (base->state == DLOCK_CLAIM_NEW || !dlock_claim_is_over(base)) {
+	if (!dlock_claim_is_over(base)) {
 		base->deadline = deadline;
 	}
 }
@@ -486,6 +753,9 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 	dlock_nanos start = dlock_now(), sure = dlock_claim_sure_of(base, ttl);
 	dlock_ballot votes;
 
+	for (int i = 0; i < engine_of(claim)->count; i++) {
+		send_straggler_once(claim, i); /* it would set the former lease time again */
+	}
 	bool in_doubt = ask_holders(&votes, claim, make_extend, ttl);
 	dlock_status status = dlock_ballot_outcome(&votes, error);
 	if (status == DLOCK_OK) {
@@ -504,13 +774,6 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 		roll_back(claim); /* a minority may have it, and has just been asked to keep it */
 	}
 	return status;
-}
-
-static int descending(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-	return (x < y) - (x > y);
 }
 
 static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
@@ -667,6 +930,7 @@ static const dlock_engine_ops quorum_ops = {
 	.name = "quorum",
 	.claim_size = sizeof(quorum_claim),
 	.acquire = quorum_acquire,
+	.attach = quorum_attach,
 	.extend = quorum_extend,
 	.check = quorum_check,
 	.release = quorum_release,

@@ -132,6 +132,25 @@ dlock_call *dlock_call_holder(dlock_keys keys)
 	return dlock_call_command(args, 2);
 }
 
+static dlock_call *exchange_call(dlock_keys keys, const char *from, const char *to, dlock_arg least)
+{
+	dlock_arg args[] = { keys.lock, fence_key, token_arg(from), token_arg(to), least };
+
+	return dlock_call_script(&dlock_script_exchange, 2, args, 5);
+}
+
+dlock_call *dlock_call_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token)
+{
+	number least;
+
+	return exchange_call(keys, old, new_token, number_arg(&least, least_fencing_token));
+}
+
+dlock_call *dlock_call_exchange_back(dlock_keys keys, const char *old, const char *new_token)
+{
+	return exchange_call(keys, new_token, old, nothing);
+}
+
 /* ---- replies ---- */
 
 /* What Redis says to a long command of somebody who has not logged in. */
@@ -222,6 +241,17 @@ static bool integer_at(const redisReply *reply, size_t index, int64_t *out)
 	return true;
 }
 
+/* Of a lock that the server has given. */
+static bool is_fenced(const dlock_answer *answer, const dlock_conn *conn, dlock_error *error)
+{
+	if (!dlock_is_fencing_token(answer->fencing_token)) {
+		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
+			" must be a number from 1 to 9007199254740990, and normally is its time in us", conn->server->label);
+		return false;
+	}
+	return true;
+}
+
 /* {1, fencing token} or {0, pttl, place, ticket, new}; the ticket is a sorted set's score, which comes as text. */
 int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
 {
@@ -233,16 +263,32 @@ int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_an
 	const redisReply *reply = call->reply;
 	if (reply->type == REDIS_REPLY_ARRAY && integer_at(reply, 0, &acquired)) {
 		if (acquired == 1 && integer_at(reply, 1, &answer->fencing_token)) {
-			if (dlock_is_fencing_token(answer->fencing_token)) {
-				return 1;
-			}
-			dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
-				" must be a number from 1 to 9007199254740990, and normally is its time in us", conn->server->label);
-			return -1;
+			return is_fenced(answer, conn, error) ? 1 : -1;
 		}
 		if (acquired == 0 && integer_at(reply, 1, &answer->pttl) && integer_at(reply, 2, &answer->place)
 				&& integer_at(reply, 4, &answer->new_in_queue) && reply->element[3]->type == REDIS_REPLY_STRING) {
 			answer->ticket = strtoll(reply->element[3]->str, NULL, 10);
+			return 0;
+		}
+	}
+	unexpected(conn, error);
+	return -1;
+}
+
+/* {1, fencing token, pttl} or {0}. */
+int dlock_call_exchanged(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
+{
+	int64_t exchanged;
+
+	if (failed(call, conn, error)) {
+		return -1;
+	}
+	if (call->reply->type == REDIS_REPLY_ARRAY && integer_at(call->reply, 0, &exchanged)) {
+		if (exchanged == 1 && integer_at(call->reply, 1, &answer->fencing_token) && integer_at(call->reply, 2, &answer->pttl)
+				&& answer->pttl > 0) {
+			return is_fenced(answer, conn, error) ? 1 : -1;
+		}
+		if (exchanged == 0) {
 			return 0;
 		}
 	}
@@ -289,28 +335,40 @@ dlock_nanos dlock_next_look_legacy(const dlock_answer *answer)
 	return look;
 }
 
+/* Also those that are being opened: they may be so now. */
+static bool is_worth_polling(const dlock_inbox *inbox)
+{
+	return dlock_inbox_is_open(inbox) || (inbox->subscribing && dlock_conn_busy(inbox->conn));
+}
+
 int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait)
 {
 	struct pollfd fds[DLOCK_MOST_SERVERS];
 	dlock_inbox *polled[DLOCK_MOST_SERVERS];
+	dlock_nanos wake = until;
 	int open = 0;
 
 	for (int i = 0; i < count; i++) {
-		/* Also those that are being opened: they may be so now. */
-		if (dlock_inbox_is_open(inboxes[i]) || (inboxes[i]->subscribing && dlock_conn_busy(inboxes[i]->conn))) {
+		if (is_worth_polling(inboxes[i])) {
+			dlock_nanos timer = dlock_conn_timer(inboxes[i]->conn);
+			wake = timer < wake ? timer : wake;
 			polled[open] = inboxes[i];
-			fds[open].fd = inboxes[i]->conn->redis->fd;
+			fds[open].fd = dlock_conn_fd(inboxes[i]->conn);
 			fds[open].events = dlock_conn_events(inboxes[i]->conn);
 			fds[open].revents = 0;
 			open++;
 		}
 	}
-	int ready = dlock_wait_poll(fds, open, until, wait);
-	for (int i = 0; ready > 0 && i < open; i++) {
-		if (fds[i].revents) {
+	int ready = dlock_wait_poll(fds, open, wake, wait);
+	for (int i = 0; ready >= 0 && i < open; i++) {
+		if (ready > 0 && fds[i].revents) {
 			dlock_conn_advance(polled[i]->conn);
-			dlock_inbox_update(polled[i]);
 		}
+		dlock_conn_expire(polled[i]->conn);
+		dlock_inbox_update(polled[i]);
+	}
+	if (ready == DLOCK_WAIT_TIME && wake < until) {
+		ready = 1; /* what one of them had to do has been done */
 	}
 	/* However fast messages come, they do not keep a waiter beyond its time. */
 	return ready > 0 && until != DLOCK_FOREVER && dlock_now() >= until ? DLOCK_WAIT_TIME : ready;

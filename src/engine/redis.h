@@ -47,26 +47,35 @@ typedef struct {
 	bool grant;                  /* the server hands the lock over; otherwise it only tells whose turn it is */
 	const char *waiter;
 	const dlock_inbox *inbox; /* NULL: do not queue */
-	int64_t ticket;           /* 0: the server's time */
+	int64_t ticket;           /* 0: the server's time, where `grant` */
 	int64_t number;           /* of the request; comes back with a grant */
 	bool legacy;              /* takes over from ended timestamps */
 } dlock_request;
 
-/* Can this be a lease's fencing token? The scripts count up to 2^53 - 1; what is beyond does not rise any more. */
+/* What Redis' scripts count exactly. */
+#define DLOCK_EXACT (INT64_C(1) << 53)
+
+/* How fencing tokens stay below that for ever, since from any of them on they rise by one each time:
+ * what a clock proposes ends here, in us the year 2112 (lua/fencing.lua caps it, too); */
+#define DLOCK_MOST_PROPOSED (INT64_C(1) << 52)
+/* and no server is raised to as much as that because of another one (lua/limit.lua). */
+#define DLOCK_MOST_RAISED (DLOCK_EXACT - (INT64_C(1) << 50))
+
+/* Can this be a lease's fencing token? */
 static inline bool dlock_is_fencing_token(int64_t token)
 {
-	return token > 0 && token < INT64_C(1) << 53;
+	return token > 0 && token < DLOCK_EXACT;
 }
 
 /* A key's time to live in ms as a lease time: no longer than one can be. */
 dlock_nanos dlock_lease_left(int64_t pttl);
 
-/* What a refused claim learns. */
+/* What a claim learns from an answer. */
 typedef struct {
 	int64_t fencing_token; /* when it was not refused */
-	int64_t pttl;          /* ms until the lock may be free; negative: unknown, and nobody may tell */
+	int64_t pttl;          /* ms until the lock may be free; negative: unknown, and nobody may tell. Of an exchange: ms left */
 	int64_t place;         /* waiters ahead; negative: not in the queue */
-	int64_t ticket;
+	int64_t ticket;        /* its own; where it is not in the queue, over several servers, the next one */
 	int64_t new_in_queue;  /* 1: it was not in the queue before */
 } dlock_answer;
 
@@ -81,6 +90,10 @@ dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing
 dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
 dlock_call *dlock_call_holder(dlock_keys keys);
 
+/* For a claim that takes up a lease by the old token; and the other way round, where that failed. */
+dlock_call *dlock_call_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
+dlock_call *dlock_call_exchange_back(dlock_keys keys, const char *old, const char *new_token);
+
 /* May the server have done what it was asked, or do it yet? Not where it says that it did not listen. */
 bool dlock_call_may_count(const dlock_call *call);
 
@@ -89,6 +102,9 @@ int64_t dlock_call_integer(const dlock_call *call, const dlock_conn *conn, dlock
 
 /* The same for acquire: 1 acquired, 0 refused, or -1. */
 int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error);
+
+/* And for exchange: 1 exchanged, 0 the lock is not the old token's, or -1. */
+int dlock_call_exchanged(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error);
 
 /* ---- waiting ---- */
 

@@ -262,6 +262,32 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 	}
 }
 
+/* ---- attach ---- */
+
+/* What was asked for with the old token without an answer, a shorter lease time perhaps, does not matter any more: when the
+ * exchange was executed, it finds another token. */
+static dlock_status single_attach(dlock_claim *claim, const char *token, dlock_error *error)
+{
+	single_engine *engine = engine_of(claim);
+	dlock_call *call = dlock_call_exchange(claim_keys(claim), token, claim->token, 0);
+	dlock_answer answer;
+
+	ask(engine, call);
+	int exchanged = dlock_call_exchanged(call, engine->conn, &answer, error);
+	if (exchanged > 0) {
+		dlock_nanos left = dlock_lease_left(answer.pttl);
+		claim->deadline = call->sent_at + left - dlock_drift(left);
+		claim->fencing_token = answer.fencing_token;
+		claim->state = DLOCK_CLAIM_HELD;
+	} else if (exchanged < 0 && dlock_call_may_count(call)) {
+		/* The outcome is unknown. The exchange is not sent again, so that it is not executed after this. */
+		dlock_conn_tell(engine->conn, dlock_call_exchange_back(claim_keys(claim), token, claim->token),
+			dlock_after(dlock_now(), claim->ttl));
+	}
+	dlock_call_release(call);
+	return exchanged > 0 ? DLOCK_OK : exchanged < 0 ? DLOCK_CONNECTION : dlock_claim_came_late(claim, error);
+}
+
 /* ---- while it is held ---- */
 
 static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
@@ -376,6 +402,7 @@ static const dlock_engine_ops single_ops = {
 	.claim_size = sizeof(single_claim),
 	.legacy_tokens = true,
 	.acquire = single_acquire,
+	.attach = single_attach,
 	.extend = single_extend,
 	.check = single_check,
 	.release = single_release,

@@ -77,6 +77,17 @@ dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlo
 	return claim->engine->ops->acquire(claim, wait, error);
 }
 
+dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_error *error)
+{
+	dlock_status status = claim->engine->ops->attach(claim, token, error);
+
+	if (status == DLOCK_OK && dlock_claim_is_over(claim)) { /* it took longer than the lease lasts */
+		claim->state = DLOCK_CLAIM_LOST;
+		return dlock_claim_came_late(claim, error);
+	}
+	return status;
+}
+
 static dlock_status lost(dlock_claim *claim, dlock_error *error)
 {
 	dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not held by this %s", claim->resource,
@@ -121,6 +132,7 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	if (!begin(claim)) {
 		return lost(claim, error);
 	}
+	dlock_renewal_settle(claim, ttl);
 	dlock_status status = keep(claim, claim->engine->ops->extend(claim, ttl, error), error);
 	if (claim->ttl > 0) {
 		dlock_renewal_change_ttl(claim, dlock_claim_sure_of(claim, ttl), status == DLOCK_OK);
@@ -131,7 +143,7 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 
 dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
 {
-	if (claim->state != DLOCK_CLAIM_NEW && !begin(claim)) {
+	if (!begin(claim)) {
 		return lost(claim, error);
 	}
 	dlock_status status = keep(claim, claim->engine->ops->check(claim, error), error);

@@ -3,8 +3,8 @@
 
 #include "../engine/engine.h"
 
-/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one (attach), which
- * has a form that the engine takes. */
+/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one, which has a form
+ * that the engine takes. */
 dlock_claim *dlock_claim_new(dlock_engine *engine, const char *resource, size_t resource_len, dlock_nanos ttl,
 	const char *token, dlock_error *error);
 
@@ -17,6 +17,7 @@ dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining);
 /* The engine's operations, with what is the same for all: a foreign process' claim is lost (and abandoned silently),
  * a claim that is not held is not asked about again, the state is kept. */
 dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
+dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_error *error);
 dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error);
 dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error);
 dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error);

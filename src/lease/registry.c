@@ -44,12 +44,13 @@ dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *tok
 	return NULL;
 }
 
-dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_engine *engine, const char *resource, size_t len)
+dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_engine *engine, const char *resource, size_t len,
+	const dlock_claim *waiting)
 {
 	dlock_nanos remaining;
 
 	for (dlock_claim *claim = registry->first; claim; claim = claim->next) {
-		if (claim->engine->ops == engine->ops && (claim->ttl == 0 || claim->renewal)
+		if (claim != waiting && claim->engine->ops == engine->ops && (claim->ttl == 0 || claim->renewal)
 				&& engine->ops->is_same(claim, engine, resource, len) && (claim->ttl == 0 || dlock_renewal_is_endless(claim))) {
 			dlock_claim_state state = dlock_claim_look(claim, &remaining);
 			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN

@@ -24,8 +24,9 @@ void dlock_registry_purge(dlock_registry *registry);
 
 /* The claim that holds the very lock that the engine has for this resource and is renewed without limit, or NULL: who waits
  * for it in the same thread, waits for ever. So does, where the session is the lease, who waits in line behind a wait that a signal's
- * handler has interrupted. */
-dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_engine *engine, const char *resource, size_t len);
+ * handler has interrupted. `waiting` is the one that asks, where it is registered already; otherwise NULL. */
+dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_engine *engine, const char *resource, size_t len,
+	const dlock_claim *waiting);
 
 /* Abandons all claims that are marked for it and empties the registry. Frees the claims that no object owns. */
 void dlock_registry_clear(dlock_registry *registry);

@@ -17,9 +17,10 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 
 bool dlock_renewal_is_endless(const dlock_claim *claim) { (void) claim; return false; }
 void dlock_renewal_stop(dlock_claim *claim) { (void) claim; }
-void dlock_renewal_end(dlock_claim *claim, bool take_back) { (void) claim, (void) take_back; }
+void dlock_renewal_end(dlock_claim *claim, bool over) { (void) claim, (void) over; }
 void dlock_renewal_pause(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_resume(dlock_claim *claim) { (void) claim; }
+void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl) { (void) claim, (void) ttl; }
 void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered) { (void) claim, (void) ttl, (void) answered; }
 dlock_renewal_counts dlock_renewal_count(void) { return (dlock_renewal_counts) { 0 }; }
 void dlock_renewal_shutdown(void) {}
@@ -34,13 +35,21 @@ void dlock_renewal_shutdown(void) {}
 #include "../base/bell.h"
 #include "round.h"
 
-/* The client library and glibc's resolver run on it. */
+/* The client library and OpenSSL run on it. */
 #define STACK_SIZE (256 * 1024)
 
-/* How long the end of the process waits for the thread, which may be in the resolver. */
+/* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but a machine or
+ * a disk with TLS certificates may stand still. */
 #define JOIN_TIME (2 * DLOCK_SECOND)
 #define DRAIN_TIME (100 * DLOCK_MS)
 #define LOOK_DEAF (10 * DLOCK_MS)
+
+/* When the servers that refused a lock are looked at for the first time. Who has lost the race for it has given it back there by then, and
+ * a short section is over. */
+#define FIRST_LOOK (10 * DLOCK_MS)
+
+/* What the thread may need to say that it has given up an answer. */
+#define WAKE_TIME (10 * DLOCK_MS)
 
 /* One lease that is looked after. */
 typedef struct dlock_renewal {
@@ -49,10 +58,13 @@ typedef struct dlock_renewal {
 
 	/* Under the list's mutex. */
 	dlock_claim *claim; /* NULL: its owner has ended it */
-	bool take_back;     /* and what it may have set since */
+	bool over;          /* and it does not go on elsewhere */
 	dlock_process process;
 	bool renew, endless, paused;
+	bool incomplete; /* a server has refused it, or may have: looked at more often, until all that answer have it, also where it is not renewed */
 	bool asking;     /* a round is under way, and its result is of interest */
+	bool extends;    /* which asks for more time */
+	bool call_off;   /* what is under way is to end soon: its owner waits */
 	dlock_nanos ttl; /* 0: the lease renews itself */
 	dlock_nanos due, until;
 	void (*lost)(void *context);
@@ -62,12 +74,13 @@ typedef struct dlock_renewal {
 	bool busy; /* something is to be sent, or under way */
 	bool kept; /* by the last round, by a quorum: who of the rest has no key is to be given it again */
 	enum { NOTHING, RENEW, REPAIR, TAKE_BACK } todo;
-	dlock_nanos asked_ttl;
+	dlock_nanos asked_ttl;  /* the longest that may be under way */
+	dlock_nanos repair_ttl;
 	dlock_round round;
 } dlock_renewal;
 
 /* Two mutexes, taken in this order. The first is held by the thread but for its sleep, so that a fork finds the connections
- * in order, and the resolver's own locks free. The second is for the list, and held for moments only. */
+ * in order; nothing is waited for under it. The second is for the list, and held for moments only. */
 static pthread_mutex_t awake = PTHREAD_MUTEX_INITIALIZER, list = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
@@ -76,7 +89,7 @@ static struct {
 	dlock_process process; /* whose thread there is; 0: none was started */
 	dlock_nanos wakes;     /* when it looks again by itself */
 	bool stop, ended;
-	pthread_cond_t end;
+	pthread_cond_t end, settled;
 
 	/* Fixed while there is a thread. */
 	pthread_t thread;
@@ -128,6 +141,11 @@ static bool is_renewing(const dlock_renewal *renewal, dlock_nanos now)
 	return renewal->renew && now < renewal->until;
 }
 
+static bool is_asked_about(const dlock_renewal *renewal, dlock_nanos now)
+{
+	return is_renewing(renewal, now) || renewal->incomplete;
+}
+
 /* A third of the time that is left; that of a lock just handed over is shorter than its ttl. */
 static dlock_nanos next_due(const dlock_renewal *renewal, dlock_nanos now)
 {
@@ -152,7 +170,7 @@ static void tell(dlock_renewal *renewal)
 		renewal->lost(renewal->context);
 	}
 	renewal->lost = NULL;
-	renewal->renew = false;
+	renewal->renew = renewal->incomplete = renewal->kept = false;
 }
 
 /* What the servers said. */
@@ -169,9 +187,13 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 		if (renewal->round.count > 1) { /* then the answer is no proof where it is late: see update() */
 			dlock_claim_is_over(claim);
 		}
-		lives = dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
-		atomic_store(&claim->uncertain, false);
-		atomic_fetch_add(&service.renewals, 1);
+		lives = atomic_load(&claim->deadline) != DLOCK_OVER;
+		if (renewal->extends) {
+			lives = dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
+			atomic_store(&claim->uncertain, false);
+			atomic_fetch_add(&service.renewals, 1);
+		}
+		renewal->incomplete = false;
 		renewal->due = next_due(renewal, now);
 		/* What its holder was told is lost gets no more keys. */
 		renewal->kept = lives && renewal->round.count > renewal->round.quorum;
@@ -180,8 +202,10 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 		atomic_store(&claim->deadline, DLOCK_OVER);
 		break;
 	case DLOCK_ROUND_FAILED:
-		atomic_fetch_add(&service.failures, 1);
-		atomic_store(&claim->uncertain, true);
+		if (renewal->extends) { /* otherwise nobody has asked for more time */
+			atomic_fetch_add(&service.failures, 1);
+			atomic_store(&claim->uncertain, true);
+		}
 		renewal->due = now + retry_after(renewal->ttl);
 	}
 	renewal->asking = false;
@@ -212,29 +236,37 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	if (renewal->lost) {
 		wake = atomic_load(&claim->deadline);
 	}
-	if (renewal->asking) {
-		if (now >= doubtful_at(renewal)) {
-			atomic_store(&claim->uncertain, true);
-		} else {
-			wake = earlier(wake, doubtful_at(renewal));
-		}
-	} else if (is_renewing(renewal, now)) {
-		wake = earlier(wake, renewal->due);
+	if (!renewal->asking) {
+		return is_asked_about(renewal, now) ? earlier(wake, renewal->due) : wake;
+	}
+	if (renewal->extends && now >= doubtful_at(renewal)) {
+		atomic_store(&claim->uncertain, true);
+	} else if (renewal->extends) {
+		wake = earlier(wake, doubtful_at(renewal));
 	}
 	return wake;
 }
 
 /* Those that are due soon come along with one that is due now, so that many leases cost one batch: within half of
- * the time between two renewals, leases that were taken at any time meet in the end. */
+ * the time between two renewals, leases that were taken at any time meet in the end. What is incomplete is looked at often enough. */
 static bool is_due_soon(const dlock_renewal *renewal, dlock_nanos now)
 {
-	return renewal->claim && !renewal->paused && !renewal->asking && is_renewing(renewal, now)
-		&& renewal->due <= now + renewal->ttl / 6;
+	return renewal->claim && !renewal->paused && !renewal->asking && is_asked_about(renewal, now)
+		&& renewal->due <= now + (renewal->incomplete ? 0 : renewal->ttl / 6);
 }
 
 static bool has_to_take_back(const dlock_renewal *renewal)
 {
-	return renewal->take_back && dlock_round_has_unsettled(&renewal->round);
+	return !renewal->claim && dlock_round_has_unsettled(&renewal->round);
+}
+
+/* For how long a server is to have the key that is given it again. */
+static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_nanos deadline = atomic_load(&renewal->claim->deadline);
+	dlock_nanos left = deadline == DLOCK_OVER ? 0 : deadline + dlock_drift(renewal->ttl) - now;
+
+	return is_renewing(renewal, now) ? renewal->ttl : earlier(left, renewal->ttl);
 }
 
 /* What is to be said about one lease; nothing of it is on its way. */
@@ -247,10 +279,38 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 	} else if (due && is_due_soon(renewal, now)) {
 		renewal->todo = RENEW;
 		renewal->asking = true;
+		renewal->extends = is_renewing(renewal, now);
 		renewal->asked_ttl = renewal->ttl;
 		renewal->kept = false;
-	} else if (renewal->kept && is_renewing(renewal, now) && dlock_round_has_gaps(&renewal->round)) {
+		renewal->due = now + retry_after(renewal->ttl); /* should its owner interfere */
+	} else if (renewal->kept && dlock_round_has_gaps(&renewal->round)) {
 		renewal->todo = REPAIR;
+		renewal->repair_ttl = repair_time(renewal, now);
+		renewal->asked_ttl = renewal->repair_ttl > renewal->asked_ttl ? renewal->repair_ttl : renewal->asked_ttl;
+		atomic_store(&renewal->claim->repaired, true);
+	}
+}
+
+/* Takes in what has been answered, or has failed. */
+static void hear(dlock_renewal *renewal, dlock_nanos now)
+{
+	bool was_busy = renewal->busy;
+
+	if (renewal->call_off) {
+		dlock_round_call_off(&renewal->round);
+		renewal->call_off = false;
+	}
+	if (renewal->asking) {
+		apply(renewal, dlock_round_look(&renewal->round));
+	}
+	renewal->busy = was_busy && dlock_round_is_busy(&renewal->round, !renewal->claim);
+	if (was_busy && !renewal->busy) {
+		pthread_cond_broadcast(&service.settled);
+	}
+	if (renewal->round.refused) {
+		renewal->round.refused = false;
+		renewal->due = earlier(renewal->due, now + retry_after(renewal->ttl));
+		renewal->incomplete = true;
 	}
 }
 
@@ -267,13 +327,10 @@ static dlock_renewal *look_over(dlock_nanos *wake)
 		if (renewal->process != service.process) {
 			continue; /* it came over a fork */
 		}
-		if (renewal->asking) {
-			apply(renewal, dlock_round_look(&renewal->round));
-		}
-		renewal->busy = renewal->busy && dlock_round_is_busy(&renewal->round, renewal->take_back);
+		hear(renewal, now);
 		if (renewal->claim && !renewal->paused) {
 			*wake = earlier(*wake, update(renewal, now));
-			due = due || (!renewal->asking && is_renewing(renewal, now) && renewal->due <= now);
+			due = due || (!renewal->asking && is_asked_about(renewal, now) && renewal->due <= now);
 		} else if (!renewal->claim && !renewal->busy && !has_to_take_back(renewal)) {
 			remove_and_free(renewal);
 		}
@@ -301,13 +358,13 @@ static void say(dlock_renewal *chain)
 	for (dlock_renewal *renewal = chain; renewal; renewal = renewal->next_due) {
 		switch (renewal->todo) {
 		case RENEW:
-			dlock_round_begin(&renewal->round, &service.pool, renewal->asked_ttl);
+			dlock_round_begin(&renewal->round, &service.pool, renewal->asked_ttl, renewal->extends);
 			break;
 		case REPAIR:
-			dlock_round_repair(&renewal->round, renewal->asked_ttl);
+			dlock_round_repair(&renewal->round, renewal->repair_ttl);
 			break;
 		case TAKE_BACK:
-			dlock_round_take_back(&renewal->round, renewal->asked_ttl);
+			dlock_round_take_back(&renewal->round, renewal->asked_ttl, renewal->over);
 			break;
 		case NOTHING:
 			break;
@@ -368,7 +425,7 @@ static int collect(void)
 	for (dlock_conn *conn = service.pool.first; conn && count < service.room; conn = conn->next) {
 		if (dlock_conn_busy(conn)) {
 			service.polled[count] = conn;
-			service.fds[count++] = (struct pollfd) { .fd = conn->redis->fd, .events = dlock_conn_events(conn) };
+			service.fds[count++] = (struct pollfd) { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
 		}
 	}
 	return count;
@@ -425,6 +482,7 @@ static void after_fork(void)
 
 static void watch_forks(void)
 {
+	dlock_resolve_watch_forks(); /* whose mutex is taken under these: the handlers before a fork run in the reverse order */
 	pthread_atfork(before_fork, after_fork, after_fork);
 }
 
@@ -444,6 +502,36 @@ static void forget_parent(void)
 	}
 }
 
+/* On a clock that nobody sets, where there is one for it. */
+static void init_settled(void)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+#ifndef __APPLE__
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+#endif
+	pthread_cond_init(&service.settled, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static void wait_settled(dlock_nanos most)
+{
+	struct timespec until = { 0, 0 };
+
+#ifndef __APPLE__
+	clock_gettime(CLOCK_MONOTONIC, &until);
+#endif
+	dlock_nanos nanos = until.tv_nsec + most;
+	until.tv_sec += nanos / DLOCK_SECOND;
+	until.tv_nsec = nanos % DLOCK_SECOND;
+#ifdef __APPLE__
+	pthread_cond_timedwait_relative_np(&service.settled, &list, &until);
+#else
+	pthread_cond_timedwait(&service.settled, &list, &until);
+#endif
+}
+
 static int start_thread(void)
 {
 	pthread_attr_t attributes;
@@ -452,6 +540,7 @@ static int start_thread(void)
 	service.stop = service.ended = false;
 	service.wakes = 0; /* it looks at once */
 	pthread_cond_init(&service.end, NULL);
+	init_settled();
 	if (!dlock_bell_open(&service.bell)) {
 		return errno;
 	}
@@ -496,7 +585,7 @@ static int have_thread(void)
 
 void dlock_renewal_shutdown(void)
 {
-	struct timespec until;
+	dlock_nanos until = dlock_now() + JOIN_TIME;
 
 	pthread_mutex_lock(&list);
 	if (service.process == 0 || service.process != dlock_process_current()) {
@@ -505,11 +594,11 @@ void dlock_renewal_shutdown(void)
 	}
 	service.stop = true;
 	dlock_bell_ring(&service.bell);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += JOIN_TIME / DLOCK_SECOND;
-	int late = 0;
-	while (!service.ended && late == 0) {
-		late = pthread_cond_timedwait(&service.end, &list, &until);
+	while (!service.ended && dlock_now() < until) { /* in slices: the time of day, which the condition goes by, may be set */
+		struct timespec slice;
+		clock_gettime(CLOCK_REALTIME, &slice);
+		slice.tv_sec++;
+		pthread_cond_timedwait(&service.end, &list, &slice);
 	}
 	bool ended = service.ended;
 	pthread_mutex_unlock(&list);
@@ -539,6 +628,17 @@ static void wake_for(dlock_nanos time)
 	}
 }
 
+/* Where a server had refused or not been heard yet, earlier than where all have it. */
+static dlock_nanos first_due(const dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_nanos due = renewal->renew ? next_due(renewal, now) : DLOCK_FOREVER;
+
+	if (!renewal->incomplete) {
+		return due;
+	}
+	return earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal->ttl)));
+}
+
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
 {
 	int problem = have_thread();
@@ -547,7 +647,8 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	if (problem != 0) {
 		return dlock_fail(error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
 	}
-	if (!renewal || (upkeep->renew && !dlock_round_init(&renewal->round, claim))) {
+	bool incomplete = claim->incomplete || claim->unheard;
+	if (!renewal || ((upkeep->renew || incomplete) && !dlock_round_init(&renewal->round, claim))) {
 		if (renewal) {
 			dlock_round_dispose(&renewal->round);
 			free(renewal);
@@ -559,11 +660,12 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	renewal->process = dlock_process_current();
 	renewal->renew = upkeep->renew;
 	renewal->endless = upkeep->renew && upkeep->most == 0;
+	renewal->incomplete = incomplete;
 	renewal->ttl = claim->ttl;
 	renewal->until = upkeep->most > 0 ? dlock_after(now, upkeep->most) : DLOCK_FOREVER;
 	renewal->lost = upkeep->lost;
 	renewal->context = upkeep->context;
-	renewal->due = upkeep->renew ? next_due(renewal, now) : DLOCK_FOREVER;
+	renewal->due = first_due(renewal, now);
 	claim->renewal = renewal;
 	claim->renewed |= upkeep->renew;
 	pthread_mutex_lock(&list);
@@ -594,7 +696,7 @@ void dlock_renewal_stop(dlock_claim *claim)
 	}
 }
 
-void dlock_renewal_end(dlock_claim *claim, bool take_back)
+void dlock_renewal_end(dlock_claim *claim, bool over)
 {
 	dlock_renewal *renewal = claim->renewal;
 
@@ -605,7 +707,7 @@ void dlock_renewal_end(dlock_claim *claim, bool take_back)
 	pthread_mutex_lock(&list);
 	renewal->claim = NULL;
 	renewal->asking = false;
-	renewal->take_back = take_back;
+	renewal->over = over;
 	/* Once something was said for it, its end is the thread's: calls are counted without a mutex. */
 	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_calls(&renewal->round)
 			&& !has_to_take_back(renewal))) {
@@ -633,10 +735,31 @@ void dlock_renewal_resume(dlock_claim *claim)
 	if (renewal) {
 		pthread_mutex_lock(&list);
 		renewal->paused = false;
-		renewal->due = next_due(renewal, dlock_now());
+		renewal->due = renewal->incomplete ? earlier(renewal->due, next_due(renewal, dlock_now())) : next_due(renewal, dlock_now());
 		wake_for(renewal->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
 		pthread_mutex_unlock(&list);
 	}
+}
+
+void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl)
+{
+	dlock_renewal *renewal = claim->renewal;
+
+	if (!renewal) {
+		return;
+	}
+	pthread_mutex_lock(&list);
+	dlock_nanos deadline = atomic_load(&claim->deadline), now = dlock_now();
+	if (renewal->busy && renewal->asked_ttl > ttl && deadline > now && service.process == dlock_process_current()) {
+		dlock_nanos until = now + earlier(dlock_round_longest(&renewal->round, renewal->asked_ttl) + WAKE_TIME, (deadline - now) / 2);
+		renewal->call_off = true;
+		dlock_bell_ring(&service.bell);
+		while (renewal->busy && now < until) {
+			wait_settled(until - now);
+			now = dlock_now();
+		}
+	}
+	pthread_mutex_unlock(&list);
 }
 
 void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered)

@@ -14,7 +14,7 @@ enum { DLOCK_CAN_RENEW = true };
 #endif
 
 typedef struct {
-	bool renew;       /* ask for a new lease time at each third of the ttl */
+	bool renew;       /* ask for a new lease time at each third of the ttl. Otherwise only what is missing is repaired, for the time that is left */
 	dlock_nanos most; /* but for no longer than that from now on; 0: without limit */
 	/* Called once when the lease is lost, by the renewal thread: it may set a flag that is atomic, and no more.
 	 * NULL: nobody is to be told. Not called after dlock_renewal_end(). */
@@ -22,7 +22,8 @@ typedef struct {
 	void *context;
 } dlock_upkeep;
 
-/* For a held claim. DLOCK_OK, or DLOCK_FAILED where there is no memory or no thread to be had. */
+/* For a held claim. Where a server had refused it when it was acquired, or not answered yet, the servers without it are given it soon, whether it is renewed or
+ * not. DLOCK_OK, or DLOCK_FAILED where there is no memory or no thread to be had. */
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error);
 
 /* Is the claim renewed without limit? */
@@ -31,14 +32,18 @@ bool dlock_renewal_is_endless(const dlock_claim *claim);
 /* Not renewed any more; its loss is still told. */
 void dlock_renewal_stop(dlock_claim *claim);
 
-/* After this the thread leaves the claim alone. With `take_back`, for a lease that is over or about to be: what is under way
- * and may yet set its key somewhere is undone. Without, for one that goes on elsewhere or is left to its time.
+/* After this the thread leaves the claim alone: what is under way and may yet set its key somewhere is undone. `over`: the lease is, or is
+ * about to be. Otherwise it goes on elsewhere or is left to its time, and what it may rest upon stays.
  * Each of these is without effect where there is no renewal. */
-void dlock_renewal_end(dlock_claim *claim, bool take_back);
+void dlock_renewal_end(dlock_claim *claim, bool over);
 
 /* Around what sets the claim's lease time or deadline otherwise: what was asked for before does not count after it. */
 void dlock_renewal_pause(dlock_claim *claim);
 void dlock_renewal_resume(dlock_claim *claim);
+
+/* Between these two, before a lease time is asked for: where a longer one has been asked for by a renewal that is under way, waits until that
+ * is answered, so that it cannot come last. For no longer than an answer may take, nor than half of the time that is left. */
+void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl);
 
 /* Between these two: the lease time that the holder asked for, as far as it is sure. Where the answer is missing, it may be set at any
  * time, also behind renewals; so these ask for no more than that. */

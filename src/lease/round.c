@@ -74,14 +74,27 @@ static void have_conn(dlock_seat *seat, dlock_pool *pool, dlock_server *server, 
 	}
 }
 
-void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl)
+static bool is_pending(const dlock_call *call)
+{
+	return call && call->state == DLOCK_CALL_PENDING;
+}
+
+static void call_off(dlock_call *call)
+{
+	if (is_pending(call)) {
+		dlock_call_call_off(call);
+	}
+}
+
+void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl, bool extends)
 {
 	round->started = dlock_now();
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
+		call_off(seat->extension);
 		drop(&seat->extension);
-		have_conn(seat, pool, round->servers[i], ttl);
-		seat->extension = dlock_call_renew(keys_of(round), round->token, ttl);
+		have_conn(seat, pool, round->servers[i], extends ? ttl : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
+		seat->extension = extends ? dlock_call_renew(keys_of(round), round->token, ttl) : dlock_call_check(keys_of(round), round->token);
 		if (!seat->conn || !seat->extension) {
 			drop(&seat->extension);
 			continue;
@@ -90,17 +103,13 @@ void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl)
 	}
 }
 
-static bool is_pending(const dlock_call *call)
-{
-	return call && call->state == DLOCK_CALL_PENDING;
-}
-
-/* 1: extended, 0: not the token's, -1: no answer. */
+/* 1: it is in place, 0: not the token's, -1: no answer. */
 static int opinion(const dlock_seat *seat)
 {
 	dlock_error error;
+	int64_t answer = seat->extension ? dlock_call_integer(seat->extension, seat->conn, &error) : -1;
 
-	return seat->extension ? (int) dlock_call_integer(seat->extension, seat->conn, &error) : -1;
+	return answer < 0 ? -1 : answer > 0;
 }
 
 dlock_round_result dlock_round_look(const dlock_round *round)
@@ -156,20 +165,51 @@ void dlock_round_repair(dlock_round *round, dlock_nanos ttl)
 	}
 }
 
+/* What has been called off before it was sent is not. */
+static bool is_under_way(const dlock_call *call)
+{
+	return is_pending(call) && (call->sent || call->wanted);
+}
+
 bool dlock_round_is_busy(dlock_round *round, bool released)
 {
 	bool busy = false;
+	dlock_error error;
 
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
-		busy |= is_pending(seat->extension) || is_pending(seat->repair);
+		busy |= is_under_way(seat->extension) || is_under_way(seat->repair);
 		if (seat->repair && seat->repair->state == DLOCK_CALL_ANSWERED) {
+			round->refused |= dlock_call_integer(seat->repair, seat->conn, &error) == 0;
 			/* It may have been executed behind the release, however early its answer is read. */
 			seat->unsettled &= released;
 			drop(&seat->repair);
 		}
+		if (!released && opinion(seat) >= 0) {
+			seat->counted = opinion(seat) > 0;
+		}
 	}
 	return busy;
+}
+
+void dlock_round_call_off(dlock_round *round)
+{
+	for (int i = 0; i < round->count; i++) {
+		call_off(round->seats[i].extension);
+		call_off(round->seats[i].repair);
+	}
+}
+
+dlock_nanos dlock_round_longest(const dlock_round *round, dlock_nanos ttl)
+{
+	dlock_nanos longest = 0;
+
+	for (int i = 0; i < round->count; i++) {
+		dlock_nanos limit = patience(round->servers[i], ttl);
+		limit = limit < round->servers[i]->read_timeout ? limit : round->servers[i]->read_timeout;
+		longest = limit > longest ? limit : longest;
+	}
+	return longest;
 }
 
 bool dlock_round_has_calls(const dlock_round *round)
@@ -192,12 +232,13 @@ bool dlock_round_has_unsettled(const dlock_round *round)
 	return false;
 }
 
-/* On the same connection, so behind the repair. A lease of a millisecond needs no more of the key's companions. */
-void dlock_round_take_back(dlock_round *round, dlock_nanos ttl)
+/* On the same connection, so behind the repair, which is not sent again. A lease of a millisecond needs no more of the key's companions. */
+void dlock_round_take_back(dlock_round *round, dlock_nanos ttl, bool over)
 {
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
-		if (seat->unsettled) {
+		if (seat->unsettled && (over || !seat->counted)) {
+			call_off(seat->repair);
 			dlock_conn_tell(seat->conn, dlock_call_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
 		}
 		seat->unsettled = false;

@@ -101,8 +101,8 @@ dlock_claim *dlock_lease_claim(zval *lease);
 
 zend_string *dlock_handle_make(const dlock_claim *claim);
 
-/* A claim made from a handle, not yet checked with the servers; NULL with what is wrong with the handle. */
-dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_error *error);
+/* A claim that is to take up the lease of a handle, and the token that has it; NULL with what is wrong with the handle. */
+dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error);
 
 /* ---- errors (errors.c) ---- */
 
@@ -137,13 +137,29 @@ dlock_server *dlock_server_from_ini(void);
 /* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its place in a list. */
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
 
+/* ---- the request's end (ending.c) ---- */
+
+/* At each request's beginning. */
+void dlock_ending_begin(void);
+
+/* Before the first claim that is not to be released at the end. */
+void dlock_ending_watch(void);
+
+/* The shutdown functions are over, but for those that were registered since. */
+void dlock_ending_reached(void);
+
+/* Is what is destroyed now destroyed because the request ends, rather than dropped by the program? */
+bool dlock_is_ending(void);
+
 /* ---- waiting (interrupts.c) ---- */
 
 /* A wait that PHP's signal handlers and time limits can interrupt. */
 dlock_wait dlock_interruptible(dlock_nanos deadline);
 
-/* Throws losses into running PHP code; to be called once, before other threads run, and at each request's beginning. */
+/* Throws losses into running PHP code; to be called when the module is loaded, before other threads run, when it is unloaded, and
+ * at each request's beginning. */
 void dlock_interrupts_init(void);
+void dlock_interrupts_end(void);
 void dlock_interrupts_begin(void);
 
 /* This thread's alarm, ready to be rung; NULL where there is no descriptor left for it. */

@@ -5,10 +5,10 @@
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
 
-/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed, 2: no more of a lease is
- * sure than this ttl (see dlock_claim_sure_of())|fencing token|token|resource.
+/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is
+ * left and the next fencing token are the servers' to say, when it is attached.
  *
- * Who has the handle has the lock, as with the token inside it. The digest is no signature: it tells a handle that was
+ * Who has the handle has the lock, as with the token inside it. It works once: then the token is another one. The digest is no signature: it tells a handle that was
  * cut or altered apart from a lease that has ended. There is no secret in it, so that nothing can be guessed from it. */
 
 #define PREFIX "dlock1."
@@ -67,8 +67,8 @@ static zend_string *decode(zend_string *handle)
 zend_string *dlock_handle_make(const dlock_claim *claim)
 {
 	unsigned char hash[32];
-	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|" ZEND_LONG_FMT "|%s|", claim->engine->ops->name,
-		(zend_long) (dlock_claim_sure_of(claim, claim->ttl) / DLOCK_MS), claim->renewed | (claim->doubt > 0) << 1, (zend_long) claim->fencing_token, claim->token);
+	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|%s|", claim->engine->ops->name,
+		(zend_long) (claim->ttl / DLOCK_MS), claim->renewed, claim->token);
 	size_t head = ZSTR_LEN(payload);
 
 	payload = zend_string_extend(payload, head + claim->resource_len, 0);
@@ -117,19 +117,16 @@ static const char *class_of(const char *kind, size_t len)
 	return len == 6 && !memcmp(kind, "single", 6) ? "DistributedLock" : len == 6 && !memcmp(kind, "quorum", 6) ? "RedLock" : "another class";
 }
 
-static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, dlock_error *error)
+static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
-	const char *end = text + len, *kind, *ttl, *how, *fence, *token;
-	size_t kind_len, ttl_len, how_len, fence_len, token_len;
-	int64_t milliseconds, flags, fencing_token;
-	char own[DLOCK_TOKEN_MAX + 1] = "";
+	const char *end = text + len, *kind, *ttl, *how, *old;
+	size_t kind_len, ttl_len, how_len, old_len;
+	int64_t milliseconds, renewed;
 
 	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len)
-			|| !field(&text, end, &how, &how_len) || !field(&text, end, &fence, &fence_len)
-			|| !field(&text, end, &token, &token_len) || !number(ttl, ttl_len, &milliseconds)
-			|| !number(how, how_len, &flags)
-			|| !number(fence, fence_len, &fencing_token) || flags > 3 || milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS
-			|| !dlock_is_fencing_token(fencing_token) || text == end || end - text > DLOCK_RESOURCE_MAX) {
+			|| !field(&text, end, &how, &how_len) || !field(&text, end, &old, &old_len)
+			|| !number(ttl, ttl_len, &milliseconds) || !number(how, how_len, &renewed) || renewed > 1
+			|| milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS || text == end || end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
@@ -138,25 +135,24 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s", class_of(kind, kind_len));
 		return NULL;
 	}
-	if (!engine->ops->place) { /* a session's lock, of which detach() makes no handle */
+	if (!engine->ops->attach) { /* a session's lock, of which detach() makes no handle */
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of a lock that can be handed over, which a ZkLock cannot");
 		return NULL;
 	}
-	if (!dlock_is_token(token, token_len, engine->ops->legacy_tokens)) {
+	if (!dlock_is_token(old, old_len, engine->ops->legacy_tokens)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is none of this kind of lock");
 		return NULL;
 	}
-	memcpy(own, token, token_len);
-	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, own, error);
+	memcpy(token, old, old_len);
+	token[old_len] = '\0';
+	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, NULL, error);
 	if (claim) {
-		claim->fencing_token = fencing_token;
-		claim->renewed = flags & 1;
-		claim->doubt = flags & 2 ? claim->ttl : 0;
+		claim->renewed = renewed;
 	}
 	return claim;
 }
 
-dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_error *error)
+dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
 	unsigned char hash[32];
 	zend_string *raw;
@@ -173,7 +169,7 @@ dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, dlock_
 	if (!raw || ZSTR_LEN(raw) <= DIGEST_LEN || memcmp(hash, ZSTR_VAL(raw), DIGEST_LEN)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but it was cut or altered");
 	} else {
-		claim = read_payload(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_LEN(raw) - DIGEST_LEN, engine, error);
+		claim = read_payload(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_LEN(raw) - DIGEST_LEN, engine, token, error);
 	}
 	if (raw) {
 		zend_string_release(raw);

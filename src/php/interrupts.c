@@ -65,7 +65,11 @@ void dlock_run_interrupts(void)
 
 /* ---- losses ---- */
 
-static void (*other_handlers)(zend_execute_data *execute_data);
+typedef void (*interrupt_handler)(zend_execute_data *execute_data);
+
+/* They outlive the module, since its code stays loaded: dl() may load it again for each request of a process. */
+static interrupt_handler other_handlers, called_by; /* NULL: none */
+static bool is_loaded;
 
 /* Runs in the renewal thread, and touches nothing but atomic flags. */
 void dlock_ring_alarm(void *context)
@@ -132,7 +136,7 @@ static void throw_losses(zend_execute_data *execute_data)
 	if (other_handlers) {
 		other_handlers(execute_data);
 	}
-	if (!atomic_load(&DLOCK_G(alarm).rung)) {
+	if (!is_loaded || !atomic_load(&DLOCK_G(alarm).rung)) {
 		return;
 	}
 	/* All at once: the VM looks for interrupts again before it handles what was thrown, so an alarm that is left rung here
@@ -152,8 +156,22 @@ static void throw_losses(zend_execute_data *execute_data)
 
 void dlock_interrupts_init(void)
 {
+	is_loaded = true;
+	if (called_by && called_by == zend_interrupt_function) {
+		return;
+	}
 	other_handlers = zend_interrupt_function;
 	zend_interrupt_function = throw_losses;
+}
+
+void dlock_interrupts_end(void)
+{
+	is_loaded = false;
+	if (zend_interrupt_function == throw_losses) {
+		zend_interrupt_function = other_handlers;
+	} else { /* another module's has taken ours for the one to be called by it, and goes on calling it */
+		called_by = zend_interrupt_function;
+	}
 }
 
 void dlock_interrupts_begin(void)

@@ -110,9 +110,12 @@ static bool is_held(lease_object *lease, dlock_nanos *remaining)
 
 ZEND_METHOD(Dlock_Lease, __construct)
 {
-	/* Private: leases come from LockManager::acquire(). */
+	/* Private: leases come from LockManager::acquire(). Without an object PHP has called it as a shutdown function, see ending.c. */
 	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();
+	if (Z_TYPE(EX(This)) != IS_OBJECT) {
+		dlock_ending_reached();
+	}
 }
 
 ZEND_METHOD(Dlock_Lease, state)
@@ -222,6 +225,7 @@ ZEND_METHOD(Dlock_Lease, release)
 ZEND_METHOD(Dlock_Lease, detach)
 {
 	dlock_nanos remaining;
+	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
@@ -233,6 +237,11 @@ ZEND_METHOD(Dlock_Lease, detach)
 	if (claim->ttl == 0) {
 		zend_throw_exception(dlock_ce_exception,
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
+		RETURN_THROWS();
+	}
+	/* A lease time that is still on its way, as after a hand-over, would come too late where the handle was attached before. */
+	if (claim->doubt > 0 && dlock_claim_check(claim, &error) == DLOCK_LOST) {
+		throw_lost(lease);
 		RETURN_THROWS();
 	}
 	zend_string *handle = dlock_handle_make(claim);

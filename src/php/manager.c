@@ -105,6 +105,9 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 	}
 	dlock_nanos otherwise = (dlock_nanos) (DLOCK_G(timeout) * (double) DLOCK_SECOND);
 	manager->release_at_end = options->release_is_null ? DLOCK_G(release_on_shutdown) : options->release;
+	if (!manager->release_at_end) {
+		dlock_ending_watch();
+	}
 	if (options->ttl_arg) {
 		double ttl = options->ttl_is_null ? DLOCK_G(ttl) : options->ttl;
 		if (!dlock_check_ttl(ttl, options->ttl_arg, &manager->ttl)) {
@@ -125,19 +128,13 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 
 /* ---- acquiring and releasing ---- */
 
-/* exit() destroys the variables of the functions that it leaves before anything else knows of it. */
-static bool is_ending(void)
-{
-	return (EG(flags) & EG_FLAGS_IN_SHUTDOWN) || (EG(exception) && zend_is_unwind_exit(EG(exception)));
-}
-
 void dlock_drop_claim(dlock_claim *claim)
 {
 	dlock_nanos remaining;
 
 	dlock_see_claim(claim, &remaining); /* a loss counts, even where nobody has asked */
 	/* When the whole request ends, an object that ends with it may have been told to leave its locks alone. */
-	if (claim->release_at_end || !is_ending()) {
+	if (claim->release_at_end || !dlock_is_ending()) {
 		dlock_claim_abandon(claim);
 	}
 	dlock_registry_remove(&DLOCK_G(registry), claim);
@@ -171,12 +168,15 @@ static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status
 	}
 }
 
-/* Has the renewal thread look after a lease that is to be renewed, or whose loss is to be thrown. */
+/* Has the renewal thread look after a lease that is to be renewed, or whose loss is to be thrown, or that some servers refused or may have. */
 static dlock_status look_after(const dlock_manager *manager, dlock_claim *claim, bool renew, dlock_error *error)
 {
 	dlock_upkeep upkeep = { .renew = renew, .most = (dlock_nanos) (DLOCK_G(max_hold) * (double) DLOCK_SECOND) };
 
 	if (!renew && !manager->throw_on_loss) {
+		if (DLOCK_CAN_RENEW && (claim->incomplete || claim->unheard)) {
+			dlock_renewal_begin(claim, &upkeep, error); /* without it, too, the lock is held */
+		}
 		return DLOCK_OK;
 	}
 	if (manager->throw_on_loss) {
@@ -220,6 +220,23 @@ static bool thrown_by_interrupts(dlock_claim *claim)
 	return EG(exception) != NULL;
 }
 
+/* Would the wait be one for this very process, without end? `waiting` is its claim, NULL where it has none yet. */
+static bool waits_for_itself(const dlock_manager *manager, zend_string *resource, dlock_patience patience, const dlock_claim *waiting,
+	dlock_error *error)
+{
+	dlock_claim *claim = NULL;
+
+	if (patience.attempts == 0 && patience.timeout > 0) {
+		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), waiting);
+	}
+	if (claim) {
+		dlock_fail(error, DLOCK_DEADLOCK, claim->state == DLOCK_CLAIM_WAITING
+			? "This process waits for the lock \"%.100s\" already, and would wait for itself"
+			: "This process holds the lock \"%.100s\" already, and would wait for itself", ZSTR_VAL(resource));
+	}
+	return claim;
+}
+
 dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
 	dlock_status *status, dlock_error *error)
 {
@@ -229,14 +246,9 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 
 	wait.attempts = patience.attempts;
 	wait.pause = patience.pause;
-	if (wait.attempts == 0 && patience.timeout > 0) {
-		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource));
-		if (claim) {
-			*status = claim->state == DLOCK_CLAIM_WAITING
-				? dlock_fail(error, DLOCK_DEADLOCK, "This process waits for the lock \"%.100s\" already, and would wait for itself", ZSTR_VAL(resource))
-				: dlock_fail(error, DLOCK_DEADLOCK, "This process holds the lock \"%.100s\" already, and would wait for itself", ZSTR_VAL(resource));
-			return NULL;
-		}
+	if (waits_for_itself(manager, resource, patience, NULL, error)) {
+		*status = DLOCK_DEADLOCK;
+		return NULL;
 	}
 	claim = dlock_claim_new(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
 	if (!claim) {
@@ -248,6 +260,10 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	while ((*status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
 		dlock_run_interrupts();
 		if (EG(exception)) {
+			break;
+		}
+		if (waits_for_itself(manager, resource, patience, claim, error)) { /* since a handler has taken it */
+			*status = DLOCK_DEADLOCK;
 			break;
 		}
 		wait.bell = dlock_interruptible(wait.deadline).bell; /* a handler may have taken the first lease that needs it */
@@ -578,6 +594,7 @@ ZEND_METHOD(DistributedLock, synchronized)
 ZEND_METHOD(DistributedLock, attach)
 {
 	zend_string *handle;
+	char token[DLOCK_TOKEN_MAX + 1];
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -588,13 +605,13 @@ ZEND_METHOD(DistributedLock, attach)
 	if (!manager) {
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = dlock_handle_open(handle, manager->engine, &error);
+	dlock_claim *claim = dlock_handle_open(handle, manager->engine, token, &error);
 	if (!claim) {
 		zend_argument_value_error(1, "%s", error.message);
 		RETURN_THROWS();
 	}
 	claim->release_at_end = manager->release_at_end;
-	dlock_status status = dlock_claim_check(claim, &error);
+	dlock_status status = dlock_claim_attach(claim, token, &error);
 	if (status != DLOCK_OK) {
 		dlock_claim_free(claim);
 		dlock_throw(status, &error, manager->engine);

@@ -90,6 +90,15 @@ void dlock_call_cancel(dlock_call *call)
 	call->wanted = false;
 }
 
+void dlock_call_call_off(dlock_call *call)
+{
+	if (call->sent) {
+		call->once = true;
+	} else {
+		dlock_call_cancel(call);
+	}
+}
+
 void dlock_call_answer(dlock_call *call, redisReply *reply)
 {
 	if (call->state != DLOCK_CALL_PENDING) { /* it came after the asker's time was over */

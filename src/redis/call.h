@@ -30,6 +30,7 @@ typedef struct dlock_call {
 	unsigned references;
 	dlock_call_state state;
 	bool wanted;        /* worth sending again, over a new connection or as the script's full text */
+	bool once;          /* not to be sent again, since something else follows it */
 	bool sent;          /* handed to the connection: the server may execute it, now or later */
 	bool background;    /* nobody waits for it */
 	dlock_nanos useful_until; /* in the background: sent again over any number of connections until then */
@@ -64,6 +65,10 @@ void dlock_call_release(dlock_call *call);
 
 /* The asker needs it no longer: without effect when it was not sent yet. */
 void dlock_call_cancel(dlock_call *call);
+
+/* Something follows on the same connection that undoes it, and must stay behind it: sent already, it is not sent again, neither over
+ * a new connection nor as text; otherwise it is not sent at all. */
+void dlock_call_call_off(dlock_call *call);
 
 /* Ends it, once. Takes over the reply. */
 void dlock_call_answer(dlock_call *call, redisReply *reply);

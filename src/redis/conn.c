@@ -1,13 +1,9 @@
 #include "conn.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifndef _WIN32
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #endif
 
@@ -75,6 +71,7 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 
 static void disconnect(dlock_conn *conn)
 {
+	dlock_dial_end(&conn->dial);
 	if (conn->redis) {
 		redisFree(conn->redis); /* closes the descriptor; nothing is written to it */
 		conn->redis = NULL;
@@ -150,7 +147,7 @@ static void end_connection(dlock_conn *conn, bool again)
 	disconnect(conn);
 	for (size_t left = conn->count; left > 0; left--) {
 		dlock_call *call = queue_shift(conn);
-		if (call->wanted && (call->background ? now < call->useful_until : again && !call->repeated)) {
+		if (call->wanted && !call->once && (call->background ? now < call->useful_until : again && !call->repeated)) {
 			call->repeated = true;
 			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
 		} else {
@@ -164,24 +161,6 @@ static void fail(dlock_conn *conn, const char *what)
 {
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
 	end_connection(conn, false);
-}
-
-static void prepare_socket(int fd, bool tcp)
-{
-#ifdef _WIN32
-	(void) fd, (void) tcp;
-#else
-	int on = 1;
-
-	fcntl(fd, F_SETFD, FD_CLOEXEC); /* a program that PHP starts must not keep the connection alive */
-	if (tcp) {
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-	}
-#ifdef SO_NOSIGPIPE
-	setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
-#endif
-#endif
 }
 
 static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
@@ -201,18 +180,12 @@ static dlock_nanos read_timeout(const dlock_conn *conn)
 
 static bool open_connection(dlock_conn *conn)
 {
-	const dlock_server *server = conn->server;
-
-	conn->redis = server->path ? redisConnectUnixNonBlock(server->path) : redisConnectNonBlock(server->host, server->port);
-	if (!conn->redis || conn->redis->err) {
-		char reason[160];
-		snprintf(reason, sizeof reason, "%s", conn->redis ? conn->redis->errstr : "out of memory");
-		fail(conn, reason);
+	if (dlock_dial_begin(&conn->dial, conn->server, connect_timeout(conn)) == DLOCK_DIAL_FAILED) {
+		fail(conn, conn->dial.obstacle);
 		return false;
 	}
-	prepare_socket(conn->redis->fd, !server->path);
 	conn->state = DLOCK_CONN_CONNECTING;
-	conn->connect_deadline = dlock_after(dlock_now(), connect_timeout(conn));
+	conn->connect_deadline = conn->dial.deadline;
 	conn->opened++;
 	return true;
 }
@@ -420,7 +393,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		return;
 	}
 	bool is_unknown = call->script && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8);
-	if (is_unknown && call->wanted) {
+	if (is_unknown && call->wanted && !call->once) {
 		freeReplyObject(reply);
 		dlock_call_use_source(call);
 		if (append(conn, call)) {
@@ -477,17 +450,17 @@ static void receive(dlock_conn *conn)
 	}
 }
 
-static void finish_connecting(dlock_conn *conn)
+static void go_on_connecting(dlock_conn *conn)
 {
-	int problem = 0;
-	socklen_t len = sizeof problem;
-
-	if (getsockopt(conn->redis->fd, SOL_SOCKET, SO_ERROR, (void *) &problem, &len) != 0) {
-		problem = errno;
-	}
-	if (problem != 0) {
-		lost(conn, strerror(problem));
-	} else {
+	switch (dlock_dial_advance(&conn->dial)) {
+	case DLOCK_DIAL_GOES_ON:
+		break;
+	case DLOCK_DIAL_FAILED:
+		fail(conn, conn->dial.obstacle);
+		break;
+	case DLOCK_DIAL_CONNECTED:
+		conn->redis = dlock_dial_take(&conn->dial);
+		dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
 		greet(conn);
 	}
 }
@@ -498,7 +471,7 @@ void dlock_conn_advance(dlock_conn *conn)
 	case DLOCK_CONN_CLOSED:
 		break;
 	case DLOCK_CONN_CONNECTING:
-		finish_connecting(conn);
+		go_on_connecting(conn);
 		break;
 	default:
 		flush(conn);
@@ -530,7 +503,10 @@ static bool owes_since(const dlock_conn *conn, dlock_nanos time)
 
 dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 {
-	if (conn->state == DLOCK_CONN_CONNECTING || conn->state == DLOCK_CONN_GREETING) {
+	if (conn->state == DLOCK_CONN_CONNECTING) {
+		return shorter(conn->connect_deadline, conn->dial.step);
+	}
+	if (conn->state == DLOCK_CONN_GREETING) {
 		return conn->connect_deadline;
 	}
 	for (size_t i = 0; i < conn->count; i++) {
@@ -548,16 +524,50 @@ static void describe_timeout(dlock_conn *conn, const char *what, dlock_nanos tim
 		(double) timeout / DLOCK_SECOND);
 }
 
+static bool is_readable(const dlock_conn *conn)
+{
+	struct pollfd fd = { .fd = conn->redis->fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* Who was held up finds answers that came in time. An answer is at most one reading for each of its calls. */
+static void take_in(dlock_conn *conn)
+{
+	for (size_t most = conn->count + 1; most > 0 && conn->state >= DLOCK_CONN_GREETING && is_readable(conn); most--) {
+		dlock_conn_advance(conn);
+	}
+}
+
+static void not_connected_in_time(dlock_conn *conn)
+{
+	bool accepted = conn->state == DLOCK_CONN_GREETING;
+	const char *what = accepted ? "no connection" : dlock_dial_delay(&conn->dial);
+
+	if (!what) {
+		fail(conn, conn->dial.obstacle);
+		return;
+	}
+	describe_timeout(conn, dlock_tls_handshaking(conn->tls) ? "no TLS" : what,
+		accepted ? conn->server->connect_timeout : connect_timeout(conn));
+	end_connection(conn, false);
+}
+
 void dlock_conn_expire(dlock_conn *conn)
 {
+	if (conn->process != dlock_process_current() || dlock_now() < dlock_conn_timer(conn)) {
+		return;
+	}
+	if (conn->state == DLOCK_CONN_CONNECTING) {
+		go_on_connecting(conn);
+	} else {
+		take_in(conn);
+	}
 	if (dlock_now() < dlock_conn_timer(conn)) {
 		return;
 	}
 	if (conn->state != DLOCK_CONN_READY) {
-		bool accepted = conn->state == DLOCK_CONN_GREETING;
-		describe_timeout(conn, dlock_tls_handshaking(conn->tls) ? "no TLS" : "no connection",
-			accepted ? conn->server->connect_timeout : connect_timeout(conn));
-		end_connection(conn, false);
+		not_connected_in_time(conn);
 		return;
 	}
 	/* The replies may still come, so the calls stay in the queue. */
@@ -584,6 +594,9 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 	}
 	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
 		lost(conn, "has not answered for too long");
+	}
+	if (conn->state == DLOCK_CONN_READY && conn->count == 0 && dlock_dial_has_moved(&conn->dial)) {
+		disconnect(conn);
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
 		dlock_call_fail(call);
@@ -659,13 +672,18 @@ bool dlock_conn_busy(const dlock_conn *conn)
 	return conn->process == dlock_process_current() && conn->state != DLOCK_CONN_CLOSED && conn->count > 0;
 }
 
+int dlock_conn_fd(const dlock_conn *conn)
+{
+	return conn->state == DLOCK_CONN_CONNECTING ? dlock_dial_fd(&conn->dial) : conn->redis ? conn->redis->fd : -1;
+}
+
 short dlock_conn_events(const dlock_conn *conn)
 {
 	switch (conn->state) {
 	case DLOCK_CONN_CLOSED:
 		return 0;
 	case DLOCK_CONN_CONNECTING:
-		return POLLOUT;
+		return dlock_dial_events(&conn->dial);
 	default:
 		return (short) (conn->unsent && !dlock_tls_handshaking(conn->tls) ? POLLIN | POLLOUT : POLLIN);
 	}

@@ -4,14 +4,15 @@
 #include "../base/error.h"
 #include "../base/process.h"
 #include "call.h"
+#include "dial.h"
 #include "server.h"
 
-/* One connection to one server, kept open over many calls and requests. It never blocks: connecting, TLS, AUTH and SELECT
- * are states that it passes through while somebody polls it (see exchange.h). Replies come in the order of the calls. */
+/* One connection to one server, kept open over many calls and requests. It never blocks: looking up a name, connecting, TLS, AUTH and
+ * SELECT are states that it passes through while somebody polls it (see exchange.h). Replies come in the order of the calls. */
 
 typedef enum {
 	DLOCK_CONN_CLOSED,
-	DLOCK_CONN_CONNECTING, /* until the socket is writable */
+	DLOCK_CONN_CONNECTING, /* until there is a socket that is connected; see dial.h */
 	DLOCK_CONN_GREETING,   /* until AUTH and SELECT are answered */
 	DLOCK_CONN_READY
 } dlock_conn_state;
@@ -22,7 +23,8 @@ typedef struct dlock_conn {
 	dlock_server *server;
 	dlock_process process; /* where another one is current, the socket is the parent's */
 	dlock_conn_state state;
-	redisContext *redis;
+	dlock_dial dial;     /* while it is connecting */
+	redisContext *redis; /* once it is connected */
 	struct ssl_st *tls; /* owned by `redis` */
 	bool unsent;        /* bytes are left to write */
 	size_t partial;     /* so much has come of an answer that is not complete */
@@ -70,10 +72,11 @@ void dlock_conn_uncork(dlock_conn *conn);
  * that the next call tries a new connection. */
 bool dlock_conn_stuck(dlock_conn *conn);
 
-/* What to poll for; 0 when there is nothing to wait for. */
+/* What to poll, which may change with each step, and for what; -1 and 0 when there is nothing to wait for but time. */
+int dlock_conn_fd(const dlock_conn *conn);
 short dlock_conn_events(const dlock_conn *conn);
 
-/* Goes on as far as it can without blocking. To be called when the socket is ready. */
+/* Goes on as far as it can without blocking. To be called when that is ready. */
 void dlock_conn_advance(dlock_conn *conn);
 
 /* Takes in what has arrived already: it neither connects nor waits. */
@@ -82,7 +85,7 @@ void dlock_conn_peek(dlock_conn *conn);
 /* When dlock_conn_expire() has something to do next; DLOCK_FOREVER for never. */
 dlock_nanos dlock_conn_timer(const dlock_conn *conn);
 
-/* Fails what has taken longer than the server's timeouts allow. */
+/* Does what is due: fails what has taken longer than the server's timeouts allow, unless the answer has arrived by now. */
 void dlock_conn_expire(dlock_conn *conn);
 
 /* Is anything of this process under way on it? */

@@ -22,7 +22,7 @@ void dlock_exchange(dlock_conn **conns, int count, dlock_nanos until, bool (*set
 				wake = timer;
 			}
 			polled[active] = conns[i];
-			fds[active].fd = conns[i]->redis->fd;
+			fds[active].fd = dlock_conn_fd(conns[i]);
 			fds[active].events = dlock_conn_events(conns[i]);
 			fds[active].revents = 0;
 			active++;

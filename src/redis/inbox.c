@@ -53,7 +53,7 @@ bool dlock_inbox_is_open(const dlock_inbox *inbox)
 		&& inbox->subscribed == inbox->conn->opened;
 }
 
-/* The channel's name is as hard to guess as a token: who knows it could wake the process, though not give it a lock. */
+/* The channel's name is as hard to guess as a token: who knows it, and a waiter's token, could have it believe in a grant that was never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
 	char id[DLOCK_TOKEN_LEN + 1];

@@ -15,5 +15,6 @@ extern const dlock_script dlock_script_renew;
 extern const dlock_script dlock_script_check;
 extern const dlock_script dlock_script_raise;
 extern const dlock_script dlock_script_repair;
+extern const dlock_script dlock_script_exchange;
 
 #endif

@@ -43,6 +43,7 @@ void dlock_server_release(dlock_server *server)
 		return;
 	}
 	free_secret(server->password);
+	free_secret(server->tls_passphrase);
 	free_secret(server->key);
 	free(server->host);
 	free(server->path);
@@ -211,6 +212,7 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 	} texts[] = {
 		{ "peer_name", &server->tls_peer_name }, { "cafile", &server->tls_cafile }, { "capath", &server->tls_capath },
 		{ "local_cert", &server->tls_cert }, { "local_pk", &server->tls_key },
+		{ "passphrase", &server->tls_passphrase },
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -239,7 +241,7 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 	}
 	/* Its name is not repeated: behind an unencoded ? it may be the end of a password. */
 	return reject(error, "has an unknown option; known are connect_timeout, read_timeout, db, verify_peer, verify_peer_name, "
-		"peer_name, cafile, capath, local_cert and local_pk");
+		"peer_name, cafile, capath, local_cert, local_pk and passphrase");
 }
 
 static bool parse_query(dlock_server *server, const char *text, const char *end, dlock_error *error)
@@ -367,7 +369,7 @@ static char *make_key(const dlock_server *server)
 		server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
 		(long long) server->read_timeout);
 	const char *parts[] = { number, server->host, server->path, server->user, server->password, server->tls_peer_name,
-		server->tls_cafile, server->tls_capath, server->tls_cert, server->tls_key };
+		server->tls_cafile, server->tls_capath, server->tls_cert, server->tls_key, server->tls_passphrase };
 	enum { COUNT = sizeof parts / sizeof *parts };
 	size_t size = 1;
 

@@ -31,9 +31,10 @@ typedef struct {
 	char *tls_capath;
 	char *tls_cert;
 	char *tls_key;
+	char *tls_passphrase; /* of the key's file */
 
 	char *label; /* "host:port" or the socket's path: names the server in messages, without credentials */
-	char *key;   /* whatever makes two connections different; holds the password, so never shown */
+	char *key;   /* whatever makes two connections different; holds password and passphrase, so never shown */
 } dlock_server;
 
 /* Port and database at their defaults, with one reference. NULL when out of memory. */

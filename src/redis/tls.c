@@ -32,6 +32,47 @@ static bool expect_name(SSL *tls, const dlock_server *server)
 	return is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1 : SSL_set1_host(tls, name) == 1;
 }
 
+typedef struct {
+	const dlock_server *server;
+	bool asked;
+} key_reading;
+
+/* Without it OpenSSL asks whoever sits at the terminal, or reads from PHP's standard input, and waits for that. */
+static int give_passphrase(char *out, int size, int for_writing, void *context)
+{
+	key_reading *reading = context;
+	const char *passphrase = reading ? reading->server->tls_passphrase : NULL;
+	size_t len = passphrase ? strlen(passphrase) : 0;
+
+	(void) for_writing;
+	if (reading) {
+		reading->asked = true;
+	}
+	if (!passphrase || len > (size_t) size) {
+		return -1;
+	}
+	memcpy(out, passphrase, len);
+	return (int) len;
+}
+
+static const char *read_certificate(SSL_CTX *context, const dlock_server *server)
+{
+	const char *key = server->tls_key ? server->tls_key : server->tls_cert, *problem = NULL;
+	key_reading reading = { server, false };
+
+	SSL_CTX_set_default_passwd_cb(context, give_passphrase);
+	SSL_CTX_set_default_passwd_cb_userdata(context, &reading);
+	if (server->tls_cert && SSL_CTX_use_certificate_chain_file(context, server->tls_cert) != 1) {
+		problem = "local_cert cannot be read";
+	} else if (key && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1) {
+		problem = !reading.asked ? "local_pk cannot be read or does not belong to local_cert"
+			: !server->tls_passphrase ? "local_pk is encrypted: give its passphrase, or a key that is not encrypted"
+			: "local_pk cannot be decrypted by the passphrase or does not belong to local_cert";
+	}
+	SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+	return problem;
+}
+
 static const char *configure(SSL_CTX *context, const dlock_server *server)
 {
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -43,14 +84,7 @@ static const char *configure(SSL_CTX *context, const dlock_server *server)
 	} else if (SSL_CTX_set_default_verify_paths(context) != 1) {
 		return "the system's certificate authorities cannot be read";
 	}
-	if (server->tls_cert && SSL_CTX_use_certificate_chain_file(context, server->tls_cert) != 1) {
-		return "local_cert cannot be read";
-	}
-	const char *key = server->tls_key ? server->tls_key : server->tls_cert;
-	if (key && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1) {
-		return "local_pk cannot be read or does not belong to local_cert";
-	}
-	return NULL;
+	return read_certificate(context, server);
 }
 
 struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, dlock_error *error)

@@ -57,6 +57,10 @@ foreach ($forms as $form => $server) {
     }
 }
 
+// The passphrase of a key is a secret as well.
+$lock = new DistributedLock('redis://h?local_pk=/k&passphrase=' . SECRET);
+hides([SECRET], all_texts($lock), 'a passphrase');
+
 // A constructor that fails, for whatever reason.
 $failures = [
     fn () => new DistributedLock('redis://app:' . SECRET . '@h:70000'),
@@ -73,6 +77,13 @@ $failures = [
     fn () => new DistributedLock(server: 'redis://:' . SECRET . '@h', ttl: -1.0),
     fn () => new DistributedLock('redis://:' . SECRET . '@h', legacy: []),
     fn () => new OwnLock('redis://:' . SECRET . '@h:0'),
+    // The passphrase of a key.
+    fn () => new DistributedLock('redis://h:0?passphrase=' . SECRET),
+    fn () => new DistributedLock('redis://h?passphrase=' . SECRET . '&passphrases=' . SECRET),
+    fn () => new DistributedLock('redis://h?passphrase=' . SECRET . '%00'),
+    fn () => new DistributedLock(['host' => 'h', 'ssl' => ['passphrase' => SECRET, 'x' => SECRET]]),
+    fn () => new RedLock([['host' => 'h', 'ssl' => ['passphrase' => [SECRET]]]]),
+    fn () => (new DistributedLock('redis://127.0.0.1:' . closed_port() . '?passphrase=' . SECRET))->tryAcquire('x'),
     fn () => new RedLock(['redis://h', 'redis://:' . SECRET . '@h:0']),
     fn () => new RedLock(['redis://:' . SECRET . '@h', 'redis://:' . SECRET . '@h']),
     fn () => new RedLock(servers: ['redis://:' . SECRET . '@h'], retryCount: 0),

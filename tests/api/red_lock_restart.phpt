@@ -51,7 +51,7 @@ foreach (['the same object' => $red, 'another' => new RedLock(array_map(fn ($ser
     $reasons($e, "acquire() by $who", $both);
     holds((bool) preg_match('/^[23] of 3 servers (have no vote|failed or have no vote), 2 are needed; Redis at /', $e?->getMessage() ?? ''), "the message for $who", $e?->getMessage());
 }
-same(true, $lease->isHeld(), 'isHeld() meanwhile');
+// Its holder may believe in it meanwhile. (Where a server had not answered in time, the renewal thread may have found out.)
 wait_until_gone($own[0]->raw(), $resource);
 wait_until_gone($own[1]->raw(), $resource);
 

@@ -80,6 +80,30 @@ $raw->cmd('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 $refused('no certificate of the client\'s', 'TLS: .*certificate required|Connection reset', $dsn());
 $works('a certificate of the client\'s', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/client.key"]));
 $refused('a key of another\'s', 'local_pk', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/server.key"]));
+// OpenSSL would ask for a passphrase that is missing, at the terminal or by PHP's standard input, for as long as that is open.
+$encrypted = ['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/client.encrypted.key"];
+$works('an encrypted key', $dsn($encrypted + ['passphrase' => TlsFiles::PASSPHRASE]));
+$works('an encrypted key, in an array', ['host' => 'localhost', 'port' => $server->port, 'auth' => 'secret-of-tls',
+    'ssl' => $encrypted + ['cafile' => "$files->dir/ca.crt", 'passphrase' => TlsFiles::PASSPHRASE]]);
+$refused('an encrypted key without its passphrase', 'TLS: local_pk is encrypted: give its passphrase, or a key that is not encrypted$', $dsn($encrypted));
+$wrong = 'Wrong.passphrase';
+$refused('an encrypted key with a wrong passphrase', 'TLS: local_pk cannot be decrypted by the passphrase', $dsn($encrypted + ['passphrase' => $wrong]));
+$lock = new DistributedLock($dsn($encrypted + ['passphrase' => $wrong]));
+$e = thrown_by(fn () => $lock->acquire(unique(), 0));
+hides([$wrong], print_r($lock, true) . var_export((array) $lock, true) . $e . print_r($e, true), 'a passphrase');
+$child = php_child('
+    [, $dsn] = $argv;
+    echo is_resource(STDIN) ? "begun\n" : "";
+    try {
+        (new DistributedLock($dsn))->acquire("encrypted", 0);
+    } catch (Dlock\ConnectionException $e) {
+        echo $e->getMessage(), "\n";
+    }
+', [$dsn($encrypted)]);
+same('begun', $child->readLine(), 'a child whose standard input is open');
+holds(str_contains((string) $child->readLine(), 'local_pk is encrypted'), 'asks nobody for the passphrase', null);
+$child->closeInput();
+$child->wait();
 $refused('no such certificate', 'local_cert', $dsn(['local_cert' => "$files->dir/none.crt"]));
 
 // ---- what goes on over the connections: looked at by the plain ports ----

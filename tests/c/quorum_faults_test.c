@@ -214,6 +214,56 @@ static void test_late_yes(void)
 	}
 }
 
+static client client_by_relay(relay *relay, const char *word);
+
+typedef struct {
+	client *client;
+	dlock_claim *claim;
+	dlock_status status;
+} attempt;
+
+static void *make_attempt(void *context)
+{
+	attempt *attempt = context;
+
+	attempt->status = acquire(attempt->client, attempt->claim, 0);
+	return NULL;
+}
+
+/* One of a bare quorum's votes comes late, and another one's server has restarted without it by then. */
+static void test_forgotten_vote(void)
+{
+	for (int forgets = 0; forgets < 2; forgets++) {
+		relay relay;
+		pthread_t thread;
+		client c = client_by_relay(&relay, NULL);
+		attempt attempt = { &c, claim_on(&c, "forgotten", 10000), DLOCK_FAILED };
+		for (int i = 2; i < SERVERS - 1; i++) {
+			server_do(&servers[i], "SET " PREFIX "forgotten foreign");
+		}
+		atomic_store(&relay.delay_ms, 700);
+		pthread_create(&thread, NULL, make_attempt, &attempt);
+		while (forgets && !has(&servers[0], attempt.claim)) {
+			sleep_ms(1);
+		}
+		if (forgets) {
+			server_kill(&servers[0]);
+			server_restart(&servers[0]);
+		}
+		pthread_join(thread, NULL);
+		check(attempt.status == (forgets ? DLOCK_TIMEOUT : DLOCK_OK), forgets ? "a vote that its server has forgotten does not count"
+			: "a vote that is late counts");
+		check(forgets || holding(attempt.claim) == MAJORITY, "and a majority has it");
+		atomic_store(&relay.delay_ms, 0);
+		dlock_claim_abandon(attempt.claim);
+		dlock_claim_free(attempt.claim);
+		client_drain(&c);
+		client_free(&c);
+		relay_end(&relay);
+		quorum_servers_reset();
+	}
+}
+
 /* The lease time bounds an attempt where it is shorter than the read timeout. */
 static void test_short_lease(void)
 {
@@ -345,6 +395,70 @@ static void test_straggler_asked_again(void)
 	server_thaw(&servers[3]);
 	client_drain(&c);
 	check(taken("again") == 0, "it has no vote");
+	client_free(&c);
+}
+
+/* The number of waiters at a server. */
+static long long waiting_at(int server, const char *resource)
+{
+	return server_integer(&servers[server], "ZCARD dlock:queue:{" PREFIX "%s}", resource);
+}
+
+static bool is_waiting_at_all(void *resource)
+{
+	int waiting = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		waiting += waiting_at(i, resource) == 1;
+	}
+	return waiting == SERVERS;
+}
+
+typedef struct {
+	_Atomic int acquired, thawed, drained, end;
+} meeting;
+
+static void wait_while(_Atomic int *flag)
+{
+	while (!atomic_load(flag)) {
+		sleep_ms(2);
+	}
+}
+
+/* Nor behind the word that its waiter has what it waited for: it would queue there for nobody. The last server has the lock for somebody
+ * else, and is late when the others hand it over. */
+static void test_straggler_behind_leave(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "left", 60000);
+	meeting *meeting = shared_memory(sizeof *meeting);
+
+	check(warm_all(&c), "warm");
+	server_do(&servers[4], "SET " PREFIX "left foreign PX 60000");
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held by four of five");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_quorum(servers, SERVERS, 20 * DLOCK_SECOND);
+		dlock_claim *waiter = claim_on(&own, "left", 60000);
+		atomic_store(&meeting->acquired, acquire(&own, waiter, 20000) == DLOCK_OK ? 1 : -1);
+		wait_while(&meeting->thawed);
+		client_drain(&own);
+		atomic_store(&meeting->drained, 1);
+		wait_while(&meeting->end);
+		_exit(!let_go(&own, waiter));
+	}
+	check(eventually(is_waiting_at_all, "left"), "somebody waits at all of them");
+	server_do(&servers[4], "SCRIPT FLUSH");
+	server_freeze(&servers[4]);
+	check(let_go(&c, claim), "released");
+	wait_while(&meeting->acquired);
+	check(atomic_load(&meeting->acquired) == 1, "acquired from the others");
+	server_thaw(&servers[4]);
+	atomic_store(&meeting->thawed, 1);
+	wait_while(&meeting->drained);
+	check(waiting_at(4, "left") == 0, "the one that was late has nobody in its queue (%lld)", waiting_at(4, "left"));
+	atomic_store(&meeting->end, 1);
+	check(exit_of(pid) == 0, "released");
 	client_free(&c);
 }
 
@@ -522,6 +636,36 @@ static void test_extension_not_repeated(void)
 	relay_end(&relay);
 }
 
+static bool has_executed_extension(void *context)
+{
+	(void) context;
+	return server_info(&servers[SERVERS - 1], "commandstats", "cmdstat_eval:calls") > 0;
+}
+
+/* The acquire that a late server wants to be told again, since it does not know the script, is older than the lease time that was asked for
+ * meanwhile. */
+static void test_straggler_behind_extension(void)
+{
+	enum { SHORT = 2000 };
+	relay relay;
+	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
+	dlock_claim *claim = claim_on(&c, "overtaken", 60000);
+
+	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
+	server_do(&servers[SERVERS - 1], "CONFIG RESETSTAT");
+	check(acquire(&c, claim, 0) == DLOCK_OK && extend(&c, claim, SHORT) == DLOCK_OK, "held by the others, and for a shorter time");
+	atomic_store(&relay.stop, NULL);
+	while (!has_executed_extension(NULL)) {
+		client_drain(&c);
+	}
+	client_drain(&c);
+	long long left = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "overtaken");
+	check(left <= SHORT, "the one that was late does not have it for longer (%lld ms)", left);
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+	relay_end(&relay);
+}
+
 static bool has_swallowed(void *context)
 {
 	return atomic_load(&((relay *) context)->swallowed) > 0;
@@ -640,12 +784,12 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		{ "one stopped", test_one_stopped }, { "stuck", test_stuck }, { "stuck login", test_stuck_login },
-		{ "stuck host", test_stuck_host }, { "late yes", test_late_yes }, { "short lease", test_short_lease },
+		{ "stuck host", test_stuck_host }, { "late yes", test_late_yes }, { "forgotten vote", test_forgotten_vote }, { "short lease", test_short_lease },
 		{ "too late", test_too_late }, { "straggler", test_straggler },
-		{ "straggler asked again", test_straggler_asked_again }, { "unconnected straggler", test_unconnected_straggler },
+		{ "straggler asked again", test_straggler_asked_again }, { "straggler behind leave", test_straggler_behind_leave }, { "unconnected straggler", test_unconnected_straggler },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
 		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting }, { "extension not repeated", test_extension_not_repeated },
-		{ "release repeated", test_release_repeated },
+		{ "straggler behind extension", test_straggler_behind_extension }, { "release repeated", test_release_repeated },
 		{ "late without script", test_late_without_script }, { "never heard in time", test_never_heard_in_time },
 		{ "straggler of none", test_straggler_of_none },
 	};

@@ -1,10 +1,12 @@
 /* The connections of the single-server engine, and what it makes of a server that refuses, stops or is none. Prints TAP.
  * redis_connection_test [word in the names of the tests to run] */
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "helpers.h"
@@ -169,6 +171,81 @@ static void test_ways_to_connect(void)
 	server_do(&server, "SELECT 0");
 	server_do(&server, "CONFIG SET requirepass %s", "");
 	server_do(&server, "ACL DELUSER ann");
+}
+
+/* ---- a unix socket whose backlog is full ---- */
+
+enum { FILLERS = 64 };
+
+static void address_of(const char *path, struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un) { .sun_family = AF_UNIX };
+	snprintf(address->sun_path, sizeof address->sun_path, "%s", path);
+}
+
+/* Connects until the system takes no more. How many it has taken. */
+static int fill_backlog(const char *path, int *fds)
+{
+	struct sockaddr_un address;
+	int count = 0;
+
+	address_of(path, &address);
+	while (count < FILLERS) {
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
+			check(errno == EAGAIN, "then the system takes no more: %s", strerror(errno));
+			close(fd);
+			return count;
+		}
+		fds[count++] = fd;
+	}
+	check(false, "a backlog without end");
+	return count;
+}
+
+static void close_all(const int *fds, int count)
+{
+	for (int i = 0; i < count; i++) {
+		close(fds[i]);
+	}
+}
+
+static void test_full_backlog(void)
+{
+	static const char *const options[] = { "--tcp-backlog", "2", NULL };
+	static test_server busy;
+	int fds[FILLERS];
+	char dsn[300];
+
+	server_start(&busy, options);
+	snprintf(dsn, sizeof dsn, "unix://%s", busy.socket);
+	client c = client_at(dsn);
+	server_freeze(&busy);
+	int count = fill_backlog(busy.socket, fds);
+	dlock_claim *claim = claim_on(&c, "backlog", 60000);
+	pid_t pid = server_thaw_later(&busy, 300);
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_now() - start >= 200 * DLOCK_MS,
+		"a server that is too busy to accept connections for a moment is waited for (%s)", c.error.message);
+	exit_of(pid);
+	check(let_go(&c, claim), "released");
+	close_all(fds, count);
+	client_free(&c);
+
+	server_freeze(&busy);
+	count = fill_backlog(busy.socket, fds);
+	snprintf(dsn, sizeof dsn, "unix://:" SECRET "@%s?connect_timeout=0.3", busy.socket);
+	c = client_at(dsn);
+	claim = claim_on(&c, "backlog", 60000);
+	start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, busy.socket, "within 0.3 s"), "one that stays busy: %s", c.error.message);
+	dlock_nanos took = dlock_now() - start;
+	check(took >= 300 * DLOCK_MS && took < DLOCK_SECOND, "for the connect_timeout (%ld ms)", (long) (took / DLOCK_MS));
+	dlock_claim_free(claim);
+	client_free(&c);
+	close_all(fds, count);
+	server_thaw(&busy);
+	server_kill(&busy);
 }
 
 /* ---- errors ---- */
@@ -596,7 +673,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		{ "killed connection", test_killed_connection }, { "killed under way", test_killed_under_way }, { "pool", test_pool },
-		{ "drain is bounded", test_drain_is_bounded }, { "ways to connect", test_ways_to_connect },
+		{ "drain is bounded", test_drain_is_bounded }, { "ways to connect", test_ways_to_connect }, { "full backlog", test_full_backlog },
 		{ "refusals", test_refusals }, { "busy script", test_busy_script }, { "cluster node", test_cluster_node },
 		{ "nobody there", test_nobody_there }, { "odd peers", test_odd_peers }, { "endless answers", test_endless_answers }, { "flooded inbox", test_flooded_inbox },
 		 { "stopped", test_stopped },

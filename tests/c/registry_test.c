@@ -216,7 +216,7 @@ static void test_states(void)
 		bool extends, checks, releases, abandons;
 		const char *text;
 	} cases[] = {
-		{ DLOCK_CLAIM_NEW, false, true, false, false, "new" },
+		{ DLOCK_CLAIM_NEW, false, false, false, false, "new" },
 		{ DLOCK_CLAIM_WAITING, false, false, false, true, "waiting" },
 		{ DLOCK_CLAIM_HELD, true, true, true, true, "held" },
 		{ DLOCK_CLAIM_UNCERTAIN, true, true, true, true, "uncertain" },

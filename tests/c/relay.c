@@ -75,6 +75,7 @@ static void to_server(relay *relay, stretch *link)
 	}
 	if (link->stopped) {
 		link->held_len += (size_t) len;
+		atomic_fetch_add(&relay->held, 1);
 	} else {
 		put(link->server, bytes, (size_t) len);
 	}

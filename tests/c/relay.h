@@ -13,6 +13,7 @@ typedef struct {
 	_Atomic int delay_ms;       /* for each answer */
 	_Atomic(const char *) stop; /* what was sent with this word in it, and all behind it, waits until this is NULL again */
 	_Atomic int stopped;        /* so many connections wait */
+	_Atomic int held;           /* so many pieces of what was sent over them */
 	_Atomic(const char *) swallow; /* what answers the next that has this word in it is dropped, and all behind it */
 	_Atomic int swallowed;      /* so many connections have had their answers dropped: closed when this is set to 0 */
 	_Atomic int ending;

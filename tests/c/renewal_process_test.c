@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "helpers.h"
+#include "names.h"
 #include "tap.h"
 #include "upkeep.h"
 
@@ -93,6 +94,98 @@ static void test_fork(void)
 		check(look(busy[i].claim) == DLOCK_CLAIM_HELD && busy[i].losses == 0 && let_go(&c, busy[i].claim), "held all the time");
 	}
 	client_free(&c);
+}
+
+static bool is_asked(void *name)
+{
+	return names_asked(name) > 0;
+}
+
+static client client_named(const char *name)
+{
+	char dsn[128];
+
+	snprintf(dsn, sizeof dsn, "redis://%s:%d?connect_timeout=0.3", name, server.port);
+	return client_at(dsn);
+}
+
+/* What a child makes of its parent's names: the known one is known, the other one's look-up is the parent's. */
+static bool resolves_alone(client *known)
+{
+	dlock_nanos start = dlock_now();
+	bool good = passes(known, "by-name", 0) && dlock_now() - start < DLOCK_SECOND;
+
+	if (CHILD_HAS_THREAD) {
+		client slow = client_named("hanging.test");
+		dlock_claim *claim = claim_on(&slow, "by-name", 60000);
+		start = dlock_now();
+		good = good && acquire(&slow, claim, 0) == DLOCK_CONNECTION && explains(&slow, "hanging.test", "not resolved within 0.3 s")
+			&& dlock_now() - start < DLOCK_SECOND;
+		dlock_claim_free(claim);
+		client_free(&slow);
+	}
+	return good;
+}
+
+/* Names that are being looked up, by this thread and by the thread that renews, while the process forks. */
+static void test_fork_and_names(void)
+{
+	ward ward;
+
+	dlock_renewal_shutdown();
+	int threads = count_threads() + 1;
+	names_are("known.test 0 127.0.0.1\nhanging.test 6 127.0.0.1\n");
+	client known = client_named("known.test"), slow = client_named("hanging.test");
+	dlock_claim *claim = claim_on(&slow, "by-name", 60000);
+	ward_begin(&ward, &known, "renewed", 600, 0, RENEW_AND_TELL(&ward));
+	int descriptors = count_descriptors();
+	check(acquire(&slow, claim, 0) == DLOCK_CONNECTION && names_asked("hanging.test") == 1, "a look-up hangs");
+	names_are("known.test 6 127.0.0.1\nhanging.test 6 127.0.0.1\n");
+	unsigned long before = renewals();
+	check(renewed_since(before, 1), "the thread has its connection");
+	for (int i = 0; i < 3; i++) {
+		server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* so that it needs a new one */
+		before = renewals();
+		sleep_ms(250); /* then it has begun with that */
+		dlock_nanos start = dlock_now();
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			_exit(!resolves_alone(&known));
+		}
+		long took = (long) ((dlock_now() - start) / DLOCK_MS);
+		check(took < 500, "fork() waits for no resolver (%ld ms)", took);
+		check(exit_of(pid) == 0, "nor does the child");
+		check(renewed_since(before, 1), "a lease is renewed meanwhile");
+		sleep_ms(2000); /* what is known of the name gets old */
+	}
+	check(eventually(is_asked, "known.test") && ward.losses == 0, "with its name being looked up, it is held all the time");
+	names_are("known.test 0 127.0.0.1\nhanging.test 0 127.0.0.1\n");
+	check(!CHILD_HAS_THREAD || eventually_threads(threads), "no thread is left"); /* the sanitizer has one of its own */
+	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "in the end that name is known, too (%s)", slow.error.message);
+	check(let_go(&known, ward.claim), "released");
+	client_free(&slow);
+	check(count_descriptors() <= descriptors + 1, "no descriptor is left but that of the thread's connection");
+	client_free(&known);
+}
+
+/* The process ends while a look-up hangs. */
+static void test_exit_and_names(void)
+{
+	names_are("exit.test 6 127.0.0.1\n");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		ward ward;
+		client c = client_of(&server, READ_TIMEOUT), slow = client_named("exit.test");
+		dlock_claim *claim = claim_on(&slow, "exit", 60000);
+		if (CHILD_HAS_THREAD) {
+			ward_begin(&ward, &c, "exit-too", 600, 0, RENEW);
+			acquire(&slow, claim, 0);
+		}
+		dlock_renewal_shutdown();
+		exit(0);
+	}
+	dlock_nanos start = dlock_now();
+	check(exit_of(pid) == 0 && dlock_now() - start < 2 * DLOCK_SECOND, "the end of the process waits for no resolver");
 }
 
 /* A child that never needs the thread ends as if there were none. */
@@ -404,7 +497,8 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown }, { "parent gone", test_parent_gone }, { "shutdown", test_shutdown },
+		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown },
+		{ "fork and names", test_fork_and_names }, { "exit and names", test_exit_and_names }, { "parent gone", test_parent_gone }, { "shutdown", test_shutdown },
 		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
 	};
 

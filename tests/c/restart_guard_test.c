@@ -6,6 +6,7 @@
 
 #include "../../src/engine/guard.h"
 #include "../../src/redis/age.h"
+#include "arena.h"
 #include "helpers.h"
 #include "redis_client.h"
 #include "relay.h"
@@ -14,7 +15,8 @@
 enum { SERVERS = 5, MAJORITY = 3 };
 
 /* Each test has servers of its own, since it takes time until they are old. All are started at the beginning. */
-static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3], stepwise[3];
+static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3], stepwise[3],
+	refusing[3], contended[3], handles[3];
 
 #define TTL   5000 /* ms */
 #define GUARD (TTL * DLOCK_MS)
@@ -41,9 +43,14 @@ static const char *reason(const client *c, int server)
 	return error ? error : "";
 }
 
+static bool is_called_young_for(const client *c, int server, const char *time)
+{
+	return strstr(reason(c, server), "has been up for ") && strstr(reason(c, server), "it has a vote after ") && strstr(reason(c, server), time);
+}
+
 static bool is_called_young(const client *c, int server)
 {
-	bool good = strstr(reason(c, server), "has been up for ") && strstr(reason(c, server), "it has a vote after 5 s (dlock.restart_guard)");
+	bool good = is_called_young_for(c, server, "5 s (dlock.restart_guard)");
 
 	if (!good) {
 		note("server %d: %s", server, reason(c, server));
@@ -288,6 +295,115 @@ static void test_set(void)
 	client_free(&other);
 }
 
+static void restart_all(test_server *servers, int count)
+{
+	for (int i = 0; i < count; i++) {
+		server_restart(&servers[i]);
+	}
+}
+
+/* A set that was just started, where one server has the lock for somebody: it was taken since, so the others may have had it
+ * as well, and forgotten it. */
+static void test_refusing(void)
+{
+	restart_all(refusing, 3);
+	client c = guarded(refusing, 3), thief = guarded(refusing, 3);
+	dlock_claim *claim = claim_on(&c, "refusing", 30000), *stolen = claim_on(&thief, "refusing", 30000);
+
+	server_do(&refusing[2], "SET " PREFIX "refusing other PX 1500");
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "two yes and a no of a new set are none: %s", c.error.message);
+	check(!*reason(&c, 2) && (is_called_young_for(&c, 0, "30 s (the lease time asked for)") || is_called_young_for(&c, 1, "30 s (the lease time asked for)")),
+		"and who has no vote is told"); /* the other one may be slower than the decision */
+	client_drain(&c);
+	check(has_nobody(&refusing[0], "refusing") && has_nobody(&refusing[1], "refusing"), "the votes are given back");
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 10000) == DLOCK_OK && holding(refusing, 3, claim) == 3, "three yes are: %s", c.error.message);
+	check(dlock_now() - start < 3 * DLOCK_SECOND, "as soon as the last server is free");
+	server_restart(&refusing[0]);
+	dlock_status status = acquire(&thief, stolen, 0);
+	check(status != DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "no second holder when one of them forgets (status %d)", status);
+	dlock_claim_free(stolen);
+	check(let_go(&c, claim), "released");
+
+	/* What the first part refuses at once, as it went on. */
+	restart_all(refusing, 3);
+	claim = claim_on(&c, "refusing", 30000);
+	stolen = claim_on(&thief, "refusing", 30000);
+	server_do(&refusing[2], "SET " PREFIX "refusing other PX 1500");
+	bool held = acquire(&c, claim, 0) == DLOCK_OK;
+	server_restart(&refusing[0]);
+	while (!has_nobody(&refusing[2], "refusing")) {
+		sleep_ms(5);
+	}
+	status = acquire(&thief, stolen, 0);
+	held = held && look(claim) == DLOCK_CLAIM_HELD;
+	check(!held || status != DLOCK_OK, "two do not hold what two servers of a new set had given (%d, status %d)", held, status);
+	dlock_claim_abandon(claim);
+	dlock_claim_abandon(stolen);
+	dlock_claim_free(claim);
+	dlock_claim_free(stolen);
+	client_free(&c);
+	client_free(&thief);
+}
+
+/* For as long as these tests last all of its servers are young. */
+#define LONG_GUARD (120 * DLOCK_SECOND)
+
+static client young_set(void)
+{
+	return client_guarded(contended, 3, 10 * DLOCK_SECOND, LONG_GUARD);
+}
+
+static void test_contended(void)
+{
+	enum { PROCESSES = 5, SECTIONS = 20 };
+	arena *arena = shared_memory(sizeof *arena);
+
+	restart_all(contended, 3);
+	dlock_nanos start = dlock_now();
+	int bad = arena_run(arena, PROCESSES, SECTIONS, young_set);
+	check(bad == 0 && arena->counter == PROCESSES * SECTIONS, "a new set: one at a time, with rising tokens (%d, %ld)", bad, arena->counter);
+	double took = (double) (dlock_now() - start) / DLOCK_SECOND;
+	check(took < 20, "each has its turns, long before the servers are old (%.1f s)", took);
+	check(eventually_free(contended, 3, "arena"), "nothing is left");
+
+	/* One server after the other stops for a moment, so that they are never all at the same point. */
+	pid_t chaos = fork_child();
+	for (int i = 0; chaos == 0; i++) {
+		kill(contended[i % 3].pid, SIGSTOP);
+		sleep_ms(15 + i * 7 % 20);
+		kill(contended[i % 3].pid, SIGCONT);
+		sleep_ms(i % 5);
+	}
+	memset(arena, 0, sizeof *arena);
+	start = dlock_now();
+	bad = arena_run(arena, PROCESSES, SECTIONS, young_set);
+	kill(chaos, SIGKILL);
+	exit_of(chaos);
+	for (int i = 0; i < 3; i++) {
+		kill(contended[i].pid, SIGCONT);
+	}
+	took = (double) (dlock_now() - start) / DLOCK_SECOND;
+	check(bad == 0 && arena->counter == PROCESSES * SECTIONS && took < 60, "nor do servers that stop in turn keep anybody out (%d, %ld, %.1f s)",
+		bad, arena->counter, took);
+
+	client c = client_guarded(contended, 3, DLOCK_SECOND / 2, LONG_GUARD);
+	check(passes_briefly(&c, "warm", 0), "warm");
+	server_freeze(&contended[1]);
+	dlock_claim *claim = claim_on(&c, "stopped", TTL);
+	start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < 2 * DLOCK_SECOND, "a server that stopped is waited for no longer than it may take");
+	start = dlock_now();
+	check(acquire(&c, claim, 1000) == DLOCK_QUORUM && dlock_now() - start < 4 * DLOCK_SECOND, "nor by who has more time: %s", c.error.message);
+	server_do(&contended[0], "SET " PREFIX "stopped other PX 60000");
+	start = dlock_now();
+	check(acquire(&c, claim, 0) != DLOCK_OK && dlock_now() - start < 2 * DLOCK_SECOND, "nor where another refuses");
+	server_thaw(&contended[1]);
+	dlock_claim_free(claim);
+	client_drain(&c);
+	client_free(&c);
+}
+
 /* The first restarts before the lock is acquired, with a guard's time in between, and the others behind that: ages are in whole seconds,
  * so all of them may still seem too young. */
 static void test_stepwise(void)
@@ -442,6 +558,38 @@ static void test_repeated(void)
 	relay_end(&first.relay);
 }
 
+/* A handle that was used, and one server of those that know so comes back with the key as it was long ago. */
+static void test_handles(void)
+{
+	static const char old_token[] = "0123456789abcdef0123456789abcdef";
+	client c = guarded(handles, 3);
+	dlock_claim *holder = claim_on(&c, "handles", TTL), *claim = claim_on(&c, "handles", TTL);
+
+	wait_until_old(handles, 3);
+	check(passes_briefly(&c, "warm", 0), "warm");
+	server_do(&handles[0], "SET " PREFIX "handles %s PX 60000", old_token); /* it has missed that the handle was used */
+	check(acquire(&c, holder, 0) == DLOCK_OK, "somebody holds it, on the other two");
+	client_drain(&c);
+	server_restart(&handles[1]);
+	server_do(&handles[1], "SET " PREFIX "handles %s PX 60000", old_token);
+	dlock_status status = dlock_claim_attach(claim, old_token, &c.error);
+	check(status == DLOCK_QUORUM && is_called_young(&c, 1), "the handle takes nothing up (status %d: %s)", status, c.error.message);
+	client_drain(&c);
+	check(!has(&handles[0], claim) && !has(&handles[1], claim) && has(&handles[2], holder), "and changes nothing");
+	dlock_claim_abandon(holder);
+	dlock_claim_free(holder);
+	client_drain(&c);
+
+	server_do(&handles[2], "SET " PREFIX "handles %s PX 60000", old_token);
+	check(dlock_claim_attach(claim, old_token, &c.error) == DLOCK_OK, "with two old servers it does: %s", c.error.message);
+	client_drain(&c);
+	check(holding(handles, 3, claim) == 3, "on the young one as well");
+	check(let_go(&c, claim), "released");
+	client_drain(&c);
+	check(eventually_free(handles, 3, "handles"), "everywhere");
+	client_free(&c);
+}
+
 static void test_killed(void)
 {
 	client c = guarded(killed, 3);
@@ -472,7 +620,8 @@ int main(int argc, char **argv)
 	} tests[] = {
 		{ "answers", test_answers, NULL, 0 }, { "new sets", test_new_sets, NULL, 0 }, { "cost", test_cost, quiet, 3 },
 		{ "silent", test_silent, silent, 3 }, { "killed", test_killed, killed, 3 }, { "repeated", test_repeated, repeated, 3 },
-		{ "minority", test_minority, minority, 3 }, { "set", test_set, set, 3 },
+		{ "handles", test_handles, handles, 3 }, { "minority", test_minority, minority, 3 }, { "set", test_set, set, 3 },
+		{ "refusing", test_refusing, refusing, 3 }, { "contended", test_contended, contended, 3 },
 		{ "stepwise", test_stepwise, stepwise, 3 }, { "forgetful", test_forgetful, forgetful, SERVERS },
 	};
 	enum { TESTS = sizeof tests / sizeof *tests };

@@ -97,7 +97,7 @@ static void test_good(void)
 
 static void test_tls(void)
 {
-	static const char dsn[] = "rediss://ann:" SECRET "@h:7?cafile=/ca&capath=/cas&local_cert=/c&local_pk=%2Fk&peer_name=n"
+	static const char dsn[] = "rediss://ann:" SECRET "@h:7?cafile=/ca&capath=/cas&local_cert=/c&local_pk=%2Fk&passphrase=%25p&peer_name=n"
 		"&verify_peer=0&verify_peer_name=False";
 	dlock_server *server = server_new();
 	dlock_error error = { "" };
@@ -105,7 +105,7 @@ static void test_tls(void)
 	check(dlock_server_parse(server, dsn, strlen(dsn), &error), "rediss:// with its options (%s)", error.message);
 	check(server->tls && !server->tls_verify_peer && !server->tls_verify_peer_name && same(server->tls_cafile, "/ca")
 		&& same(server->tls_capath, "/cas") && same(server->tls_cert, "/c") && same(server->tls_key, "/k")
-		&& same(server->tls_peer_name, "n") && server->port == 7, "says what it means");
+		&& same(server->tls_passphrase, "%p") && same(server->tls_peer_name, "n") && server->port == 7, "says what it means");
 	bool sealed = dlock_server_seal(server, &error);
 #ifdef DLOCK_TLS
 	check(sealed, "sealed");
@@ -283,7 +283,7 @@ static void test_keys(void)
 		"redis://h", "redis://i", "redis://h:1", "redis://h/1", "redis://:p@h", "redis://:q@h", "redis://u:p@h", "redis://v:p@h",
 		"redis://u:pq@h", "redis://up:q@h", "redis://h?read_timeout=1", "redis://h?connect_timeout=1", "redis://h?verify_peer=0",
 		"redis://h?verify_peer_name=0", "redis://h?peer_name=x", "redis://h?cafile=x", "redis://h?capath=x",
-		"redis://h?local_cert=x", "redis://h?local_pk=x", "redis://h?cafile=x&capath=y", "redis://h?cafile=xy",
+		"redis://h?local_cert=x", "redis://h?local_pk=x", "redis://h?passphrase=x", "redis://h?cafile=x&capath=y", "redis://h?cafile=xy",
 		"unix:///h", "unix:///i", "unix://:p@/h", "unix://u:p@/h", "unix:///h?db=1", "redis://%2Fh", "redis://1:%68",
 		"redis://:1%3Ap@h", "redis://1:p@h", "redis://-:-@h", "redis://u:-@h", "redis://h-", "redis://h--",
 	};

@@ -15,7 +15,7 @@
 
 #include "helpers.h"
 
-enum { MOST_SERVERS = 32 };
+enum { MOST_SERVERS = 40 };
 
 static test_server *started[MOST_SERVERS];
 static int started_count;

@@ -29,8 +29,8 @@ function isGood(string $handle): bool
 	if ($raw === false || strlen($raw) < 17 || seal(substr($raw, 16)) !== $handle) {
 		return false;
 	}
-	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[0-3]\|(\d{1,17})\|(?:9999999999:)?[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
-		&& (int) $match[1] <= 31536000000 && (int) $match[2] > 0 && (int) $match[2] < 2 ** 53;
+	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[01]\|(?:9999999999:)?[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
+		&& (int) $match[1] <= 31536000000;
 }
 
 function mutate(string $text): string
@@ -56,7 +56,7 @@ function mutate(string $text): string
 function invent(): string
 {
 	static $kinds = ['single', 'single', 'single', 'quorum', 'zookeeper', 'singl', ''];
-	$payload = implode('|', [$kinds[array_rand($kinds)], mt_rand(1, 100000), mt_rand(0, 3), mt_rand(), TOKEN, str_repeat('r', mt_rand(1, 30))]);
+	$payload = implode('|', [$kinds[array_rand($kinds)], mt_rand(1, 100000), mt_rand(0, 2), TOKEN, str_repeat('r', mt_rand(1, 30))]);
 
 	return match (mt_rand(0, 4)) {
 		0 => mutate(seal($payload)),

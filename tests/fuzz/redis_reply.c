@@ -161,6 +161,14 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 	if (acquired == 0) {
 		check_look(&answer);
 	}
+	error.message[0] = '\0';
+	int exchanged = dlock_call_exchanged(call, conn, &answer, &error);
+	MUST(exchanged >= -1 && exchanged <= 1);
+	if (exchanged < 0) {
+		check_message(conn, &error);
+	}
+	MUST(exchanged != 1 || (dlock_is_fencing_token(answer.fencing_token) && dlock_lease_left(answer.pttl) > 0
+		&& dlock_lease_left(answer.pttl) <= DLOCK_TTL_MAX));
 	(void) dlock_call_may_count(call);
 	MUST((call->state == DLOCK_CALL_ANSWERED) == (call->reply != NULL));
 }

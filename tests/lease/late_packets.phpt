@@ -51,7 +51,7 @@ wait_for(fn () => $left() <= 5_000 || now() > $until, 20, 'nothing');
 holds($left() > 40_000, 'the shorter one has not come', $left());
 $cable->say('hand it over');
 $lease = (new DistributedLock($cable->dsn))->attach($cable->hear());
-within(3, $lease->remaining(), 5, 'nor is more sure for who takes it up');
+within(40, $lease->remaining(), 60, 'nor can it come for who takes it up, whose token it does not name');
 same(true, $lease->release(), 'release()');
 $cable->kill_host();
 echo "done\n";

@@ -40,15 +40,16 @@ for ($i = 0; $i < 100; $i++) {
 // So it needs what stands in front: digits alone begin with anything.
 same(true, '0' . str_repeat('a', 31) < time() && '16' . str_repeat('f', 30) < time(), 'tokens without a prefix look ended');
 
-// Handles: of either form, for a manager of either mode.
-foreach ([[$legacy, 43], [$plain, 32]] as [$from, $length]) {
-    foreach ([$legacy, $plain] as $to) {
+// Handles: of either form, for a manager of either mode. The lock has the form of the manager that attaches it.
+$lengths = [[$legacy, 43], [$plain, 32]];
+foreach ($lengths as [$from, $length]) {
+    foreach ($lengths as [$to, $attached_length]) {
         $lease = $from->acquire(unique('handle'), 0);
-        $token = $lease->token;
-        same($length, strlen($token), 'length of the token');
+        same($length, strlen($lease->token), 'length of the token');
         $attached = $to->attach($lease->detach());
-        same($token, $attached->token, 'the token attached');
-        same($token, $redis->cmd('GET', 'Lock:' . unique('handle')), 'the value attached');
+        holds($attached->token !== $lease->token, 'another token');
+        same([$attached_length, $to === $legacy], [strlen($attached->token), str_starts_with($attached->token, '9999999999:')], 'its form');
+        same($attached->token, $redis->cmd('GET', 'Lock:' . unique('handle')), 'the value attached');
         $attached->refresh(20);
         same([true, false], [$attached->release(), $from->isLocked(unique('handle'))], 'release() of what was attached');
     }
@@ -60,13 +61,13 @@ $make = function (string $payload) {
     return 'dlock1.' . rtrim(strtr(base64_encode($raw), '+/', '-_'), '=');
 };
 $digits = str_repeat('a', 32);
-fails(Dlock\LeaseLostException::class, '*', fn () => $plain->attach($make("single|1000|0|1|9999999999:$digits|x")), 'a form that is right');
+fails(Dlock\LeaseLostException::class, '*', fn () => $plain->attach($make("single|1000|0|9999999999:$digits|x")), 'a form that is right');
 foreach (['9999999999:', "9999999998:$digits", "9999999999:{$digits}a", '9999999999:' . substr($digits, 1), '9999999999:' . str_repeat('g', 32),
     "9999999999:9999999999:" . substr($digits, 11), str_repeat('A', 32), str_repeat("\0", 32), str_repeat('a', 43)] as $token) {
-    fails(ValueError::class, '*must be a handle*', fn () => $legacy->attach($make("single|1000|0|1|$token|x")), shown($token));
+    fails(ValueError::class, '*must be a handle*', fn () => $legacy->attach($make("single|1000|0|$token|x")), shown($token));
 }
 $red = new RedLock(redis_servers(3));
-fails(ValueError::class, '*must be a handle*', fn () => $red->attach($make("quorum|1000|1|9999999999:$digits|x")), 'for RedLock');
+fails(ValueError::class, '*must be a handle*', fn () => $red->attach($make("quorum|1000|0|9999999999:$digits|x")), 'for RedLock');
 fails(ValueError::class, '*must be what RedLock::lock() returned*', fn () => $red->unlock(['resource' => 'x', 'token' => "9999999999:$digits"]), 'unlock()');
 echo "done\n";
 ?>

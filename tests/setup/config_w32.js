@@ -53,7 +53,10 @@ define.call(global, 'ADD_SOURCES', 2, 4, function (directory, sources, target) {
 	add(directory.substring(configure_module_dirname.length + 1), sources);
 });
 define.call(global, 'AC_DEFINE', 2, 4, function (name, value) { asked.defines.push(name + '=' + value); });
+define.call(global, 'ERROR', 1, 1, function (text) { asked.errors.push(text); throw new End(); }); // PHP's ends configure
 define.call(global, 'WARNING', 1, 1, function (text) { asked.warnings.push(text); });
+
+function End() {}
 
 function add(directory, sources) {
 	var names = sources.split(/\s+/);
@@ -79,16 +82,18 @@ function look_at_sources() {
 	same(wanted.sort().join(' '), asked.sources.slice().sort().join(' '), 'sources');
 }
 
-var configure_module_dirname = 'C:/php/pecl/dlock', PHP_PHP_BUILD = 'C:\\php\\deps', PHP_DLOCK, PHP_DLOCK_SHARED = 'yes';
+var configure_module_dirname = 'C:/php/pecl/dlock', PHP_PHP_BUILD = 'C:\\php\\deps', PHP_DLOCK, PHP_DLOCK_SHARED = 'yes', TARGET_ARCH = 'x64';
 
 function run(name, enabled, has_library, has_header) {
 	settings = { name: name, has_library: has_library, has_header: has_header };
-	asked = { options: [], libraries: [], headers: [], extensions: [], sources: [], defines: [], warnings: [] };
+	asked = { options: [], libraries: [], headers: [], extensions: [], sources: [], defines: [], warnings: [], errors: [] };
 	PHP_DLOCK = enabled;
 	try {
 		(0, eval)(source);
 	} catch (e) {
-		wrong(e);
+		if (!(e instanceof End)) {
+			wrong(e);
+		}
 	}
 	same('--enable-dlock=no', asked.options.join(), 'options');
 }
@@ -105,5 +110,14 @@ run('without the library', 'yes', false, true);
 same('/1', asked.extensions.join() + '/' + asked.warnings.length, 'extensions/warnings');
 run('without the header', 'yes', true, false);
 same('/1', asked.extensions.join() + '/' + asked.warnings.length, 'extensions/warnings');
+TARGET_ARCH = 'x86';
+run('32 bits', 'yes', true, true);
+same('dlock needs a PHP with 64-bit integers: fencing tokens do not fit into 32 bits', asked.errors.join(), 'error');
+same('', asked.libraries.join() + asked.extensions.join(), 'what is asked for');
+run('not wanted, 32 bits', 'no', true, true);
+same('', asked.errors.join(), 'errors');
+TARGET_ARCH = 'arm64';
+run('ARM', 'yes', true, true);
+same('dlock/0', asked.extensions.join() + '/' + asked.errors.length, 'extensions/errors');
 run('not wanted', 'no', true, true);
 same('', asked.libraries.join() + asked.extensions.join() + asked.warnings.join(), 'what is asked for');

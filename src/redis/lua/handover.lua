@@ -16,9 +16,18 @@ local FORGET = 60000
 local function value_of(lock)
 	local value = redis.pcall('GET', lock)
 	if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then
-		error(value.err)
+		error(value.err, 0)
 	end
 	return value
+end
+
+--#include failure.lua
+
+-- Makes it free with whichever right there is: now, or within 1 ms.
+local function free(lock)
+	if type(redis.pcall('DEL', lock)) == 'table' then
+		redis.pcall('SET', lock, '', 'PX', 1)
+	end
 end
 
 local function note(waiters, waiter, sign, told, number, inbox)
@@ -30,36 +39,49 @@ local function forget(queue, waiters, waiter)
 	redis.call('HDEL', waiters, waiter)
 end
 
+-- Returns 1 when it was not in the queue before. Who has no right to leave the queue does not enter it.
+local function enter(queue, waiters, waiter, ticket)
+	if redis.call('ZSCORE', queue, waiter) then
+		return 0
+	end
+	forget(queue, waiters, waiter)
+	return redis.call('ZADD', queue, 'NX', ticket, waiter)
+end
+
 -- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, and leaves the queue; it is
 -- told the number of its last sign, so that it can tell an old grant from one that came after, and a fencing token.
 -- Without, it is told to try. The dead before it are forgotten: those without a sign of life, those
 -- whose process no longer listens (nobody receives the message), those who were told and did not come. `self` need not be
--- told, and stays. Returns the waiter, or nil for nobody. Cost: O(log n) for each waiter looked at; normally one.
+-- told, and stays. Returns the waiter, or nil for nobody; with a fence, the lock may have been deleted then.
+-- Cost: O(log n) for each waiter looked at; normally one.
 local function serve(lock, queue, waiters, fence, self)
-	local now
+	local now, tried
 	while true do
 		local first = redis.call('ZRANGE', queue, 0, 0)[1]
 		if not first or first == self then
+			if tried then
+				redis.call('DEL', lock)
+			end
 			return first
 		end
 		now = now or clock()
 		local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')
 		local live = sign and now - sign < STALE
 		if live and fence then
-			live = redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, fencing_token(fence, now))) > 0
-		elseif live then
-			live = (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0
-		end
-		if live and not fence then
+			-- Who reads the message believes that it holds the lock: nothing may fail any more that has to be true then.
+			tried = redis.call('SET', lock, first, 'PX', GRACE)
+			local token = fencing_token(fence, now)
+			forget(queue, waiters, first)
+			if redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, token)) > 0 then
+				return first
+			end
+		elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then
 			if told == '0' then
 				note(waiters, first, sign, now, number, inbox)
 			end
 			return first
-		end
-		forget(queue, waiters, first)
-		if live then
-			redis.call('SET', lock, first, 'PX', GRACE)
-			return first
+		else
+			forget(queue, waiters, first)
 		end
 	end
 end

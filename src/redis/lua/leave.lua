@@ -7,9 +7,18 @@
 -- Cost: O(log n) with n waiters.
 --#include fencing.lua
 --#include handover.lua
-forget(KEYS[3], KEYS[4], ARGV[1])
-local holder = value_of(KEYS[1])
-if not holder then
-	serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)
+local holder
+local done, problem = pcall(function()
+	holder = value_of(KEYS[1])
+	forget(KEYS[3], KEYS[4], ARGV[1])
+	if not holder then
+		serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)
+	end
+end)
+if not done then
+	if holder == false then
+		free(KEYS[1])
+	end
+	return failure(problem)
 end
 return holder == ARGV[1] and 1 or 0

@@ -3,10 +3,15 @@
 -- KEYS[1] the lock            KEYS[2] the fence
 -- ARGV[1] the token           ARGV[2] lease time in ms            ARGV[3] the holder's fencing token
 -- Replies 1 when it has it now, 0 when somebody else has. Cost: O(1).
+--#include limit.lua
+if is_forged(ARGV[3]) then
+	return redis.error_reply(FORGED)
+end
+local last = tonumber(redis.call('GET', KEYS[2]) or 0)
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end
-if tonumber(redis.call('GET', KEYS[2]) or 0) < tonumber(ARGV[3]) then
+if last < tonumber(ARGV[3]) then
 	redis.call('SET', KEYS[2], ARGV[3])
 end
 return 1

@@ -1,0 +1,134 @@
+--TEST--
+Lease: a handle works once: attach() gives the lock another token and a greater fencing token, and every copy of the handle is void
+--INI--
+; Of servers that have just been started all have to say yes; here a majority is enough.
+dlock.restart_guard=0
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+$used = 'The lock "*" is not this handle\'s any more: it was attached already, released, or its lease time is over';
+foreach (shared_locks() as $locks) {
+    $name = $locks->name;
+    $manager = $locks->manager();
+    $resource = unique($name);
+    $on_servers = fn () => array_unique(array_map(fn (RedisRaw $redis) => $redis->cmd('GET', Locks::key($resource)), $locks->raw()));
+
+    // A queue delivers at least once.
+    $lease = $manager->acquire($resource, ttl: 100);
+    $handle = $lease->detach();
+    $first = $manager->attach($handle);
+    fails(LeaseLostException::class, $used, fn () => $manager->attach($handle), "$name: a second attach()");
+    fails(LeaseLostException::class, $used, fn () => $locks->manager()->attach($handle), "$name: a third one, by another manager");
+    same([true, LeaseState::Held], [$first->isHeld(), $first->state()], "$name: the first one");
+    holds($first->token !== $lease->token && $first->fencingToken > $lease->fencingToken, "$name: with tokens of its own");
+    wait_for(fn () => array_values($on_servers()) === [$first->token], 20, 'the new token on all servers');
+
+    // The lease time that is left stays.
+    within(90, $first->remaining(), 99, "$name: remaining() after attach()");
+    foreach ($locks->raw() as $redis) {
+        within(90_000, $redis->cmd('PTTL', Locks::key($resource)), 100_000, "$name: the lease time on a server");
+    }
+    $first->refresh(50);
+    within(40, $first->remaining(), 49.5, "$name: refresh() after attach()");
+
+    // Detached again it has a new handle; neither the old handle nor the old object have anything to do with it.
+    $next = $first->detach();
+    fails(LeaseLostException::class, $used, fn () => $manager->attach($handle), "$name: the first handle, detached again");
+    fails(LeaseLostException::class, '*', $lease->assertHeld(...), "$name: the first lease");
+    $second = $manager->attach($next);
+    holds($second->fencingToken > $first->fencingToken, "$name: the fencing token rises again");
+    fails(LeaseLostException::class, $used, fn () => $manager->attach($next), "$name: the second handle, twice");
+
+    // While it is held, waiters wait; its release hands it over.
+    $waiter = $locks->waiter($resource);
+    $locks->waitUntilQueued($resource, 1);
+    same(true, $second->release(), "$name: release()");
+    [, $fence, $is_held] = $waiter->hear();
+    holds($is_held && $fence > $second->fencingToken, "$name: a waiter has it then", $fence);
+    $waiter->say('release');
+    same(true, $waiter->result(), "$name: its release");
+    fails(LeaseLostException::class, $used, fn () => $manager->attach($next), "$name: after the release");
+
+    // What was waited for, and is detached at once, has its whole lease time.
+    $resource = unique("$name handed over");
+    $held = $manager->acquire($resource);
+    $waiter = fork_child(function (callable $say) use ($locks, $resource) {
+        return $locks->manager()->acquire($resource, 60, 100)->detach();
+    });
+    $locks->waitUntilQueued($resource, 1);
+    $held->release();
+    $lease = $manager->attach($waiter->result());
+    within(90, $lease->remaining(), 99, "$name: what was handed over");
+    same(true, $lease->release(), "$name: its release");
+
+    // Two processes, in the same moment.
+    $attaching = array_map(fn () => fork_child(function (callable $say, callable $hear) use ($locks) {
+        $manager = $locks->manager();
+        $manager->isLocked('x'); // connects
+        $say('ready');
+        while (is_string($handle = $hear())) {
+            try {
+                $lease = $manager->attach($handle);
+                $say([$lease->isHeld(), $lease->fencingToken]);
+                $hear();
+                $say($lease->release());
+            } catch (LeaseLostException) {
+                $say(false);
+            }
+        }
+    }), [0, 1]);
+    array_map(fn (ForkedChild $child) => $child->hear(), $attaching);
+    $wins = [];
+    $unattached = 0;
+    for ($round = 0; $round < 100; $round++) {
+        $lease = $manager->acquire("$resource race", ttl: 100);
+        $handle = $lease->detach();
+        $order = $round % 2 ? [1, 0] : [0, 1];
+        foreach ($order as $i) {
+            $attaching[$i]->say($handle);
+        }
+        $answers = array_map(fn (ForkedChild $child) => $child->hear(), $attaching);
+        $winners = array_keys(array_filter($answers));
+        // On several servers each may get a minority, again and again. Then the handle is as good as before.
+        same(true, count($winners) === 1 || ($name === 'RedLock' && count($winners) === 0),
+            "$name: at most one of two processes has attached a handle in round $round");
+        if ($winners === []) {
+            $unattached++;
+            $again = wait_for(function () use ($manager, $handle) {
+                try {
+                    return $manager->attach($handle);
+                } catch (LeaseLostException) { // what they had is taken back without an answer
+                }
+            }, 20, "a handle that nobody got, in round $round");
+            same(true, $again->release(), "$name: its release in round $round");
+        }
+        foreach ($winners as $i) {
+            holds($answers[$i][0] && $answers[$i][1] > $lease->fencingToken, "$name: isHeld() and a greater fencing token in round $round");
+            $attaching[$i]->say('release');
+            same(true, $attaching[$i]->hear(), "$name: release() in round $round");
+            $wins[$i] = true;
+        }
+    }
+    same(2, count($wins), "$name: not always the same one");
+    within(0, $unattached, 5, "$name: rounds in which nobody got it");
+    foreach ($attaching as $child) {
+        $child->say(null);
+        $child->result();
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,615 @@
+/* Taking up a lease by its token, over one server and over several: it works once, and where it fails it can be tried again.
+ * Prints TAP.
+ * attach_test [word in the names of the tests to run] */
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "quorum_servers.h"
+#include "relay.h"
+#include "tap.h"
+
+#define VOID_HANDLE "is not this handle's any more: it was attached already, released, or its lease time is over"
+
+static const char old_token[] = "0123456789abcdef0123456789abcdef";
+
+/* The lease of that token, as its holder has left it. */
+static void leave_lease(int count, const char *resource, int ms)
+{
+	for (int i = 0; i < count; i++) {
+		server_do(&servers[i], "SET " PREFIX "%s %s PX %d", resource, old_token, ms);
+	}
+}
+
+static bool has_old(test_server *server, const char *resource)
+{
+	return !strcmp(server_text(server, "GET " PREFIX "%s", resource), old_token);
+}
+
+static int with_old(const char *resource)
+{
+	int count = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		count += has_old(&servers[i], resource);
+	}
+	return count;
+}
+
+static bool has_old_on_first(void *resource)
+{
+	return has_old(&servers[0], resource);
+}
+
+static bool has_old_everywhere(void *resource)
+{
+	return with_old(resource) == SERVERS;
+}
+
+static bool is_held_everywhere(void *claim)
+{
+	return holding(claim) == SERVERS;
+}
+
+/* Freed, and NULL, where it is not DLOCK_OK. */
+static dlock_status attach(client *c, const char *resource, const char *token, dlock_claim **claim)
+{
+	*claim = claim_on(c, resource, 60000);
+	c->error.message[0] = '\0';
+	dlock_status status = dlock_claim_attach(*claim, token, &c->error);
+
+	if (status != DLOCK_OK) {
+		dlock_claim_free(*claim);
+		*claim = NULL;
+	}
+	return status;
+}
+
+/* It is there to be taken up, with the lease time that it had, and then given back. Soon: what was taken back may be on its way. */
+static bool is_usable(client *c, const char *resource, const char *token, int least_ms)
+{
+	dlock_claim *claim;
+
+	for (int i = 0; i < 500; i++) {
+		dlock_status status = attach(c, resource, token, &claim);
+		if (status == DLOCK_OK) {
+			bool good = left_ms(claim) >= least_ms;
+			return let_go(c, claim) && good;
+		}
+		sleep_ms(10);
+	}
+	note("%s", c->error.message);
+	return false;
+}
+
+static const char *through(relay *relay, test_server *server, const char *options)
+{
+	static char dsn[64];
+
+	relay_start(relay, server->port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d%s", relay->port, options);
+	return dsn;
+}
+
+static void know_exchange(void)
+{
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "SCRIPT LOAD %s", dlock_script_exchange.source);
+	}
+}
+
+static bool has_swallowed(void *context)
+{
+	return atomic_load(&((relay *) context)->swallowed) > 0;
+}
+
+/* ---- one server ---- */
+
+static void test_once(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT), other = client_of(&servers[0], READ_TIMEOUT);
+	dlock_claim *old = claim_on(&c, "once", 60000), *claim, *second;
+
+	check(acquire(&c, old, 0) == DLOCK_OK, "held");
+	server_do(&servers[0], "PEXPIRE " PREFIX "once 30000");
+	dlock_nanos start = dlock_now();
+	check(attach(&other, "once", old->token, &claim) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "attached: %s", other.error.message);
+	check(has(&servers[0], claim) && strcmp(claim->token, old->token), "the server has the new token");
+	check(claim->fencing_token > old->fencing_token
+		&& strtoll(server_text(&servers[0], "GET " DLOCK_FENCE_KEY), NULL, 10) == claim->fencing_token, "and a greater fencing token");
+	long long pttl = server_integer(&servers[0], "PTTL " PREFIX "once");
+	long spent = (long) ((dlock_now() - start) / DLOCK_MS) + 1;
+	check(pttl <= 30000 && pttl >= 30000 - spent - 100, "for the lease time that was left (%lld)", pttl);
+	check(left_ms(claim) <= 29698 && left_ms(claim) > 29698 - spent - 100, "less 1 %% and 2 ms (%ld)", left_ms(claim));
+	check(attach(&c, "once", old->token, &second) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "not a second time: %s", c.error.message);
+	check(extend(&c, old, 1000) == DLOCK_LOST && has(&servers[0], claim) && server_integer(&servers[0], "PTTL " PREFIX "once") > 20000,
+		"what the old token asks for is void");
+	dlock_claim_abandon(old);
+	old->state = DLOCK_CLAIM_HELD;
+	check(release(&c, old) == DLOCK_LOST && has(&servers[0], claim), "it releases nothing");
+	check(extend(&other, claim, 60000) == DLOCK_OK && let_go(&other, claim) && has_nobody(&servers[0], "once"), "the new one extends and releases");
+	check(attach(&c, "once", old->token, &second) == DLOCK_LOST && has_nobody(&servers[0], "once"), "nothing is taken up after that");
+	dlock_claim_free(old);
+	client_free(&c);
+	client_free(&other);
+}
+
+/* What there is no lease of ours to take up from. */
+static void test_none(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT);
+	dlock_claim *claim;
+
+	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && server_integer(&servers[0], "DBSIZE") == 0, "no key: nothing is written");
+	server_do(&servers[0], "SET " PREFIX "none somebody PX 60000");
+	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && !strcmp(server_text(&servers[0], "GET " PREFIX "none"), "somebody"), "somebody else's");
+	server_do(&servers[0], "SET " PREFIX "none %s", old_token);
+	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && has_old(&servers[0], "none"), "a key without an end is no lease");
+	server_do(&servers[0], "DEL " PREFIX "none");
+	server_do(&servers[0], "LPUSH " PREFIX "none %s", old_token);
+	check(attach(&c, "none", old_token, &claim) == DLOCK_CONNECTION && explains(&c, client_conn(&c, 0)->server->label, "WRONGTYPE"), "a list");
+	check(server_integer(&servers[0], "EXISTS " DLOCK_FENCE_KEY) == 0, "no fencing token was given out for any of these");
+	client_free(&c);
+}
+
+/* Of a user without all rights nothing is changed. */
+static void test_rights(void)
+{
+	static const char *rights[] = { "~" PREFIX "* +@all", "~* +@all -getset", "~* +@all -time", "~* +@all -set", "~* +@all -get", "~* +@all -pttl" };
+	client all = client_of(&servers[0], READ_TIMEOUT);
+	dlock_claim *claim;
+	char dsn[80];
+
+	snprintf(dsn, sizeof dsn, "redis://half:" SECRET "@127.0.0.1:%d", servers[0].port);
+	leave_lease(1, "rights", 60000);
+	for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
+		char command[160];
+		snprintf(command, sizeof command, "ACL SETUSER half reset on >" SECRET " %s", rights[i]);
+		server_do(&servers[0], command);
+		client c = client_at(dsn);
+		dlock_status status = attach(&c, "rights", old_token, &claim);
+		client_drain(&c);
+		check(status == DLOCK_CONNECTION && has_old(&servers[0], "rights"), "%s: %s", rights[i], c.error.message);
+		client_free(&c);
+	}
+	check(is_usable(&all, "rights", old_token, 50000), "the handle is as good as before");
+	client_free(&all);
+	server_do(&servers[0], "ACL DELUSER half");
+}
+
+/* The answer is lost with the connection: the request is sent again, and finds its own token. */
+static void test_repeated(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT);
+	relay relay;
+
+	know_exchange();
+	leave_lease(1, "repeated", 60000);
+	const char *dsn = through(&relay, &servers[0], "");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		dlock_claim *claim;
+		warm(&own);
+		dlock_status status = attach(&own, "repeated", old_token, &claim);
+		_exit(status != DLOCK_OK || left_ms(claim) < 50000 || left_ms(claim) > 59398 || !has(&servers[0], claim));
+	}
+	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	check(eventually(has_swallowed, &relay), "the answer is lost");
+	check(!has_old(&servers[0], "repeated"), "to a request that was executed");
+	atomic_store(&relay.swallowed, 0);
+	check(exit_of(pid) == 0, "its repetition finds the new token");
+	client_free(&c);
+	relay_end(&relay);
+}
+
+/* No answer in the time allowed: it is taken back after the request, and can be tried again. */
+static void test_no_answer(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT);
+	relay relay;
+	dlock_claim *claim;
+
+	know_exchange();
+	leave_lease(1, "unanswered", 60000);
+	client slow = client_at(through(&relay, &servers[0], "?read_timeout=0.2"));
+	warm(&slow);
+	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	check(attach(&slow, "unanswered", old_token, &claim) == DLOCK_CONNECTION && has_swallowed(&relay), "the answer is lost: %s", slow.error.message);
+	check(eventually(has_old_on_first, "unanswered"), "what it has done is taken back");
+	check(server_integer(&servers[0], "PTTL " PREFIX "unanswered") > 50000, "with the lease time that was left");
+	check(is_usable(&c, "unanswered", old_token, 50000), "the handle works, once more");
+	client_free(&slow);
+	relay_end(&relay);
+	client_free(&c);
+}
+
+/* A server that stands still does both when it goes on, in this order. */
+static void test_frozen(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT), slow = client_of(&servers[0], DLOCK_SECOND / 5);
+	dlock_claim *claim;
+
+	for (int knows = 0; knows < 2; knows++) {
+		check(warm(&slow), "connected");
+		server_do(&servers[0], "SCRIPT FLUSH");
+		if (knows) {
+			know_exchange();
+		}
+		leave_lease(1, "frozen", 60000);
+		server_freeze(&servers[0]);
+		check(attach(&slow, "frozen", old_token, &claim) == DLOCK_CONNECTION, "no answer: %s", slow.error.message);
+		server_thaw(&servers[0]);
+		client_drain(&slow);
+		check(eventually(has_old_on_first, "frozen"), "%s: taken back", knows ? "a script that it knows" : "a script that it does not know");
+		check(is_usable(&slow, "frozen", old_token, 50000), "the handle works");
+	}
+	client_free(&slow);
+	client_free(&c);
+}
+
+/* The answer comes when the lease is over. */
+static void test_too_late(void)
+{
+	relay relay;
+	dlock_claim *claim;
+	client c = client_at(through(&relay, &servers[0], ""));
+
+	check(warm(&c), "connected");
+	know_exchange();
+	leave_lease(1, "late", 300);
+	atomic_store(&relay.delay_ms, 400);
+	check(attach(&c, "late", old_token, &claim) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "late: %s", c.error.message);
+	client_free(&c);
+	relay_end(&relay);
+}
+
+/* A process that is killed between the request and its answer leaves the lock to its lease time, and nothing else. */
+static void test_killed(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT);
+	dlock_claim *claim;
+	relay relay;
+
+	know_exchange();
+	leave_lease(1, "killed", 2000);
+	const char *dsn = through(&relay, &servers[0], "");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = client_at(dsn);
+		attach(&own, "killed", old_token, &claim);
+		_exit(0);
+	}
+	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	check(eventually(has_swallowed, &relay), "attached, without hearing of it");
+	kill(pid, SIGKILL);
+	check(exit_of(pid) == 1000 + SIGKILL, "killed");
+	check(attach(&c, "killed", old_token, &claim) == DLOCK_LOST, "the handle was used");
+	long long pttl = server_integer(&servers[0], "PTTL " PREFIX "killed");
+	check(pttl > 0 && pttl <= 2000, "the lease time goes on (%lld)", pttl);
+	check(passes(&c, "killed", 5000), "and ends");
+	check(server_integer(&servers[0], "DBSIZE") == 1, "nothing but the fence is left");
+	relay_end(&relay);
+	client_free(&c);
+}
+
+/* ---- several servers ---- */
+
+/* Of servers on which it lasts for different times. */
+static void test_deadline(void)
+{
+	static const unsigned alive[] = { 7, 28, 21, 31 };
+	static const int expected[] = { 100000, 300000, 100000, 300000 }; /* of five: the third longest at most */
+	dlock_claim *claim;
+
+	for (int i = 0; i < 20; i++) {
+		int some = i < 3 ? i : 3;
+		for (int k = 0; k < SERVERS; k++) {
+			server_do(&servers[k], "SET " PREFIX "deadline %s PX %d", old_token, 100000 * (k + 1));
+		}
+		client few = client_of_some(SERVERS, alive[some]);
+		check(attach(&few, "deadline", old_token, &claim) == DLOCK_OK, "attached: %s", few.error.message);
+		long most = expected[some] - expected[some] / 100 - 2;
+		/* Of five the three that answer first decide. */
+		check(left_ms(claim) <= most && left_ms(claim) > (some < 3 ? most - 20000 : 90000), "for as long as a majority of the keys lasts (%ld)", left_ms(claim));
+		check(let_go(&few, claim), "released");
+		client_free(&few);
+		quorum_servers_reset();
+	}
+}
+
+static void test_by_all(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *old = claim_on(&c, "all", 60000), *claim, *second;
+
+	check(warm_all(&c) && warm_all(&other) && acquire(&c, old, 0) == DLOCK_OK && is_everywhere("all"), "held everywhere");
+	check(attach(&other, "all", old->token, &claim) == DLOCK_OK && eventually(is_held_everywhere, claim), "attached everywhere: %s", other.error.message);
+	check(claim->fencing_token > old->fencing_token, "with a greater fencing token");
+	check(attach(&c, "all", old->token, &second) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "not a second time: %s", c.error.message);
+	check(extend(&c, old, 1000) == DLOCK_LOST && holding(claim) == SERVERS, "the old token extends nothing");
+	client_drain(&c);
+	check(holding(claim) == SERVERS && dlock_claim_check(claim, &other.error) == DLOCK_OK && left_ms(claim) > 50000, "nor does it shorten anything");
+	check(let_go(&other, claim), "released");
+	client_drain(&other);
+	check(taken("all") == 0, "everywhere");
+	dlock_claim_free(old);
+	client_free(&c);
+	client_free(&other);
+}
+
+/* Fencing tokens of servers that disagree: a majority has the lease's own before it is one. */
+static void test_fencing(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim;
+	const int64_t ahead = INT64_C(1) << 51;
+	int raised = 0;
+
+	leave_lease(SERVERS, "fenced", 60000);
+	server_freeze(&servers[4]);
+	server_freeze(&servers[3]);
+	server_do(&servers[1], "SET " DLOCK_FENCE_KEY " %lld", (long long) ahead);
+	check(attach(&c, "fenced", old_token, &claim) == DLOCK_OK && claim->fencing_token == ahead + 1, "the largest one counts: %s", c.error.message);
+	for (int i = 0; i < MAJORITY; i++) {
+		raised += strtoll(server_text(&servers[i], "GET " DLOCK_FENCE_KEY), NULL, 10) == ahead + 1;
+	}
+	check(raised == MAJORITY, "and a majority has it (%d)", raised);
+	server_thaw(&servers[3]);
+	server_thaw(&servers[4]);
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
+/* Dead, stopped, or without an answer: a minority costs nothing, and has the new token when it is back. */
+static void test_minority_missing(void)
+{
+	static const char *ends[] = { "held", "released", "released by a process that ends" };
+	dlock_claim *claim;
+
+	for (int way = 0; way < 3; way++) {
+		client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+		check(warm_all(&c), "warm");
+		leave_lease(SERVERS, "minority", 60000);
+		server_do(&servers[3], "SCRIPT FLUSH"); /* nobody may be there to hear that it does not know the exchange */
+		server_do(&servers[3], "SCRIPT LOAD %s", dlock_script_release.source);
+		server_freeze(&servers[3]);
+		dlock_nanos start = dlock_now();
+		check(attach(&c, "minority", old_token, &claim) == DLOCK_OK && dlock_now() - start < DLOCK_SECOND, "attached without the straggler");
+		if (way > 0) {
+			check(let_go(&c, claim), "released");
+		}
+		if (way == 2) {
+			client_free(&c);
+		}
+		server_thaw(&servers[3]);
+		if (way == 0) {
+			client_drain(&c);
+			check(eventually(is_held_everywhere, claim) && let_go(&c, claim), "the straggler has it later");
+		}
+		check(eventually_nowhere("minority"), "%s: nothing is left", ends[way]);
+		if (way != 2) {
+			client_free(&c);
+		}
+	}
+	client some = client_of_some(SERVERS, 21);
+	leave_lease(SERVERS, "minority", 60000);
+	check(attach(&some, "minority", old_token, &claim) == DLOCK_OK && holding(claim) == 3 && let_go(&some, claim), "two are dead: %s", some.error.message);
+	client_free(&some);
+}
+
+/* A straggler that was not logged in to before the lease was given back. */
+static void test_unconnected_straggler(void)
+{
+	char text[SERVERS][80];
+	const char *dsns[SERVERS];
+	dlock_claim *claim;
+
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text[i], sizeof text[i], "redis://:" SECRET "@127.0.0.1:%d", servers[i].port);
+		dsns[i] = text[i];
+		server_do(&servers[i], "CONFIG SET requirepass " SECRET);
+	}
+	leave_lease(SERVERS, "straggler", 60000);
+	server_freeze(&servers[3]);
+	client c = client_quorum_at(dsns, SERVERS);
+	check(attach(&c, "straggler", old_token, &claim) == DLOCK_OK && let_go(&c, claim), "attached and released without it: %s", c.error.message);
+	server_thaw(&servers[3]);
+	client_drain(&c);
+	check(eventually_nowhere("straggler"), "nothing is left");
+	client_free(&c);
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "CONFIG SET requirepass %s", "");
+	}
+}
+
+static void test_lost_answer(void)
+{
+	char text[SERVERS][64];
+	const char *dsns[SERVERS];
+	client all = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim;
+	relay relays[MAJORITY];
+
+	know_exchange();
+	for (int i = 0; i < SERVERS; i++) {
+		if (i < MAJORITY) {
+			relay_start(&relays[i], servers[i].port);
+		}
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=0.3", i < MAJORITY ? relays[i].port : servers[i].port);
+		dsns[i] = text[i];
+	}
+	client c = client_quorum_at(dsns, SERVERS);
+	check(warm_all(&c), "warm");
+	leave_lease(SERVERS, "dropped", 60000);
+	atomic_store(&relays[0].swallow, "GETSET"); /* in the script's text */
+	check(attach(&c, "dropped", old_token, &claim) == DLOCK_OK, "one lost answer: %s", c.error.message);
+	check(eventually(is_held_everywhere, claim), "all have it");
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	check(eventually_nowhere("dropped"), "until it is given back");
+
+	atomic_store(&relays[0].cut, 1);
+	check(warm_all(&c), "warm");
+	leave_lease(SERVERS, "dropped", 60000);
+	for (int i = 0; i < MAJORITY; i++) {
+		atomic_store(&relays[i].swallow, "GETSET");
+	}
+	check(attach(&c, "dropped", old_token, &claim) == DLOCK_QUORUM, "three lost answers: %s", c.error.message);
+	check(eventually(has_old_everywhere, "dropped"), "it is taken back, where it was answered and where not");
+	check(is_usable(&all, "dropped", old_token, 50000), "the handle works");
+	client_free(&c);
+	client_free(&all);
+	for (int i = 0; i < MAJORITY; i++) {
+		relay_end(&relays[i]);
+	}
+}
+
+/* A majority does not answer: those that have exchanged it take it back. */
+static void test_majority_missing(void)
+{
+	client c = client_quorum(servers, SERVERS, DLOCK_SECOND / 4);
+	dlock_claim *claim;
+
+	for (int dead = 0; dead < 2; dead++) {
+		client some = client_of_some(SERVERS, 3);
+		client *asking = dead ? &some : &c;
+		check(dead || warm_all(&c), "warm");
+		leave_lease(SERVERS, "missing", 60000);
+		for (int i = 2; !dead && i < SERVERS; i++) {
+			server_freeze(&servers[i]);
+		}
+		check(attach(asking, "missing", old_token, &claim) == DLOCK_QUORUM, "three %s: %s", dead ? "dead" : "stopped", asking->error.message);
+		client_drain(asking);
+		check(has_old(&servers[0], "missing") && has_old(&servers[1], "missing"), "the others have taken it back");
+		for (int i = 2; !dead && i < SERVERS; i++) {
+			server_thaw(&servers[i]);
+		}
+		client_drain(asking);
+		check(eventually(has_old_everywhere, "missing"), "all have the old token in the end");
+		check(is_usable(&c, "missing", old_token, 50000), "the handle works");
+		client_free(&some);
+	}
+	client_free(&c);
+}
+
+/* A majority says no: a minority that said yes, since it has missed that the handle was used, takes it back. */
+static void test_majority_refuses(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim;
+
+	check(warm_all(&c), "warm");
+	leave_lease(2, "refused", 60000);
+	check(attach(&c, "refused", old_token, &claim) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "lost: %s", c.error.message);
+	client_drain(&c);
+	check(with_old("refused") == 2 && taken("refused") == 2, "the two have what they had");
+	check(server_integer(&servers[0], "PTTL " PREFIX "refused") > 50000, "for the time that was left");
+	client_free(&c);
+}
+
+/* ---- together ---- */
+
+typedef struct {
+	_Atomic int there, winners, others;
+	char lease_of_winner[DLOCK_TOKEN_MAX + 1];
+} race;
+
+static int contend(client *c, race *race, const char *token)
+{
+	dlock_claim *claim;
+
+	atomic_fetch_add(&race->there, 1);
+	while (atomic_load(&race->there) < 2) {
+	}
+	dlock_status status = attach(c, "race", token, &claim);
+	if (status == DLOCK_OK) {
+		atomic_fetch_add(&race->winners, look(claim) == DLOCK_CLAIM_HELD);
+		strcpy(race->lease_of_winner, claim->token);
+	} else if (status != DLOCK_LOST && status != DLOCK_QUORUM) {
+		atomic_fetch_add(&race->others, 1);
+	}
+	client_drain(c);
+	return 0; /* what it holds is the parent's to look at */
+}
+
+/* Two processes attach one handle at the same instant. */
+static void run_race(const char *text, client (*make)(void), int rounds, int least_won)
+{
+	client c = make();
+	race *race = shared_memory(sizeof *race);
+	int won = 0, twice = 0, odd = 0, unusable = 0;
+
+	for (int round = 0; round < rounds; round++) {
+		pid_t pids[2];
+		memset(race, 0, sizeof *race);
+		leave_lease(SERVERS, "race", 60000);
+		for (int i = 0; i < 2; i++) {
+			pids[i] = fork_child();
+			if (pids[i] == 0) {
+				client own = make();
+				bool locked;
+				own.engine->ops->locked(own.engine, "race", 4, &locked, &own.error); /* connects */
+				_exit(contend(&own, race, old_token));
+			}
+		}
+		odd += exit_of(pids[0]) + exit_of(pids[1]) + race->others;
+		won += race->winners == 1;
+		twice += race->winners > 1;
+		unusable += !is_usable(&c, "race", race->winners ? race->lease_of_winner : old_token, 50000);
+	}
+	check(twice == 0 && odd == 0, "%s: never both of them (%d, %d)", text, twice, odd);
+	check(won >= least_won, "%s: one of them in %d of %d rounds", text, won, rounds);
+	check(unusable == 0, "%s: the winner's lease is whole, and the handle where nobody won (%d)", text, unusable);
+	client_free(&c);
+}
+
+static client one_server(void)
+{
+	return client_of(&servers[0], READ_TIMEOUT);
+}
+
+static client all_servers(void)
+{
+	return client_quorum(servers, SERVERS, READ_TIMEOUT);
+}
+
+static client four_servers(void)
+{
+	return client_of_some(SERVERS, 15);
+}
+
+static client three_servers(void)
+{
+	return client_of_some(SERVERS, 7);
+}
+
+static void test_race(void)
+{
+	run_race("one server", one_server, 100, 100);
+	run_race("five servers", all_servers, 60, 55);
+	run_race("five servers, one is dead", four_servers, 60, 50);
+	run_race("five servers, two are dead", three_servers, 60, 50);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "once", test_once }, { "none", test_none }, { "rights", test_rights }, { "repeated", test_repeated },
+		{ "no answer", test_no_answer }, { "frozen", test_frozen }, { "too late", test_too_late },
+		{ "killed", test_killed },
+		{ "deadline", test_deadline }, { "by all", test_by_all }, { "fencing", test_fencing },
+		{ "minority missing", test_minority_missing }, { "unconnected straggler", test_unconnected_straggler },
+		{ "lost answer", test_lost_answer },
+		{ "majority missing", test_majority_missing }, { "majority refuses", test_majority_refuses }, { "race", test_race },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	quorum_servers_start();
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
+	return tap_end();
+}

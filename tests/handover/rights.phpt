@@ -1,0 +1,171 @@
+--TEST--
+A right that a user does not have: a script takes back what it has written, a release gives back, and nobody is told of a lock that is not its own
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
+    || exit("the README has no list\n");
+define('RULES', explode(' ', $listed[1]));
+// The right to run scripts and to subscribe is not theirs.
+define('NEEDED', array_values(array_diff(RULES, ['-@all', '+eval', '+evalsha', '+subscribe'])));
+const TTL = 30000, TOKEN = 'the-token', OTHER = 'another-token', WAITER = 'the-waiter', AHEAD = 'the-one-ahead', INBOX = 'dlock:inbox:ahead';
+
+$server = redis_private();
+$admin = $server->raw();
+$limited = $server->raw();
+$inbox = $server->raw();
+$inbox->cmd('SUBSCRIBE', INBOX);
+$lock = 'Lock:x';
+[$queue, $waiters] = [Locks::queue('x'), Locks::waiters('x')];
+
+$allow = fn (string $without) => $admin->cmd('ACL', 'SETUSER', 'limited', 'reset', 'resetchannels', 'on', '>secret', ...array_diff(RULES, [$without]));
+/* What the inbox has received until now. @return list<string> */
+$received = function () use ($admin, $inbox) {
+    $admin->cmd('PUBLISH', INBOX, 'the end');
+    for ($messages = []; ($message = $inbox->reply()[2]) !== 'the end'; $messages[] = $message);
+    return $messages;
+};
+$run = fn (RedisRaw $redis, string $script, string ...$arguments) => $redis->cmd('EVAL', script($script), '4', $lock, 'dlock:fence', $queue, $waiters, ...$arguments);
+$acquire = fn (RedisRaw $redis, bool $grant, bool $queues) => $run($redis, 'acquire', TOKEN, (string) TTL, $grant ? '0' : '5000', $grant ? '1' : '0', $grant ? TOKEN : WAITER,
+    $queues ? 'dlock:inbox:own' : '', $grant || !$queues ? '0' : '7', '1');
+/* The queue, with somebody ahead who listens, or does not. */
+$queue_up = function (bool $listens) use ($admin, $queue, $waiters) {
+    [$seconds, $micros] = $admin->cmd('TIME');
+    $admin->cmd('ZADD', $queue, 3, AHEAD);
+    $admin->cmd('HSET', $waiters, AHEAD, sprintf('%d%06d 0 9 %s', $seconds, $micros, $listens ? INBOX : 'dlock:inbox:nobody'));
+};
+$situations = [
+    'free' => fn () => null,
+    'free, somebody is first' => fn () => $queue_up(true),
+    'free, the first is dead' => fn () => $queue_up(false),
+    'held' => fn () => $admin->cmd('SET', $lock, OTHER, 'PX', TTL),
+    'held, somebody waits' => fn () => $admin->cmd('SET', $lock, OTHER, 'PX', TTL) . $queue_up(true),
+    'held already' => fn () => $admin->cmd('SET', $lock, TOKEN, 'PX', TTL),
+];
+$state = fn () => [$admin->cmd('GET', $lock), $admin->cmd('ZRANGE', $queue, 0, -1), $admin->cmd('HKEYS', $waiters), (int) $admin->cmd('GET', 'dlock:fence')];
+/* Who was told that it holds the lock does, and who is told to try may; tokens have not fallen. */
+$is_sound = function (string $what, bool $grant, int $fence) use ($received, $state) {
+    [$holder, , , $now] = $state();
+    foreach ($received() as $message) {
+        $grant && same(AHEAD, $holder, "$what: whose it is, where a waiter was granted it ($message)");
+    }
+    holds($now >= $fence, "$what: the fence", $now, $fence);
+};
+/* An error's text where the script has failed; otherwise what it has replied. */
+$try = function (callable $do): string|int|array|null {
+    try {
+        return $do();
+    } catch (RuntimeException $e) {
+        preg_match('/^Redis: ((ERR |NOPERM )?.*(can\'t|permission|ACL failure|not allowed).*)$/', $e->getMessage(), $found) || throw $e;
+        return "$found[1]";
+    }
+};
+$set_up = function (string $without, callable $situation) use ($admin, $limited, $allow) {
+    $admin->cmd('FLUSHALL');
+    $admin->cmd('SET', 'dlock:fence', 9000000000000000 >> 1); // greater than what any clock says: it is counted on
+    $situation();
+    $allow($without);
+    $limited->cmd('AUTH', 'limited', 'secret');
+};
+
+$failed = [];
+foreach (NEEDED as $right) {
+    foreach ([true, false] as $grant) {
+        $kind = $grant ? 'one server' : 'several';
+        foreach ($situations as $name => $situation) {
+            foreach ([false, true] as $queues) {
+                $what = "$kind, without $right, acquire, $name" . ($queues ? ', queueing' : '');
+                $set_up($right, $situation);
+                [$holder, $before, , $fence] = $state();
+                $reply = $try(fn () => $acquire($limited, $grant, $queues));
+                wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 5, 'a key that ends at once'); // where nothing may be deleted
+                [$now, $queued, $noted] = $state();
+                if (is_string($reply)) {
+                    $failed[$right]['acquire'] = true;
+                    // Where the user cannot read whose it is, it was so before.
+                    holds($now !== TOKEN || $holder === TOKEN && in_array($right, ['+exists', '+set', '+get', '~Lock:*', '~dlock:*', '+time']), "$what: taken back", $reply, $now);
+                    same([], array_diff($queued, [AHEAD]), "$what: the queue");
+                    same([], array_diff($noted, [AHEAD]), "$what: the waiters");
+                } else {
+                    same($reply[0] === 1, $now === TOKEN, "$what: what it replied");
+                }
+                $is_sound($what, $grant, $fence);
+            }
+        }
+        foreach (['held already', 'held'] as $whose) {
+            foreach ([true, false] as $listens) {
+                foreach (['release', 'leave'] as $script) {
+                    $what = "$kind, without $right, $script, $whose, a waiter that " . ($listens ? 'listens' : 'is gone');
+                    $set_up($right, function () use ($situations, $whose, $queue_up, $listens, $script, $admin, $lock) {
+                        $script === 'leave' ? $admin->cmd('DEL', $lock) : $situations[$whose]();
+                        $queue_up($listens);
+                    });
+                    [$holder, , , $fence] = $state();
+                    $reply = $try(fn () => $script === 'release' ? $run($limited, 'release', TOKEN, $grant ? '1' : '0', '', '0')
+                        : $run($limited, 'leave', WAITER, $grant ? '1' : '0'));
+                    wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 5, 'a key that ends at once');
+                    $now = $state()[0];
+                    if (is_string($reply)) {
+                        $failed[$right][$script] = true;
+                        // Without these it is not known whose it is, or it cannot be given back: nothing has been changed then.
+                        $changed = !in_array($right, ['+exists', '+get', '+del', '~Lock:*', '~dlock:*']);
+                        same($changed && $holder === TOKEN ? null : $holder, $now, "$what: whose it is");
+                    } else {
+                        same($holder === OTHER ? OTHER : ($grant && $listens ? AHEAD : null), $now, "$what: whose it is");
+                    }
+                    $is_sound($what, $grant, $fence);
+                }
+            }
+        }
+    }
+}
+foreach (NEEDED as $right) {
+    holds(isset($failed[$right]), "without $right something fails");
+}
+// A server that is given a lost key again, but whose fence may not be read.
+$set_up('+get', fn () => null);
+holds(is_string($try(fn () => $limited->cmd('EVAL', script('repair'), 2, $lock, 'dlock:fence', TOKEN, TTL, 5))), 'repair without +get fails');
+same(null, $admin->cmd('GET', $lock), 'repair without +get');
+
+// As the extension says it: whoever holds may not do something, who waits may do all.
+$kinds = ['DistributedLock' => private_locks('DistributedLock'), 'RedLock' => private_locks('RedLock', 3)];
+$waiting = [];
+foreach (['+time', '+getset', '+publish', '+set', '+zrange', '+zrem', '+hget', '+hset', '+hdel', '&dlock:inbox:*'] as $i => $right) {
+    foreach ($kinds as $kind => $locks) {
+        $resource = unique("$kind-$i");
+        foreach ($locks->raw() as $redis) {
+            $redis->cmd('ACL', 'SETUSER', "user$i", 'reset', 'resetchannels', 'on', '>secret', ...RULES, ...['+info']);
+        }
+        $dsns = array_map(fn (string $address) => "redis://user$i:secret@$address", $locks->addresses);
+        $lease = ($kind === 'RedLock' ? new RedLock($dsns, prefix: 'Lock:') : new DistributedLock($dsns[0]))->acquire($resource, 5, 100);
+        $waiter = $locks->waiter($resource);
+        $locks->waitUntilQueued($resource, 1);
+        foreach ($locks->raw() as $redis) {
+            $redis->cmd('ACL', 'SETUSER', "user$i", 'reset', 'resetchannels', 'on', '>secret', ...array_diff(RULES, [$right]), ...['+info']);
+        }
+        $waiting[] = [$kind, $right, $lease, $waiter];
+    }
+}
+foreach ($waiting as [$kind, $right, $lease, $waiter]) {
+    $released = now();
+    $thrown = thrown_by(fn () => $lease->release());
+    holds($thrown === null || $thrown instanceof Dlock\ConnectionException || $thrown instanceof Dlock\QuorumException, "$kind, release() without $right", $thrown);
+    [$at, , $held] = $waiter->hear();
+    same(true, $held, "$kind, release() without $right: the waiter");
+    within(-0.1, $at - $released, 6, "$kind, release() without $right: when the waiter had it");
+    $waiter->say('release');
+    same(true, $waiter->result(), "$kind, release() without $right: the waiter's release()");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

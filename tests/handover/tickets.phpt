@@ -1,0 +1,75 @@
+--TEST--
+RedLock: tickets come from the servers; who came first is served first, whatever they have counted up to, and whichever of them answered
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--INI--
+; Servers that have just been started would all have to answer.
+dlock.restart_guard=0
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+$locks = private_locks('RedLock', 3);
+
+// What a server says is next to who is refused and does not queue.
+$redis = $locks->raw()[0];
+$keys = ['Lock:x', 'dlock:fence', Locks::queue('x'), Locks::waiters('x')];
+$next = fn (string $ticket = '0', int $grant = 0) => $redis->cmd('EVAL', script('acquire'), 4, ...$keys, ...['t', 1000, 5, $grant, 't', '', $ticket, 1]);
+$redis->cmd('SET', 'Lock:x', 'other', 'PX', 600_000);
+$last = (1 << 53) - 1;
+foreach ([[null, null, '1'], [100, null, '101'], [100, 500, '501'], [900, 500, '901'], [500, 500, '501'], ['1795343137003530', 500, '1795343137003531'],
+    ['junk', 500, '501'], ['1e300', 500, '501'], ['-1e300', null, '1'], ['nan', 500, '501'], ['inf', 500, '501'], ["$last", 500, '501'],
+    [$last - 1, 500, "$last"], [100, "$last", "$last"], [100, '1e300', "$last"]] as [$fence, $queued, $expected]) {
+    $redis->cmd('DEL', 'dlock:fence', Locks::queue('x'));
+    $fence === null || $redis->cmd('SET', 'dlock:fence', $fence);
+    $queued === null || $redis->cmd('ZADD', Locks::queue('x'), $queued, 'w', 3, 'v');
+    $reply = $next();
+    same([0, -1, $expected, 0], [$reply[0], ...array_slice($reply, 2)], 'after ' . shown($fence) . ' and ' . shown($queued));
+}
+same('0', $next(grant: 1)[3], 'where there is one server');
+same('0', $next('77')[3], 'to who has one');
+$redis->cmd('FLUSHALL');
+
+// Decades apart, and each waiter comes while another server is stopped: any two of them have asked one in common.
+$redis->cmd('SET', 'dlock:fence', (time() + 50 * 365 * 24 * 3600) * 1_000_000);
+$locks->raw()[1]->cmd('SET', 'dlock:fence', 5);
+for ($round = 0; $round < 3; $round++) {
+    $resource = unique("$round");
+    $gate = gate();
+    $lease = $locks->manager()->acquire($resource, 5, 100);
+    $line = [];
+    for ($i = 0; $i < 5; $i++) {
+        $stopped = ($round + $i) % 3;
+        $others = array_diff_key($locks->raw(), [$stopped => 1]);
+        $locks->servers[$stopped]->pause();
+        $line[] = $locks->waiter($resource, $gate);
+        foreach ($others as $other) {
+            wait_for(fn () => $other->cmd('ZCARD', Locks::queue($resource)) > $i, 20, "waiter $i");
+        }
+        $locks->servers[$stopped]->resume();
+        wait_for(fn () => $locks->raw()[$stopped]->cmd('ZCARD', Locks::queue($resource)) > $i, 20, "waiter $i at the server that was stopped");
+    }
+    $orders = $locks->queues($resource);
+    same([$orders[0], $orders[0], $orders[0]], $orders, "round $round: the queues");
+    same(true, $lease->release(), "round $round: the holder");
+    $times = [];
+    foreach ($line as $i => $waiter) {
+        [$times[]] = $waiter->hear();
+        $waiter->say('release');
+        same(true, $waiter->result(), "round $round: release() of waiter $i");
+    }
+    $sorted = $times;
+    sort($sorted);
+    same($sorted, $times, "round $round: times in order of arrival");
+    $locks->waitUntilQueuesGone($resource);
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,76 @@
+--TEST--
+RedLock: a lock that one server refused is given to that server soon, renewed or not, so that none of the others is needed alone
+--INI--
+; Of servers that have just been started all have to say yes; here a majority is enough.
+dlock.restart_guard=0
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+require __DIR__ . '/../inc/doctor.inc'; // the relay
+
+use Dlock\LeaseState;
+
+$locks = private_locks('RedLock', 3);
+// The first server answers last: the third one's refusal is known when the lock is acquired.
+$relay = relay([$locks->addresses[0]], 0.02);
+$behind = new Locks('RedLock', [trim($relay->readLine()), ...array_slice($locks->addresses, 1)]);
+$manager = $behind->manager(ttl: 10.0);
+$other = $locks->manager(ttl: 10.0);
+
+// ---- what is released before the thread looks needs no connection of its own ----
+for ($i = 0; $i < 50; $i++) {
+    $lock = $other->lock("complete-$i", 10_000);
+    $other->unlock($lock);
+    $other->acquire("complete-$i", 0, 10.0)->release();
+}
+same(3, Dlock\stats()['connections'], 'connections, with locks that no server has refused');
+
+// ---- what one refused ----
+/** Acquires in that way while the last server has the lock for somebody else. */
+$acquire = function (string $resource, string $way) use ($locks, $manager) {
+    $locks->raw()[2]->cmd('SET', Locks::key($resource), 'somebody-else', 'PX', 300);
+    return match ($way) {
+        'renewed' => $manager->acquire($resource, 0),
+        'with a ttl' => $manager->acquire($resource, 0, 10.0),
+        'lock()' => $manager->lock($resource, 10_000),
+    };
+};
+foreach (['with a ttl', 'lock()', 'renewed'] as $way) {
+    $before = Dlock\stats();
+    $start = now();
+    $lease = $acquire($way, $way);
+    $token = is_array($lease) ? $lease['token'] : $lease->token;
+    same([$token, $token, 'somebody-else'], values_of($locks, $way), "$way: acquired");
+    same(2, threads(), "$way: threads");
+    // A third of the lease time would be 3.3 s.
+    wait_for(fn () => values_of($locks, $way)[2] === $token, 2.5, "$way: the third server to have it");
+    $left = (int) ceil(10_000 - (now() - $start) * 1000);
+    if ($way !== 'renewed') {
+        holds(times_of($locks, $way)[2] <= $left + 50, "$way: the third server does not have it for longer than the lease", times_of($locks, $way), $left);
+        same(0, Dlock\stats()['renewals'] - $before['renewals'], "$way: renewals");
+        is_array($lease) || within(0, $lease->remaining() * 1000, $left, "$way: remaining()");
+    }
+    take_away($locks, $way, 'delete', [0]);
+    same(null, $other->tryAcquire($way), "$way: one server forgets it, and nobody else gets it");
+    if ($way === 'with a ttl') { // no DeadlockException: it ends by itself
+        fails('Dlock\AcquireTimeoutException', '*', fn () => $other->acquire($way, 0.1));
+    }
+    is_array($lease) || same(LeaseState::Held, $lease->state(), "$way: state()");
+    same(true, is_array($lease) ? $manager->unlock($lease) : $lease->release(), "$way: released");
+    wait_for(fn () => array_filter(values_of($locks, $way)) === [], 5, "$way: the release, everywhere");
+}
+
+// ---- that it was repaired does not make it one that is renewed, also where it is handed over ----
+$locks->raw()[2]->cmd('SET', Locks::key('handed'), 'somebody-else', 'PX', 100);
+$lease = $manager->acquire('handed', 0, 5.0);
+wait_for(fn () => values_of($locks, 'handed')[2] === $lease->token, 3, 'the third server to have it');
+$lease = $manager->attach($lease->detach());
+same(true, $lease->isHeld(), 'attached');
+wait_for(fn () => !$lease->isHeld(), 6, 'the end of what is not renewed');
+echo "done\n";
+?>
+--EXPECT--
+done
