@@ -97,7 +97,7 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/engine/zookeeper.c src/zk/answer.c src/zk/diagnose.c src/zk/keeper.c src/zk/op.c src/zk/options.c src/zk/orphan.c src/zk/parents.c src/zk/path.c src/zk/session.c src/php/zk_lock.c"
+      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/response.c src/zookeeper/diagnose.c src/zookeeper/session_thread.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/unowned_node.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/session.c src/php/zk_lock.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else
@@ -118,14 +118,18 @@ if test "$PHP_DLOCK" != "no"; then
   PHP_SUBST([DLOCK_SHARED_LIBADD])
   PHP_NEW_EXTENSION([dlock], m4_normalize([
       dlock.c
-      src/base/bell.c
       src/base/clock.c
       src/base/error.c
       src/base/process.c
       src/base/resolve.c
       src/base/token.c
       src/base/wait.c
-      src/redis/age.c
+      src/base/wakeup.c
+      src/lock/backend.c
+      src/lock/claim.c
+      src/lock/registry.c
+      src/lock/renewal.c
+      src/redis/ballot.c
       src/redis/call.c
       src/redis/conn.c
       src/redis/dial.c
@@ -133,19 +137,15 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/inbox.c
       src/redis/keys.c
       src/redis/pool.c
+      src/redis/quorum.c
+      src/redis/renewal_round.c
+      src/redis/requests.c
+      src/redis/restart_guard.c
       src/redis/scripts.c
       src/redis/server.c
+      src/redis/single.c
       src/redis/tls.c
-      src/engine/ballot.c
-      src/engine/engine.c
-      src/engine/guard.c
-      src/engine/quorum.c
-      src/engine/redis.c
-      src/engine/single.c
-      src/lease/claim.c
-      src/lease/registry.c
-      src/lease/renewal.c
-      src/lease/round.c
+      src/redis/uptime.c
       src/php/arguments.c
       src/php/distributed_lock.c
       src/php/ending.c
@@ -157,5 +157,5 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/red_lock.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/redis $ext_builddir/src/zk $ext_builddir/src/engine $ext_builddir/src/lease $ext_builddir/src/php], [1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/redis $ext_builddir/src/zookeeper $ext_builddir/src/php], [1])
 fi

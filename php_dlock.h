@@ -11,11 +11,11 @@
 #error dlock needs a PHP with 64-bit integers: fencing tokens do not fit into 32 bits
 #endif
 
-#include "src/base/bell.h"
-#include "src/lease/registry.h"
+#include "src/base/wakeup.h"
+#include "src/lock/registry.h"
 #include "src/redis/pool.h"
 #ifdef DLOCK_ZOOKEEPER
-#include "src/zk/session.h"
+#include "src/zookeeper/session.h"
 #endif
 
 #define PHP_DLOCK_VERSION "0.1.0"
@@ -37,10 +37,10 @@ typedef struct {
 /* How the renewal thread tells this one of a loss that is to be thrown. */
 typedef struct {
 	_Atomic bool rung;
-	dlock_process process; /* whose bell it is; 0: there is none yet */
-	dlock_bell bell;       /* ends a wait in C */
+	dlock_process process; /* whose wakeup it is; 0: there is none yet */
+	dlock_wakeup wakeup;       /* ends a wait in C */
 #if PHP_VERSION_ID >= 80200
-	zend_atomic_bool *interrupt; /* the engine's */
+	zend_atomic_bool *interrupt; /* the back end's */
 #else
 	volatile zend_bool *interrupt;
 #endif

@@ -212,7 +212,7 @@ inline drop_ticket(who)
 	k = 0; w = 0
 }
 
-/* ---- engine/single.c ---- */
+/* ---- redis/single.c ---- */
 
 #define OWNERS_EXCEPT(i) (OWNS_OTHER(i, 0) || OWNS_OTHER(i, 1) || OWNS_THIRD(i) || OWNS_FOREIGN)
 #define OWNS_OTHER(i, j) (i != j && belief[j] > 0)

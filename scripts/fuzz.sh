@@ -57,8 +57,8 @@ has_fuzzer() {
 
 sources_of() {
 	case $1 in
-		zk_*) echo src/zk/options.c src/zk/path.c src/base/error.c ;;
-		*) ls src/{base,redis}/*.c src/engine/redis.c ;;
+		zk_*) echo src/zookeeper/options.c src/zookeeper/path.c src/base/error.c ;;
+		*) ls src/{base,lock,redis}/*.c ;;
 	esac
 }
 

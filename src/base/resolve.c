@@ -34,7 +34,7 @@ void dlock_resolve_watch_forks(void) {}
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "bell.h"
+#include "wakeup.h"
 #include "process.h"
 
 /* glibc's resolver and the plugins of its name services run on it. */
@@ -63,7 +63,7 @@ struct dlock_lookup {
 	name *name;
 	bool all, ended;
 	dlock_nanos begun;
-	dlock_bell bell; /* rung once and never silenced, so that all who poll for it hear it */
+	dlock_wakeup wakeup; /* rung once and never silenced, so that all who poll for it hear it */
 	char reason[128];
 	dlock_lookup *next; /* in the queue */
 };
@@ -106,7 +106,7 @@ void dlock_resolve_watch_forks(void)
 static void release(dlock_lookup *lookup)
 {
 	if (--lookup->references == 0) {
-		dlock_bell_close(&lookup->bell);
+		dlock_wakeup_close(&lookup->wakeup);
 		free(lookup);
 	}
 }
@@ -293,7 +293,7 @@ static void end_lookup(dlock_lookup *lookup, const dlock_addresses *found, bool 
 	name->lookup = NULL;
 	snprintf(lookup->reason, sizeof lookup->reason, "%s", reason);
 	lookup->ended = true;
-	dlock_bell_ring(&lookup->bell);
+	dlock_wakeup_send(&lookup->wakeup);
 	release(lookup);
 }
 
@@ -367,7 +367,7 @@ static int begin(name *name, bool all)
 {
 	dlock_lookup *lookup = calloc(1, sizeof *lookup);
 
-	if (!lookup || !dlock_bell_open(&lookup->bell)) {
+	if (!lookup || !dlock_wakeup_open(&lookup->wakeup)) {
 		int problem = errno;
 		free(lookup);
 		return problem;
@@ -421,7 +421,7 @@ dlock_lookup *dlock_resolve(const char *host, bool all, char *reason, size_t siz
 
 int dlock_lookup_fd(const dlock_lookup *lookup)
 {
-	return lookup->bell.read_fd;
+	return lookup->wakeup.read_fd;
 }
 
 bool dlock_lookup_has_ended(dlock_lookup *lookup, char *reason, size_t size)

@@ -79,10 +79,10 @@ int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dloc
 	if (!wait || !wait->interrupted) {
 		return poll_uninterrupted(fds, count, until);
 	}
-	int bells = wait->bell && count <= DLOCK_WAIT_MOST;
+	int bells = wait->wakeup && count <= DLOCK_WAIT_MOST;
 	if (bells) {
 		memcpy(polled, fds, (size_t) count * sizeof *fds);
-		polled[count] = (struct pollfd) { .fd = wait->bell->read_fd, .events = POLLIN };
+		polled[count] = (struct pollfd) { .fd = wait->wakeup->read_fd, .events = POLLIN };
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -93,7 +93,7 @@ int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dloc
 		}
 		int ready = poll_once(bells ? polled : fds, count + bells, until, &before);
 		if (ready > 0 && bells && polled[count].revents) {
-			dlock_bell_silence(wait->bell);
+			dlock_wakeup_clear(wait->wakeup);
 			if (--ready == 0) {
 				continue; /* to ask */
 			}

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "bell.h"
+#include "wakeup.h"
 #include "clock.h"
 #include "platform.h"
 
@@ -14,9 +14,9 @@ typedef struct {
 	 * can be resumed. Runs with all signals blocked, so it must only look. NULL: nothing interrupts. */
 	bool (*interrupted)(void *context);
 	void *context;
-	const dlock_bell *bell; /* rung by another thread that has a reason to ask; NULL: none does */
-	unsigned attempts; /* at most so many, where the engine makes attempts; 0: as many as there is time for */
-	dlock_nanos pause; /* the longest pause between two of them; 0: the engine's own */
+	const dlock_wakeup *wakeup; /* rung by another thread that has a reason to ask; NULL: none does */
+	unsigned attempts; /* at most so many, where the back end makes attempts; 0: as many as there is time for */
+	dlock_nanos pause; /* the longest pause between two of them; 0: the back end's own */
 } dlock_wait;
 
 enum { DLOCK_WAIT_INTERRUPTED = -1, DLOCK_WAIT_TIME = 0 };

@@ -2,8 +2,8 @@
 #define DLOCK_PHP_COMMON_H
 
 #include "../../php_dlock.h"
-#include "../lease/claim.h"
-#include "../lease/renewal.h"
+#include "../lock/claim.h"
+#include "../lock/renewal.h"
 #include "../redis/server.h"
 
 /* ---- classes (dlock.c) ---- */
@@ -28,7 +28,7 @@ extern zend_class_entry *dlock_ce_deadlock_exception;
 void dlock_manager_register(zend_class_entry *class);
 
 typedef struct {
-	dlock_engine *engine; /* NULL: the constructor did not run */
+	dlock_backend *backend; /* NULL: the constructor did not run */
 	dlock_nanos ttl;      /* 0 where the session is the lease */
 	dlock_nanos timeout;
 	dlock_nanos retry_delay; /* RedLock */
@@ -102,12 +102,12 @@ dlock_claim *dlock_lease_claim(zval *lease);
 zend_string *dlock_handle_make(const dlock_claim *claim);
 
 /* A claim that is to take up the lease of a handle, and the token that has it; NULL with what is wrong with the handle. */
-dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error);
+dlock_claim *dlock_handle_open(zend_string *handle, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error);
 
 /* ---- errors (errors.c) ---- */
 
 /* Throws what the status stands for. */
-void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine);
+void dlock_throw(dlock_status status, const dlock_error *error, const dlock_backend *backend);
 
 /* Throws that this lock "was lost" or what it is. NULL where exit() is on its way, so that nothing is thrown any more. */
 zend_object *dlock_throw_lost(const char *resource, const char *what);

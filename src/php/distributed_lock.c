@@ -1,4 +1,4 @@
-#include "../engine/redis.h"
+#include "../redis/requests.h"
 #include "common.h"
 
 #include "zend_exceptions.h"
@@ -39,10 +39,10 @@ ZEND_METHOD(DistributedLock, __construct)
 	}
 	manager->prefix = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Lock:"), 0);
 	manager->servers = zend_string_init(server->label, strlen(server->label), 0);
-	manager->engine = dlock_single_new(&DLOCK_G(pool), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix),
+	manager->backend = dlock_single_new(&DLOCK_G(pool), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix),
 		legacy);
 	dlock_server_release(server);
-	if (!manager->engine) {
+	if (!manager->backend) {
 		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
 	}
 }

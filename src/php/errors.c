@@ -1,4 +1,4 @@
-#include "../engine/redis.h"
+#include "../redis/requests.h"
 #include "common.h"
 
 #include "zend_exceptions.h"
@@ -21,25 +21,25 @@ static zend_class_entry *exception_for(dlock_status status)
 	}
 }
 
-static void collect_server_errors(zval *errors, const dlock_engine *engine)
+static void collect_server_errors(zval *errors, const dlock_backend *backend)
 {
 	array_init(errors);
-	for (int i = 0; i < dlock_quorum_servers(engine); i++) {
-		const char *reason = dlock_quorum_server_error(engine, i);
+	for (int i = 0; i < dlock_quorum_servers(backend); i++) {
+		const char *reason = dlock_quorum_server_error(backend, i);
 		if (reason) {
-			add_assoc_string(errors, dlock_quorum_server_label(engine, i), reason);
+			add_assoc_string(errors, dlock_quorum_server_label(backend, i), reason);
 		}
 	}
 }
 
-void dlock_throw(dlock_status status, const dlock_error *error, const dlock_engine *engine)
+void dlock_throw(dlock_status status, const dlock_error *error, const dlock_backend *backend)
 {
 	zval errors;
 
-	/* Before any handler runs, which may take away the last that keeps the engine. */
+	/* Before any handler runs, which may take away the last that keeps the backend. */
 	ZVAL_NULL(&errors);
 	if (status == DLOCK_QUORUM) {
-		collect_server_errors(&errors, engine);
+		collect_server_errors(&errors, backend);
 	}
 	/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. What its
 	 * handler throws comes instead. */

@@ -1,4 +1,4 @@
-#include "../engine/redis.h"
+#include "../redis/requests.h"
 #include "common.h"
 
 #include "ext/hash/php_hash.h"
@@ -67,7 +67,7 @@ static zend_string *decode(zend_string *handle)
 zend_string *dlock_handle_make(const dlock_claim *claim)
 {
 	unsigned char hash[32];
-	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|%s|", claim->engine->ops->name,
+	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|%s|", claim->backend->ops->name,
 		(zend_long) (claim->ttl / DLOCK_MS), claim->renewed, claim->token);
 	size_t head = ZSTR_LEN(payload);
 
@@ -111,13 +111,13 @@ static bool number(const char *text, size_t len, int64_t *out)
 	return true;
 }
 
-/* The class of these handles, which name the engine. */
+/* The class of these handles, which name the backend. */
 static const char *class_of(const char *kind, size_t len)
 {
 	return len == 6 && !memcmp(kind, "single", 6) ? "DistributedLock" : len == 6 && !memcmp(kind, "quorum", 6) ? "RedLock" : "another class";
 }
 
-static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *engine, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
+static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
 	const char *end = text + len, *kind, *ttl, *how, *old;
 	size_t kind_len, ttl_len, how_len, old_len;
@@ -130,29 +130,29 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_engine *eng
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
-	const char *name = engine->ops->name;
+	const char *name = backend->ops->name;
 	if (kind_len != strlen(name) || memcmp(kind, name, kind_len)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s", class_of(kind, kind_len));
 		return NULL;
 	}
-	if (!engine->ops->attach) { /* a session's lock, of which detach() makes no handle */
+	if (!backend->ops->attach) { /* a session's lock, of which detach() makes no handle */
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of a lock that can be handed over, which a ZkLock cannot");
 		return NULL;
 	}
-	if (!dlock_is_token(old, old_len, engine->ops->legacy_tokens)) {
+	if (!dlock_is_token(old, old_len, backend->ops->legacy_tokens)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is none of this kind of lock");
 		return NULL;
 	}
 	memcpy(token, old, old_len);
 	token[old_len] = '\0';
-	dlock_claim *claim = dlock_claim_new(engine, text, (size_t) (end - text), milliseconds * DLOCK_MS, NULL, error);
+	dlock_claim *claim = dlock_claim_new(backend, text, (size_t) (end - text), milliseconds * DLOCK_MS, NULL, error);
 	if (claim) {
 		claim->renewed = renewed;
 	}
 	return claim;
 }
 
-dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
+dlock_claim *dlock_handle_open(zend_string *handle, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
 	unsigned char hash[32];
 	zend_string *raw;
@@ -169,7 +169,7 @@ dlock_claim *dlock_handle_open(zend_string *handle, dlock_engine *engine, char t
 	if (!raw || ZSTR_LEN(raw) <= DIGEST_LEN || memcmp(hash, ZSTR_VAL(raw), DIGEST_LEN)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but it was cut or altered");
 	} else {
-		claim = read_payload(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_LEN(raw) - DIGEST_LEN, engine, token, error);
+		claim = read_payload(ZSTR_VAL(raw) + DIGEST_LEN, ZSTR_LEN(raw) - DIGEST_LEN, backend, token, error);
 	}
 	if (raw) {
 		zend_string_release(raw);

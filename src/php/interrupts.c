@@ -21,7 +21,7 @@ dlock_wait dlock_interruptible(dlock_nanos deadline)
 {
 	bool rings = DLOCK_G(alarm).process == dlock_process_current();
 
-	return (dlock_wait) { .deadline = deadline, .interrupted = is_interrupted, .bell = rings ? &DLOCK_G(alarm).bell : NULL };
+	return (dlock_wait) { .deadline = deadline, .interrupted = is_interrupted, .wakeup = rings ? &DLOCK_G(alarm).wakeup : NULL };
 }
 
 static void run_interrupts(void)
@@ -76,7 +76,7 @@ void dlock_ring_alarm(void *context)
 {
 	dlock_alarm *alarm = context;
 
-	/* The bell comes last: who it wakes finds the rest. */
+	/* The wakeup comes last: who it wakes finds the rest. */
 	atomic_store(&alarm->rung, true);
 #if PHP_VERSION_ID >= 80200
 	zend_atomic_bool_store_ex(alarm->interrupt, true);
@@ -84,11 +84,11 @@ void dlock_ring_alarm(void *context)
 	*alarm->interrupt = 1;
 #endif
 #ifndef PHP_WIN32
-	dlock_bell_ring(&alarm->bell);
+	dlock_wakeup_send(&alarm->wakeup);
 #endif
 }
 
-/* A bell is shared with the children of a fork, so that each process has to have its own. */
+/* A wakeup is shared with the children of a fork, so that each process has to have its own. */
 dlock_alarm *dlock_alarm_here(void)
 {
 	dlock_alarm *alarm = &DLOCK_G(alarm);
@@ -96,7 +96,7 @@ dlock_alarm *dlock_alarm_here(void)
 #ifndef PHP_WIN32
 	if (alarm->process != dlock_process_current()) {
 		dlock_alarm_close(alarm);
-		if (!dlock_bell_open(&alarm->bell)) {
+		if (!dlock_wakeup_open(&alarm->wakeup)) {
 			return NULL;
 		}
 		alarm->process = dlock_process_current();
@@ -109,7 +109,7 @@ void dlock_alarm_close(dlock_alarm *alarm)
 {
 #ifndef PHP_WIN32
 	if (alarm->process != 0) {
-		dlock_bell_close(&alarm->bell);
+		dlock_wakeup_close(&alarm->wakeup);
 		alarm->process = 0;
 	}
 #else
@@ -144,7 +144,7 @@ static void throw_losses(zend_execute_data *execute_data)
 	atomic_store(&DLOCK_G(alarm).rung, false);
 #ifndef PHP_WIN32
 	if (DLOCK_G(alarm).process == dlock_process_current()) { /* a parent's may be ringing for the parent */
-		dlock_bell_silence(&DLOCK_G(alarm).bell);
+		dlock_wakeup_clear(&DLOCK_G(alarm).wakeup);
 	}
 #endif
 	for (dlock_claim *claim = find_untold_loss(); claim; claim = find_untold_loss()) {

@@ -200,7 +200,7 @@ ZEND_METHOD(Dlock_Lease, refresh)
 	dlock_status status = dlock_claim_extend(lease->claim, ttl, &error);
 	if (status != DLOCK_OK) {
 		lease->claim->throws &= status != DLOCK_LOST; /* once is enough */
-		dlock_throw(status, &error, lease->claim->engine);
+		dlock_throw(status, &error, lease->claim->backend);
 	}
 }
 
@@ -216,7 +216,7 @@ ZEND_METHOD(Dlock_Lease, release)
 	dlock_status status = dlock_manager_release(lease->claim, &error);
 	dlock_registry_remove(&DLOCK_G(registry), lease->claim);
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, lease->claim->engine);
+		dlock_throw(status, &error, lease->claim->backend);
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(status == DLOCK_OK);

@@ -10,7 +10,7 @@ dlock_manager *dlock_manager_this(zval *object)
 {
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(object));
 
-	if (!manager->engine) {
+	if (!manager->backend) {
 		zend_throw_error(NULL, "%s::__construct() has not been called", ZSTR_VAL(Z_OBJCE_P(object)->name));
 		return NULL;
 	}
@@ -40,8 +40,8 @@ static void manager_free(zend_object *object)
 	dlock_manager *manager = dlock_manager_from(object);
 
 	zend_hash_destroy(&manager->held);
-	if (manager->engine) {
-		dlock_engine_release(manager->engine);
+	if (manager->backend) {
+		dlock_backend_release(manager->backend);
 	}
 	if (manager->servers) {
 		zend_string_release(manager->servers);
@@ -66,7 +66,7 @@ static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
 
 	array_init(&info);
 	array_init(&held);
-	if (manager->engine) {
+	if (manager->backend) {
 		add_assoc_str(&info, "servers", zend_string_copy(manager->servers));
 		add_assoc_str(&info, is_session_based(manager) ? "root" : "prefix", zend_string_copy(manager->prefix));
 		if (!is_session_based(manager)) {
@@ -96,7 +96,7 @@ void dlock_manager_register(zend_class_entry *class)
 
 bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options)
 {
-	if (manager->engine) {
+	if (manager->backend) {
 		zend_throw_error(NULL, "%s::__construct() has been called already", ZSTR_VAL(manager->std.ce->name));
 		return false;
 	}
@@ -227,7 +227,7 @@ static bool waits_for_itself(const dlock_manager *manager, zend_string *resource
 	dlock_claim *claim = NULL;
 
 	if (patience.attempts == 0 && patience.timeout > 0) {
-		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), waiting);
+		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), waiting);
 	}
 	if (claim) {
 		dlock_fail(error, DLOCK_DEADLOCK, claim->state == DLOCK_CLAIM_WAITING
@@ -250,7 +250,7 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		*status = DLOCK_DEADLOCK;
 		return NULL;
 	}
-	claim = dlock_claim_new(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
+	claim = dlock_claim_new(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
 	if (!claim) {
 		*status = DLOCK_FAILED;
 		return NULL;
@@ -266,7 +266,7 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 			*status = DLOCK_DEADLOCK;
 			break;
 		}
-		wait.bell = dlock_interruptible(wait.deadline).bell; /* a handler may have taken the first lease that needs it */
+		wait.wakeup = dlock_interruptible(wait.deadline).wakeup; /* a handler may have taken the first lease that needs it */
 	}
 	count_wait(claim, start, *status);
 	if (*status == DLOCK_OK) {
@@ -310,7 +310,7 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lea
 
 	if (!claim) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {
-			dlock_throw(status, &error, manager->engine);
+			dlock_throw(status, &error, manager->backend);
 		}
 		return false;
 	}
@@ -348,7 +348,7 @@ ZEND_METHOD(DistributedLock, release)
 	dlock_status status = dlock_manager_release(claim, &error);
 	zend_hash_del(&manager->held, resource);
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, manager->engine);
+		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(status == DLOCK_OK);
@@ -374,7 +374,7 @@ ZEND_METHOD(DistributedLock, unlockAll)
 	} ZEND_HASH_FOREACH_END();
 	zend_hash_clean(&manager->held);
 	if (worst != DLOCK_OK && worst != DLOCK_LOST) {
-		dlock_throw(worst, &problem, manager->engine);
+		dlock_throw(worst, &problem, manager->backend);
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(worst == DLOCK_OK);
@@ -402,7 +402,7 @@ ZEND_METHOD(DistributedLock, expire)
 	}
 	dlock_status status = claim ? dlock_claim_extend(claim, ttl, &error) : DLOCK_LOST;
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, manager->engine);
+		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(status == DLOCK_OK);
@@ -424,7 +424,7 @@ ZEND_METHOD(DistributedLock, isLocking)
 	dlock_claim *claim = find_held(manager, resource);
 	dlock_status status = claim ? dlock_claim_check(claim, &error) : DLOCK_LOST;
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, manager->engine);
+		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(status == DLOCK_OK);
@@ -471,7 +471,7 @@ ZEND_METHOD(DistributedLock, acquire)
 	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
 	if (!claim) {
 		if (!EG(exception)) {
-			dlock_throw(status, &error, manager->engine);
+			dlock_throw(status, &error, manager->backend);
 		}
 		RETURN_THROWS();
 	}
@@ -504,7 +504,7 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 	if (claim) {
 		dlock_lease_create(return_value, claim);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
-		dlock_throw(status, &error, manager->engine);
+		dlock_throw(status, &error, manager->backend);
 	}
 }
 
@@ -584,7 +584,7 @@ ZEND_METHOD(DistributedLock, synchronized)
 		end_section(&lease);
 		zval_ptr_dtor(&lease);
 	} else if (!EG(exception)) {
-		dlock_throw(status, &error, manager->engine);
+		dlock_throw(status, &error, manager->backend);
 	}
 	if (callee) {
 		OBJ_RELEASE(callee);
@@ -605,7 +605,7 @@ ZEND_METHOD(DistributedLock, attach)
 	if (!manager) {
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = dlock_handle_open(handle, manager->engine, token, &error);
+	dlock_claim *claim = dlock_handle_open(handle, manager->backend, token, &error);
 	if (!claim) {
 		zend_argument_value_error(1, "%s", error.message);
 		RETURN_THROWS();
@@ -614,7 +614,7 @@ ZEND_METHOD(DistributedLock, attach)
 	dlock_status status = dlock_claim_attach(claim, token, &error);
 	if (status != DLOCK_OK) {
 		dlock_claim_free(claim);
-		dlock_throw(status, &error, manager->engine);
+		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
 	dlock_registry_add(&DLOCK_G(registry), claim);
@@ -622,7 +622,7 @@ ZEND_METHOD(DistributedLock, attach)
 	if (status != DLOCK_OK || thrown_by_interrupts(claim)) {
 		dlock_drop_claim(claim);
 		if (!EG(exception)) {
-			dlock_throw(status, &error, manager->engine);
+			dlock_throw(status, &error, manager->backend);
 		}
 		RETURN_THROWS();
 	}
@@ -643,9 +643,9 @@ ZEND_METHOD(DistributedLock, isLocked)
 	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = manager->engine->ops->locked(manager->engine, ZSTR_VAL(resource), ZSTR_LEN(resource), &locked, &error);
+	dlock_status status = manager->backend->ops->locked(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), &locked, &error);
 	if (status != DLOCK_OK) {
-		dlock_throw(status, &error, manager->engine);
+		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(locked);

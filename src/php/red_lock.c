@@ -1,4 +1,4 @@
-#include "../engine/redis.h"
+#include "../redis/requests.h"
 #include "common.h"
 
 #include "zend_exceptions.h"
@@ -97,10 +97,10 @@ ZEND_METHOD(RedLock, __construct)
 	manager->retry_count = (unsigned) retry_count;
 	manager->prefix = prefix ? zend_string_copy(prefix) : ZSTR_EMPTY_ALLOC();
 	manager->servers = join_labels(servers, count);
-	manager->engine = dlock_quorum_new(&DLOCK_G(pool), servers, count, guard, ZSTR_VAL(manager->prefix),
+	manager->backend = dlock_quorum_new(&DLOCK_G(pool), servers, count, guard, ZSTR_VAL(manager->prefix),
 		ZSTR_LEN(manager->prefix));
 	release_servers(servers, count);
-	if (!manager->engine) {
+	if (!manager->backend) {
 		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
 	}
 }
@@ -135,7 +135,7 @@ ZEND_METHOD(RedLock, lock)
 		&status, &error);
 	if (!claim) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
-			dlock_throw(status, &error, manager->engine);
+			dlock_throw(status, &error, manager->backend);
 		}
 		RETURN_FALSE;
 	}
@@ -175,13 +175,13 @@ ZEND_METHOD(RedLock, unlock)
 	}
 	dlock_claim *claim = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
 	/* Whichever object has locked it; but of this very lock. */
-	if (claim && (claim->owned || claim->engine->ops != manager->engine->ops
-			|| !claim->engine->ops->is_same(claim, manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource)))) {
+	if (claim && (claim->owned || claim->backend->ops != manager->backend->ops
+			|| !claim->backend->ops->is_same(claim, manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource)))) {
 		claim = NULL;
 	}
 	if (!claim) {
 		/* From another process or request: any server may have it. */
-		claim = dlock_claim_new(manager->engine, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
+		claim = dlock_claim_new(manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
 		if (!claim) {
 			zend_throw_exception(dlock_ce_exception, error.message, 0);
 			RETURN_THROWS();

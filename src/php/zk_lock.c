@@ -1,4 +1,4 @@
-#include "../engine/zookeeper.h"
+#include "../zookeeper/backend.h"
 #include "common.h"
 
 #include "zend_exceptions.h"
@@ -76,8 +76,8 @@ static void construct(dlock_manager *manager, zend_string *hosts, zend_string *r
 		auth ? ZSTR_VAL(auth) : NULL };
 	manager->servers = zend_string_copy(hosts);
 	manager->prefix = zend_string_copy(root);
-	manager->engine = dlock_zookeeper_new(DLOCK_G(sessions), &options);
-	if (!manager->engine) {
+	manager->backend = dlock_zookeeper_new(DLOCK_G(sessions), &options);
+	if (!manager->backend) {
 		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
 	}
 }

@@ -8,7 +8,7 @@
 #endif
 
 #include "../base/platform.h"
-#include "age.h"
+#include "uptime.h"
 #include "tls.h"
 
 /* A server that owes so many replies, the oldest for so long, is taken for stuck until it answers. */

@@ -6,15 +6,15 @@
 #define QUEUE "dlock:queue:"
 #define WAITERS "dlock:waiters:"
 
-struct dlock_keyring {
+struct dlock_key_builder {
 	size_t prefix_len, room; /* of the lock's key; the others' follow */
 	char bytes[];
 };
 
-dlock_keyring *dlock_keyring_new(const char *prefix, size_t prefix_len, size_t longest)
+dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest)
 {
 	size_t room = prefix_len + longest;
-	dlock_keyring *ring = malloc(sizeof *ring + 3 * room + sizeof QUEUE + sizeof WAITERS + 4);
+	dlock_key_builder *ring = malloc(sizeof *ring + 3 * room + sizeof QUEUE + sizeof WAITERS + 4);
 
 	if (ring) {
 		ring->prefix_len = prefix_len;
@@ -63,7 +63,7 @@ bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 		|| (prefix.len + resource.len == fence && begins(prefix, resource, DLOCK_FENCE_KEY, fence));
 }
 
-dlock_keys dlock_keyring_keys(dlock_keyring *ring, const char *resource, size_t len)
+dlock_keys dlock_key_builder_keys(dlock_key_builder *ring, const char *resource, size_t len)
 {
 	dlock_keys keys;
 	bool tagged;

@@ -19,12 +19,12 @@ typedef struct {
 bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource);
 
 /* Room for the keys of any one resource behind one prefix. */
-typedef struct dlock_keyring dlock_keyring;
+typedef struct dlock_key_builder dlock_key_builder;
 
 /* `longest`: of the resources. NULL when out of memory; to be freed with free(). */
-dlock_keyring *dlock_keyring_new(const char *prefix, size_t prefix_len, size_t longest);
+dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest);
 
 /* The keys, valid until the next call. */
-dlock_keys dlock_keyring_keys(dlock_keyring *ring, const char *resource, size_t len);
+dlock_keys dlock_key_builder_keys(dlock_key_builder *ring, const char *resource, size_t len);
 
 #endif

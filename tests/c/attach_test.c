@@ -552,7 +552,7 @@ static void run_race(const char *text, client (*make)(void), int rounds, int lea
 			if (pids[i] == 0) {
 				client own = make();
 				bool locked;
-				own.engine->ops->locked(own.engine, "race", 4, &locked, &own.error); /* connects */
+				own.backend->ops->locked(own.backend, "race", 4, &locked, &own.error); /* connects */
 				_exit(contend(&own, race, old_token));
 			}
 		}

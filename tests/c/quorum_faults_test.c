@@ -1,4 +1,4 @@
-/* The quorum engine where servers do not answer, answer too late, or come back without what they knew. Prints TAP.
+/* The quorum back end where servers do not answer, answer too late, or come back without what they knew. Prints TAP.
  * quorum_faults_test [word in the names of the tests to run] */
 
 #include <netinet/in.h>
@@ -57,7 +57,7 @@ static void test_one_stopped(void)
 	client_drain(&c);
 	check(eventually_nowhere("median"), "they hear of the releases later");
 	dlock_nanos again = median_section(&c, 300);
-	check(again < 3 * healthy && !dlock_quorum_server_error(c.engine, 1), "and are back (%lld us)", (long long) (again / DLOCK_US));
+	check(again < 3 * healthy && !dlock_quorum_server_error(c.backend, 1), "and are back (%lld us)", (long long) (again / DLOCK_US));
 	client_free(&c);
 }
 
@@ -101,7 +101,7 @@ static bool comes_back(client *c)
 		note("%lld locks stayed for their lease time", server_integer(&servers[2], "DBSIZE") - 1);
 	}
 	bool passed = passes(c, "stuck", 0);
-	const char *problem = dlock_quorum_server_error(c->engine, 2);
+	const char *problem = dlock_quorum_server_error(c->backend, 2);
 	if (problem) {
 		note("%s", problem);
 	}
@@ -197,7 +197,7 @@ static void test_late_yes(void)
 		dlock_nanos start = dlock_now();
 		check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < 3 * DLOCK_SECOND, "two of five are too few: %s",
 			c.error.message);
-		check(strstr(dlock_quorum_server_error(c.engine, 0), "no answer"), "the stopped one did not answer");
+		check(strstr(dlock_quorum_server_error(c.backend, 0), "no answer"), "the stopped one did not answer");
 		dlock_claim_free(claim);
 		client_drain(&c);
 		check(has_nobody(&servers[1], "late") && has_nobody(&servers[2], "late"), "the votes are given back");
@@ -279,7 +279,7 @@ static void test_short_lease(void)
 	check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < 5 * DLOCK_SECOND, "a lease of 300 ms is not waited for longer: %s",
 		c.error.message);
 	for (int i = 0; i < SERVERS; i++) {
-		check((dlock_quorum_server_error(c.engine, i) != NULL) == (i < MAJORITY), "server %d: %s", i,
+		check((dlock_quorum_server_error(c.backend, i) != NULL) == (i < MAJORITY), "server %d: %s", i,
 			i < MAJORITY ? "stopped" : "answered");
 	}
 	for (int i = 0; i < MAJORITY; i++) {
@@ -521,7 +521,7 @@ static void test_killed_connections(void)
 		for (int k = 0; k < SERVERS; k++) {
 			server_do(&servers[k], "CLIENT KILL TYPE normal SKIPME yes");
 		}
-		bad += acquire(&c, claim, 0) != DLOCK_OK || dlock_quorum_server_error(c.engine, 0) || dlock_quorum_server_error(c.engine, 4);
+		bad += acquire(&c, claim, 0) != DLOCK_OK || dlock_quorum_server_error(c.backend, 0) || dlock_quorum_server_error(c.backend, 4);
 		for (int k = 0; k < SERVERS; k++) {
 			server_do(&servers[k], "CLIENT KILL TYPE normal SKIPME yes");
 		}

@@ -3,7 +3,7 @@
 
 #include "redis_client.h"
 
-/* The five servers of the quorum engine's tests, and what is asked of all of them. */
+/* The five servers of the quorum back end's tests, and what is asked of all of them. */
 
 enum { SERVERS = 5, MAJORITY = 3 };
 

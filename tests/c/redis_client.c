@@ -23,7 +23,7 @@ client client_at(const char *dsn)
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *server = test_server_at(dsn);
 
-	client.engine = dlock_single_new(client.pool, server, PREFIX, strlen(PREFIX), false);
+	client.backend = dlock_single_new(client.pool, server, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(server);
 	return client;
 }
@@ -49,7 +49,7 @@ client client_guarded_at(const char *const *dsns, int count, dlock_nanos guard)
 	for (int i = 0; i < count; i++) {
 		servers[i] = test_server_at(dsns[i]);
 	}
-	client.engine = dlock_quorum_new(client.pool, servers, count, guard, PREFIX, strlen(PREFIX));
+	client.backend = dlock_quorum_new(client.pool, servers, count, guard, PREFIX, strlen(PREFIX));
 	for (int i = 0; i < count; i++) {
 		dlock_server_release(servers[i]);
 	}
@@ -80,7 +80,7 @@ client client_quorum(const test_server *servers, int count, dlock_nanos read_tim
 
 void client_free(client *client)
 {
-	dlock_engine_release(client->engine);
+	dlock_backend_release(client->backend);
 	dlock_pool_clear(client->pool);
 	free(client->pool);
 }
@@ -107,7 +107,7 @@ dlock_conn *client_conn(const client *client, int n)
 
 dlock_claim *claim_on(client *client, const char *resource, int ttl_ms)
 {
-	return dlock_claim_new(client->engine, resource, strlen(resource), ttl_ms * DLOCK_MS, NULL, &client->error);
+	return dlock_claim_new(client->backend, resource, strlen(resource), ttl_ms * DLOCK_MS, NULL, &client->error);
 }
 
 dlock_status acquire(client *client, dlock_claim *claim, int timeout_ms)

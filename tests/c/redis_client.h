@@ -1,14 +1,14 @@
 #ifndef REDIS_CLIENT_H
 #define REDIS_CLIENT_H
 
-#include "../../src/engine/redis.h"
-#include "../../src/lease/claim.h"
+#include "../../src/redis/requests.h"
+#include "../../src/lock/claim.h"
 #include "servers.h"
 
-/* What a test of the Redis engines works with: a pool and an engine, as a process has them. */
+/* What a test of the Redis back ends works with: a pool and a back end, as a process has them. */
 typedef struct {
-	dlock_pool *pool; /* on the heap, since a client is passed by value and its engine keeps the address */
-	dlock_engine *engine;
+	dlock_pool *pool; /* on the heap, since a client is passed by value and its back end keeps the address */
+	dlock_backend *backend;
 	dlock_error error;
 } client;
 

@@ -1,4 +1,4 @@
-/* The connections of the single-server engine, and what it makes of a server that refuses, stops or is none. Prints TAP.
+/* The connections of the single-server back end, and what it makes of a server that refuses, stops or is none. Prints TAP.
  * redis_connection_test [word in the names of the tests to run] */
 
 #include <errno.h>
@@ -345,7 +345,7 @@ static void test_cluster_node(void)
 	}
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "Redis Cluster"), "a node of a cluster: %s",
 		c.error.message);
-	check(c.engine->ops->locked(c.engine, "x", 1, &locked, &c.error) == DLOCK_OK && !locked, "what has one key only works");
+	check(c.backend->ops->locked(c.backend, "x", 1, &locked, &c.error) == DLOCK_OK && !locked, "what has one key only works");
 	dlock_claim_free(claim);
 	client_free(&c);
 	server_kill(&node);

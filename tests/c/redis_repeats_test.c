@@ -1,4 +1,4 @@
-/* Requests that the single-server engine sends again, since their answers were lost, and answers and grants that come late:
+/* Requests that the single-server back end sends again, since their answers were lost, and answers and grants that come late:
  * none may be taken for the reply to a later sending. Prints TAP.
  * redis_repeats_test [word in the names of the tests to run] */
 

@@ -1,19 +1,19 @@
-/* src/lease/registry.c and what src/engine/engine.c does for every engine, with an engine that only counts. Prints TAP. */
+/* src/lock/registry.c and what src/lock/backend.c does for every back end, with a back end that only counts. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/lease/registry.h"
+#include "../../src/lock/registry.h"
 #include "helpers.h"
 #include "tap.h"
 
 typedef struct {
-	dlock_engine base;
+	dlock_backend base;
 	int acquired, extended, checked, released, abandoned, disposed, destroyed;
 	dlock_status answer;
-} counting_engine;
+} counting_backend;
 
-static counting_engine counts;
+static counting_backend counts;
 
 static dlock_status count_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
@@ -57,13 +57,13 @@ static void count_dispose(dlock_claim *claim)
 	counts.disposed++;
 }
 
-static void count_destroy(dlock_engine *engine)
+static void count_destroy(dlock_backend *backend)
 {
-	(void) engine;
+	(void) backend;
 	counts.destroyed++;
 }
 
-static const dlock_engine_ops counting_ops = {
+static const dlock_backend_ops counting_ops = {
 	.name = "counting", .claim_size = sizeof(dlock_claim), .acquire = count_acquire, .extend = count_extend, .check = count_check,
 	.release = count_release, .abandon = count_abandon, .dispose = count_dispose, .destroy = count_destroy,
 };
@@ -71,7 +71,7 @@ static const dlock_engine_ops counting_ops = {
 static void begin(void)
 {
 	memset(&counts, 0, sizeof counts);
-	dlock_engine_init(&counts.base, &counting_ops);
+	dlock_backend_init(&counts.base, &counting_ops);
 }
 
 static dlock_claim *claim_in(dlock_claim_state state, bool release_at_end, bool owned)
@@ -135,8 +135,8 @@ static void test_clear(void)
 	check(counts.abandoned == 5 && counts.disposed == COUNT && counts.base.references == 1, "all together");
 	dlock_registry_clear(&registry);
 	check(counts.abandoned == 5, "nothing is left for a second time");
-	dlock_engine_release(&counts.base);
-	check(counts.destroyed == 1, "the engine goes with the last reference");
+	dlock_backend_release(&counts.base);
+	check(counts.destroyed == 1, "the back end goes with the last reference");
 }
 
 static void test_remove(void)
@@ -168,8 +168,8 @@ static void test_remove(void)
 		}
 	}
 	check(bad == 0, "added, found and removed in every order (%d)", bad);
-	dlock_engine_release(&counts.base);
-	check(counts.abandoned == 0 && counts.disposed == 18 && counts.destroyed == 1, "without a word to the engine");
+	dlock_backend_release(&counts.base);
+	check(counts.abandoned == 0 && counts.disposed == 18 && counts.destroyed == 1, "without a word to the back end");
 }
 
 static void test_find_unknown(void)
@@ -183,7 +183,7 @@ static void test_find_unknown(void)
 	dlock_registry_add(&registry, claim_in(DLOCK_CLAIM_HELD, true, false));
 	check(!dlock_registry_find(&registry, token), "nor another's token");
 	dlock_registry_clear(&registry);
-	dlock_engine_release(&counts.base);
+	dlock_backend_release(&counts.base);
 }
 
 static void test_child(void)
@@ -204,10 +204,10 @@ static void test_child(void)
 	check(bad == 0, "a child frees its parent's claims without a word (%d)", bad);
 	dlock_registry_clear(&registry);
 	check(counts.abandoned == 2, "the parent gives them back");
-	dlock_engine_release(&counts.base);
+	dlock_backend_release(&counts.base);
 }
 
-/* ---- what is the same for all engines ---- */
+/* ---- what is the same for all back ends ---- */
 
 static void test_states(void)
 {
@@ -241,7 +241,7 @@ static void test_states(void)
 		dlock_claim_abandon(claim);
 		check(counts.abandoned == cases[i].abandons, "%s: %s", cases[i].text, cases[i].abandons ? "abandoned once" : "not abandoned");
 		dlock_claim_free(claim);
-		dlock_engine_release(&counts.base);
+		dlock_backend_release(&counts.base);
 	}
 }
 
@@ -263,10 +263,10 @@ static void test_look(void)
 	claim->state = DLOCK_CLAIM_RELEASED;
 	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_RELEASED && left == 0, "released");
 	dlock_claim_free(claim);
-	dlock_engine_release(&counts.base);
+	dlock_backend_release(&counts.base);
 }
 
-/* What the engine says is what the state becomes. */
+/* What the back end says is what the state becomes. */
 static void test_answers(void)
 {
 	dlock_error error;
@@ -283,7 +283,7 @@ static void test_answers(void)
 		check(dlock_claim_release(claim, &error) == answer && claim->state == DLOCK_CLAIM_LOST,
 			"nobody relies on it after a release of status %d", answer);
 		dlock_claim_free(claim);
-		dlock_engine_release(&counts.base);
+		dlock_backend_release(&counts.base);
 	}
 }
 
@@ -318,8 +318,8 @@ static void test_claims(void)
 	dlock_claim_free(twin);
 	dlock_claim_free(attached);
 	dlock_claim_free(legacy);
-	dlock_engine_release(&counts.base);
-	check(counts.destroyed == 0, "claims keep the engine");
+	dlock_backend_release(&counts.base);
+	check(counts.destroyed == 0, "claims keep the back end");
 	dlock_claim_free(claim);
 	dlock_claim_free(other);
 	check(counts.destroyed == 1 && counts.disposed == 5 && counts.released + counts.abandoned == 0,

@@ -34,7 +34,7 @@ static bool is_not_mine(client *c, ward *ward)
 	return good && ward->losses == 0;
 }
 
-/* A child with leases of its own. What came over the fork, the thread's connection and its bell, is closed. */
+/* A child with leases of its own. What came over the fork, the thread's connection and its wakeup, is closed. */
 static bool renews_alone(client *parents, ward *parents_ward, int number)
 {
 	int descriptors = count_descriptors(), threads = count_threads();

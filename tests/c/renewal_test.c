@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/lease/round.h"
+#include "../../src/redis/renewal_round.h"
 #include "../../src/redis/exchange.h"
 #include "helpers.h"
 #include "relay.h"
@@ -728,7 +728,7 @@ static void test_batches(void)
 	check(renewed_since(before, MANY), "a thousand leases are renewed");
 	writes = count_writes() - writes;
 	long long reads = server_info(server, "stats", "total_reads_processed");
-	/* Among the writes are rings of the bell, more of them where the machine is busy. */
+	/* Among the writes are those to the wakeup, more of them where the machine is busy. */
 	check(reads < 50 && writes < 250, "over few messages (%ld sent, %lld received)", writes, reads);
 	for (int i = 0; i < MANY; i++) {
 		held += left_ms(wards[i].claim) > 30000;

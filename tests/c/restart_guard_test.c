@@ -1,11 +1,11 @@
-/* The restart guard of the quorum engine, with real restarts. Prints TAP.
+/* The restart guard of the quorum back end, with real restarts. Prints TAP.
  * restart_guard_test [word in the names of the tests to run] */
 
 #include <pthread.h>
 #include <signal.h>
 
-#include "../../src/engine/guard.h"
-#include "../../src/redis/age.h"
+#include "../../src/redis/restart_guard.h"
+#include "../../src/redis/uptime.h"
 #include "arena.h"
 #include "helpers.h"
 #include "redis_client.h"
@@ -38,7 +38,7 @@ static void wait_until_old(test_server *servers, int count)
 
 static const char *reason(const client *c, int server)
 {
-	const char *error = dlock_quorum_server_error(c->engine, server);
+	const char *error = dlock_quorum_server_error(c->backend, server);
 
 	return error ? error : "";
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the C tests of the layers below PHP, and prints their results; the last line is "N passed, N failed".
 #
-#   run.sh [TEST [WORD]]   all tests, or one ("base", "redis_engine", ...), or its parts with that word in their names
+#   run.sh [TEST [WORD]]   all tests, or one ("base", "redis_single", ...), or its parts with that word in their names
 #
 #   SANITIZE=address       address and undefined-behaviour sanitizers, the default; or "thread", or "none"
 #   WRAP="valgrind ..."    a command to run the programs with
@@ -41,22 +41,6 @@ mkdir -p "$build"
 
 # ---- building ------------------------------------------------------------------------------------------------------------
 
-objects() {
-	local file
-	for file; do
-		echo -n "$build/$(basename "${file%.c}").o "
-	done
-}
-
-sources() { ls "$root"/src/{base,redis,lease}/*.c "$root"/src/engine/*.c | grep -v /zookeeper.c; }
-helpers() { ls "$here"/*.c | grep -v '_test\.c$\|/zk_'; }
-zk_helpers() { ls "$here"/{zk_client,zk_proxy,helpers,thread_sanitizer}.c; }
-# With TLS where the extension has it.
-tls_flags='' tls_libs=''
-if pkg-config --exists hiredis_ssl openssl; then
-	tls_flags="-DDLOCK_TLS=1 $(pkg-config --cflags-only-I hiredis_ssl openssl)"
-	tls_libs=$(pkg-config --libs hiredis_ssl openssl)
-fi
 has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /dev/null 2>&1; }
 
 tests=()
@@ -71,29 +55,7 @@ for file in "$here"/*_test.c; do
 done
 [ ${#tests[@]} -gt 0 ] || { echo "run.sh: no test named $only" >&2; exit 2; }
 
-makefile() {
-	local name
-	echo "CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 -pthread $flags $tls_flags"
-	echo "LIBS = $tls_libs -lhiredis"
-	echo "VPATH = $root/src/base $root/src/redis $root/src/lease $root/src/engine $root/src/zk $here"
-	echo "all: ${tests[*]/#/$build/}"
-	echo "$build/%.o: %.c ; \$(CC) \$(CFLAGS) -DTHREADED= -MMD -c \$< -o \$@"
-	for name in "${tests[@]}"; do
-		case $name in
-			zk_*) echo "$build/$name: $(objects "$here/$name.c" $(zk_helpers) $(sources) "$root"/src/zk/*.c "$root"/src/engine/zookeeper.c)
-	\$(CC) \$(CFLAGS) \$^ -lzookeeper_mt \$(LIBS) -o \$@" ;;
-			# AddressSanitizer's allocator does not survive a fork in the middle of another thread's allocation.
-			*_process_test) echo "$build/$name: $here/$name.c $(helpers | tr '\n' ' ') $(sources | tr '\n' ' ')
-	\$(CC) \$(patsubst -fsanitize=address%,-fsanitize=undefined,\$(CFLAGS)) \$^ \$(LIBS) -o \$@" ;;
-			*) echo "$build/$name: $(objects "$here/$name.c" $(helpers) $(sources))
-	\$(CC) \$(CFLAGS) \$^ \$(LIBS) -o \$@" ;;
-		esac
-	done
-	echo "-include $build/*.d"
-}
-
-makefile > "$build/Makefile"
-make -s -j"$(nproc)" -f "$build/Makefile" CC="${CC:-cc}" all
+make -s -j"$(nproc)" -C "$here" BUILD="$build" CC="${CC:-cc}" FLAGS="$flags" "${tests[@]}"
 
 # ---- running -------------------------------------------------------------------------------------------------------------
 
@@ -132,7 +94,7 @@ declare -A pids=() started=()
 start() {
 	local name=$1 arguments=()
 	case $name in
-		zk_engine_test | zk_faults_test)
+		zk_backend_test | zk_faults_test)
 			[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; return; }
 			arguments=("$DLOCK_TEST_ZK") ;;
 	esac

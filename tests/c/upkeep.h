@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#include "../../src/lease/renewal.h"
+#include "../../src/lock/renewal.h"
 #include "redis_client.h"
 
 /* What tests of the renewal thread have in common. */

@@ -23,15 +23,15 @@ done << 'END' 2>&1
 server 1 5000
 registry
 zk_path
-redis_engine life
-redis_engine script
-redis_engine killed connection
-redis_engine odd peers
-redis_engine refusals
-quorum_engine life
-quorum_engine majorities
-quorum_engine straggler
-quorum_engine fork
+redis_single life
+redis_single script
+redis_single killed connection
+redis_single odd peers
+redis_single refusals
+redis_quorum life
+redis_quorum majorities
+redis_quorum straggler
+redis_quorum fork
 END
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

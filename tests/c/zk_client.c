@@ -68,7 +68,7 @@ client client_at(const char *hosts, const char *under, const char *auth)
 	dlock_zk_options options = { hosts, under, zk_session_timeout, auth };
 	client c = { dlock_zk_pool_new(), NULL, { "" } };
 
-	c.engine = dlock_zookeeper_new(c.pool, &options);
+	c.backend = dlock_zookeeper_new(c.pool, &options);
 	return c;
 }
 
@@ -79,13 +79,13 @@ client client_new(void)
 
 void client_free(client *c)
 {
-	dlock_engine_release(c->engine);
+	dlock_backend_release(c->backend);
 	dlock_zk_pool_free(c->pool);
 }
 
 dlock_claim *claim_on(client *c, const char *name)
 {
-	return dlock_claim_new(c->engine, name, strlen(name), 0, NULL, &c->error);
+	return dlock_claim_new(c->backend, name, strlen(name), 0, NULL, &c->error);
 }
 
 dlock_status acquire(client *c, dlock_claim *claim, int ms)

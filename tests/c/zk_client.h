@@ -4,13 +4,13 @@
 #define THREADED
 #include <zookeeper/zookeeper.h>
 
-#include "../../src/engine/zookeeper.h"
-#include "../../src/lease/claim.h"
+#include "../../src/zookeeper/backend.h"
+#include "../../src/lock/claim.h"
 
-/* What a test of the ZooKeeper engine works with: a pool and an engine, as a process has them. */
+/* What a test of the ZooKeeper back end works with: a pool and a back end, as a process has them. */
 typedef struct {
 	dlock_zk_pool *pool;
-	dlock_engine *engine;
+	dlock_backend *backend;
 	dlock_error error;
 } client;
 

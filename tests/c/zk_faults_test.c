@@ -1,4 +1,4 @@
-/* The ZooKeeper engine against a real server, over connections that fail and with processes that stand still: zk_faults_test HOST:PORT [word in the names of the tests to run].
+/* The ZooKeeper back end against a real server, over connections that fail and with processes that stand still: zk_faults_test HOST:PORT [word in the names of the tests to run].
  * Prints TAP. Best with a short tick (200 ms). */
 
 #include <signal.h>
@@ -228,7 +228,7 @@ static void test_no_server(void)
 	check(acquire(&none, claim, 0) == DLOCK_CONNECTION && strstr(none.error.message, "refused")
 		&& strstr(none.error.message, hosts) && !strstr(none.error.message, "secret"), "nobody listens");
 	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
-	check(none.engine->ops->locked(none.engine, "none", 4, &locked, &none.error) == DLOCK_CONNECTION, "locked() says so too");
+	check(none.backend->ops->locked(none.backend, "none", 4, &locked, &none.error) == DLOCK_CONNECTION, "locked() says so too");
 	dlock_claim_free(claim);
 	client_free(&none);
 	proxied(&p, &c);

@@ -1,11 +1,11 @@
-/* Unit tests of src/zk/path.c and src/zk/options.c. Prints TAP. */
+/* Unit tests of src/zookeeper/path.c and src/zookeeper/options.c. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/zk/options.h"
-#include "../../src/zk/path.h"
+#include "../../src/zookeeper/options.h"
+#include "../../src/zookeeper/path.h"
 #include "tap.h"
 
 static bool parent_is(const char *root, const char *resource, size_t len, const char *expected)

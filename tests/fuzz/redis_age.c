@@ -1,6 +1,6 @@
-/* src/redis/age.c: the text that INFO answers with. The first byte: what kind of reply it is. */
+/* src/redis/uptime.c: the text that INFO answers with. The first byte: what kind of reply it is. */
 
-#include "../../src/redis/age.h"
+#include "../../src/redis/uptime.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

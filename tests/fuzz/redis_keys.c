@@ -52,9 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (other_len) {
 		memcpy(other, data, other_len);
 	}
-	dlock_keyring *ring = dlock_keyring_new(prefix, prefix_len, len), *bare = dlock_keyring_new("", 0, other_len);
+	dlock_key_builder *ring = dlock_key_builder_new(prefix, prefix_len, len), *bare = dlock_key_builder_new("", 0, other_len);
 	MUST(ring && bare);
-	dlock_keys a = dlock_keyring_keys(ring, resource, len), b = dlock_keyring_keys(bare, other, other_len);
+	dlock_keys a = dlock_key_builder_keys(ring, resource, len), b = dlock_key_builder_keys(bare, other, other_len);
 
 	MUST(a.lock.len == prefix_len + len && !memcmp(a.lock.text, prefix, prefix_len) && !memcmp(a.lock.text + prefix_len, resource, len));
 	check_keys(&a);

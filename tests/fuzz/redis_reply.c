@@ -1,4 +1,4 @@
-/* src/redis/conn.c, call.c, inbox.c, age.c and engine/redis.c: what a server says, over a real socket. The first byte tells what
+/* src/redis/conn.c, call.c, inbox.c, age.c and redis/requests.c: what a server says, over a real socket. The first byte tells what
  * was asked and how one logs in, the second in pieces of which size the answer comes; a byte 0xff in the rest ends the
  * connection, and what is behind it is said on the next one. */
 
@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/engine/redis.h"
-#include "../../src/redis/age.h"
+#include "../../src/redis/requests.h"
+#include "../../src/redis/uptime.h"
 #include "fuzz.h"
 
 enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_AGE = 16, ENDS = 32, MANY = 64, LATE = 128 };
@@ -63,9 +63,9 @@ static dlock_server *new_server(unsigned how)
 static dlock_call *new_call(int kind, dlock_inbox *inbox)
 {
 	static const char token[] = "0123456789abcdef0123456789abcdef";
-	static dlock_keyring *ring;
-	ring = ring ? ring : dlock_keyring_new("", 0, 8);
-	dlock_keys keys = dlock_keyring_keys(ring, "r", 1);
+	static dlock_key_builder *ring;
+	ring = ring ? ring : dlock_key_builder_new("", 0, 8);
+	dlock_keys keys = dlock_key_builder_keys(ring, "r", 1);
 	dlock_request request = { .token = token, .ttl = DLOCK_SECOND, .waiter = token, .inbox = inbox, .number = 1 };
 	dlock_call *call;
 

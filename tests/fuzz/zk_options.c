@@ -1,6 +1,6 @@
-/* src/zk/options.c. Lines: hosts, root, credentials. */
+/* src/zookeeper/options.c. Lines: hosts, root, credentials. */
 
-#include "../../src/zk/options.h"
+#include "../../src/zookeeper/options.h"
 #include "fuzz.h"
 
 static void check_refusal(const dlock_error *error)

@@ -1,7 +1,7 @@
-/* src/zk/path.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
+/* src/zookeeper/path.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
 
-#include "../../src/zk/options.h"
-#include "../../src/zk/path.h"
+#include "../../src/zookeeper/options.h"
+#include "../../src/zookeeper/path.h"
 #include "fuzz.h"
 
 #define GUID "0123456789abcdef0123456789abcdef"

@@ -1,0 +1,52 @@
+#include "restart_guard.h"
+
+#include "uptime.h"
+
+/* Servers that were started by one hand do not start in the same moment, and tell their ages in whole seconds: what seems to be
+ * this much may be two seconds more. */
+#define TOGETHER (5 * DLOCK_SECOND)
+
+void dlock_guard_begin(dlock_guard *guard, dlock_nanos setting, dlock_nanos ttl)
+{
+	guard->begun = dlock_now();
+	guard->by_ttl = setting > 0 && ttl > setting;
+	guard->least = guard->by_ttl ? ttl : setting;
+	guard->known = 0;
+	guard->first = guard->last = 0;
+}
+
+dlock_nanos dlock_guard_note(dlock_guard *guard, const dlock_call *call)
+{
+	if (guard->least == 0) {
+		return 0;
+	}
+	if (!call || call->state != DLOCK_CALL_ANSWERED || call->started == DLOCK_START_UNKNOWN) {
+		return DLOCK_FOREVER;
+	}
+	if (guard->known == 0 || call->started < guard->first) {
+		guard->first = call->started;
+	}
+	if (guard->known == 0 || call->started > guard->last) {
+		guard->last = call->started;
+	}
+	guard->known++;
+	return dlock_after(call->started, guard->least);
+}
+
+bool dlock_guard_is_new_set(const dlock_guard *guard, int servers)
+{
+	return guard->known > 0 && guard->known == servers && guard->last - guard->first <= TOGETHER;
+}
+
+void dlock_guard_explain(const dlock_guard *guard, dlock_nanos of_age, const dlock_conn *conn, dlock_error *error)
+{
+	if (of_age == DLOCK_FOREVER) {
+		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: does not say how long it has been up (%s), so it has no vote; give the "
+			"user +info, or set dlock.restart_guard=0", conn->server->label, conn->age_problem);
+		return;
+	}
+	dlock_nanos age = guard->begun - (of_age - guard->least); /* as it was judged */
+	dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: has been up for %lld s only and may have forgotten locks; it has a vote "
+		"after %.6g s (%s)", conn->server->label, (long long) (age > 0 ? age / DLOCK_SECOND : 0),
+		(double) guard->least / DLOCK_SECOND, guard->by_ttl ? "the lease time asked for" : "dlock.restart_guard");
+}

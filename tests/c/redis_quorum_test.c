@@ -1,0 +1,641 @@
+/* The quorum back end against real servers. Prints TAP.
+ * redis_quorum_test [word in the names of the tests to run] */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/redis/exchange.h"
+#include "arena.h"
+#include "helpers.h"
+#include "quorum_servers.h"
+#include "tap.h"
+
+/* ---- the life of a lock ---- */
+
+static void test_life(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "life", 10000), *second = claim_on(&other, "life", 10000);
+	bool locked = true;
+	int bad = 0;
+
+	check(warm_all(&c), "warm"); /* over a new connection a server may be too late for the lock */
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "nobody has it");
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_OK && !claim->waited && holding(claim) >= MAJORITY, "acquired by a majority");
+	check(is_everywhere("life") && holding(claim) == SERVERS, "and soon by all");
+	for (int i = 0; i < SERVERS; i++) {
+		long long pttl = server_integer(&servers[i], "PTTL " PREFIX "life");
+		bad += pttl > 10000 || pttl < 10000 - (dlock_now() - start) / DLOCK_MS - 1;
+	}
+	check(bad == 0, "with the lease time asked for");
+	check(claim->deadline >= start + 9898 * DLOCK_MS && claim->deadline <= dlock_now() + 9898 * DLOCK_MS,
+		"the deadline is the first sending and the lease time without 1 %% and 2 ms");
+	check(other.backend->ops->locked(other.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked, "somebody has it");
+	check(acquire(&other, second, 0) == DLOCK_TIMEOUT, "nobody else gets it");
+	client_drain(&other);
+	check(holding(claim) == SERVERS, "nor disturbs it");
+	check(extend(&c, claim, 20000) == DLOCK_OK && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "extended");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "checked");
+	check(release(&c, claim) == DLOCK_OK && claim->state == DLOCK_CLAIM_RELEASED, "released");
+	check(eventually_nowhere("life"), "everywhere");
+	check(release(&c, claim) == DLOCK_LOST, "once");
+	dlock_claim_free(claim);
+	check(acquire(&other, second, 0) == DLOCK_OK, "the next one gets it");
+	dlock_claim_abandon(second);
+	dlock_claim_free(second);
+	client_drain(&other);
+	check(taken("life") == 0, "and abandons it");
+	for (int i = 0; i < 30; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "life-%d", i);
+		bad += !passes(&c, name, 0);
+	}
+	client_drain(&c);
+	for (int i = 0; i < SERVERS; i++) {
+		bad += server_integer(&servers[i], "DBSIZE") != 1;
+	}
+	check(bad == 0 && dlock_pool_opened(c.pool) == SERVERS, "one key is left on each server, one connection was opened to each");
+	client_free(&c);
+	client_free(&other);
+}
+
+/* ---- majorities ---- */
+
+static int count_bits(unsigned bits)
+{
+	return __builtin_popcount(bits);
+}
+
+static bool errors_are_of(const client *c, int count, unsigned alive)
+{
+	for (int i = 0; i < count; i++) {
+		const char *error = dlock_quorum_server_error(c->backend, i);
+		char label[32];
+		snprintf(label, sizeof label, "127.0.0.1:%d", alive >> i & 1 ? servers[i].port : nobody);
+		if (strcmp(dlock_quorum_server_label(c->backend, i), label) || (alive >> i & 1 ? error != NULL
+				: !error || !strstr(error, "Connection refused") || strstr(error, label))) {
+			note("server %d of %d: %s: %s", i, count, dlock_quorum_server_label(c->backend, i), error ? error : "(none)");
+			return false;
+		}
+	}
+	return dlock_quorum_servers(c->backend) == count;
+}
+
+static void test_majorities(void)
+{
+	for (int count = 1; count <= SERVERS; count++) {
+		int quorum = count / 2 + 1, wrong = 0, errors = 0, left = 0;
+		for (unsigned alive = 0; alive < 1u << count; alive++) {
+			client c = client_of_some(count, alive);
+			dlock_claim *claim = claim_on(&c, "majority", 60000);
+			bool enough = count_bits(alive) >= quorum;
+			dlock_status status = acquire(&c, claim, 0);
+			wrong += status != (enough ? DLOCK_OK : DLOCK_QUORUM) || (look(claim) == DLOCK_CLAIM_HELD) != enough;
+			if (!enough) {
+				errors += !errors_are_of(&c, count, alive);
+				wrong += !strstr(c.error.message, "are needed") || left_ms(claim) != 0;
+			} else {
+				wrong += holding(claim) < quorum || !left_ms(claim) || release(&c, claim) != DLOCK_OK;
+			}
+			client_drain(&c);
+			left += taken("majority");
+			dlock_claim_free(claim);
+			client_free(&c);
+		}
+		check(wrong == 0, "of %d servers it takes %d, whichever they are (%d)", count, quorum, wrong);
+		check(errors == 0, "the others are told, each with its reason (%d)", errors);
+		check(left == 0, "nothing is left (%d)", left);
+	}
+}
+
+static void test_all_dead(void)
+{
+	client c = client_of_some(SERVERS, 0);
+	dlock_claim *claim = claim_on(&c, "dead", 60000);
+	bool locked = true;
+
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 5000) == DLOCK_QUORUM && dlock_now() - start < 2 * DLOCK_SECOND, "no server: said at once: %s",
+		c.error.message);
+	check(errors_are_of(&c, SERVERS, 0), "each with its reason");
+	check(explains(&c, "of 5 servers failed", "3 are needed"), "and what is missing");
+	check(c.backend->ops->locked(c.backend, "dead", 4, &locked, &c.error) == DLOCK_QUORUM && !locked, "nor is it known whether it is locked");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- servers that refuse ---- */
+
+static void test_lost_votes(void)
+{
+	char text[SERVERS][80], wrong[3][80];
+	const char *dsns[SERVERS];
+	client c;
+
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", servers[i].port);
+		dsns[i] = text[i];
+	}
+	snprintf(wrong[0], sizeof wrong[0], "redis://:" SECRET "@127.0.0.1:%d", servers[0].port);
+	snprintf(wrong[1], sizeof wrong[1], "redis://127.0.0.1:%d/99", servers[1].port);
+	dsns[0] = wrong[0];
+	server_do(&servers[0], "CONFIG SET requirepass " SECRET "x");
+	server_do(&servers[2], "REPLICAOF 127.0.0.1 1");
+	c = client_quorum_at(dsns, SERVERS);
+	dlock_claim *claim = claim_on(&c, "votes", 60000);
+	check(acquire(&c, claim, 0) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "a wrong password and a replica are lost votes (%s)",
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+	dsns[1] = wrong[1];
+	c = client_quorum_at(dsns, SERVERS);
+	claim = claim_on(&c, "votes", 60000);
+	check(acquire(&c, claim, 5000) == DLOCK_QUORUM, "with a database that there is not they are too many: %s", c.error.message);
+	static const char *words[] = { "WRONGPASS", "DB index", "replica" };
+	for (int i = 0; i < SERVERS; i++) {
+		const char *error = dlock_quorum_server_error(c.backend, i);
+		check(i < 3 ? error && strstr(error, words[i]) && !strstr(error, SECRET) : !error, "server %d: %s", i, error ? error : "answered");
+	}
+	check(!strstr(c.error.message, SECRET), "no password is shown");
+	dlock_claim_free(claim);
+	client_drain(&c);
+	client_free(&c);
+	server_do(&servers[0], "CONFIG SET requirepass %s", "");
+	server_do(&servers[2], "REPLICAOF NO ONE");
+	check(eventually_nowhere("votes"), "nothing is left");
+}
+
+/* ---- held by others ---- */
+
+static void test_foreign_minority(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "minority", 60000);
+
+	check(warm_all(&c), "warm");
+	server_do(&servers[0], "SET " PREFIX "minority other PX 60000");
+	server_do(&servers[4], "SET " PREFIX "minority other PX 60000");
+	check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY, "a minority of another's does not matter");
+	check(extend(&c, claim, 60000) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK, "to those who have it neither");
+	check(release(&c, claim) == DLOCK_OK, "released");
+	client_drain(&c);
+	check(taken("minority") == 2 && !strcmp(server_text(&servers[4], "GET " PREFIX "minority"), "other"), "the other's stays");
+	dlock_claim_free(claim);
+	server_do(&servers[2], "SET " PREFIX "minority other PX 60000");
+	claim = claim_on(&c, "minority", 60000);
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "a majority of another's does");
+	client_drain(&c);
+	check(holding(claim) == 0 && taken("minority") == 3, "and the votes are given back");
+	check(acquire(&c, claim, 100) == DLOCK_TIMEOUT, "as often as it is tried");
+	client_drain(&c);
+	check(taken("minority") == 3, "nothing is left");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* Votes split so that nobody has a majority: it is taken by nobody, and nobody keeps it so. */
+static void test_split(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "split", 60000);
+	bool locked = true;
+
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "SET " PREFIX "split other%d PX 500", i / 2);
+	}
+	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && !locked, "votes for several lock nothing");
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "but cannot be had either");
+	check(acquire(&c, claim, 5000) == DLOCK_OK && claim->waited && let_go(&c, claim), "until they expire");
+	server_do(&servers[0], "SET " PREFIX "split other PX 60000");
+	server_do(&servers[1], "SET " PREFIX "split other PX 60000");
+	server_do(&servers[2], "SET " PREFIX "split other PX 60000");
+	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked, "a majority for one does");
+	server_freeze(&servers[3]);
+	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked, "whatever the others say");
+	server_thaw(&servers[3]);
+	client_free(&c);
+}
+
+/* ---- while it is held ---- */
+
+static void test_loss(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "loss", 60000);
+
+	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("loss"), "held everywhere");
+	client_drain(&c);
+	server_do(&servers[0], "DEL " PREFIX "loss");
+	server_do(&servers[1], "SET " PREFIX "loss other PX 50000");
+	check(extend(&c, claim, 90000) == DLOCK_OK, "extended by the three that still have it");
+	client_drain(&c);
+	check(holding(claim) >= MAJORITY && !strcmp(server_text(&servers[1], "GET " PREFIX "loss"), "other")
+		&& server_integer(&servers[1], "PTTL " PREFIX "loss") <= 50000, "another's is left alone");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK, "checked");
+	server_do(&servers[0], "DEL " PREFIX "loss"); /* whether or not the extension has set it again */
+	server_do(&servers[2], "DEL " PREFIX "loss");
+	check(extend(&c, claim, 90000) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "two are none");
+	dlock_claim_free(claim);
+	client_drain(&c);
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "DEL " PREFIX "loss");
+	}
+	claim = claim_on(&c, "loss", 60000);
+	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("loss"), "held again");
+	for (int i = 0; i < MAJORITY; i++) {
+		server_do(&servers[i], "DEL " PREFIX "loss");
+	}
+	check(release(&c, claim) == DLOCK_LOST, "a release says so too");
+	client_drain(&c);
+	check(taken("loss") == 0, "and takes back what is left");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* Acquired by a bare majority: the servers that had said no are not asked again, but count as having it not. */
+static void test_loss_of_bare_majority(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+
+	check(warm_all(&c), "warm");
+	for (int way = 0; way < 3; way++) {
+		static const char *texts[] = { "extend", "check", "release" };
+		dlock_claim *claim = claim_on(&c, "bare", 60000);
+		server_do(&servers[0], "SET " PREFIX "bare other PX 60000");
+		server_do(&servers[1], "SET " PREFIX "bare other PX 60000");
+		check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY, "held by three");
+		server_do(&servers[2], "DEL " PREFIX "bare");
+		dlock_status status = way == 0 ? extend(&c, claim, 60000) : way == 1 ? dlock_claim_check(claim, &c.error) : release(&c, claim);
+		check(status == DLOCK_LOST, "%s: one less is a loss (status %d: %s)", texts[way], status, c.error.message);
+		dlock_claim_abandon(claim);
+		dlock_claim_free(claim);
+		client_drain(&c);
+		for (int i = 0; i < SERVERS; i++) {
+			server_do(&servers[i], "DEL " PREFIX "bare");
+		}
+	}
+	client_free(&c);
+}
+
+/* A majority that does not answer is not a loss: nobody knows. */
+static void test_unknown(void)
+{
+	client c = client_quorum(servers, SERVERS, 200 * DLOCK_MS);
+	dlock_claim *claim = claim_on(&c, "unknown", 60000);
+
+	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("unknown"), "held everywhere");
+	client_drain(&c);
+	for (int i = 0; i < MAJORITY; i++) {
+		server_freeze(&servers[i]);
+	}
+	check(extend(&c, claim, 90000) == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_UNCERTAIN && left_ms(claim) <= 60000,
+		"not extended, but held, as far as is known, until its deadline: %s", c.error.message);
+	check(extend(&c, claim, 5000) == DLOCK_QUORUM && left_ms(claim) <= 4948, "a shorter lease that some may have taken is believed");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_UNCERTAIN, "nor can it be checked");
+	for (int i = 0; i < MAJORITY; i++) {
+		server_thaw(&servers[i]);
+	}
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD && let_go(&c, claim), "until they are back (%s)", c.error.message);
+	client_drain(&c);
+	check(eventually_nowhere("unknown"), "and release");
+	client_free(&c);
+}
+
+/* ---- waiting ---- */
+
+static void test_waiting(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "waiting", 60000), *waiter = claim_on(&other, "waiting", 60000);
+	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted };
+
+	interrupt_on(SIGUSR1);
+	interrupt_clear();
+	check(warm_all(&c) && warm_all(&other) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("waiting"), "held");
+	client_drain(&c);
+	for (unsigned attempts = 1; attempts <= 3; attempts++) {
+		dlock_claim *counted = claim_on(&other, "waiting", 60000);
+		dlock_wait few = { .deadline = DLOCK_FOREVER, .attempts = attempts, .pause = 10 * DLOCK_MS };
+		long long before = server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls");
+		check(dlock_claim_acquire(counted, &few, &other.error) == DLOCK_TIMEOUT, "%u attempts", attempts);
+		client_drain(&other);
+		check(server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls") - before == attempts, "are as many as they should be");
+		dlock_claim_free(counted);
+	}
+	dlock_nanos start = dlock_now();
+	check(acquire(&other, waiter, 300) == DLOCK_TIMEOUT, "300 ms");
+	check(dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < 3 * DLOCK_SECOND, "last that long");
+	pid_t pid = signal_later(getpid(), SIGUSR1, 150);
+	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_INTERRUPTED, "a signal ends the wait");
+	exit_of(pid);
+	client_drain(&other);
+	check(holding(claim) == SERVERS, "and leaves the holder alone");
+	interrupt_clear();
+	check(let_go(&c, claim), "released");
+	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_OK && let_go(&other, waiter), "resumed, and acquired");
+	client_drain(&other);
+	interrupt_now();
+	claim = claim_on(&c, "waiting", 60000), waiter = claim_on(&other, "waiting", 60000);
+	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_INTERRUPTED,
+		"interrupted from the start");
+	dlock_claim_abandon(waiter);
+	dlock_claim_free(waiter);
+	client_drain(&other);
+	check(let_go(&c, claim), "released");
+	client_drain(&c);
+	check(taken("waiting") == 0, "and abandoned: nothing is left");
+	client_free(&c);
+	client_free(&other);
+}
+
+/* Opened so far, without those of inboxes. */
+static unsigned long connections(const client *c)
+{
+	unsigned long opened = 0;
+
+	for (const dlock_conn *conn = c->pool->first; conn; conn = conn->next) {
+		opened += conn->opened;
+	}
+	return opened;
+}
+
+/* Attempts go on without a quorum, where they are counted: servers may come back. */
+static void test_attempts_without_quorum(void)
+{
+	client c = client_of_some(SERVERS, 3);
+	dlock_claim *claim = claim_on(&c, "attempts", 60000);
+	dlock_wait few = { .deadline = DLOCK_FOREVER, .attempts = 3, .pause = 10 * DLOCK_MS };
+
+	unsigned long before = connections(&c);
+	dlock_status status = dlock_claim_acquire(claim, &few, &c.error);
+	check(status == DLOCK_QUORUM && connections(&c) - before == 2 + 3 * 3, "three attempts on what is dead (%lu)",
+		connections(&c) - before);
+	dlock_claim_free(claim);
+	client_drain(&c);
+	check(taken("attempts") == 0, "leave nothing");
+	client_free(&c);
+}
+
+/* ---- contention ---- */
+
+static client all_servers(void)
+{
+	return client_quorum(servers, SERVERS, 10 * DLOCK_SECOND);
+}
+
+static client three_servers(void)
+{
+	return client_quorum(servers, 3, 10 * DLOCK_SECOND);
+}
+
+static void test_contention(void)
+{
+	enum { PROCESSES = 8, SECTIONS = 50 };
+	arena *arena = shared_memory(sizeof *arena);
+
+	check(arena_run(arena, PROCESSES, SECTIONS, all_servers) == 0, "five servers: one at a time, with rising tokens");
+	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
+	check(eventually_nowhere("arena"), "nothing is left");
+}
+
+/* One server after the other stops for a moment, so that majorities change. */
+static void test_contention_with_stops(void)
+{
+	enum { PROCESSES = 4, SECTIONS = 50 };
+	arena *arena = shared_memory(sizeof *arena);
+	pid_t pids[3];
+
+	for (int i = 0; i < 3; i++) {
+		pids[i] = servers[i].pid;
+	}
+	pid_t chaos = fork_child();
+	for (int i = 0; chaos == 0; i++) {
+		kill(pids[i % 3], SIGSTOP);
+		sleep_ms(15 + i * 7 % 20);
+		kill(pids[i % 3], SIGCONT);
+		sleep_ms(i % 5);
+	}
+	int bad = arena_run(arena, PROCESSES, SECTIONS, three_servers);
+	kill(chaos, SIGKILL);
+	exit_of(chaos);
+	for (int i = 0; i < 3; i++) {
+		kill(pids[i], SIGCONT);
+	}
+	check(bad == 0, "three servers that stop in turn: one at a time, with rising tokens");
+	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
+	check(eventually_nowhere("arena"), "nothing is left");
+}
+
+/* ---- fencing tokens ---- */
+
+#define FUTURE 4102444800000000LL /* so that clocks have no part in it */
+
+static int64_t fence(int server)
+{
+	return server_integer(&servers[server], "GET " DLOCK_FENCE_KEY);
+}
+
+static int fenced_from(int64_t token)
+{
+	int count = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		count += fence(i) >= token;
+	}
+	return count;
+}
+
+/* Counters that drifted apart, and another majority each time: what an earlier holder was told must be seen by the later.
+ * Each client is new, so that only the servers remember. */
+static void test_fencing(void)
+{
+	static const unsigned majorities[] = { 7, 28, 21, 11, 26, 19, 22, 13, 14, 25 };
+	enum { COUNT = sizeof majorities / sizeof *majorities };
+	int64_t last = FUTURE, highest = FUTURE;
+	int falls = 0, behind = 0, failed = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "SET " DLOCK_FENCE_KEY " %lld", FUTURE + 1000 * (i * 7 % 5));
+	}
+	for (int round = 0; round < 60; round++) {
+		client c = client_of_some(SERVERS, majorities[(round * 7 + round / COUNT) % COUNT]);
+		dlock_claim *claim = claim_on(&c, "fencing", 60000);
+		failed += acquire(&c, claim, 0) != DLOCK_OK;
+		falls += claim->fencing_token <= last;
+		behind += fenced_from(claim->fencing_token) < MAJORITY;
+		last = claim->fencing_token;
+		highest = last > highest ? last : highest;
+		let_go(&c, claim);
+		client_drain(&c);
+		client_free(&c);
+		if (round % 3 == 0) { /* another resource's lock, say, raised one of them */
+			highest += 1000;
+			server_do(&servers[round % SERVERS], "SET " DLOCK_FENCE_KEY " %lld", (long long) highest);
+		}
+	}
+	check(failed == 0, "acquired by ever other majorities (%d failed)", failed);
+	check(falls == 0, "the token rises every time (%d did not)", falls);
+	check(behind == 0, "and a majority has it when the lock is held (%d had not)", behind);
+}
+
+static void test_fencing_normally(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int64_t last = 0;
+	int bad = 0;
+
+	check(warm_all(&c), "warm");
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "CONFIG RESETSTAT");
+	}
+	for (int i = 0; i < 100; i++) {
+		dlock_claim *claim = claim_on(&c, "normally", 60000);
+		bad += acquire(&c, claim, 0) != DLOCK_OK || claim->fencing_token <= last;
+		last = claim->fencing_token;
+		bad += !let_go(&c, claim);
+	}
+	client_drain(&c);
+	check(bad == 0, "a hundred in a row rise");
+	check(fenced_from(last) == SERVERS, "all servers agree");
+	check(server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls") == 200, "without another round trip");
+	client_free(&c);
+}
+
+/* Somebody has meddled with one server's. Its vote is none, and the others do not learn it. */
+static void test_fencing_impossible(void)
+{
+	static const char *const fences[] = { "7881299347898367", "9007199254740990", "9007199254740993", "9223372036854775807", "1e300" };
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int64_t last = 0;
+
+	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
+		server_do(&servers[1], "SET " DLOCK_FENCE_KEY " %s", fences[i]);
+		dlock_claim *claim = claim_on(&c, "impossible", 60000);
+		check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > last && claim->fencing_token < DLOCK_MOST_RAISED,
+			"%s: held with the others' token (%lld)", fences[i], (long long) claim->fencing_token);
+		last = claim->fencing_token;
+		check(let_go(&c, claim), "released");
+		client_drain(&c);
+		check(fence(0) < DLOCK_MOST_RAISED && fence(4) < DLOCK_MOST_RAISED, "the others do not take it over");
+		check(eventually_nowhere("impossible"), "nothing is left");
+	}
+	client_free(&c);
+}
+
+static void test_fencing_lost(void)
+{
+	static const char *changes[] = { "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 1", "SET " DLOCK_FENCE_KEY " 4102444800000000",
+		"PING", "FLUSHALL" };
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int64_t last = 0;
+
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		for (int k = 0; k < SERVERS; k++) {
+			server_do(&servers[k], changes[i]);
+		}
+		dlock_claim *claim = claim_on(&c, "lost", 60000);
+		acquire(&c, claim, 0);
+		check(claim->fencing_token > last && claim->fencing_token < INT64_C(1) << 53, "%s: the token rises (%lld)", changes[i],
+			(long long) claim->fencing_token);
+		last = claim->fencing_token;
+		let_go(&c, claim);
+		client_drain(&c);
+	}
+	client_free(&c);
+}
+
+static bool is_answered(void *call)
+{
+	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
+}
+
+/* Raising is allowed to the holder only: else it could go behind the back of a later one. */
+static void test_raise(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "raise", 60000);
+	dlock_conn *conn = client_conn(&c, 0);
+	static const struct {
+		const char *setup;
+		long long token, reply, fence;
+		const char *text;
+	} cases[] = {
+		{ "SET " DLOCK_FENCE_KEY " 10", 20, 1, 20, "raised by the holder" },
+		{ "SET " DLOCK_FENCE_KEY " 30", 20, 1, 30, "never lowered" },
+		{ "DEL " DLOCK_FENCE_KEY, 20, 1, 20, "set where there was none" },
+		{ "SET " PREFIX "raise other", 40, 0, 20, "not by somebody who holds it no longer" },
+		{ "DEL " PREFIX "raise", 40, 0, 20, "nor when nobody holds it" },
+	};
+
+	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		server_do(&servers[0], cases[i].setup);
+		dlock_call *call = dlock_call_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
+		dlock_conn_send(conn, call);
+		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+		check(dlock_call_integer(call, conn, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);
+		dlock_call_release(call);
+	}
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- fork ---- */
+
+static bool is_held_everywhere(void *claim)
+{
+	return holding(claim) == SERVERS;
+}
+
+static void test_fork(void)
+{
+	client c = client_quorum(servers, SERVERS, 10 * READ_TIMEOUT); /* the straggler is not to be given up meanwhile */
+	dlock_claim *claim = claim_on(&c, "fork", 60000);
+
+	check(warm_all(&c), "warm");
+	server_freeze(&servers[1]); /* so that there are a straggler and unread answers when it forks */
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		int bad = (look(claim) != DLOCK_CLAIM_LOST) + 2 * (release(&c, claim) != DLOCK_LOST) + 4 * !passes(&c, "fork-child", 0);
+		dlock_claim *denied = claim_on(&c, "fork", 60000);
+		bad += 8 * (acquire(&c, denied, 0) != DLOCK_TIMEOUT);
+		dlock_claim_free(denied);
+		dlock_claim_abandon(claim);
+		dlock_claim_free(claim);
+		client_drain(&c);
+		client_free(&c);
+		exit(bad);
+	}
+	int bad = exit_of(pid);
+	check(bad == 0, "a child leaves it alone and locks by itself (%d)", bad);
+	server_thaw(&servers[1]);
+	check(eventually(is_held_everywhere, claim) && look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_OK,
+		"the parent still holds it");
+	check(let_go(&c, claim), "and releases");
+	client_drain(&c);
+	check(taken("fork") == 0 && dlock_pool_opened(c.pool) == SERVERS, "over its own connections");
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "life", test_life }, { "majorities", test_majorities }, { "all dead", test_all_dead },
+		{ "lost votes", test_lost_votes }, { "foreign minority", test_foreign_minority }, { "split", test_split },
+		{ "loss", test_loss }, { "loss of bare majority", test_loss_of_bare_majority }, { "unknown", test_unknown },
+		{ "waiting", test_waiting }, { "attempts without quorum", test_attempts_without_quorum },
+		{ "contention", test_contention }, { "contention with stops", test_contention_with_stops },
+		{ "fencing", test_fencing }, { "fencing normally", test_fencing_normally }, { "fencing lost", test_fencing_lost },
+		{ "fencing impossible", test_fencing_impossible },
+		{ "raise", test_raise }, { "fork", test_fork },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	quorum_servers_start();
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
+	return tap_end();
+}

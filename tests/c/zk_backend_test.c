@@ -1,0 +1,356 @@
+/* The ZooKeeper back end against a real server: zk_backend_test HOST:PORT [word in the names of the tests to run].
+ * Prints TAP. Best with a short tick (200 ms). */
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "tap.h"
+#include "zk_client.h"
+
+static void test_basic(void)
+{
+	client c = client_new(), other = client_new();
+	dlock_claim *first = claim_on(&c, "basic"), *second = claim_on(&other, "basic");
+	dlock_nanos remaining;
+	bool locked;
+
+	check(dlock_zk_pool_sessions_opened(c.pool) == 0, "nothing is opened before the first use");
+	check(c.backend->ops->locked(c.backend, "basic", 5, &locked, &c.error) == DLOCK_OK && !locked, "not locked");
+	check(acquire(&c, first, -1) == DLOCK_OK && look(first) == DLOCK_CLAIM_HELD, "acquired");
+	check(dlock_claim_look(first, &remaining) == DLOCK_CLAIM_HELD && remaining > 0 && remaining < zk_session_timeout, "time is left");
+	check(c.backend->ops->locked(c.backend, "basic", 5, &locked, &c.error) == DLOCK_OK && locked, "locked");
+	check(children("basic") == 1, "by a node");
+	check(dlock_claim_extend(first, 0, &c.error) == DLOCK_OK, "extended");
+	check(acquire(&other, second, 0) == DLOCK_TIMEOUT, "another's try fails");
+	check(settles_at("basic", 1), "and leaves no node");
+	int64_t token = first->fencing_token;
+	check(release(&c, first) == DLOCK_OK, "released");
+	check(children("basic") == 0, "the node is gone");
+	check(acquire(&other, second, 0) == DLOCK_OK && second->fencing_token > token, "another's try succeeds, the token rises");
+	dlock_claim_abandon(second);
+	dlock_zk_pool_drain(other.pool, dlock_now() + 5 * DLOCK_SECOND);
+	check(children("basic") == 0, "abandoned and drained: the node is gone");
+	dlock_claim_free(second);
+	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "one session");
+	client_free(&c);
+	client_free(&other);
+}
+
+static void test_contention(void)
+{
+	enum { PROCESSES = 8, ROUNDS = 50 };
+	volatile long *shared = shared_memory(2 * sizeof *shared);
+	pid_t pids[PROCESSES];
+	int bad = 0;
+
+	zk_session_timeout = 4 * DLOCK_SECOND; /* all at once, on what may be a busy machine */
+	zk_unobserve();
+
+	for (int p = 0; p < PROCESSES; p++) {
+		if ((pids[p] = fork_calmly()) == 0) {
+			client c = client_new();
+			for (int i = 0; i < ROUNDS; i++) {
+				dlock_claim *claim = claim_on(&c, "contention");
+				if (acquire(&c, claim, -1) != DLOCK_OK) {
+					_exit(1);
+				}
+				if (claim->fencing_token <= shared[1]) {
+					_exit(3);
+				}
+				shared[1] = claim->fencing_token;
+				long before = shared[0];
+				sched_yield();
+				shared[0] = before + 1;
+				if (release(&c, claim) != DLOCK_OK) {
+					_exit(2);
+				}
+			}
+			client_free(&c);
+			_exit(0);
+		}
+	}
+	zk_observe();
+	for (int p = 0; p < PROCESSES; p++) {
+		int status = exit_of(pids[p]);
+		bad = status ? status : bad;
+	}
+	zk_session_timeout = DLOCK_SECOND;
+	check(bad == 0, "all sections went well, tokens rose (%d)", bad);
+	check(shared[0] == PROCESSES * ROUNDS, "no update was lost (%ld)", shared[0]);
+	check(settles_at("contention", 0), "no node is left");
+}
+
+static void test_order(void)
+{
+	client c = client_new();
+	int line[2];
+	char order[4] = "";
+	pid_t pids[3];
+
+	check(pipe(line) == 0, "pipe");
+	dlock_claim *claim = claim_on(&c, "order");
+	check(acquire(&c, claim, -1) == DLOCK_OK, "held");
+	for (int p = 0; p < 3; p++) {
+		if ((pids[p] = fork_calmly()) == 0) {
+			client own = client_new();
+			dlock_claim *waiter = claim_on(&own, "order");
+			char me = (char) ('a' + p);
+			bool good = acquire(&own, waiter, -1) == DLOCK_OK && write(line[1], &me, 1) == 1
+				&& release(&own, waiter) == DLOCK_OK;
+			client_free(&own);
+			_exit(!good);
+		}
+		check(settles_at("order", p + 2), "waiter %d is in line", p);
+	}
+	release(&c, claim);
+	for (int p = 0; p < 3; p++) {
+		check(read(line[0], order + p, 1) == 1 && exit_of(pids[p]) == 0, "waiter had its turn");
+	}
+	check(strcmp(order, "abc") == 0, "first come, first served (%s)", order);
+	close(line[0]);
+	close(line[1]);
+	client_free(&c);
+}
+
+static void test_timeout(void)
+{
+	client c = client_new(), other = client_new();
+	dlock_claim *held = claim_on(&c, "timeout"), *waiter = claim_on(&other, "timeout");
+
+	acquire(&c, held, -1);
+	dlock_nanos start = dlock_now();
+	check(acquire(&other, waiter, 300) == DLOCK_TIMEOUT, "timed out");
+	check(dlock_now() - start >= 300 * DLOCK_MS, "not before its time");
+	check(settles_at("timeout", 1), "no node is left");
+	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT && acquire(&other, waiter, 0) == DLOCK_TIMEOUT, "again and again");
+	release(&c, held);
+	check(acquire(&other, waiter, 0) == DLOCK_OK, "the same claim can be tried again");
+	check(children("timeout") == 1, "one node");
+	check(release(&other, waiter) == DLOCK_OK, "released");
+	client_free(&c);
+	client_free(&other);
+}
+
+static void test_interruption(void)
+{
+	client c = client_new(), other = client_new();
+	dlock_claim *held = claim_on(&c, "interruption"), *waiter = claim_on(&other, "interruption");
+	dlock_wait wait = { .deadline = dlock_now() + 10 * DLOCK_SECOND, .interrupted = interrupted };
+
+	interrupt_on(SIGALRM);
+	acquire(&c, held, -1);
+	for (int i = 0; i < 2; i++) {
+		interrupt_clear();
+		ualarm(200000, 0);
+		check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_INTERRUPTED
+			&& waiter->state == DLOCK_CLAIM_WAITING, "a signal ends the wait");
+		check(children("interruption") == 2, "it stays in line");
+	}
+	interrupt_clear();
+	release(&c, held);
+	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_OK, "resumed, and its turn had come");
+	check(children("interruption") == 1, "with one node");
+	dlock_claim *third = claim_on(&c, "interruption");
+	interrupt_now();
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted from the start");
+	dlock_claim_abandon(third);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	check(settles_at("interruption", 1), "abandoned in the midst of its creation: no node");
+	dlock_claim_free(third);
+	interrupt_clear();
+	third = claim_on(&c, "interruption");
+	ualarm(200000, 0);
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted in line");
+	dlock_claim_abandon(third);
+	dlock_claim_free(third);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	check(children("interruption") == 1, "abandoned in line: no node");
+	release(&other, waiter);
+	client_free(&c);
+	client_free(&other);
+}
+
+static void test_fork(void)
+{
+	client c = client_new();
+	dlock_claim *claim = claim_on(&c, "fork");
+
+	acquire(&c, claim, -1);
+	for (int plain = 0; plain < 2; plain++) {
+		pid_t pid = fork_calmly();
+		if (pid == 0) {
+			dlock_claim *own = claim_on(&c, "fork-child"), *denied = claim_on(&c, "fork");
+			int bad = (look(claim) != DLOCK_CLAIM_LOST) + 2 * (dlock_claim_release(claim, &c.error) != DLOCK_LOST)
+				+ 4 * (acquire(&c, own, 5000) != DLOCK_OK) + 8 * (acquire(&c, denied, 0) != DLOCK_TIMEOUT)
+				+ 16 * (release(&c, own) != DLOCK_OK);
+			dlock_claim_abandon(claim);
+			dlock_claim_free(claim);
+			dlock_claim_free(denied);
+			client_free(&c);
+			plain ? _exit(bad) : exit(bad);
+		}
+		int bad = exit_of(pid);
+		check(bad == 0, "a child leaves the lock alone, locks by itself, and ends (%d)", bad);
+		sleep_ms(1500);
+		check(look(claim) == DLOCK_CLAIM_HELD && children("fork") == 1, "the parent still holds it");
+	}
+	check(dlock_zk_pool_sessions_opened(c.pool) == 1 && release(&c, claim) == DLOCK_OK, "in the same session");
+	client_free(&c);
+}
+
+static void test_names(void)
+{
+	char longest[1024];
+	const char *names[] = { "a/b", "..", ".", "...", "zookeeper", "\xc3\xa9t\xc3\xa9", "a%2Fb", " ", "%", "x\x01\x7f", longest };
+	client c = client_new(), bare = client_at(zk_hosts, "/", NULL);
+	int bad = 0;
+
+	memset(longest, 0xfe, sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		dlock_claim *claim = claim_on(&c, names[i]), *second = claim_on(&c, names[i]);
+		bad += acquire(&c, claim, 0) != DLOCK_OK || acquire(&c, second, 0) != DLOCK_TIMEOUT;
+		bad += release(&c, claim) != DLOCK_OK;
+		dlock_claim_free(second);
+	}
+	check(bad == 0, "odd names");
+	dlock_claim *claim = claim_on(&bare, "zookeeper");
+	check(acquire(&bare, claim, 0) == DLOCK_OK && release(&bare, claim) == DLOCK_OK, "\"zookeeper\" at the top");
+	zoo_delete(zk_observer, "/%7Aookeeper", -1);
+	client_free(&c);
+	client_free(&bare);
+}
+
+static void test_auth(void)
+{
+	client a = client_at(zk_hosts, zk_root, "digest:ann:secret"), a2 = client_at(zk_hosts, zk_root, "digest:ann:secret");
+	client z = client_at(zk_hosts, zk_root, "digest:zoe:other"), c = client_new();
+	dlock_claim *claim = claim_on(&a, "auth"), *same = claim_on(&a2, "auth"), *other = claim_on(&z, "auth");
+
+	check(acquire(&a, claim, -1) == DLOCK_OK, "locks with credentials");
+	check(acquire(&a2, same, 0) == DLOCK_TIMEOUT, "another process of the same user stands in line");
+	check(acquire(&z, other, 0) == DLOCK_CONNECTION && strstr(z.error.message, "no right"), "another user is told");
+	check(!strstr(z.error.message, "other"), "without the password");
+	check(children("auth") == -1, "an unknown one sees nothing");
+	check(release(&a, claim) == DLOCK_OK && acquire(&a2, same, 0) == DLOCK_OK, "handed over");
+	release(&a2, same);
+	dlock_claim_free(other);
+	/* Below an open node users may meet, who cannot read each other's nodes. */
+	dlock_claim *open = claim_on(&c, "open");
+	acquire(&c, open, -1);
+	claim = claim_on(&a, "open");
+	dlock_wait wait = { .deadline = dlock_now() + 200 * DLOCK_MS };
+	check(dlock_claim_acquire(claim, &wait, &a.error) == DLOCK_TIMEOUT, "waits behind an open node");
+	release(&c, open);
+	check(acquire(&a, claim, 1000) == DLOCK_OK, "locks");
+	other = claim_on(&z, "open");
+	check(acquire(&z, other, 300) == DLOCK_TIMEOUT, "waits behind a node that it may not read");
+	check(settles_at("open", 1), "and leaves");
+	pid_t pid = fork_calmly();
+	if (pid == 0) {
+		client own = client_at(zk_hosts, zk_root, "digest:zoe:other");
+		dlock_claim *waiter = claim_on(&own, "open");
+		bool good = acquire(&own, waiter, 10000) == DLOCK_OK && release(&own, waiter) == DLOCK_OK;
+		client_free(&own);
+		_exit(!good);
+	}
+	check(settles_at("open", 2), "another waits");
+	check(release(&a, claim) == DLOCK_OK, "released");
+	int bad = exit_of(pid);
+	check(bad == 0, "and is woken when it goes (%d)", bad);
+	dlock_claim_free(other);
+	client_free(&a), client_free(&a2), client_free(&z), client_free(&c);
+}
+
+static void test_chroot(void)
+{
+	char hosts[128];
+
+	snprintf(hosts, sizeof hosts, "%s%s/deep/er", zk_hosts, zk_root);
+	client c = client_at(hosts, "/locks/mine", NULL), top = client_at(hosts, "/", NULL);
+	dlock_claim *claim = claim_on(&c, "c"), *second = claim_on(&top, "c");
+	check(acquire(&c, claim, -1) == DLOCK_OK, "a chroot that did not exist");
+	check(children("deep/er/locks/mine/c") == 1, "is where it should be");
+	pid_t pid = fork_calmly();
+	if (pid == 0) {
+		client own = client_at(hosts, "/locks/mine", NULL);
+		dlock_claim *waiter = claim_on(&own, "c");
+		bool good = acquire(&own, waiter, 10000) == DLOCK_OK && release(&own, waiter) == DLOCK_OK;
+		client_free(&own);
+		_exit(!good);
+	}
+	settles_at("deep/er/locks/mine/c", 2);
+	check(release(&c, claim) == DLOCK_OK, "released");
+	check(exit_of(pid) == 0, "watches work below a chroot");
+	check(acquire(&top, second, 0) == DLOCK_OK && release(&top, second) == DLOCK_OK, "the root may be the chroot itself");
+	client_free(&c);
+	client_free(&top);
+}
+
+static void test_container(void)
+{
+	client c = client_new();
+
+	for (int i = 0; i < 2; i++) {
+		dlock_claim *claim = claim_on(&c, "container");
+		check(acquire(&c, claim, -1) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "locked and released");
+		check(settles_at("container", -1), "its parent is a container, which the server removes");
+	}
+	client_free(&c);
+}
+
+static void test_foreign(void)
+{
+	client c = client_new();
+	char path[160], made[192];
+	dlock_claim *claim = claim_on(&c, "foreign"), *second = claim_on(&c, "foreign");
+
+	acquire(&c, claim, -1);
+	snprintf(path, sizeof path, "%s/foreign/lease", zk_root);
+	zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0);
+	snprintf(path, sizeof path, "%s/foreign/ab12__lock__", zk_root);
+	check(zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made) == ZOK,
+		"kazoo stands behind");
+	release(&c, claim);
+	check(acquire(&c, second, 0) == DLOCK_TIMEOUT, "and then holds it");
+	zoo_delete(zk_observer, made, -1);
+	check(acquire(&c, second, 0) == DLOCK_OK, "a node without a number does not count");
+	check(release(&c, second) == DLOCK_OK, "released");
+	client_free(&c);
+}
+
+static void test_deleted_by_hand(void)
+{
+	client c = client_new();
+	struct String_vector names;
+	char path[160], node[320];
+	dlock_claim *claim = claim_on(&c, "deleted");
+
+	acquire(&c, claim, -1);
+	snprintf(path, sizeof path, "%s/deleted", zk_root);
+	check(zoo_get_children(zk_observer, path, 0, &names) == ZOK && names.count == 1, "one node");
+	snprintf(node, sizeof node, "%s/%s", path, names.data[0]);
+	zoo_delete(zk_observer, node, -1);
+	deallocate_String_vector(&names);
+	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "release tells");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "contention", test_contention }, { "basic", test_basic }, { "order", test_order }, { "timeout", test_timeout },
+		{ "interruption", test_interruption }, { "fork", test_fork }, { "names", test_names }, { "auth", test_auth },
+		{ "chroot", test_chroot }, { "container", test_container }, { "foreign", test_foreign },
+		{ "deleted by hand", test_deleted_by_hand },
+	};
+
+	zk_begin(argc, argv);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 2 ? argv[2] : NULL, zk_reset);
+	zk_end();
+	return tap_end();
+}
