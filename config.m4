@@ -132,7 +132,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/ballot.c
       src/redis/call.c
       src/redis/conn.c
-      src/redis/dial.c
+      src/base/dial.c
       src/redis/exchange.c
       src/redis/inbox.c
       src/redis/keys.c
@@ -142,7 +142,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c
-      src/redis/server.c
+      src/base/server.c
       src/redis/single.c
       src/redis/tls.c
       src/redis/uptime.c

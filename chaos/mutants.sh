@@ -51,7 +51,7 @@ all_mutants() {
 	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues is its own clock" \
 		src/redis/quorum.c 's/claim->ticket = claim->next;/claim->ticket = propose(backend);/'
 	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
-		src/redis/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
+		src/base/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
 }
 
 # Builds one mutant in a copy of the checkout, which is the same for all: make compiles what differs.

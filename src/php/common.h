@@ -4,7 +4,7 @@
 #include "../../php_dlock.h"
 #include "../lock/claim.h"
 #include "../lock/renewal.h"
-#include "../redis/server.h"
+#include "../base/server.h"
 
 /* ---- classes (dlock.c) ---- */
 

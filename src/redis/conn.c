@@ -450,6 +450,19 @@ static void receive(dlock_conn *conn)
 	}
 }
 
+/* Gives the socket to the client library. */
+static bool adopt(dlock_conn *conn, dlock_socket fd)
+{
+	conn->redis = redisConnectFd((int) fd);
+	if (!conn->redis) {
+		dlock_socket_close(fd);
+		fail(conn, "out of memory");
+		return false;
+	}
+	conn->redis->flags &= ~REDIS_BLOCK; /* as the socket is */
+	return true;
+}
+
 static void go_on_connecting(dlock_conn *conn)
 {
 	switch (dlock_dial_advance(&conn->dial)) {
@@ -459,9 +472,10 @@ static void go_on_connecting(dlock_conn *conn)
 		fail(conn, conn->dial.obstacle);
 		break;
 	case DLOCK_DIAL_CONNECTED:
-		conn->redis = dlock_dial_take(&conn->dial);
-		dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
-		greet(conn);
+		if (adopt(conn, dlock_dial_take(&conn->dial))) {
+			dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
+			greet(conn);
+		}
 	}
 }
 

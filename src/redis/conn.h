@@ -4,8 +4,8 @@
 #include "../base/error.h"
 #include "../base/process.h"
 #include "call.h"
-#include "dial.h"
-#include "server.h"
+#include "../base/dial.h"
+#include "../base/server.h"
 
 /* One connection to one server, kept open over many calls and requests. It never blocks: looking up a name, connecting, TLS, AUTH and
  * SELECT are states that it passes through while somebody polls it (see exchange.h). Replies come in the order of the calls. */

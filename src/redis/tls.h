@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "../base/error.h"
-#include "server.h"
+#include "../base/server.h"
 
 struct ssl_st;
 

@@ -2,7 +2,7 @@
 #define DLOCK_REDIS_AGE_H
 
 #include "call.h"
-#include "server.h"
+#include "../base/server.h"
 
 /* How long a server has been up. A server that is started anew ends its connections, so it is enough to ask once on each:
  * what comes over it comes from a server that was up by then. Where the answer has no time, as for a user without the right

@@ -1,6 +1,6 @@
-/* src/redis/server.c. Lines: a DSN, then an option's name, then its value. */
+/* src/base/server.c. Lines: a DSN, then an option's name, then its value. */
 
-#include "../../src/redis/server.h"
+#include "../../src/base/server.h"
 #include "fuzz.h"
 
 /* A message goes on from the name of an argument, and tells nothing that was in it. */

@@ -5,14 +5,14 @@
 #include <string.h>
 #ifndef _WIN32
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 #endif
 
-#include "../base/platform.h"
-#include "../base/token.h"
+#include "token.h"
 
 /* An address that neither takes nor refuses a connection has half of the time that is left, but not less than that, where there
  * may be another one. */
@@ -31,19 +31,32 @@ static void note_obstacle(dlock_dial *dial, const char *what)
 
 static void close_socket(dlock_dial *dial)
 {
-	if (dial->redis) {
-		redisFree(dial->redis);
-		dial->redis = NULL;
+	if (dial->has_socket) {
+		dlock_socket_close(dial->fd);
+		dial->has_socket = false;
 	}
 }
 
-static void prepare_socket(int fd, bool tcp)
+static bool is_in_progress(void)
 {
 #ifdef _WIN32
-	(void) fd, (void) tcp;
+	return WSAGetLastError() == WSAEWOULDBLOCK;
+#else
+	return errno == EINPROGRESS;
+#endif
+}
+
+static void prepare_socket(dlock_socket fd, bool tcp)
+{
+#ifdef _WIN32
+	u_long on = 1;
+
+	(void) tcp;
+	ioctlsocket(fd, FIONBIO, &on);
 #else
 	int on = 1;
 
+	fcntl(fd, F_SETFL, O_NONBLOCK);
 	fcntl(fd, F_SETFD, FD_CLOEXEC); /* a program that PHP starts must not keep the connection alive */
 	if (tcp) {
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -55,45 +68,49 @@ static void prepare_socket(int fd, bool tcp)
 #endif
 }
 
-/* ---- unix sockets ---- */
-
-/* A unix socket is connected at once, or not at all. Where its backlog is full, connect() gives EAGAIN instead of waiting, of which some
- * versions of hiredis make an error and others nothing. */
-static bool is_full(const redisContext *redis, int cause)
+/* Begins to connect. False: it has failed, errno says why. */
+static bool open_socket(dlock_dial *dial, const struct sockaddr *address, socklen_t len)
 {
-#ifdef _WIN32
-	(void) redis, (void) cause;
-	return false;
-#else
-	struct sockaddr_un peer;
-	socklen_t len = sizeof peer;
-
-	if (redis->err) {
-		return redis->err == REDIS_ERR_IO && cause == EAGAIN;
+	dial->fd = socket(address->sa_family, SOCK_STREAM, 0);
+	dial->has_socket = dial->fd != DLOCK_NO_SOCKET;
+	if (!dial->has_socket) {
+		return false;
 	}
-	return getpeername(redis->fd, (struct sockaddr *) &peer, &len) < 0 && errno == ENOTCONN;
-#endif
+	prepare_socket(dial->fd, address->sa_family != AF_UNIX);
+	if (connect(dial->fd, address, len) == 0 || is_in_progress()) {
+		return true;
+	}
+	int cause = errno;
+	close_socket(dial);
+	errno = cause;
+	return false;
 }
 
+/* ---- unix sockets ---- */
+
+/* A unix socket is connected at once, or not at all. Where its backlog is full, connect() gives EAGAIN instead of waiting. */
 static dlock_dial_result open_path(dlock_dial *dial)
 {
-	errno = 0;
-	dial->redis = redisConnectUnixNonBlock(dial->server->path);
-	int cause = errno;
-	dial->full = dial->redis && is_full(dial->redis, cause);
+#ifdef _WIN32
+	note_obstacle(dial, "there are no unix sockets on Windows");
+	return DLOCK_DIAL_FAILED;
+#else
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	strncpy(address.sun_path, dial->server->path, sizeof address.sun_path - 1); /* sealed: it is short enough */
+	dial->step = DLOCK_FOREVER;
+	dial->full = false;
+	if (open_socket(dial, (struct sockaddr *) &address, sizeof address)) {
+		return DLOCK_DIAL_GOES_ON;
+	}
+	dial->full = errno == EAGAIN;
 	if (dial->full) {
-		close_socket(dial);
 		dial->step = dlock_now() + PAUSE + dlock_jitter(PAUSE_JITTER) * DLOCK_US;
 		return DLOCK_DIAL_GOES_ON;
 	}
-	dial->step = DLOCK_FOREVER;
-	if (!dial->redis || dial->redis->err) {
-		note_obstacle(dial, dial->redis ? dial->redis->errstr : "out of memory");
-		close_socket(dial);
-		return DLOCK_DIAL_FAILED;
-	}
-	prepare_socket(dial->redis->fd, false);
-	return DLOCK_DIAL_GOES_ON;
+	note_obstacle(dial, strerror(errno));
+	return DLOCK_DIAL_FAILED;
+#endif
 }
 
 /* ---- addresses ---- */
@@ -162,20 +179,33 @@ static void set_step(dlock_dial *dial)
 	dial->step = !dial->is_name ? DLOCK_FOREVER : now + (left / 2 > LEAST_STEP ? left / 2 : LEAST_STEP);
 }
 
+/* The addresses of a name are numeric; where they are not (Windows), the system's resolver is asked here. */
+#ifdef _WIN32
+enum { NUMERIC = 0 };
+#else
+enum { NUMERIC = AI_NUMERICHOST };
+#endif
+
 static bool open_next(dlock_dial *dial)
 {
-	const char *address = dial->is_name ? dial->addresses.text[dial->tried] : dial->server->host;
+	const char *text = dial->is_name ? dial->addresses.text[dial->tried] : dial->server->host;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = NUMERIC | AI_NUMERICSERV }, *address;
+	char port[8];
 
 	dial->tried++;
-	dial->redis = redisConnectNonBlock(address, dial->server->port);
-	if (!dial->redis || dial->redis->err) {
-		note_obstacle(dial, dial->redis ? dial->redis->errstr : "out of memory");
-		close_socket(dial);
+	snprintf(port, sizeof port, "%d", dial->server->port);
+	int problem = getaddrinfo(text, port, &hints, &address);
+	if (problem != 0) {
+		note_obstacle(dial, gai_strerror(problem));
 		return false;
 	}
-	prepare_socket(dial->redis->fd, true);
+	bool opened = open_socket(dial, address->ai_addr, (socklen_t) address->ai_addrlen);
+	if (!opened) {
+		note_obstacle(dial, strerror(errno));
+	}
+	freeaddrinfo(address);
 	set_step(dial);
-	return true;
+	return opened;
 }
 
 /* A look-up that hangs for longer than anybody waits is not worth being waited for where there is an answer without it. */
@@ -232,17 +262,17 @@ dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_server *server,
 
 int dlock_dial_fd(const dlock_dial *dial)
 {
-	return dial->redis ? dial->redis->fd : dial->lookup ? dlock_lookup_fd(dial->lookup) : -1;
+	return dial->has_socket ? (int) dial->fd : dial->lookup ? dlock_lookup_fd(dial->lookup) : -1;
 }
 
 short dlock_dial_events(const dlock_dial *dial)
 {
-	return dial->redis ? POLLOUT : dial->lookup ? POLLIN : 0;
+	return dial->has_socket ? POLLOUT : dial->lookup ? POLLIN : 0;
 }
 
 static bool is_ready(const dlock_dial *dial)
 {
-	struct pollfd fd = { .fd = dial->redis->fd, .events = POLLOUT };
+	struct pollfd fd = { .fd = dial->fd, .events = POLLOUT };
 
 	return poll(&fd, 1, 0) > 0;
 }
@@ -252,16 +282,16 @@ dlock_dial_result dlock_dial_advance(dlock_dial *dial)
 	int problem = 0;
 	socklen_t len = sizeof problem;
 
-	if (!dial->redis && dial->server->path) {
+	if (!dial->has_socket && dial->server->path) {
 		return dlock_now() < dial->step ? DLOCK_DIAL_GOES_ON : open_path(dial);
 	}
-	if (!dial->redis) {
+	if (!dial->has_socket) {
 		return try_next(dial);
 	}
 	if (!is_ready(dial)) {
 		return dlock_now() < dial->step ? DLOCK_DIAL_GOES_ON : try_other(dial);
 	}
-	if (getsockopt(dial->redis->fd, SOL_SOCKET, SO_ERROR, (void *) &problem, &len) != 0) {
+	if (getsockopt(dial->fd, SOL_SOCKET, SO_ERROR, (void *) &problem, &len) != 0) {
 		problem = errno;
 	}
 	if (problem == 0) {
@@ -274,7 +304,7 @@ dlock_dial_result dlock_dial_advance(dlock_dial *dial)
 
 const char *dlock_dial_delay(const dlock_dial *dial)
 {
-	if (dial->redis) {
+	if (dial->has_socket) {
 		return "no connection";
 	}
 	if (dial->full) {
@@ -283,16 +313,14 @@ const char *dlock_dial_delay(const dlock_dial *dial)
 	return dial->tried == 0 ? "the name was not resolved" : NULL;
 }
 
-redisContext *dlock_dial_take(dlock_dial *dial)
+dlock_socket dlock_dial_take(dlock_dial *dial)
 {
-	redisContext *redis = dial->redis;
-
 	if (dial->is_name && dial->tried > 1) {
 		dlock_resolve_prefer(dial->server->host, dial->addresses.text[dial->tried - 1]);
 	}
-	dial->redis = NULL;
+	dial->has_socket = false;
 	dial->outdated = dial->lookup != NULL;
-	return redis;
+	return dial->fd;
 }
 
 bool dlock_dial_has_moved(dlock_dial *dial)

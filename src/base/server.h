@@ -1,12 +1,12 @@
-#ifndef DLOCK_REDIS_SERVER_H
-#define DLOCK_REDIS_SERVER_H
+#ifndef DLOCK_SERVER_H
+#define DLOCK_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../base/atomic.h"
-#include "../base/clock.h"
-#include "../base/error.h"
+#include "atomic.h"
+#include "clock.h"
+#include "error.h"
 
 #define DLOCK_REDIS_PORT 6379
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/platform.h"
+#include "platform.h"
 
 #define LONGEST_TIMEOUT (3600 * DLOCK_SECOND)
 

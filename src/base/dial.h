@@ -1,11 +1,11 @@
-#ifndef DLOCK_REDIS_DIAL_H
-#define DLOCK_REDIS_DIAL_H
+#ifndef DLOCK_DIAL_H
+#define DLOCK_DIAL_H
 
-#include <hiredis/hiredis.h>
 #include <stdbool.h>
 
-#include "../base/clock.h"
-#include "../base/resolve.h"
+#include "clock.h"
+#include "platform.h"
+#include "resolve.h"
 #include "server.h"
 
 /* Gets a socket connected to a server, without blocking: by its path, its address, or one of the addresses of its name. A name's
@@ -13,7 +13,8 @@
 
 typedef struct {
 	const dlock_server *server;
-	redisContext *redis;       /* with the socket, which is connecting; NULL: none at the moment */
+	dlock_socket fd;           /* which is connecting, where there is one at the moment */
+	bool has_socket;
 	dlock_lookup *lookup;      /* NULL: none that matters */
 	dlock_addresses addresses; /* to try, all that have become known */
 	int tried;                 /* how many of these */
@@ -42,8 +43,8 @@ dlock_dial_result dlock_dial_advance(dlock_dial *dial);
 /* What has not happened by the deadline, to be followed by "within ... s"; NULL: there is an obstacle. */
 const char *dlock_dial_delay(const dlock_dial *dial);
 
-/* Hands over what is connected. */
-redisContext *dlock_dial_take(dlock_dial *dial);
+/* Hands over the connected socket, which does not block. */
+dlock_socket dlock_dial_take(dlock_dial *dial);
 
 /* Of what was handed over: has the name been found to lead elsewhere since then? */
 bool dlock_dial_has_moved(dlock_dial *dial);
