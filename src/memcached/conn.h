@@ -1,0 +1,69 @@
+#ifndef DLOCK_MEMCACHED_CONN_H
+#define DLOCK_MEMCACHED_CONN_H
+
+#include "../base/dial.h"
+#include "../base/error.h"
+#include "../base/platform.h"
+#include "../base/process.h"
+#include "../base/server.h"
+#include "request.h"
+
+/* One connection to one memcached server, kept over many requests. It never blocks: connecting and asking for the version are states
+ * that it passes through while somebody polls it. Replies come in the order of the requests. Nothing is sent twice: whether a request
+ * was executed that has no reply, its sender has to find out. */
+
+typedef enum {
+	DLOCK_MEMCACHED_CLOSED,
+	DLOCK_MEMCACHED_CONNECTING,
+	DLOCK_MEMCACHED_HANDSHAKE, /* until the version is known */
+	DLOCK_MEMCACHED_READY
+} dlock_memcached_conn_state;
+
+typedef struct dlock_memcached_conn {
+	dlock_server *server;
+	dlock_process process; /* where another one is current, the socket is the parent's */
+	dlock_memcached_conn_state state;
+	dlock_dial dial;       /* while it is connecting */
+	dlock_socket fd;       /* once it is connected */
+	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
+	dlock_memcached_request *first, *last; /* whose replies are still to come */
+	dlock_memcached_request *writing; /* the first that is not written yet, or not to its end; NULL: none */
+	size_t written;        /* bytes of it */
+	char line[256];        /* of a reply, as far as it has come */
+	size_t line_len;
+	dlock_memcached_reply reply; /* the one that is coming in */
+	bool in_value;         /* its line is complete, its value is to come */
+	size_t value_got;      /* bytes of it, with its line end */
+	unsigned long opened;  /* how often it was connected */
+	dlock_error error;     /* why the last request failed; names the server */
+	struct dlock_memcached_conn *next;
+} dlock_memcached_conn;
+
+/* NULL when out of memory. */
+dlock_memcached_conn *dlock_memcached_conn_new(dlock_server *server, dlock_nanos timeout_cap);
+void dlock_memcached_conn_free(dlock_memcached_conn *conn);
+
+/* Queues the request and takes no part of it over. Connects where needed: a connection that was closed by the server while it was idle
+ * is replaced. Where that is not possible, the request has failed. */
+void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *request);
+
+/* What to poll, and for what; -1 and 0 when there is nothing to wait for but time. */
+int dlock_memcached_fd(const dlock_memcached_conn *conn);
+short dlock_memcached_events(const dlock_memcached_conn *conn);
+
+/* Goes on as far as it can without blocking. */
+void dlock_memcached_advance(dlock_memcached_conn *conn);
+
+/* When dlock_memcached_expire() has something to do next; DLOCK_FOREVER for never. */
+dlock_nanos dlock_memcached_timer(const dlock_memcached_conn *conn);
+
+/* Ends the connection where an answer, or the connection, has taken longer than the server's timeouts allow. */
+void dlock_memcached_expire(dlock_memcached_conn *conn);
+
+/* Has it requests of this process under way? */
+bool dlock_memcached_is_busy(const dlock_memcached_conn *conn);
+
+/* Drives the connection until the request is answered or has failed: bounded by the server's timeouts, and by `until`. */
+void dlock_memcached_await(dlock_memcached_conn *conn, const dlock_memcached_request *request, dlock_nanos until);
+
+#endif

@@ -1,0 +1,203 @@
+#include "pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/wait.h"
+
+/* A server that cannot be reached is not asked more often than that. */
+#define PAUSE (100 * DLOCK_MS)
+
+struct dlock_memcached_discard {
+	dlock_memcached_discard *next;
+	dlock_memcached_conn *conn;
+	dlock_process process;
+	dlock_memcached_key key;
+	char token[DLOCK_TOKEN_MAX + 1], instead[DLOCK_TOKEN_MAX + 1];
+	uint64_t cas; /* 0: to be asked for */
+	dlock_nanos due, useful_until;
+	dlock_memcached_request *request; /* under way; NULL: none */
+};
+
+dlock_memcached_conn *dlock_memcached_pool_conn(dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
+{
+	dlock_memcached_conn *conn;
+
+	for (conn = pool->first; conn; conn = conn->next) {
+		if (conn->timeout_cap == timeout_cap && (conn->server == server || !strcmp(conn->server->key, server->key))) {
+			return conn;
+		}
+	}
+	conn = dlock_memcached_conn_new(server, timeout_cap);
+	if (conn) {
+		conn->next = pool->first;
+		pool->first = conn;
+	}
+	return conn;
+}
+
+/* ---- discards ---- */
+
+static void free_discard(dlock_memcached_discard *discard)
+{
+	dlock_memcached_release(discard->request);
+	free(discard);
+}
+
+static void ask(dlock_memcached_discard *discard)
+{
+	if (discard->cas == 0) {
+		discard->request = dlock_memcached_get(&discard->key);
+	} else if (*discard->instead) {
+		dlock_nanos left = discard->useful_until - dlock_now();
+		discard->request = dlock_memcached_replace(&discard->key, discard->cas, discard->instead, left / DLOCK_SECOND + 1);
+	} else {
+		discard->request = dlock_memcached_delete(&discard->key, discard->cas);
+	}
+	if (discard->request) {
+		dlock_memcached_send(discard->conn, discard->request);
+	}
+}
+
+/* False: it is done with. */
+static bool take_answer(dlock_memcached_discard *discard)
+{
+	const dlock_memcached_reply *reply = &discard->request->reply;
+
+	if (discard->request->state == DLOCK_MEMCACHED_FAILED) {
+		discard->due = dlock_now() + PAUSE;
+		return true;
+	}
+	if (discard->cas > 0 && reply->code == DLOCK_MEMCACHED_EX) { /* a renewal of ours, perhaps */
+		discard->cas = 0;
+		return true;
+	}
+	if (discard->cas == 0 && dlock_memcached_is_token(reply, discard->token)) {
+		discard->cas = reply->cas;
+		return true;
+	}
+	return false;
+}
+
+/* False: it is over. */
+static bool step(dlock_memcached_discard *discard)
+{
+	if (discard->process != dlock_process_current() || dlock_now() >= discard->useful_until) {
+		return false;
+	}
+	if (discard->request && discard->request->state != DLOCK_MEMCACHED_PENDING) {
+		bool goes_on = take_answer(discard);
+		dlock_memcached_release(discard->request);
+		discard->request = NULL;
+		if (!goes_on) {
+			return false;
+		}
+	}
+	if (!discard->request && dlock_now() >= discard->due) {
+		ask(discard);
+	}
+	return true;
+}
+
+void dlock_memcached_pool_step(dlock_memcached_pool *pool)
+{
+	dlock_memcached_discard **at = &pool->discards;
+
+	while (*at) {
+		dlock_memcached_discard *discard = *at;
+		if (step(discard)) {
+			at = &discard->next;
+		} else {
+			*at = discard->next;
+			free_discard(discard);
+		}
+	}
+}
+
+void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_conn *conn, const dlock_memcached_key *key,
+	const char *token, uint64_t cas, const char *instead, dlock_nanos useful_until)
+{
+	dlock_memcached_discard *discard = calloc(1, sizeof *discard), **end = &pool->discards;
+
+	if (!discard) {
+		return;
+	}
+	discard->conn = conn;
+	discard->process = dlock_process_current();
+	discard->key = *key;
+	strcpy(discard->token, token);
+	strcpy(discard->instead, instead ? instead : "");
+	discard->cas = cas;
+	discard->useful_until = useful_until;
+	while (*end) {
+		end = &(*end)->next;
+	}
+	*end = discard;
+	ask(discard);
+}
+
+/* When the next of them has something to do by itself. */
+static dlock_nanos next_due(const dlock_memcached_pool *pool)
+{
+	dlock_nanos due = DLOCK_FOREVER;
+
+	for (const dlock_memcached_discard *discard = pool->discards; discard; discard = discard->next) {
+		if (!discard->request && discard->due < due) {
+			due = discard->due;
+		}
+	}
+	return due;
+}
+
+void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline)
+{
+	enum { AT_ONCE = 32 };
+
+	dlock_memcached_pool_step(pool);
+	while (pool->discards && dlock_now() < deadline) {
+		struct pollfd fds[AT_ONCE];
+		dlock_nanos wake = next_due(pool);
+		int count = 0;
+		wake = wake < deadline ? wake : deadline;
+		for (dlock_memcached_conn *conn = pool->first; conn && count < AT_ONCE; conn = conn->next) {
+			dlock_nanos timer = dlock_memcached_timer(conn);
+			wake = timer < wake ? timer : wake;
+			if (dlock_memcached_is_busy(conn) && dlock_memcached_fd(conn) >= 0) {
+				fds[count++] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
+			}
+		}
+		dlock_wait_poll(fds, count, wake, NULL);
+		for (dlock_memcached_conn *conn = pool->first; conn; conn = conn->next) {
+			if (dlock_memcached_is_busy(conn)) {
+				dlock_memcached_advance(conn);
+				dlock_memcached_expire(conn);
+			}
+		}
+		dlock_memcached_pool_step(pool);
+	}
+}
+
+/* ---- the pool ---- */
+
+void dlock_memcached_pool_count(const dlock_memcached_pool *pool, unsigned long *opened, unsigned long *reopened)
+{
+	*opened = *reopened = 0;
+	for (const dlock_memcached_conn *conn = pool->first; conn; conn = conn->next) {
+		*opened += conn->opened;
+		*reopened += conn->opened > 0 ? conn->opened - 1 : 0;
+	}
+}
+
+void dlock_memcached_pool_clear(dlock_memcached_pool *pool)
+{
+	while (pool->discards) {
+		dlock_memcached_discard *discard = pool->discards;
+		pool->discards = discard->next;
+		free_discard(discard);
+	}
+	while (pool->first) {
+		dlock_memcached_conn *conn = pool->first;
+		pool->first = conn->next;
+		dlock_memcached_conn_free(conn);
+	}
+}

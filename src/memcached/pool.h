@@ -1,0 +1,35 @@
+#ifndef DLOCK_MEMCACHED_POOL_H
+#define DLOCK_MEMCACHED_POOL_H
+
+#include "conn.h"
+
+/* The memcached connections of one thread, one for each server, and the keys that are to be discarded there. */
+
+typedef struct dlock_memcached_discard dlock_memcached_discard;
+
+typedef struct {
+	dlock_memcached_conn *first;
+	dlock_memcached_discard *discards; /* oldest first */
+} dlock_memcached_pool;
+
+/* The connection to this server whose timeouts are at most this long, opened on first use. NULL when out of memory. */
+dlock_memcached_conn *dlock_memcached_pool_conn(dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap);
+
+/* Deletes the key, if it has this token, without waiting: again and again until the server has answered or its time is over.
+ * `cas`: the key's, as far as it is known, or 0. `instead`: the token that it is to have from then on, or NULL. Without memory for that,
+ * the key is left to its time. */
+void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_conn *conn, const dlock_memcached_key *key,
+	const char *token, uint64_t cas, const char *instead, dlock_nanos useful_until);
+
+/* Takes the discards further, as far as their answers have come. */
+void dlock_memcached_pool_step(dlock_memcached_pool *pool);
+
+/* Waits for them, until `deadline`. */
+void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline);
+
+/* How many connections were opened so far, and how many of these in the place of one that had ended. */
+void dlock_memcached_pool_count(const dlock_memcached_pool *pool, unsigned long *opened, unsigned long *reopened);
+
+void dlock_memcached_pool_clear(dlock_memcached_pool *pool);
+
+#endif

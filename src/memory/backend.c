@@ -1,0 +1,267 @@
+#include "backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+typedef struct {
+	dlock_backend base;
+	const char *table, *prefix;
+	size_t prefix_len;
+	char storage[]; /* of these two */
+} memory_backend;
+
+typedef struct {
+	dlock_claim base;
+	char *key; /* prefix . resource; NULL: not made yet */
+	size_t key_len;
+	dlock_memory_waiter waiter;
+	bool queued;
+} memory_claim;
+
+static memory_backend *backend_of(const dlock_claim *claim)
+{
+	return (memory_backend *) claim->backend;
+}
+
+static char *make_key(const memory_backend *backend, const char *resource, size_t len)
+{
+	char *key = malloc(backend->prefix_len + len + 1);
+
+	if (key) {
+		memcpy(key, backend->prefix, backend->prefix_len);
+		memcpy(key + backend->prefix_len, resource, len);
+	}
+	return key;
+}
+
+static dlock_memory_name name_of(const dlock_claim *base)
+{
+	const memory_claim *claim = (const memory_claim *) base;
+
+	return (dlock_memory_name) { backend_of(base)->table, claim->key, claim->key_len };
+}
+
+static dlock_status out_of_memory(dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+}
+
+static dlock_status have_key(memory_claim *claim, dlock_error *error)
+{
+	if (!claim->key) {
+		claim->key = make_key(backend_of(&claim->base), claim->base.resource, claim->base.resource_len);
+		claim->key_len = backend_of(&claim->base)->prefix_len + claim->base.resource_len;
+	}
+	return claim->key ? DLOCK_OK : out_of_memory(error);
+}
+
+/* ---- acquire ---- */
+
+static void leave(memory_claim *claim)
+{
+	if (claim->queued) {
+		dlock_memory_leave(name_of(&claim->base), &claim->waiter);
+		dlock_wakeup_close(&claim->waiter.wakeup);
+		claim->queued = false;
+	}
+}
+
+static dlock_status queue(memory_claim *claim, dlock_error *error)
+{
+	if (claim->queued) {
+		return DLOCK_OK;
+	}
+	claim->waiter.token = claim->base.token;
+	if (!dlock_wakeup_open(&claim->waiter.wakeup)) {
+		return dlock_fail(error, DLOCK_FAILED, "No descriptor is left to wait with");
+	}
+	if (!dlock_memory_queue(name_of(&claim->base), &claim->waiter)) {
+		dlock_wakeup_close(&claim->waiter.wakeup);
+		return out_of_memory(error);
+	}
+	claim->queued = true;
+	return DLOCK_OK;
+}
+
+/* Waits until there is a reason to try again. */
+static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos look, const dlock_wait *wait)
+{
+	struct pollfd fd = { .fd = claim->waiter.wakeup.read_fd, .events = POLLIN };
+
+	int woken = dlock_wait_poll(&fd, 1, look < wait->deadline ? look : wait->deadline, wait);
+	if (woken > 0) {
+		dlock_wakeup_clear(&claim->waiter.wakeup);
+	}
+	return woken == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_OK;
+}
+
+static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
+{
+	memory_claim *claim = (memory_claim *) base;
+	dlock_status status = have_key(claim, error);
+
+	while (status == DLOCK_OK) {
+		dlock_nanos deadline, look;
+		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
+		switch (dlock_memory_take(name_of(base), base->token, base->ttl, claim->queued ? &claim->waiter : NULL, &base->fencing_token,
+				&deadline, &look)) {
+		case DLOCK_MEMORY_TAKEN:
+			leave(claim);
+			base->deadline = deadline;
+			base->state = DLOCK_CLAIM_HELD;
+			base->received = base->waited;
+			return DLOCK_OK;
+		case DLOCK_MEMORY_NO_MEMORY:
+			status = out_of_memory(error);
+			break;
+		case DLOCK_MEMORY_REFUSED:
+			if (last) {
+				status = DLOCK_TIMEOUT;
+			} else if (!claim->queued) { /* and tries again: it may have become free in between */
+				base->waited = true;
+				base->state = DLOCK_CLAIM_WAITING;
+				status = queue(claim, error);
+			} else {
+				status = wait_for_turn(claim, look, wait);
+			}
+		}
+	}
+	if (status != DLOCK_INTERRUPTED) {
+		leave(claim);
+		base->state = DLOCK_CLAIM_NEW;
+	}
+	return status;
+}
+
+/* ---- while it is held ---- */
+
+static dlock_status lost(const dlock_claim *claim, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: its lease time is over", claim->resource);
+}
+
+static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *error)
+{
+	dlock_nanos deadline;
+	dlock_status status = have_key((memory_claim *) claim, error);
+
+	if (status != DLOCK_OK) {
+		return status;
+	}
+	if (!dlock_memory_exchange(name_of(claim), token, claim->token, &claim->fencing_token, &deadline)) {
+		return dlock_claim_came_late(claim, error);
+	}
+	claim->deadline = deadline;
+	claim->state = DLOCK_CLAIM_HELD;
+	return DLOCK_OK;
+}
+
+static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	dlock_nanos deadline;
+
+	if (!dlock_memory_extend(name_of(claim), claim->token, ttl, &deadline)) {
+		return lost(claim, error);
+	}
+	claim->ttl = ttl;
+	claim->deadline = deadline;
+	return DLOCK_OK;
+}
+
+static dlock_status check(dlock_claim *claim, dlock_error *error)
+{
+	dlock_nanos deadline;
+
+	if (!dlock_memory_look(name_of(claim), claim->token, &deadline)) {
+		return lost(claim, error);
+	}
+	claim->deadline = deadline;
+	claim->state = DLOCK_CLAIM_HELD;
+	return DLOCK_OK;
+}
+
+static dlock_status release(dlock_claim *claim, dlock_error *error)
+{
+	return dlock_memory_release(name_of(claim), claim->token, &claim->handed_over) ? DLOCK_OK : lost(claim, error);
+}
+
+static void abandon(dlock_claim *base)
+{
+	memory_claim *claim = (memory_claim *) base;
+	bool handed_over;
+
+	leave(claim);
+	if (claim->key) {
+		dlock_memory_release(name_of(base), base->token, &handed_over);
+	}
+}
+
+/* ---- the rest ---- */
+
+static dlock_status locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
+{
+	memory_backend *backend = (memory_backend *) base;
+	char *key = make_key(backend, resource, len);
+
+	if (!key) {
+		return out_of_memory(error);
+	}
+	*locked = dlock_memory_is_locked((dlock_memory_name) { backend->table, key, backend->prefix_len + len });
+	free(key);
+	return DLOCK_OK;
+}
+
+static bool is_same(const dlock_claim *base, dlock_backend *other, const char *resource, size_t len)
+{
+	const memory_claim *claim = (const memory_claim *) base;
+	const memory_backend *backend = (memory_backend *) other;
+
+	return claim->key && !strcmp(backend_of(base)->table, backend->table) && claim->key_len == backend->prefix_len + len
+		&& !memcmp(claim->key, backend->prefix, backend->prefix_len) && !memcmp(claim->key + backend->prefix_len, resource, len);
+}
+
+/* A wait that began in a parent is in no queue of this process. */
+static void dispose(dlock_claim *base)
+{
+	memory_claim *claim = (memory_claim *) base;
+
+	leave(claim);
+	free(claim->key);
+}
+
+static void destroy(dlock_backend *backend)
+{
+	free(backend);
+}
+
+static const dlock_backend_ops ops = {
+	.name = "memory",
+	.claim_size = sizeof(memory_claim),
+	.acquire = acquire,
+	.attach = attach,
+	.extend = extend,
+	.check = check,
+	.release = release,
+	.abandon = abandon,
+	.is_same = is_same,
+	.locked = locked,
+	.dispose = dispose,
+	.destroy = destroy,
+};
+
+dlock_backend *dlock_memory_new(const char *table, const char *prefix, size_t prefix_len)
+{
+	size_t table_len = strlen(table);
+	memory_backend *backend = calloc(1, sizeof *backend + table_len + 1 + prefix_len);
+
+	if (!backend) {
+		return NULL;
+	}
+	dlock_backend_init(&backend->base, &ops);
+	backend->table = memcpy(backend->storage, table, table_len + 1);
+	backend->prefix = memcpy(backend->storage + table_len + 1, prefix, prefix_len);
+	backend->prefix_len = prefix_len;
+	return &backend->base;
+}

@@ -1,0 +1,254 @@
+#include "table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/process.h"
+
+typedef struct lock {
+	struct lock *next;
+	char *table;
+	char *key;
+	size_t key_len;
+	char token[DLOCK_TOKEN_MAX + 1];
+	dlock_nanos deadline;         /* of the lease; what has passed is free */
+	dlock_memory_waiter *waiters; /* the first is next */
+} lock;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static lock *locks; /* those that are held or waited for, of this process */
+static int64_t fence;
+
+/* ---- fork ---- */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+/* Waiters are the parent's threads, and leases its own. */
+static void in_child(void)
+{
+	while (locks) {
+		lock *first = locks;
+		locks = first->next;
+		free(first->table);
+		free(first->key);
+		free(first);
+	}
+	pthread_mutex_unlock(&mutex);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+static void enter(void)
+{
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&mutex);
+}
+
+static void leave(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+/* ---- locks ---- */
+
+static bool is_held(const lock *lock)
+{
+	return *lock->token && dlock_now() < lock->deadline;
+}
+
+/* Frees those that nobody holds or waits for on the way. */
+static lock *find(dlock_memory_name name)
+{
+	lock **at = &locks, *found = NULL;
+
+	while (*at) {
+		lock *this = *at;
+		if (this->key_len == name.key_len && !memcmp(this->key, name.key, name.key_len) && !strcmp(this->table, name.table)) {
+			found = this;
+		} else if (!this->waiters && !is_held(this)) {
+			*at = this->next;
+			free(this->table);
+			free(this->key);
+			free(this);
+			continue;
+		}
+		at = &this->next;
+	}
+	return found;
+}
+
+static lock *find_or_make(dlock_memory_name name)
+{
+	lock *it = find(name);
+
+	if (it || !(it = calloc(1, sizeof *it))) {
+		return it;
+	}
+	it->table = strdup(name.table);
+	it->key = malloc(name.key_len ? name.key_len : 1);
+	if (!it->table || !it->key) {
+		free(it->table);
+		free(it->key);
+		free(it);
+		return NULL;
+	}
+	memcpy(it->key, name.key, name.key_len);
+	it->key_len = name.key_len;
+	it->next = locks;
+	locks = it;
+	return it;
+}
+
+/* The lock, where it is held by this token. */
+static lock *find_held(dlock_memory_name name, const char *token)
+{
+	lock *it = find(name);
+
+	return it && is_held(it) && !strcmp(it->token, token) ? it : NULL;
+}
+
+/* The clock, as on the servers, so that an application's tests see numbers of the usual size. */
+static int64_t next_fencing_token(void)
+{
+	struct timespec now;
+
+	timespec_get(&now, TIME_UTC);
+	int64_t micros = (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	fence = micros > fence ? micros : fence + 1;
+	return fence;
+}
+
+static void wake_first(const lock *lock)
+{
+	if (lock->waiters) {
+		dlock_wakeup_send(&lock->waiters->wakeup);
+	}
+}
+
+dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl, const dlock_memory_waiter *waiter,
+	int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *look)
+{
+	dlock_memory_result result = DLOCK_MEMORY_REFUSED;
+
+	enter();
+	lock *it = find_or_make(name);
+	if (!it) {
+		result = DLOCK_MEMORY_NO_MEMORY;
+	} else if (is_held(it)) {
+		*look = it->deadline;
+	} else if (it->waiters && it->waiters != waiter) {
+		*look = DLOCK_FOREVER; /* the first is about to take it, and this one hears of it */
+	} else {
+		strcpy(it->token, token);
+		*deadline = it->deadline = dlock_after(dlock_now(), ttl);
+		*fencing_token = next_fencing_token();
+		result = DLOCK_MEMORY_TAKEN;
+	}
+	leave();
+	return result;
+}
+
+bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter)
+{
+	enter();
+	lock *it = find_or_make(name);
+	if (it) {
+		dlock_memory_waiter **end = &it->waiters;
+		while (*end) {
+			end = &(*end)->next;
+		}
+		waiter->next = NULL;
+		*end = waiter;
+	}
+	leave();
+	return it != NULL;
+}
+
+void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter)
+{
+	enter();
+	lock *it = find(name);
+	if (it) {
+		dlock_memory_waiter **at = &it->waiters;
+		while (*at && *at != waiter) {
+			at = &(*at)->next;
+		}
+		if (*at) {
+			*at = waiter->next;
+			wake_first(it); /* it may be its turn, or its time to watch the lease's end */
+		}
+	}
+	leave();
+}
+
+bool dlock_memory_extend(dlock_memory_name name, const char *token, dlock_nanos ttl, dlock_nanos *deadline)
+{
+	enter();
+	lock *it = find_held(name, token);
+	if (it) {
+		*deadline = it->deadline = dlock_after(dlock_now(), ttl);
+		wake_first(it);
+	}
+	leave();
+	return it != NULL;
+}
+
+bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *deadline)
+{
+	enter();
+	lock *it = find_held(name, token);
+	if (it) {
+		*deadline = it->deadline;
+	}
+	leave();
+	return it != NULL;
+}
+
+bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline)
+{
+	enter();
+	lock *it = find_held(name, token);
+	if (it) {
+		strcpy(it->token, other);
+		*fencing_token = next_fencing_token();
+		*deadline = it->deadline;
+	}
+	leave();
+	return it != NULL;
+}
+
+bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over)
+{
+	enter();
+	lock *it = find_held(name, token);
+	if (it) {
+		*it->token = '\0';
+		*handed_over = it->waiters != NULL;
+		wake_first(it);
+	}
+	leave();
+	return it != NULL;
+}
+
+bool dlock_memory_is_locked(dlock_memory_name name)
+{
+	enter();
+	lock *it = find(name);
+	bool locked = it && is_held(it);
+	leave();
+	return locked;
+}
