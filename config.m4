@@ -139,6 +139,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/pool.c
       src/redis/quorum.c
       src/redis/renewal_round.c
+      src/redis/renewer.c
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c
@@ -151,6 +152,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c
+      src/php/hold.c
       src/php/interrupts.c
       src/php/lease.c
       src/php/manager.c
