@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "item.h"
+#include "renewal.h"
 
 /* The lock is a key that is added if it is not there, with the token as its value, and is changed and deleted by its CAS only: so nobody
  * changes another one's lock, however late a request is executed.
@@ -96,11 +96,6 @@ static dlock_nanos lasting(dlock_nanos ttl)
 	return ttl - ttl / 100 - DLOCK_MEMCACHED_MARGIN;
 }
 
-static int64_t in_seconds(dlock_nanos ttl)
-{
-	return (ttl + DLOCK_SECOND - 1) / DLOCK_SECOND;
-}
-
 /* Deletes the key if it is the claim's, without waiting. */
 static void discard(dlock_claim *claim, const char *instead)
 {
@@ -159,7 +154,8 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	memcached_backend *backend = backend_of(base);
-	dlock_memcached_request *add = dlock_memcached_add(&claim->item->key, base->token, in_seconds(base->ttl)), *counted = count();
+	dlock_memcached_request *add = dlock_memcached_add(&claim->item->key, base->token,
+		dlock_memcached_item_want(claim->item, base->ttl)), *counted = count();
 	dlock_status status = DLOCK_TIMEOUT;
 
 	dlock_memcached_pool_step(backend->pool);
@@ -239,7 +235,7 @@ static dlock_status find(dlock_claim *claim, const char *token, dlock_memcached_
 
 /* Changes the key by its CAS; where that has changed, by a renewal perhaps, it is asked for. `make` makes the request. DLOCK_LOST: it
  * is not the claim's. */
-typedef dlock_memcached_request *maker(const dlock_memcached_item *item, dlock_nanos ttl);
+typedef dlock_memcached_request *maker(dlock_memcached_item *item, dlock_nanos ttl);
 
 static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlock_memcached_request **done, dlock_error *error)
 {
@@ -247,7 +243,14 @@ static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlo
 	dlock_memcached_reply reply;
 	dlock_nanos asked;
 
+	*done = NULL;
 	for (;;) {
+		if (atomic_load(&item_of(claim)->cas) == 0) { /* without it, the server would change it whoever has it */
+			dlock_status status = find(claim, claim->token, &reply, &asked, error);
+			if (status != DLOCK_OK) {
+				return status;
+			}
+		}
 		*done = make(item_of(claim), ttl);
 		ask(backend, *done);
 		if (has_code(*done, DLOCK_MEMCACHED_HD)) {
@@ -262,19 +265,16 @@ static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlo
 		}
 		dlock_memcached_release(*done);
 		*done = NULL;
-		dlock_status status = find(claim, claim->token, &reply, &asked, error);
-		if (status != DLOCK_OK) {
-			return status;
-		}
+		atomic_store(&item_of(claim)->cas, 0);
 	}
 }
 
-static dlock_memcached_request *make_extension(const dlock_memcached_item *item, dlock_nanos ttl)
+static dlock_memcached_request *make_extension(dlock_memcached_item *item, dlock_nanos ttl)
 {
-	return dlock_memcached_replace(&item->key, atomic_load(&item->cas), item->token, in_seconds(ttl));
+	return dlock_memcached_replace(&item->key, atomic_load(&item->cas), item->token, dlock_memcached_item_want(item, ttl));
 }
 
-static dlock_memcached_request *make_deletion(const dlock_memcached_item *item, dlock_nanos ttl)
+static dlock_memcached_request *make_deletion(dlock_memcached_item *item, dlock_nanos ttl)
 {
 	(void) ttl;
 	return dlock_memcached_delete(&item->key, atomic_load(&item->cas));
@@ -356,7 +356,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 		return status == DLOCK_LOST ? dlock_claim_came_late(claim, error) : status;
 	}
 	dlock_memcached_request *request = dlock_memcached_replace(&item_of(claim)->key, reply.cas, claim->token,
-		reply.left > 0 ? reply.left : in_seconds(claim->ttl)), *counted = count();
+		dlock_memcached_item_want(item_of(claim), reply.left > 0 ? reply.left * DLOCK_SECOND : claim->ttl)), *counted = count();
 	if (request && counted) {
 		dlock_memcached_send(backend->conn, request);
 		dlock_memcached_send(backend->conn, counted);
@@ -409,6 +409,11 @@ static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char
 	return mine.encoded == key.encoded && !strcmp(mine.text, key.text) && dlock_server_is_same(ours->conn->server, other->conn->server);
 }
 
+static struct dlock_renewal_round *new_round(const dlock_claim *claim)
+{
+	return dlock_memcached_round_new(backend_of(claim)->conn->server, item_of(claim));
+}
+
 static void dispose(dlock_claim *claim)
 {
 	dlock_memcached_item_release(item_of(claim));
@@ -428,6 +433,7 @@ static const dlock_backend_ops ops = {
 	.check = check,
 	.release = release,
 	.abandon = abandon,
+	.new_round = new_round,
 	.is_same = is_same,
 	.locked = locked,
 	.dispose = dispose,

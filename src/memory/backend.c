@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lock/renewer.h"
 #include "table.h"
 
 typedef struct {
@@ -162,7 +163,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 {
 	dlock_nanos deadline;
 
-	if (!dlock_memory_extend(name_of(claim), claim->token, ttl, &deadline)) {
+	if (!dlock_memory_extend(name_of(claim), claim->token, ttl, true, &deadline)) {
 		return lost(claim, error);
 	}
 	claim->ttl = ttl;
@@ -196,6 +197,62 @@ static void abandon(dlock_claim *base)
 	if (claim->key) {
 		dlock_memory_release(name_of(base), base->token, &handed_over);
 	}
+}
+
+/* ---- renewal ---- */
+
+/* It is decided at once: there is nobody to wait for. */
+typedef struct {
+	dlock_renewal_round base;
+	dlock_round_result result;
+	char token[DLOCK_TOKEN_MAX + 1];
+	char *table;
+	size_t key_len;
+	char key[];
+} memory_round;
+
+static void begin_round(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
+{
+	memory_round *round = (memory_round *) base;
+	dlock_memory_name name = { round->table, round->key, round->key_len };
+	dlock_nanos deadline;
+	bool ours = extends ? dlock_memory_extend(name, round->token, ttl, false, &deadline) : dlock_memory_look(name, round->token, &deadline);
+
+	(void) renewer;
+	round->result = ours ? DLOCK_ROUND_KEPT : DLOCK_ROUND_GONE;
+}
+
+static dlock_round_result round_result(const dlock_renewal_round *round)
+{
+	return ((const memory_round *) round)->result;
+}
+
+static void free_round(dlock_renewal_round *round)
+{
+	free(((memory_round *) round)->table);
+	free(round);
+}
+
+static const dlock_renewal_round_ops round_ops = {
+	.begin = begin_round,
+	.result = round_result,
+	.free = free_round,
+};
+
+static struct dlock_renewal_round *new_round(const dlock_claim *base)
+{
+	const memory_claim *claim = (const memory_claim *) base;
+	memory_round *round = calloc(1, sizeof *round + claim->key_len + 1);
+
+	if (!round || !(round->table = strdup(backend_of(base)->table))) {
+		free(round);
+		return NULL;
+	}
+	round->base.ops = &round_ops;
+	strcpy(round->token, base->token);
+	round->key_len = claim->key_len;
+	memcpy(round->key, claim->key, claim->key_len);
+	return &round->base;
 }
 
 /* ---- the rest ---- */
@@ -245,6 +302,7 @@ static const dlock_backend_ops ops = {
 	.check = check,
 	.release = release,
 	.abandon = abandon,
+	.new_round = new_round,
 	.is_same = is_same,
 	.locked = locked,
 	.dispose = dispose,

@@ -195,12 +195,14 @@ void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter)
 	leave();
 }
 
-bool dlock_memory_extend(dlock_memory_name name, const char *token, dlock_nanos ttl, dlock_nanos *deadline)
+bool dlock_memory_extend(dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline)
 {
 	enter();
 	lock *it = find_held(name, token);
 	if (it) {
-		*deadline = it->deadline = dlock_after(dlock_now(), ttl);
+		dlock_nanos end = dlock_after(dlock_now(), ttl);
+		it->deadline = may_shorten || end > it->deadline ? end : it->deadline;
+		*deadline = it->deadline;
 		wake_first(it);
 	}
 	leave();

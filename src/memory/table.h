@@ -41,7 +41,7 @@ bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
 void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter);
 
 /* Each is false where the lock is not the token's. */
-bool dlock_memory_extend(dlock_memory_name name, const char *token, dlock_nanos ttl, dlock_nanos *deadline);
+bool dlock_memory_extend(dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
 bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *deadline);
 bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline);
 bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over);

@@ -47,26 +47,10 @@ static dlock_keys keys_of(const redis_round *round)
 	return (dlock_keys) { .lock = round->key };
 }
 
-/* The part of the lease time that one attempt may take, so that there is time for another: from an eighth to a quarter, in steps,
- * so that leases of about the same length share a connection. A slow server that is in time for long ones must not lose
- * them because it is too slow for a short one. */
-static dlock_nanos timeout_cap(const dlock_server *server, dlock_nanos ttl)
-{
-	dlock_nanos part = 20 * DLOCK_MS;
-
-	while (part < server->connect_timeout || part < server->read_timeout) {
-		if (2 * part > ttl / 4) {
-			return part;
-		}
-		part *= 2;
-	}
-	return DLOCK_FOREVER;
-}
-
 /* The connection for this lease time; but what may have to be rolled back stays where it was sent. */
 static void have_conn(round_server *member, dlock_pool *pool, dlock_nanos ttl)
 {
-	dlock_nanos cap = timeout_cap(member->server, ttl);
+	dlock_nanos cap = dlock_renewal_timeout_cap(member->server, ttl);
 
 	if (!member->conn || (member->conn->patience != cap && !member->unsettled)) {
 		dlock_conn *conn = dlock_pool_hasty_conn(pool, member->server, cap);
@@ -218,7 +202,7 @@ static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl
 
 	for (int i = 0; i < round->count; i++) {
 		const dlock_server *server = round->servers[i].server;
-		dlock_nanos cap = timeout_cap(server, ttl);
+		dlock_nanos cap = dlock_renewal_timeout_cap(server, ttl);
 		cap = cap < server->read_timeout ? cap : server->read_timeout;
 		longest = cap > longest ? cap : longest;
 	}

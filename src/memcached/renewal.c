@@ -1,0 +1,304 @@
+#include "renewal.h"
+
+#include <stdlib.h>
+
+#include "pool.h"
+
+typedef struct memcached_renewer memcached_renewer;
+
+typedef struct memcached_round {
+	dlock_renewal_round base;
+	dlock_server *server;
+	dlock_memcached_item *item;
+	dlock_memcached_conn *conn;       /* the renewer's; NULL: none yet */
+	dlock_memcached_request *request; /* under way; NULL: none */
+	bool extends, cancelled;
+	bool looks;                       /* `request` asks for the key */
+	dlock_nanos ttl;
+	dlock_round_result result;
+	memcached_renewer *renewer;       /* in whose list it is; NULL: in none */
+	struct memcached_round *next;
+} memcached_round;
+
+struct memcached_renewer {
+	dlock_renewer base;
+	dlock_memcached_pool pool;
+	memcached_round *rounds; /* those that are under way */
+};
+
+/* ---- one lease ---- */
+
+static void ask(memcached_round *round)
+{
+	dlock_memcached_item *item = round->item;
+	uint64_t cas = atomic_load(&item->cas);
+
+	round->looks = !round->extends || cas == 0; /* without a CAS the server would set it whoever has it */
+	if (round->looks) {
+		round->request = dlock_memcached_get(&item->key);
+	} else {
+		round->request = dlock_memcached_replace(&item->key, cas, item->token, dlock_memcached_item_seconds(item, round->ttl));
+	}
+	if (!round->request || !round->conn) {
+		dlock_memcached_release(round->request);
+		round->request = NULL;
+		round->result = DLOCK_ROUND_FAILED;
+		return;
+	}
+	dlock_memcached_send(round->conn, round->request);
+}
+
+static void take_look(memcached_round *round, const dlock_memcached_reply *reply)
+{
+	if (reply->code != DLOCK_MEMCACHED_VA && reply->code != DLOCK_MEMCACHED_EN) {
+		round->result = DLOCK_ROUND_FAILED;
+	} else if (!dlock_memcached_is_token(reply, round->item->token)) {
+		round->result = DLOCK_ROUND_GONE;
+	} else {
+		atomic_store(&round->item->cas, reply->cas);
+		if (!round->extends) {
+			round->result = DLOCK_ROUND_KEPT;
+		} else if (round->cancelled) {
+			round->result = DLOCK_ROUND_FAILED;
+		} else {
+			ask(round);
+		}
+	}
+}
+
+static void take_change(memcached_round *round, const dlock_memcached_reply *reply)
+{
+	switch (reply->code) {
+	case DLOCK_MEMCACHED_HD:
+		atomic_store(&round->item->cas, reply->cas);
+		round->result = DLOCK_ROUND_KEPT;
+		break;
+	case DLOCK_MEMCACHED_NF:
+		round->result = DLOCK_ROUND_GONE;
+		break;
+	case DLOCK_MEMCACHED_EX: /* somebody has it, or its holder has changed it meanwhile, or an answer was lost */
+		atomic_store(&round->item->cas, 0);
+		if (!round->cancelled) {
+			ask(round);
+			break;
+		} /* fall through */
+	default:
+		round->result = DLOCK_ROUND_FAILED;
+	}
+}
+
+/* Takes in what was answered, and sends what follows from it. */
+static void step(memcached_round *round)
+{
+	while (round->request && round->request->state != DLOCK_MEMCACHED_PENDING) {
+		dlock_memcached_request *request = round->request;
+		round->request = NULL;
+		if (request->state == DLOCK_MEMCACHED_FAILED) {
+			round->result = DLOCK_ROUND_FAILED;
+		} else if (round->looks) {
+			take_look(round, &request->reply);
+		} else {
+			take_change(round, &request->reply);
+		}
+		dlock_memcached_release(request);
+	}
+}
+
+static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos ttl, bool extends)
+{
+	memcached_round *round = (memcached_round *) base;
+	memcached_renewer *renewer = (memcached_renewer *) owner;
+	dlock_nanos cap = dlock_renewal_timeout_cap(round->server, extends ? ttl : DLOCK_FOREVER);
+
+	dlock_memcached_release(round->request); /* should it be under way yet, its answer is of no interest */
+	round->request = NULL;
+	round->conn = dlock_memcached_pool_conn(&renewer->pool, round->server, cap);
+	round->extends = extends;
+	round->cancelled = false;
+	round->ttl = ttl;
+	round->result = DLOCK_ROUND_OPEN;
+	if (!round->renewer) {
+		round->next = renewer->rounds;
+		renewer->rounds = round;
+		round->renewer = renewer;
+	}
+	ask(round);
+	step(round);
+}
+
+static dlock_round_result result(const dlock_renewal_round *round)
+{
+	return ((const memcached_round *) round)->result;
+}
+
+static bool collect(dlock_renewal_round *round, bool released)
+{
+	(void) released;
+	return ((memcached_round *) round)->request != NULL;
+}
+
+static void cancel(dlock_renewal_round *round)
+{
+	((memcached_round *) round)->cancelled = true;
+}
+
+static bool has_calls(const dlock_renewal_round *round)
+{
+	return ((const memcached_round *) round)->renewer != NULL;
+}
+
+static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
+{
+	const memcached_round *round = (const memcached_round *) base;
+	dlock_nanos cap = dlock_renewal_timeout_cap(round->server, ttl);
+
+	return cap < round->server->read_timeout ? cap : round->server->read_timeout;
+}
+
+static void free_round(dlock_renewal_round *base)
+{
+	memcached_round *round = (memcached_round *) base;
+
+	if (round->renewer) {
+		memcached_round **at = &round->renewer->rounds;
+		while (*at != round) {
+			at = &(*at)->next;
+		}
+		*at = round->next;
+	}
+	dlock_memcached_release(round->request);
+	dlock_memcached_item_release(round->item);
+	dlock_server_release(round->server);
+	free(round);
+}
+
+/* ---- connections ---- */
+
+static dlock_renewer *create(void);
+
+static void destroy(dlock_renewer *base)
+{
+	memcached_renewer *renewer = (memcached_renewer *) base;
+
+	dlock_memcached_pool_clear(&renewer->pool);
+	free(renewer);
+}
+
+static int poll_busy(dlock_renewer *base, struct pollfd *fds, int room)
+{
+	int count = 0;
+
+	for (dlock_memcached_conn *conn = ((memcached_renewer *) base)->pool.first; conn; conn = conn->next) {
+		if (dlock_memcached_is_busy(conn)) {
+			if (count < room) {
+				fds[count] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Those that are decided leave the list. */
+static void step_all(memcached_renewer *renewer)
+{
+	memcached_round **at = &renewer->rounds;
+
+	while (*at) {
+		memcached_round *round = *at;
+		step(round);
+		if (round->request) {
+			at = &round->next;
+		} else {
+			*at = round->next;
+			round->renewer = NULL;
+		}
+	}
+}
+
+static void advance(dlock_renewer *base, const struct pollfd *fds, int count)
+{
+	memcached_renewer *renewer = (memcached_renewer *) base;
+	int i = 0;
+
+	for (dlock_memcached_conn *conn = renewer->pool.first; conn && i < count; conn = conn->next) {
+		if (dlock_memcached_is_busy(conn) && fds[i++].revents) {
+			dlock_memcached_advance(conn);
+		}
+	}
+	step_all(renewer);
+}
+
+static void expire(dlock_renewer *base)
+{
+	memcached_renewer *renewer = (memcached_renewer *) base;
+
+	for (dlock_memcached_conn *conn = renewer->pool.first; conn; conn = conn->next) {
+		dlock_memcached_expire(conn);
+	}
+	step_all(renewer);
+}
+
+static dlock_nanos timer(const dlock_renewer *base)
+{
+	dlock_nanos first = DLOCK_FOREVER;
+
+	for (const dlock_memcached_conn *conn = ((const memcached_renewer *) base)->pool.first; conn; conn = conn->next) {
+		dlock_nanos time = dlock_memcached_timer(conn);
+		first = time < first ? time : first;
+	}
+	return first;
+}
+
+static dlock_renewer_counts count(const dlock_renewer *base)
+{
+	dlock_renewer_counts counts;
+
+	dlock_memcached_pool_count(&((const memcached_renewer *) base)->pool, &counts.connections, &counts.reconnections);
+	return counts;
+}
+
+static const dlock_renewer_ops renewer_ops = {
+	.create = create,
+	.destroy = destroy,
+	.poll = poll_busy,
+	.advance = advance,
+	.expire = expire,
+	.timer = timer,
+	.count = count,
+};
+
+static dlock_renewer *create(void)
+{
+	memcached_renewer *renewer = calloc(1, sizeof *renewer);
+
+	if (!renewer) {
+		return NULL;
+	}
+	renewer->base.ops = &renewer_ops;
+	return &renewer->base;
+}
+
+static const dlock_renewal_round_ops round_ops = {
+	.renewer = &renewer_ops,
+	.begin = begin,
+	.result = result,
+	.collect = collect,
+	.cancel = cancel,
+	.has_calls = has_calls,
+	.longest_wait = longest_wait,
+	.free = free_round,
+};
+
+dlock_renewal_round *dlock_memcached_round_new(dlock_server *server, dlock_memcached_item *item)
+{
+	memcached_round *round = calloc(1, sizeof *round);
+
+	if (!round) {
+		return NULL;
+	}
+	round->base.ops = &round_ops;
+	round->server = dlock_server_retain(server);
+	round->item = dlock_memcached_item_retain(item);
+	return &round->base;
+}
