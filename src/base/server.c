@@ -8,13 +8,26 @@
 
 #define LONGEST_TIMEOUT (3600 * DLOCK_SECOND)
 
+static const struct scheme {
+	const char *name;
+	dlock_server_kind kind;
+	int port;
+	bool tls;
+} schemes[] = {
+	{ "redis", DLOCK_SERVER_REDIS, 6379, false },
+	{ "rediss", DLOCK_SERVER_REDIS, 6379, true },
+	{ "unix", DLOCK_SERVER_REDIS, 6379, false },
+	{ "memcached", DLOCK_SERVER_MEMCACHED, 11211, false },
+	{ "memory", DLOCK_SERVER_MEMORY, 0, false },
+};
+
 dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
 {
 	dlock_server *server = calloc(1, sizeof *server);
 
 	if (server) {
 		server->references = 1;
-		server->port = DLOCK_REDIS_PORT;
+		server->port = schemes[0].port;
 		server->connect_timeout = connect_timeout;
 		server->read_timeout = read_timeout;
 		server->tls_verify_peer = server->tls_verify_peer_name = true;
@@ -320,43 +333,72 @@ static const char *last_byte(const char *from, const char *end, char byte)
 	return NULL;
 }
 
+bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error)
+{
+	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+		if (len == strlen(schemes[i].name) && !strncasecmp(name, schemes[i].name, len)) {
+			server->kind = schemes[i].kind;
+			server->port = schemes[i].port;
+			server->tls = schemes[i].tls;
+			return true;
+		}
+	}
+	return reject(error, "must begin with redis://, rediss://, unix://, memcached:// or memory://, like \"redis://127.0.0.1:6379\"");
+}
+
+static const char *find_colon(const char *dsn, size_t len)
+{
+	const char *colon = memchr(dsn, ':', len);
+
+	return colon && dsn + len - colon >= 3 && !memcmp(colon, "://", 3) ? colon : NULL;
+}
+
+/* host:port/database */
+static bool parse_place(dlock_server *server, const char *text, const char *stop, dlock_error *error)
+{
+	const char *slash = memchr(text, '/', (size_t) (stop - text));
+
+	return parse_host(server, text, slash ? slash : stop, error)
+		&& (!slash || slash + 1 >= stop || parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error));
+}
+
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error)
 {
-	const char *end = dsn + len, *text, *stop, *query, *at;
-	bool unix_socket = len >= 7 && !strncasecmp(dsn, "unix://", 7);
+	const char *end = dsn + len, *colon = find_colon(dsn, len);
+	bool unix_socket = colon == dsn + 4 && !strncasecmp(dsn, "unix", 4);
 
-	server->tls = len >= 9 && !strncasecmp(dsn, "rediss://", 9);
-	if (!unix_socket && !server->tls && !(len >= 8 && !strncasecmp(dsn, "redis://", 8))) {
-		return reject(error, len == 0 ? "must not be empty" : "must begin with redis://, rediss:// or unix://, like \"redis://127.0.0.1:6379\"");
+	if (len == 0) {
+		return reject(error, "must not be empty");
+	}
+	if (!dlock_server_set_scheme(server, dsn, colon ? (size_t) (colon - dsn) : 0, error)) {
+		return false;
 	}
 	if (memchr(dsn, '\0', len)) {
 		return reject(error, "must not contain NUL bytes");
 	}
-	text = dsn + (unix_socket ? 7 : server->tls ? 9 : 8);
-	query = memchr(text, '?', (size_t) (end - text));
-	stop = query ? query : end;
+	const char *text = colon + 3, *query = memchr(text, '?', (size_t) (end - text)), *stop = query ? query : end;
 
 	/* The last @ before the path: an unencoded @ in a password is common. So are / and ?, which end what they should be part of. */
 	const char *authority_end = memchr(text, '/', (size_t) (stop - text));
-	at = last_byte(text, authority_end ? authority_end : stop, '@');
+	const char *at = last_byte(text, authority_end ? authority_end : stop, '@');
 	if (at && !parse_credentials(server, text, at, error)) {
 		return false;
 	}
 	text = at ? at + 1 : text;
-	if (unix_socket) {
-		if (text == stop || *text != '/') {
-			return reject(error, "must have an absolute path after unix://");
+	if (unix_socket && (text == stop || *text != '/')) {
+		return reject(error, "must have an absolute path after unix://");
+	}
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		if (!set_decoded(&server->host, text, (size_t) (stop - text), error)) {
+			return false;
 		}
+	} else if (unix_socket || (server->kind == DLOCK_SERVER_MEMCACHED && text < stop && *text == '/')) {
 		if (!set_decoded(&server->path, text, (size_t) (stop - text), error)) {
 			return false;
 		}
-	} else {
-		const char *slash = memchr(text, '/', (size_t) (stop - text));
-		if (!parse_host(server, text, slash ? slash : stop, error)
-				|| (slash && slash + 1 < stop && !parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error))) {
-			return !at && memchr(text, '@', (size_t) (end - text))
-				? reject(error, "must have / and ? in a user or password written as %2F and %3F") : false;
-		}
+	} else if (!parse_place(server, text, stop, error)) {
+		return !at && memchr(text, '@', (size_t) (end - text))
+			? reject(error, "must have / and ? in a user or password written as %2F and %3F") : false;
 	}
 	return !query || parse_query(server, query + 1, end, error);
 }
@@ -365,7 +407,7 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 static char *make_key(const dlock_server *server)
 {
 	char number[96];
-	snprintf(number, sizeof number, "%d %d %d%d%d %lld %lld", server->port, server->database, server->tls,
+	snprintf(number, sizeof number, "%d %d %d %d%d%d %lld %lld", server->kind, server->port, server->database, server->tls,
 		server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
 		(long long) server->read_timeout);
 	const char *parts[] = { number, server->host, server->path, server->user, server->password, server->tls_peer_name,
@@ -383,8 +425,25 @@ static char *make_key(const dlock_server *server)
 	return key;
 }
 
-bool dlock_server_seal(dlock_server *server, dlock_error *error)
+/* What only Redis has. */
+static bool check_kind(const dlock_server *server, dlock_error *error)
 {
+	if (server->kind == DLOCK_SERVER_REDIS) {
+		return true;
+	}
+	if (server->user || server->password || server->tls || server->database != 0) {
+		return reject(error, server->kind == DLOCK_SERVER_MEMCACHED
+			? "must have no user, password, TLS or database: dlock speaks memcached's text protocol, which has none"
+			: "must have no user, password, TLS or database: memory:// is no server");
+	}
+	return true;
+}
+
+static bool check_place(const dlock_server *server, dlock_error *error)
+{
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		return (server->host && strlen(server->host) <= 100) || reject(error, "must have a name of at most 100 bytes after memory://");
+	}
 	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
 		return reject(error, server->path ? "must have a socket path of at most 100 bytes" : "must name a host");
 	}
@@ -393,6 +452,29 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 	}
 	if (server->port < 1 || server->port > 65535) {
 		return reject(error, "must have a port between 1 and 65535");
+	}
+	return true;
+}
+
+static bool make_label(dlock_server *server)
+{
+	if (server->path) {
+		return dlock_server_set(&server->label, server->path, strlen(server->path));
+	}
+	size_t size = strlen(server->host) + 16;
+	server->label = malloc(size);
+	if (server->label && server->kind == DLOCK_SERVER_MEMORY) {
+		snprintf(server->label, size, "memory://%s", server->host);
+	} else if (server->label) {
+		snprintf(server->label, size, strchr(server->host, ':') ? "[%s]:%d" : "%s:%d", server->host, server->port);
+	}
+	return server->label != NULL;
+}
+
+bool dlock_server_seal(dlock_server *server, dlock_error *error)
+{
+	if (!check_kind(server, error) || !check_place(server, error)) {
+		return false;
 	}
 	if (server->user && !server->password) {
 		return reject(error, "must have a password for the user");
@@ -404,20 +486,11 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 	}
 #endif
 	/* One host is one host however it is written: two votes of one server would be a majority where there is none. */
-	for (char *c = server->host; c && *c; c++) {
+	for (char *c = server->kind == DLOCK_SERVER_MEMORY ? NULL : server->host; c && *c; c++) {
 		*c = *c >= 'A' && *c <= 'Z' ? (char) (*c - 'A' + 'a') : *c;
 	}
-	if (server->path) {
-		dlock_server_set(&server->label, server->path, strlen(server->path));
-	} else {
-		bool v6 = strchr(server->host, ':') != NULL;
-		size_t size = strlen(server->host) + 16;
-		if ((server->label = malloc(size))) {
-			snprintf(server->label, size, v6 ? "[%s]:%d" : "%s:%d", server->host, server->port);
-		}
-	}
-	server->key = make_key(server);
-	return (server->label && server->key) || reject(error, "could not be read: out of memory");
+	server->key = make_label(server) ? make_key(server) : NULL;
+	return server->key || reject(error, "could not be read: out of memory");
 }
 
 /* Redis writes a space for each end of a line that it repeats. */
@@ -459,5 +532,5 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 
 bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
 {
-	return a == b || (!strcmp(a->label, b->label) && a->database == b->database);
+	return a == b || (a->kind == b->kind && !strcmp(a->label, b->label) && a->database == b->database);
 }

@@ -8,13 +8,15 @@
 #include "clock.h"
 #include "error.h"
 
-#define DLOCK_REDIS_PORT 6379
+/* What is spoken there. */
+typedef enum { DLOCK_SERVER_REDIS, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_MEMORY } dlock_server_kind;
 
-/* Where a Redis server is and how to talk to it. Filled field by field or from a DSN, then sealed; not changed after.
+/* Where a server is and how to talk to it. Filled field by field or from a DSN, then sealed; not changed after.
  * Strings are owned and NULL where not given. */
 typedef struct {
 	_Atomic unsigned references; /* the renewal thread has some */
-	char *host; /* NULL: unix socket at `path` */
+	dlock_server_kind kind;
+	char *host; /* NULL: unix socket at `path`. Of DLOCK_SERVER_MEMORY the name of the table, which may be empty */
 	char *path;
 	int port;
 	int database;
@@ -37,7 +39,7 @@ typedef struct {
 	char *key;   /* whatever makes two connections different; holds password and passphrase, so never shown */
 } dlock_server;
 
-/* Port and database at their defaults, with one reference. NULL when out of memory. */
+/* Of kind Redis, port and database at their defaults, with one reference. NULL when out of memory. */
 dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout);
 dlock_server *dlock_server_retain(dlock_server *server);
 void dlock_server_release(dlock_server *server);
@@ -52,7 +54,10 @@ bool dlock_server_set(char **field, const char *value, size_t len);
  * password in it. */
 void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size);
 
-/* Reads redis://, rediss:// or unix://. On failure the message goes on from the name of an argument: "must ...". */
+/* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "memcached" or "memory". */
+bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error);
+
+/* Reads a DSN with one of these schemes. On failure the message goes on from the name of an argument: "must ...". */
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error);
 
 /* Sets one of the options that DSN queries and arrays share ("connect_timeout", "cafile", ...). */
