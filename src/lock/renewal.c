@@ -196,7 +196,8 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 		}
 		lives = atomic_load(&claim->deadline) != DLOCK_OVER;
 		if (renewal->extends) {
-			lives = dlock_claim_raise_deadline(claim, renewal->round->started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
+			lives = dlock_claim_raise_deadline(claim, renewal->round->started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl)
+				- renewal->round->margin);
 			atomic_store(&claim->uncertain, false);
 			atomic_fetch_add(&service.renewals, 1);
 		}

@@ -118,6 +118,8 @@ struct dlock_renewal_round {
 	bool late_proves_nothing;
 	/* The lease can be held while servers lack its key, which are to be given it again. */
 	bool repairable;
+	/* How much earlier than asked for the lease may end, beside what clocks may disagree about. */
+	dlock_nanos margin;
 	/* Set by collect(): a server that was to be given the key has it for somebody else. The thread clears it. */
 	bool refused;
 	dlock_nanos started; /* the thread's: just before begin() */

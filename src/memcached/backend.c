@@ -23,11 +23,16 @@ typedef struct {
 typedef struct {
 	dlock_claim base;
 	dlock_memcached_item *item; /* NULL: not needed yet */
+	dlock_memcached_cas known;  /* of the key, while it is this claim's */
+	bool unsettled; /* a change had no answer, and may be made as long as the key has the same CAS */
 } memcached_claim;
 
 /* A waiter looks again after a random time up to this one, which doubles each time. */
 #define FIRST_PAUSE (5 * DLOCK_MS)
 #define LONGEST_PAUSE (100 * DLOCK_MS)
+
+/* A change is tried again where the key has got another CAS meanwhile, by a renewal; not for ever. */
+enum { TRIES = 8 };
 
 static memcached_backend *backend_of(const dlock_claim *claim)
 {
@@ -63,12 +68,28 @@ static dlock_status have_item(memcached_claim *claim, dlock_error *error)
 
 /* ---- one request and its reply ---- */
 
+static dlock_status no_cas(const memcached_backend *backend, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s gives no CAS, without which a lock cannot be held safely: start it without -C",
+		backend->conn->server->label);
+}
+
 /* Sends, and waits for the reply. */
 static void ask(memcached_backend *backend, dlock_memcached_request *request)
 {
 	dlock_memcached_pool_step(backend->pool);
 	if (request) {
 		dlock_memcached_send(backend->conn, request);
+		dlock_memcached_await(backend->conn, request, DLOCK_FOREVER);
+	}
+}
+
+/* The same for what has a CAS in it, which was learned over that connection. */
+static void ask_over(memcached_backend *backend, dlock_memcached_request *request, unsigned long opened)
+{
+	dlock_memcached_pool_step(backend->pool);
+	if (request) {
+		dlock_memcached_send_over(backend->conn, request, opened);
 		dlock_memcached_await(backend->conn, request, DLOCK_FOREVER);
 	}
 }
@@ -80,7 +101,8 @@ static dlock_status no_reply(const memcached_backend *backend, const dlock_memca
 		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 	}
 	if (request->state == DLOCK_MEMCACHED_ANSWERED) {
-		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: %.100s", backend->conn->server->label, request->reply.value);
+		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: %.100s", backend->conn->server->label,
+			request->reply.code == DLOCK_MEMCACHED_ERROR ? request->reply.value : "a reply that does not belong to the request");
 	}
 	*error = backend->conn->error;
 	return DLOCK_CONNECTION;
@@ -89,6 +111,12 @@ static dlock_status no_reply(const memcached_backend *backend, const dlock_memca
 static bool has_code(const dlock_memcached_request *request, dlock_memcached_code code)
 {
 	return request && request->state == DLOCK_MEMCACHED_ANSWERED && request->reply.code == code;
+}
+
+/* Was it not executed, since the key has another CAS, or the connection is another one? */
+static bool has_to_repeat(const dlock_memcached_request *request)
+{
+	return request && (has_code(request, DLOCK_MEMCACHED_EX) || (request->state == DLOCK_MEMCACHED_FAILED && !request->sent));
 }
 
 static dlock_nanos lasting(dlock_nanos ttl)
@@ -103,7 +131,7 @@ static void discard(dlock_claim *claim, const char *instead)
 
 	if (item_of(claim)) {
 		dlock_memcached_discard_key(backend->pool, backend->conn, &item_of(claim)->key, claim->token,
-			instead ? 0 : atomic_load(&item_of(claim)->cas), instead, dlock_after(dlock_now(), claim->ttl));
+			((memcached_claim *) claim)->known, instead, dlock_after(dlock_now(), claim->ttl));
 	}
 }
 
@@ -125,10 +153,12 @@ static dlock_memcached_request *count(void)
 
 static dlock_status read_count(memcached_backend *backend, const dlock_memcached_request *counted, int64_t *token, dlock_error *error)
 {
-	if (!has_code(counted, DLOCK_MEMCACHED_VA)) {
+	bool refused = has_code(counted, DLOCK_MEMCACHED_ERROR) && !strncmp(counted->reply.value, "CLIENT_ERROR", 12);
+
+	if (!has_code(counted, DLOCK_MEMCACHED_VA) && !refused) {
 		return no_reply(backend, counted, error);
 	}
-	*token = strtoll(counted->reply.value, NULL, 10);
+	*token = refused ? 0 : strtoll(counted->reply.value, NULL, 10);
 	if (*token <= 0 || *token == INT64_MAX) {
 		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key " DLOCK_MEMCACHED_FENCE " must be a number from 1 to "
 			"9223372036854775806, and normally is a time in us: delete it", backend->conn->server->label);
@@ -158,14 +188,18 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 		dlock_memcached_item_want(claim->item, base->ttl)), *counted = count();
 	dlock_status status = DLOCK_TIMEOUT;
 
+	claim->known.cas = 0;
 	dlock_memcached_pool_step(backend->pool);
 	if (add && counted) {
 		dlock_memcached_send(backend->conn, add);
 		dlock_memcached_send(backend->conn, counted);
 		dlock_memcached_await(backend->conn, counted, DLOCK_FOREVER);
 	}
-	if (has_code(add, DLOCK_MEMCACHED_HD)) {
-		atomic_store(&claim->item->cas, add->reply.cas);
+	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* and so it cannot be deleted safely, either */
+		status = no_cas(backend, error);
+	} else if (has_code(add, DLOCK_MEMCACHED_HD)) {
+		claim->known = (dlock_memcached_cas) { add->reply.cas, add->opened };
+		claim->unsettled = false;
 		base->deadline = add->sent_at + lasting(base->ttl);
 		status = read_count(backend, counted, &base->fencing_token, error);
 		if (status == DLOCK_OK && dlock_now() >= base->deadline) { /* it took longer than the lease lasts */
@@ -190,6 +224,7 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	memcached_claim *claim = (memcached_claim *) base;
+	struct pollfd nothing = { .fd = -1 };
 	dlock_nanos pause = FIRST_PAUSE;
 	dlock_status status = have_item(claim, error);
 
@@ -202,7 +237,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		base->waited = true;
 		dlock_nanos until = dlock_now() + (1 + dlock_jitter((uint32_t) (pause / DLOCK_US))) * DLOCK_US;
 		until = until < wait->deadline ? until : wait->deadline;
-		if (dlock_wait_poll(NULL, 0, until, wait) == DLOCK_WAIT_INTERRUPTED) {
+		if (dlock_wait_poll(&nothing, 0, until, wait) == DLOCK_WAIT_INTERRUPTED) {
 			return DLOCK_INTERRUPTED;
 		}
 		pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
@@ -213,71 +248,85 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 
 /* ---- while it is held ---- */
 
-/* Asks whose the key is. DLOCK_OK: this token's, and the CAS is known. */
-static dlock_status find(dlock_claim *claim, const char *token, dlock_memcached_reply *reply, dlock_nanos *asked, dlock_error *error)
+/* What was found out about a key. */
+typedef struct {
+	dlock_memcached_cas known;
+	int64_t left;      /* seconds; -1: it has no end */
+	dlock_nanos asked; /* just before */
+} finding;
+
+/* Asks whose the key is. DLOCK_OK: this token's. */
+static dlock_status find(dlock_claim *claim, const char *token, finding *found, dlock_error *error)
 {
 	memcached_backend *backend = backend_of(claim);
 	dlock_memcached_request *request = dlock_memcached_get(&item_of(claim)->key);
 	dlock_status status = DLOCK_OK;
 
 	ask(backend, request);
-	if (has_code(request, DLOCK_MEMCACHED_VA) || has_code(request, DLOCK_MEMCACHED_EN)) {
-		*reply = request->reply;
-		*asked = request->sent_at;
-		atomic_store(&item_of(claim)->cas, reply->cas);
-		status = dlock_memcached_is_token(reply, token) ? DLOCK_OK : DLOCK_LOST;
-	} else {
+	if (!has_code(request, DLOCK_MEMCACHED_VA) && !has_code(request, DLOCK_MEMCACHED_EN)) {
 		status = no_reply(backend, request, error);
+	} else if (!dlock_memcached_is_token(&request->reply, token)) {
+		status = DLOCK_LOST;
+	} else if (request->reply.cas == 0) {
+		status = no_cas(backend, error);
+	} else {
+		*found = (finding) { { request->reply.cas, request->opened }, request->reply.left, request->sent_at };
 	}
 	dlock_memcached_release(request);
 	return status;
 }
 
-/* Changes the key by its CAS; where that has changed, by a renewal perhaps, it is asked for. `make` makes the request. DLOCK_LOST: it
- * is not the claim's. */
-typedef dlock_memcached_request *maker(dlock_memcached_item *item, dlock_nanos ttl);
+/* Makes a request that changes the key if it has this CAS, which is never 0: that would change it whoever has it. */
+typedef dlock_memcached_request *maker(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl);
 
+/* Makes the change; where the key has got another CAS, by a renewal perhaps, or the connection is another one, its CAS is asked for.
+ * DLOCK_LOST: the key is not the claim's. */
 static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlock_memcached_request **done, dlock_error *error)
 {
 	memcached_backend *backend = backend_of(claim);
-	dlock_memcached_reply reply;
-	dlock_nanos asked;
+	dlock_memcached_cas *known = &((memcached_claim *) claim)->known;
+	finding found;
 
 	*done = NULL;
-	for (;;) {
-		if (atomic_load(&item_of(claim)->cas) == 0) { /* without it, the server would change it whoever has it */
-			dlock_status status = find(claim, claim->token, &reply, &asked, error);
+	for (int i = 0; i < TRIES; i++) {
+		if (atomic_exchange(&item_of(claim)->renewed, false) || known->cas == 0) {
+			dlock_status status = find(claim, claim->token, &found, error);
 			if (status != DLOCK_OK) {
 				return status;
 			}
+			*known = found.known;
 		}
-		*done = make(item_of(claim), ttl);
-		ask(backend, *done);
+		*done = make(item_of(claim), known->cas, ttl);
+		ask_over(backend, *done, known->opened);
 		if (has_code(*done, DLOCK_MEMCACHED_HD)) {
-			atomic_store(&item_of(claim)->cas, (*done)->reply.cas);
+			*known = (dlock_memcached_cas) { (*done)->reply.cas, (*done)->opened };
+			((memcached_claim *) claim)->unsettled = false; /* by its CAS, what was asked for before is void */
 			return DLOCK_OK;
 		}
 		if (has_code(*done, DLOCK_MEMCACHED_NF)) {
 			return DLOCK_LOST;
 		}
-		if (!has_code(*done, DLOCK_MEMCACHED_EX)) {
+		if (!has_to_repeat(*done)) {
+			((memcached_claim *) claim)->unsettled = true;
 			return no_reply(backend, *done, error);
 		}
 		dlock_memcached_release(*done);
 		*done = NULL;
-		atomic_store(&item_of(claim)->cas, 0);
+		known->cas = 0;
 	}
+	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key of \"%.100s\" is changed all the time", backend->conn->server->label,
+		claim->resource);
 }
 
-static dlock_memcached_request *make_extension(dlock_memcached_item *item, dlock_nanos ttl)
+static dlock_memcached_request *make_extension(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl)
 {
-	return dlock_memcached_replace(&item->key, atomic_load(&item->cas), item->token, dlock_memcached_item_want(item, ttl));
+	return dlock_memcached_replace(&item->key, cas, item->token, dlock_memcached_item_want(item, ttl));
 }
 
-static dlock_memcached_request *make_deletion(dlock_memcached_item *item, dlock_nanos ttl)
+static dlock_memcached_request *make_deletion(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl)
 {
 	(void) ttl;
-	return dlock_memcached_delete(&item->key, atomic_load(&item->cas));
+	return dlock_memcached_delete(&item->key, cas);
 }
 
 static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
@@ -307,12 +356,15 @@ static dlock_nanos believed(int64_t left)
 
 static dlock_status check(dlock_claim *claim, dlock_error *error)
 {
-	dlock_memcached_reply reply;
-	dlock_nanos asked;
-	dlock_status status = find(claim, claim->token, &reply, &asked, error);
+	memcached_claim *own = (memcached_claim *) claim;
+	finding found;
+	dlock_status status = find(claim, claim->token, &found, error);
 
 	if (status == DLOCK_OK) {
-		claim->deadline = asked + believed(reply.left);
+		dlock_nanos deadline = found.asked + believed(found.left);
+		own->known = found.known;
+		/* A shorter lease time that was asked for without an answer may be set yet. */
+		claim->deadline = own->unsettled && claim->deadline < deadline ? atomic_load(&claim->deadline) : deadline;
 		claim->state = DLOCK_CLAIM_HELD;
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
@@ -343,39 +395,62 @@ static void abandon(dlock_claim *claim)
 
 /* ---- handles ---- */
 
-/* Puts the claim's token in the place of the old one, by CAS, so that of several who try, one succeeds. */
-static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *error)
+/* Puts the claim's token in the place of the old one, by CAS, so that of several who try, one succeeds. DLOCK_LOST: it is not the old one's,
+ * or is about to end. `*done` is to be repeated where the key has changed meanwhile. */
+static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcached_request **done, dlock_memcached_request **counted,
+	int64_t *left, dlock_error *error)
 {
 	memcached_backend *backend = backend_of(claim);
-	dlock_status status = have_item((memcached_claim *) claim, error);
-	dlock_memcached_reply reply;
-	dlock_nanos asked;
+	finding found;
+	dlock_status status = find(claim, token, &found, error);
 
-	status = status == DLOCK_OK ? find(claim, token, &reply, &asked, error) : status;
 	if (status != DLOCK_OK) {
-		return status == DLOCK_LOST ? dlock_claim_came_late(claim, error) : status;
+		return status;
 	}
-	dlock_memcached_request *request = dlock_memcached_replace(&item_of(claim)->key, reply.cas, claim->token,
-		dlock_memcached_item_want(item_of(claim), reply.left > 0 ? reply.left * DLOCK_SECOND : claim->ttl)), *counted = count();
-	if (request && counted) {
-		dlock_memcached_send(backend->conn, request);
-		dlock_memcached_send(backend->conn, counted);
-		dlock_memcached_await(backend->conn, counted, DLOCK_FOREVER);
+	if (believed(found.left) <= 0 || found.left < 0) { /* nothing would be left of it; or it is no lease */
+		return DLOCK_LOST;
 	}
-	if (has_code(request, DLOCK_MEMCACHED_HD)) {
-		status = read_count(backend, counted, &claim->fencing_token, error);
-		atomic_store(&item_of(claim)->cas, request->reply.cas);
-		claim->deadline = request->sent_at + believed(reply.left);
-		claim->state = status == DLOCK_OK ? DLOCK_CLAIM_HELD : claim->state;
-	} else if (has_code(request, DLOCK_MEMCACHED_EX) || has_code(request, DLOCK_MEMCACHED_NF)) {
-		status = dlock_claim_came_late(claim, error);
-	} else {
-		status = no_reply(backend, request, error);
+	*left = found.left;
+	*done = dlock_memcached_replace(&item_of(claim)->key, found.known.cas, claim->token,
+		dlock_memcached_item_want(item_of(claim), found.left * DLOCK_SECOND));
+	*counted = count();
+	if (*done && *counted) {
+		dlock_memcached_send_over(backend->conn, *done, found.known.opened);
+		dlock_memcached_send(backend->conn, *counted);
+		dlock_memcached_await(backend->conn, *counted, DLOCK_FOREVER);
 	}
-	if (status != DLOCK_OK && status != DLOCK_LOST && request && request->sent) {
-		discard(claim, token);
+	return has_code(*done, DLOCK_MEMCACHED_HD) ? DLOCK_OK : has_code(*done, DLOCK_MEMCACHED_NF) ? DLOCK_LOST : no_reply(backend, *done, error);
+}
+
+static dlock_status attach(dlock_claim *base, const char *token, dlock_error *error)
+{
+	memcached_claim *claim = (memcached_claim *) base;
+	dlock_memcached_request *done = NULL, *counted = NULL;
+	int64_t left = 0;
+	dlock_status status = have_item(claim, error);
+
+	for (int i = 0; status == DLOCK_OK && i < TRIES; i++) {
+		dlock_memcached_release(done);
+		dlock_memcached_release(counted);
+		done = counted = NULL;
+		status = exchange(base, token, &done, &counted, &left, error);
+		if (!done || !has_to_repeat(done)) {
+			break;
+		}
+		status = i + 1 < TRIES ? DLOCK_OK : status;
 	}
-	dlock_memcached_release(request);
+	if (status == DLOCK_OK) {
+		status = read_count(backend_of(base), counted, &base->fencing_token, error);
+		claim->known = (dlock_memcached_cas) { done->reply.cas, done->opened };
+		base->deadline = done->sent_at + believed(left);
+		base->state = status == DLOCK_OK ? DLOCK_CLAIM_HELD : base->state;
+	}
+	if (status == DLOCK_LOST) {
+		dlock_claim_came_late(base, error);
+	} else if (status != DLOCK_OK && done && done->sent) {
+		discard(base, token);
+	}
+	dlock_memcached_release(done);
 	dlock_memcached_release(counted);
 	return status;
 }
@@ -389,7 +464,7 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t len
 	dlock_status status = DLOCK_OK;
 
 	make_key(backend, &key, resource, len);
-	dlock_memcached_request *request = dlock_memcached_get(&key);
+	dlock_memcached_request *request = *key.text ? dlock_memcached_get(&key) : NULL;
 	ask(backend, request);
 	*locked = has_code(request, DLOCK_MEMCACHED_VA);
 	if (!*locked && !has_code(request, DLOCK_MEMCACHED_EN)) {
@@ -406,7 +481,7 @@ static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char
 
 	make_key(ours, &mine, claim->resource, claim->resource_len);
 	make_key(other, &key, resource, len);
-	return mine.encoded == key.encoded && !strcmp(mine.text, key.text) && dlock_server_is_same(ours->conn->server, other->conn->server);
+	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text) && dlock_server_is_same(ours->conn->server, other->conn->server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *claim)

@@ -9,8 +9,6 @@
  * Expiry counts in whole seconds of a clock that ticks once a second, so that a key may go up to a second early: a lease is believed for
  * its ttl less DLOCK_MEMCACHED_MARGIN and 1 %. There is no push and no queue: a waiter polls. */
 
-#define DLOCK_MEMCACHED_MARGIN (2 * DLOCK_SECOND)
-
 /* The lease times that there can be: from more than the margin, to what memcached does not take for a date. */
 #define DLOCK_MEMCACHED_TTL_MIN (4 * DLOCK_SECOND)
 #define DLOCK_MEMCACHED_TTL_MAX (30 * 24 * 3600 * DLOCK_SECOND)

@@ -109,12 +109,19 @@ static bool open_connection(dlock_memcached_conn *conn)
 
 /* ---- sending ---- */
 
+/* Until the version is known, it alone goes out. */
+static bool may_write(const dlock_memcached_conn *conn)
+{
+	return conn->writing && (conn->state == DLOCK_MEMCACHED_READY || (conn->state == DLOCK_MEMCACHED_HANDSHAKE && conn->writing == conn->first));
+}
+
 static void write_out(dlock_memcached_conn *conn)
 {
-	while (conn->writing && (conn->state == DLOCK_MEMCACHED_READY || conn->writing == conn->first)) {
+	while (may_write(conn)) {
 		dlock_memcached_request *request = conn->writing;
 		if (conn->written == 0) {
 			request->sent = true;
+			request->opened = conn->opened;
 			request->sent_at = dlock_now();
 		}
 #ifndef MSG_NOSIGNAL
@@ -156,19 +163,39 @@ static bool has_ended(const dlock_memcached_conn *conn)
 	return conn->state == DLOCK_MEMCACHED_READY && !conn->first && poll(&fd, 1, 0) > 0;
 }
 
-void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *request)
+static void close_outdated(dlock_memcached_conn *conn)
 {
 	leave_to_parent(conn);
 	if (has_ended(conn) || (conn->state == DLOCK_MEMCACHED_READY && !conn->first && dlock_dial_has_moved(&conn->dial))) {
 		disconnect(conn);
 	}
+}
+
+static void enqueue(dlock_memcached_conn *conn, dlock_memcached_request *request)
+{
+	append(conn, dlock_memcached_retain(request));
+	if (conn->state == DLOCK_MEMCACHED_READY) {
+		write_out(conn);
+	}
+}
+
+void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *request)
+{
+	close_outdated(conn);
 	if (conn->state == DLOCK_MEMCACHED_CLOSED && !open_connection(conn)) {
 		request->state = DLOCK_MEMCACHED_FAILED;
 		return;
 	}
-	append(conn, dlock_memcached_retain(request));
-	if (conn->state == DLOCK_MEMCACHED_READY) {
-		write_out(conn);
+	enqueue(conn, request);
+}
+
+void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened)
+{
+	close_outdated(conn);
+	if (conn->state == DLOCK_MEMCACHED_READY && conn->opened == opened) {
+		enqueue(conn, request);
+	} else {
+		request->state = DLOCK_MEMCACHED_FAILED;
 	}
 }
 
@@ -229,7 +256,7 @@ static void take_reply(dlock_memcached_conn *conn, const dlock_memcached_reply *
 	dlock_memcached_release(request);
 }
 
-/* How much of these bytes it has taken; what follows a failure is of no interest. */
+/* The value and its line end. How much of these bytes it has taken; what follows a failure is of no interest. */
 static size_t take_value(dlock_memcached_conn *conn, dlock_memcached_reply *reply, const char *bytes, size_t len)
 {
 	size_t whole = reply->len + 2, taken = len < whole - conn->value_got ? len : whole - conn->value_got;
@@ -239,6 +266,9 @@ static size_t take_value(dlock_memcached_conn *conn, dlock_memcached_reply *repl
 		if (at < reply->len && at < sizeof reply->value - 1) {
 			reply->value[at] = bytes[i];
 			reply->value[at + 1] = '\0';
+		} else if (at >= reply->len && bytes[i] != "\r\n"[at - reply->len]) {
+			fail(conn, "a value that is longer than its length");
+			return len;
 		}
 	}
 	conn->value_got += taken;
@@ -261,6 +291,9 @@ static size_t take_line(dlock_memcached_conn *conn, const char *bytes, size_t le
 	if (end) {
 		conn->line_len -= conn->line_len > 0 && conn->line[conn->line_len - 1] == '\r';
 		conn->line[conn->line_len] = '\0';
+		if (strlen(conn->line) < conn->line_len) {
+			fail(conn, "a reply with a NUL in its first line");
+		}
 	}
 	return taken;
 }
@@ -326,7 +359,7 @@ short dlock_memcached_events(const dlock_memcached_conn *conn)
 	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
 		return dlock_dial_events(&conn->dial);
 	}
-	return has_socket(conn) ? (short) (POLLIN | (conn->writing && conn->written > 0 ? POLLOUT : 0)) : 0;
+	return has_socket(conn) ? (short) (POLLIN | (may_write(conn) ? POLLOUT : 0)) : 0;
 }
 
 void dlock_memcached_advance(dlock_memcached_conn *conn)

@@ -34,7 +34,7 @@ typedef struct dlock_memcached_conn {
 	dlock_memcached_reply reply; /* the one that is coming in */
 	bool in_value;         /* its line is complete, its value is to come */
 	size_t value_got;      /* bytes of it, with its line end */
-	unsigned long opened;  /* how often it was connected */
+	unsigned long opened;  /* how often it was connected: the generation of the connection */
 	dlock_error error;     /* why the last request failed; names the server */
 	struct dlock_memcached_conn *next;
 } dlock_memcached_conn;
@@ -43,9 +43,13 @@ typedef struct dlock_memcached_conn {
 dlock_memcached_conn *dlock_memcached_conn_new(dlock_server *server, dlock_nanos timeout_cap);
 void dlock_memcached_conn_free(dlock_memcached_conn *conn);
 
-/* Queues the request and takes no part of it over. Connects where needed: a connection that was closed by the server while it was idle
+/* Queues the request and retains it. Connects where needed: a connection that was closed by the server while it was idle
  * is replaced. Where that is not possible, the request has failed. */
 void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *request);
+
+/* For what has a CAS in it: a server that was started again counts these anew, so that an old one may come to be another holder's. Sends over
+ * the connection with that generation alone; where there is another one, or none, the request has failed and is not sent. */
+void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened);
 
 /* What to poll, and for what; -1 and 0 when there is nothing to wait for but time. */
 int dlock_memcached_fd(const dlock_memcached_conn *conn);

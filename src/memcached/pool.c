@@ -14,7 +14,8 @@ struct dlock_memcached_discard {
 	dlock_process process;
 	dlock_memcached_key key;
 	char token[DLOCK_TOKEN_MAX + 1], instead[DLOCK_TOKEN_MAX + 1];
-	uint64_t cas; /* 0: to be asked for */
+	dlock_memcached_cas known; /* where it is not, it is asked for */
+	int64_t left; /* seconds that the key had left when it was asked for */
 	dlock_nanos due, useful_until;
 	dlock_memcached_request *request; /* under way; NULL: none */
 };
@@ -46,17 +47,29 @@ static void free_discard(dlock_memcached_discard *discard)
 
 static void ask(dlock_memcached_discard *discard)
 {
-	if (discard->cas == 0) {
+	if (discard->known.cas == 0) {
 		discard->request = dlock_memcached_get(&discard->key);
-	} else if (*discard->instead) {
-		dlock_nanos left = discard->useful_until - dlock_now();
-		discard->request = dlock_memcached_replace(&discard->key, discard->cas, discard->instead, left / DLOCK_SECOND + 1);
-	} else {
-		discard->request = dlock_memcached_delete(&discard->key, discard->cas);
+		if (discard->request) {
+			dlock_memcached_send(discard->conn, discard->request);
+		}
+		return;
 	}
+	discard->request = *discard->instead
+		? dlock_memcached_replace(&discard->key, discard->known.cas, discard->instead, discard->left)
+		: dlock_memcached_delete(&discard->key, discard->known.cas);
 	if (discard->request) {
-		dlock_memcached_send(discard->conn, discard->request);
+		dlock_memcached_send_over(discard->conn, discard->request, discard->known.opened);
 	}
+}
+
+/* What it is to be instead may be there still, while what would change it is on its way yet: then it gets another CAS, so that this has no
+ * effect any more. */
+static bool is_to_change(const dlock_memcached_discard *discard, const dlock_memcached_reply *reply)
+{
+	if (*discard->instead) {
+		return reply->left > 0 && (dlock_memcached_is_token(reply, discard->token) || dlock_memcached_is_token(reply, discard->instead));
+	}
+	return dlock_memcached_is_token(reply, discard->token);
 }
 
 /* False: it is done with. */
@@ -65,15 +78,18 @@ static bool take_answer(dlock_memcached_discard *discard)
 	const dlock_memcached_reply *reply = &discard->request->reply;
 
 	if (discard->request->state == DLOCK_MEMCACHED_FAILED) {
-		discard->due = dlock_now() + PAUSE;
+		bool moved = discard->known.cas > 0 && !discard->request->sent; /* there is another connection */
+		discard->due = moved ? dlock_now() : dlock_now() + PAUSE;
+		discard->known.cas = 0;
 		return true;
 	}
-	if (discard->cas > 0 && reply->code == DLOCK_MEMCACHED_EX) { /* a renewal of ours, perhaps */
-		discard->cas = 0;
+	if (discard->known.cas > 0 && reply->code == DLOCK_MEMCACHED_EX) { /* a renewal of ours, perhaps */
+		discard->known.cas = 0;
 		return true;
 	}
-	if (discard->cas == 0 && dlock_memcached_is_token(reply, discard->token)) {
-		discard->cas = reply->cas;
+	if (discard->known.cas == 0 && reply->cas > 0 && is_to_change(discard, reply)) {
+		discard->known = (dlock_memcached_cas) { reply->cas, discard->request->opened };
+		discard->left = reply->left;
 		return true;
 	}
 	return false;
@@ -115,7 +131,7 @@ void dlock_memcached_pool_step(dlock_memcached_pool *pool)
 }
 
 void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_conn *conn, const dlock_memcached_key *key,
-	const char *token, uint64_t cas, const char *instead, dlock_nanos useful_until)
+	const char *token, dlock_memcached_cas known, const char *instead, dlock_nanos useful_until)
 {
 	dlock_memcached_discard *discard = calloc(1, sizeof *discard), **end = &pool->discards;
 
@@ -127,7 +143,7 @@ void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_con
 	discard->key = *key;
 	strcpy(discard->token, token);
 	strcpy(discard->instead, instead ? instead : "");
-	discard->cas = cas;
+	discard->known = instead ? (dlock_memcached_cas) { 0 } : known; /* the time that is left is asked for, too */
 	discard->useful_until = useful_until;
 	while (*end) {
 		end = &(*end)->next;

@@ -6,13 +6,18 @@
 
 typedef struct memcached_renewer memcached_renewer;
 
+/* A key that is changed all the time is left to the next round. */
+enum { TRIES = 8 };
+
 typedef struct memcached_round {
 	dlock_renewal_round base;
 	dlock_server *server;
 	dlock_memcached_item *item;
 	dlock_memcached_conn *conn;       /* the renewer's; NULL: none yet */
+	dlock_memcached_cas known;        /* of the key, over this connection */
 	dlock_memcached_request *request; /* under way; NULL: none */
 	bool extends, cancelled;
+	int tries;
 	bool looks;                       /* `request` asks for the key */
 	dlock_nanos ttl;
 	dlock_round_result result;
@@ -31,13 +36,13 @@ struct memcached_renewer {
 static void ask(memcached_round *round)
 {
 	dlock_memcached_item *item = round->item;
-	uint64_t cas = atomic_load(&item->cas);
 
-	round->looks = !round->extends || cas == 0; /* without a CAS the server would set it whoever has it */
+	round->looks = !round->extends || round->known.cas == 0; /* without a CAS the server would set it whoever has it */
 	if (round->looks) {
 		round->request = dlock_memcached_get(&item->key);
 	} else {
-		round->request = dlock_memcached_replace(&item->key, cas, item->token, dlock_memcached_item_seconds(item, round->ttl));
+		round->request = dlock_memcached_replace(&item->key, round->known.cas, item->token,
+			dlock_memcached_item_seconds(item, round->ttl));
 	}
 	if (!round->request || !round->conn) {
 		dlock_memcached_release(round->request);
@@ -45,17 +50,26 @@ static void ask(memcached_round *round)
 		round->result = DLOCK_ROUND_FAILED;
 		return;
 	}
-	dlock_memcached_send(round->conn, round->request);
+	if (round->looks) {
+		dlock_memcached_send(round->conn, round->request);
+	} else {
+		atomic_store(&item->renewed, true);
+		dlock_memcached_send_over(round->conn, round->request, round->known.opened);
+	}
 }
 
-static void take_look(memcached_round *round, const dlock_memcached_reply *reply)
+static void take_look(memcached_round *round, const dlock_memcached_request *request)
 {
+	const dlock_memcached_reply *reply = &request->reply;
+
 	if (reply->code != DLOCK_MEMCACHED_VA && reply->code != DLOCK_MEMCACHED_EN) {
 		round->result = DLOCK_ROUND_FAILED;
 	} else if (!dlock_memcached_is_token(reply, round->item->token)) {
 		round->result = DLOCK_ROUND_GONE;
+	} else if (reply->cas == 0) {
+		round->result = DLOCK_ROUND_FAILED;
 	} else {
-		atomic_store(&round->item->cas, reply->cas);
+		round->known = (dlock_memcached_cas) { reply->cas, request->opened };
 		if (!round->extends) {
 			round->result = DLOCK_ROUND_KEPT;
 		} else if (round->cancelled) {
@@ -66,22 +80,29 @@ static void take_look(memcached_round *round, const dlock_memcached_reply *reply
 	}
 }
 
-static void take_change(memcached_round *round, const dlock_memcached_reply *reply)
+static void look_again(memcached_round *round)
 {
-	switch (reply->code) {
+	round->known.cas = 0;
+	if (round->cancelled || ++round->tries > TRIES) {
+		round->result = DLOCK_ROUND_FAILED;
+	} else {
+		ask(round);
+	}
+}
+
+static void take_change(memcached_round *round, const dlock_memcached_request *request)
+{
+	switch (request->reply.code) {
 	case DLOCK_MEMCACHED_HD:
-		atomic_store(&round->item->cas, reply->cas);
+		round->known = (dlock_memcached_cas) { request->reply.cas, request->opened };
 		round->result = DLOCK_ROUND_KEPT;
 		break;
 	case DLOCK_MEMCACHED_NF:
 		round->result = DLOCK_ROUND_GONE;
 		break;
 	case DLOCK_MEMCACHED_EX: /* somebody has it, or its holder has changed it meanwhile, or an answer was lost */
-		atomic_store(&round->item->cas, 0);
-		if (!round->cancelled) {
-			ask(round);
-			break;
-		} /* fall through */
+		look_again(round);
+		break;
 	default:
 		round->result = DLOCK_ROUND_FAILED;
 	}
@@ -93,12 +114,14 @@ static void step(memcached_round *round)
 	while (round->request && round->request->state != DLOCK_MEMCACHED_PENDING) {
 		dlock_memcached_request *request = round->request;
 		round->request = NULL;
-		if (request->state == DLOCK_MEMCACHED_FAILED) {
+		if (request->state == DLOCK_MEMCACHED_FAILED && !round->looks && !request->sent) { /* there is another connection */
+			look_again(round);
+		} else if (request->state == DLOCK_MEMCACHED_FAILED) {
 			round->result = DLOCK_ROUND_FAILED;
 		} else if (round->looks) {
-			take_look(round, &request->reply);
+			take_look(round, request);
 		} else {
-			take_change(round, &request->reply);
+			take_change(round, request);
 		}
 		dlock_memcached_release(request);
 	}
@@ -108,11 +131,16 @@ static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos t
 {
 	memcached_round *round = (memcached_round *) base;
 	memcached_renewer *renewer = (memcached_renewer *) owner;
-	dlock_nanos cap = dlock_renewal_timeout_cap(round->server, extends ? ttl : DLOCK_FOREVER);
+	dlock_nanos cap = dlock_renewal_timeout_cap(round->server, extends ? ttl - DLOCK_MEMCACHED_MARGIN : DLOCK_FOREVER);
+	dlock_memcached_conn *conn = dlock_memcached_pool_conn(&renewer->pool, round->server, cap);
 
 	dlock_memcached_release(round->request); /* should it be under way yet, its answer is of no interest */
 	round->request = NULL;
-	round->conn = dlock_memcached_pool_conn(&renewer->pool, round->server, cap);
+	if (conn != round->conn) {
+		round->conn = conn;
+		round->known.cas = 0;
+	}
+	round->tries = 0;
 	round->extends = extends;
 	round->cancelled = false;
 	round->ttl = ttl;
@@ -147,14 +175,6 @@ static bool has_calls(const dlock_renewal_round *round)
 	return ((const memcached_round *) round)->renewer != NULL;
 }
 
-static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
-{
-	const memcached_round *round = (const memcached_round *) base;
-	dlock_nanos cap = dlock_renewal_timeout_cap(round->server, ttl);
-
-	return cap < round->server->read_timeout ? cap : round->server->read_timeout;
-}
-
 static void free_round(dlock_renewal_round *base)
 {
 	memcached_round *round = (memcached_round *) base;
@@ -180,6 +200,10 @@ static void destroy(dlock_renewer *base)
 {
 	memcached_renewer *renewer = (memcached_renewer *) base;
 
+	for (memcached_round *round = renewer->rounds; round; round = round->next) { /* these are freed later */
+		round->renewer = NULL;
+		round->conn = NULL;
+	}
 	dlock_memcached_pool_clear(&renewer->pool);
 	free(renewer);
 }
@@ -286,7 +310,6 @@ static const dlock_renewal_round_ops round_ops = {
 	.collect = collect,
 	.cancel = cancel,
 	.has_calls = has_calls,
-	.longest_wait = longest_wait,
 	.free = free_round,
 };
 
@@ -298,6 +321,7 @@ dlock_renewal_round *dlock_memcached_round_new(dlock_server *server, dlock_memca
 		return NULL;
 	}
 	round->base.ops = &round_ops;
+	round->base.margin = DLOCK_MEMCACHED_MARGIN;
 	round->server = dlock_server_retain(server);
 	round->item = dlock_memcached_item_retain(item);
 	return &round->base;

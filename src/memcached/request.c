@@ -8,10 +8,16 @@
 
 /* ---- keys ---- */
 
-/* The keys that are digests; others that begin so are digests, too, so that none is another resource's. */
+/* The keys that are digests; others that begin so, and the fencing counter's, become digests, too, so that none is another resource's. */
 static const char digest_prefix[] = "dlock:sha256:";
 
 enum { KEY_MAX = 250, DECODED_MAX = KEY_MAX / 4 * 3 };
+
+static bool is_reserved(const char *text, size_t len)
+{
+	return !strncmp(text, digest_prefix, sizeof digest_prefix - 1)
+		|| (len == sizeof DLOCK_MEMCACHED_FENCE - 1 && !memcmp(text, DLOCK_MEMCACHED_FENCE, len));
+}
 
 static bool is_plain(const char *text, size_t len)
 {
@@ -20,7 +26,7 @@ static bool is_plain(const char *text, size_t len)
 			return false;
 		}
 	}
-	return len <= KEY_MAX && strncmp(text, digest_prefix, sizeof digest_prefix - 1);
+	return len <= KEY_MAX && !is_reserved(text, len);
 }
 
 static void encode(char *out, const char *text, size_t len)
@@ -55,7 +61,7 @@ void dlock_memcached_make_key(dlock_memcached_key *key, const char *prefix, size
 	whole[len] = '\0';
 	if (is_plain(whole, len)) {
 		memcpy(key->text, whole, len + 1);
-	} else if (len <= DECODED_MAX && strncmp(whole, digest_prefix, sizeof digest_prefix - 1)) {
+	} else if (len <= DECODED_MAX && !is_reserved(whole, len)) {
 		encode(key->text, whole, len);
 		key->encoded = true;
 	} else {
@@ -140,17 +146,38 @@ bool dlock_memcached_is_token(const dlock_memcached_reply *reply, const char *to
 	return reply->code == DLOCK_MEMCACHED_VA && reply->len == strlen(token) && !memcmp(reply->value, token, reply->len);
 }
 
+/* Digits alone, up to a space or the end. NULL: it is no such number. */
+static const char *read_number(const char *text, uint64_t *number)
+{
+	const char *at = text;
+
+	*number = 0;
+	for (; *at >= '0' && *at <= '9'; at++) {
+		unsigned digit = (unsigned) (*at - '0');
+		if (*number > (UINT64_MAX - digit) / 10) {
+			return NULL;
+		}
+		*number = *number * 10 + digit;
+	}
+	return at > text && (*at == ' ' || *at == '\0') ? at : NULL;
+}
+
 static bool read_flag(dlock_memcached_reply *reply, const char *text)
 {
-	char *end;
+	uint64_t seconds;
 
 	switch (*text) {
 	case 'c':
-		reply->cas = strtoull(text + 1, &end, 10);
-		return *end == ' ' || *end == '\0';
+		return read_number(text + 1, &reply->cas) != NULL;
 	case 't':
-		reply->left = strtoll(text + 1, &end, 10);
-		return *end == ' ' || *end == '\0';
+		if (!strncmp(text, "t-1", 3) && (text[3] == ' ' || text[3] == '\0')) {
+			return true;
+		}
+		if (!read_number(text + 1, &seconds) || seconds > UINT32_MAX) {
+			return false;
+		}
+		reply->left = (int64_t) seconds;
+		return true;
 	default:
 		return true; /* one that was not asked for */
 	}
@@ -184,12 +211,12 @@ bool dlock_memcached_read(dlock_memcached_reply *reply, const char *line)
 	*reply->value = '\0';
 	const char *at = line + 2;
 	if (reply->code == DLOCK_MEMCACHED_VA) {
-		char *end;
-		reply->len = strtoull(at, &end, 10);
-		if (end == at || reply->len > 1024 * 1024 * 1024) {
+		uint64_t len;
+		at = *at == ' ' ? read_number(at + 1, &len) : NULL;
+		if (!at || len > 1024 * 1024 * 1024) {
 			return false;
 		}
-		at = end;
+		reply->len = (size_t) len;
 	}
 	while (*at == ' ') {
 		if (!read_flag(reply, ++at)) {

@@ -54,6 +54,7 @@ typedef struct dlock_memcached_request {
 	unsigned references;
 	dlock_memcached_state state;
 	bool sent;           /* the server may execute it, now or later */
+	unsigned long opened; /* if it was sent: the generation of the connection that carried it */
 	dlock_nanos sent_at; /* just before it was sent */
 	dlock_memcached_reply reply;
 	struct dlock_memcached_request *next; /* in the connection's queue */

@@ -74,7 +74,6 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 	if (claim->queued) {
 		return DLOCK_OK;
 	}
-	claim->waiter.token = claim->base.token;
 	if (!dlock_wakeup_open(&claim->waiter.wakeup)) {
 		return dlock_fail(error, DLOCK_FAILED, "No descriptor is left to wait with");
 	}
@@ -103,6 +102,9 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	memory_claim *claim = (memory_claim *) base;
 	dlock_status status = have_key(claim, error);
 
+	if (claim->queued) {
+		dlock_memory_step_aside(name_of(base), &claim->waiter, false);
+	}
 	while (status == DLOCK_OK) {
 		dlock_nanos deadline, look;
 		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
@@ -129,7 +131,9 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 			}
 		}
 	}
-	if (status != DLOCK_INTERRUPTED) {
+	if (status == DLOCK_INTERRUPTED) {
+		dlock_memory_step_aside(name_of(base), &claim->waiter, true);
+	} else {
 		leave(claim);
 		base->state = DLOCK_CLAIM_NEW;
 	}

@@ -24,32 +24,17 @@ static int64_t fence;
 
 /* ---- fork ---- */
 
-static void before_fork(void)
-{
-	pthread_mutex_lock(&mutex);
-}
-
-static void after_fork(void)
-{
-	pthread_mutex_unlock(&mutex);
-}
-
-/* Waiters are the parent's threads, and leases its own. */
+/* Waiters are the parent's threads, and leases its own. The table is left as it is, not freed: another thread may have been at it. The mutex is
+ * not taken before a fork, since the renewal thread takes it under one that is taken then: the order would be that of the first uses. */
 static void in_child(void)
 {
-	while (locks) {
-		lock *first = locks;
-		locks = first->next;
-		free(first->table);
-		free(first->key);
-		free(first);
-	}
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_init(&mutex, NULL);
+	locks = NULL;
 }
 
 static void watch_forks(void)
 {
-	pthread_atfork(before_fork, after_fork, in_child);
+	pthread_atfork(NULL, NULL, in_child);
 }
 
 static void enter(void)
@@ -132,10 +117,23 @@ static int64_t next_fencing_token(void)
 	return fence;
 }
 
+/* The first of those that can take the lock now. */
+static dlock_memory_waiter *first_waiter(const lock *lock)
+{
+	dlock_memory_waiter *waiter = lock->waiters;
+
+	while (waiter && waiter->away) {
+		waiter = waiter->next;
+	}
+	return waiter;
+}
+
 static void wake_first(const lock *lock)
 {
-	if (lock->waiters) {
-		dlock_wakeup_send(&lock->waiters->wakeup);
+	const dlock_memory_waiter *first = first_waiter(lock);
+
+	if (first) {
+		dlock_wakeup_send(&first->wakeup);
 	}
 }
 
@@ -150,7 +148,7 @@ dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token,
 		result = DLOCK_MEMORY_NO_MEMORY;
 	} else if (is_held(it)) {
 		*look = it->deadline;
-	} else if (it->waiters && it->waiters != waiter) {
+	} else if (first_waiter(it) && first_waiter(it) != waiter) {
 		*look = DLOCK_FOREVER; /* the first is about to take it, and this one hears of it */
 	} else {
 		strcpy(it->token, token);
@@ -172,10 +170,22 @@ bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter)
 			end = &(*end)->next;
 		}
 		waiter->next = NULL;
+		waiter->away = false;
 		*end = waiter;
 	}
 	leave();
 	return it != NULL;
+}
+
+void dlock_memory_step_aside(dlock_memory_name name, dlock_memory_waiter *waiter, bool away)
+{
+	enter();
+	lock *it = find(name);
+	waiter->away = away;
+	if (it) {
+		wake_first(it); /* what has woken this one may be for the next */
+	}
+	leave();
 }
 
 void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter)
@@ -239,7 +249,7 @@ bool dlock_memory_release(dlock_memory_name name, const char *token, bool *hande
 	lock *it = find_held(name, token);
 	if (it) {
 		*it->token = '\0';
-		*handed_over = it->waiters != NULL;
+		*handed_over = first_waiter(it) != NULL;
 		wake_first(it);
 	}
 	leave();

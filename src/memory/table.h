@@ -14,8 +14,8 @@
 /* Whoever waits for a lock: first come, first served. Its owner's memory, known to the table from dlock_memory_queue() to
  * dlock_memory_leave(). */
 typedef struct dlock_memory_waiter {
-	const char *token;
 	dlock_wakeup wakeup; /* sent when it should look again */
+	bool away;           /* it is interrupted: its turn is the next one's */
 	struct dlock_memory_waiter *next;
 } dlock_memory_waiter;
 
@@ -38,6 +38,8 @@ dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token,
 
 /* False: out of memory. */
 bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
+/* Keeps its place in the queue; while it is away others pass it. */
+void dlock_memory_step_aside(dlock_memory_name name, dlock_memory_waiter *waiter, bool away);
 void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter);
 
 /* Each is false where the lock is not the token's. */
