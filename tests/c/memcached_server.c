@@ -1,0 +1,279 @@
+#include "memcached_server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "servers.h"
+
+static void die(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+/* ---- processes ---- */
+
+static void run(const memcached_server *server)
+{
+	const char *words[32] = { "memcached", "-u", "root", "-l", "127.0.0.1", "-U", "0", "-p" };
+	char port[8];
+	int count = 8;
+
+	snprintf(port, sizeof port, "%d", server->port);
+	words[count++] = port;
+	for (int i = 0; server->options && server->options[i] && count < 31; i++) {
+		words[count++] = server->options[i];
+	}
+	int nothing = open("/dev/null", O_RDWR);
+	dup2(nothing, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+	for (int fd = STDERR_FILENO + 1; fd < 256; fd++) { /* it must not keep the test's connections open */
+		close(fd);
+	}
+	unsetenv("LD_PRELOAD"); /* a sanitizer's library that is meant for the test */
+	execvp(words[0], (char *const *) words);
+	_exit(127);
+}
+
+static int connect_to(int port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct timeval time = { 10, 0 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+	}
+	return fd;
+}
+
+/* Until it takes connections; false when it has ended, so that its port was not free after all. */
+static bool launch(memcached_server *server)
+{
+	server->pid = fork_child();
+	if (server->pid == 0) {
+		run(server);
+	}
+	for (int i = 0; i < 3000; i++) {
+		if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+			server->pid = 0;
+			return false;
+		}
+		int fd = connect_to(server->port);
+		if (fd >= 0) {
+			close(fd);
+			return true;
+		}
+		sleep_ms(5);
+	}
+	memcached_kill(server);
+	return false;
+}
+
+void memcached_start(memcached_server *server, const char *const *options)
+{
+	server->options = options;
+	for (int i = 0; i < 10; i++) {
+		server->port = closed_port();
+		if (launch(server)) {
+			return;
+		}
+	}
+	die("no memcached could be started");
+}
+
+void memcached_kill(memcached_server *server)
+{
+	kill(server->pid, SIGKILL);
+	exit_of(server->pid);
+	server->pid = 0;
+}
+
+void memcached_restart(memcached_server *server)
+{
+	if (server->pid) {
+		memcached_kill(server);
+	}
+	for (int i = 0; i < 10; i++) {
+		if (launch(server)) {
+			return;
+		}
+		sleep_ms(50);
+	}
+	die("memcached could not be started again");
+}
+
+void memcached_freeze(const memcached_server *server)
+{
+	int status;
+
+	kill(server->pid, SIGSTOP);
+	while (waitpid(server->pid, &status, WUNTRACED) == server->pid && !WIFSTOPPED(status)) {
+	}
+}
+
+void memcached_thaw(const memcached_server *server)
+{
+	kill(server->pid, SIGCONT);
+}
+
+/* ---- questions ---- */
+
+const char *memcached_ask(const memcached_server *server, const char *format, ...)
+{
+	static char text[65536];
+	char request[8192];
+	size_t len = 0;
+	va_list arguments;
+
+	va_start(arguments, format);
+	int size = vsnprintf(request, sizeof request - 8, format, arguments);
+	va_end(arguments);
+	strcpy(request + size, "\r\nmn\r\n");
+	int fd = connect_to(server->port);
+	if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) < 0) {
+		die(format);
+	}
+	for (;;) {
+		ssize_t got = recv(fd, text + len, sizeof text - 1 - len, 0);
+		if (got <= 0) {
+			die(format);
+		}
+		len += (size_t) got;
+		text[len] = '\0';
+		if (len >= 4 && !strcmp(text + len - 4, "MN\r\n")) {
+			text[len - 4] = '\0';
+			close(fd);
+			return text;
+		}
+	}
+}
+
+const char *memcached_value(const memcached_server *server, const char *key)
+{
+	static char value[65536];
+	const char *reply = memcached_ask(server, "mg %s v", key), *line = strchr(reply, '\n');
+
+	*value = '\0';
+	if (!strncmp(reply, "VA ", 3) && line) {
+		snprintf(value, sizeof value, "%.*s", atoi(reply + 3), line + 1);
+	}
+	return value;
+}
+
+long memcached_left(const memcached_server *server, const char *key)
+{
+	const char *reply = memcached_ask(server, "mg %s t", key);
+
+	return strncmp(reply, "HD t", 4) ? -2 : atol(reply + 4);
+}
+
+unsigned long long memcached_cas(const memcached_server *server, const char *key)
+{
+	const char *reply = memcached_ask(server, "mg %s c", key);
+
+	return strncmp(reply, "HD c", 4) ? 0 : strtoull(reply + 4, NULL, 10);
+}
+
+pid_t memcached_peer(int *port, const char *first, const char *next)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (bind(listener, (struct sockaddr *) &address, len) < 0 || listen(listener, 8) < 0
+			|| getsockname(listener, (struct sockaddr *) &address, &len) < 0) {
+		die("listen");
+	}
+	*port = ntohs(address.sin_port);
+	pid_t pid = fork_child();
+	while (pid == 0) {
+		char bytes[4096];
+		const char *answer = first;
+		int fd = accept(listener, NULL, NULL);
+		while (recv(fd, bytes, sizeof bytes, 0) > 0) {
+			send(fd, answer, strlen(answer), MSG_NOSIGNAL);
+			answer = next;
+		}
+		close(fd);
+	}
+	close(listener);
+	return pid;
+}
+
+/* ---- clients ---- */
+
+/* Good enough to tell the texts of a test apart. */
+void memcached_digest(const char *text, size_t len, char hex[64 + 1])
+{
+	for (int part = 0; part < 4; part++) {
+		unsigned long long hash = 14695981039346656037ULL + (unsigned) part;
+		for (size_t i = 0; i < len; i++) {
+			hash = (hash ^ (unsigned char) text[i]) * 1099511628211ULL;
+		}
+		snprintf(hex + 16 * part, 17, "%016llx", hash);
+	}
+}
+
+memcached_client memcached_client_at(int port, int read_timeout_ms)
+{
+	memcached_client client = { calloc(1, sizeof *client.pool), NULL, { "" } };
+	dlock_server *server = dlock_server_new(DLOCK_SECOND, read_timeout_ms * DLOCK_MS);
+	char dsn[64];
+
+	snprintf(dsn, sizeof dsn, "memcached://127.0.0.1:%d", port);
+	if (!dlock_server_parse(server, dsn, strlen(dsn), &client.error) || !dlock_server_seal(server, &client.error)) {
+		die(client.error.message);
+	}
+	client.backend = dlock_memcached_new(client.pool, server, MEMCACHED_PREFIX, strlen(MEMCACHED_PREFIX), memcached_digest);
+	dlock_server_release(server);
+	return client;
+}
+
+void memcached_client_free(memcached_client *client)
+{
+	dlock_backend_release(client->backend);
+	dlock_memcached_pool_clear(client->pool);
+	free(client->pool);
+}
+
+void memcached_client_drain(memcached_client *client)
+{
+	dlock_memcached_pool_drain(client->pool, dlock_now() + 2 * DLOCK_SECOND);
+}
+
+dlock_claim *memcached_claim_on(memcached_client *client, const char *resource, int ttl_ms)
+{
+	return dlock_claim_new(client->backend, resource, strlen(resource), ttl_ms * DLOCK_MS, NULL, &client->error);
+}
+
+dlock_status memcached_acquire(memcached_client *client, dlock_claim *claim, int timeout_ms)
+{
+	dlock_wait wait = { .deadline = timeout_ms < 0 ? DLOCK_FOREVER : dlock_now() + timeout_ms * DLOCK_MS, .interrupted = interrupted };
+
+	client->error.message[0] = '\0';
+	return dlock_claim_acquire(claim, &wait, &client->error);
+}
+
+bool memcached_passes(memcached_client *client, const char *resource, int timeout_ms)
+{
+	dlock_claim *claim = memcached_claim_on(client, resource, 60000);
+	bool good = memcached_acquire(client, claim, timeout_ms) == DLOCK_OK && dlock_claim_release(claim, &client->error) == DLOCK_OK;
+
+	dlock_claim_free(claim);
+	return good;
+}

@@ -1,0 +1,439 @@
+/* The memcached back end with real servers. Prints TAP.
+ * memcached_test [word in the names of the tests to run] */
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "memcached_server.h"
+#include "relay.h"
+#include "servers.h"
+#include "tap.h"
+
+static memcached_server server;
+
+static memcached_client client_here(void)
+{
+	return memcached_client_at(server.port, 2000);
+}
+
+static bool is_on_server(const dlock_claim *claim)
+{
+	char key[80];
+
+	snprintf(key, sizeof key, MEMCACHED_PREFIX "%s", claim->resource);
+	return !strcmp(memcached_value(&server, key), claim->token);
+}
+
+static bool nobody_has(void *resource)
+{
+	char key[80];
+
+	snprintf(key, sizeof key, MEMCACHED_PREFIX "%s", (const char *) resource);
+	return memcached_left(&server, key) == -2;
+}
+
+static long left_ms(dlock_claim *claim)
+{
+	dlock_nanos remaining;
+
+	dlock_claim_look(claim, &remaining);
+	return (long) (remaining / DLOCK_MS);
+}
+
+static dlock_status release_and_free(memcached_client *c, dlock_claim *claim)
+{
+	dlock_status status = dlock_claim_release(claim, &c->error);
+
+	dlock_claim_free(claim);
+	return status;
+}
+
+/* ---- a lock's life ---- */
+
+static void test_life(void)
+{
+	memcached_client c = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "life", 30000);
+	bool locked = true;
+
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "free");
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && is_on_server(claim), "held: %s", c.error.message);
+	check(memcached_left(&server, "Lock:life") == 30 && left_ms(claim) <= 27700 && left_ms(claim) > 27000, "believed for less than the server has it");
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked, "locked");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) <= 27700 && left_ms(claim) > 25000, "checked");
+	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:life") >= 59
+		&& left_ms(claim) > 55000, "extended");
+	int64_t token = claim->fencing_token;
+	check(token > 1000000 * INT64_C(1700000000), "its fencing token began with the time");
+	check(release_and_free(&c, claim) == DLOCK_OK && nobody_has("life"), "released");
+	claim = memcached_claim_on(&c, "other", 30000);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token == token + 1, "the next fencing token");
+	dlock_claim_abandon(claim);
+	memcached_client_drain(&c);
+	check(nobody_has("other"), "abandoned");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+static void test_time_limit(void)
+{
+	memcached_client c = client_here(), other = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "limit", 30000), *second = memcached_claim_on(&other, "limit", 30000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	dlock_nanos start = dlock_now();
+	check(memcached_acquire(&other, second, 0) == DLOCK_TIMEOUT && dlock_now() - start < DLOCK_SECOND / 2, "refused at once");
+	start = dlock_now();
+	check(memcached_acquire(&other, second, 300) == DLOCK_TIMEOUT && dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < DLOCK_SECOND,
+		"after the time limit");
+	interrupt_on(SIGUSR1);
+	pid_t pid = signal_later(getpid(), SIGUSR1, 200);
+	check(memcached_acquire(&other, second, -1) == DLOCK_INTERRUPTED, "interrupted by a signal");
+	exit_of(pid);
+	interrupt_clear();
+	check(release_and_free(&c, claim) == DLOCK_OK && memcached_acquire(&other, second, 1000) == DLOCK_OK && second->waited, "resumed");
+	check(release_and_free(&other, second) == DLOCK_OK, "released");
+	memcached_client_free(&c);
+	memcached_client_free(&other);
+}
+
+static void test_contention(void)
+{
+	enum { CHILDREN = 6, ROUNDS = 15 };
+	struct { _Atomic int inside, overlaps, done; _Atomic int64_t fence; _Atomic int disorder; } *shared = shared_memory(sizeof *shared);
+	pid_t pids[CHILDREN];
+	int failures = 0;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		pids[i] = fork_child();
+		if (pids[i] == 0) {
+			memcached_client c = client_here();
+			for (int round = 0; round < ROUNDS; round++) {
+				dlock_claim *claim = memcached_claim_on(&c, "contended", 30000);
+				if (memcached_acquire(&c, claim, 20000) != DLOCK_OK) {
+					_exit(1);
+				}
+				atomic_fetch_add(&shared->overlaps, atomic_fetch_add(&shared->inside, 1) != 0);
+				atomic_fetch_add(&shared->disorder, atomic_exchange(&shared->fence, claim->fencing_token) >= claim->fencing_token);
+				sleep_ms(1);
+				atomic_fetch_sub(&shared->inside, 1);
+				atomic_fetch_add(&shared->done, release_and_free(&c, claim) == DLOCK_OK);
+			}
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < CHILDREN; i++) {
+		failures += exit_of(pids[i]) != 0;
+	}
+	check(failures == 0 && atomic_load(&shared->done) == CHILDREN * ROUNDS, "all had it (%d)", atomic_load(&shared->done));
+	check(atomic_load(&shared->overlaps) == 0, "one at a time");
+	check(atomic_load(&shared->disorder) == 0, "with rising fencing tokens");
+}
+
+/* Whenever between two ticks of the server's clock a lease begins, its key is there as long as it is believed. */
+static void test_margin(void)
+{
+	enum { LEASES = 12 };
+	memcached_client c = client_here();
+	dlock_claim *claims[LEASES];
+	int there = 0, waited = 0;
+	char resource[16];
+
+	for (int i = 0; i < LEASES; i++) {
+		snprintf(resource, sizeof resource, "margin%d", i);
+		claims[i] = memcached_claim_on(&c, resource, 4000);
+		waited += memcached_acquire(&c, claims[i], 0) == DLOCK_OK && left_ms(claims[i]) <= 1960;
+		sleep_ms(93);
+	}
+	for (int i = 0; i < LEASES; i++) {
+		long left = left_ms(claims[i]);
+		sleep_ms(left > 10 ? (int) left - 10 : 0);
+		there += is_on_server(claims[i]);
+	}
+	check(waited == LEASES && there == LEASES, "%d of %d keys are there when their leases end", there, LEASES);
+	sleep_ms(100);
+	check(dlock_claim_release(claims[LEASES - 1], &c.error) == DLOCK_LOST, "the lease is over before its key is");
+	memcached_client_drain(&c);
+	check(nobody_has(claims[LEASES - 1]->resource), "which is deleted");
+	for (int i = 0; i < LEASES; i++) {
+		dlock_claim_free(claims[i]);
+	}
+	memcached_client_free(&c);
+}
+
+/* ---- keys ---- */
+
+static void test_keys(void)
+{
+	memcached_client c = client_here();
+	char long_plain[300], long_spaced[300], longest[DLOCK_RESOURCE_MAX + 1];
+	const char *resources[] = { "plain", "with space", "tab\there", "umlaut \xc3\xa4", "\xc3\xa4", "line\r\nmg x v", "\x7f", long_plain, long_spaced,
+		longest, "d2l0aCBzcGFjZQ==", "TG9jazp3aXRoIHNwYWNl", "s" };
+	enum { COUNT = sizeof resources / sizeof *resources };
+	dlock_claim *claims[COUNT];
+	int held = 0, released = 0;
+
+	memset(long_plain, 'p', 299);
+	memset(long_spaced, ' ', 299);
+	memset(longest, 'x', DLOCK_RESOURCE_MAX);
+	long_plain[299] = long_spaced[299] = longest[DLOCK_RESOURCE_MAX] = '\0';
+	for (int i = 0; i < COUNT; i++) {
+		claims[i] = memcached_claim_on(&c, resources[i], 30000);
+		held += memcached_acquire(&c, claims[i], 0) == DLOCK_OK;
+		for (int j = 0; j < COUNT; j++) {
+			if (c.backend->ops->is_same(claims[i], c.backend, resources[j], strlen(resources[j])) != (i == j)) {
+				check(false, "%s is %s", resources[i], resources[j]);
+			}
+		}
+	}
+	check(held == COUNT, "none shares a key with another (%s)", c.error.message);
+	check(!strcmp(memcached_value(&server, "Lock:plain"), claims[0]->token), "a key that can be written is as it is");
+	check(!strcmp(memcached_value(&server, "TG9jazp3aXRoIHNwYWNl b"), claims[1]->token), "another one is the same bytes, told in base64");
+	for (int i = 0; i < COUNT; i++) {
+		released += release_and_free(&c, claims[i]) == DLOCK_OK;
+	}
+	check(released == COUNT, "all are released");
+	memcached_client_free(&c);
+}
+
+/* With a prefix of its own, a resource could have the key of the fencing counter, or that of a digest. */
+static void test_reserved_keys(void)
+{
+	dlock_memcached_key key, other;
+	char hex[65], digest[100];
+
+	dlock_memcached_make_key(&key, "dlock:", 6, "fence", 5, memcached_digest);
+	check(strcmp(key.text, DLOCK_MEMCACHED_FENCE), "not the fencing counter's (%s)", key.text);
+	dlock_memcached_make_key(&key, "", 0, "fence", 5, memcached_digest);
+	check(!strcmp(key.text, "fence"), "as it is");
+	memset(digest, ' ', 99);
+	char text[401];
+	memset(text, 'x', 400);
+	memcached_digest(text, 400, hex);
+	snprintf(digest, sizeof digest, "dlock:sha256:%s", hex);
+	dlock_memcached_make_key(&key, "", 0, text, 400, memcached_digest);
+	dlock_memcached_make_key(&other, "", 0, digest, strlen(digest), memcached_digest);
+	check(!strcmp(key.text, digest) && strcmp(other.text, digest), "what looks like a digest has another one");
+	dlock_memcached_make_key(&key, "", 0, text, 250, memcached_digest);
+	check(strlen(key.text) == 250 && !key.encoded, "250 bytes are a key");
+	memset(text, ' ', 186);
+	dlock_memcached_make_key(&key, "", 0, text, 186, memcached_digest);
+	check(strlen(key.text) == 248 && key.encoded, "186 fit in base64");
+	dlock_memcached_make_key(&key, "", 0, "a\0b", 3, memcached_digest);
+	check(!strcmp(key.text, "YQBi") && key.encoded, "also with a NUL");
+}
+
+/* ---- others' keys ---- */
+
+static void set_foreign(const char *resource, int seconds)
+{
+	memcached_ask(&server, "ms Lock:%s 7 T%d\r\nforeign", resource, seconds);
+}
+
+static bool is_foreign(const char *resource)
+{
+	char key[80];
+
+	snprintf(key, sizeof key, "Lock:%s", resource);
+	return !strcmp(memcached_value(&server, key), "foreign");
+}
+
+/* Somebody has it since: whatever the former holder says is without effect. */
+static void test_foreign(void)
+{
+	memcached_client c = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "foreign", 30000);
+
+	set_foreign("foreign", 1000);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT && is_foreign("foreign"), "one of another program");
+	memcached_ask(&server, "md Lock:foreign");
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	set_foreign("foreign", 1000);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "lost: %s", c.error.message);
+	claim->state = DLOCK_CLAIM_HELD;
+	dlock_claim_abandon(claim);
+	memcached_client_drain(&c);
+	check(is_foreign("foreign"), "what it was told of the key does not lead to its deletion");
+	claim->state = DLOCK_CLAIM_HELD;
+	claim->deadline = dlock_now() + 10 * DLOCK_SECOND;
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_LOST && is_foreign("foreign"), "nor to an extension");
+	claim->state = DLOCK_CLAIM_HELD;
+	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && is_foreign("foreign"), "nor does a release: %s", c.error.message);
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+/* Somebody has changed it, and it is the holder's yet: a renewal. */
+static void test_other_cas(void)
+{
+	memcached_client c = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "changed", 30000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
+	check(dlock_claim_extend(claim, 40 * DLOCK_SECOND, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:changed") >= 39, "extended");
+	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
+	check(release_and_free(&c, claim) == DLOCK_OK && nobody_has("changed"), "released");
+	claim = memcached_claim_on(&c, "changed", 30000);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
+	dlock_claim_abandon(claim);
+	memcached_client_drain(&c);
+	check(nobody_has("changed"), "abandoned");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+/* ---- servers that fail ---- */
+
+/* A server that was started again counts CAS anew, so that the next holder's may be the former's. */
+static void test_restart(void)
+{
+	memcached_client c = client_here(), other = client_here();
+	dlock_claim *claim, *second;
+	static const char *const what[] = { "extend", "release", "abandon" };
+
+	for (int i = 0; i < 3; i++) {
+		memcached_restart(&server);
+		claim = memcached_claim_on(&c, "restart", 30000), second = memcached_claim_on(&other, "restart", 30000);
+		check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held: %s", c.error.message);
+		unsigned long long cas = memcached_cas(&server, "Lock:restart");
+		memcached_restart(&server);
+		check(memcached_acquire(&other, second, 0) == DLOCK_OK && memcached_cas(&server, "Lock:restart") == cas, "somebody has it with the same CAS");
+		dlock_status status = i == 0 ? dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error)
+			: i == 1 ? dlock_claim_release(claim, &c.error) : (dlock_claim_abandon(claim), DLOCK_LOST);
+		memcached_client_drain(&c);
+		check(status == DLOCK_LOST && is_on_server(second), "%s does not touch it", what[i]);
+		dlock_claim_free(claim);
+		dlock_claim_free(second);
+	}
+	memcached_client_free(&c);
+	memcached_client_free(&other);
+}
+
+static void test_killed(void)
+{
+	memcached_client c = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "killed", 30000), *second = memcached_claim_on(&c, "killed", 30000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	memcached_kill(&server);
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "no extension: %s", c.error.message);
+	check(memcached_acquire(&c, second, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"), "no lock: %s", c.error.message);
+	memcached_restart(&server);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "it has forgotten");
+	check(memcached_acquire(&c, second, 0) == DLOCK_OK && release_and_free(&c, second) == DLOCK_OK, "it works again: %s", c.error.message);
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+/* It stands still: nobody waits for longer than allowed, and a late success is deleted. */
+static void test_frozen(void)
+{
+	memcached_client c = memcached_client_at(server.port, 200), other = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "frozen", 30000);
+
+	check(memcached_passes(&c, "frozen", 0), "connected");
+	memcached_freeze(&server);
+	dlock_nanos start = dlock_now();
+	check(memcached_acquire(&c, claim, 10000) == DLOCK_CONNECTION && dlock_now() - start < DLOCK_SECOND, "no answer: %s", c.error.message);
+	pid_t pid = signal_later(server.pid, SIGCONT, 500);
+	memcached_client_drain(&c);
+	exit_of(pid);
+	check(!c.pool->discards && nobody_has("frozen"), "what it has done since is undone");
+	check(memcached_passes(&other, "frozen", 0), "and others have it: %s", other.error.message);
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	memcached_client_free(&other);
+}
+
+/* ---- answers that are lost ---- */
+
+/* The connection stays, or is closed. */
+static void lose(relay *relay, const char *word)
+{
+	atomic_store(&relay->swallowed, 0);
+	atomic_store(&relay->swallow, word);
+}
+
+static void test_lost_answers(void)
+{
+	relay relay;
+
+	relay_start(&relay, server.port);
+	memcached_client c = memcached_client_at(relay.port, 200);
+	dlock_claim *claim = memcached_claim_on(&c, "lost", 30000);
+	check(memcached_passes(&c, "lost", 0), "connected");
+	lose(&relay, "ms ");
+	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && is_on_server(claim), "the answer to an acquire: %s", c.error.message);
+	memcached_client_drain(&c);
+	check(nobody_has("lost"), "it is deleted");
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	lose(&relay, "ms ");
+	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION && left_ms(claim) < 8000,
+		"the answer to a shorter extension: the shorter one is believed");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) < 8000, "also after a check");
+	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 16000, "until another one is answered");
+	lose(&relay, "md ");
+	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION && nobody_has("lost"), "the answer to a release");
+	memcached_client_drain(&c);
+	check(!c.pool->discards && memcached_passes(&c, "lost", 0), "nothing is left to do");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	relay_end(&relay);
+}
+
+/* It was not executed, and would be as long as the key has the same CAS: a check must not take the longer lease for sure. */
+static void test_pending_extension(void)
+{
+	relay relay;
+
+	relay_start(&relay, server.port);
+	memcached_client c = memcached_client_at(relay.port, 200);
+	dlock_claim *claim = memcached_claim_on(&c, "pending", 60000);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	atomic_store(&relay.stop, " MS ");
+	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION && memcached_left(&server, "Lock:pending") > 50, "it is on its way");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) < 8000, "the shorter lease is believed");
+	atomic_store(&relay.stop, NULL);
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	relay_end(&relay);
+}
+
+static void reset(void)
+{
+	memcached_ask(&server, "flush_all");
+	interrupt_clear();
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "life", test_life },
+		{ "time_limit", test_time_limit },
+		{ "contention", test_contention },
+		{ "margin", test_margin },
+		{ "keys", test_keys },
+		{ "reserved_keys", test_reserved_keys },
+		{ "foreign", test_foreign },
+		{ "other_cas", test_other_cas },
+		{ "restart", test_restart },
+		{ "killed", test_killed },
+		{ "frozen", test_frozen },
+		{ "lost_answers", test_lost_answers },
+		{ "pending_extension", test_pending_extension },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	memcached_start(&server, NULL);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	memcached_kill(&server);
+	return tap_end();
+}
