@@ -1,0 +1,192 @@
+/* Taking up a lease by its token over memcached: it works once, and where it fails it can be tried again. Prints TAP.
+ * memcached_attach_test [word in the names of the tests to run] */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "memcached_server.h"
+#include "relay.h"
+#include "tap.h"
+
+static const char old_token[] = "0123456789abcdef0123456789abcdef";
+static memcached_server server;
+
+/* The lease of that token, as its holder has left it. */
+static void leave_lease(const char *resource, int seconds)
+{
+	memcached_ask(&server, "ms Lock:%s 32 T%d\r\n%s", resource, seconds, old_token);
+}
+
+static bool has_old(const char *resource)
+{
+	char key[80];
+
+	snprintf(key, sizeof key, MEMCACHED_PREFIX "%s", resource);
+	return !strcmp(memcached_value(&server, key), old_token);
+}
+
+/* Freed, and NULL, where it is not DLOCK_OK. */
+static dlock_status attach(memcached_client *c, const char *resource, dlock_claim **claim)
+{
+	*claim = memcached_claim_on(c, resource, 60000);
+	c->error.message[0] = '\0';
+	dlock_status status = dlock_claim_attach(*claim, old_token, &c->error);
+	if (status != DLOCK_OK) {
+		dlock_claim_free(*claim);
+		*claim = NULL;
+	}
+	return status;
+}
+
+static bool release_and_free(memcached_client *c, dlock_claim *claim)
+{
+	bool good = dlock_claim_release(claim, &c->error) == DLOCK_OK;
+
+	dlock_claim_free(claim);
+	return good;
+}
+
+static void test_once(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim, *second;
+	dlock_nanos remaining;
+
+	leave_lease("once", 30);
+	check(attach(&c, "once", &claim) == DLOCK_OK, "attached: %s", c.error.message);
+	check(!strcmp(memcached_value(&server, "Lock:once"), claim->token) && claim->fencing_token > 0, "the server has the new token");
+	long left = memcached_left(&server, "Lock:once");
+	dlock_claim_look(claim, &remaining);
+	check(left <= 30 && left >= 28 && remaining <= 27700 * DLOCK_MS && remaining > 24 * DLOCK_SECOND, "for the time that was left");
+	check(attach(&c, "once", &second) == DLOCK_LOST && strstr(c.error.message, "is not this handle's any more"), "once: %s", c.error.message);
+	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK && release_and_free(&c, claim), "extended and released");
+	check(attach(&c, "once", &second) == DLOCK_LOST && memcached_left(&server, "Lock:once") == -2, "nothing to take up");
+	memcached_client_free(&c);
+}
+
+/* What is no lease, and what is about to end, stays as it is. */
+static void test_none(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim;
+
+	leave_lease("none", 0);
+	check(attach(&c, "none", &claim) == DLOCK_LOST && has_old("none"), "a key without an end");
+	leave_lease("none", 2);
+	check(attach(&c, "none", &claim) == DLOCK_LOST && has_old("none"), "nothing would be left of it");
+	memcached_ask(&server, "ms Lock:none 3 T30\r\nxyz");
+	check(attach(&c, "none", &claim) == DLOCK_LOST && !strcmp(memcached_value(&server, "Lock:none"), "xyz"), "somebody else's");
+	memcached_client_free(&c);
+}
+
+static void test_race(void)
+{
+	enum { CHILDREN = 4, ROUNDS = 10 };
+	int wins[ROUNDS] = { 0 }, bad = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		pid_t pids[CHILDREN];
+		int *start = shared_memory(sizeof *start);
+		leave_lease("race", 30);
+		for (int i = 0; i < CHILDREN; i++) {
+			pids[i] = fork_child();
+			if (pids[i] == 0) {
+				memcached_client c = memcached_client_at(server.port, 5000);
+				dlock_claim *claim;
+				memcached_passes(&c, "warm", 5000);
+				while (!*(volatile int *) start) {
+				}
+				dlock_status status = attach(&c, "race", &claim);
+				_exit(status == DLOCK_OK ? 1 : status == DLOCK_LOST ? 0 : 2);
+			}
+		}
+		sleep_ms(20);
+		*start = 1;
+		for (int i = 0; i < CHILDREN; i++) {
+			int code = exit_of(pids[i]);
+			wins[round] += code == 1;
+			bad += code > 1;
+		}
+	}
+	int once = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		once += wins[round] == 1;
+	}
+	check(once == ROUNDS && bad == 0, "of four one succeeds, %d of %d times", once, ROUNDS);
+}
+
+/* The answer is lost: it is taken back, for the time that was left, and can be tried again. */
+static void test_rolled_back(void)
+{
+	memcached_client other = memcached_client_at(server.port, 2000);
+	relay relay;
+	dlock_claim *claim;
+
+	relay_start(&relay, server.port);
+	memcached_client c = memcached_client_at(relay.port, 200);
+	leave_lease("back", 30);
+	memcached_passes(&c, "warm", 0);
+	atomic_store(&relay.swallow, " MS ");
+	check(attach(&c, "back", &claim) == DLOCK_CONNECTION && atomic_load(&relay.swallowed) > 0 && !has_old("back"), "the answer is lost: %s", c.error.message);
+	memcached_client_drain(&c);
+	long left = memcached_left(&server, "Lock:back");
+	check(!c.pool->discards && has_old("back") && left <= 30 && left >= 26, "what it has done is taken back, for the time that is left (%ld s)", left);
+	check(attach(&other, "back", &claim) == DLOCK_OK && release_and_free(&other, claim), "the handle works");
+
+	leave_lease("back", 30);
+	unsigned long long cas = memcached_cas(&server, "Lock:back");
+	atomic_store(&relay.swallowed, 0);
+	atomic_store(&relay.stop, " MS ");
+	check(attach(&c, "back", &claim) == DLOCK_CONNECTION && has_old("back"), "the request is on its way: %s", c.error.message);
+	atomic_store(&relay.stop, NULL);
+	memcached_client_drain(&c);
+	check(has_old("back") && memcached_cas(&server, "Lock:back") != cas, "it is void, should it come yet");
+	check(attach(&other, "back", &claim) == DLOCK_OK && release_and_free(&other, claim), "the handle works");
+	memcached_client_free(&c);
+	memcached_client_free(&other);
+	relay_end(&relay);
+}
+
+/* The fencing counter cannot be had: the same. */
+static void test_no_fence(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim;
+
+	memcached_ask(&server, "ms dlock:fence 3 T0\r\nabc");
+	leave_lease("fence", 30);
+	check(attach(&c, "fence", &claim) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"), "no number: %s", c.error.message);
+	memcached_client_drain(&c);
+	check(has_old("fence"), "taken back");
+	claim = memcached_claim_on(&c, "fenced", 30000);
+	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"), "nor is a lock acquired: %s", c.error.message);
+	memcached_client_drain(&c);
+	check(memcached_left(&server, "Lock:fenced") == -2, "nothing is left of it");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+static void reset(void)
+{
+	memcached_ask(&server, "flush_all");
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "once", test_once },
+		{ "none", test_none },
+		{ "race", test_race },
+		{ "rolled_back", test_rolled_back },
+		{ "no_fence", test_no_fence },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	memcached_start(&server, NULL);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	memcached_kill(&server);
+	return tap_end();
+}

@@ -1,0 +1,208 @@
+/* What the memcached back end makes of a server that refuses, or is none, and of a fork. Prints TAP.
+ * memcached_peers_test [word in the names of the tests to run] */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "memcached_server.h"
+#include "servers.h"
+#include "tap.h"
+
+static memcached_server server;
+
+/* ---- peers that are odd ---- */
+
+static const struct {
+	const char *text, *first, *next, *word;
+} peers[] = {
+	{ "an old version", "VERSION 1.5.22\r\n", "ERROR\r\n", "1.6 or later" },
+	{ "no version", "ERROR\r\n", "", "not memcached's" },
+	{ "Redis", "-ERR unknown command 'version'\r\n", "", "unexpected form" },
+	{ "a server that says nothing", "", "", "within 0.2 s" },
+	{ "a line without end", "VERSION 1.6.18 .....................................................................................................................",
+		"", "within 0.2 s" },
+	{ "no memory", "VERSION 1.6.18\r\n", "SERVER_ERROR out of memory storing object\r\n", "out of memory" },
+	{ "half of an answer", "VERSION 1.6.18\r\n", "HD c", "within 0.2 s" },
+	{ "more answers than requests", "VERSION 1.6.18\r\n", "NS\r\nVA 1\r\n5\r\nHD\r\nHD\r\n", "" },
+	{ "a value that is too long", "VERSION 1.6.18\r\n", "HD c1\r\nVA 2\r\n123\r\n", "longer than its length" },
+	{ "a NUL", "VERSION 1.6.18\r\n", "HD c1\r\nVA 2\r\n12\rx", "longer than its length" },
+	{ "a CAS that is no number", "VERSION 1.6.18\r\n", "HD cx\r\nVA 2\r\n12\r\n", "unexpected form" },
+	{ "no CAS", "VERSION 1.6.18\r\n", "HD c0\r\nVA 2\r\n12\r\n", "without -C" },
+	{ "an answer to something else", "VERSION 1.6.18\r\n", "VA 1 c5\r\nx\r\nVA 2\r\n12\r\n", "does not belong" },
+	{ "a fencing token that is none", "VERSION 1.6.18\r\n", "HD c5\r\nVA 1\r\n0\r\n", "dlock:fence" },
+};
+
+static void test_odd_peers(void)
+{
+	for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
+		int port;
+		pid_t pid = memcached_peer(&port, peers[i].first, peers[i].next);
+		memcached_client c = memcached_client_at(port, 200);
+		dlock_claim *claim = memcached_claim_on(&c, "odd", 30000);
+		dlock_nanos start = dlock_now();
+		dlock_status status = memcached_acquire(&c, claim, 0);
+		check(status == (*peers[i].word ? DLOCK_CONNECTION : DLOCK_TIMEOUT) && strstr(c.error.message, peers[i].word), "%s: %s", peers[i].text,
+			c.error.message);
+		check(dlock_now() - start < DLOCK_SECOND, "is said at once");
+		dlock_claim_free(claim);
+		memcached_client_free(&c);
+		kill(pid, SIGKILL);
+		exit_of(pid);
+	}
+}
+
+/* After what was not asked for, no answer is taken for another request's. */
+static void test_extra_answer(void)
+{
+	int port;
+	pid_t pid = memcached_peer(&port, "VERSION 1.6.18\r\n", "NS\r\nVA 1\r\n5\r\nHD c7\r\n");
+	memcached_client c = memcached_client_at(port, 200);
+	dlock_claim *claim = memcached_claim_on(&c, "extra", 30000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT, "refused");
+	sleep_ms(20);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT, "the answer that is too many is not the next one's");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	kill(pid, SIGKILL);
+	exit_of(pid);
+}
+
+static void test_without_cas(void)
+{
+	static const char *const options[] = { "-C", NULL };
+	memcached_server bare;
+
+	memcached_start(&bare, options);
+	memcached_client c = memcached_client_at(bare.port, 2000);
+	dlock_claim *claim = memcached_claim_on(&c, "bare", 4000);
+	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "without -C"), "no lock: %s", c.error.message);
+	dlock_claim_abandon(claim);
+	claim->state = DLOCK_CLAIM_HELD;
+	claim->deadline = dlock_now() + DLOCK_SECOND;
+	check(dlock_claim_extend(claim, 4 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "nor an extension: %s", c.error.message);
+	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION, "nor a release: %s", c.error.message);
+	memcached_client_drain(&c);
+	check(!c.pool->discards, "what is to be deleted is not asked for again and again");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	memcached_kill(&bare);
+}
+
+static void test_nobody_there(void)
+{
+	memcached_client c = memcached_client_at(closed_port(), 200);
+	dlock_claim *claim = memcached_claim_on(&c, "nobody", 30000);
+	bool locked;
+
+	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"), "nobody there: %s", c.error.message);
+	check(c.backend->ops->locked(c.backend, "nobody", 6, &locked, &c.error) == DLOCK_CONNECTION, "nor to ask");
+	check(!c.pool->discards, "nothing to discard");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+/* A server that was idle for too long, and closed the connection. */
+static void test_closed_idle(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	unsigned long opened, reopened;
+
+	check(memcached_passes(&c, "idle", 0), "connected");
+	memcached_restart(&server);
+	check(memcached_passes(&c, "idle", 0), "connected again: %s", c.error.message);
+	dlock_memcached_pool_count(c.pool, &opened, &reopened);
+	check(opened == 2 && reopened == 1, "once");
+	memcached_client_free(&c);
+}
+
+/* ---- fork ---- */
+
+static int child_of_holder(memcached_client *c, dlock_claim *claim)
+{
+	dlock_claim *own = memcached_claim_on(c, "child", 30000);
+	dlock_nanos remaining;
+
+	if (dlock_claim_look(claim, &remaining) != DLOCK_CLAIM_LOST || dlock_claim_release(claim, &c->error) != DLOCK_LOST) {
+		return 1;
+	}
+	dlock_claim_abandon(claim);
+	memcached_client_drain(c);
+	if (memcached_acquire(c, own, 0) != DLOCK_OK || dlock_claim_release(own, &c->error) != DLOCK_OK) {
+		return 2;
+	}
+	dlock_claim_free(own);
+	dlock_claim_free(claim);
+	memcached_client_free(c);
+	return 0;
+}
+
+static void test_fork(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim = memcached_claim_on(&c, "parent", 30000);
+	unsigned long opened, reopened;
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		_exit(child_of_holder(&c, claim));
+	}
+	check(exit_of(pid) == 0, "a child has none of it, and locks by itself");
+	dlock_memcached_pool_count(c.pool, &opened, &reopened);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && opened == 1, "its parent goes on over the same connection");
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "and releases");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+/* With a discard under way, which is the parent's. */
+static void test_fork_discards(void)
+{
+	memcached_client c = memcached_client_at(server.port, 200);
+	dlock_claim *claim = memcached_claim_on(&c, "discards", 30000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	memcached_freeze(&server);
+	dlock_claim_abandon(claim);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		memcached_client_drain(&c);
+		_exit(c.pool->discards != NULL);
+	}
+	dlock_nanos start = dlock_now();
+	check(exit_of(pid) == 0 && dlock_now() - start < DLOCK_SECOND, "a child leaves it alone");
+	memcached_thaw(&server);
+	memcached_client_drain(&c);
+	check(!c.pool->discards && memcached_left(&server, "Lock:discards") == -2, "its parent ends it");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+static void reset(void)
+{
+	memcached_ask(&server, "flush_all");
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "odd_peers", test_odd_peers },
+		{ "extra_answer", test_extra_answer },
+		{ "without_cas", test_without_cas },
+		{ "nobody_there", test_nobody_there },
+		{ "closed_idle", test_closed_idle },
+		{ "fork", test_fork },
+		{ "fork_discards", test_fork_discards },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	memcached_start(&server, NULL);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	memcached_kill(&server);
+	return tap_end();
+}
