@@ -1,0 +1,349 @@
+/* Renewal of leases on memcached, by the thread and by rounds of the test's own. Prints TAP.
+ * memcached_renewal_test [word in the names of the tests to run] */
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/lock/renewal.h"
+#include "../../src/memcached/renewal.h"
+#include "helpers.h"
+#include "memcached_server.h"
+#include "relay.h"
+#include "tap.h"
+
+static memcached_server server;
+
+typedef struct {
+	dlock_claim *claim;
+	_Atomic int losses;
+} kept;
+
+static void count_one(void *context)
+{
+	atomic_fetch_add(&((kept *) context)->losses, 1);
+}
+
+/* Acquires and begins to renew. `soon_ms` > 0: so much is believed to be left, so that it is due after a third of that. */
+static void keep(kept *lease, memcached_client *c, const char *resource, int ttl_ms, int soon_ms)
+{
+	dlock_upkeep upkeep = { .renew = true, .lost = count_one, .context = lease };
+
+	lease->claim = memcached_claim_on(c, resource, ttl_ms);
+	atomic_store(&lease->losses, 0);
+	bool held = memcached_acquire(c, lease->claim, 5000) == DLOCK_OK;
+	if (soon_ms > 0) {
+		lease->claim->deadline = dlock_now() + soon_ms * DLOCK_MS;
+	}
+	check(held && dlock_renewal_begin(lease->claim, &upkeep, &c->error) == DLOCK_OK, "held and renewed: %s", c->error.message);
+}
+
+static long left_ms(dlock_claim *claim)
+{
+	dlock_nanos remaining;
+
+	dlock_claim_look(claim, &remaining);
+	return (long) (remaining / DLOCK_MS);
+}
+
+static bool is_told(void *lease)
+{
+	return atomic_load(&((kept *) lease)->losses) > 0;
+}
+
+static bool has_renewed(void *least)
+{
+	return dlock_renewal_count().renewals >= *(unsigned long *) least;
+}
+
+static bool renewed_since(unsigned long before)
+{
+	before++;
+	return eventually(has_renewed, &before);
+}
+
+/* ---- by the thread ---- */
+
+static void test_many_times(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	long longest = 0, shortest = 10000, missing = 0;
+	kept lease;
+
+	keep(&lease, &c, "kept", 4000, 0);
+	for (int i = 0; i < 90; i++) { /* 9 s */
+		long left = left_ms(lease.claim);
+		longest = left > longest ? left : longest;
+		shortest = left < shortest ? left : shortest;
+		missing += strcmp(memcached_value(&server, "Lock:kept"), lease.claim->token) != 0;
+		sleep_ms(100);
+	}
+	check(missing == 0 && shortest > 500 && atomic_load(&lease.losses) == 0, "kept over many renewals (%ld ms at least)", shortest);
+	check(longest <= 1960, "never believed for longer than its key may last (%ld ms)", longest);
+	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:kept") == -2, "released: %s", c.error.message);
+	dlock_claim_free(lease.claim);
+	memcached_client_free(&c);
+}
+
+static void test_lost(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	kept lease;
+
+	keep(&lease, &c, "lost", 30000, 1000);
+	memcached_ask(&server, "ms Lock:lost 7 T100\r\nforeign");
+	check(eventually(is_told, &lease) && left_ms(lease.claim) == 0, "somebody else has it: told");
+	check(!strcmp(memcached_value(&server, "Lock:lost"), "foreign"), "and left alone");
+	dlock_claim_abandon(lease.claim);
+	dlock_claim_free(lease.claim);
+	memcached_ask(&server, "md Lock:lost");
+	keep(&lease, &c, "lost", 30000, 1000);
+	memcached_ask(&server, "md Lock:lost");
+	check(eventually(is_told, &lease), "gone: told");
+	dlock_claim_free(lease.claim);
+	keep(&lease, &c, "lost", 30000, 2000);
+	unsigned long before = dlock_renewal_count().renewals;
+	memcached_restart(&server);
+	check(eventually(is_told, &lease) && dlock_renewal_count().renewals == before, "forgotten by a server that was started again: told");
+	dlock_claim_free(lease.claim);
+	memcached_client_free(&c);
+}
+
+/* After a restart the next holder may have the CAS that the thread knows of the former's key. */
+static void test_restart(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000), other = memcached_client_at(server.port, 2000);
+	dlock_claim *second;
+	kept lease;
+
+	keep(&lease, &c, "again", 30000, 1000);
+	check(renewed_since(dlock_renewal_count().renewals), "renewed once");
+	unsigned long long cas = memcached_cas(&server, "Lock:again");
+	memcached_restart(&server);
+	second = memcached_claim_on(&other, "again", 30000);
+	check(memcached_acquire(&other, second, 0) == DLOCK_OK, "somebody has it then");
+	while (memcached_cas(&server, "Lock:again") < cas) {
+		memcached_ask(&server, "ms Lock:again 32 T30\r\n%s", second->token);
+	}
+	check(memcached_cas(&server, "Lock:again") == cas, "with the same CAS");
+	lease.claim->deadline = dlock_now() + 600 * DLOCK_MS;
+	dlock_renewal_pause(lease.claim);
+	dlock_renewal_resume(lease.claim); /* due soon */
+	check(eventually(is_told, &lease) && !strcmp(memcached_value(&server, "Lock:again"), second->token), "the thread does not take it");
+	dlock_claim_free(lease.claim);
+	dlock_claim_free(second);
+	memcached_client_free(&c);
+	memcached_client_free(&other);
+}
+
+/* It is over in time where nobody answers, and comes back where the answer is late. */
+static void test_frozen(void)
+{
+	memcached_client c = memcached_client_at(server.port, 200);
+	kept lease;
+
+	keep(&lease, &c, "frozen", 4000, 1500);
+	unsigned long before = dlock_renewal_count().renewals;
+	check(renewed_since(before), "renewed");
+	dlock_nanos renewed = dlock_now();
+	memcached_freeze(&server);
+	check(eventually(is_told, &lease), "told");
+	check(dlock_now() - renewed < 2000 * DLOCK_MS, "two seconds before the key may go (after %ld ms)", (long) ((dlock_now() - renewed) / DLOCK_MS));
+	memcached_thaw(&server);
+	dlock_claim_abandon(lease.claim);
+	memcached_client_drain(&c);
+	check(memcached_left(&server, "Lock:frozen") == -2, "it is deleted then");
+	dlock_claim_free(lease.claim);
+	memcached_client_free(&c);
+}
+
+/* The holder's own requests and the thread's, as fast as both can. */
+static void test_both(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	int bad = 0, failed = 0;
+	kept lease;
+
+	keep(&lease, &c, "both", 4000, 100);
+	for (int i = 0; i < 400; i++) {
+		int ttl = i % 3 == 0 ? 30 : i % 3 == 1 ? 10 : 20;
+		failed += dlock_claim_extend(lease.claim, ttl * DLOCK_SECOND, &c.error) != DLOCK_OK;
+		lease.claim->deadline = dlock_now() + (20 + i % 7) * DLOCK_MS; /* due again at once */
+		dlock_renewal_pause(lease.claim);
+		dlock_renewal_resume(lease.claim);
+		lease.claim->deadline = dlock_now() + (ttl - 3) * DLOCK_SECOND;
+		sleep_ms(i % 10);
+		long left = left_ms(lease.claim);
+		bad += memcached_left(&server, "Lock:both") * 1000 < left;
+	}
+	check(failed == 0 && atomic_load(&lease.losses) == 0, "nothing fails: %s", c.error.message);
+	check(bad == 0, "the key is never shorter than believed");
+	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:both") == -2, "released");
+	sleep_ms(50);
+	check(memcached_left(&server, "Lock:both") == -2, "for good");
+	dlock_claim_free(lease.claim);
+	memcached_client_free(&c);
+}
+
+/* The end of the thread, and of the lease, while it waits for an answer. */
+static void test_shutdown(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	kept lease;
+
+	keep(&lease, &c, "end", 30000, 300);
+	memcached_freeze(&server);
+	sleep_ms(200);
+	dlock_nanos start = dlock_now();
+	dlock_renewal_shutdown();
+	check(dlock_now() - start < DLOCK_SECOND, "the thread ends at once");
+	memcached_thaw(&server);
+	dlock_claim_abandon(lease.claim);
+	memcached_client_drain(&c);
+	check(memcached_left(&server, "Lock:end") == -2, "and the lease can be given back");
+	dlock_claim_free(lease.claim);
+	memcached_client_free(&c);
+}
+
+/* ---- round by round ---- */
+
+typedef struct {
+	dlock_renewal_round *round;
+	dlock_renewer *renewer;
+} rounds;
+
+static void advance(rounds *r, int ms)
+{
+	dlock_nanos end = dlock_now() + ms * DLOCK_MS;
+
+	while (r->round->ops->collect(r->round, false) && dlock_now() < end) {
+		struct pollfd fds[4];
+		int count = r->renewer->ops->poll(r->renewer, fds, 4);
+		if (dlock_wait_poll(fds, count, end, NULL) > 0) {
+			r->renewer->ops->advance(r->renewer, fds, count);
+		}
+		r->renewer->ops->expire(r->renewer);
+	}
+}
+
+static rounds rounds_of(dlock_claim *claim)
+{
+	rounds r = { .round = claim->backend->ops->new_round(claim) };
+
+	r.renewer = r.round->ops->renewer->create();
+	return r;
+}
+
+static void end_rounds(rounds *r)
+{
+	r->round->ops->free(r->round);
+	r->renewer->ops->destroy(r->renewer);
+}
+
+static dlock_round_result renew(rounds *r, int seconds)
+{
+	r->round->ops->begin(r->round, r->renewer, seconds * DLOCK_SECOND, true);
+	advance(r, 2000);
+	return r->round->ops->result(r->round);
+}
+
+/* The two in each order that there can be. */
+static void test_orders(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim = memcached_claim_on(&c, "orders", 10000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	rounds r = rounds_of(claim);
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT && renew(&r, 10) == DLOCK_ROUND_KEPT, "renewed twice");
+	check(dlock_claim_extend(claim, 40 * DLOCK_SECOND, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:orders") >= 39, "extended after that");
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 39, "a renewal after that does not make it shorter");
+	memcached_freeze(&server);
+	r.round->ops->begin(r.round, r.renewer, 10 * DLOCK_SECOND, true);
+	pid_t pid = signal_later(server.pid, SIGCONT, 100);
+	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK, "both at once: %s", c.error.message);
+	exit_of(pid);
+	advance(&r, 2000);
+	check(r.round->ops->result(r.round) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 59, "the longer one counts (%ld)",
+		memcached_left(&server, "Lock:orders"));
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && renew(&r, 10) == DLOCK_ROUND_GONE && memcached_left(&server, "Lock:orders") == -2,
+		"renewed after the release: it is gone");
+	end_rounds(&r);
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+/* Whoever frees the round and its renewer first. */
+static void test_ends(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim = memcached_claim_on(&c, "ends", 10000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	memcached_freeze(&server);
+	for (int i = 0; i < 2; i++) {
+		rounds r = rounds_of(claim);
+		r.round->ops->begin(r.round, r.renewer, 10 * DLOCK_SECOND, true);
+		if (i == 0) {
+			end_rounds(&r);
+		} else {
+			r.renewer->ops->destroy(r.renewer);
+			r.round->ops->free(r.round);
+		}
+	}
+	memcached_thaw(&server);
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "released");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
+/* The answer to a renewal is lost: the next finds its own token. */
+static void test_lost_answer(void)
+{
+	relay relay;
+
+	relay_start(&relay, server.port);
+	memcached_client c = memcached_client_at(relay.port, 200);
+	dlock_claim *claim = memcached_claim_on(&c, "unheard", 10000);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	rounds r = rounds_of(claim);
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT, "renewed");
+	atomic_store(&relay.swallow, " MS ");
+	check(renew(&r, 10) == DLOCK_ROUND_FAILED, "the answer is lost");
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT, "renewed");
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "released: %s", c.error.message);
+	end_rounds(&r);
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	relay_end(&relay);
+}
+
+static void reset(void)
+{
+	memcached_ask(&server, "flush_all");
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "many_times", test_many_times },
+		{ "lost", test_lost },
+		{ "restart", test_restart },
+		{ "frozen", test_frozen },
+		{ "both", test_both },
+		{ "shutdown", test_shutdown },
+		{ "orders", test_orders },
+		{ "ends", test_ends },
+		{ "lost_answer", test_lost_answer },
+	};
+
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	memcached_start(&server, NULL);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	dlock_renewal_shutdown();
+	memcached_kill(&server);
+	return tap_end();
+}
