@@ -1,0 +1,81 @@
+/* Forks while the renewal thread is at the table of the back end without a server. Prints TAP.
+ * memory_process_test [word in the names of the tests to run] */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/lock/claim.h"
+#include "../../src/lock/renewal.h"
+#include "../../src/memory/backend.h"
+#include "helpers.h"
+#include "tap.h"
+
+static dlock_error error;
+
+/* Has the thread, and its handlers of a fork, before the table is used for the first time: a lease that another back end would have. */
+static void start_thread_first(void)
+{
+	static const dlock_backend_ops ops = { .name = "test", .claim_size = sizeof(dlock_claim) };
+	static dlock_backend backend = { .ops = &ops, .references = 1 };
+	static const dlock_upkeep upkeep = { 0 };
+	dlock_claim *claim = dlock_claim_new(&backend, "x", 1, 10 * DLOCK_SECOND, NULL, &error);
+
+	claim->deadline = dlock_now() + 10 * DLOCK_SECOND;
+	check(dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK, "there is a thread: %s", error.message);
+	dlock_claim_free(claim);
+}
+
+static void test_forks(void)
+{
+	enum { LEASES = 300, FORKS = 300 };
+	static dlock_claim *claims[LEASES];
+	dlock_upkeep upkeep = { .renew = true };
+	dlock_wait wait = { .deadline = 0 };
+	int held = 0, good = 0;
+	char resource[16];
+
+	start_thread_first();
+	dlock_backend *backend = dlock_memory_new("", "", 0);
+	for (int i = 0; i < LEASES; i++) {
+		snprintf(resource, sizeof resource, "r%d", i);
+		claims[i] = dlock_claim_new(backend, resource, strlen(resource), 1000 * DLOCK_MS, NULL, &error);
+		held += dlock_claim_acquire(claims[i], &wait, &error) == DLOCK_OK;
+		claims[i]->deadline = dlock_now() + 3 * DLOCK_MS; /* due at once */
+		held -= dlock_renewal_begin(claims[i], &upkeep, &error) != DLOCK_OK;
+	}
+	check(held == LEASES, "%d leases are renewed", held);
+	for (int i = 0; i < FORKS; i++) {
+		for (int j = 0; j < LEASES; j += 10) { /* the thread is busy all the time */
+			claims[j]->deadline = dlock_now() + 3 * DLOCK_MS;
+			dlock_renewal_pause(claims[j]);
+			dlock_renewal_resume(claims[j]);
+			claims[j]->deadline = dlock_now() + 500 * DLOCK_MS;
+		}
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			bool locked;
+			_exit(backend->ops->locked(backend, "r1", 2, &locked, &error) != DLOCK_OK || locked);
+		}
+		good += exit_of(pid) == 0;
+	}
+	check(good == FORKS, "forked %d times, and each child has a table of its own", good);
+	for (int i = 0; i < LEASES; i++) {
+		dlock_claim_abandon(claims[i]);
+		dlock_claim_free(claims[i]);
+	}
+	dlock_backend_release(backend);
+	dlock_renewal_shutdown();
+}
+
+static void reset(void)
+{
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = { { "forks", test_forks } };
+
+	dlock_process_init();
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	return tap_end();
+}

@@ -1,0 +1,362 @@
+/* The back end without a server: a table in the process, shared by its threads. Prints TAP.
+ * memory_test [word in the names of the tests to run] */
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/lock/claim.h"
+#include "../../src/lock/renewal.h"
+#include "../../src/memory/backend.h"
+#include "helpers.h"
+#include "tap.h"
+
+static dlock_error error;
+
+static dlock_backend *backend_of(const char *table)
+{
+	return dlock_memory_new(table, "Lock:", 5);
+}
+
+static dlock_claim *claim_on(dlock_backend *backend, const char *resource, int ttl_ms)
+{
+	dlock_error problem;
+
+	return dlock_claim_new(backend, resource, strlen(resource), ttl_ms * DLOCK_MS, NULL, &problem);
+}
+
+static dlock_status acquire(dlock_claim *claim, int timeout_ms)
+{
+	dlock_wait wait = { .deadline = timeout_ms < 0 ? DLOCK_FOREVER : dlock_now() + timeout_ms * DLOCK_MS, .interrupted = interrupted };
+	dlock_error problem;
+
+	return dlock_claim_acquire(claim, &wait, &problem);
+}
+
+static bool release_and_free(dlock_claim *claim)
+{
+	dlock_error problem;
+	bool good = dlock_claim_release(claim, &problem) == DLOCK_OK;
+
+	dlock_claim_free(claim);
+	return good;
+}
+
+static bool is_locked(dlock_backend *backend, const char *resource)
+{
+	bool locked = false;
+
+	backend->ops->locked(backend, resource, strlen(resource), &locked, &error);
+	return locked;
+}
+
+static void test_life(void)
+{
+	dlock_backend *backend = backend_of("life"), *same = backend_of("life"), *other = backend_of("other"), *prefixed = dlock_memory_new("life", "", 0);
+	dlock_claim *claim = claim_on(backend, "a", 10000), *second = claim_on(same, "a", 10000), *third = claim_on(other, "a", 10000);
+	dlock_nanos remaining;
+
+	check(!is_locked(backend, "a") && acquire(claim, 0) == DLOCK_OK && is_locked(same, "a"), "held");
+	check(dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 9 * DLOCK_SECOND && remaining <= 10 * DLOCK_SECOND, "for its ttl");
+	check(acquire(second, 0) == DLOCK_TIMEOUT, "by one");
+	check(!is_locked(other, "a") && acquire(third, 0) == DLOCK_OK && release_and_free(third), "another table has others");
+	check(is_locked(prefixed, "Lock:a") && !is_locked(prefixed, "a"), "the prefix is part of the key");
+	check(backend->ops->is_same(claim, same, "a", 1) && !backend->ops->is_same(claim, other, "a", 1) && !backend->ops->is_same(claim, same, "b", 1)
+		&& backend->ops->is_same(claim, prefixed, "Lock:a", 6), "the same lock is known as such");
+	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &error) == DLOCK_OK && dlock_claim_check(claim, &error) == DLOCK_OK
+		&& dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 19 * DLOCK_SECOND, "extended and checked");
+	int64_t fence = claim->fencing_token;
+	check(release_and_free(claim) && acquire(second, 0) == DLOCK_OK && second->fencing_token > fence, "released, and taken with a greater fencing token");
+	dlock_claim_abandon(second);
+	check(!is_locked(backend, "a"), "abandoned");
+	dlock_claim_free(second);
+	dlock_backend_release(backend);
+	dlock_backend_release(same);
+	dlock_backend_release(other);
+	dlock_backend_release(prefixed);
+}
+
+static void test_expiry(void)
+{
+	dlock_backend *backend = backend_of("");
+	dlock_claim *claim = claim_on(backend, "short", 150), *second = claim_on(backend, "short", 10000), *third = claim_on(backend, "short", 10000);
+
+	check(acquire(claim, 0) == DLOCK_OK, "held");
+	dlock_nanos start = dlock_now();
+	check(acquire(second, 5000) == DLOCK_OK && dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < DLOCK_SECOND, "had when its time is over");
+	check(dlock_claim_check(claim, &error) == DLOCK_LOST && dlock_claim_release(claim, &error) == DLOCK_LOST && is_locked(backend, "short"), "lost");
+	start = dlock_now();
+	check(acquire(third, 200) == DLOCK_TIMEOUT && dlock_now() - start >= 200 * DLOCK_MS && dlock_now() - start < DLOCK_SECOND, "not within the time limit");
+	dlock_claim_free(claim);
+	check(release_and_free(second) && acquire(third, 0) == DLOCK_OK && release_and_free(third), "the one that gave up is in no queue");
+	dlock_backend_release(backend);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 5, ROUNDS = 200 };
+
+static struct {
+	_Atomic int inside, overlaps, done, disorder;
+	_Atomic int64_t fence;
+} shared;
+
+static void *contend(void *unused)
+{
+	dlock_backend *backend = backend_of("contended");
+
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_claim *claim = claim_on(backend, "x", 10000);
+		if (acquire(claim, 20000) == DLOCK_OK) {
+			atomic_fetch_add(&shared.overlaps, atomic_fetch_add(&shared.inside, 1) != 0);
+			atomic_fetch_add(&shared.disorder, atomic_exchange(&shared.fence, claim->fencing_token) >= claim->fencing_token);
+			atomic_fetch_sub(&shared.inside, 1);
+			atomic_fetch_add(&shared.done, release_and_free(claim));
+		}
+	}
+	dlock_backend_release(backend);
+	return unused;
+}
+
+static void test_contention(void)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		pthread_create(&threads[i], NULL, contend, NULL);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	check(atomic_load(&shared.done) == THREADS * ROUNDS, "all had it (%d)", atomic_load(&shared.done));
+	check(atomic_load(&shared.overlaps) == 0 && atomic_load(&shared.disorder) == 0, "one at a time, with rising fencing tokens");
+}
+
+typedef struct {
+	pthread_t thread;
+	int timeout_ms;
+	dlock_status status;
+	_Atomic int place; /* in the order of those that had it; 0: not yet */
+	_Atomic bool begun;
+} waiter;
+
+static _Atomic int served;
+
+static void *wait_for_it(void *context)
+{
+	waiter *self = context;
+	dlock_backend *backend = backend_of("order");
+	dlock_claim *claim = claim_on(backend, "x", 10000);
+
+	atomic_store(&self->begun, true);
+	dlock_wait wait = { .deadline = dlock_now() + self->timeout_ms * DLOCK_MS }; /* not interrupted */
+	self->status = dlock_claim_acquire(claim, &wait, &(dlock_error) { "" });
+	if (self->status == DLOCK_OK) {
+		atomic_store(&self->place, atomic_fetch_add(&served, 1) + 1);
+		sleep_ms(5);
+		dlock_claim_release(claim, &(dlock_error) { "" });
+	}
+	dlock_claim_free(claim);
+	dlock_backend_release(backend);
+	return context;
+}
+
+static void begin_waiter(waiter *w, int timeout_ms)
+{
+	*w = (waiter) { .timeout_ms = timeout_ms };
+	pthread_create(&w->thread, NULL, wait_for_it, w);
+	while (!atomic_load(&w->begun)) {
+		sleep_ms(1);
+	}
+	sleep_ms(30); /* until it waits */
+}
+
+static void test_order(void)
+{
+	dlock_backend *backend = backend_of("order");
+	dlock_claim *claim = claim_on(backend, "x", 10000), *late = claim_on(backend, "x", 10000);
+	waiter w[4];
+	int in_order = 0;
+
+	atomic_store(&served, 0);
+	check(acquire(claim, 0) == DLOCK_OK, "held");
+	for (int i = 0; i < 4; i++) {
+		begin_waiter(&w[i], i == 1 ? 40 : 10000); /* the second gives up, in the queue */
+	}
+	check(dlock_claim_release(claim, &error) == DLOCK_OK && claim->handed_over, "handed over");
+	check(acquire(late, 0) == DLOCK_TIMEOUT, "nobody overtakes them");
+	for (int i = 0; i < 4; i++) {
+		pthread_join(w[i].thread, NULL);
+		in_order += atomic_load(&w[i].place) == (int[]) { 1, 0, 2, 3 }[i];
+	}
+	check(in_order == 4 && w[1].status == DLOCK_TIMEOUT, "first come, first served");
+	check(acquire(late, 0) == DLOCK_OK && release_and_free(late), "then it is free");
+	dlock_claim_free(claim);
+	dlock_backend_release(backend);
+}
+
+/* The first in the queue gives up, and takes the wake-up with it. */
+static void test_first_leaves(void)
+{
+	dlock_backend *backend = backend_of("order");
+	dlock_claim *claim = claim_on(backend, "x", 400);
+	waiter w[2];
+
+	atomic_store(&served, 0);
+	check(acquire(claim, 0) == DLOCK_OK, "held");
+	begin_waiter(&w[0], 100);
+	begin_waiter(&w[1], 10000);
+	dlock_nanos start = dlock_now();
+	pthread_join(w[1].thread, NULL);
+	check(w[1].status == DLOCK_OK && dlock_now() - start < 2 * DLOCK_SECOND, "the second hears of the end of the lease");
+	pthread_join(w[0].thread, NULL);
+	check(w[0].status == DLOCK_TIMEOUT, "of which the first did not");
+	dlock_claim_free(claim);
+	dlock_backend_release(backend);
+}
+
+/* While a signal handler runs for the first of the queue, others do not wait for that. */
+static void test_interrupted(void)
+{
+	dlock_backend *backend = backend_of("order");
+	dlock_claim *claim = claim_on(backend, "x", 10000), *first = claim_on(backend, "x", 10000), *nested = claim_on(backend, "x", 10000);
+	waiter w;
+
+	atomic_store(&served, 0);
+	check(acquire(claim, 0) == DLOCK_OK, "held");
+	interrupt_now();
+	check(acquire(first, -1) == DLOCK_INTERRUPTED && first->state == DLOCK_CLAIM_WAITING, "interrupted");
+	interrupt_clear();
+	begin_waiter(&w, 10000);
+	check(dlock_claim_release(claim, &error) == DLOCK_OK, "released");
+	dlock_nanos start = dlock_now();
+	pthread_join(w.thread, NULL);
+	check(w.status == DLOCK_OK && dlock_now() - start < DLOCK_SECOND, "the next has it");
+	check(acquire(nested, 1000) == DLOCK_OK && release_and_free(nested), "so has one within the handler");
+	check(acquire(claim, 0) == DLOCK_OK, "held again");
+	begin_waiter(&w, 10000);
+	interrupt_now();
+	check(acquire(first, -1) == DLOCK_INTERRUPTED, "interrupted again");
+	interrupt_clear();
+	dlock_claim_abandon(first);
+	check(release_and_free(claim), "released");
+	pthread_join(w.thread, NULL);
+	check(w.status == DLOCK_OK && !is_locked(backend, "x"), "one that does not go on is in nobody's way");
+	dlock_claim_free(first);
+	dlock_backend_release(backend);
+}
+
+/* ---- the rest ---- */
+
+static void count_one(void *context)
+{
+	atomic_fetch_add((_Atomic int *) context, 1);
+}
+
+static bool is_counted(void *context)
+{
+	return atomic_load((_Atomic int *) context) > 0;
+}
+
+static void test_renewal(void)
+{
+	dlock_backend *backend = backend_of("");
+	dlock_claim *claim = claim_on(backend, "renewed", 100), *second = claim_on(backend, "renewed", 10000);
+	static _Atomic int losses;
+	dlock_upkeep upkeep = { .renew = true, .lost = count_one, .context = &losses };
+	dlock_nanos remaining;
+
+	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK, "renewed");
+	check(acquire(second, 500) == DLOCK_TIMEOUT && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining <= 100 * DLOCK_MS,
+		"kept for many times its ttl");
+	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &error) == DLOCK_OK && dlock_claim_extend(claim, 100 * DLOCK_MS, &error) == DLOCK_OK
+		&& acquire(second, 300) == DLOCK_TIMEOUT, "also after extensions");
+	check(atomic_load(&losses) == 0 && release_and_free(claim) && acquire(second, 0) == DLOCK_OK, "until it is released");
+	check(release_and_free(second), "which ends the renewal");
+	claim = claim_on(backend, "renewed", 300);
+	upkeep.most = 1;
+	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK && eventually(is_counted, &losses),
+		"where it is renewed no more, its end is told");
+	dlock_claim_free(claim);
+	dlock_backend_release(backend);
+	dlock_renewal_shutdown();
+}
+
+static void test_attach(void)
+{
+	dlock_backend *backend = backend_of("");
+	dlock_claim *old = claim_on(backend, "taken", 10000), *claim = claim_on(backend, "taken", 60000), *second = claim_on(backend, "taken", 60000);
+	dlock_nanos remaining;
+
+	check(acquire(old, 0) == DLOCK_OK && dlock_claim_attach(claim, old->token, &error) == DLOCK_OK, "attached");
+	check(claim->fencing_token > old->fencing_token && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining <= 10 * DLOCK_SECOND,
+		"for the time that is left, with a greater fencing token");
+	check(dlock_claim_attach(second, old->token, &error) == DLOCK_LOST, "once: %s", error.message);
+	check(dlock_claim_extend(old, 10 * DLOCK_SECOND, &error) == DLOCK_LOST && is_locked(backend, "taken"), "the old one is lost");
+	check(release_and_free(claim) && !is_locked(backend, "taken"), "released");
+	dlock_claim_free(old);
+	dlock_claim_free(second);
+	dlock_backend_release(backend);
+}
+
+static int child_of_holder(dlock_backend *backend, dlock_claim *claim, dlock_claim *waiting)
+{
+	dlock_claim *own = claim_on(backend, "parent", 10000);
+
+	if (is_locked(backend, "parent") || dlock_claim_release(claim, &error) != DLOCK_LOST || acquire(waiting, 0) != DLOCK_LOST) {
+		return 1;
+	}
+	dlock_claim_abandon(claim);
+	dlock_claim_abandon(waiting);
+	if (acquire(own, 0) != DLOCK_OK || !is_locked(backend, "parent") || !release_and_free(own)) {
+		return 2;
+	}
+	dlock_claim_free(claim);
+	dlock_claim_free(waiting);
+	return 0;
+}
+
+static void test_fork(void)
+{
+	dlock_backend *backend = backend_of("");
+	dlock_claim *claim = claim_on(backend, "parent", 10000), *waiting = claim_on(backend, "parent", 10000);
+
+	check(acquire(claim, 0) == DLOCK_OK, "held");
+	interrupt_now();
+	check(acquire(waiting, -1) == DLOCK_INTERRUPTED, "and waited for");
+	interrupt_clear();
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		_exit(child_of_holder(backend, claim, waiting));
+	}
+	check(exit_of(pid) == 0, "a child begins with an empty table");
+	check(is_locked(backend, "parent") && release_and_free(claim) && acquire(waiting, 0) == DLOCK_OK && release_and_free(waiting),
+		"its parent goes on");
+	dlock_backend_release(backend);
+}
+
+static void reset(void)
+{
+	interrupt_clear();
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "life", test_life },
+		{ "expiry", test_expiry },
+		{ "contention", test_contention },
+		{ "order", test_order },
+		{ "first_leaves", test_first_leaves },
+		{ "interrupted", test_interrupted },
+		{ "renewal", test_renewal },
+		{ "attach", test_attach },
+		{ "fork", test_fork },
+	};
+
+	dlock_process_init();
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	return tap_end();
+}
