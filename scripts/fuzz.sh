@@ -58,6 +58,7 @@ has_fuzzer() {
 sources_of() {
 	case $1 in
 		zk_*) echo src/zookeeper/options.c src/zookeeper/path.c src/base/error.c ;;
+		memcached_*) ls src/base/*.c src/memcached/{conn,request}.c ;;
 		*) ls src/{base,lock,redis}/*.c ;;
 	esac
 }

@@ -24,6 +24,7 @@ tests=(
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the README's example
+	memcached php-memcached # the servers of the memcached back end, and another client of theirs
 	spin valgrind openssl
 	duktape             # runs config.w32
 )
@@ -49,7 +50,7 @@ missing_packages() {
 
 service_units() {
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
-		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|nginx|php[0-9.]+-fpm)$/ { print $2 ".service" }'
+		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|memcached|nginx|php[0-9.]+-fpm)$/ { print $2 ".service" }'
 }
 
 # invoke-rc.d asks this script before it starts a service. One that is there already is the administrator's word.
