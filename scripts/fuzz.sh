@@ -58,7 +58,7 @@ has_fuzzer() {
 sources_of() {
 	case $1 in
 		zk_*) echo src/zookeeper/options.c src/zookeeper/path.c src/base/error.c ;;
-		memcached_*) ls src/base/*.c src/memcached/{conn,request}.c ;;
+		memcached_*) ls src/base/*.c src/memcached/{conn,request,server_clock}.c ;;
 		*) ls src/{base,lock,redis}/*.c ;;
 	esac
 }

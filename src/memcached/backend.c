@@ -24,6 +24,7 @@ typedef struct {
 	dlock_claim base;
 	dlock_memcached_item *item; /* NULL: not needed yet */
 	dlock_memcached_cas known;  /* of the key, while it is this claim's */
+	bool again;     /* the last attempt had it, but not for sure: it is worth another one at once */
 	bool unsettled; /* a change had no answer, and may be made as long as the key has the same CAS */
 } memcached_claim;
 
@@ -124,6 +125,12 @@ static dlock_nanos lasting(dlock_nanos ttl)
 	return ttl - ttl / 100 - DLOCK_MEMCACHED_MARGIN;
 }
 
+/* Until when a lease lasts that was set by this request. Where the clock was not known to be right, it is over already. */
+static dlock_nanos deadline_of(const dlock_memcached_request *request, dlock_nanos length)
+{
+	return request->late == DLOCK_FOREVER ? 0 : request->sent_at + length - request->late;
+}
+
 /* Deletes the key if it is the claim's, without waiting. */
 static void discard(dlock_claim *claim, const char *instead)
 {
@@ -189,6 +196,7 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 	dlock_status status = DLOCK_TIMEOUT;
 
 	claim->known.cas = 0;
+	claim->again = false;
 	dlock_memcached_pool_step(backend->pool);
 	if (add && counted) {
 		dlock_memcached_send(backend->conn, add);
@@ -200,9 +208,10 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 	} else if (has_code(add, DLOCK_MEMCACHED_HD)) {
 		claim->known = (dlock_memcached_cas) { add->reply.cas, add->opened };
 		claim->unsettled = false;
-		base->deadline = add->sent_at + lasting(base->ttl);
+		base->deadline = deadline_of(add, lasting(base->ttl));
 		status = read_count(backend, counted, &base->fencing_token, error);
 		if (status == DLOCK_OK && dlock_now() >= base->deadline) { /* it took longer than the lease lasts */
+			claim->again = add->late > 0;
 			status = DLOCK_TIMEOUT;
 		}
 		if (status == DLOCK_OK) {
@@ -226,13 +235,20 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	memcached_claim *claim = (memcached_claim *) base;
 	struct pollfd nothing = { .fd = -1 };
 	dlock_nanos pause = FIRST_PAUSE;
+	int repeated = 0;
 	dlock_status status = have_item(claim, error);
 
 	while (status == DLOCK_OK) {
 		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
 		status = attempt(claim, error);
-		if (status != DLOCK_TIMEOUT || last) {
+		claim->again = claim->again && ++repeated < TRIES;
+		if (status != DLOCK_TIMEOUT || (last && !claim->again)) {
 			return status;
+		}
+		if (claim->again) { /* first what it has set is deleted */
+			dlock_memcached_pool_drain(backend_of(base)->pool, dlock_now() + LONGEST_PAUSE);
+			status = DLOCK_OK;
+			continue;
 		}
 		base->waited = true;
 		dlock_nanos until = dlock_now() + (1 + dlock_jitter((uint32_t) (pause / DLOCK_US))) * DLOCK_US;
@@ -248,11 +264,17 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 
 /* ---- while it is held ---- */
 
+/* What is left of a lease, in the worst case, by what the server says of its key. */
+static dlock_nanos believed(int64_t left)
+{
+	return lasting(left < 0 ? DLOCK_MEMCACHED_TTL_MAX : left * DLOCK_SECOND);
+}
+
 /* What was found out about a key. */
 typedef struct {
 	dlock_memcached_cas known;
 	int64_t left;      /* seconds; -1: it has no end */
-	dlock_nanos asked; /* just before */
+	dlock_nanos deadline; /* of a lease that has so much left */
 } finding;
 
 /* Asks whose the key is. DLOCK_OK: this token's. */
@@ -263,6 +285,11 @@ static dlock_status find(dlock_claim *claim, const char *token, finding *found, 
 	dlock_status status = DLOCK_OK;
 
 	ask(backend, request);
+	for (int i = 0; i < TRIES && has_code(request, DLOCK_MEMCACHED_VA) && request->late == DLOCK_FOREVER; i++) {
+		dlock_memcached_release(request);
+		request = dlock_memcached_get(&item_of(claim)->key);
+		ask(backend, request);
+	}
 	if (!has_code(request, DLOCK_MEMCACHED_VA) && !has_code(request, DLOCK_MEMCACHED_EN)) {
 		status = no_reply(backend, request, error);
 	} else if (!dlock_memcached_is_token(&request->reply, token)) {
@@ -270,7 +297,8 @@ static dlock_status find(dlock_claim *claim, const char *token, finding *found, 
 	} else if (request->reply.cas == 0) {
 		status = no_cas(backend, error);
 	} else {
-		*found = (finding) { { request->reply.cas, request->opened }, request->reply.left, request->sent_at };
+		*found = (finding) { { request->reply.cas, request->opened }, request->reply.left,
+			deadline_of(request, believed(request->reply.left)) };
 	}
 	dlock_memcached_release(request);
 	return status;
@@ -301,18 +329,20 @@ static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlo
 		if (has_code(*done, DLOCK_MEMCACHED_HD)) {
 			*known = (dlock_memcached_cas) { (*done)->reply.cas, (*done)->opened };
 			((memcached_claim *) claim)->unsettled = false; /* by its CAS, what was asked for before is void */
-			return DLOCK_OK;
+			if (!(*done)->timed || (*done)->late != DLOCK_FOREVER) {
+				return DLOCK_OK;
+			}
 		}
 		if (has_code(*done, DLOCK_MEMCACHED_NF)) {
 			return DLOCK_LOST;
 		}
-		if (!has_to_repeat(*done)) {
+		if (!has_code(*done, DLOCK_MEMCACHED_HD) && !has_to_repeat(*done)) {
 			((memcached_claim *) claim)->unsettled = true;
 			return no_reply(backend, *done, error);
 		}
+		known->cas = has_code(*done, DLOCK_MEMCACHED_HD) ? known->cas : 0;
 		dlock_memcached_release(*done);
 		*done = NULL;
-		known->cas = 0;
 	}
 	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key of \"%.100s\" is changed all the time", backend->conn->server->label,
 		claim->resource);
@@ -336,7 +366,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 
 	if (status == DLOCK_OK) {
 		claim->ttl = ttl;
-		claim->deadline = request->sent_at + lasting(ttl);
+		claim->deadline = deadline_of(request, lasting(ttl));
 		claim->state = DLOCK_CLAIM_HELD;
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
@@ -348,12 +378,6 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 	return status;
 }
 
-/* What is left of a lease, in the worst case, by what the server says of its key. */
-static dlock_nanos believed(int64_t left)
-{
-	return lasting(left < 0 ? DLOCK_MEMCACHED_TTL_MAX : left * DLOCK_SECOND);
-}
-
 static dlock_status check(dlock_claim *claim, dlock_error *error)
 {
 	memcached_claim *own = (memcached_claim *) claim;
@@ -361,10 +385,9 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 	dlock_status status = find(claim, claim->token, &found, error);
 
 	if (status == DLOCK_OK) {
-		dlock_nanos deadline = found.asked + believed(found.left);
 		own->known = found.known;
 		/* A shorter lease time that was asked for without an answer may be set yet. */
-		claim->deadline = own->unsettled && claim->deadline < deadline ? atomic_load(&claim->deadline) : deadline;
+		claim->deadline = own->unsettled && claim->deadline < found.deadline ? atomic_load(&claim->deadline) : found.deadline;
 		claim->state = DLOCK_CLAIM_HELD;
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
@@ -442,7 +465,7 @@ static dlock_status attach(dlock_claim *base, const char *token, dlock_error *er
 	if (status == DLOCK_OK) {
 		status = read_count(backend_of(base), counted, &base->fencing_token, error);
 		claim->known = (dlock_memcached_cas) { done->reply.cas, done->opened };
-		base->deadline = done->sent_at + believed(left);
+		base->deadline = deadline_of(done, believed(left));
 		base->state = status == DLOCK_OK ? DLOCK_CLAIM_HELD : base->state;
 	}
 	if (status == DLOCK_LOST) {

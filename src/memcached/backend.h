@@ -7,7 +7,7 @@
 /* Locks on one memcached server. It forgets: a restart, an eviction or a flush gives a lock away.
  *
  * Expiry counts in whole seconds of a clock that ticks once a second, so that a key may go up to a second early: a lease is believed for
- * its ttl less DLOCK_MEMCACHED_MARGIN and 1 %. There is no push and no queue: a waiter polls. */
+ * its ttl less DLOCK_MEMCACHED_MARGIN and 1 %, and less the time by which the server's clock was behind (server_clock.h). There is no push and no queue: a waiter polls. */
 
 /* The lease times that there can be: from more than the margin, to what memcached does not take for a date. */
 #define DLOCK_MEMCACHED_TTL_MIN (4 * DLOCK_SECOND)

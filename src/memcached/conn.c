@@ -40,6 +40,8 @@ static void disconnect(dlock_memcached_conn *conn)
 	conn->writing = NULL;
 	conn->written = conn->line_len = 0;
 	conn->in_value = false;
+	conn->clock = (dlock_memcached_clock) { 0 };
+	conn->late = DLOCK_FOREVER;
 }
 
 static dlock_memcached_request *shift(dlock_memcached_conn *conn)
@@ -160,19 +162,34 @@ static bool has_ended(const dlock_memcached_conn *conn)
 {
 	struct pollfd fd = { .fd = conn->fd, .events = POLLIN };
 
-	return conn->state == DLOCK_MEMCACHED_READY && !conn->first && poll(&fd, 1, 0) > 0;
+	return poll(&fd, 1, 0) > 0;
 }
 
 static void close_outdated(dlock_memcached_conn *conn)
 {
 	leave_to_parent(conn);
-	if (has_ended(conn) || (conn->state == DLOCK_MEMCACHED_READY && !conn->first && dlock_dial_has_moved(&conn->dial))) {
+	if (conn->state != DLOCK_MEMCACHED_READY || conn->first) {
+		return;
+	}
+	bool was_late = conn->late > 0 && conn->late != DLOCK_FOREVER;
+	if (was_late || has_ended(conn) || dlock_dial_has_moved(&conn->dial)) {
 		disconnect(conn);
+	}
+}
+
+/* Of the connection's own. */
+static void append_own(dlock_memcached_conn *conn, dlock_memcached_request *request)
+{
+	if (request) { /* otherwise the clock is not known to be right */
+		append(conn, request);
 	}
 }
 
 static void enqueue(dlock_memcached_conn *conn, dlock_memcached_request *request)
 {
+	if (request->timed) {
+		append_own(conn, dlock_memcached_read_clock());
+	}
 	append(conn, dlock_memcached_retain(request));
 	if (conn->state == DLOCK_MEMCACHED_READY) {
 		write_out(conn);
@@ -219,6 +236,33 @@ static void ask_version(dlock_memcached_conn *conn)
 	write_out(conn);
 }
 
+/* Before what waits, and while the server is known not to stand still. */
+static void read_clock_first(dlock_memcached_conn *conn)
+{
+	dlock_memcached_request *waiting = conn->first, *last = conn->last;
+
+	conn->first = conn->last = conn->writing = NULL;
+	append_own(conn, dlock_memcached_make_clock());
+	append_own(conn, dlock_memcached_read_clock());
+	if (conn->last) {
+		conn->last->next = waiting;
+		conn->last = waiting ? last : conn->last;
+	} else {
+		conn->first = conn->writing = waiting;
+		conn->last = last;
+	}
+}
+
+static void take_clock(dlock_memcached_conn *conn, const dlock_memcached_request *request)
+{
+	conn->late = dlock_memcached_clock_read(&conn->clock, &request->reply, request->sent_at, dlock_now());
+	if (conn->clock.cas == 0) { /* evicted, or flushed */
+		append_own(conn, dlock_memcached_make_clock());
+		append_own(conn, dlock_memcached_read_clock());
+		write_out(conn);
+	}
+}
+
 static void take_version(dlock_memcached_conn *conn, const dlock_memcached_reply *reply)
 {
 	int major = 0, minor = 0;
@@ -231,6 +275,7 @@ static void take_version(dlock_memcached_conn *conn, const dlock_memcached_reply
 		fail(conn, what);
 	} else {
 		conn->state = DLOCK_MEMCACHED_READY;
+		read_clock_first(conn);
 		write_out(conn);
 	}
 }
@@ -248,7 +293,10 @@ static void take_reply(dlock_memcached_conn *conn, const dlock_memcached_reply *
 	shift(conn);
 	request->reply = *reply;
 	request->state = DLOCK_MEMCACHED_ANSWERED;
-	if (conn->state == DLOCK_MEMCACHED_HANDSHAKE) {
+	request->late = conn->late;
+	if (request->reads_clock && reply->code != DLOCK_MEMCACHED_ERROR) {
+		take_clock(conn, request);
+	} else if (conn->state == DLOCK_MEMCACHED_HANDSHAKE) {
 		take_version(conn, &request->reply);
 	} else if (reply->code == DLOCK_MEMCACHED_ERROR) {
 		fail(conn, reply->value); /* a request that was not understood may have more than one reply */

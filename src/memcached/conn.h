@@ -7,6 +7,7 @@
 #include "../base/process.h"
 #include "../base/server.h"
 #include "request.h"
+#include "server_clock.h"
 
 /* One connection to one memcached server, kept over many requests. It never blocks: connecting and asking for the version are states
  * that it passes through while somebody polls it. Replies come in the order of the requests. Nothing is sent twice: whether a request
@@ -34,6 +35,8 @@ typedef struct dlock_memcached_conn {
 	dlock_memcached_reply reply; /* the one that is coming in */
 	bool in_value;         /* its line is complete, its value is to come */
 	size_t value_got;      /* bytes of it, with its line end */
+	dlock_memcached_clock clock; /* the server's, as read over this connection */
+	dlock_nanos late;      /* by the last reading */
 	unsigned long opened;  /* how often it was connected: the generation of the connection */
 	dlock_error error;     /* why the last request failed; names the server */
 	struct dlock_memcached_conn *next;

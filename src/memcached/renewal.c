@@ -95,7 +95,8 @@ static void take_change(memcached_round *round, const dlock_memcached_request *r
 	switch (request->reply.code) {
 	case DLOCK_MEMCACHED_HD:
 		round->known = (dlock_memcached_cas) { request->reply.cas, request->opened };
-		round->result = DLOCK_ROUND_KEPT;
+		round->base.margin = request->late == DLOCK_FOREVER ? DLOCK_FOREVER : DLOCK_MEMCACHED_MARGIN + request->late;
+		round->result = request->late == DLOCK_FOREVER ? DLOCK_ROUND_FAILED : DLOCK_ROUND_KEPT;
 		break;
 	case DLOCK_MEMCACHED_NF:
 		round->result = DLOCK_ROUND_GONE;

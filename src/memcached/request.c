@@ -8,7 +8,7 @@
 
 /* ---- keys ---- */
 
-/* The keys that are digests; others that begin so, and the fencing counter's, become digests, too, so that none is another resource's. */
+/* The keys that are digests; others that begin so, and our own keys, become digests, too, so that none is another resource's. */
 static const char digest_prefix[] = "dlock:sha256:";
 
 enum { KEY_MAX = 250, DECODED_MAX = KEY_MAX / 4 * 3 };
@@ -16,7 +16,8 @@ enum { KEY_MAX = 250, DECODED_MAX = KEY_MAX / 4 * 3 };
 static bool is_reserved(const char *text, size_t len)
 {
 	return !strncmp(text, digest_prefix, sizeof digest_prefix - 1)
-		|| (len == sizeof DLOCK_MEMCACHED_FENCE - 1 && !memcmp(text, DLOCK_MEMCACHED_FENCE, len));
+		|| (len == sizeof DLOCK_MEMCACHED_FENCE - 1 && !memcmp(text, DLOCK_MEMCACHED_FENCE, len))
+		|| (len == sizeof DLOCK_MEMCACHED_CLOCK - 1 && !memcmp(text, DLOCK_MEMCACHED_CLOCK, len));
 }
 
 static bool is_plain(const char *text, size_t len)
@@ -91,6 +92,14 @@ static dlock_memcached_request *request_new(const char *format, ...)
 	return request;
 }
 
+static dlock_memcached_request *timed(dlock_memcached_request *request)
+{
+	if (request) {
+		request->timed = true;
+	}
+	return request;
+}
+
 static const char *flag(const dlock_memcached_key *key)
 {
 	return key->encoded ? " b" : "";
@@ -103,12 +112,12 @@ dlock_memcached_request *dlock_memcached_version(void)
 
 dlock_memcached_request *dlock_memcached_add(const dlock_memcached_key *key, const char *token, int64_t seconds)
 {
-	return request_new("ms %s %zu ME T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), seconds, flag(key), token);
+	return timed(request_new("ms %s %zu ME T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), seconds, flag(key), token));
 }
 
 dlock_memcached_request *dlock_memcached_replace(const dlock_memcached_key *key, uint64_t cas, const char *token, int64_t seconds)
 {
-	return request_new("ms %s %zu MS C%" PRIu64 " T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), cas, seconds, flag(key), token);
+	return timed(request_new("ms %s %zu MS C%" PRIu64 " T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), cas, seconds, flag(key), token));
 }
 
 dlock_memcached_request *dlock_memcached_delete(const dlock_memcached_key *key, uint64_t cas)
@@ -118,7 +127,23 @@ dlock_memcached_request *dlock_memcached_delete(const dlock_memcached_key *key, 
 
 dlock_memcached_request *dlock_memcached_get(const dlock_memcached_key *key)
 {
-	return request_new("mg %s v c t%s\r\n", key->text, flag(key));
+	return timed(request_new("mg %s v c t%s\r\n", key->text, flag(key)));
+}
+
+dlock_memcached_request *dlock_memcached_read_clock(void)
+{
+	dlock_memcached_request *request = request_new("mg " DLOCK_MEMCACHED_CLOCK " c t\r\n");
+
+	if (request) {
+		request->reads_clock = true;
+	}
+	return request;
+}
+
+/* For the longest time that is not taken for a date. */
+dlock_memcached_request *dlock_memcached_make_clock(void)
+{
+	return request_new("ms " DLOCK_MEMCACHED_CLOCK " 0 ME T2592000\r\n\r\n");
 }
 
 dlock_memcached_request *dlock_memcached_count(int64_t first)

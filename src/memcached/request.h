@@ -14,6 +14,9 @@
 /* The key of the fencing counter, of all resources. */
 #define DLOCK_MEMCACHED_FENCE "dlock:fence"
 
+/* The key by which the server's clock is read (server_clock.h). */
+#define DLOCK_MEMCACHED_CLOCK "dlock:clock"
+
 /* Computes a digest of 64 hexadecimal digits, under which no two texts are found to collide (SHA-256). */
 typedef void dlock_memcached_digest(const char *text, size_t len, char hex[64 + 1]);
 
@@ -56,6 +59,9 @@ typedef struct dlock_memcached_request {
 	bool sent;           /* the server may execute it, now or later */
 	unsigned long opened; /* if it was sent: the generation of the connection that carried it */
 	dlock_nanos sent_at; /* just before it was sent */
+	bool timed;          /* it sets or asks for a time: the clock is read before it */
+	bool reads_clock;
+	dlock_nanos late;    /* so much earlier than it was told ends what it has set; DLOCK_FOREVER: not known */
 	dlock_memcached_reply reply;
 	struct dlock_memcached_request *next; /* in the connection's queue */
 	size_t len;
@@ -72,6 +78,9 @@ dlock_memcached_request *dlock_memcached_replace(const dlock_memcached_key *key,
 dlock_memcached_request *dlock_memcached_delete(const dlock_memcached_key *key, uint64_t cas);
 /* Reads it: VA with CAS and the time left, or EN. */
 dlock_memcached_request *dlock_memcached_get(const dlock_memcached_key *key);
+/* Reads the server's clock, and makes the key by which that is done. */
+dlock_memcached_request *dlock_memcached_read_clock(void);
+dlock_memcached_request *dlock_memcached_make_clock(void);
 /* Adds 1 to the fencing counter: VA with the number. Where it is not there, it begins with `first`. */
 dlock_memcached_request *dlock_memcached_count(int64_t first);
 

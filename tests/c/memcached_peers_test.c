@@ -15,6 +15,9 @@ static memcached_server server;
 
 /* ---- peers that are odd ---- */
 
+/* What precedes the answers to an acquire: the key of the clock is there, and read twice. */
+#define CLOCK "NS\r\nHD c1 t100\r\nHD c1 t100\r\n"
+
 static const struct {
 	const char *text, *first, *next, *word;
 } peers[] = {
@@ -24,15 +27,15 @@ static const struct {
 	{ "a server that says nothing", "", "", "within 0.2 s" },
 	{ "a line without end", "VERSION 1.6.18 .....................................................................................................................",
 		"", "within 0.2 s" },
-	{ "no memory", "VERSION 1.6.18\r\n", "SERVER_ERROR out of memory storing object\r\n", "out of memory" },
-	{ "half of an answer", "VERSION 1.6.18\r\n", "HD c", "within 0.2 s" },
-	{ "more answers than requests", "VERSION 1.6.18\r\n", "NS\r\nVA 1\r\n5\r\nHD\r\nHD\r\n", "" },
-	{ "a value that is too long", "VERSION 1.6.18\r\n", "HD c1\r\nVA 2\r\n123\r\n", "longer than its length" },
-	{ "a NUL", "VERSION 1.6.18\r\n", "HD c1\r\nVA 2\r\n12\rx", "longer than its length" },
-	{ "a CAS that is no number", "VERSION 1.6.18\r\n", "HD cx\r\nVA 2\r\n12\r\n", "unexpected form" },
-	{ "no CAS", "VERSION 1.6.18\r\n", "HD c0\r\nVA 2\r\n12\r\n", "without -C" },
-	{ "an answer to something else", "VERSION 1.6.18\r\n", "VA 1 c5\r\nx\r\nVA 2\r\n12\r\n", "does not belong" },
-	{ "a fencing token that is none", "VERSION 1.6.18\r\n", "HD c5\r\nVA 1\r\n0\r\n", "dlock:fence" },
+	{ "no memory", "VERSION 1.6.18\r\n", CLOCK "SERVER_ERROR out of memory storing object\r\n", "out of memory" },
+	{ "half of an answer", "VERSION 1.6.18\r\n", CLOCK "HD c", "within 0.2 s" },
+	{ "more answers than requests", "VERSION 1.6.18\r\n", CLOCK "NS\r\nVA 1\r\n5\r\nHD\r\nHD\r\n", "" },
+	{ "a value that is too long", "VERSION 1.6.18\r\n", CLOCK "HD c1\r\nVA 2\r\n123\r\n", "longer than its length" },
+	{ "a NUL", "VERSION 1.6.18\r\n", CLOCK "HD c1\r\nVA 2\r\n12\rx", "longer than its length" },
+	{ "a CAS that is no number", "VERSION 1.6.18\r\n", CLOCK "HD cx\r\nVA 2\r\n12\r\n", "unexpected form" },
+	{ "no CAS", "VERSION 1.6.18\r\n", CLOCK "HD c0\r\nVA 2\r\n12\r\n", "without -C" },
+	{ "an answer to something else", "VERSION 1.6.18\r\n", CLOCK "VA 1 c5\r\nx\r\nVA 2\r\n12\r\n", "does not belong" },
+	{ "a fencing token that is none", "VERSION 1.6.18\r\n", CLOCK "HD c5\r\nVA 1\r\n0\r\n", "dlock:fence" },
 };
 
 static void test_odd_peers(void)
@@ -58,7 +61,7 @@ static void test_odd_peers(void)
 static void test_extra_answer(void)
 {
 	int port;
-	pid_t pid = memcached_peer(&port, "VERSION 1.6.18\r\n", "NS\r\nVA 1\r\n5\r\nHD c7\r\n");
+	pid_t pid = memcached_peer(&port, "VERSION 1.6.18\r\n", CLOCK "NS\r\nVA 1\r\n5\r\nHD c7\r\n");
 	memcached_client c = memcached_client_at(port, 200);
 	dlock_claim *claim = memcached_claim_on(&c, "extra", 30000);
 

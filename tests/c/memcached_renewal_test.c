@@ -275,6 +275,29 @@ static void test_orders(void)
 	memcached_client_free(&c);
 }
 
+/* A renewal that was sent while the server stood still, and is executed by its old time. */
+static void test_stopped_clock(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim = memcached_claim_on(&c, "stopped", 10000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	rounds r = rounds_of(claim);
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT && r.round->margin == DLOCK_MEMCACHED_MARGIN, "renewed");
+	memcached_freeze(&server);
+	sleep_ms(3500);
+	pid_t pid = signal_later(server.pid, SIGCONT, 30);
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT, "renewed by a server that stood still");
+	exit_of(pid);
+	sleep_ms(50);
+	long left = memcached_left(&server, "Lock:stopped");
+	check(10000 - r.round->margin / DLOCK_MS <= left * 1000, "the lease is believed for no longer than its key is there (%ld s)", left);
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "released");
+	end_rounds(&r);
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
 /* Whoever frees the round and its renewer first. */
 static void test_ends(void)
 {
@@ -334,6 +357,7 @@ int main(int argc, char **argv)
 		{ "frozen", test_frozen },
 		{ "both", test_both },
 		{ "shutdown", test_shutdown },
+		{ "stopped_clock", test_stopped_clock },
 		{ "orders", test_orders },
 		{ "ends", test_ends },
 		{ "lost_answer", test_lost_answer },

@@ -142,7 +142,7 @@ static void test_margin(void)
 	memcached_client c = client_here();
 	dlock_claim *claims[LEASES];
 	int there = 0, waited = 0;
-	char resource[16];
+	char resource[32];
 
 	for (int i = 0; i < LEASES; i++) {
 		snprintf(resource, sizeof resource, "margin%d", i);
@@ -209,6 +209,8 @@ static void test_reserved_keys(void)
 
 	dlock_memcached_make_key(&key, "dlock:", 6, "fence", 5, memcached_digest);
 	check(strcmp(key.text, DLOCK_MEMCACHED_FENCE), "not the fencing counter's (%s)", key.text);
+	dlock_memcached_make_key(&key, "dlock:", 6, "clock", 5, memcached_digest);
+	check(strcmp(key.text, DLOCK_MEMCACHED_CLOCK), "not that of the clock");
 	dlock_memcached_make_key(&key, "", 0, "fence", 5, memcached_digest);
 	check(!strcmp(key.text, "fence"), "as it is");
 	memset(digest, ' ', 99);
@@ -352,6 +354,96 @@ static void test_frozen(void)
 	memcached_client_free(&other);
 }
 
+/* ---- the server's clock ---- */
+
+/* No longer than its key, once the clock has caught up. */
+static bool is_believed_rightly(dlock_claim *claim, const char *key)
+{
+	sleep_ms(60);
+	long left = left_ms(claim);
+
+	note("believed for %ld ms, the key is there for %ld s", left, memcached_left(&server, key));
+	return left <= memcached_left(&server, key) * 1000;
+}
+
+/* It stood still for some seconds, and goes on with what it has received meanwhile, by the time at which it stopped. */
+static pid_t stop_for_a_while(void)
+{
+	memcached_freeze(&server);
+	sleep_ms(3500);
+	return signal_later(server.pid, SIGCONT, 30);
+}
+
+static void test_stopped_clock(void)
+{
+	memcached_client c = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "stopped", 12000), *second = memcached_claim_on(&c, "short", 4000);
+
+	check(memcached_passes(&c, "warm", 0), "connected");
+	pid_t pid = stop_for_a_while();
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && is_believed_rightly(claim, "Lock:stopped"), "acquired then: %s", c.error.message);
+	exit_of(pid);
+	pid = stop_for_a_while();
+	check(memcached_acquire(&c, second, 0) == DLOCK_OK && left_ms(second) > 1500 && is_believed_rightly(second, "Lock:short"),
+		"a lease that would be over is acquired again: %s", c.error.message);
+	exit_of(pid);
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 26000, "in time again");
+	pid = stop_for_a_while();
+	check(dlock_claim_extend(claim, 12 * DLOCK_SECOND, &c.error) == DLOCK_OK && is_believed_rightly(claim, "Lock:stopped"), "extended then: %s",
+		c.error.message);
+	exit_of(pid);
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK, "once more");
+	pid = stop_for_a_while();
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && is_believed_rightly(claim, "Lock:stopped"), "checked then");
+	exit_of(pid);
+	dlock_claim_free(claim);
+	dlock_claim_free(second);
+	memcached_client_free(&c);
+}
+
+/* The key by which the clock is read is gone: it is made again, and nothing fails or is refused for that. */
+static void test_lost_clock(void)
+{
+	memcached_client c = client_here();
+	dlock_claim *claim = memcached_claim_on(&c, "clock", 10000);
+
+	check(memcached_passes(&c, "warm", 0), "connected");
+	memcached_ask(&server, "flush_all");
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && left_ms(claim) > 7000, "acquired: %s", c.error.message);
+	memcached_ask(&server, "md dlock:clock");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > 6000, "checked: %s", c.error.message);
+	memcached_ask(&server, "md dlock:clock");
+	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 17000, "extended: %s", c.error.message);
+	memcached_ask(&server, "md dlock:clock\r\nms dlock:clock 0 T1000\r\n");
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 27000, "also where another client has made it: %s",
+		c.error.message);
+	memcached_ask(&server, "md dlock:clock");
+	check(release_and_free(&c, claim) == DLOCK_OK, "released");
+	memcached_client_free(&c);
+}
+
+static dlock_nanos late_at(dlock_memcached_clock *clock, int64_t left, dlock_nanos now)
+{
+	dlock_memcached_reply reply = { .code = DLOCK_MEMCACHED_HD, .cas = 5, .left = left };
+
+	return dlock_memcached_clock_read(clock, &reply, now - DLOCK_MS, now);
+}
+
+static void test_clock_readings(void)
+{
+	const dlock_nanos s = DLOCK_SECOND, ms = DLOCK_MS, start = 1000000 * s;
+	dlock_memcached_clock clock = { 0 };
+
+	check(late_at(&clock, 1000, start) == DLOCK_FOREVER, "the first reading says nothing");
+	check(late_at(&clock, 1000, start + 900 * ms) == 0 && late_at(&clock, 999, start + 901 * ms) == 0, "within a tick it is in time");
+	check(late_at(&clock, 995, start + 4901 * ms) == 0, "as time passes");
+	dlock_nanos late = late_at(&clock, 995, start + 8 * s);
+	check(late > 2 * s && late < 4 * s, "a stop");
+	check(late_at(&clock, 995, start + 8 * s + 2 * ms) >= late, "more than one in it");
+	check(late_at(&clock, 992, start + 8 * s + 10 * ms) == 0 && late_at(&clock, 992, start + 8 * s + 800 * ms) == 0, "it has caught up");
+	check(late_at(&clock, 991, start + 100 * s) > 80 * s && late_at(&clock, 990, start + 101 * s) > 80 * s, "a machine that was suspended");
+}
+
 /* ---- answers that are lost ---- */
 
 /* The connection stays, or is closed. */
@@ -426,6 +518,9 @@ int main(int argc, char **argv)
 		{ "restart", test_restart },
 		{ "killed", test_killed },
 		{ "frozen", test_frozen },
+		{ "stopped_clock", test_stopped_clock },
+		{ "lost_clock", test_lost_clock },
+		{ "clock_readings", test_clock_readings },
 		{ "lost_answers", test_lost_answers },
 		{ "pending_extension", test_pending_extension },
 	};

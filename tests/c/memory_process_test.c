@@ -32,7 +32,7 @@ static void test_forks(void)
 	dlock_upkeep upkeep = { .renew = true };
 	dlock_wait wait = { .deadline = 0 };
 	int held = 0, good = 0;
-	char resource[16];
+	char resource[32];
 
 	start_thread_first();
 	dlock_backend *backend = dlock_memory_new("", "", 0);

@@ -75,7 +75,7 @@ static void try_keys(const uint8_t *data, size_t size)
 	dlock_memcached_make_key(&key, lines[0], lens[0], lines[1], lens[1], digest);
 	dlock_memcached_make_key(&other, "", 0, lines[2], lens[2], digest);
 	MUST(memchr(key.text, '\0', sizeof key.text));
-	MUST(strcmp(key.text, DLOCK_MEMCACHED_FENCE));
+	MUST(strcmp(key.text, DLOCK_MEMCACHED_FENCE) && strcmp(key.text, DLOCK_MEMCACHED_CLOCK));
 	for (const char *at = key.text; *at; at++) {
 		MUST((unsigned char) *at > ' ' && *at != 0x7f);
 	}
