@@ -15,7 +15,7 @@
 #include "src/lock/registry.h"
 #include "src/redis/pool.h"
 #ifdef DLOCK_ZOOKEEPER
-#include "src/zookeeper/session.h"
+#include "src/zookeeper/pool.h"
 #endif
 
 #define PHP_DLOCK_VERSION "0.1.0"
