@@ -28,7 +28,7 @@ typedef struct {
 } zk_backend;
 
 typedef enum {
-	ABSENT,   /* no node, or none of our own: it may be an unowned one */
+	ABSENT,   /* no node of this claim; there may be an unowned one */
 	CREATING, /* the response to `creating` is due */
 	UNKNOWN,  /* it was lost: there may be a node with our guid */
 	PRESENT,  /* `node` is ours; its position in the queue is to be found out */
@@ -67,8 +67,8 @@ static const char *node_name(const zk_claim *claim)
 	return claim->node + strlen(claim->parent) + 1;
 }
 
-/* Nothing is sent. */
-static void discard_node(zk_claim *claim)
+/* In memory only: nothing is sent. */
+static void clear_node(zk_claim *claim)
 {
 	dlock_zk_op_release(claim->creating);
 	dlock_zk_op_release(claim->listing);
@@ -88,12 +88,12 @@ static void leave(zk_claim *claim)
 			dlock_zk_discard_guid(claim->session, claim->parent, claim->base.token);
 		}
 	}
-	discard_node(claim);
+	clear_node(claim);
 }
 
 static void release_session(zk_claim *claim)
 {
-	discard_node(claim);
+	clear_node(claim);
 	dlock_zk_session_release(claim->session);
 	claim->session = NULL;
 }
@@ -192,13 +192,13 @@ static dlock_status finish_create(zk_claim *claim, const dlock_wait *wait, dlock
 	if (rc == ZOK) {
 		status = adopt(claim, created->path, &created->stat, error);
 	} else if (rc == ZNONODE) {
-		discard_node(claim);
+		clear_node(claim);
 		status = dlock_zk_make_parents(backend->pool, claim->session, backend->options.root, claim->parent, wait, error);
 	} else if (dlock_zk_is_loss(rc)) {
 		claim->phase = UNKNOWN;
 	} else {
 		status = dlock_zk_failure(claim->session, rc, claim->parent, error);
-		discard_node(claim);
+		clear_node(claim);
 	}
 	dlock_zk_op_release(created);
 	return status;
@@ -283,7 +283,7 @@ static dlock_status await_predecessor(zk_claim *claim, const char *predecessor, 
 }
 
 /* Finds our position in the queue, and waits where it is not the first. */
-static dlock_status queue(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+static dlock_status wait_in_queue(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_op *listing = claim->listing;
 
@@ -298,7 +298,7 @@ static dlock_status queue(zk_claim *claim, const dlock_wait *wait, dlock_error *
 	}
 	dlock_zk_position position = dlock_zk_find_position(listing->children, listing->children_count, node_name(claim));
 	if (!position.present) {
-		discard_node(claim); /* deleted by somebody, perhaps with the whole resource */
+		clear_node(claim); /* deleted by somebody, perhaps with the whole resource */
 	} else if (!position.predecessor) {
 		claim->phase = FIRST;
 	} else if (dlock_now() >= wait->deadline) {
@@ -348,7 +348,7 @@ static dlock_status step(zk_claim *claim, const dlock_wait *wait, dlock_error *e
 		case UNKNOWN:
 			return recover(claim, wait, error);
 		case PRESENT:
-			return queue(claim, wait, error);
+			return wait_in_queue(claim, wait, error);
 		default:
 			return confirm(claim, wait, error);
 	}
@@ -384,7 +384,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	return status;
 }
 
-/* What is lost by the clock is left: should the session live after all, its node would keep others out for nobody. */
+/* A lock that is lost by the clock is left: should the session live after all, its node would keep others out without a holder. */
 static void look(dlock_claim *base)
 {
 	zk_claim *claim = (zk_claim *) base;
@@ -466,7 +466,7 @@ static dlock_status release(dlock_claim *base, dlock_error *error)
 	dlock_status status = claim->node && is_alive(claim) ? delete_node(claim, error) : lost(base, error);
 
 	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		discard_node(claim);
+		clear_node(claim);
 	} else {
 		leave(claim);
 	}

@@ -21,7 +21,7 @@ static dlock_status make(dlock_zk_session *session, const char *path, const stru
 }
 
 /* Every component of `path`, from the top. Where making one is not allowed it may be there all the same: what comes
- * next tells. The last result is in *rc. */
+ * next shows it. The last result is in *rc. */
 static dlock_status make_path(dlock_zk_session *session, const char *path, const dlock_wait *wait, int *rc,
 	dlock_error *error)
 {

@@ -15,7 +15,7 @@ void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline);
 
 /* Closes the sessions of this process; those inherited from a parent are left alone. The servers then delete what is left of
  * a session at once. Takes up to 8 s where a server or a resolver does not answer; a thread that has not come back
- * from the client library by then stays behind, so the code must stay loaded until the process ends.
+ * from the client library by then goes on, so the code must stay loaded until the process ends.
  * Claims may be freed afterwards, but nothing else may be done with them. */
 void dlock_zk_pool_free(dlock_zk_pool *pool);
 

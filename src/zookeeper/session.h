@@ -24,7 +24,7 @@
  * What is promised about the life of a session, and so about every lock held in it:
  *
  * A session lives on the server until the negotiated timeout has passed since the server last heard of it. The client
- * library pings by itself but does not tell when it was answered, so each session has a thread of its own that asks for
+ * library pings by itself but does not report when it was answered, so each session has a thread of its own that asks for
  * a `sync` every quarter of the timeout. When such a probe is answered, the session is good until
  *
  *     send time of the probe BEFORE the answered one + negotiated timeout - drift (1 % + 2 ms)
@@ -100,7 +100,7 @@ dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, c
 void dlock_zk_session_release(dlock_zk_session *session); /* NULL is fine */
 
 /* Waits for the connection, until `latest` or until interrupted. One that has just been opened or cut off gets the session timeout
- * for it, whatever the caller's: there may be servers to go through. After that has been in vain, only a caller that has time waits again.
+ * for it, whatever the caller's: there may be servers to go through. After that had no success, only a caller that has time waits again.
  * DLOCK_LOST without a message: the session is dead, get another one. */
 dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
 	dlock_error *error);

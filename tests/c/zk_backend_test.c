@@ -238,7 +238,7 @@ static void test_auth(void)
 	check(release(&a, claim) == DLOCK_OK && acquire(&a2, same, 0) == DLOCK_OK, "handed over");
 	release(&a2, same);
 	dlock_claim_free(other);
-	/* Below an open node users may meet, who cannot read each other's nodes. */
+	/* Below an open node there may be users that cannot read each other's nodes. */
 	dlock_claim *open = claim_on(&c, "open");
 	acquire(&c, open, -1);
 	claim = claim_on(&a, "open");

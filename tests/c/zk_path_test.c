@@ -152,7 +152,7 @@ static void options(void)
 	check(refused(dlock_zk_hosts_check, "h1:", "ports"), "port missing");
 	check(refused(dlock_zk_hosts_check, "::1:2181", "brackets"), "IPv6 without brackets");
 	check(refused(dlock_zk_hosts_check, "[::1:2181", "bracket"), "open bracket");
-	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "bracket"), "text behind the bracket");
+	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "bracket"), "text after the bracket");
 	check(refused(dlock_zk_hosts_check, "h 1", "spaces"), "space");
 	check(refused(dlock_zk_hosts_check, "h1/a/", "chroot"), "chroot with a slash at the end");
 	check(refused(dlock_zk_hosts_check, "h1/a//b", "chroot"), "chroot with an empty component");
