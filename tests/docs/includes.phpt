@@ -93,6 +93,7 @@ same(["src/php/long.c:3: PHP_METHOD(RedLock,\n\tlock) has 61 lines; 60 at most"]
 same(['src/lock/long.c:9: static_one() has 61 lines; 60 at most'],
     planted(['src/lock/long.c' => "struct a {\n\tint b;\n} c = { 1 };\n#define D(e) do { \\\n\t} while (0)\nint short_one(void)\n{\n}\nstatic int *\n\tstatic_one(const char *text, int (*call)(int))\n"
         . "{\n#if A\n\tif (x) {\n#else\n\tif (y) {\n#endif\n\t}\n" . str_repeat("\twork('}');\n", 50) . "\t/* } */\n}\nint next(void)\n" . body(57)]), 'a long function');
+same(['src/lock/open.c: braces that do not match'], planted(['src/lock/open.c' => "int f(void)\n{\n"]), 'what cannot be measured');
 echo "done\n";
 ?>
 --EXPECT--
