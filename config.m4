@@ -151,6 +151,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c
+      src/php/hold.c
       src/php/interrupts.c
       src/php/lease.c
       src/php/manager.c

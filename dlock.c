@@ -355,7 +355,7 @@ static void give_all_back(void)
 	double patience = zend_isnan(DLOCK_G(shutdown_timeout)) ? 0 : DLOCK_G(shutdown_timeout); /* nothing was locked then */
 	dlock_nanos deadline = dlock_now() + (dlock_nanos) (patience * (double) DLOCK_SECOND);
 
-	dlock_registry_clear(&DLOCK_G(registry));
+	dlock_hold_clear();
 	dlock_pool_drain(&DLOCK_G(pool), deadline);
 #ifdef DLOCK_ZOOKEEPER
 	if (DLOCK_G(sessions)) {

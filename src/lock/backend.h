@@ -60,13 +60,6 @@ struct dlock_claim {
 	bool incomplete;     /* one of several servers refused when it was acquired, or may have */
 	bool unheard;        /* one of them had not answered yet */
 	_Atomic bool repaired; /* servers may have it that did not when it was acquired */
-	bool owned;          /* an object frees it; otherwise the registry does */
-	bool release_at_end; /* with the request; otherwise it is left to its lease time or session */
-	bool throws;         /* its loss is to be thrown into the running code */
-	unsigned thrown;     /* and has been, as the exception with this number; 0: not yet */
-	bool loss_counted;
-	bool registered;
-	dlock_claim *previous, *next; /* the registry's list */
 	size_t resource_len;
 	char *resource; /* 1 to DLOCK_RESOURCE_MAX of any bytes; NUL-terminated besides */
 };

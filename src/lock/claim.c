@@ -95,16 +95,13 @@ static dlock_status lost(dlock_claim *claim, dlock_error *error)
 	return DLOCK_LOST;
 }
 
-/* What the servers said of a held claim; a lease that was over before the answer came is none. Who has been told of a loss
- * need not be told again, and there is nothing left to renew. */
+/* What the servers said of a held claim; a lease that was over before the answer came is none. Of a lost one nothing is left to renew. */
 static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
 {
 	if (status == DLOCK_LOST) {
 		claim->state = DLOCK_CLAIM_LOST;
-		claim->throws = false;
 		dlock_renewal_end(claim, true);
 	} else if (status == DLOCK_OK && dlock_claim_is_over(claim)) {
-		claim->throws = false;
 		dlock_renewal_end(claim, true);
 		return lost(claim, error);
 	}
@@ -177,6 +174,14 @@ void dlock_claim_abandon(dlock_claim *claim)
 		claim->backend->ops->abandon(claim);
 		claim->state = DLOCK_CLAIM_RELEASED;
 	}
+}
+
+void dlock_claim_end(dlock_claim *claim, bool release)
+{
+	if (release || claim->state == DLOCK_CLAIM_WAITING) {
+		dlock_claim_abandon(claim);
+	}
+	dlock_renewal_end(claim, false);
 }
 
 void dlock_claim_free(dlock_claim *claim)

@@ -23,6 +23,10 @@ dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error);
 dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error);
 void dlock_claim_abandon(dlock_claim *claim);
 
+/* The request ends: a lock that is not to be released then is left to its lease time or session, no longer renewed; a wait is given up
+ * in any case. */
+void dlock_claim_end(dlock_claim *claim, bool release);
+
 /* Frees the claim in memory, without a word to any server: release, abandon or detach first. */
 void dlock_claim_free(dlock_claim *claim);
 

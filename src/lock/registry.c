@@ -4,41 +4,41 @@
 
 #include "renewal.h"
 
-void dlock_registry_add(dlock_registry *registry, dlock_claim *claim)
+void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry)
 {
-	claim->registered = true;
-	claim->previous = NULL;
-	claim->next = registry->first;
-	if (claim->next) {
-		claim->next->previous = claim;
+	entry->registered = true;
+	entry->previous = NULL;
+	entry->next = registry->first;
+	if (entry->next) {
+		entry->next->previous = entry;
 	}
-	registry->first = claim;
+	registry->first = entry;
 	registry->count++;
 }
 
-void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim)
+void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry)
 {
-	if (!claim->registered) {
+	if (!entry->registered) {
 		return;
 	}
-	if (claim->previous) {
-		claim->previous->next = claim->next;
+	if (entry->previous) {
+		entry->previous->next = entry->next;
 	} else {
-		registry->first = claim->next;
+		registry->first = entry->next;
 	}
-	if (claim->next) {
-		claim->next->previous = claim->previous;
+	if (entry->next) {
+		entry->next->previous = entry->previous;
 	}
 	registry->count--;
-	claim->registered = false;
-	claim->previous = claim->next = NULL;
+	entry->registered = false;
+	entry->previous = entry->next = NULL;
 }
 
-dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *token)
+dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, const char *token)
 {
-	for (dlock_claim *claim = registry->first; claim; claim = claim->next) {
-		if (!strcmp(claim->token, token) && dlock_claim_is_mine(claim)) {
-			return claim;
+	for (dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
+		if (!strcmp(entry->claim->token, token) && dlock_claim_is_mine(entry->claim)) {
+			return entry;
 		}
 	}
 	return NULL;
@@ -49,7 +49,8 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 {
 	dlock_nanos remaining;
 
-	for (dlock_claim *claim = registry->first; claim; claim = claim->next) {
+	for (const dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
+		dlock_claim *claim = entry->claim;
 		if (claim != waiting && claim->backend->ops == backend->ops && (claim->ttl == 0 || claim->renewal)
 				&& backend->ops->is_same(claim, backend, resource, len) && (claim->ttl == 0 || dlock_renewal_is_endless(claim))) {
 			dlock_claim_state state = dlock_claim_look(claim, &remaining);
@@ -62,35 +63,23 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 	return NULL;
 }
 
-void dlock_registry_purge(dlock_registry *registry)
+void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry_entry *entry))
 {
-	dlock_nanos remaining;
-
 	if (registry->count < registry->purge_at) {
 		return;
 	}
-	for (dlock_claim *claim = registry->first, *next; claim; claim = next) {
-		next = claim->next;
-		if (!claim->owned && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST) {
-			dlock_registry_remove(registry, claim);
-			dlock_claim_abandon(claim);
-			dlock_claim_free(claim);
-		}
+	for (dlock_registry_entry *entry = registry->first, *next; entry; entry = next) {
+		next = entry->next;
+		visit(entry);
 	}
 	registry->purge_at = registry->count < 32 ? 64 : 2 * registry->count;
 }
 
-void dlock_registry_clear(dlock_registry *registry)
+void dlock_registry_clear(dlock_registry *registry, void (*end)(dlock_registry_entry *entry))
 {
 	while (registry->first) {
-		dlock_claim *claim = registry->first;
-		dlock_registry_remove(registry, claim);
-		if (claim->release_at_end || claim->state == DLOCK_CLAIM_WAITING) {
-			dlock_claim_abandon(claim);
-		}
-		dlock_renewal_end(claim, false);
-		if (!claim->owned) {
-			dlock_claim_free(claim);
-		}
+		dlock_registry_entry *entry = registry->first;
+		dlock_registry_remove(registry, entry);
+		end(entry);
 	}
 }

@@ -4,31 +4,39 @@
 #include "claim.h"
 
 /* The claims of one request, from the first attempt until they are released or handed over: what has to be given back
- * when the request ends, whatever way it ends. */
+ * when the request ends, whatever way it ends. Who owns a claim and what its end means, the caller knows: an entry is part of a
+ * struct of its own. */
+typedef struct dlock_registry_entry {
+	dlock_claim *claim;
+	bool registered;
+	struct dlock_registry_entry *previous, *next;
+} dlock_registry_entry;
+
 typedef struct {
-	dlock_claim *first;
+	dlock_registry_entry *first;
 	size_t count;
-	size_t purge_at; /* the count at which it is worth looking for claims whose time is over */
+	size_t purge_at; /* the count at which the next purge is worth it */
 } dlock_registry;
 
-void dlock_registry_add(dlock_registry *registry, dlock_claim *claim);
+void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry);
 
-/* Without effect on a claim that is in no registry. */
-void dlock_registry_remove(dlock_registry *registry, dlock_claim *claim);
+/* Without effect on an entry that is in no registry. */
+void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry);
 
 /* The held claim with this token that this process acquired, or NULL. */
-dlock_claim *dlock_registry_find(const dlock_registry *registry, const char *token);
+dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, const char *token);
 
-/* Abandons and frees the claims that no object owns and whose time is over. Amortised over the calls it takes O(1). */
-void dlock_registry_purge(dlock_registry *registry);
+/* Calls `visit` for each entry, which may remove that one and free it, but only once their number has doubled since the last time.
+ * Amortised over the calls it takes O(1). */
+void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry_entry *entry));
 
-/* The claim that holds the very lock that the back end has for this resource and is renewed without limit, or NULL: who waits
- * for it in the same thread, waits for ever. So does, where the session is the lease, who waits in line behind a wait that a signal's
- * handler has interrupted. `waiting` is the one that asks, where it is registered already; otherwise NULL. */
+/* The claim that holds the very lock that the back end has for this resource and is renewed without limit, or NULL: a wait for it
+ * in the same thread would last for ever. So would, where the session is the lease, a wait in line after one that a signal's
+ * handler has interrupted. `waiting` is the claim of the wait itself, where it is registered already; otherwise NULL. */
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len,
 	const dlock_claim *waiting);
 
-/* Abandons all claims that are marked for it and empties the registry. Frees the claims that no object owns. */
-void dlock_registry_clear(dlock_registry *registry);
+/* Removes all entries and calls `end` for each of them. */
+void dlock_registry_clear(dlock_registry *registry, void (*end)(dlock_registry_entry *entry));
 
 #endif

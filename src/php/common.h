@@ -5,6 +5,7 @@
 #include "../lock/claim.h"
 #include "../lock/renewal.h"
 #include "../redis/server.h"
+#include "hold.h"
 
 /* ---- classes (dlock.c) ---- */
 
@@ -38,7 +39,7 @@ typedef struct {
 	enum { DLOCK_RENEW_WITHOUT_TTL, DLOCK_RENEW_ALWAYS, DLOCK_RENEW_NEVER } renew;
 	zend_string *servers; /* for var_dump(), without credentials */
 	zend_string *prefix;  /* or ZkLock's root */
-	HashTable held;       /* what lock() took: resource => dlock_claim * */
+	HashTable held;       /* what lock() took: resource => dlock_hold * */
 	zend_object std;
 } dlock_manager;
 
@@ -75,16 +76,8 @@ typedef struct {
 } dlock_patience;
 
 /* Acquires in C. NULL with DLOCK_TIMEOUT or another status and its message, or after an exception of a signal handler. */
-dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
+dlock_hold *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
 	dlock_status *status, dlock_error *error);
-
-/* What memory knows of the claim now; counts a loss when it is first seen. */
-dlock_claim_state dlock_see_claim(dlock_claim *claim, dlock_nanos *remaining);
-
-dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error);
-
-/* Gives back, without waiting, and frees a claim that its owner drops. */
-void dlock_drop_claim(dlock_claim *claim);
 
 /* For lock(): acquires and keeps the claim under its resource. True, false at the timeout, false after an exception. */
 bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_nanos timeout);
@@ -93,9 +86,9 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lea
 
 void dlock_lease_register(zend_class_entry *class);
 
-/* Makes a Dlock\Lease that owns the claim. */
-void dlock_lease_create(zval *lease, dlock_claim *claim);
-dlock_claim *dlock_lease_claim(zval *lease);
+/* Makes a Dlock\Lease that owns the hold. */
+void dlock_lease_create(zval *lease, dlock_hold *hold);
+dlock_hold *dlock_lease_hold(zval *lease);
 
 /* ---- handles of detached leases (handle.c) ---- */
 

@@ -118,13 +118,14 @@ void dlock_alarm_close(dlock_alarm *alarm)
 }
 
 /* What came over a fork is the parent's to be told of. */
-static dlock_claim *find_untold_loss(void)
+static dlock_hold *find_untold_loss(void)
 {
 	dlock_nanos remaining;
 
-	for (dlock_claim *claim = DLOCK_G(registry).first; claim; claim = claim->next) {
-		if (claim->throws && dlock_claim_is_mine(claim) && dlock_see_claim(claim, &remaining) == DLOCK_CLAIM_LOST) {
-			return claim;
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		if (hold->throws && dlock_claim_is_mine(entry->claim) && dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST) {
+			return hold;
 		}
 	}
 	return NULL;
@@ -147,10 +148,10 @@ static void throw_losses(zend_execute_data *execute_data)
 		dlock_wakeup_clear(&DLOCK_G(alarm).wakeup);
 	}
 #endif
-	for (dlock_claim *claim = find_untold_loss(); claim; claim = find_untold_loss()) {
-		claim->throws = false;
-		zend_object *exception = dlock_throw_lost(claim->resource, DLOCK_LOST_WHILE_HELD);
-		claim->thrown = exception ? exception->handle : 0;
+	for (dlock_hold *hold = find_untold_loss(); hold; hold = find_untold_loss()) {
+		hold->throws = false;
+		zend_object *exception = dlock_throw_lost(hold->entry.claim->resource, DLOCK_LOST_WHILE_HELD);
+		hold->thrown = exception ? exception->handle : 0;
 	}
 }
 

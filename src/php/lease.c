@@ -4,7 +4,7 @@
 #include "zend_exceptions.h"
 
 typedef struct {
-	dlock_claim *claim; /* NULL: handed over by detach() */
+	dlock_hold *hold; /* NULL: handed over by detach() */
 	zend_object std;
 } lease_object;
 
@@ -31,8 +31,8 @@ static void lease_free(zend_object *object)
 {
 	lease_object *lease = lease_from(object);
 
-	if (lease->claim) {
-		dlock_drop_claim(lease->claim);
+	if (lease->hold) {
+		dlock_hold_discard(lease->hold);
 	}
 	zend_object_std_dtor(object);
 }
@@ -40,10 +40,10 @@ static void lease_free(zend_object *object)
 static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
 {
 	*remaining = 0;
-	if (!lease->claim) {
+	if (!lease->hold) {
 		return "Released";
 	}
-	switch (dlock_see_claim(lease->claim, remaining)) {
+	switch (dlock_hold_look(lease->hold, remaining)) {
 	case DLOCK_CLAIM_HELD:
 		return "Held";
 	case DLOCK_CLAIM_UNCERTAIN:
@@ -80,31 +80,33 @@ void dlock_lease_register(zend_class_entry *class)
 	handlers.get_debug_info = lease_debug_info;
 }
 
-void dlock_lease_create(zval *value, dlock_claim *claim)
+void dlock_lease_create(zval *value, dlock_hold *hold)
 {
+	const dlock_claim *claim = hold->entry.claim;
+
 	object_init_ex(value, dlock_ce_lease);
 	lease_object *lease = lease_from(Z_OBJ_P(value));
 
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE), claim->resource, claim->resource_len);
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, strlen(claim->token));
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
-	/* Last: had memory run out above, the registry would still own the claim. */
-	lease->claim = claim;
-	claim->owned = true;
+	/* Last: had memory run out above, the registry would still own the hold. */
+	lease->hold = hold;
+	hold->owned = true;
 }
 
-dlock_claim *dlock_lease_claim(zval *lease)
+dlock_hold *dlock_lease_hold(zval *lease)
 {
-	return lease_from(Z_OBJ_P(lease))->claim;
+	return lease_from(Z_OBJ_P(lease))->hold;
 }
 
 static bool is_held(lease_object *lease, dlock_nanos *remaining)
 {
 	*remaining = 0;
-	if (!lease->claim) {
+	if (!lease->hold) {
 		return false;
 	}
-	dlock_claim_state state = dlock_see_claim(lease->claim, remaining);
+	dlock_claim_state state = dlock_hold_look(lease->hold, remaining);
 	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
 }
 
@@ -150,10 +152,10 @@ static void throw_lost(lease_object *lease)
 	/* An extension may have made the object without its constructor, so without a name too. */
 	const zval *resource = OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE);
 	const char *what = !strcmp(state_name(lease, &remaining), "Released") ? "has been released or detached"
-		: dlock_claim_is_mine(lease->claim) ? "was lost" : "is not held by this process but by its parent";
+		: dlock_claim_is_mine(lease->hold->entry.claim) ? "was lost" : "is not held by this process but by its parent";
 
-	if (lease->claim) {
-		lease->claim->throws = false; /* once is enough */
+	if (lease->hold) {
+		lease->hold->throws = false; /* once is enough */
 	}
 	dlock_throw_lost(Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "", what);
 }
@@ -183,7 +185,7 @@ ZEND_METHOD(Dlock_Lease, refresh)
 	ZEND_PARSE_PARAMETERS_END();
 
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!is_null && lease->claim && lease->claim->ttl == 0) {
+	if (!is_null && lease->hold && lease->hold->entry.claim->ttl == 0) {
 		zend_argument_value_error(1, "must be null: with ZooKeeper the session is the lease");
 		RETURN_THROWS();
 	}
@@ -195,12 +197,12 @@ ZEND_METHOD(Dlock_Lease, refresh)
 		RETURN_THROWS();
 	}
 	if (is_null) {
-		ttl = lease->claim->ttl;
+		ttl = lease->hold->entry.claim->ttl;
 	}
-	dlock_status status = dlock_claim_extend(lease->claim, ttl, &error);
+	dlock_status status = dlock_hold_extend(lease->hold, ttl, &error);
 	if (status != DLOCK_OK) {
-		lease->claim->throws &= status != DLOCK_LOST; /* once is enough */
-		dlock_throw(status, &error, lease->claim->backend);
+		lease->hold->throws &= status != DLOCK_LOST; /* once is enough */
+		dlock_throw(status, &error, lease->hold->entry.claim->backend);
 	}
 }
 
@@ -210,13 +212,13 @@ ZEND_METHOD(Dlock_Lease, release)
 
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!lease->claim || lease->claim->state == DLOCK_CLAIM_RELEASED) {
+	if (!lease->hold || lease->hold->entry.claim->state == DLOCK_CLAIM_RELEASED) {
 		RETURN_FALSE;
 	}
-	dlock_status status = dlock_manager_release(lease->claim, &error);
-	dlock_registry_remove(&DLOCK_G(registry), lease->claim);
+	dlock_status status = dlock_hold_release(lease->hold, &error);
+	dlock_registry_remove(&DLOCK_G(registry), &lease->hold->entry);
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, lease->claim->backend);
+		dlock_throw(status, &error, lease->hold->entry.claim->backend);
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(status == DLOCK_OK);
@@ -233,20 +235,19 @@ ZEND_METHOD(Dlock_Lease, detach)
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = lease->claim;
+	dlock_claim *claim = lease->hold->entry.claim;
 	if (claim->ttl == 0) {
 		zend_throw_exception(dlock_ce_exception,
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
 		RETURN_THROWS();
 	}
 	/* A lease time that is still on its way, as after a hand-over, would come too late where the handle was attached before. */
-	if (claim->doubt > 0 && dlock_claim_check(claim, &error) == DLOCK_LOST) {
+	if (claim->doubt > 0 && dlock_hold_check(lease->hold, &error) == DLOCK_LOST) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
 	zend_string *handle = dlock_handle_make(claim);
-	lease->claim = NULL;
-	dlock_registry_remove(&DLOCK_G(registry), claim);
-	dlock_claim_free(claim);
+	dlock_hold_free(lease->hold);
+	lease->hold = NULL;
 	RETURN_STR(handle);
 }

@@ -19,9 +19,9 @@ dlock_manager *dlock_manager_this(zval *object)
 
 /* ---- the object ---- */
 
-static void drop_held(zval *value)
+static void discard_held(zval *value)
 {
-	dlock_drop_claim(Z_PTR_P(value));
+	dlock_hold_discard(Z_PTR_P(value));
 }
 
 static zend_object *manager_create(zend_class_entry *class)
@@ -31,7 +31,7 @@ static zend_object *manager_create(zend_class_entry *class)
 	zend_object_std_init(&manager->std, class);
 	object_properties_init(&manager->std, class);
 	manager->std.handlers = &handlers;
-	zend_hash_init(&manager->held, 0, NULL, drop_held, 0);
+	zend_hash_init(&manager->held, 0, NULL, discard_held, 0);
 	return &manager->std;
 }
 
@@ -62,7 +62,7 @@ static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
 	dlock_manager *manager = dlock_manager_from(object);
 	zval info, held;
 	zend_string *resource;
-	zval *claim;
+	zval *hold;
 
 	array_init(&info);
 	array_init(&held);
@@ -73,9 +73,9 @@ static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
 			add_assoc_double(&info, "ttl", (double) manager->ttl / DLOCK_SECOND);
 		}
 		add_assoc_double(&info, "timeout", (double) manager->timeout / DLOCK_SECOND);
-		ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, claim) {
+		ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, hold) {
 			dlock_nanos remaining;
-			dlock_see_claim(Z_PTR_P(claim), &remaining);
+			dlock_hold_look(Z_PTR_P(hold), &remaining);
 			add_assoc_double_ex(&held, ZSTR_VAL(resource), ZSTR_LEN(resource), (double) remaining / DLOCK_SECOND);
 		} ZEND_HASH_FOREACH_END();
 	}
@@ -128,30 +128,6 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 
 /* ---- acquiring and releasing ---- */
 
-void dlock_drop_claim(dlock_claim *claim)
-{
-	dlock_nanos remaining;
-
-	dlock_see_claim(claim, &remaining); /* a loss counts, even where nobody has asked */
-	/* When the whole request ends, an object that ends with it may have been told to leave its locks alone. */
-	if (claim->release_at_end || !dlock_is_ending()) {
-		dlock_claim_abandon(claim);
-	}
-	dlock_registry_remove(&DLOCK_G(registry), claim);
-	dlock_claim_free(claim);
-}
-
-dlock_claim_state dlock_see_claim(dlock_claim *claim, dlock_nanos *remaining)
-{
-	dlock_claim_state state = dlock_claim_look(claim, remaining);
-
-	if (state == DLOCK_CLAIM_LOST && !claim->loss_counted && dlock_claim_is_mine(claim)) {
-		claim->loss_counted = true;
-		DLOCK_G(counters).losses++;
-	}
-	return state;
-}
-
 static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status status)
 {
 	dlock_counters *counters = &DLOCK_G(counters);
@@ -169,8 +145,9 @@ static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status
 }
 
 /* Has the renewal thread look after a lease that is to be renewed, or whose loss is to be thrown, or that some servers refused or may have. */
-static dlock_status look_after(const dlock_manager *manager, dlock_claim *claim, bool renew, dlock_error *error)
+static dlock_status look_after(const dlock_manager *manager, dlock_hold *hold, bool renew, dlock_error *error)
 {
+	dlock_claim *claim = hold->entry.claim;
 	dlock_upkeep upkeep = { .renew = renew, .most = (dlock_nanos) (DLOCK_G(max_hold) * (double) DLOCK_SECOND) };
 
 	if (!renew && !manager->throw_on_loss) {
@@ -180,7 +157,7 @@ static dlock_status look_after(const dlock_manager *manager, dlock_claim *claim,
 		return DLOCK_OK;
 	}
 	if (manager->throw_on_loss) {
-		claim->throws = true;
+		hold->throws = true;
 		upkeep.lost = dlock_ring_alarm;
 		upkeep.context = dlock_alarm_here();
 		if (!upkeep.context) {
@@ -188,7 +165,7 @@ static dlock_status look_after(const dlock_manager *manager, dlock_claim *claim,
 		}
 		/* The full lease time of a lock just handed over is heard by this thread only. */
 		if (!renew && claim->received && claim->ttl > 0) {
-			dlock_status status = dlock_claim_extend(claim, claim->ttl, error);
+			dlock_status status = dlock_hold_extend(hold, claim->ttl, error);
 			if (status != DLOCK_OK) {
 				return status;
 			}
@@ -205,17 +182,17 @@ static bool is_renewed(const dlock_manager *manager, bool ttl_given)
 
 /* What is acquired or taken up is given to the caller behind this: signals that came meanwhile have been handled. Where a handler throws when a
  * method has returned, PHP may lose what it returned: a lock that nobody could release. True: it has thrown. */
-static bool thrown_by_interrupts(dlock_claim *claim)
+static bool thrown_by_interrupts(dlock_hold *hold)
 {
 	if (dlock_is_interrupted()) {
-		claim->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
+		hold->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
 		zend_try {
 			dlock_run_interrupts();
 		} zend_catch { /* a fatal error or a time limit: no object will own it, so the registry frees it */
-			claim->owned = false;
+			hold->owned = false;
 			zend_bailout();
 		} zend_end_try();
-		claim->owned = false;
+		hold->owned = false;
 	}
 	return EG(exception) != NULL;
 }
@@ -237,26 +214,24 @@ static bool waits_for_itself(const dlock_manager *manager, zend_string *resource
 	return claim;
 }
 
-dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
+dlock_hold *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_patience patience,
 	dlock_status *status, dlock_error *error)
 {
 	dlock_nanos start = dlock_now();
 	dlock_wait wait = dlock_interruptible(dlock_after(start, patience.timeout));
-	dlock_claim *claim;
-
 	wait.attempts = patience.attempts;
 	wait.pause = patience.pause;
 	if (waits_for_itself(manager, resource, patience, NULL, error)) {
 		*status = DLOCK_DEADLOCK;
 		return NULL;
 	}
-	claim = dlock_claim_new(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
-	if (!claim) {
+	dlock_claim *claim = dlock_claim_new(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
+	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
+	if (!hold) {
 		*status = DLOCK_FAILED;
 		return NULL;
 	}
-	claim->release_at_end = manager->release_at_end;
-	dlock_registry_add(&DLOCK_G(registry), claim);
+	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	while ((*status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
 		dlock_run_interrupts();
 		if (EG(exception)) {
@@ -270,33 +245,18 @@ dlock_claim *dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	}
 	count_wait(claim, start, *status);
 	if (*status == DLOCK_OK) {
-		*status = look_after(manager, claim, is_renewed(manager, time.given), error);
+		*status = look_after(manager, hold, is_renewed(manager, time.given), error);
 	}
-	if (*status == DLOCK_OK && !thrown_by_interrupts(claim)) {
-		return claim;
+	if (*status == DLOCK_OK && !thrown_by_interrupts(hold)) {
+		return hold;
 	}
 	if (*status == DLOCK_TIMEOUT) {
 		dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %g s", claim->resource,
 			(double) patience.timeout / DLOCK_SECOND);
 	}
-	claim->release_at_end = true; /* a lock that nobody was given is not left to its lease time, nor a place in line to the session */
-	dlock_drop_claim(claim);
+	hold->release_at_end = true; /* a lock that nobody was given is not left to its lease time, nor a place in line to the session */
+	dlock_hold_discard(hold);
 	return NULL;
-}
-
-dlock_status dlock_manager_release(dlock_claim *claim, dlock_error *error)
-{
-	dlock_status status = dlock_claim_release(claim, error);
-	dlock_nanos remaining;
-
-	claim->throws = false; /* the caller is told */
-	if (status == DLOCK_OK) {
-		DLOCK_G(counters).releases++;
-		DLOCK_G(counters).hand_overs_given += claim->handed_over;
-	} else if (status == DLOCK_LOST) {
-		dlock_see_claim(claim, &remaining);
-	}
-	return status;
 }
 
 /* ---- lock() and release(), as userland classes have them ---- */
@@ -306,22 +266,22 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lea
 	dlock_status status;
 	dlock_error error;
 	zval value;
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = timeout }, &status, &error);
+	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = timeout }, &status, &error);
 
-	if (!claim) {
+	if (!hold) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}
 		return false;
 	}
 	/* One that stands there already was lost, or this one could not have been acquired. */
-	ZVAL_PTR(&value, claim);
+	ZVAL_PTR(&value, hold);
 	zend_hash_update(&manager->held, resource, &value);
-	claim->owned = true;
+	hold->owned = true;
 	return true;
 }
 
-static dlock_claim *find_held(dlock_manager *manager, zend_string *resource)
+static dlock_hold *find_held(dlock_manager *manager, zend_string *resource)
 {
 	zval *value = zend_hash_find(&manager->held, resource);
 
@@ -341,11 +301,11 @@ ZEND_METHOD(DistributedLock, release)
 	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = find_held(manager, resource);
-	if (!claim) {
+	dlock_hold *hold = find_held(manager, resource);
+	if (!hold) {
 		RETURN_FALSE;
 	}
-	dlock_status status = dlock_manager_release(claim, &error);
+	dlock_status status = dlock_hold_release(hold, &error);
 	zend_hash_del(&manager->held, resource);
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
 		dlock_throw(status, &error, manager->backend);
@@ -366,7 +326,7 @@ ZEND_METHOD(DistributedLock, unlockAll)
 		RETURN_THROWS();
 	}
 	ZEND_HASH_FOREACH_VAL(&manager->held, value) {
-		dlock_status status = dlock_manager_release(Z_PTR_P(value), &error);
+		dlock_status status = dlock_hold_release(Z_PTR_P(value), &error);
 		if (status != DLOCK_OK && (worst == DLOCK_OK || worst == DLOCK_LOST)) {
 			worst = status;
 			problem = error;
@@ -396,11 +356,11 @@ ZEND_METHOD(DistributedLock, expire)
 	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_ttl(seconds, 2, &ttl)) {
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = find_held(manager, resource);
-	if (claim) {
-		dlock_renewal_stop(claim);
+	dlock_hold *hold = find_held(manager, resource);
+	if (hold) {
+		dlock_renewal_stop(hold->entry.claim);
 	}
-	dlock_status status = claim ? dlock_claim_extend(claim, ttl, &error) : DLOCK_LOST;
+	dlock_status status = hold ? dlock_hold_extend(hold, ttl, &error) : DLOCK_LOST;
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
 		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
@@ -421,8 +381,8 @@ ZEND_METHOD(DistributedLock, isLocking)
 	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = find_held(manager, resource);
-	dlock_status status = claim ? dlock_claim_check(claim, &error) : DLOCK_LOST;
+	dlock_hold *hold = find_held(manager, resource);
+	dlock_status status = hold ? dlock_hold_check(hold, &error) : DLOCK_LOST;
 	if (status != DLOCK_OK && status != DLOCK_LOST) {
 		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
@@ -468,14 +428,14 @@ ZEND_METHOD(DistributedLock, acquire)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
-	if (!claim) {
+	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
+	if (!hold) {
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}
 		RETURN_THROWS();
 	}
-	dlock_lease_create(return_value, claim);
+	dlock_lease_create(return_value, hold);
 }
 
 ZEND_METHOD(DistributedLock, tryAcquire)
@@ -500,9 +460,9 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
-	if (claim) {
-		dlock_lease_create(return_value, claim);
+	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
+	if (hold) {
+		dlock_lease_create(return_value, hold);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
 		dlock_throw(status, &error, manager->backend);
 	}
@@ -511,22 +471,23 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 /* Releases what a critical section ran under, and throws where it was lost before the section ended. */
 static void end_section(zval *lease)
 {
-	dlock_claim *claim = dlock_lease_claim(lease);
+	dlock_hold *hold = dlock_lease_hold(lease);
 	dlock_nanos remaining;
 	dlock_error error;
 
-	if (!claim) { /* handed over inside the section */
+	if (!hold) { /* handed over inside the section */
 		return;
 	}
-	dlock_claim_state state = dlock_see_claim(claim, &remaining);
+	const dlock_claim *claim = hold->entry.claim;
+	dlock_claim_state state = dlock_hold_look(hold, &remaining);
 	if (state == DLOCK_CLAIM_RELEASED || !dlock_claim_is_mine(claim)) {
 		return;
 	}
 	/* A release that was not answered is no loss: the lease time was not over when the section ended. */
 	bool lost = state == DLOCK_CLAIM_LOST;
-	lost = dlock_manager_release(claim, &error) == DLOCK_LOST || lost;
+	lost = dlock_hold_release(hold, &error) == DLOCK_LOST || lost;
 	/* What the section was thrown for this very loss is enough. (Where it was caught, its number may be another exception's by now.) */
-	bool told = claim->thrown && EG(exception) && EG(exception)->handle == claim->thrown
+	bool told = hold->thrown && EG(exception) && EG(exception)->handle == hold->thrown
 		&& dlock_is_lost_exception(EG(exception), claim->resource, DLOCK_LOST_WHILE_HELD);
 	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. Without
 	 * one, what a handler throws behind this could lose the section's result, which may be a lease. */
@@ -571,9 +532,9 @@ ZEND_METHOD(DistributedLock, synchronized)
 	if (callee) {
 		GC_ADDREF(callee);
 	}
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
-	if (claim) {
-		dlock_lease_create(&lease, claim);
+	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_patience) { .timeout = wait }, &status, &error);
+	if (hold) {
+		dlock_lease_create(&lease, hold);
 		call.retval = return_value;
 		call.params = &lease;
 		call.param_count = 1;
@@ -610,23 +571,25 @@ ZEND_METHOD(DistributedLock, attach)
 		zend_argument_value_error(1, "%s", error.message);
 		RETURN_THROWS();
 	}
-	claim->release_at_end = manager->release_at_end;
-	dlock_status status = dlock_claim_attach(claim, token, &error);
+	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, &error);
+	dlock_status status = hold ? dlock_claim_attach(claim, token, &error) : DLOCK_FAILED;
 	if (status != DLOCK_OK) {
-		dlock_claim_free(claim);
+		if (hold) {
+			dlock_hold_free(hold);
+		}
 		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
-	dlock_registry_add(&DLOCK_G(registry), claim);
-	status = look_after(manager, claim, is_renewed(manager, !claim->renewed), &error);
-	if (status != DLOCK_OK || thrown_by_interrupts(claim)) {
-		dlock_drop_claim(claim);
+	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
+	status = look_after(manager, hold, is_renewed(manager, !claim->renewed), &error);
+	if (status != DLOCK_OK || thrown_by_interrupts(hold)) {
+		dlock_hold_discard(hold);
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}
 		RETURN_THROWS();
 	}
-	dlock_lease_create(return_value, claim);
+	dlock_lease_create(return_value, hold);
 }
 
 ZEND_METHOD(DistributedLock, isLocked)

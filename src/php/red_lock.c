@@ -130,26 +130,49 @@ ZEND_METHOD(RedLock, lock)
 	dlock_patience patience = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. The new one's may be over when it is returned, so this comes before. */
-	dlock_registry_purge(&DLOCK_G(registry));
-	dlock_claim *claim = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, patience,
+	dlock_hold_purge();
+	dlock_hold *hold = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, patience,
 		&status, &error);
-	if (!claim) {
+	if (!hold) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}
 		RETURN_FALSE;
 	}
-	dlock_see_claim(claim, &remaining);
+	dlock_hold_look(hold, &remaining);
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
 	add_assoc_str(return_value, "resource", zend_string_copy(resource));
-	add_assoc_stringl(return_value, "token", claim->token, DLOCK_TOKEN_LEN);
-	add_assoc_long(return_value, "fencingToken", (zend_long) claim->fencing_token);
+	add_assoc_stringl(return_value, "token", hold->entry.claim->token, DLOCK_TOKEN_LEN);
+	add_assoc_long(return_value, "fencingToken", (zend_long) hold->entry.claim->fencing_token);
 }
 
 static bool is_token(const zval *value)
 {
 	return Z_TYPE_P(value) == IS_STRING && dlock_is_token(Z_STRVAL_P(value), Z_STRLEN_P(value), false);
+}
+
+/* What this request holds with the token, whichever object has locked it; but of this very lock. NULL: nothing. */
+static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource, const zval *token)
+{
+	dlock_registry_entry *entry = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
+	bool good = entry && !dlock_hold_from(entry)->owned && entry->claim->backend->ops == manager->backend->ops
+		&& manager->backend->ops->is_same(entry->claim, manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource));
+
+	return good ? dlock_hold_from(entry) : NULL;
+}
+
+/* A lock of another process or request: any server may have it. */
+static dlock_hold *hold_of_token(const dlock_manager *manager, const zval *resource, const zval *token, dlock_error *error)
+{
+	dlock_claim *claim = dlock_claim_new(manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token),
+		error);
+
+	if (claim) {
+		claim->state = DLOCK_CLAIM_HELD; /* the servers know until when */
+		claim->deadline = DLOCK_FOREVER;
+	}
+	return dlock_hold_new(claim, false, error);
 }
 
 ZEND_METHOD(RedLock, unlock)
@@ -173,24 +196,13 @@ ZEND_METHOD(RedLock, unlock)
 		zend_argument_value_error(1, "must be what RedLock::lock() returned, with its \"resource\" and its \"token\"");
 		RETURN_THROWS();
 	}
-	dlock_claim *claim = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	/* Whichever object has locked it; but of this very lock. */
-	if (claim && (claim->owned || claim->backend->ops != manager->backend->ops
-			|| !claim->backend->ops->is_same(claim, manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource)))) {
-		claim = NULL;
+	dlock_hold *hold = find_hold(manager, resource, token);
+	hold = hold ? hold : hold_of_token(manager, resource, token, &error);
+	if (!hold) {
+		zend_throw_exception(dlock_ce_exception, error.message, 0);
+		RETURN_THROWS();
 	}
-	if (!claim) {
-		/* From another process or request: any server may have it. */
-		claim = dlock_claim_new(manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), &error);
-		if (!claim) {
-			zend_throw_exception(dlock_ce_exception, error.message, 0);
-			RETURN_THROWS();
-		}
-		claim->state = DLOCK_CLAIM_HELD; /* the servers know until when */
-		claim->deadline = DLOCK_FOREVER;
-	}
-	dlock_status status = dlock_manager_release(claim, &error);
-	dlock_registry_remove(&DLOCK_G(registry), claim);
-	dlock_claim_free(claim);
+	dlock_status status = dlock_hold_release(hold, &error);
+	dlock_hold_free(hold);
 	RETURN_BOOL(status == DLOCK_OK);
 }

@@ -74,19 +74,47 @@ static void begin(void)
 	dlock_backend_init(&counts.base, &counting_ops);
 }
 
-static dlock_claim *claim_in(dlock_claim_state state, bool release_at_end, bool owned)
+static dlock_claim *claim_in(dlock_claim_state state)
 {
 	dlock_error error;
 	dlock_claim *claim = dlock_claim_new(&counts.base, "a resource", 10, 10 * DLOCK_SECOND, NULL, &error);
 
 	claim->state = state;
 	claim->deadline = dlock_now() + 10 * DLOCK_SECOND;
-	claim->release_at_end = release_at_end;
-	claim->owned = owned;
 	return claim;
 }
 
 /* ---- registry ---- */
+
+/* An entry as the layer above has it. */
+typedef struct {
+	dlock_registry_entry entry;
+	bool release_at_end, owned;
+} hold;
+
+static hold *hold_in(dlock_claim_state state, bool release_at_end, bool owned)
+{
+	hold *made = calloc(1, sizeof *made);
+
+	*made = (hold) { .entry.claim = claim_in(state), .release_at_end = release_at_end, .owned = owned };
+	return made;
+}
+
+static void free_hold(hold *hold)
+{
+	dlock_claim_free(hold->entry.claim);
+	free(hold);
+}
+
+static void end_hold(dlock_registry_entry *entry)
+{
+	hold *ended = (hold *) entry;
+
+	dlock_claim_end(entry->claim, ended->release_at_end);
+	if (!ended->owned) {
+		free_hold(ended);
+	}
+}
 
 static void test_clear(void)
 {
@@ -112,28 +140,28 @@ static void test_clear(void)
 	for (int i = 0; i < COUNT; i++) {
 		dlock_registry registry = { NULL };
 		begin();
-		dlock_claim *claim = claim_in(cases[i].state, cases[i].release_at_end, cases[i].owned);
-		dlock_registry_add(&registry, claim);
-		dlock_registry_clear(&registry);
+		hold *hold = hold_in(cases[i].state, cases[i].release_at_end, cases[i].owned);
+		dlock_registry_add(&registry, &hold->entry);
+		dlock_registry_clear(&registry, end_hold);
 		check(counts.abandoned == cases[i].abandoned && counts.disposed == cases[i].freed && counts.released == 0, "%s: %s, %s",
 			cases[i].text, cases[i].abandoned ? "abandoned" : "left", cases[i].freed ? "freed" : "not freed");
-		check(!registry.first && (cases[i].freed || !claim->registered), "and no longer there");
+		check(!registry.first && (cases[i].freed || !hold->entry.registered), "and no longer there");
 		if (!cases[i].freed) {
-			dlock_registry_remove(&registry, claim); /* its owner does so later */
-			dlock_claim_abandon(claim);
+			dlock_registry_remove(&registry, &hold->entry); /* its owner does so later */
+			dlock_claim_abandon(hold->entry.claim);
 			bool twice = counts.abandoned > 1;
 			check(!twice, "abandoned once");
-			dlock_claim_free(claim);
+			free_hold(hold);
 		}
 	}
 	begin();
 	dlock_registry registry = { NULL };
 	for (int i = 0; i < COUNT; i++) {
-		dlock_registry_add(&registry, claim_in(cases[i].state, cases[i].release_at_end, false));
+		dlock_registry_add(&registry, &hold_in(cases[i].state, cases[i].release_at_end, false)->entry);
 	}
-	dlock_registry_clear(&registry);
+	dlock_registry_clear(&registry, end_hold);
 	check(counts.abandoned == 5 && counts.disposed == COUNT && counts.base.references == 1, "all together");
-	dlock_registry_clear(&registry);
+	dlock_registry_clear(&registry, end_hold);
 	check(counts.abandoned == 5, "nothing is left for a second time");
 	dlock_backend_release(&counts.base);
 	check(counts.destroyed == 1, "the back end goes with the last reference");
@@ -147,24 +175,25 @@ static void test_remove(void)
 	begin();
 	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
 		dlock_registry registry = { NULL };
-		dlock_claim *claims[3];
+		hold *holds[3];
 		for (int k = 0; k < 3; k++) {
-			claims[k] = claim_in(DLOCK_CLAIM_HELD, true, true);
-			dlock_registry_add(&registry, claims[k]);
+			holds[k] = hold_in(DLOCK_CLAIM_HELD, true, true);
+			dlock_registry_add(&registry, &holds[k]->entry);
 		}
 		for (int k = 0; k < 3; k++) {
-			dlock_claim *claim = claims[orders[i][k]];
-			bad += dlock_registry_find(&registry, claim->token) != claim;
-			dlock_registry_remove(&registry, claim);
-			dlock_registry_remove(&registry, claim);
-			bad += dlock_registry_find(&registry, claim->token) != NULL || claim->registered || claim->next || claim->previous;
+			dlock_registry_entry *entry = &holds[orders[i][k]]->entry;
+			bad += dlock_registry_find(&registry, entry->claim->token) != entry;
+			dlock_registry_remove(&registry, entry);
+			dlock_registry_remove(&registry, entry);
+			bad += dlock_registry_find(&registry, entry->claim->token) != NULL || entry->registered || entry->next || entry->previous;
 			for (int left = k + 1; left < 3; left++) {
-				bad += dlock_registry_find(&registry, claims[orders[i][left]]->token) != claims[orders[i][left]];
+				const hold *other = holds[orders[i][left]];
+				bad += dlock_registry_find(&registry, other->entry.claim->token) != &other->entry;
 			}
 		}
 		bad += registry.first != NULL;
 		for (int k = 0; k < 3; k++) {
-			dlock_claim_free(claims[k]);
+			free_hold(holds[k]);
 		}
 	}
 	check(bad == 0, "added, found and removed in every order (%d)", bad);
@@ -180,9 +209,36 @@ static void test_find_unknown(void)
 	begin();
 	dlock_token(token);
 	check(!dlock_registry_find(&registry, token), "nothing in an empty registry");
-	dlock_registry_add(&registry, claim_in(DLOCK_CLAIM_HELD, true, false));
+	dlock_registry_add(&registry, &hold_in(DLOCK_CLAIM_HELD, true, false)->entry);
 	check(!dlock_registry_find(&registry, token), "nor another's token");
-	dlock_registry_clear(&registry);
+	dlock_registry_clear(&registry, end_hold);
+	dlock_backend_release(&counts.base);
+}
+
+static int visits;
+
+static void visit(dlock_registry_entry *entry)
+{
+	(void) entry;
+	visits++;
+}
+
+static void test_purge(void)
+{
+	dlock_registry registry = { NULL };
+	int bad = 0;
+
+	begin();
+	visits = 0;
+	for (int i = 0; i < 1000; i++) {
+		dlock_registry_purge(&registry, visit);
+		bad += i == 200 && visits == 0;
+		dlock_registry_add(&registry, &hold_in(DLOCK_CLAIM_HELD, false, false)->entry);
+	}
+	check(bad == 0 && visits < 1000, "a purge visits the entries now and then (%d)", visits);
+	dlock_registry_clear(&registry, end_hold);
+	dlock_registry_purge(&registry, visit);
+	check(counts.disposed == 1000 && counts.abandoned == 0, "and frees none by itself");
 	dlock_backend_release(&counts.base);
 }
 
@@ -191,18 +247,18 @@ static void test_child(void)
 	dlock_registry registry = { NULL };
 
 	begin();
-	dlock_claim *held = claim_in(DLOCK_CLAIM_HELD, true, false), *waiting = claim_in(DLOCK_CLAIM_WAITING, true, false);
-	dlock_registry_add(&registry, held);
-	dlock_registry_add(&registry, waiting);
+	hold *held = hold_in(DLOCK_CLAIM_HELD, true, false), *waiting = hold_in(DLOCK_CLAIM_WAITING, true, false);
+	dlock_registry_add(&registry, &held->entry);
+	dlock_registry_add(&registry, &waiting->entry);
 	pid_t pid = fork_child();
 	if (pid == 0) {
-		int bad = dlock_registry_find(&registry, held->token) != NULL;
-		dlock_registry_clear(&registry);
+		int bad = dlock_registry_find(&registry, held->entry.claim->token) != NULL;
+		dlock_registry_clear(&registry, end_hold);
 		_exit(bad + 2 * (counts.abandoned != 0) + 4 * (counts.disposed != 2));
 	}
 	int bad = exit_of(pid);
 	check(bad == 0, "a child frees its parent's claims without a word (%d)", bad);
-	dlock_registry_clear(&registry);
+	dlock_registry_clear(&registry, end_hold);
 	check(counts.abandoned == 2, "the parent gives them back");
 	dlock_backend_release(&counts.base);
 }
@@ -227,7 +283,7 @@ static void test_states(void)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		begin();
-		dlock_claim *claim = claim_in(cases[i].state, true, true);
+		dlock_claim *claim = claim_in(cases[i].state);
 		check((dlock_claim_extend(claim, DLOCK_SECOND, &error) == DLOCK_OK) == cases[i].extends
 			&& counts.extended == cases[i].extends, "%s: %s", cases[i].text, cases[i].extends ? "extended" : "not extended");
 		claim->state = cases[i].state;
@@ -250,7 +306,7 @@ static void test_look(void)
 	dlock_nanos left;
 
 	begin();
-	dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD, true, true);
+	dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD);
 	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_HELD && left > 5 * DLOCK_SECOND && left <= 10 * DLOCK_SECOND, "time left");
 	claim->deadline = dlock_now();
 	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "lost at the deadline");
@@ -275,7 +331,7 @@ static void test_answers(void)
 		begin();
 		counts.answer = answer;
 		dlock_claim_state after = answer == DLOCK_LOST ? DLOCK_CLAIM_LOST : DLOCK_CLAIM_HELD;
-		dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD, true, true);
+		dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD);
 		check(dlock_claim_extend(claim, DLOCK_SECOND, &error) == answer && claim->state == after, "extend: status %d", answer);
 		claim->state = DLOCK_CLAIM_HELD;
 		check(dlock_claim_check(claim, &error) == answer && claim->state == after, "check: status %d", answer);
@@ -309,12 +365,13 @@ static void test_claims(void)
 	check(!strcmp(attached->token, given), "of a given shorter one");
 	dlock_registry registry = { NULL };
 	dlock_claim *twin = dlock_claim_new(&counts.base, "x", 1, 5, legacy->token + sizeof DLOCK_TOKEN_LEGACY - 1, &error);
-	dlock_registry_add(&registry, twin);
-	dlock_registry_add(&registry, legacy);
-	check(dlock_registry_find(&registry, legacy->token) == legacy && dlock_registry_find(&registry, twin->token) == twin
+	dlock_registry_entry entry = { .claim = legacy }, other_entry = { .claim = twin };
+	dlock_registry_add(&registry, &other_entry);
+	dlock_registry_add(&registry, &entry);
+	check(dlock_registry_find(&registry, legacy->token) == &entry && dlock_registry_find(&registry, twin->token) == &other_entry
 		&& !dlock_registry_find(&registry, DLOCK_TOKEN_LEGACY), "and each is found by its whole token");
-	dlock_registry_remove(&registry, twin);
-	dlock_registry_remove(&registry, legacy);
+	dlock_registry_remove(&registry, &other_entry);
+	dlock_registry_remove(&registry, &entry);
 	dlock_claim_free(twin);
 	dlock_claim_free(attached);
 	dlock_claim_free(legacy);
@@ -332,6 +389,7 @@ int main(void)
 	test_clear();
 	test_remove();
 	test_find_unknown();
+	test_purge();
 	test_child();
 	test_states();
 	test_look();

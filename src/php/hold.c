@@ -1,0 +1,117 @@
+#include "hold.h"
+
+#include "common.h"
+
+dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
+{
+	dlock_hold *hold = claim ? calloc(1, sizeof *hold) : NULL;
+
+	if (hold) {
+		hold->entry.claim = claim;
+		hold->release_at_end = release_at_end;
+	} else if (claim) {
+		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		dlock_claim_free(claim);
+	}
+	return hold;
+}
+
+void dlock_hold_free(dlock_hold *hold)
+{
+	dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
+	dlock_claim_free(hold->entry.claim);
+	free(hold);
+}
+
+dlock_claim_state dlock_hold_look(dlock_hold *hold, dlock_nanos *remaining)
+{
+	dlock_claim_state state = dlock_claim_look(hold->entry.claim, remaining);
+
+	if (state == DLOCK_CLAIM_LOST && !hold->loss_counted && dlock_claim_is_mine(hold->entry.claim)) {
+		hold->loss_counted = true;
+		DLOCK_G(counters).losses++;
+	}
+	return state;
+}
+
+static bool is_lost(dlock_hold *hold)
+{
+	dlock_nanos remaining;
+
+	return dlock_claim_look(hold->entry.claim, &remaining) == DLOCK_CLAIM_LOST;
+}
+
+dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error)
+{
+	bool lost_before = is_lost(hold);
+	dlock_status status = dlock_claim_extend(hold->entry.claim, ttl, error);
+
+	hold->throws &= status != DLOCK_LOST || lost_before;
+	return status;
+}
+
+dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error)
+{
+	bool lost_before = is_lost(hold);
+	dlock_status status = dlock_claim_check(hold->entry.claim, error);
+
+	hold->throws &= status != DLOCK_LOST || lost_before;
+	return status;
+}
+
+dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error)
+{
+	dlock_status status = dlock_claim_release(hold->entry.claim, error);
+	dlock_nanos remaining;
+
+	hold->throws = false;
+	if (status == DLOCK_OK) {
+		DLOCK_G(counters).releases++;
+		DLOCK_G(counters).hand_overs_given += hold->entry.claim->handed_over;
+	} else if (status == DLOCK_LOST) {
+		dlock_hold_look(hold, &remaining);
+	}
+	return status;
+}
+
+void dlock_hold_discard(dlock_hold *hold)
+{
+	dlock_nanos remaining;
+
+	dlock_hold_look(hold, &remaining); /* a loss counts, even where nobody has asked */
+	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
+	if (hold->release_at_end || !dlock_is_ending()) {
+		dlock_claim_abandon(hold->entry.claim);
+	}
+	dlock_hold_free(hold);
+}
+
+static void discard_unowned_lost(dlock_registry_entry *entry)
+{
+	dlock_hold *hold = dlock_hold_from(entry);
+
+	if (!hold->owned && is_lost(hold)) {
+		dlock_claim_abandon(entry->claim);
+		dlock_hold_free(hold);
+	}
+}
+
+void dlock_hold_purge(void)
+{
+	dlock_registry_purge(&DLOCK_G(registry), discard_unowned_lost);
+}
+
+static void end(dlock_registry_entry *entry)
+{
+	dlock_hold *hold = dlock_hold_from(entry);
+
+	dlock_claim_end(entry->claim, hold->release_at_end);
+	if (!hold->owned) {
+		dlock_hold_free(hold);
+	}
+}
+
+void dlock_hold_clear(void)
+{
+	dlock_registry_clear(&DLOCK_G(registry), end);
+}

@@ -1,0 +1,45 @@
+#ifndef DLOCK_PHP_HOLD_H
+#define DLOCK_PHP_HOLD_H
+
+#include "../lock/registry.h"
+
+/* A claim as PHP has it: what a request holds or waits for, from the first attempt on. While it is in the registry, the request's
+ * end ends it, however that comes. */
+typedef struct {
+	dlock_registry_entry entry; /* comes first */
+	bool owned;          /* an object frees it; otherwise the registry does */
+	bool release_at_end; /* with the request; otherwise it is left to its lease time or session */
+	bool throws;         /* its loss is to be thrown into the running code */
+	unsigned thrown;     /* and has been, as the exception with this number; 0: not yet */
+	bool loss_counted;
+} dlock_hold;
+
+static inline dlock_hold *dlock_hold_from(dlock_registry_entry *entry)
+{
+	return (dlock_hold *) entry;
+}
+
+/* Takes the claim, which may be NULL: so is the result then, as without memory. */
+dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error);
+
+/* What memory knows of the claim now; counts a loss when it is first seen. */
+dlock_claim_state dlock_hold_look(dlock_hold *hold, dlock_nanos *remaining);
+
+/* As for the claim. A loss that the answer reports to the caller is not thrown as well. */
+dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error);
+dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error);
+dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error);
+
+/* Frees it in memory, without a word to any server. */
+void dlock_hold_free(dlock_hold *hold);
+
+/* Frees it when its owner discards it, which gives the lock back without waiting, or leaves it alone where the request ends. */
+void dlock_hold_discard(dlock_hold *hold);
+
+/* Discards what no object owns and whose time is over. */
+void dlock_hold_purge(void);
+
+/* At the request's end: ends all holds. */
+void dlock_hold_clear(void);
+
+#endif
