@@ -147,15 +147,26 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/tls.c
       src/redis/uptime.c
       src/php/arguments.c
+      src/php/classes.c
       src/php/distributed_lock.c
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c
       src/php/hold.c
+      src/php/info.c
       src/php/interrupts.c
       src/php/lease.c
+      src/php/lock_manager.c
+      src/php/loss_signal.c
       src/php/manager.c
+      src/php/manager_acquire.c
+      src/php/manager_held.c
+      src/php/manager_options.c
       src/php/red_lock.c
+      src/php/request.c
+      src/php/servers.c
+      src/php/settings.c
+      src/php/stats.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/redis $ext_builddir/src/zookeeper $ext_builddir/src/php], [1])

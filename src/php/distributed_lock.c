@@ -1,7 +1,12 @@
-#include "../redis/requests.h"
-#include "common.h"
+#include "arguments.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_held.h"
+#include "manager_options.h"
+#include "servers.h"
+#include "settings.h"
 
-#include "zend_exceptions.h"
+#include "../redis/requests.h"
 
 ZEND_METHOD(DistributedLock, __construct)
 {
@@ -43,7 +48,7 @@ ZEND_METHOD(DistributedLock, __construct)
 		legacy);
 	dlock_server_release(server);
 	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 	}
 }
 

@@ -1,6 +1,7 @@
 #include "hold.h"
 
-#include "common.h"
+#include "ending.h"
+#include "globals.h"
 
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
 {

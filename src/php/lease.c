@@ -1,4 +1,11 @@
-#include "common.h"
+#include "lease.h"
+
+#include "arguments.h"
+#include "classes.h"
+#include "ending.h"
+#include "errors.h"
+#include "globals.h"
+#include "handle.h"
 
 #include "zend_enum.h"
 #include "zend_exceptions.h"
@@ -241,7 +248,7 @@ ZEND_METHOD(Dlock_Lease, detach)
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
 		RETURN_THROWS();
 	}
-	/* A lease time that is still on its way, as after a hand-over, would come too late where the handle was attached before. */
+	/* A lease time that is still on its way, as after a hand-over, would arrive after the handle is attached. */
 	if (claim->doubt > 0 && dlock_hold_check(lease->hold, &error) == DLOCK_LOST) {
 		throw_lost(lease);
 		RETURN_THROWS();

@@ -1,8 +1,10 @@
-#include "../zookeeper/backend.h"
-#include "common.h"
+#include "arguments.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_held.h"
+#include "manager_options.h"
 
-#include "zend_exceptions.h"
-#include "zend_smart_str.h"
+#include "../zookeeper/backend.h"
 
 /* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an exception. */
 static zend_string *hosts_from_array(HashTable *array)
@@ -69,16 +71,16 @@ static void construct(dlock_manager *manager, zend_string *hosts, zend_string *r
 		return;
 	}
 	if (!DLOCK_G(sessions) && !(DLOCK_G(sessions) = dlock_zk_pool_new())) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 		return;
 	}
-	dlock_zk_options options = { ZSTR_VAL(hosts), ZSTR_VAL(root), (dlock_nanos) (session_timeout * (double) DLOCK_SECOND),
+	dlock_zk_options options = { ZSTR_VAL(hosts), ZSTR_VAL(root), dlock_from_seconds(session_timeout),
 		auth ? ZSTR_VAL(auth) : NULL };
 	manager->servers = zend_string_copy(hosts);
 	manager->prefix = zend_string_copy(root);
 	manager->backend = dlock_zookeeper_new(DLOCK_G(sessions), &options);
 	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 	}
 }
 
