@@ -31,7 +31,7 @@ ZEND_METHOD(DistributedLock, acquire)
 	bool no_timeout = true, no_ttl = true;
 	dlock_nanos wait;
 	dlock_lease_time time;
-	dlock_status status;
+	dlock_hold *hold;
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(1, 3)
@@ -47,8 +47,8 @@ ZEND_METHOD(DistributedLock, acquire)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
-	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &status, &error);
-	if (!hold) {
+	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &hold, &error);
+	if (status != DLOCK_OK) {
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}
@@ -64,7 +64,7 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 	bool no_ttl = true;
 	dlock_nanos wait;
 	dlock_lease_time time;
-	dlock_status status;
+	dlock_hold *hold;
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(1, 3)
@@ -79,8 +79,8 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
 		RETURN_THROWS();
 	}
-	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &status, &error);
-	if (hold) {
+	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &hold, &error);
+	if (status == DLOCK_OK) {
 		dlock_lease_create(return_value, hold);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
 		dlock_throw(status, &error, manager->backend);
@@ -128,7 +128,7 @@ ZEND_METHOD(DistributedLock, synchronized)
 	bool no_timeout = true, no_ttl = true;
 	dlock_nanos wait;
 	dlock_lease_time time;
-	dlock_status status;
+	dlock_hold *hold;
 	dlock_error error;
 	zval lease;
 
@@ -151,8 +151,8 @@ ZEND_METHOD(DistributedLock, synchronized)
 	if (callee) {
 		GC_ADDREF(callee);
 	}
-	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &status, &error);
-	if (hold) {
+	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &hold, &error);
+	if (status == DLOCK_OK) {
 		dlock_lease_create(&lease, hold);
 		call.retval = return_value;
 		call.params = &lease;
@@ -200,7 +200,8 @@ ZEND_METHOD(DistributedLock, attach)
 		RETURN_THROWS();
 	}
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
-	if (!dlock_manager_keep(manager, hold, !claim->renewed, &status, &error)) {
+	status = dlock_manager_keep(manager, hold, !claim->renewed, &error);
+	if (status != DLOCK_OK) {
 		dlock_hold_discard(hold);
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->backend);

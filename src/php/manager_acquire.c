@@ -62,7 +62,7 @@ static bool is_renewed(const dlock_manager *manager, bool ttl_given)
 
 /* Handles the signals that came meanwhile, before the caller is given the lock. Where a handler throws after a method has returned, PHP may lose
  * what it returned: a lock that nobody could release. True: it has thrown. */
-static bool thrown_by_interrupts(dlock_hold *hold)
+static bool interrupts_throw(dlock_hold *hold)
 {
 	if (dlock_is_interrupted()) {
 		hold->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
@@ -77,10 +77,11 @@ static bool thrown_by_interrupts(dlock_hold *hold)
 	return EG(exception) != NULL;
 }
 
-bool dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_status *status, dlock_error *error)
+dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
 {
-	*status = start_renewal(manager, hold, is_renewed(manager, ttl_given), error);
-	return *status == DLOCK_OK && !thrown_by_interrupts(hold);
+	dlock_status status = start_renewal(manager, hold, is_renewed(manager, ttl_given), error);
+
+	return status == DLOCK_OK && interrupts_throw(hold) ? DLOCK_INTERRUPTED : status;
 }
 
 /* Would the wait be one for this very process, without end? `waiting` is its claim, NULL where it has none yet. */
@@ -100,44 +101,55 @@ static bool waits_for_itself(const dlock_manager *manager, zend_string *resource
 	return claim;
 }
 
-dlock_hold *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait_limit limit,
-	dlock_status *status, dlock_error *error)
+static dlock_status wait_for(const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit,
+	dlock_error *error)
 {
 	dlock_nanos start = dlock_now();
 	dlock_wait wait = dlock_interruptible(dlock_after(start, limit.timeout));
+	dlock_status status;
+
 	wait.attempts = limit.attempts;
 	wait.pause = limit.pause;
-	if (waits_for_itself(manager, resource, limit, NULL, error)) {
-		*status = DLOCK_DEADLOCK;
-		return NULL;
-	}
-	dlock_claim *claim = dlock_claim_new(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
-	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
-	if (!hold) {
-		*status = DLOCK_FAILED;
-		return NULL;
-	}
-	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
-	while ((*status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
+	while ((status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
 		dlock_run_interrupts();
 		if (EG(exception)) {
 			break;
 		}
 		if (waits_for_itself(manager, resource, limit, claim, error)) { /* since a handler has taken it */
-			*status = DLOCK_DEADLOCK;
+			status = DLOCK_DEADLOCK;
 			break;
 		}
 		wait.wakeup = dlock_interruptible(wait.deadline).wakeup; /* a handler may have taken the first lease that needs it */
 	}
-	count_wait(claim, start, *status);
-	if (*status == DLOCK_OK && dlock_manager_keep(manager, hold, time.given, status, error)) {
-		return hold;
-	}
-	if (*status == DLOCK_TIMEOUT) {
-		dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %g s", claim->resource,
+	count_wait(claim, start, status);
+	if (status == DLOCK_TIMEOUT) {
+		return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %g s", claim->resource,
 			(double) limit.timeout / DLOCK_SECOND);
+	}
+	return status;
+}
+
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait_limit limit,
+	dlock_hold **acquired, dlock_error *error)
+{
+	if (waits_for_itself(manager, resource, limit, NULL, error)) {
+		return DLOCK_DEADLOCK;
+	}
+	dlock_claim *claim = dlock_claim_new(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
+	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
+	if (!hold) {
+		return DLOCK_FAILED;
+	}
+	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
+	dlock_status status = wait_for(manager, claim, resource, limit, error);
+	if (status == DLOCK_OK) {
+		status = dlock_manager_keep(manager, hold, time.given, error);
+	}
+	if (status == DLOCK_OK) {
+		*acquired = hold;
+		return DLOCK_OK;
 	}
 	hold->release_at_end = true; /* a lock that the caller does not get is not left to its lease time, nor a position in the queue to the session */
 	dlock_hold_discard(hold);
-	return NULL;
+	return status;
 }

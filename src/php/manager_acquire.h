@@ -17,12 +17,12 @@ typedef struct {
 	dlock_nanos pause;
 } dlock_wait_limit;
 
-/* Acquires. NULL with DLOCK_TIMEOUT or another status and its message, or after an exception of a signal handler. */
-dlock_hold *dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait_limit limit,
-	dlock_status *status, dlock_error *error);
+/* DLOCK_OK: it is held. DLOCK_INTERRUPTED: a signal handler has thrown. */
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait_limit limit,
+	dlock_hold **hold, dlock_error *error);
 
-/* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came meanwhile are handled.
- * False with a status and its message, or after an exception: the caller discards it. */
-bool dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_status *status, dlock_error *error);
+/* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came meanwhile are
+ * handled. DLOCK_INTERRUPTED: a handler has thrown. After any status but DLOCK_OK the caller discards it. */
+dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error);
 
 #endif

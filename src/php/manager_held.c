@@ -7,12 +7,12 @@
 
 bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_nanos timeout)
 {
-	dlock_status status;
+	dlock_hold *hold;
 	dlock_error error;
 	zval value;
-	dlock_hold *hold = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = timeout }, &status, &error);
+	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = timeout }, &hold, &error);
 
-	if (!hold) {
+	if (status != DLOCK_OK) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}

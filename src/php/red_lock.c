@@ -117,7 +117,7 @@ ZEND_METHOD(RedLock, lock)
 	zend_string *resource;
 	zend_long milliseconds = 10000;
 	dlock_nanos remaining;
-	dlock_status status;
+	dlock_hold *hold;
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(1, 2)
@@ -138,9 +138,9 @@ ZEND_METHOD(RedLock, lock)
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_hold_purge();
-	dlock_hold *hold = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, limit,
-		&status, &error);
-	if (!hold) {
+	dlock_status status = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, limit,
+		&hold, &error);
+	if (status != DLOCK_OK) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}

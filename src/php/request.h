@@ -3,7 +3,7 @@
 
 void dlock_request_begin(void);
 
-/* Gives back what the request holds and waits for. It comes after exit(), uncaught exceptions, fatal errors, the memory limit and the
+/* Releases what the request holds, and ends its waits. It comes after exit(), uncaught exceptions, fatal errors, the memory limit and the
  * time limit alike. Objects may still exist; they are freed later and find their claims released. */
 void dlock_request_end(void);
 

@@ -44,8 +44,8 @@ static zend_string *hosts_from_array(HashTable *array)
 	return port ? zend_strpprintf(0, "%s:" ZEND_LONG_FMT, Z_STRVAL_P(host), number) : zend_string_copy(Z_STR_P(host));
 }
 
-/* `text` passes its check and has no NUL byte that would hide the rest of it from C. */
-static bool is_good(zend_string *text, uint32_t arg, bool (*check)(const char *, dlock_error *))
+/* `text` passes its check and has no NUL byte that would hide the rest of it from C; false: thrown. */
+static bool check_text(zend_string *text, uint32_t arg, bool (*check)(const char *, dlock_error *))
 {
 	dlock_error error;
 
@@ -62,8 +62,8 @@ static bool is_good(zend_string *text, uint32_t arg, bool (*check)(const char *,
 
 static void construct(dlock_manager *manager, zend_string *hosts, zend_string *root, double session_timeout, zend_string *auth)
 {
-	if (!is_good(hosts, 1, dlock_zk_hosts_check) || !is_good(root, 2, dlock_zk_root_check)
-			|| (auth && !is_good(auth, 4, dlock_zk_auth_check))) {
+	if (!check_text(hosts, 1, dlock_zk_hosts_check) || !check_text(root, 2, dlock_zk_root_check)
+			|| (auth && !check_text(auth, 4, dlock_zk_auth_check))) {
 		return;
 	}
 	if (!(session_timeout >= 0.1 && session_timeout <= 86400)) {
