@@ -1,7 +1,7 @@
 #!/usr/bin/env -S php -n
 <?php
-/* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults, limits) and README.md (what they
- * mean). With --check it writes nothing and fails when they differ. Fails as well where something is not documented: a method, a
+/* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults), src/php/settings.c (limits) and
+ * README.md (what they mean). With --check it writes nothing and fails when they differ. Fails as well where something is not documented: a method, a
  * parameter, a setting, a counter. */
 declare(strict_types=1);
 
@@ -258,7 +258,7 @@ function settings_section(): array
     }
 
     $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; most are read when a lock'
-        . ' object is made. Times are seconds. What is out of bounds is refused with a warning; what is so in `php.ini` or a pool\'s file is a `ValueError` for who makes a lock object.', ''];
+        . ' object is made. Times are seconds. What is out of bounds is refused with a warning; what is so in `php.ini` or a pool\'s file is a `ValueError` where a lock object is made.', ''];
     array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
     foreach ($meanings as $name => [$written, $meaning]) {
         [, , $default, $where, $handler] = $known[$name] ?? throw new Undocumented("dlock.c has no setting $name");

@@ -1,3 +1,4 @@
+#include "../redis/requests.h"
 #include "arguments.h"
 #include "errors.h"
 #include "globals.h"
@@ -5,8 +6,6 @@
 #include "manager_options.h"
 #include "servers.h"
 #include "settings.h"
-
-#include "../redis/requests.h"
 
 ZEND_METHOD(DistributedLock, __construct)
 {

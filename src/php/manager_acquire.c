@@ -1,10 +1,9 @@
 #include "manager_acquire.h"
 
+#include "../lock/renewal.h"
 #include "globals.h"
 #include "interrupts.h"
 #include "loss_signal.h"
-
-#include "../lock/renewal.h"
 
 #include "zend_exceptions.h"
 

@@ -1,9 +1,8 @@
 #include "manager_held.h"
 
+#include "../lock/renewal.h"
 #include "arguments.h"
 #include "errors.h"
-
-#include "../lock/renewal.h"
 
 bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_nanos timeout)
 {

@@ -1,3 +1,4 @@
+#include "../redis/requests.h"
 #include "arguments.h"
 #include "classes.h"
 #include "errors.h"
@@ -5,8 +6,6 @@
 #include "manager_acquire.h"
 #include "manager_options.h"
 #include "servers.h"
-
-#include "../redis/requests.h"
 
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"

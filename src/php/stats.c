@@ -1,8 +1,7 @@
 #include "stats.h"
 
-#include "globals.h"
-
 #include "../lock/renewal.h"
+#include "globals.h"
 
 void dlock_collect_stats(zval *stats)
 {

@@ -1,10 +1,9 @@
+#include "../zookeeper/backend.h"
 #include "arguments.h"
 #include "errors.h"
 #include "globals.h"
 #include "manager_held.h"
 #include "manager_options.h"
-
-#include "../zookeeper/backend.h"
 
 /* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an exception. */
 static zend_string *hosts_from_array(HashTable *array)
