@@ -1,7 +1,7 @@
 #!/usr/bin/env -S php -n
 <?php
-/* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults, limits) and README.md (what they
- * mean). With --check it writes nothing and fails when they differ. Fails as well where something is not documented: a method, a
+/* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults), src/php/settings.c (limits) and
+ * README.md (what they mean). With --check it writes nothing and fails when they differ. Fails as well where something is not documented: a method, a
  * parameter, a setting, a counter. */
 declare(strict_types=1);
 
@@ -233,16 +233,17 @@ function exceptions_section(array $classes): array
 function settings_section(): array
 {
     $source = file_get_contents('dlock.c');
+    $handlers = file_get_contents('src/php/settings.c');
     preg_match('/PHP_INI_BEGIN\(\)\n(.*)\nPHP_INI_END/s', $source, $lines);
     preg_match_all('/^\tSTD_PHP_INI_\w+\("([\w.]+)", "([^"]*)", (\w+), (\w+)/m', $lines[1], $entries, PREG_SET_ORDER);
     count($entries) === count(explode("\n", $lines[1])) || throw new Undocumented('an INI entry of dlock.c could not be read');
     $known = array_column($entries, null, 1);
     $limits = [];
     foreach ($entries as [, , , , $handler]) {
-        preg_match("/\\($handler\\)\n\\{.*?\n\\}/s", $source, $body) || throw new Undocumented("dlock.c has no $handler()");
+        preg_match("/\\($handler\\)\n\\{.*?\n\\}/s", $handlers, $body) || throw new Undocumented("settings.c has no $handler()");
         // Those of times name their range.
-        preg_match('/, &(\w+),/', $body[0], $range) && (preg_match("/\\b$range[1] = \\{[^}]*\\}/", $source, $body)
-            || throw new Undocumented("dlock.c has no $range[1]"));
+        preg_match('/, &(\w+),/', $body[0], $range) && (preg_match("/\\b$range[1] = \\{[^}]*\\}/", $handlers, $body)
+            || throw new Undocumented("settings.c has no $range[1]"));
         $limits[$handler] = preg_match('/"must be (?:a number of )?([^"]*)"/', $body[0], $found) ? $found[1] : 'a DSN';
     }
 
@@ -257,12 +258,12 @@ function settings_section(): array
     }
 
     $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; most are read when a lock'
-        . ' object is made. Times are seconds. What is out of bounds is refused with a warning; what is so in `php.ini` or a pool\'s file is a `ValueError` for who makes a lock object.', ''];
+        . ' object is made. Times are seconds. What is out of bounds is refused with a warning; what is so in `php.ini` or a pool\'s file is a `ValueError` where a lock object is made.', ''];
     array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
     foreach ($meanings as $name => [$written, $meaning]) {
         [, , $default, $where, $handler] = $known[$name] ?? throw new Undocumented("dlock.c has no setting $name");
         $where === 'PHP_INI_ALL' || throw new Undocumented("$name cannot be set everywhere, which the reference says of all");
-        $shown = $handler === 'on_update_switch' ? ($default === '1' ? 'On' : 'Off') : $default;
+        $shown = $handler === 'dlock_update_switch' ? ($default === '1' ? 'On' : 'Off') : $default;
         $written === $shown || throw new Undocumented("README.md says that the default of $name is $written, dlock.c says $shown");
         $out[] = '| ' . code($name) . ' | ' . code($shown) . " | $limits[$handler] | $meaning |";
     }
@@ -273,11 +274,11 @@ function settings_section(): array
 
 function check_counters(ReflectionFunction $stats): void
 {
-    preg_match_all('/add_assoc_\w+\(stats, "(\w+)"/', file_get_contents('dlock.c'), $found);
+    preg_match_all('/add_assoc_\w+\(stats, "(\w+)"/', file_get_contents('src/php/stats.c'), $found);
     $doc = new Doc($stats->getDocComment());
     preg_match_all('/(\w+): (?:int|float)/', $doc->all('return')[0]['type'], $declared);
     [$known, $written] = [implode(', ', $found[1]), implode(', ', $declared[1])];
-    $known === $written || throw new Undocumented("stats(): the stub has $written; dlock.c has $known");
+    $known === $written || throw new Undocumented("stats(): the stub has $written; stats.c has $known");
     foreach ($found[1] as $name) {
         preg_match("/^- .*\\b$name\\b.*:/m", $doc->text) || throw new Undocumented("stats() does not tell what $name is");
     }

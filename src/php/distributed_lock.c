@@ -1,7 +1,11 @@
 #include "../redis/requests.h"
-#include "common.h"
-
-#include "zend_exceptions.h"
+#include "arguments.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_held.h"
+#include "manager_options.h"
+#include "servers.h"
+#include "settings.h"
 
 ZEND_METHOD(DistributedLock, __construct)
 {
@@ -43,7 +47,7 @@ ZEND_METHOD(DistributedLock, __construct)
 		legacy);
 	dlock_server_release(server);
 	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 	}
 }
 

@@ -1,15 +1,14 @@
-#include "../redis/requests.h"
-#include "common.h"
+#include "handle.h"
 
 #include "ext/hash/php_hash.h"
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
 
-/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is
- * left and the next fencing token are the servers' to say, when it is attached.
+/* A handle is "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is left and the next
+ * fencing token come from the servers when it is attached.
  *
- * Who has the handle has the lock, as with the token inside it. It works once: then the token is another one. The digest is no signature: it tells a handle that was
- * cut or altered apart from a lease that has ended. There is no secret in it, so that nothing can be guessed from it. */
+ * A handle is the lock, as the token inside it is. It works once: attaching replaces the token. The digest is no signature: it tells a
+ * handle that was cut or altered from a lease that has ended. There is no secret in it, so nothing can be guessed from it. */
 
 #define PREFIX "dlock1."
 enum { DIGEST_LEN = 16 };

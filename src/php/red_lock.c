@@ -1,5 +1,11 @@
 #include "../redis/requests.h"
-#include "common.h"
+#include "arguments.h"
+#include "classes.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_acquire.h"
+#include "manager_options.h"
+#include "servers.h"
 
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
@@ -88,7 +94,7 @@ ZEND_METHOD(RedLock, __construct)
 		zend_argument_value_error(3, "must be between 1 and 1000000 attempts");
 		RETURN_THROWS();
 	}
-	dlock_nanos guard = (dlock_nanos) (DLOCK_G(restart_guard) * (double) DLOCK_SECOND);
+	dlock_nanos guard = dlock_from_seconds(DLOCK_G(restart_guard));
 	int count = read_servers(list, servers);
 	if (count == 0) {
 		RETURN_THROWS();
@@ -101,7 +107,7 @@ ZEND_METHOD(RedLock, __construct)
 		ZSTR_LEN(manager->prefix));
 	release_servers(servers, count);
 	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 	}
 }
 
@@ -110,7 +116,7 @@ ZEND_METHOD(RedLock, lock)
 	zend_string *resource;
 	zend_long milliseconds = 10000;
 	dlock_nanos remaining;
-	dlock_status status;
+	dlock_hold *hold;
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(1, 2)
@@ -127,13 +133,13 @@ ZEND_METHOD(RedLock, lock)
 		zend_argument_value_error(2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
 		RETURN_THROWS();
 	}
-	dlock_patience patience = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
+	dlock_wait_limit limit = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_hold_purge();
-	dlock_hold *hold = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, patience,
-		&status, &error);
-	if (!hold) {
+	dlock_status status = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, limit,
+		&hold, &error);
+	if (status != DLOCK_OK) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}

@@ -1,8 +1,9 @@
 #include "../zookeeper/backend.h"
-#include "common.h"
-
-#include "zend_exceptions.h"
-#include "zend_smart_str.h"
+#include "arguments.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_held.h"
+#include "manager_options.h"
 
 /* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an exception. */
 static zend_string *hosts_from_array(HashTable *array)
@@ -42,8 +43,8 @@ static zend_string *hosts_from_array(HashTable *array)
 	return port ? zend_strpprintf(0, "%s:" ZEND_LONG_FMT, Z_STRVAL_P(host), number) : zend_string_copy(Z_STR_P(host));
 }
 
-/* `text` passes its check and has no NUL byte that would hide the rest of it from C. */
-static bool is_good(zend_string *text, uint32_t arg, bool (*check)(const char *, dlock_error *))
+/* `text` passes its check and has no NUL byte that would hide the rest of it from C; false: thrown. */
+static bool check_text(zend_string *text, uint32_t arg, bool (*check)(const char *, dlock_error *))
 {
 	dlock_error error;
 
@@ -60,8 +61,8 @@ static bool is_good(zend_string *text, uint32_t arg, bool (*check)(const char *,
 
 static void construct(dlock_manager *manager, zend_string *hosts, zend_string *root, double session_timeout, zend_string *auth)
 {
-	if (!is_good(hosts, 1, dlock_zk_hosts_check) || !is_good(root, 2, dlock_zk_root_check)
-			|| (auth && !is_good(auth, 4, dlock_zk_auth_check))) {
+	if (!check_text(hosts, 1, dlock_zk_hosts_check) || !check_text(root, 2, dlock_zk_root_check)
+			|| (auth && !check_text(auth, 4, dlock_zk_auth_check))) {
 		return;
 	}
 	if (!(session_timeout >= 0.1 && session_timeout <= 86400)) {
@@ -69,16 +70,16 @@ static void construct(dlock_manager *manager, zend_string *hosts, zend_string *r
 		return;
 	}
 	if (!DLOCK_G(sessions) && !(DLOCK_G(sessions) = dlock_zk_pool_new())) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 		return;
 	}
-	dlock_zk_options options = { ZSTR_VAL(hosts), ZSTR_VAL(root), (dlock_nanos) (session_timeout * (double) DLOCK_SECOND),
+	dlock_zk_options options = { ZSTR_VAL(hosts), ZSTR_VAL(root), dlock_from_seconds(session_timeout),
 		auth ? ZSTR_VAL(auth) : NULL };
 	manager->servers = zend_string_copy(hosts);
 	manager->prefix = zend_string_copy(root);
 	manager->backend = dlock_zookeeper_new(DLOCK_G(sessions), &options);
 	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 	}
 }
 

@@ -101,8 +101,8 @@ static void proxy_move(proxy *p, int pair, int side)
 		return;
 	}
 	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word)) : NULL;
-	if (word && word + p->behind < data + len) {
-		word[p->behind] = p->byte;
+	if (word && word + p->offset < data + len) {
+		word[p->offset] = p->byte;
 		p->mode = PROXY_PASS;
 	}
 	if (write(p->fds[pair][!side], data, (size_t) len) != len) {
@@ -112,7 +112,7 @@ static void proxy_move(proxy *p, int pair, int side)
 	if (hit && p->mode == PROXY_LOSE_REPLY) {
 		struct pollfd reply = { .fd = p->fds[pair][1], .events = POLLIN };
 		poll(&reply, 1, 2000);
-		usleep(50000); /* what came first may have been the answer to an earlier request */
+		usleep(50000); /* what came first may have been the response to an earlier request */
 		proxy_close(p, pair);
 		p->mode = PROXY_PASS;
 	}

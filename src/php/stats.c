@@ -1,0 +1,35 @@
+#include "stats.h"
+
+#include "../lock/renewal.h"
+#include "globals.h"
+
+void dlock_collect_stats(zval *stats)
+{
+	const dlock_counters *counters = &DLOCK_G(counters);
+	dlock_renewal_counts renewal = dlock_renewal_count();
+	zend_long sessions = 0;
+
+#ifdef DLOCK_ZOOKEEPER
+	sessions = DLOCK_G(sessions) ? (zend_long) dlock_zk_pool_sessions_opened(DLOCK_G(sessions)) : 0;
+#endif
+	array_init(stats);
+	add_assoc_long(stats, "acquisitions", (zend_long) counters->acquisitions);
+	add_assoc_long(stats, "waits", (zend_long) counters->waits);
+	add_assoc_double(stats, "wait_time", (double) counters->wait_time / DLOCK_SECOND);
+	add_assoc_long(stats, "timeouts", (zend_long) counters->timeouts);
+	add_assoc_long(stats, "releases", (zend_long) counters->releases);
+	add_assoc_long(stats, "hand_overs_given", (zend_long) counters->hand_overs_given);
+	add_assoc_long(stats, "hand_overs_received", (zend_long) counters->hand_overs_received);
+	add_assoc_long(stats, "renewals", (zend_long) renewal.renewals);
+	add_assoc_long(stats, "renewal_failures", (zend_long) renewal.failures);
+	add_assoc_long(stats, "losses", (zend_long) counters->losses);
+	add_assoc_long(stats, "connections", (zend_long) (dlock_pool_opened(&DLOCK_G(pool)) + renewal.connections));
+	add_assoc_long(stats, "reconnections", (zend_long) (dlock_pool_reopened(&DLOCK_G(pool)) + renewal.reconnections));
+	add_assoc_long(stats, "sessions", sessions);
+}
+
+ZEND_FUNCTION(Dlock_stats)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	dlock_collect_stats(return_value);
+}
