@@ -157,6 +157,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/tls.c
       src/redis/uptime.c
       src/php/arguments.c
+      src/php/backends.c
       src/php/classes.c
       src/php/distributed_lock.c
       src/php/ending.c

@@ -75,12 +75,7 @@ static PHP_GINIT_FUNCTION(dlock)
 static PHP_GSHUTDOWN_FUNCTION(dlock)
 {
 	dlock_loss_signal_close(&dlock_globals->loss_signal);
-	dlock_pool_clear(&dlock_globals->pool);
-#ifdef DLOCK_ZOOKEEPER
-	if (dlock_globals->sessions) {
-		dlock_zk_pool_free(dlock_globals->sessions);
-	}
-#endif
+	dlock_pools_clear(&dlock_globals->pools);
 }
 
 static PHP_MINIT_FUNCTION(dlock)

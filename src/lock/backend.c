@@ -14,6 +14,16 @@ void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops)
 	backend->legacy = false;
 }
 
+dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend)
+{
+	return backend->ops->ttls ? *backend->ops->ttls : (dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX };
+}
+
+dlock_nanos dlock_set_aside(const dlock_backend *backend, dlock_nanos ttl)
+{
+	return dlock_drift(ttl) + backend->ops->margin;
+}
+
 void dlock_backend_release(dlock_backend *backend)
 {
 	if (--backend->references == 0) {

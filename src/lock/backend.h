@@ -27,6 +27,11 @@
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/). */
 dlock_nanos dlock_drift(dlock_nanos ttl);
 
+/* The lease times that there can be. */
+typedef struct {
+	dlock_nanos least, most;
+} dlock_ttl_range;
+
 typedef struct dlock_backend dlock_backend;
 typedef struct dlock_claim dlock_claim;
 struct dlock_renewal;
@@ -72,6 +77,8 @@ struct dlock_claim {
 typedef struct {
 	const char *name;  /* "single", "quorum", "zookeeper" */
 	size_t claim_size; /* sizeof the back end's own claim, whose first member is a dlock_claim */
+	const dlock_ttl_range *ttls; /* NULL: from DLOCK_TTL_MIN to DLOCK_TTL_MAX */
+	dlock_nanos margin; /* the part of a lease time, beside dlock_drift(), by which its end may come early on the server */
 	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline (DLOCK_TIMEOUT;
@@ -131,6 +138,11 @@ struct dlock_backend {
 
 void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops);
 void dlock_backend_release(dlock_backend *backend);
+
+dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend);
+
+/* The part of a lease time that its holder must not believe in: what clocks may disagree about, and the back end's margin. */
+dlock_nanos dlock_set_aside(const dlock_backend *backend, dlock_nanos ttl);
 
 /* Gives the claim another token. */
 dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error);

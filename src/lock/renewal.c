@@ -196,7 +196,7 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 		}
 		lives = atomic_load(&claim->deadline) != DLOCK_OVER;
 		if (renewal->extends) {
-			lives = dlock_claim_raise_deadline(claim, renewal->round->started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
+			lives = dlock_claim_raise_deadline(claim, renewal->round->started + renewal->asked_ttl - dlock_set_aside(claim->backend, renewal->asked_ttl));
 			atomic_store(&claim->uncertain, false);
 			atomic_fetch_add(&service.renewals, 1);
 		}
@@ -273,7 +273,7 @@ static bool has_to_roll_back(const dlock_renewal *renewal)
 static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
 {
 	dlock_nanos deadline = atomic_load(&renewal->claim->deadline);
-	dlock_nanos left = deadline == DLOCK_OVER ? 0 : deadline + dlock_drift(renewal->ttl) - now;
+	dlock_nanos left = deadline == DLOCK_OVER ? 0 : deadline + dlock_set_aside(renewal->claim->backend, renewal->ttl) - now;
 
 	return is_renewing(renewal, now) ? renewal->ttl : earlier(left, renewal->ttl);
 }

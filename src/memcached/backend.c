@@ -302,7 +302,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 /* What is left of a lease, in the worst case, by what the server says of its key. */
 static dlock_nanos believed(int64_t left)
 {
-	return lasting(left < 0 ? DLOCK_MEMCACHED_TTL_MAX : left * DLOCK_SECOND);
+	return lasting(left < 0 ? dlock_memcached_ttls.most : left * DLOCK_SECOND);
 }
 
 static dlock_status check(dlock_claim *claim, dlock_error *error)
@@ -424,8 +424,12 @@ static void destroy(dlock_backend *backend)
 	free(backend);
 }
 
+const dlock_ttl_range dlock_memcached_ttls = { 4 * DLOCK_SECOND, 30 * 24 * 3600 * DLOCK_SECOND };
+
 static const dlock_backend_ops ops = {
 	.name = "memcached",
+	.ttls = &dlock_memcached_ttls,
+	.margin = DLOCK_MEMCACHED_MARGIN,
 	.claim_size = sizeof(memcached_claim),
 	.acquire = acquire,
 	.attach = attach,

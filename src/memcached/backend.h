@@ -12,8 +12,7 @@
 #define DLOCK_MEMCACHED_MARGIN (2 * DLOCK_SECOND)
 
 /* The lease times that there can be: from more than the margin, to what memcached does not take for a date. */
-#define DLOCK_MEMCACHED_TTL_MIN (4 * DLOCK_SECOND)
-#define DLOCK_MEMCACHED_TTL_MAX (30 * 24 * 3600 * DLOCK_SECOND)
+extern const dlock_ttl_range dlock_memcached_ttls;
 
 /* `prefix` is put before each resource to make its key. NULL when out of memory. */
 dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len,

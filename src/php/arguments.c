@@ -2,7 +2,6 @@
 
 #include "../redis/keys.h"
 
-#define SHORTEST_LEASE ((double) DLOCK_TTL_MIN / (double) DLOCK_SECOND)
 #define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
 
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
@@ -38,11 +37,13 @@ uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number)
 	}
 }
 
-bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl)
+bool dlock_check_ttl(double seconds, dlock_ttl_range range, uint32_t arg, dlock_nanos *ttl)
 {
+	double least = (double) range.least / (double) DLOCK_SECOND, most = (double) range.most / (double) DLOCK_SECOND;
+
 	/* The comparison is false for NAN. */
-	if (!(seconds >= SHORTEST_LEASE && seconds <= LONGEST_SECONDS)) {
-		zend_argument_value_error(arg, "must be between %.3f and %.0f seconds", SHORTEST_LEASE, LONGEST_SECONDS);
+	if (!(seconds >= least && seconds <= most)) {
+		zend_argument_value_error(arg, "must be between %.3f and %.0f seconds", least, most);
 		return false;
 	}
 	*ttl = dlock_from_seconds(seconds);

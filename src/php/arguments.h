@@ -8,7 +8,7 @@ uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number);
 
 /* Each checks one argument; false after a ValueError that names it and what it may be. */
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
-bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl);
+bool dlock_check_ttl(double seconds, dlock_ttl_range range, uint32_t arg, dlock_nanos *ttl);
 bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout);
 
 #endif

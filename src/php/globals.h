@@ -9,7 +9,7 @@
 
 #include "../base/wakeup.h"
 #include "../lock/registry.h"
-#include "../redis/pool.h"
+#include "backends.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/pool.h"
 #endif
@@ -59,10 +59,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	bool release_on_shutdown;
 
 	/* Kept over requests. */
-	dlock_pool pool;
-#ifdef DLOCK_ZOOKEEPER
-	dlock_zk_pool *sessions;
-#endif
+	dlock_pools pools;
 	dlock_counters counters;
 	dlock_loss_signal loss_signal;
 

@@ -113,7 +113,19 @@ static bool number(const char *text, size_t len, int64_t *out)
 /* The class of these handles, which name the backend. */
 static const char *class_of(const char *kind, size_t len)
 {
-	return len == 6 && !memcmp(kind, "single", 6) ? "DistributedLock" : len == 6 && !memcmp(kind, "quorum", 6) ? "RedLock" : "another class";
+	static const struct {
+		const char *kind, *class;
+	} known[] = {
+		{ "single", "DistributedLock" }, { "quorum", "RedLock" }, { "memcached", "DistributedLock on memcached" },
+		{ "memory", "DistributedLock on memory://" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (len == strlen(known[i].kind) && !memcmp(kind, known[i].kind, len)) {
+			return known[i].class;
+		}
+	}
+	return "another class";
 }
 
 static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)

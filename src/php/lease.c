@@ -180,6 +180,12 @@ ZEND_METHOD(Dlock_Lease, assertHeld)
 	}
 }
 
+/* One that is not held any more is refused elsewhere. */
+static dlock_ttl_range ttls_of(const lease_object *lease)
+{
+	return lease->hold ? dlock_backend_ttls(lease->hold->entry.claim->backend) : (dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX };
+}
+
 ZEND_METHOD(Dlock_Lease, refresh)
 {
 	double seconds = 0;
@@ -197,7 +203,7 @@ ZEND_METHOD(Dlock_Lease, refresh)
 		zend_argument_value_error(1, "must be null: with ZooKeeper the session is the lease");
 		RETURN_THROWS();
 	}
-	if (!is_null && !dlock_check_ttl(seconds, 1, &ttl)) {
+	if (!is_null && !dlock_check_ttl(seconds, ttls_of(lease), 1, &ttl)) {
 		RETURN_THROWS();
 	}
 	if (!look_held(lease, &remaining)) {

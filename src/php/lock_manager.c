@@ -21,7 +21,7 @@ static bool check_ttl(const dlock_manager *manager, double seconds, bool is_null
 		zend_argument_value_error(arg, "must be null: with ZooKeeper the session is the lease");
 		return false;
 	}
-	return dlock_check_ttl(seconds, arg, &time->ttl);
+	return dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), arg, &time->ttl);
 }
 
 ZEND_METHOD(DistributedLock, acquire)

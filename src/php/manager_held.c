@@ -96,7 +96,7 @@ ZEND_METHOD(DistributedLock, expire)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_ttl(seconds, 2, &ttl)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), 2, &ttl)) {
 		RETURN_THROWS();
 	}
 	dlock_hold *hold = find_held(manager, resource);

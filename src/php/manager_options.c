@@ -5,15 +5,17 @@
 #include "globals.h"
 #include "settings.h"
 
-bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options)
+bool dlock_manager_begin(const dlock_manager *manager)
 {
 	if (manager->backend) {
 		zend_throw_error(NULL, "%s::__construct() has been called already", ZSTR_VAL(manager->std.ce->name));
 		return false;
 	}
-	if (!dlock_check_settings()) {
-		return false;
-	}
+	return dlock_check_settings();
+}
+
+bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options)
+{
 	dlock_nanos otherwise = dlock_from_seconds(DLOCK_G(timeout));
 	manager->release_at_end = options->release_is_null ? DLOCK_G(release_on_shutdown) : options->release;
 	if (!manager->release_at_end) {
@@ -21,7 +23,7 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 	}
 	if (options->ttl_arg) {
 		double ttl = options->ttl_is_null ? DLOCK_G(ttl) : options->ttl;
-		if (!dlock_check_ttl(ttl, options->ttl_arg, &manager->ttl)) {
+		if (!dlock_check_ttl(ttl, options->ttls, options->ttl_arg, &manager->ttl)) {
 			return false;
 		}
 	}

@@ -34,6 +34,12 @@ static int read_servers(HashTable *list, dlock_server **servers)
 			return 0;
 		}
 		count++;
+		if (servers[count - 1]->kind != DLOCK_SERVER_REDIS) {
+			zend_argument_value_error(1, "must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
+				"were told", count - 1, servers[count - 1]->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+			release_servers(servers, count);
+			return 0;
+		}
 		/* One server with two votes would make a majority where there is none. */
 		for (int i = 0; i < count - 1; i++) {
 			if (!strcmp(servers[i]->label, servers[count - 1]->label)) {
@@ -66,7 +72,7 @@ ZEND_METHOD(RedLock, __construct)
 	zend_long retry_delay = 200, retry_count = 3;
 	zend_string *prefix = NULL;
 	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
+		.ttls = { DLOCK_TTL_MIN, DLOCK_TTL_MAX }, .ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	ZEND_PARSE_PARAMETERS_START(1, 9)
@@ -83,7 +89,7 @@ ZEND_METHOD(RedLock, __construct)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
-	if (!dlock_manager_configure(manager, &options)) {
+	if (!dlock_manager_begin(manager) || !dlock_manager_configure(manager, &options)) {
 		RETURN_THROWS();
 	}
 	if (retry_delay < 1 || retry_delay > 60000) {
@@ -103,7 +109,7 @@ ZEND_METHOD(RedLock, __construct)
 	manager->retry_count = (unsigned) retry_count;
 	manager->prefix = prefix ? zend_string_copy(prefix) : ZSTR_EMPTY_ALLOC();
 	manager->servers = join_labels(servers, count);
-	manager->backend = dlock_quorum_new(&DLOCK_G(pool), servers, count, guard, ZSTR_VAL(manager->prefix),
+	manager->backend = dlock_quorum_new(&DLOCK_G(pools).redis, servers, count, guard, ZSTR_VAL(manager->prefix),
 		ZSTR_LEN(manager->prefix));
 	release_servers(servers, count);
 	if (!manager->backend) {

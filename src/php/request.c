@@ -17,12 +17,7 @@ void dlock_request_end(void)
 	dlock_nanos deadline = dlock_now() + dlock_from_seconds(limit);
 
 	dlock_hold_clear();
-	dlock_pool_drain(&DLOCK_G(pool), deadline);
-#ifdef DLOCK_ZOOKEEPER
-	if (DLOCK_G(sessions)) {
-		dlock_zk_pool_drain(DLOCK_G(sessions), deadline);
-	}
-#endif
+	dlock_pools_drain(&DLOCK_G(pools), deadline);
 }
 
 void dlock_request_end_late(void)

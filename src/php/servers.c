@@ -27,6 +27,21 @@ static void reject_type(position at, const char *expected, const zval *given)
 	}
 }
 
+static bool set_scheme(dlock_server *server, const zval *value, position at)
+{
+	dlock_error error;
+
+	if (Z_TYPE_P(value) != IS_STRING) {
+		reject_type(at, "a string as scheme", value);
+		return false;
+	}
+	if (!dlock_server_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)) {
+		reject(at, "must have a scheme that is redis, rediss, unix, memcached or memory");
+		return false;
+	}
+	return true;
+}
+
 /* host, tls://host, unix:///path and /path, as phpredis takes them. */
 static bool set_host(dlock_server *server, const zval *value, position at)
 {
@@ -213,7 +228,7 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 {
 	char message[160];
 
-	if (!strcmp(name, "host")) {
+	if (!strcmp(name, "host") || !strcmp(name, "scheme")) {
 		return true; /* taken before the others */
 	}
 	if (!strcmp(name, "port")) {
@@ -237,7 +252,7 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 	if (!strcmp(name, "persistent") || !strcmp(name, "retryInterval") || !strcmp(name, "backoff")) {
 		return true; /* phpredis' own; connections are persistent here, and made again as needed */
 	}
-	snprintf(message, sizeof message, "has an unknown key \"%.40s\"; known are host, port, auth, database, ssl, "
+	snprintf(message, sizeof message, "has an unknown key \"%.40s\"; known are scheme, host, port, auth, database, ssl, "
 		"connectTimeout and readTimeout", name);
 	reject(at, message);
 	return false;
@@ -249,6 +264,10 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 	zend_ulong index;
 	zval *value, *host;
 
+	value = zend_hash_str_find_deref(spec, ZEND_STRL("scheme"));
+	if (value && !set_scheme(server, value, at)) {
+		return false;
+	}
 	host = zend_hash_index_exists(spec, 0) ? zend_hash_index_find_deref(spec, 0)
 		: zend_hash_str_find_deref(spec, ZEND_STRL("host"));
 	if (!host) {

@@ -7,11 +7,8 @@ void dlock_collect_stats(zval *stats)
 {
 	const dlock_counters *counters = &DLOCK_G(counters);
 	dlock_renewal_counts renewal = dlock_renewal_count();
-	zend_long sessions = 0;
+	dlock_pools_counts pools = dlock_pools_count(&DLOCK_G(pools));
 
-#ifdef DLOCK_ZOOKEEPER
-	sessions = DLOCK_G(sessions) ? (zend_long) dlock_zk_pool_sessions_opened(DLOCK_G(sessions)) : 0;
-#endif
 	array_init(stats);
 	add_assoc_long(stats, "acquisitions", (zend_long) counters->acquisitions);
 	add_assoc_long(stats, "waits", (zend_long) counters->waits);
@@ -23,9 +20,9 @@ void dlock_collect_stats(zval *stats)
 	add_assoc_long(stats, "renewals", (zend_long) renewal.renewals);
 	add_assoc_long(stats, "renewal_failures", (zend_long) renewal.failures);
 	add_assoc_long(stats, "losses", (zend_long) counters->losses);
-	add_assoc_long(stats, "connections", (zend_long) (dlock_pool_opened(&DLOCK_G(pool)) + renewal.connections));
-	add_assoc_long(stats, "reconnections", (zend_long) (dlock_pool_reopened(&DLOCK_G(pool)) + renewal.reconnections));
-	add_assoc_long(stats, "sessions", sessions);
+	add_assoc_long(stats, "connections", (zend_long) (pools.connections + renewal.connections));
+	add_assoc_long(stats, "reconnections", (zend_long) (pools.reconnections + renewal.reconnections));
+	add_assoc_long(stats, "sessions", (zend_long) pools.sessions);
 }
 
 ZEND_FUNCTION(Dlock_stats)

@@ -69,7 +69,7 @@ static void construct(dlock_manager *manager, zend_string *hosts, zend_string *r
 		zend_argument_value_error(3, "must be between 0.1 and 86400 seconds");
 		return;
 	}
-	if (!DLOCK_G(sessions) && !(DLOCK_G(sessions) = dlock_zk_pool_new())) {
+	if (!DLOCK_G(pools).zookeeper && !(DLOCK_G(pools).zookeeper = dlock_zk_pool_new())) {
 		dlock_throw_no_memory();
 		return;
 	}
@@ -77,7 +77,7 @@ static void construct(dlock_manager *manager, zend_string *hosts, zend_string *r
 		auth ? ZSTR_VAL(auth) : NULL };
 	manager->servers = zend_string_copy(hosts);
 	manager->prefix = zend_string_copy(root);
-	manager->backend = dlock_zookeeper_new(DLOCK_G(sessions), &options);
+	manager->backend = dlock_zookeeper_new(DLOCK_G(pools).zookeeper, &options);
 	if (!manager->backend) {
 		dlock_throw_no_memory();
 	}
@@ -102,7 +102,7 @@ ZEND_METHOD(ZkLock, __construct)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
-	if (!dlock_manager_configure(manager, &options)) {
+	if (!dlock_manager_begin(manager) || !dlock_manager_configure(manager, &options)) {
 		RETURN_THROWS();
 	}
 	hosts = array ? hosts_from_array(array) : hosts ? zend_string_copy(hosts) : zend_string_init(ZEND_STRL("127.0.0.1:2181"), 0);
