@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dlock_call *call_new(const dlock_script *script, int keys, const dlock_arg *args, int count)
+static dlock_call *call_new(const dlock_script *script, const dlock_arg *args, int count)
 {
 	char key_count[8];
 	size_t size = 0;
@@ -16,7 +16,7 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	for (int i = 0; i < count; i++) {
 		size += args[i].len;
 	}
-	int key_count_len = snprintf(key_count, sizeof key_count, "%d", keys);
+	int key_count_len = snprintf(key_count, sizeof key_count, "%d", script ? script->keys : 0);
 	dlock_call *call = calloc(1, sizeof *call + size + (size_t) key_count_len);
 	if (!call) {
 		return NULL;
@@ -44,14 +44,14 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	return call;
 }
 
-dlock_call *dlock_call_script(const dlock_script *script, int keys, const dlock_arg *args, int count)
+dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count)
 {
-	return call_new(script, keys, args, count);
+	return call_new(&dlock_scripts[script], args, count);
 }
 
 dlock_call *dlock_call_command(const dlock_arg *args, int count)
 {
-	return call_new(NULL, 0, args, count);
+	return call_new(NULL, args, count);
 }
 
 void dlock_call_use_source(dlock_call *call)

@@ -49,7 +49,7 @@ typedef struct dlock_call {
 } dlock_call;
 
 /* EVALSHA of a script with its keys and arguments, copied. NULL when out of memory. */
-dlock_call *dlock_call_script(const dlock_script *script, int keys, const dlock_arg *args, int count);
+dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count);
 /* A plain command. */
 dlock_call *dlock_call_command(const dlock_arg *args, int count);
 

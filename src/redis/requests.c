@@ -65,7 +65,7 @@ dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request)
 		flag_arg(request->grant), token_arg(request->waiter), request->inbox ? DLOCK_ARG(request->inbox->channel) : nothing,
 		number_arg(&ticket, request->ticket), number_arg(&own, request->number), flag_arg(true) };
 
-	return dlock_call_script(&dlock_script_acquire, 4, args, request->legacy ? 13 : 12);
+	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE, args, request->legacy ? 13 : 12);
 }
 
 dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
@@ -73,39 +73,39 @@ dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant,
 	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(token), flag_arg(grant),
 		waiter ? token_arg(waiter) : nothing, flag_arg(leaves) };
 
-	return dlock_call_script(&dlock_script_release, 4, args, 8);
+	return dlock_call_script(DLOCK_SCRIPT_RELEASE, args, 8);
 }
 
 dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant)
 {
 	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(waiter), flag_arg(grant) };
 
-	return dlock_call_script(&dlock_script_leave, 4, args, 6);
+	return dlock_call_script(DLOCK_SCRIPT_LEAVE, args, 6);
 }
 
-static dlock_call *lease_time_call(const dlock_script *script, dlock_keys keys, const char *token, dlock_nanos ttl)
+static dlock_call *lease_time_call(dlock_script_id script, dlock_keys keys, const char *token, dlock_nanos ttl)
 {
 	number lease;
 	dlock_arg args[] = { keys.lock, token_arg(token), number_arg(&lease, milliseconds(ttl)) };
 
-	return dlock_call_script(script, 1, args, 3);
+	return dlock_call_script(script, args, 3);
 }
 
 dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl)
 {
-	return lease_time_call(&dlock_script_extend, keys, token, ttl);
+	return lease_time_call(DLOCK_SCRIPT_EXTEND, keys, token, ttl);
 }
 
 dlock_call *dlock_call_renew(dlock_keys keys, const char *token, dlock_nanos ttl)
 {
-	return lease_time_call(&dlock_script_renew, keys, token, ttl);
+	return lease_time_call(DLOCK_SCRIPT_RENEW, keys, token, ttl);
 }
 
 dlock_call *dlock_call_check(dlock_keys keys, const char *token)
 {
 	dlock_arg args[] = { keys.lock, token_arg(token) };
 
-	return dlock_call_script(&dlock_script_check, 1, args, 2);
+	return dlock_call_script(DLOCK_SCRIPT_CHECK, args, 2);
 }
 
 dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing_token)
@@ -113,7 +113,7 @@ dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing
 	number fence;
 	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&fence, fencing_token) };
 
-	return dlock_call_script(&dlock_script_raise, 2, args, 4);
+	return dlock_call_script(DLOCK_SCRIPT_RAISE, args, 4);
 }
 
 dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token)
@@ -122,7 +122,7 @@ dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos tt
 	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&lease, milliseconds(ttl)),
 		number_arg(&fence, fencing_token) };
 
-	return dlock_call_script(&dlock_script_repair, 2, args, 5);
+	return dlock_call_script(DLOCK_SCRIPT_REPAIR, args, 5);
 }
 
 dlock_call *dlock_call_holder(dlock_keys keys)
@@ -136,7 +136,7 @@ static dlock_call *exchange_call(dlock_keys keys, const char *from, const char *
 {
 	dlock_arg args[] = { keys.lock, fence_key, token_arg(from), token_arg(to), least };
 
-	return dlock_call_script(&dlock_script_exchange, 2, args, 5);
+	return dlock_call_script(DLOCK_SCRIPT_EXCHANGE, args, 5);
 }
 
 dlock_call *dlock_call_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token)

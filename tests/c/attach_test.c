@@ -97,7 +97,7 @@ static const char *through(relay *relay, test_server *server, const char *option
 static void know_exchange(void)
 {
 	for (int i = 0; i < SERVERS; i++) {
-		server_do(&servers[i], "SCRIPT LOAD %s", dlock_script_exchange.source);
+		server_do(&servers[i], "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_EXCHANGE].source);
 	}
 }
 
@@ -197,7 +197,7 @@ static void test_repeated(void)
 		dlock_status status = attach(&own, "repeated", old_token, &claim);
 		_exit(status != DLOCK_OK || left_ms(claim) < 50000 || left_ms(claim) > 59398 || !has(&servers[0], claim));
 	}
-	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(eventually(has_swallowed, &relay), "the answer is lost");
 	check(!has_old(&servers[0], "repeated"), "to a request that was executed");
 	atomic_store(&relay.swallowed, 0);
@@ -217,7 +217,7 @@ static void test_no_answer(void)
 	leave_lease(1, "unanswered", 60000);
 	client slow = client_at(through(&relay, &servers[0], "?read_timeout=0.2"));
 	warm(&slow);
-	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(attach(&slow, "unanswered", old_token, &claim) == DLOCK_CONNECTION && has_swallowed(&relay), "the answer is lost: %s", slow.error.message);
 	check(eventually(has_old_on_first, "unanswered"), "what it has done is taken back");
 	check(server_integer(&servers[0], "PTTL " PREFIX "unanswered") > 50000, "with the lease time that was left");
@@ -283,7 +283,7 @@ static void test_killed(void)
 		attach(&own, "killed", old_token, &claim);
 		_exit(0);
 	}
-	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(eventually(has_swallowed, &relay), "attached, without hearing of it");
 	kill(pid, SIGKILL);
 	check(exit_of(pid) == 1000 + SIGKILL, "killed");
@@ -375,7 +375,7 @@ static void test_minority_missing(void)
 		check(warm_all(&c), "warm");
 		leave_lease(SERVERS, "minority", 60000);
 		server_do(&servers[3], "SCRIPT FLUSH"); /* nobody may be there to hear that it does not know the exchange */
-		server_do(&servers[3], "SCRIPT LOAD %s", dlock_script_release.source);
+		server_do(&servers[3], "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_RELEASE].source);
 		server_freeze(&servers[3]);
 		dlock_nanos start = dlock_now();
 		check(attach(&c, "minority", old_token, &claim) == DLOCK_OK && dlock_now() - start < DLOCK_SECOND, "attached without the straggler");

@@ -96,7 +96,7 @@ static void test_grant_before_repeat(void)
 	while (last_request("repeated") == 0 && !has_ended(pid)) {
 		sleep_ms(1);
 	}
-	atomic_store(&relay.swallow, dlock_script_acquire.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	check(eventually(has_swallowed, &relay), "the answer to a waiter is lost");
 	kill(pid, SIGSTOP);
 	waitpid(pid, &status, WUNTRACED);
@@ -121,7 +121,7 @@ static void test_extension_before_repeat(void)
 	relay relay;
 	const char *dsn = between(&relay, "?read_timeout=1");
 
-	atomic_store(&relay.swallow, dlock_script_extend.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXTEND].sha1);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -150,7 +150,7 @@ static void test_release_repeated(void)
 
 	check(warm(&c), "the server knows the scripts");
 	const char *dsn = between(&relay, "");
-	atomic_store(&relay.swallow, dlock_script_release.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_RELEASE].sha1);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);

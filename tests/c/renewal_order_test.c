@@ -203,7 +203,7 @@ static client begin_repair(relay *relay, ward *ward, const char *resource)
 {
 	client c = client_by(relay, SERVERS - 1, 2);
 
-	atomic_store(&relay->stop, dlock_script_repair.sha1);
+	atomic_store(&relay->stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	ward_begin(ward, &c, resource, 20000, 1500, RENEW);
 	check(eventually(has_all, ward->claim), "held everywhere");
 	server_do(last, "DEL " PREFIX "%s", resource);
@@ -270,7 +270,7 @@ static void test_detached_after_repair(void)
 		ward ward;
 		client c = client_by(&relay, SERVERS - 1, 2);
 		unsigned long before = renewals();
-		atomic_store(&relay.swallow, answered ? NULL : dlock_script_repair.sha1);
+		atomic_store(&relay.swallow, answered ? NULL : dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 		ward_begin(&ward, &c, "stays", 3000, 0, RENEW);
 		check(eventually(has_all, ward.claim), "held everywhere");
 		server_do(last, "DEL " PREFIX "stays");
@@ -333,7 +333,7 @@ static void shorten_under_renewal(client c, relay *relay, const char *what)
 	pthread_t thread;
 	ward ward;
 
-	atomic_store(&relay->stop, dlock_script_renew.sha1);
+	atomic_store(&relay->stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "shorter", 20000, 6000, RENEW);
 	check(eventually(has_last, ward.claim), "%s: held", what);
 	check(eventually(is_stopped, relay), "a renewal is under way");
@@ -374,7 +374,7 @@ static void test_shorter_waits_no_longer(void)
 	relay_start(&relay, last->port);
 	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=0.6", relay.port);
 	client c = client_at(dsn);
-	atomic_store(&relay.stop, dlock_script_renew.sha1);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "bound", 20000, 9000, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal is under way");
 	dlock_nanos start = dlock_now();
@@ -385,7 +385,7 @@ static void test_shorter_waits_no_longer(void)
 	atomic_store(&relay.stop, NULL);
 	check(let_go(&c, ward.claim), "released");
 
-	atomic_store(&relay.stop, dlock_script_renew.sha1);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	atomic_store(&relay.stopped, 0);
 	ward_begin(&ward, &c, "soon over", 20000, 600, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal of what is soon over is under way");

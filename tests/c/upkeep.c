@@ -128,11 +128,11 @@ int count_descriptors(void)
 
 void know_scripts(test_server *server)
 {
-	const dlock_script *scripts[] = { &dlock_script_acquire, &dlock_script_release, &dlock_script_extend, &dlock_script_renew,
-		&dlock_script_repair };
+	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_ACQUIRE, DLOCK_SCRIPT_RELEASE, DLOCK_SCRIPT_EXTEND, DLOCK_SCRIPT_RENEW,
+		DLOCK_SCRIPT_REPAIR };
 
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-		server_text(server, "SCRIPT LOAD %s", scripts[i]->source);
+		server_text(server, "SCRIPT LOAD %s", dlock_scripts[scripts[i]].source);
 	}
 }
 

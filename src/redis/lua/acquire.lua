@@ -1,6 +1,7 @@
 -- Takes the lock if it is free and no live waiter is ahead; otherwise queues, if an inbox is given.
 -- A waiter runs it again whenever it has a reason to think that its turn has come, and as its sign of life.
 --
+-- keys: 4
 -- KEYS[1] the lock            KEYS[2] the fence: the last fencing token that this server gave out
 -- KEYS[3] the queue           KEYS[4] the waiters
 -- ARGV[1] the token           ARGV[2] lease time in ms

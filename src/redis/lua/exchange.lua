@@ -1,5 +1,6 @@
 -- Gives a held lock another token, for the lease time that is left: who has the old one holds it no longer.
 --
+-- keys: 2
 -- KEYS[1] the lock            KEYS[2] the fence
 -- ARGV[1] the old token       ARGV[2] the new token
 -- ARGV[3] the least fencing token, as in acquire.lua; '': none is given out, since an exchange is taken back

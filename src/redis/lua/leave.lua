@@ -1,5 +1,6 @@
 -- Takes a waiter out of the queue that has no more time.
 --
+-- keys: 4
 -- KEYS[1] the lock            KEYS[2] the fence
 -- KEYS[3] the queue           KEYS[4] the waiters
 -- ARGV[1] the waiter          ARGV[2] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)

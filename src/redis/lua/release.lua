@@ -1,5 +1,6 @@
 -- Gives the lock back, if it is the token's: to the first live waiter, or to everyone.
 --
+-- keys: 4
 -- KEYS[1] the lock            KEYS[2] the fence
 -- KEYS[3] the queue           KEYS[4] the waiters
 -- ARGV[1] the token
