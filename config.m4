@@ -131,6 +131,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/lock/renewal.c
       src/redis/ballot.c
       src/redis/call.c
+      src/redis/call_queue.c
       src/redis/conn.c
       src/redis/dial.c
       src/redis/exchange.c

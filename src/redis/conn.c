@@ -18,42 +18,6 @@
 /* Far more than any answer. What a server sends is kept until it is complete, beyond PHP's memory limit. */
 #define LONGEST_ANSWER (1024 * 1024)
 
-/* ---- the queue ---- */
-
-static dlock_call *queue_at(const dlock_conn *conn, size_t index)
-{
-	return conn->queue[(conn->first + index) % conn->capacity];
-}
-
-static bool queue_push(dlock_conn *conn, dlock_call *call)
-{
-	if (conn->count == conn->capacity) {
-		size_t capacity = conn->capacity ? 2 * conn->capacity : 8;
-		dlock_call **queue = malloc(capacity * sizeof *queue);
-		if (!queue) {
-			return false;
-		}
-		for (size_t i = 0; i < conn->count; i++) {
-			queue[i] = queue_at(conn, i);
-		}
-		free(conn->queue);
-		conn->queue = queue;
-		conn->capacity = capacity;
-		conn->first = 0;
-	}
-	conn->queue[(conn->first + conn->count++) % conn->capacity] = dlock_call_retain(call);
-	return true;
-}
-
-static dlock_call *queue_shift(dlock_conn *conn)
-{
-	dlock_call *call = conn->queue[conn->first];
-
-	conn->first = (conn->first + 1) % conn->capacity;
-	conn->count--;
-	return call;
-}
-
 /* ---- opening and closing ---- */
 
 dlock_conn *dlock_conn_new(dlock_server *server)
@@ -86,20 +50,10 @@ static void disconnect(dlock_conn *conn)
 	conn->heard = false;
 }
 
-static void drop_queue(dlock_conn *conn)
-{
-	while (conn->count > 0) {
-		dlock_call *call = queue_shift(conn);
-		dlock_call_fail(call);
-		dlock_call_release(call);
-	}
-}
-
 void dlock_conn_free(dlock_conn *conn)
 {
 	disconnect(conn);
-	drop_queue(conn);
-	free(conn->queue);
+	dlock_call_queue_dispose(&conn->calls);
 	dlock_server_release(conn->server);
 	free(conn);
 }
@@ -107,7 +61,7 @@ void dlock_conn_free(dlock_conn *conn)
 void dlock_conn_close(dlock_conn *conn)
 {
 	disconnect(conn);
-	drop_queue(conn);
+	dlock_call_queue_clear(&conn->calls);
 }
 
 /* After a fork: closes the child's copy of the descriptor and forgets what the parent is waiting for. */
@@ -115,7 +69,7 @@ static void leave_to_parent(dlock_conn *conn)
 {
 	if (conn->process != dlock_process_current()) {
 		disconnect(conn);
-		drop_queue(conn);
+		dlock_call_queue_clear(&conn->calls);
 		conn->process = dlock_process_current();
 	}
 }
@@ -145,11 +99,11 @@ static void end_connection(dlock_conn *conn, bool again)
 		withdraw(conn->redis->fd);
 	}
 	disconnect(conn);
-	for (size_t left = conn->count; left > 0; left--) {
-		dlock_call *call = queue_shift(conn);
+	for (size_t left = conn->calls.count; left > 0; left--) {
+		dlock_call *call = dlock_call_queue_shift(&conn->calls);
 		if (call->wanted && !call->once && (call->background ? now < call->useful_until : again && !call->repeated)) {
 			call->repeated = true;
-			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+			dlock_call_queue_requeue(&conn->calls, call);
 		} else {
 			dlock_call_fail(call);
 			dlock_call_release(call);
@@ -247,7 +201,7 @@ static bool ask_age(dlock_conn *conn)
 {
 	dlock_call *call = dlock_age_ask();
 
-	conn->asking_age = call && queue_push(conn, call) && append(conn, call);
+	conn->asking_age = call && dlock_call_queue_push(&conn->calls, call) && append(conn, call);
 	dlock_call_release(call);
 	return conn->asking_age;
 }
@@ -255,19 +209,19 @@ static bool ask_age(dlock_conn *conn)
 /* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. */
 static void become_ready(dlock_conn *conn)
 {
-	size_t waiting = conn->count;
+	size_t waiting = conn->calls.count;
 
 	conn->state = DLOCK_CONN_READY;
 	for (size_t i = 0; i < waiting; i++) {
-		if (is_age_needed(conn, queue_at(conn, i)) && !ask_age(conn)) { /* this comes to be ahead of them */
+		if (is_age_needed(conn, dlock_call_queue_at(&conn->calls, i)) && !ask_age(conn)) { /* this comes to be ahead of them */
 			fail(conn, "out of memory");
 			return;
 		}
 	}
 	while (waiting-- > 0) {
-		dlock_call *call = queue_shift(conn);
+		dlock_call *call = dlock_call_queue_shift(&conn->calls);
 		if (call->wanted && append(conn, call)) {
-			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+			dlock_call_queue_requeue(&conn->calls, call);
 		} else {
 			dlock_call_fail(call);
 			dlock_call_release(call);
@@ -321,7 +275,7 @@ static void lost(dlock_conn *conn, const char *what)
 
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
 	end_connection(conn, again);
-	if (again && conn->count > 0 && !conn->peeking) {
+	if (again && conn->calls.count > 0 && !conn->peeking) {
 		open_connection(conn);
 	}
 }
@@ -355,8 +309,8 @@ static bool is_turned_away(const redisReply *reply)
 
 static void turned_away(dlock_conn *conn, redisReply *reply)
 {
-	for (size_t i = 0; i < conn->count; i++) { /* it has read nothing: there is nothing to take back */
-		dlock_call *call = queue_at(conn, i);
+	for (size_t i = 0; i < conn->calls.count; i++) { /* it has read nothing: there is nothing to take back */
+		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		call->sent = call->repeated;
 	}
 	freeReplyObject(reply);
@@ -374,17 +328,17 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		take_greeting(conn, reply);
 		return;
 	}
-	if (conn->count == 0 && conn->on_push) {
+	if (conn->calls.count == 0 && conn->on_push) {
 		conn->on_push(conn->push_context, reply);
 		freeReplyObject(reply);
 		return;
 	}
-	if (conn->count == 0) {
+	if (conn->calls.count == 0) {
 		freeReplyObject(reply);
 		fail(conn, "sent an answer that nobody asked for");
 		return;
 	}
-	dlock_call *call = queue_shift(conn);
+	dlock_call *call = dlock_call_queue_shift(&conn->calls);
 	if (call->about_age) {
 		conn->asking_age = false;
 		conn->started = dlock_age_read(reply, dlock_now(), conn->server, conn->age_problem, sizeof conn->age_problem);
@@ -397,7 +351,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		freeReplyObject(reply);
 		dlock_call_use_source(call);
 		if (append(conn, call)) {
-			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+			dlock_call_queue_requeue(&conn->calls, call);
 			return;
 		}
 		dlock_call_fail(call);
@@ -498,7 +452,7 @@ void dlock_conn_peek(dlock_conn *conn)
 
 static bool owes_since(const dlock_conn *conn, dlock_nanos time)
 {
-	return conn->count > 0 && dlock_now() >= dlock_after(queue_at(conn, 0)->sent_at, time);
+	return conn->calls.count > 0 && dlock_now() >= dlock_after(dlock_call_queue_at(&conn->calls, 0)->sent_at, time);
 }
 
 dlock_nanos dlock_conn_timer(const dlock_conn *conn)
@@ -509,8 +463,8 @@ dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_GREETING) {
 		return conn->connect_deadline;
 	}
-	for (size_t i = 0; i < conn->count; i++) {
-		const dlock_call *call = queue_at(conn, i);
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		const dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		if (call->state == DLOCK_CALL_PENDING && call->wanted && !call->background) {
 			return dlock_after(call->sent_at, read_timeout(conn));
 		}
@@ -534,7 +488,7 @@ static bool is_readable(const dlock_conn *conn)
 /* Who was held up finds answers that came in time. An answer is at most one reading for each of its calls. */
 static void take_in(dlock_conn *conn)
 {
-	for (size_t most = conn->count + 1; most > 0 && conn->state >= DLOCK_CONN_GREETING && is_readable(conn); most--) {
+	for (size_t most = conn->calls.count + 1; most > 0 && conn->state >= DLOCK_CONN_GREETING && is_readable(conn); most--) {
 		dlock_conn_advance(conn);
 	}
 }
@@ -572,8 +526,8 @@ void dlock_conn_expire(dlock_conn *conn)
 	}
 	/* The replies may still come, so the calls stay in the queue. */
 	describe_timeout(conn, "no answer", read_timeout(conn));
-	for (size_t i = 0; i < conn->count; i++) {
-		dlock_call *call = queue_at(conn, i);
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		if (!call->background && dlock_now() >= dlock_after(call->sent_at, read_timeout(conn))) {
 			dlock_call_fail(call);
 		}
@@ -586,7 +540,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
 	leave_to_parent(conn);
 	if (conn->state == DLOCK_CONN_READY) {
-		if (!conn->corked || conn->count == 0) {
+		if (!conn->corked || conn->calls.count == 0) {
 			receive(conn); /* finds out, without a round trip, whether it died while idle */
 		}
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
@@ -595,7 +549,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
 		lost(conn, "has not answered for too long");
 	}
-	if (conn->state == DLOCK_CONN_READY && conn->count == 0 && dlock_dial_has_moved(&conn->dial)) {
+	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_dial_has_moved(&conn->dial)) {
 		disconnect(conn);
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
@@ -607,7 +561,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		dlock_call_fail(call);
 		return false;
 	}
-	if (!queue_push(conn, call)) {
+	if (!dlock_call_queue_push(&conn->calls, call)) {
 		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
 		dlock_call_fail(call);
 		return false;
@@ -649,7 +603,7 @@ void dlock_conn_uncork(dlock_conn *conn)
 
 bool dlock_conn_stuck(dlock_conn *conn)
 {
-	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED || conn->count < STUCK_CALLS) {
+	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED || conn->calls.count < STUCK_CALLS) {
 		return false;
 	}
 	if (conn->state == DLOCK_CONN_READY) {
@@ -657,19 +611,19 @@ bool dlock_conn_stuck(dlock_conn *conn)
 	} else {
 		dlock_conn_expire(conn);
 	}
-	if (conn->state == DLOCK_CONN_CLOSED || conn->count < STUCK_CALLS) {
+	if (conn->state == DLOCK_CONN_CLOSED || conn->calls.count < STUCK_CALLS) {
 		return false;
 	}
 	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, read_timeout(conn)))) {
 		return false;
 	}
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: still owes %zu answers", conn->server->label, conn->count);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: still owes %zu answers", conn->server->label, conn->calls.count);
 	return true;
 }
 
 bool dlock_conn_busy(const dlock_conn *conn)
 {
-	return conn->process == dlock_process_current() && conn->state != DLOCK_CONN_CLOSED && conn->count > 0;
+	return conn->process == dlock_process_current() && conn->state != DLOCK_CONN_CLOSED && conn->calls.count > 0;
 }
 
 int dlock_conn_fd(const dlock_conn *conn)

@@ -3,7 +3,7 @@
 
 #include "../base/error.h"
 #include "../base/process.h"
-#include "call.h"
+#include "call_queue.h"
 #include "dial.h"
 #include "server.h"
 
@@ -33,8 +33,7 @@ typedef struct dlock_conn {
 	dlock_nanos patience; /* a bound for the server's timeouts, for who cannot wait so long */
 	bool corked;          /* what is sent is kept together */
 	bool peeking;         /* nothing new is begun */
-	dlock_call **queue; /* ring of the calls whose replies are still to come, oldest first */
-	size_t first, count, capacity;
+	dlock_call_queue calls; /* whose replies are still to come */
 	unsigned long opened; /* how often it was connected */
 	unsigned long taught; /* the last of these that was sent the text of the release script */
 	const dlock_script *unknown; /* the server did not know it when nobody waited for the answer any more */

@@ -34,7 +34,7 @@ static size_t most_queued(const client *c)
 	size_t most = 0;
 
 	for (const dlock_conn *conn = c->pool->first; conn; conn = conn->next) {
-		most = conn->count > most ? conn->count : most;
+		most = conn->calls.count > most ? conn->calls.count : most;
 	}
 	return most;
 }

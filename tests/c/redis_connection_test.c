@@ -595,7 +595,7 @@ static void test_stopped_for_long(void)
 		bad += acquire(&c, claim, 0) != DLOCK_CONNECTION;
 		dlock_claim_free(claim);
 	}
-	check(bad == 0 && client_conn(&c, 0)->count < 10, "a server that stays away stays an error");
+	check(bad == 0 && client_conn(&c, 0)->calls.count < 10, "a server that stays away stays an error");
 	server_thaw(&server);
 	check(eventually_fenced(&server) && eventually_nobody(&server, "long"), "nothing of it stays");
 	check(passes(&c, "long", 5000), "and it works again");

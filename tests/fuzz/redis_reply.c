@@ -116,7 +116,7 @@ static void check_message(const dlock_conn *conn, const dlock_error *error)
 static void check_conn(const dlock_conn *conn, size_t most)
 {
 	MUST((conn->state == DLOCK_CONN_CLOSED) == (conn->redis == NULL));
-	MUST(conn->count <= most && conn->count <= conn->capacity);
+	MUST(conn->calls.count <= most && conn->calls.count <= conn->calls.capacity);
 	MUST(conn->greetings >= 0 && conn->greetings <= 2);
 	MUST((conn->state == DLOCK_CONN_GREETING) == (conn->greetings > 0));
 	MUST(memchr(conn->age_problem, '\0', sizeof conn->age_problem));
