@@ -135,6 +135,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/conn.c
       src/redis/dial.c
       src/redis/exchange.c
+      src/redis/handshake.c
       src/redis/inbox.c
       src/redis/keys.c
       src/redis/pool.c

@@ -35,11 +35,10 @@ typedef struct dlock_call {
 	bool background;    /* nobody waits for it */
 	dlock_nanos useful_until; /* in the background: sent again over any number of connections until then */
 	bool repeated;      /* has been sent again once over a new connection */
-	bool needs_age;      /* who asks wants to know how old the server is that answers; see age.h */
-	bool about_age;      /* the connection's own question for that */
+	bool needs_uptime;  /* the connection has to know how long the server that answers has been up; see handshake.h */
 	dlock_nanos sent_at; /* just before it was sent, last time: its answer is to that */
 	dlock_nanos first_sent_at; /* the first time: what it has done without an answer, it may have done since then */
-	dlock_nanos started; /* where that is needed, of an answered call: when its server was started, at the latest */
+	dlock_nanos server_started; /* of an answered call: its server was started then or before; see uptime.h */
 	redisReply *reply;
 	const dlock_script *script;
 	int words;

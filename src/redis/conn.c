@@ -8,7 +8,6 @@
 #endif
 
 #include "../base/platform.h"
-#include "uptime.h"
 #include "tls.h"
 
 /* A server that owes so many replies, the oldest for so long, is taken for stuck until it answers. */
@@ -28,7 +27,7 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 		conn->server = dlock_server_retain(server);
 		conn->patience = DLOCK_FOREVER;
 		conn->process = dlock_process_current();
-		conn->started = DLOCK_START_UNKNOWN;
+		dlock_handshake_reset(&conn->handshake);
 	}
 	return conn;
 }
@@ -40,13 +39,10 @@ static void disconnect(dlock_conn *conn)
 		redisFree(conn->redis); /* closes the descriptor; nothing is written to it */
 		conn->redis = NULL;
 	}
-	conn->tls = NULL;
+	dlock_handshake_reset(&conn->handshake);
 	conn->state = DLOCK_CONN_CLOSED;
 	conn->unsent = false;
 	conn->partial = 0;
-	conn->greetings = 0;
-	conn->started = DLOCK_START_UNKNOWN;
-	conn->asking_age = false;
 	conn->heard = false;
 }
 
@@ -159,22 +155,13 @@ static bool append(dlock_conn *conn, dlock_call *call)
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
 }
 
-static bool append_words(dlock_conn *conn, const char *verb, const char *first, const char *second)
-{
-	const char *words[] = { verb, first, second };
-
-	conn->greetings++;
-	conn->unsent = true;
-	return redisAppendCommandArgv(conn->redis, second ? 3 : 2, words, NULL) == REDIS_OK;
-}
-
 static void lost(dlock_conn *conn, const char *what);
 
 static void input_or_output_failed(dlock_conn *conn)
 {
 	char reason[200];
 
-	dlock_tls_explain(conn->tls, conn->redis->errstr, reason, sizeof reason);
+	dlock_tls_explain(conn->handshake.tls, conn->redis->errstr, reason, sizeof reason);
 	lost(conn, reason);
 }
 
@@ -183,7 +170,7 @@ static void flush(dlock_conn *conn)
 	int done = 0;
 
 	if (conn->unsent) {
-		dlock_tls_prepare(conn->tls);
+		dlock_tls_prepare(conn->handshake.tls);
 		if (redisBufferWrite(conn->redis, &done) != REDIS_OK) {
 			input_or_output_failed(conn);
 			return;
@@ -192,33 +179,11 @@ static void flush(dlock_conn *conn)
 	}
 }
 
-static bool is_age_needed(const dlock_conn *conn, const dlock_call *call)
-{
-	return call->needs_age && call->wanted && conn->started == DLOCK_START_UNKNOWN && !conn->asking_age;
-}
-
-static bool ask_age(dlock_conn *conn)
-{
-	dlock_call *call = dlock_age_ask();
-
-	conn->asking_age = call && dlock_call_queue_push(&conn->calls, call) && append(conn, call);
-	dlock_call_release(call);
-	return conn->asking_age;
-}
-
 /* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. */
 static void become_ready(dlock_conn *conn)
 {
-	size_t waiting = conn->calls.count;
-
 	conn->state = DLOCK_CONN_READY;
-	for (size_t i = 0; i < waiting; i++) {
-		if (is_age_needed(conn, dlock_call_queue_at(&conn->calls, i)) && !ask_age(conn)) { /* this comes to be ahead of them */
-			fail(conn, "out of memory");
-			return;
-		}
-	}
-	while (waiting-- > 0) {
+	for (size_t waiting = conn->calls.count; waiting > 0; waiting--) {
 		dlock_call *call = dlock_call_queue_shift(&conn->calls);
 		if (call->wanted && append(conn, call)) {
 			dlock_call_queue_requeue(&conn->calls, call);
@@ -230,40 +195,41 @@ static void become_ready(dlock_conn *conn)
 	flush(conn);
 }
 
-static bool is_greeted(const dlock_conn *conn)
+static bool is_handshake_over(const dlock_conn *conn)
 {
-	return conn->state == DLOCK_CONN_GREETING && conn->greetings == 0 && !dlock_tls_handshaking(conn->tls);
+	return conn->state == DLOCK_CONN_HANDSHAKE && dlock_handshake_is_over(&conn->handshake);
 }
 
-static void greet(dlock_conn *conn)
+/* For a call that needs it and was not sent yet. Only a ready connection has sent the calls in its queue. */
+static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 {
-	const dlock_server *server = conn->server;
-	char database[16];
-	dlock_error error;
-	bool good = true;
+	if (!call->needs_uptime || !call->wanted) {
+		return true;
+	}
+	conn->unsent = true;
+	return dlock_handshake_ask_uptime(&conn->handshake, conn->redis, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
+}
 
-	if (server->tls && !(conn->tls = dlock_tls_start(conn->redis, server, &error))) {
+static void begin_handshake(dlock_conn *conn)
+{
+	dlock_error error;
+
+	if (dlock_handshake_begin(&conn->handshake, conn->redis, conn->server, &error) != DLOCK_OK) {
 		fail(conn, error.message);
 		return;
 	}
-	conn->state = DLOCK_CONN_GREETING;
-	/* Somebody is there. Who is in a hurry would not be sooner with another connection: it would have to begin anew. */
-	conn->connect_deadline += server->connect_timeout - connect_timeout(conn);
-	if (server->password && server->user) {
-		good = append_words(conn, "AUTH", server->user, server->password);
-	} else if (server->password) {
-		good = append_words(conn, "AUTH", server->password, NULL);
-	}
-	if (good && server->database != 0) {
-		snprintf(database, sizeof database, "%d", server->database);
-		good = append_words(conn, "SELECT", database, NULL);
-	}
-	if (!good) {
-		fail(conn, "out of memory");
-		return;
+	conn->state = DLOCK_CONN_HANDSHAKE;
+	conn->unsent = true;
+	/* Somebody is there: another connection would have to begin anew, which a cap on the timeouts does not make faster. */
+	conn->connect_deadline += conn->server->connect_timeout - connect_timeout(conn);
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		if (!ask_uptime_for(conn, dlock_call_queue_at(&conn->calls, i))) {
+			fail(conn, "out of memory");
+			return;
+		}
 	}
 	flush(conn);
-	if (is_greeted(conn)) {
+	if (is_handshake_over(conn)) {
 		become_ready(conn);
 	}
 }
@@ -282,21 +248,15 @@ static void lost(dlock_conn *conn, const char *what)
 
 /* ---- receiving ---- */
 
-static void take_greeting(dlock_conn *conn, redisReply *reply)
+static void take_handshake(dlock_conn *conn, redisReply *reply)
 {
-	char reason[200];
+	dlock_error error;
+	dlock_status status = dlock_handshake_take(&conn->handshake, reply, conn->server, &error);
 
-	if (reply->type == REDIS_REPLY_ERROR) {
-		dlock_server_quote(conn->server, reply->str, reason, sizeof reason);
-		freeReplyObject(reply);
-		const char *hint = !strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
-			: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select" : "";
-		strncat(reason, hint, sizeof reason - strlen(reason) - 1);
-		fail(conn, reason);
-		return;
-	}
 	freeReplyObject(reply);
-	if (--conn->greetings == 0) {
+	if (status != DLOCK_OK) {
+		fail(conn, error.message);
+	} else if (is_handshake_over(conn)) {
 		become_ready(conn);
 	}
 }
@@ -317,36 +277,13 @@ static void turned_away(dlock_conn *conn, redisReply *reply)
 	fail(conn, "ERR max number of clients reached; see maxclients in its configuration");
 }
 
-static void take_reply(dlock_conn *conn, redisReply *reply)
+/* The oldest call's. A script that the server does not know is sent as text, where that call may be sent again. */
+static void take_answer(dlock_conn *conn, redisReply *reply)
 {
-	if (!conn->heard && is_turned_away(reply)) {
-		turned_away(conn, reply);
-		return;
-	}
-	conn->heard = true;
-	if (conn->state == DLOCK_CONN_GREETING) {
-		take_greeting(conn, reply);
-		return;
-	}
-	if (conn->calls.count == 0 && conn->on_push) {
-		conn->on_push(conn->push_context, reply);
-		freeReplyObject(reply);
-		return;
-	}
-	if (conn->calls.count == 0) {
-		freeReplyObject(reply);
-		fail(conn, "sent an answer that nobody asked for");
-		return;
-	}
 	dlock_call *call = dlock_call_queue_shift(&conn->calls);
-	if (call->about_age) {
-		conn->asking_age = false;
-		conn->started = dlock_age_read(reply, dlock_now(), conn->server, conn->age_problem, sizeof conn->age_problem);
-		freeReplyObject(reply);
-		dlock_call_release(call);
-		return;
-	}
 	bool is_unknown = call->script && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8);
+
+	dlock_handshake_pass(&conn->handshake);
 	if (is_unknown && call->wanted && !call->once) {
 		freeReplyObject(reply);
 		dlock_call_use_source(call);
@@ -357,16 +294,36 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		dlock_call_fail(call);
 	} else {
 		conn->unknown = is_unknown ? call->script : conn->unknown;
-		call->started = conn->started;
+		call->server_started = conn->handshake.uptime.started;
 		dlock_call_answer(call, reply);
 	}
 	dlock_call_release(call);
 }
 
+static void take_reply(dlock_conn *conn, redisReply *reply)
+{
+	if (!conn->heard && is_turned_away(reply)) {
+		turned_away(conn, reply);
+		return;
+	}
+	conn->heard = true;
+	if (dlock_handshake_is_next(&conn->handshake)) {
+		take_handshake(conn, reply);
+	} else if (conn->state == DLOCK_CONN_READY && conn->calls.count > 0) {
+		take_answer(conn, reply);
+	} else if (conn->state == DLOCK_CONN_READY && conn->on_push) {
+		conn->on_push(conn->push_context, reply);
+		freeReplyObject(reply);
+	} else {
+		freeReplyObject(reply);
+		fail(conn, "sent an answer that nobody asked for");
+	}
+}
+
 /* Still the connection that was opened as the so manieth? A reply may end it, and even begin the next. */
 static bool is_open(const dlock_conn *conn, unsigned long opened)
 {
-	return conn->opened == opened && conn->state >= DLOCK_CONN_GREETING;
+	return conn->opened == opened && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
 /* Reads what is there. With TLS, too, poll() tells of whatever this leaves: OpenSSL takes one record at a time off the socket,
@@ -377,7 +334,7 @@ static void receive(dlock_conn *conn)
 	size_t before = conn->redis->reader->len;
 	void *reply;
 
-	dlock_tls_prepare(conn->tls);
+	dlock_tls_prepare(conn->handshake.tls);
 	if (redisBufferRead(conn->redis) != REDIS_OK) {
 		input_or_output_failed(conn);
 		return;
@@ -396,7 +353,7 @@ static void receive(dlock_conn *conn)
 			return;
 		}
 	} while (reply && is_open(conn, opened));
-	if (is_open(conn, opened) && is_greeted(conn)) {
+	if (is_open(conn, opened) && is_handshake_over(conn)) {
 		become_ready(conn);
 	}
 	if (is_open(conn, opened)) {
@@ -415,7 +372,7 @@ static void go_on_connecting(dlock_conn *conn)
 	case DLOCK_DIAL_CONNECTED:
 		conn->redis = dlock_dial_take(&conn->dial);
 		dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
-		greet(conn);
+		begin_handshake(conn);
 	}
 }
 
@@ -429,7 +386,7 @@ void dlock_conn_advance(dlock_conn *conn)
 		break;
 	default:
 		flush(conn);
-		if (conn->state >= DLOCK_CONN_GREETING) {
+		if (conn->state >= DLOCK_CONN_HANDSHAKE) {
 			receive(conn);
 		}
 	}
@@ -460,7 +417,7 @@ dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CONNECTING) {
 		return shorter(conn->connect_deadline, conn->dial.step);
 	}
-	if (conn->state == DLOCK_CONN_GREETING) {
+	if (conn->state == DLOCK_CONN_HANDSHAKE) {
 		return conn->connect_deadline;
 	}
 	for (size_t i = 0; i < conn->calls.count; i++) {
@@ -485,24 +442,25 @@ static bool is_readable(const dlock_conn *conn)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Who was held up finds answers that came in time. An answer is at most one reading for each of its calls. */
+/* A process that was held up finds answers that came in time. An answer is at most one reading for each of its calls, and one for the
+ * handshake's. */
 static void take_in(dlock_conn *conn)
 {
-	for (size_t most = conn->calls.count + 1; most > 0 && conn->state >= DLOCK_CONN_GREETING && is_readable(conn); most--) {
+	for (size_t most = conn->calls.count + 2; most > 0 && conn->state >= DLOCK_CONN_HANDSHAKE && is_readable(conn); most--) {
 		dlock_conn_advance(conn);
 	}
 }
 
 static void not_connected_in_time(dlock_conn *conn)
 {
-	bool accepted = conn->state == DLOCK_CONN_GREETING;
+	bool accepted = conn->state == DLOCK_CONN_HANDSHAKE;
 	const char *what = accepted ? "no connection" : dlock_dial_delay(&conn->dial);
 
 	if (!what) {
 		fail(conn, conn->dial.obstacle);
 		return;
 	}
-	describe_timeout(conn, dlock_tls_handshaking(conn->tls) ? "no TLS" : what,
+	describe_timeout(conn, dlock_tls_handshaking(conn->handshake.tls) ? "no TLS" : what,
 		accepted ? conn->server->connect_timeout : connect_timeout(conn));
 	end_connection(conn, false);
 }
@@ -556,7 +514,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		dlock_call_fail(call);
 		return false;
 	}
-	if (conn->state == DLOCK_CONN_READY && is_age_needed(conn, call) && !ask_age(conn)) {
+	if (conn->state >= DLOCK_CONN_HANDSHAKE && !ask_uptime_for(conn, call)) {
 		fail(conn, "out of memory");
 		dlock_call_fail(call);
 		return false;
@@ -639,6 +597,6 @@ short dlock_conn_events(const dlock_conn *conn)
 	case DLOCK_CONN_CONNECTING:
 		return dlock_dial_events(&conn->dial);
 	default:
-		return (short) (conn->unsent && !dlock_tls_handshaking(conn->tls) ? POLLIN | POLLOUT : POLLIN);
+		return (short) (conn->unsent && !dlock_tls_handshaking(conn->handshake.tls) ? POLLIN | POLLOUT : POLLIN);
 	}
 }

@@ -5,6 +5,7 @@
 #include "../base/process.h"
 #include "call_queue.h"
 #include "dial.h"
+#include "handshake.h"
 #include "server.h"
 
 /* One connection to one server, kept open over many calls and requests. It never blocks: looking up a name, connecting, TLS, AUTH and
@@ -13,11 +14,9 @@
 typedef enum {
 	DLOCK_CONN_CLOSED,
 	DLOCK_CONN_CONNECTING, /* until there is a socket that is connected; see dial.h */
-	DLOCK_CONN_GREETING,   /* until AUTH and SELECT are answered */
+	DLOCK_CONN_HANDSHAKE,  /* until AUTH and SELECT are answered; see handshake.h */
 	DLOCK_CONN_READY
 } dlock_conn_state;
-
-struct ssl_st;
 
 typedef struct dlock_conn {
 	dlock_server *server;
@@ -25,10 +24,9 @@ typedef struct dlock_conn {
 	dlock_conn_state state;
 	dlock_dial dial;     /* while it is connecting */
 	redisContext *redis; /* once it is connected */
-	struct ssl_st *tls; /* owned by `redis` */
+	dlock_handshake handshake;
 	bool unsent;        /* bytes are left to write */
 	size_t partial;     /* so much has come of an answer that is not complete */
-	int greetings;      /* replies to AUTH and SELECT still to come */
 	dlock_nanos connect_deadline;
 	dlock_nanos patience; /* a bound for the server's timeouts, for who cannot wait so long */
 	bool corked;          /* what is sent is kept together */
@@ -37,10 +35,7 @@ typedef struct dlock_conn {
 	unsigned long opened; /* how often it was connected */
 	unsigned long taught; /* the last of these that was sent the text of the release script */
 	const dlock_script *unknown; /* the server did not know it when nobody waited for the answer any more */
-	dlock_nanos started;  /* when this connection's server was started, at the latest, once a call needed it; see age.h */
 	bool heard;           /* the server has said something over this connection */
-	bool asking_age;      /* the question for that is not answered yet */
-	char age_problem[128]; /* why that is not known */
 	dlock_error error;    /* why the last call failed; names the server */
 	/* Takes replies that answer no call: a subscription's messages. NULL: there are none. */
 	void (*on_push)(void *context, const redisReply *reply);
@@ -55,8 +50,9 @@ void dlock_conn_free(dlock_conn *conn);
 void dlock_conn_close(dlock_conn *conn);
 
 /* Queues the call; connects first where needed. A connection that died while idle, or whose server has owed a reply for
- * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. A call that needs the
- * server's age has it asked for, ahead of it in the same round trip, where this connection does not know it yet. */
+ * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. Where a call
+ * needs the server's uptime, the handshake's question for that goes ahead of it in the same round trip, once, or again where the server has
+ * refused to say it. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
 
 /* For what nobody waits for: sends the script as text, since nobody may be there to hear that the server does not know it; again

@@ -268,7 +268,7 @@ static dlock_nanos collect_votes(quorum_claim *claim, bool queue, bool last, dlo
 			request.inbox = queue && dlock_inbox_is_open(backend->inboxes[i]) ? backend->inboxes[i] : NULL;
 			dlock_call *call = dlock_call_acquire(claim_keys(claim), &request);
 			if (call) {
-				call->needs_age = backend->guard > 0;
+				call->needs_uptime = backend->guard > 0;
 			}
 			dlock_ballot_ask(votes, i, call);
 		}
@@ -316,7 +316,7 @@ static dlock_nanos collect_votes(quorum_claim *claim, bool queue, bool last, dlo
 
 static bool is_logging_in(const dlock_conn *conn)
 {
-	return conn->state == DLOCK_CONN_GREETING
+	return conn->state == DLOCK_CONN_HANDSHAKE
 		|| (conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->dial.begun, EXPECTED));
 }
 
@@ -537,7 +537,7 @@ static void ask_exchange(quorum_claim *claim, const char *token, dlock_ballot *v
 		if (call) {
 			/* A late server's word that it does not know the script would come after a release was sent. */
 			dlock_call_use_source(call);
-			call->needs_age = backend->guard > 0;
+			call->needs_uptime = backend->guard > 0;
 		}
 		dlock_ballot_ask(votes, i, call);
 	}

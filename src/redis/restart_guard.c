@@ -20,17 +20,17 @@ dlock_nanos dlock_guard_note(dlock_guard *guard, const dlock_call *call)
 	if (guard->least == 0) {
 		return 0;
 	}
-	if (!call || call->state != DLOCK_CALL_ANSWERED || call->started == DLOCK_START_UNKNOWN) {
+	if (!call || call->state != DLOCK_CALL_ANSWERED || call->server_started == DLOCK_START_UNKNOWN) {
 		return DLOCK_FOREVER;
 	}
-	if (guard->known == 0 || call->started < guard->first) {
-		guard->first = call->started;
+	if (guard->known == 0 || call->server_started < guard->first) {
+		guard->first = call->server_started;
 	}
-	if (guard->known == 0 || call->started > guard->last) {
-		guard->last = call->started;
+	if (guard->known == 0 || call->server_started > guard->last) {
+		guard->last = call->server_started;
 	}
 	guard->known++;
-	return dlock_after(call->started, guard->least);
+	return dlock_after(call->server_started, guard->least);
 }
 
 bool dlock_guard_is_new_set(const dlock_guard *guard, int servers)
@@ -42,7 +42,7 @@ void dlock_guard_explain(const dlock_guard *guard, dlock_nanos of_age, const dlo
 {
 	if (of_age == DLOCK_FOREVER) {
 		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: does not say how long it has been up (%s), so it has no vote; give the "
-			"user +info, or set dlock.restart_guard=0", conn->server->label, conn->age_problem);
+			"user +info, or set dlock.restart_guard=0", conn->server->label, conn->handshake.uptime.problem);
 		return;
 	}
 	dlock_nanos age = guard->begun - (of_age - guard->least); /* as it was judged */

@@ -89,21 +89,22 @@ static bool passes_briefly(client *c, const char *resource, int timeout_ms)
 /* How long both servers have been of age, in ms, as far as these connections know. */
 static long since_of_age(const client *c, int a, int b)
 {
-	dlock_nanos x = client_conn(c, a)->started, y = client_conn(c, b)->started;
+	dlock_nanos x = client_conn(c, a)->handshake.uptime.started, y = client_conn(c, b)->handshake.uptime.started;
 
 	return (long) ((dlock_now() - (x > y ? x : y) - GUARD) / DLOCK_MS);
 }
 
 /* ---- what a server says ---- */
 
-static dlock_nanos read_age(int type, const char *text, char *problem, size_t size)
+static dlock_uptime read_uptime(int type, const char *text)
 {
 	redisReply reply = { .type = type, .str = (char *) text, .len = strlen(text) };
+	dlock_uptime uptime = { .problem = "" };
 
 	dlock_server *asked = test_server_at("redis://:" SECRET "@127.0.0.1");
-	dlock_nanos started = dlock_age_read(&reply, 1000 * DLOCK_SECOND, asked, problem, size);
+	dlock_uptime_read(&uptime, &reply, 1000 * DLOCK_SECOND, asked);
 	dlock_server_release(asked);
-	return started;
+	return uptime;
 }
 
 static void test_answers(void)
@@ -118,18 +119,16 @@ static void test_answers(void)
 		{ "", -1 }, { "xuptime_in_seconds:7\r\n", -1 }, { "uptime_in_seconds:\r\n", -1 }, { "uptime_in_seconds:7x\r\n", -1 },
 		{ "uptime_in_seconds: 7\r\n", -1 }, { "uptime_in_seconds:99999999999999999999999\r\n", -1 }, { "uptime_in_seconds:1.5\r\n", -1 },
 	};
-	char problem[32];
-
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		problem[0] = '\0';
-		dlock_nanos started = read_age(REDIS_REPLY_STRING, cases[i].text, problem, sizeof problem);
-		bool unknown = started == DLOCK_START_UNKNOWN;
-		check(cases[i].started == -1 ? unknown && *problem : started == cases[i].started * DLOCK_SECOND && !*problem,
-			"answer %zu: %s", i, problem);
+		dlock_uptime uptime = read_uptime(REDIS_REPLY_STRING, cases[i].text);
+		bool unknown = uptime.started == DLOCK_START_UNKNOWN;
+		check(cases[i].started == -1 ? unknown && *uptime.problem : uptime.started == cases[i].started * DLOCK_SECOND && !*uptime.problem,
+			"answer %zu: %s", i, uptime.problem);
 	}
-	check(read_age(REDIS_REPLY_ERROR, "NOPERM this user has no permissions to run it", problem, sizeof problem) == DLOCK_START_UNKNOWN
-		&& !strcmp(problem, "NOPERM this user has no permiss"), "an error: %s", problem);
-	check(read_age(REDIS_REPLY_STATUS, "OK", problem, sizeof problem) == DLOCK_START_UNKNOWN, "something else");
+	dlock_uptime refused = read_uptime(REDIS_REPLY_ERROR, "NOPERM this user has no permissions to run it");
+	check(refused.started == DLOCK_START_UNKNOWN && !strcmp(refused.problem, "NOPERM this user has no permissions to run it"), "an error: %s",
+		refused.problem);
+	check(read_uptime(REDIS_REPLY_STATUS, "OK").started == DLOCK_START_UNKNOWN, "something else");
 }
 
 static void test_new_sets(void)
@@ -150,15 +149,15 @@ static void test_new_sets(void)
 		dlock_guard_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
 		for (int k = 0; k < 3; k++) {
 			dlock_call call = { .state = DLOCK_CALL_ANSWERED,
-				.started = cases[i].ages[k] < 0 ? DLOCK_START_UNKNOWN : now - cases[i].ages[k] * DLOCK_SECOND };
+				.server_started = cases[i].ages[k] < 0 ? DLOCK_START_UNKNOWN : now - cases[i].ages[k] * DLOCK_SECOND };
 			dlock_nanos of_age = dlock_guard_note(&guard, &call);
-			check(cases[i].ages[k] < 0 ? of_age == DLOCK_FOREVER : of_age == call.started + 10 * DLOCK_SECOND, "%s: %d", cases[i].text, k);
+			check(cases[i].ages[k] < 0 ? of_age == DLOCK_FOREVER : of_age == call.server_started + 10 * DLOCK_SECOND, "%s: %d", cases[i].text, k);
 		}
 		check(dlock_guard_is_new_set(&guard, 3) == cases[i].expected, "%s: %s", cases[i].text, cases[i].expected ? "a new set" : "none");
 		check(!dlock_guard_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
 	}
 	dlock_guard guard;
-	dlock_call call = { .state = DLOCK_CALL_ANSWERED, .started = now };
+	dlock_call call = { .state = DLOCK_CALL_ANSWERED, .server_started = now };
 	dlock_guard_begin(&guard, DLOCK_SECOND, 10 * DLOCK_SECOND);
 	check(dlock_guard_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");
 	dlock_guard_begin(&guard, 0, 10 * DLOCK_SECOND);

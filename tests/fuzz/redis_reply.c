@@ -1,4 +1,4 @@
-/* src/redis/conn.c, call.c, inbox.c, age.c and redis/requests.c: what a server says, over a real socket. The first byte tells what
+/* src/redis/conn.c, handshake.c, uptime.c, call.c, inbox.c and requests.c: what a server says, over a real socket. The first byte tells what
  * was asked and how one logs in, the second in pieces of which size the answer comes; a byte 0xff in the rest ends the
  * connection, and what is behind it is said on the next one. */
 
@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include "../../src/redis/requests.h"
-#include "../../src/redis/uptime.h"
 #include "fuzz.h"
 
-enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_AGE = 16, ENDS = 32, MANY = 64, LATE = 128 };
+enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_UPTIME = 16, ENDS = 32, MANY = 64, LATE = 128 };
 enum { MOST_CALLS = 12 };
 
 static const char *path;
@@ -115,14 +114,16 @@ static void check_message(const dlock_conn *conn, const dlock_error *error)
 
 static void check_conn(const dlock_conn *conn, size_t most)
 {
-	MUST((conn->state == DLOCK_CONN_CLOSED) == (conn->redis == NULL));
+	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->redis != NULL));
 	MUST(conn->calls.count <= most && conn->calls.count <= conn->calls.capacity);
-	MUST(conn->greetings >= 0 && conn->greetings <= 2);
-	MUST((conn->state == DLOCK_CONN_GREETING) == (conn->greetings > 0));
-	MUST(memchr(conn->age_problem, '\0', sizeof conn->age_problem));
-	check_secret(conn, conn->age_problem);
+	const dlock_handshake *handshake = &conn->handshake;
+	MUST(handshake->logins >= 0 && handshake->logins <= 2);
+	MUST((conn->state == DLOCK_CONN_HANDSHAKE) == (handshake->logins > 0));
+	MUST(handshake->ahead <= (handshake->asks_uptime ? conn->calls.count : 0));
+	MUST(memchr(handshake->uptime.problem, '\0', sizeof handshake->uptime.problem));
+	check_secret(conn, handshake->uptime.problem);
 	check_secret(conn, conn->error.message);
-	MUST(conn->started == DLOCK_START_UNKNOWN || conn->started <= dlock_now());
+	MUST(handshake->uptime.started == DLOCK_START_UNKNOWN || handshake->uptime.started <= dlock_now());
 	(void) dlock_conn_events(conn);
 	(void) dlock_conn_timer(conn);
 }
@@ -194,7 +195,7 @@ static void advance(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CLOSED) {
 		return;
 	}
-	struct pollfd fd = { .fd = conn->redis->fd, .events = dlock_conn_events(conn) };
+	struct pollfd fd = { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
 	if (poll(&fd, 1, 0) > 0) {
 		dlock_conn_advance(conn);
 	}
@@ -287,7 +288,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < count; i++) {
 		calls[i] = new_call(i, inbox);
 		MUST(calls[i]);
-		calls[i]->needs_age = (how & ASKS_AGE) && i == 0;
+		calls[i]->needs_uptime = (how & ASKS_UPTIME) && i == 0;
 		dlock_conn_send(conn, calls[i]);
 	}
 	dlock_conn_uncork(conn);
