@@ -90,7 +90,7 @@ void dlock_call_cancel(dlock_call *call)
 	call->wanted = false;
 }
 
-void dlock_call_call_off(dlock_call *call)
+void dlock_call_cancel_sending(dlock_call *call)
 {
 	if (call->sent) {
 		call->once = true;
@@ -101,7 +101,7 @@ void dlock_call_call_off(dlock_call *call)
 
 void dlock_call_answer(dlock_call *call, redisReply *reply)
 {
-	if (call->state != DLOCK_CALL_PENDING) { /* it came after the asker's time was over */
+	if (call->state != DLOCK_CALL_PENDING) { /* it came after the caller's time was over */
 		freeReplyObject(reply);
 		return;
 	}

@@ -48,12 +48,39 @@ dlock_call *dlock_call_queue_shift(dlock_call_queue *queue)
 	return call;
 }
 
+static bool may_be_resent(const dlock_call *call, bool resend)
+{
+	if (!call->wanted || call->once) {
+		return false;
+	}
+	return call->background ? dlock_now() < call->useful_until : resend && !call->repeated;
+}
+
+static void fail_oldest(dlock_call_queue *queue)
+{
+	dlock_call *call = dlock_call_queue_shift(queue);
+
+	dlock_call_fail(call);
+	dlock_call_release(call);
+}
+
+void dlock_call_queue_keep(dlock_call_queue *queue, bool resend)
+{
+	for (size_t left = queue->count; left > 0; left--) {
+		dlock_call *call = dlock_call_queue_at(queue, 0);
+		if (may_be_resent(call, resend)) {
+			call->repeated = true;
+			dlock_call_queue_requeue(queue, dlock_call_queue_shift(queue));
+		} else {
+			fail_oldest(queue);
+		}
+	}
+}
+
 void dlock_call_queue_clear(dlock_call_queue *queue)
 {
 	while (queue->count > 0) {
-		dlock_call *call = dlock_call_queue_shift(queue);
-		dlock_call_fail(call);
-		dlock_call_release(call);
+		fail_oldest(queue);
 	}
 }
 

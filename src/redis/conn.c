@@ -10,12 +10,12 @@
 #include "../base/platform.h"
 #include "tls.h"
 
-/* A server that owes so many replies, the oldest for so long, is taken for stuck until it answers. */
+/* A server that owes this many replies, the oldest for this long, counts as stuck until it answers. */
 #define STUCK_CALLS 64
 #define STUCK_TIME (50 * DLOCK_MS)
 
-/* Far more than any answer. What a server sends is kept until it is complete, beyond PHP's memory limit. */
-#define LONGEST_ANSWER (1024 * 1024)
+/* Far more than any reply needs. An incomplete reply is kept in memory that PHP's limit does not count. */
+#define LONGEST_REPLY (1024 * 1024)
 
 /* ---- opening and closing ---- */
 
@@ -25,7 +25,7 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 
 	if (conn) {
 		conn->server = dlock_server_retain(server);
-		conn->patience = DLOCK_FOREVER;
+		conn->timeout_cap = DLOCK_FOREVER;
 		conn->process = dlock_process_current();
 		dlock_handshake_reset(&conn->handshake);
 	}
@@ -60,8 +60,8 @@ void dlock_conn_close(dlock_conn *conn)
 	dlock_call_queue_clear(&conn->calls);
 }
 
-/* After a fork: closes the child's copy of the descriptor and forgets what the parent is waiting for. */
-static void leave_to_parent(dlock_conn *conn)
+/* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
+static void discard_inherited(dlock_conn *conn)
 {
 	if (conn->process != dlock_process_current()) {
 		disconnect(conn);
@@ -70,41 +70,28 @@ static void leave_to_parent(dlock_conn *conn)
 	}
 }
 
-/* What the system has not got through to the server must not arrive there late, behind what is said over the next connection.
- * close() would leave it to the system, which goes on trying. A child of fork() may have the socket, too: then closing it is not enough. */
-static void withdraw(int fd)
+/* Bytes that are still in the socket's buffer must not reach the server after what the next connection sends. After close() the system would
+ * go on sending them. And a child process may have the socket, too: then closing it here is not enough. */
+static void discard_unsent(int fd)
 {
 	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
 
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
 #ifdef __linux__
-	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 
-	connect(fd, &nobody, sizeof nobody);
+	connect(fd, &nowhere, sizeof nowhere);
 #endif
 }
 
-/* Ends the connection. What nobody waits for stays in the queue while it is of use, for the next connection: a lock that
- * a server took late must be released there, also after it was out of reach for a while. With `again`, so does what was
- * asked over this connection for the first time: it may have been idle for long, and each command may be repeated. */
-static void end_connection(dlock_conn *conn, bool again)
+/* Ends the connection, and leaves the calls that may be sent over the next one. */
+static void end_connection(dlock_conn *conn, bool resend)
 {
-	dlock_nanos now = dlock_now();
-
 	if (conn->redis && conn->process == dlock_process_current()) {
-		withdraw(conn->redis->fd);
+		discard_unsent(conn->redis->fd);
 	}
 	disconnect(conn);
-	for (size_t left = conn->calls.count; left > 0; left--) {
-		dlock_call *call = dlock_call_queue_shift(&conn->calls);
-		if (call->wanted && !call->once && (call->background ? now < call->useful_until : again && !call->repeated)) {
-			call->repeated = true;
-			dlock_call_queue_requeue(&conn->calls, call);
-		} else {
-			dlock_call_fail(call);
-			dlock_call_release(call);
-		}
-	}
+	dlock_call_queue_keep(&conn->calls, resend);
 }
 
 static void fail(dlock_conn *conn, const char *what)
@@ -120,12 +107,12 @@ static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
 
 static dlock_nanos connect_timeout(const dlock_conn *conn)
 {
-	return shorter(conn->server->connect_timeout, conn->patience);
+	return shorter(conn->server->connect_timeout, conn->timeout_cap);
 }
 
 static dlock_nanos read_timeout(const dlock_conn *conn)
 {
-	return shorter(conn->server->read_timeout, conn->patience);
+	return shorter(conn->server->read_timeout, conn->timeout_cap);
 }
 
 static bool open_connection(dlock_conn *conn)
@@ -136,8 +123,20 @@ static bool open_connection(dlock_conn *conn)
 	}
 	conn->state = DLOCK_CONN_CONNECTING;
 	conn->connect_deadline = conn->dial.deadline;
-	conn->opened++;
+	conn->generation++;
 	return true;
+}
+
+/* The peer or the network ended the connection. One that was ready is replaced, once; a new one is not. */
+static void lost(dlock_conn *conn, const char *what)
+{
+	bool resend = conn->state == DLOCK_CONN_READY;
+
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
+	end_connection(conn, resend);
+	if (resend && conn->calls.count > 0 && !conn->peeking) {
+		open_connection(conn);
+	}
 }
 
 /* ---- sending ---- */
@@ -154,8 +153,6 @@ static bool append(dlock_conn *conn, dlock_call *call)
 	conn->unsent = true;
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
 }
-
-static void lost(dlock_conn *conn, const char *what);
 
 static void input_or_output_failed(dlock_conn *conn)
 {
@@ -179,7 +176,7 @@ static void flush(dlock_conn *conn)
 	}
 }
 
-/* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. */
+/* Sends the calls that were queued meanwhile; cancelled ones fail instead. */
 static void become_ready(dlock_conn *conn)
 {
 	conn->state = DLOCK_CONN_READY;
@@ -220,7 +217,7 @@ static void begin_handshake(dlock_conn *conn)
 	}
 	conn->state = DLOCK_CONN_HANDSHAKE;
 	conn->unsent = true;
-	/* Somebody is there: another connection would have to begin anew, which a cap on the timeouts does not make faster. */
+	/* A server that has accepted gets its full time, whatever the cap: another connection would not be faster. */
 	conn->connect_deadline += conn->server->connect_timeout - connect_timeout(conn);
 	for (size_t i = 0; i < conn->calls.count; i++) {
 		if (!ask_uptime_for(conn, dlock_call_queue_at(&conn->calls, i))) {
@@ -231,18 +228,6 @@ static void begin_handshake(dlock_conn *conn)
 	flush(conn);
 	if (is_handshake_over(conn)) {
 		become_ready(conn);
-	}
-}
-
-/* The peer or the network ended the connection. An open one is replaced once; what fails on a new one, fails. */
-static void lost(dlock_conn *conn, const char *what)
-{
-	bool again = conn->state == DLOCK_CONN_READY;
-
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
-	end_connection(conn, again);
-	if (again && conn->calls.count > 0 && !conn->peeking) {
-		open_connection(conn);
 	}
 }
 
@@ -261,7 +246,7 @@ static void take_handshake(dlock_conn *conn, redisReply *reply)
 	}
 }
 
-/* The server has as many clients as it takes: it says so unasked, and closes. */
+/* At its limit of clients, a server says so without being asked, and closes. */
 static bool is_turned_away(const redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "ERR max number of clients", 25);
@@ -269,7 +254,7 @@ static bool is_turned_away(const redisReply *reply)
 
 static void turned_away(dlock_conn *conn, redisReply *reply)
 {
-	for (size_t i = 0; i < conn->calls.count; i++) { /* it has read nothing: there is nothing to take back */
+	for (size_t i = 0; i < conn->calls.count; i++) { /* it has read nothing: nothing needs to be undone */
 		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		call->sent = call->repeated;
 	}
@@ -316,21 +301,21 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		freeReplyObject(reply);
 	} else {
 		freeReplyObject(reply);
-		fail(conn, "sent an answer that nobody asked for");
+		fail(conn, "sent a reply that belongs to no request");
 	}
 }
 
-/* Still the connection that was opened as the so manieth? A reply may end it, and even begin the next. */
-static bool is_open(const dlock_conn *conn, unsigned long opened)
+/* Is this generation of the connection still open? A reply may end it, and even begin the next. */
+static bool is_open(const dlock_conn *conn, unsigned long generation)
 {
-	return conn->opened == opened && conn->state >= DLOCK_CONN_HANDSHAKE;
+	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
 /* Reads what is there. With TLS, too, poll() tells of whatever this leaves: OpenSSL takes one record at a time off the socket,
  * and hiredis asks for 16 KiB, the most that a record can hold. */
 static void receive(dlock_conn *conn)
 {
-	unsigned long opened = conn->opened;
+	unsigned long generation = conn->generation;
 	size_t before = conn->redis->reader->len;
 	void *reply;
 
@@ -348,15 +333,15 @@ static void receive(dlock_conn *conn)
 		if (reply) {
 			conn->partial = 0;
 			take_reply(conn, reply);
-		} else if (conn->partial > LONGEST_ANSWER) {
-			fail(conn, "an answer without end");
+		} else if (conn->partial > LONGEST_REPLY) {
+			fail(conn, "reply exceeds 1 MiB");
 			return;
 		}
-	} while (reply && is_open(conn, opened));
-	if (is_open(conn, opened) && is_handshake_over(conn)) {
+	} while (reply && is_open(conn, generation));
+	if (is_open(conn, generation) && is_handshake_over(conn)) {
 		become_ready(conn);
 	}
-	if (is_open(conn, opened)) {
+	if (is_open(conn, generation)) {
 		flush(conn);
 	}
 }
@@ -371,7 +356,7 @@ static void go_on_connecting(dlock_conn *conn)
 		break;
 	case DLOCK_DIAL_CONNECTED:
 		conn->redis = dlock_dial_take(&conn->dial);
-		dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
+		dlock_dial_end(&conn->dial); /* only dlock_dial_check_moved() may be called for it now */
 		begin_handshake(conn);
 	}
 }
@@ -396,7 +381,7 @@ void dlock_conn_peek(dlock_conn *conn)
 {
 	char byte;
 
-	/* An end of file is left to the next use, which can do something about it; one of TLS shows only in what is read. */
+	/* An end of file is left to the next send, which can reconnect; that of TLS shows only in what is read. */
 	if (conn->process == dlock_process_current() && conn->state == DLOCK_CONN_READY
 			&& recv(conn->redis->fd, &byte, 1, MSG_PEEK) > 0) {
 		conn->peeking = true;
@@ -442,9 +427,9 @@ static bool is_readable(const dlock_conn *conn)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* A process that was held up finds answers that came in time. An answer is at most one reading for each of its calls, and one for the
- * handshake's. */
-static void take_in(dlock_conn *conn)
+/* A process that was paused still finds replies that came in time. Each call has at most one read for its reply, and so has the handshake's
+ * INFO. */
+static void receive_in_time(dlock_conn *conn)
 {
 	for (size_t most = conn->calls.count + 2; most > 0 && conn->state >= DLOCK_CONN_HANDSHAKE && is_readable(conn); most--) {
 		dlock_conn_advance(conn);
@@ -473,7 +458,7 @@ void dlock_conn_expire(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CONNECTING) {
 		go_on_connecting(conn);
 	} else {
-		take_in(conn);
+		receive_in_time(conn);
 	}
 	if (dlock_now() < dlock_conn_timer(conn)) {
 		return;
@@ -482,7 +467,7 @@ void dlock_conn_expire(dlock_conn *conn)
 		not_connected_in_time(conn);
 		return;
 	}
-	/* The replies may still come, so the calls stay in the queue. */
+	/* Their replies may still come, so the calls stay in the queue. */
 	describe_timeout(conn, "no answer", read_timeout(conn));
 	for (size_t i = 0; i < conn->calls.count; i++) {
 		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
@@ -496,18 +481,18 @@ void dlock_conn_expire(dlock_conn *conn)
 
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
-	leave_to_parent(conn);
+	discard_inherited(conn);
 	if (conn->state == DLOCK_CONN_READY) {
 		if (!conn->corked || conn->calls.count == 0) {
-			receive(conn); /* finds out, without a round trip, whether it died while idle */
+			receive(conn); /* detects, without a round trip, that it died while idle */
 		}
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
 		dlock_conn_expire(conn);
 	}
 	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
-		lost(conn, "has not answered for too long");
+		lost(conn, "has not answered earlier requests in time");
 	}
-	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_dial_has_moved(&conn->dial)) {
+	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_dial_check_moved(&conn->dial)) {
 		disconnect(conn);
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
@@ -536,7 +521,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 	return call->state == DLOCK_CALL_PENDING;
 }
 
-void dlock_conn_tell(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until)
+void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until)
 {
 	if (call) {
 		dlock_call_use_source(call);
@@ -575,7 +560,7 @@ bool dlock_conn_stuck(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, read_timeout(conn)))) {
 		return false;
 	}
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: still owes %zu answers", conn->server->label, conn->calls.count);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: has %zu unanswered requests", conn->server->label, conn->calls.count);
 	return true;
 }
 

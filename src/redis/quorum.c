@@ -87,7 +87,7 @@ static void send_straggler_once(quorum_claim *claim, int server)
 
 static void send_and_forget(const quorum_claim *claim, int server, dlock_call *call)
 {
-	dlock_conn_tell(backend_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
+	dlock_conn_send_background(backend_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
 }
 
 /* Releases on every server that may have it, without waiting. A waiter that stays in the queues is not told of its own
@@ -290,7 +290,7 @@ static dlock_nanos collect_votes(quorum_claim *claim, bool queue, bool last, dlo
 			claim->queued |= server;
 			if (votes->votes[i] == DLOCK_VOTE_NO && claim->placed & server && votes->answers[i].new_in_queue) {
 				/* It is not any more: the server found nobody at the inbox, whatever it looks like here. */
-				dlock_inbox_distrust(backend->inboxes[i]);
+				dlock_inbox_discard(backend->inboxes[i]);
 				claim->placed &= ~server;
 			} else if (votes->votes[i] == DLOCK_VOTE_NO) {
 				claim->placed |= server;
@@ -579,7 +579,7 @@ static void exchange_rest(quorum_claim *claim, const char *token, const dlock_ba
 		if (call && call->state == DLOCK_CALL_PENDING) {
 			claim->stragglers[i] = dlock_call_retain(call);
 		} else if (call && call->state == DLOCK_CALL_FAILED) {
-			dlock_conn_tell(backend->members[i].conn,
+			dlock_conn_send_background(backend->members[i].conn,
 				dlock_call_exchange(claim_keys(claim), token, claim->base.token, claim->base.fencing_token), until);
 		}
 	}
@@ -688,9 +688,9 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 			dlock_call *call = make(claim, ttl);
 			dlock_conn *conn = backend->members[i].conn;
 			/* Nobody may be there any more to hear from a late server that it does not know the script. */
-			if (call && giving_back && conn->taught != conn->opened) {
+			if (call && giving_back && conn->release_source_sent != conn->generation) {
 				dlock_call_use_source(call);
-				conn->taught = conn->opened;
+				conn->release_source_sent = conn->generation;
 			}
 			dlock_ballot_ask(ballot, i, call);
 		} else {

@@ -68,8 +68,8 @@ static void have_conn(dlock_seat *seat, dlock_pool *pool, dlock_server *server, 
 {
 	dlock_nanos limit = patience(server, ttl);
 
-	if (!seat->conn || (seat->conn->patience != limit && !seat->unsettled)) {
-		dlock_conn *conn = dlock_pool_hasty_conn(pool, server, limit);
+	if (!seat->conn || (seat->conn->timeout_cap != limit && !seat->unsettled)) {
+		dlock_conn *conn = dlock_pool_capped_conn(pool, server, limit);
 		seat->conn = conn ? conn : seat->conn;
 	}
 }
@@ -82,7 +82,7 @@ static bool is_pending(const dlock_call *call)
 static void call_off(dlock_call *call)
 {
 	if (is_pending(call)) {
-		dlock_call_call_off(call);
+		dlock_call_cancel_sending(call);
 	}
 }
 
@@ -239,7 +239,7 @@ void dlock_round_take_back(dlock_round *round, dlock_nanos ttl, bool over)
 		dlock_seat *seat = &round->seats[i];
 		if (seat->unsettled && (over || !seat->counted)) {
 			call_off(seat->repair);
-			dlock_conn_tell(seat->conn, dlock_call_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
+			dlock_conn_send_background(seat->conn, dlock_call_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
 		}
 		seat->unsettled = false;
 	}

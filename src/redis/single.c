@@ -54,7 +54,7 @@ static bool is_doubtful(const dlock_call *call)
 /* Releases, and leaves the queue, without waiting. It goes out before anything that is said on this connection later. */
 static void give_back(dlock_claim *claim)
 {
-	dlock_conn_tell(backend_of(claim)->conn, dlock_call_give_back(claim_keys(claim), claim->token, true, claim->token,
+	dlock_conn_send_background(backend_of(claim)->conn, dlock_call_give_back(claim_keys(claim), claim->token, true, claim->token,
 		claim->state == DLOCK_CLAIM_WAITING), dlock_after(dlock_now(), claim->ttl));
 }
 
@@ -109,7 +109,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 	} else if (queue) {
 		/* It was in the queue and is not any more: the server found nobody at the inbox, whatever it looks like here. */
 		if (claim->ticket && answer->new_in_queue) {
-			dlock_inbox_distrust(backend->inbox);
+			dlock_inbox_discard(backend->inbox);
 		}
 		claim->ticket = answer->ticket;
 		claim->asked = call->first_sent_at;
@@ -281,7 +281,7 @@ static dlock_status single_attach(dlock_claim *claim, const char *token, dlock_e
 		claim->state = DLOCK_CLAIM_HELD;
 	} else if (exchanged < 0 && dlock_call_may_count(call)) {
 		/* The outcome is unknown. The exchange is not sent again, so that it is not executed after this. */
-		dlock_conn_tell(backend->conn, dlock_call_exchange_back(claim_keys(claim), token, claim->token),
+		dlock_conn_send_background(backend->conn, dlock_call_exchange_back(claim_keys(claim), token, claim->token),
 			dlock_after(dlock_now(), claim->ttl));
 	}
 	dlock_call_release(call);

@@ -356,7 +356,7 @@ static unsigned long connections(const client *c)
 	unsigned long opened = 0;
 
 	for (const dlock_conn *conn = c->pool->first; conn; conn = conn->next) {
-		opened += conn->opened;
+		opened += conn->generation;
 	}
 	return opened;
 }

@@ -541,13 +541,13 @@ static void test_repeated(void)
 	check(passes_briefly(&c, "warm", 0), "warm: %s", c.error.message);
 	client_drain(&c);
 	server_kill(&repeated[1]); /* so that it takes the replaced one */
-	unsigned long opened = client_conn(&c, 0)->opened;
+	unsigned long opened = client_conn(&c, 0)->generation;
 	server_do(&repeated[0], "CLIENT PAUSE 2000");
 	pthread_create(&replacer, NULL, replace_later, &first);
 	dlock_claim *claim = claim_on(&c, "repeated", TTL);
 	dlock_nanos start = dlock_now();
 	dlock_status status = acquire(&c, claim, 0);
-	check(dlock_now() - start >= 200 * DLOCK_MS && client_conn(&c, 0)->opened == opened + 1, "replaced while it was asked");
+	check(dlock_now() - start >= 200 * DLOCK_MS && client_conn(&c, 0)->generation == opened + 1, "replaced while it was asked");
 	check(status == DLOCK_QUORUM && is_called_young(&c, 0), "the vote of a new connection is as old as the server behind that (status %d)", status);
 	pthread_join(replacer, NULL);
 	client_drain(&c);

@@ -176,13 +176,13 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 
 static void check_inbox(dlock_inbox *inbox)
 {
-	char waiter[sizeof inbox->told];
+	char waiter[sizeof inbox->notified];
 	dlock_grant grant;
 
 	dlock_inbox_update(inbox);
-	size_t len = strnlen(inbox->told, sizeof inbox->told);
-	MUST(len <= DLOCK_TOKEN_MAX && !memchr(inbox->told, ' ', len));
-	memcpy(waiter, inbox->told, len + 1);
+	size_t len = strnlen(inbox->notified, sizeof inbox->notified);
+	MUST(len <= DLOCK_TOKEN_MAX && !memchr(inbox->notified, ' ', len));
+	memcpy(waiter, inbox->notified, len + 1);
 	if (len > 0) {
 		MUST(dlock_inbox_take(inbox, waiter, &grant) && !dlock_inbox_take(inbox, waiter, &grant));
 	}
