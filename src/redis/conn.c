@@ -311,7 +311,7 @@ static bool is_open(const dlock_conn *conn, unsigned long generation)
 	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
-/* Reads what is there. With TLS, too, poll() tells of whatever this leaves: OpenSSL takes one record at a time off the socket,
+/* Reads what is there. With TLS, too, poll() reports whatever this leaves: OpenSSL takes one record at a time off the socket,
  * and hiredis asks for 16 KiB, the most that a record can hold. */
 static void receive(dlock_conn *conn)
 {

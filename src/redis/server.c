@@ -239,7 +239,7 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 	if (!strcmp(name, "db") || !strcmp(name, "database")) {
 		return parse_database(value, len, &server->database, error);
 	}
-	/* Its name is not repeated: behind an unencoded ? it may be the end of a password. */
+	/* Its name is not repeated: after an unencoded ? it may be the end of a password. */
 	return reject(error, "has an unknown option; known are connect_timeout, read_timeout, db, verify_peer, verify_peer_name, "
 		"peer_name, cafile, capath, local_cert, local_pk and passphrase");
 }

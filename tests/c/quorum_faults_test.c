@@ -556,7 +556,7 @@ static void test_script_flush(void)
 }
 
 /* The lease counts from the moment when the servers were asked for it, however long it took to reach them. */
-static void test_slow_greeting(void)
+static void test_slow_handshake(void)
 {
 	enum { COUNT = 3, SLOW = 300, TTL = 10000, SURE = 9898 };
 	relay relays[COUNT];
@@ -570,7 +570,7 @@ static void test_slow_greeting(void)
 		atomic_store(&relays[i].delay_ms, SLOW); /* of the answer to SELECT, and of that to the request */
 	}
 	client c = client_quorum_at(dsns, COUNT);
-	dlock_claim *claim = claim_on(&c, "greeting", TTL);
+	dlock_claim *claim = claim_on(&c, "handshake", TTL);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	long left = left_ms(claim), took = (long) ((dlock_now() - start) / DLOCK_MS);
@@ -788,7 +788,7 @@ int main(int argc, char **argv)
 		{ "too late", test_too_late }, { "straggler", test_straggler },
 		{ "straggler asked again", test_straggler_asked_again }, { "straggler behind leave", test_straggler_behind_leave }, { "unconnected straggler", test_unconnected_straggler },
 		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
-		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting }, { "extension not repeated", test_extension_not_repeated },
+		{ "restarts", test_restarts }, { "slow handshake", test_slow_handshake }, { "extension not repeated", test_extension_not_repeated },
 		{ "straggler behind extension", test_straggler_behind_extension }, { "release repeated", test_release_repeated },
 		{ "late without script", test_late_without_script }, { "never heard in time", test_never_heard_in_time },
 		{ "straggler of none", test_straggler_of_none },
