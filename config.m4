@@ -150,6 +150,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/uptime.c
       src/php/arguments.c
       src/php/classes.c
+      src/php/describe.c
       src/php/distributed_lock.c
       src/php/ending.c
       src/php/errors.c

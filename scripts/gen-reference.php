@@ -310,6 +310,9 @@ function reference(): string
     $contents[] = 'Exceptions';
     foreach ($functions as $name) {
         $function = new ReflectionFunction($name);
+        if ((new Doc($function->getDocComment()))->all('internal') !== []) {
+            continue;
+        }
         check_counters($function); // there is one
         $contents[] = $function->name;
         array_push($body, ...callable_section($function, "## $function->name"));
