@@ -83,10 +83,13 @@ inside_install() {
 	. /srv/enable.sh
 	grep -q '^extension=dlock.so' /etc/php/*/cli/conf.d/20-dlock.ini
 	php -r 'foreach ([DistributedLock::class, RedLock::class, ZkLock::class, Dlock\Lease::class] as $class) { class_exists($class) || exit(1); }'
+	[ "$(command -v dlock-doctor)" = "$(dirname "$(command -v pecl)")/dlock-doctor" ]
+	[ "$(head -n 1 "$(command -v dlock-doctor)")" = "#!$(pecl config-get php_bin)" ]
 }
 
 inside_version() {
 	[ "$(php -r 'echo phpversion("dlock");')" = "$1" ]
+	[ "$(dlock-doctor --version)" = "dlock-doctor $1" ]
 	[ "$(pecl list | awk '$1 == "dlock" { print $2 }')" = "$1" ]
 }
 
@@ -125,6 +128,8 @@ inside_uninstall() {
 	phpdismod dlock && rm /etc/php/*/mods-available/dlock.ini
 	pecl uninstall dlock
 	[ ! -e "$(pecl config-get test_dir)/dlock" ]
+	[ ! -e "$(pecl config-get data_dir)/dlock" ]
+	! command -v dlock-doctor
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
 }
 

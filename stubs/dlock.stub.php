@@ -460,12 +460,12 @@ namespace Dlock {
      * What a specification of a server says, as DistributedLock and RedLock read it. For dlock-doctor; may change in any version.
      *
      * @internal
-     * @param string|array|null $server  DistributedLock's $server, or an element of RedLock's $servers; null: INI dlock.server
+     * @param string|array $server  DistributedLock's $server, or an element of RedLock's $servers
      * @return array{backend: string, label: string, host: string|null, port: int, path: string|null, database: int,
      *         user: string|null, password: string|null, connect_timeout: float, read_timeout: float,
      *         tls: array<string, string|bool>|null} the password as it is; of TLS the ssl context options of PHP's streams
      */
-    function describe_server(#[\SensitiveParameter] string|array|null $server): array {}
+    function describe_server(#[\SensitiveParameter] string|array $server): array {}
 
 #ifdef DLOCK_ZOOKEEPER
     /**

@@ -54,7 +54,7 @@ ZEND_FUNCTION(Dlock_describe_server)
 		Z_PARAM_ZVAL(spec)
 	ZEND_PARSE_PARAMETERS_END();
 
-	dlock_server *server = Z_TYPE_P(spec) == IS_NULL ? dlock_server_from_ini() : dlock_server_from_zval(spec, 1, -1);
+	dlock_server *server = dlock_server_from_zval(spec, 1, -1);
 	if (!server) {
 		RETURN_THROWS();
 	}

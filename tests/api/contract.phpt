@@ -120,7 +120,7 @@ sort($names);
 sort($actual);
 same($names, $actual, 'classes');
 $functions = ['Dlock\stats' => '(): array'];
-$internal = ['Dlock\describe_server' => '(!array|string|null $server): array', 'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract
+$internal = ['Dlock\describe_server' => '(!array|string $server): array', 'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract
 foreach (array_filter($functions + $internal, fn ($name) => $name !== 'Dlock\describe_ensemble' || class_exists('ZkLock'), ARRAY_FILTER_USE_KEY) as $name => $signature) {
     $there[] = strtolower($name);
     same(PHP_VERSION_ID < 80200 ? str_replace('!', '', $signature) : $signature, signature(new ReflectionFunction($name)), $name);

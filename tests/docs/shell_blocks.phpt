@@ -319,8 +319,10 @@ function installation(string $code): string
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
-        } elseif (preg_match('~^install (\S+) /usr/local/bin/\s~', $line, $file)) {
-            is_executable(TOP . "/$file[1]") || $wrong[] = "$file[1] is no command";
+        } elseif (preg_match('~^install (\S+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (\S+) (\S+)/\s~', $line, $part)) {
+            is_executable(TOP . "/$part[1]") && is_dir(TOP . "/$part[3]") || $wrong[] = "there is no command $part[1], or no folder $part[3]";
+            $part[2] === $part[4] && reads($part[1], "~'/../" . substr($part[2], strlen('/usr/local/')) . "/$part[3]'~")
+                || $wrong[] = "$part[1] does not look for its folder in $part[2]";
         } elseif (preg_match('/^php (--ri dlock)\s/', $line, $arguments)) {
             command('php', 'exec ' . php() . ' ' . php_options() . ' "$@"');
             str_contains(typed($line, $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";
