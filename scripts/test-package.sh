@@ -129,7 +129,7 @@ inside_uninstall() {
 	pecl uninstall dlock
 	[ ! -e "$(pecl config-get test_dir)/dlock" ]
 	[ ! -e "$(pecl config-get data_dir)/dlock" ]
-	! command -v dlock-doctor
+	[ ! -e "$(pecl config-get bin_dir)/dlock-doctor" ]
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
 }
 

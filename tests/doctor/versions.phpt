@@ -12,8 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 
-const SOURCES = __DIR__ . '/../../doctor';
-$source = implode(array_map(file_get_contents(...), [DOCTOR, ...glob(SOURCES . '/*.php'), ...glob(SOURCES . '/*/*.php')]));
+$source = implode(array_map(file_get_contents(...), [DOCTOR, ...glob(dirname(DOCTOR, 2) . '/doctor/{*,*/*}.php', GLOB_BRACE)]));
 /** The constant of the script or of a file in its folder. */
 $constant = function (string $name) use ($source): array {
     preg_match("/^const $name = (.*?);$/ms", $source, $found);
@@ -39,8 +38,7 @@ same($commands, $tried, 'the commands that it tries');
 
 // There are no servers here as old as that, so a copy asks for more.
 $demanding = function (string $constant, string $version): string {
-    $copy = temporary_directory();
-    exec('cp -r ' . escapeshellarg(dirname(DOCTOR)) . ' ' . escapeshellarg(SOURCES) . ' ' . escapeshellarg($copy));
+    $copy = copied_doctor();
     $files = ["$copy/bin/dlock-doctor", ...glob("$copy/doctor/*/*.php")];
     $changed = 0;
     foreach ($files as $file) {
