@@ -7,7 +7,7 @@
 
 # Not here, since their holders hear at once that they are none, so that chance takes long: a grant of an earlier request that is
 # taken up, one that counts from its reading, and one that counts from the second sending of a request. C tests tell
-# (redis_single, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
+# (redis_repeats, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
 # Nor what only the C tests and .phpt tests see, since no property is violated: a repair that comes late, or is sent again by itself
 # behind what takes it back; a lease time that a renewal on its way sets back; a script that fails in its middle; a deadlock that
 # arises while one waits.

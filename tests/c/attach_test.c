@@ -101,11 +101,6 @@ static void know_exchange(void)
 	}
 }
 
-static bool has_swallowed(void *context)
-{
-	return atomic_load(&((relay *) context)->swallowed) > 0;
-}
-
 /* ---- one server ---- */
 
 static void test_once(void)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "helpers.h"
+#include "tap.h"
 
 test_server servers[SERVERS];
 int nobody;
@@ -89,4 +90,20 @@ bool warm_all(client *c)
 		}
 	}
 	return good;
+}
+
+client client_by_relay(relay *relay, const char *word)
+{
+	char text[SERVERS][64];
+	const char *dsns[SERVERS];
+
+	relay_start(relay, servers[SERVERS - 1].port);
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == SERVERS - 1 ? relay->port : servers[i].port);
+		dsns[i] = text[i];
+	}
+	client c = client_quorum_at(dsns, SERVERS);
+	check(warm_all(&c), "warm");
+	atomic_store(&relay->stop, word);
+	return c;
 }

@@ -2,6 +2,7 @@
 #define QUORUM_SERVERS_H
 
 #include "redis_client.h"
+#include "relay.h"
 
 /* The five servers of the quorum back end's tests, and what is asked of all of them. */
 
@@ -23,6 +24,9 @@ bool is_everywhere(const char *resource); /* soon */
 
 /* Of `count` servers, those whose bit is set in `alive`; the others refuse. */
 client client_of_some(int count, unsigned alive);
+
+/* Of all servers, warm, and the last one by that relay, which stops at this word. */
+client client_by_relay(relay *relay, const char *word);
 
 /* Has all servers know all scripts and the client its connections. Empties them. */
 bool warm_all(client *client);

@@ -71,11 +71,6 @@ static void test_old_grant(void)
 	client_free(&c);
 }
 
-static bool has_swallowed(void *context)
-{
-	return atomic_load(&((relay *) context)->swallowed) > 0;
-}
-
 /* A request whose answer is lost is sent again, with its number. A grant that names it may be a reply to the first of the two. */
 static void test_grant_before_repeat(void)
 {

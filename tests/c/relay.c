@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,4 +191,14 @@ void relay_end(relay *relay)
 	atomic_store(&relay->ending, 1);
 	pthread_join(relay->thread, NULL);
 	close(relay->listener);
+}
+
+bool is_stopped(void *context)
+{
+	return atomic_load(&((relay *) context)->stopped) > 0;
+}
+
+bool has_swallowed(void *context)
+{
+	return atomic_load(&((relay *) context)->swallowed) > 0;
 }

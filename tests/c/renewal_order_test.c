@@ -27,11 +27,6 @@ static bool has_all(void *claim)
 	return has(&servers[0], claim) && has(&servers[1], claim) && has(last, claim);
 }
 
-static bool is_stopped(void *context)
-{
-	return atomic_load(&((relay *) context)->stopped) > 0;
-}
-
 static bool holds_more(void *context)
 {
 	return atomic_load(&((relay *) context)->held) > 1;

@@ -25,6 +25,13 @@ void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, in
 	}
 }
 
+void make_due(dlock_claim *claim, int left_ms)
+{
+	dlock_renewal_pause(claim);
+	claim->deadline = dlock_now() + left_ms * DLOCK_MS;
+	dlock_renewal_resume(claim);
+}
+
 unsigned long renewals(void)
 {
 	return dlock_renewal_count().renewals;
