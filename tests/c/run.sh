@@ -80,6 +80,9 @@ report() {
 		bad=$((bad + 1))
 		echo "$name did not end well (status $status):"
 		grep -v '^ok ' "$out" | tail -n 60
+	elif [ $((good + bad + todo)) -eq 0 ]; then
+		bad=1
+		echo "$name has no part named ${words[*]}"
 	elif [ -n "${VERBOSE:-}" ]; then
 		cat "$out"
 	else
@@ -125,9 +128,5 @@ while [ ${#queue[@]} -gt 0 ] || [ ${#pids[@]} -gt 0 ]; do
 	done
 done
 
-if [ ${#words[@]} -gt 0 ] && [ $((passed + failed)) -eq 0 ]; then
-	echo "$only has no part named ${words[0]}"
-	failed=1
-fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
