@@ -9,8 +9,6 @@
 
 #include "helpers.h"
 #include "quorum_servers.h"
-#include "relay.h"
-#include "tap.h"
 
 #define VOID_HANDLE "is not this handle's any more: it was attached already, released, or its lease time is over"
 
@@ -83,15 +81,6 @@ static bool is_usable(client *c, const char *resource, const char *token, int le
 	}
 	note("%s", c->error.message);
 	return false;
-}
-
-static const char *through(relay *relay, test_server *server, const char *options)
-{
-	static char dsn[64];
-
-	relay_start(relay, server->port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d%s", relay->port, options);
-	return dsn;
 }
 
 static void know_exchange(void)
@@ -183,7 +172,7 @@ static void test_repeated(void)
 
 	know_exchange();
 	leave_lease(1, "repeated", 60000);
-	const char *dsn = through(&relay, &servers[0], "");
+	const char *dsn = dsn_by_relay(&relay, &servers[0], "");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -210,7 +199,7 @@ static void test_no_answer(void)
 
 	know_exchange();
 	leave_lease(1, "unanswered", 60000);
-	client slow = client_at(through(&relay, &servers[0], "?read_timeout=0.2"));
+	client slow = client_at(dsn_by_relay(&relay, &servers[0], "?read_timeout=0.2"));
 	warm(&slow);
 	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(attach(&slow, "unanswered", old_token, &claim) == DLOCK_CONNECTION && has_swallowed(&relay), "the answer is lost: %s", slow.error.message);
@@ -251,7 +240,7 @@ static void test_too_late(void)
 {
 	relay relay;
 	dlock_claim *claim;
-	client c = client_at(through(&relay, &servers[0], ""));
+	client c = client_at(dsn_by_relay(&relay, &servers[0], ""));
 
 	check(warm(&c), "connected");
 	know_exchange();
@@ -271,7 +260,7 @@ static void test_killed(void)
 
 	know_exchange();
 	leave_lease(1, "killed", 2000);
-	const char *dsn = through(&relay, &servers[0], "");
+	const char *dsn = dsn_by_relay(&relay, &servers[0], "");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -423,21 +412,12 @@ static void test_unconnected_straggler(void)
 
 static void test_lost_answer(void)
 {
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
 	client all = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	dlock_claim *claim;
 	relay relays[MAJORITY];
 
 	know_exchange();
-	for (int i = 0; i < SERVERS; i++) {
-		if (i < MAJORITY) {
-			relay_start(&relays[i], servers[i].port);
-		}
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=0.3", i < MAJORITY ? relays[i].port : servers[i].port);
-		dsns[i] = text[i];
-	}
-	client c = client_quorum_at(dsns, SERVERS);
+	client c = client_by_relays(servers, SERVERS, relays, 0, MAJORITY, "?read_timeout=0.3");
 	check(warm_all(&c), "warm");
 	leave_lease(SERVERS, "dropped", 60000);
 	atomic_store(&relays[0].swallow, "GETSET"); /* in the script's text */
@@ -602,9 +582,5 @@ int main(int argc, char **argv)
 		{ "majority missing", test_majority_missing }, { "majority refuses", test_majority_refuses }, { "race", test_race },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	quorum_servers_start();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
 }

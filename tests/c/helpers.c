@@ -1,11 +1,13 @@
 #include "helpers.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,6 +120,21 @@ void interrupt_now(void)
 void interrupt_clear(void)
 {
 	pending = 0;
+}
+
+int listen_anywhere(int *port, int backlog)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *) &address, len) < 0 || listen(fd, backlog) < 0
+			|| getsockname(fd, (struct sockaddr *) &address, &len) < 0) {
+		perror("listen");
+		exit(2);
+	}
+	*port = ntohs(address.sin_port);
+	return fd;
 }
 
 static int ascending(const void *a, const void *b)

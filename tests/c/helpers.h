@@ -34,6 +34,9 @@ void interrupt_on(int signal);
 void interrupt_now(void);
 void interrupt_clear(void);
 
+/* A socket of 127.0.0.1 that listens, and its port. */
+int listen_anywhere(int *port, int backlog);
+
 /* The median of times; sorts them. */
 dlock_nanos median(dlock_nanos *times, int count);
 

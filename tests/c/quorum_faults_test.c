@@ -2,14 +2,11 @@
  * quorum_faults_test [word in the names of the tests to run] */
 
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "helpers.h"
 #include "quorum_servers.h"
-#include "relay.h"
-#include "tap.h"
 
 /* ---- servers that do not answer ---- */
 
@@ -427,17 +424,12 @@ static void test_slow_handshake(void)
 {
 	enum { COUNT = 3, SLOW = 300, TTL = 10000, SURE = 9898 };
 	relay relays[COUNT];
-	char text[COUNT][64];
-	const char *dsns[COUNT];
+	client c = client_by_relays(servers, COUNT, relays, 0, COUNT, "/1");
 
 	for (int i = 0; i < COUNT; i++) {
-		relay_start(&relays[i], servers[i].port);
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d/1", relays[i].port);
-		dsns[i] = text[i];
 		atomic_store(&relays[i].delay_ms, SLOW); /* of the answer to SELECT, and of that to the request */
 	}
-	client c = client_quorum_at(dsns, COUNT);
-	dlock_claim *claim = claim_on(&c, "handshake", TTL);
+	dlock_claim *claim = claim_on(&c, "greeting", TTL);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	long left = left_ms(claim), took = (long) ((dlock_now() - start) / DLOCK_MS);
@@ -463,9 +455,5 @@ int main(int argc, char **argv)
 		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	quorum_servers_start();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
 }

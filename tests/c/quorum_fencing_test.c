@@ -8,7 +8,6 @@
 #include "arena.h"
 #include "helpers.h"
 #include "quorum_servers.h"
-#include "tap.h"
 
 /* ---- contention ---- */
 
@@ -222,9 +221,5 @@ int main(int argc, char **argv)
 		{ "fencing impossible", test_fencing_impossible }, { "raise", test_raise },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	quorum_servers_start();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
 }

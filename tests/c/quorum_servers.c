@@ -3,12 +3,11 @@
 #include <stdio.h>
 
 #include "helpers.h"
-#include "tap.h"
 
 test_server servers[SERVERS];
 int nobody;
 
-void quorum_servers_start(void)
+static void begin(void)
 {
 	servers_start(servers, SERVERS);
 	nobody = closed_port();
@@ -20,6 +19,8 @@ void quorum_servers_reset(void)
 		server_reset(&servers[i]);
 	}
 }
+
+const tap_setting quorum_servers = { begin, quorum_servers_reset };
 
 int holding(const dlock_claim *claim)
 {
@@ -94,15 +95,8 @@ bool warm_all(client *c)
 
 client client_by_relay(relay *relay, const char *word)
 {
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
+	client c = client_by_relays(servers, SERVERS, relay, SERVERS - 1, 1, "");
 
-	relay_start(relay, servers[SERVERS - 1].port);
-	for (int i = 0; i < SERVERS; i++) {
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == SERVERS - 1 ? relay->port : servers[i].port);
-		dsns[i] = text[i];
-	}
-	client c = client_quorum_at(dsns, SERVERS);
 	check(warm_all(&c), "warm");
 	atomic_store(&relay->stop, word);
 	return c;

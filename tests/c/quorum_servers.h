@@ -3,6 +3,7 @@
 
 #include "redis_client.h"
 #include "relay.h"
+#include "tap.h"
 
 /* The five servers of the quorum back end's tests, and what is asked of all of them. */
 
@@ -11,7 +12,7 @@ enum { SERVERS = 5, MAJORITY = 3 };
 extern test_server servers[SERVERS];
 extern int nobody; /* a port where nobody listens */
 
-void quorum_servers_start(void);
+extern const tap_setting quorum_servers;
 void quorum_servers_reset(void);
 
 /* How many have it for this claim? */

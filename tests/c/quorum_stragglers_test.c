@@ -1,13 +1,10 @@
 /* The quorum back end and what comes late or twice: votes of stragglers, and requests whose connection breaks. Prints TAP.
  * quorum_stragglers_test [word in the names of the tests to run] */
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "helpers.h"
 #include "quorum_servers.h"
-#include "relay.h"
-#include "tap.h"
 
 /* ---- stragglers ---- */
 
@@ -323,9 +320,5 @@ int main(int argc, char **argv)
 		{ "straggler of none", test_straggler_of_none },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	quorum_servers_start();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
 }

@@ -3,15 +3,11 @@
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <signal.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "helpers.h"
-#include "redis_client.h"
-#include "tap.h"
-
-static test_server server;
+#include "one_server.h"
 
 /* ---- connections ---- */
 
@@ -355,11 +351,6 @@ static void test_too_late(void)
 	client_free(&c);
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -369,9 +360,5 @@ int main(int argc, char **argv)
 		{ "slow answer", test_slow_answer }, { "too late", test_too_late }, { "restart", test_restart },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

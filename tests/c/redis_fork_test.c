@@ -1,15 +1,11 @@
 /* The single-server back end across fork(). Prints TAP.
  * redis_fork_test [word in the names of the tests to run] */
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "helpers.h"
-#include "redis_client.h"
-#include "tap.h"
-
-static test_server server;
+#include "one_server.h"
 
 /* ---- fork ---- */
 
@@ -126,20 +122,11 @@ static void test_fork_under_way(void)
 	client_free(&c);
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -1,17 +1,13 @@
 /* What the single-server back end makes of a server that refuses, or is none. Prints TAP.
  * redis_peers_test [word in the names of the tests to run] */
 
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "helpers.h"
-#include "redis_client.h"
-#include "tap.h"
-
-static test_server server;
+#include "one_server.h"
 
 /* ---- errors ---- */
 
@@ -144,25 +140,10 @@ static void test_nobody_there(void)
 
 /* ---- peers that are no Redis ---- */
 
-static int listen_anywhere(int *port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t address_len = sizeof address;
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (bind(listener, (struct sockaddr *) &address, address_len) < 0 || listen(listener, 16) < 0
-			|| getsockname(listener, (struct sockaddr *) &address, &address_len) < 0) {
-		perror("listen");
-		exit(2);
-	}
-	*port = ntohs(address.sin_port);
-	return listener;
-}
-
 /* A child that gives each connection the text and, where it should, closes it. */
 static pid_t odd_peer(int *port, const char *text, size_t len, bool closes)
 {
-	int listener = listen_anywhere(port);
+	int listener = listen_anywhere(port, 16);
 	pid_t pid = fork_child();
 
 	while (pid == 0) {
@@ -229,7 +210,7 @@ static void test_odd_peers(void)
  * read; and all else by a refusal, as if somebody held the lock. */
 static pid_t flooding_peer(int *port, const char *word, const char *head, const char *body)
 {
-	int listener = listen_anywhere(port);
+	int listener = listen_anywhere(port, 16);
 	pid_t pid = fork_child();
 
 	while (pid == 0) {
@@ -320,11 +301,6 @@ static void test_flooded_inbox(void)
 	}
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -333,9 +309,5 @@ int main(int argc, char **argv)
 		{ "endless answers", test_endless_answers }, { "flooded inbox", test_flooded_inbox },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -6,7 +6,6 @@
 
 #include "helpers.h"
 #include "quorum_servers.h"
-#include "tap.h"
 
 /* ---- the life of a lock ---- */
 
@@ -422,9 +421,5 @@ int main(int argc, char **argv)
 		{ "waiting", test_waiting }, { "attempts without quorum", test_attempts_without_quorum }, { "fork", test_fork },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	quorum_servers_start();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
 }

@@ -7,21 +7,8 @@
 #include <unistd.h>
 
 #include "helpers.h"
-#include "redis_client.h"
+#include "one_server.h"
 #include "relay.h"
-#include "tap.h"
-
-static test_server server;
-
-/* Starts a relay before the server; a DSN that leads there. */
-static const char *between(relay *relay, const char *options)
-{
-	static char dsn[64];
-
-	relay_start(relay, server.port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d%s", relay->port, options);
-	return dsn;
-}
 
 /* The number of the last request of the only waiter; 0 when nobody waits. */
 static long long last_request(const char *resource)
@@ -81,7 +68,7 @@ static void test_grant_before_repeat(void)
 	int status;
 
 	acquire(&c, claim, 0);
-	const char *dsn = between(&relay, "?read_timeout=20");
+	const char *dsn = dsn_by_relay(&relay, &server, "?read_timeout=20");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -114,7 +101,7 @@ static void test_extension_before_repeat(void)
 {
 	enum { SHORTER = 3000, BETWEEN = 300 /* ms */ };
 	relay relay;
-	const char *dsn = between(&relay, "?read_timeout=1");
+	const char *dsn = dsn_by_relay(&relay, &server, "?read_timeout=1");
 
 	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXTEND].sha1);
 	pid_t pid = fork_child();
@@ -144,8 +131,8 @@ static void test_release_repeated(void)
 	relay relay;
 
 	check(warm(&c), "the server knows the scripts");
-	const char *dsn = between(&relay, "");
-	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_RELEASE].sha1);
+	const char *dsn = dsn_by_relay(&relay, &server, "");
+	atomic_store(&relay.swallow, dlock_script_release.sha1);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -177,11 +164,6 @@ static void test_release_after_restart(void)
 	client_free(&c);
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -190,9 +172,5 @@ int main(int argc, char **argv)
 		{ "release after restart", test_release_after_restart },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -1,15 +1,11 @@
 /* The single-server back end against a real server. Prints TAP.
  * redis_single_test [word in the names of the tests to run] */
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "helpers.h"
-#include "redis_client.h"
-#include "tap.h"
-
-static test_server server;
+#include "one_server.h"
 
 /* ---- the life of a lock ---- */
 
@@ -392,11 +388,6 @@ static void test_fencing_keeps_up(void)
 	client_free(&c);
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -409,9 +400,5 @@ int main(int argc, char **argv)
 		{ "endless key", test_endless_key }, { "fencing keeps up", test_fencing_keeps_up },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -6,10 +6,7 @@
 
 #include "arena.h"
 #include "helpers.h"
-#include "redis_client.h"
-#include "tap.h"
-
-static test_server server;
+#include "one_server.h"
 
 /* ---- waiting ---- */
 
@@ -230,11 +227,6 @@ static void test_legacy_handed_over(void)
 	client_free(&c);
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -243,9 +235,5 @@ int main(int argc, char **argv)
 		{ "legacy", test_legacy }, { "legacy handed over", test_legacy_handed_over },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

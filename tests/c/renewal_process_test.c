@@ -2,13 +2,12 @@
  * renewal_process_test [word in the names of the tests to run] */
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "helpers.h"
 #include "names.h"
-#include "tap.h"
+#include "one_server.h"
 #include "upkeep.h"
 
 /* The thread sanitizer cannot begin threads in a child of a process that has some. */
@@ -17,8 +16,6 @@ enum { CHILD_HAS_THREAD = false };
 #else
 enum { CHILD_HAS_THREAD = true };
 #endif
-
-static test_server server;
 
 /* ---- fork ---- */
 
@@ -489,11 +486,6 @@ static void test_threads(void)
 	check(eventually(is_empty, NULL), "in the end nothing is left");
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -502,10 +494,7 @@ int main(int argc, char **argv)
 		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	int status = tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 	dlock_renewal_shutdown();
-	return tap_end();
+	return status;
 }

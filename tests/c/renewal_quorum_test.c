@@ -99,18 +99,10 @@ static bool is_gone(void *resource)
  * after the others had lapsed. */
 static void test_lapsed_unseen(void)
 {
-	client c;
 	relay relays[SERVERS];
 	ward ward;
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
 
-	for (int i = 0; i < SERVERS; i++) {
-		relay_start(&relays[i], servers[i].port);
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", relays[i].port);
-		dsns[i] = text[i];
-	}
-	c = client_quorum_at(dsns, SERVERS);
+	client c = client_by_relays(servers, SERVERS, relays, 0, SERVERS, "");
 	atomic_store(&relays[2].stop, dlock_script_acquire.sha1);
 	atomic_store(&relays[1].stop, dlock_script_renew.sha1);
 	ward_begin(&ward, &c, "lapsed", 1500, 0, RENEW);
@@ -145,19 +137,10 @@ static bool has_repair(void *context)
 static void test_repair_under_way(void)
 {
 	for (int released = 1; released >= 0; released--) {
-		client c;
 		relay relay;
 		ward ward;
-		char text[SERVERS][64];
-		const char *dsns[SERVERS];
-		server_reset(&servers[2]);
-		know_scripts(&servers[2]);
-		relay_start(&relay, servers[2].port);
-		for (int i = 0; i < SERVERS; i++) {
-			snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == 2 ? relay.port : servers[i].port);
-			dsns[i] = text[i];
-		}
-		c = client_quorum_at(dsns, SERVERS);
+		reset_knowing(&servers[2], 1);
+		client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "");
 		atomic_store(&relay.stop, dlock_script_repair.sha1);
 		ward_begin(&ward, &c, "under-way", 20000, 1500, RENEW);
 		check(eventually(has_everywhere, ward.claim), "held everywhere");
@@ -277,19 +260,11 @@ static pid_t hold_up(pid_t tid)
 /* The same, with the thread itself. */
 static void test_repair_thread_held_up(void)
 {
-	client c;
 	relay relay;
 	ward ward;
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
 	pid_t before[MOST_THREADS];
 
-	relay_start(&relay, servers[2].port);
-	for (int i = 0; i < SERVERS; i++) {
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == 2 ? relay.port : servers[i].port);
-		dsns[i] = text[i];
-	}
-	c = client_quorum_at(dsns, SERVERS);
+	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "");
 	atomic_store(&relay.stop, dlock_script_repair.sha1);
 	dlock_renewal_shutdown(); /* the next is a new one */
 	int count = list_threads(before);
@@ -334,10 +309,7 @@ static void test_frozen_minority(void)
 
 static void reset(void)
 {
-	for (int s = 0; s < SERVERS; s++) {
-		server_reset(&servers[s]);
-		know_scripts(&servers[s]);
-	}
+	reset_knowing(servers, SERVERS);
 }
 
 int main(int argc, char **argv)

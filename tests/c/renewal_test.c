@@ -213,12 +213,9 @@ static void test_changed_while_renewing(void)
 
 	for (int i = 0; i < 2; i++) {
 		int before_ms = times[i][0], after_ms = times[i][1];
-		char dsn[64];
 		ward ward;
 		relay relay;
-		relay_start(&relay, server->port);
-		snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", relay.port);
-		client c = client_at(dsn);
+		client c = client_at(dsn_by_relay(&relay, server, ""));
 		server_do(server, "CONFIG RESETSTAT");
 		atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 		ward_begin(&ward, &c, "changed", before_ms, 1500, RENEW);
@@ -313,11 +310,8 @@ static void test_grant(void)
 static void test_slow_server(void)
 {
 	relay relay;
-	char dsn[64];
 
-	relay_start(&relay, server->port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", relay.port);
-	client c = client_at(dsn);
+	client c = client_at(dsn_by_relay(&relay, server, ""));
 	ward hasty, patient;
 	ward_begin(&hasty, &c, "hasty", 300, 0, RENEW);
 	ward_begin(&patient, &c, "patient", 60000, 1500, RENEW_AND_TELL(&patient));
@@ -410,10 +404,7 @@ static void test_batches(void)
 
 static void reset(void)
 {
-	for (int s = 0; s < SERVERS; s++) {
-		server_reset(&servers[s]);
-		know_scripts(&servers[s]);
-	}
+	reset_knowing(servers, SERVERS);
 }
 
 int main(int argc, char **argv)

@@ -1,15 +1,18 @@
 #include "tap.h"
 
+#include <signal.h>
 #include <stdarg.h>
 
-static int count, failures;
+#include "../../src/base/process.h"
+
+static int checks, failures;
 
 bool tap_check(bool good, bool expected, const char *file, int line, const char *format, ...)
 {
 	const char *slash = strrchr(file, '/');
 	va_list arguments;
 
-	printf("%sok %d - ", good ? "" : "not ", ++count);
+	printf("%sok %d - ", good ? "" : "not ", ++checks);
 	va_start(arguments, format);
 	vprintf(format, arguments);
 	va_end(arguments);
@@ -36,9 +39,9 @@ void note(const char *format, ...)
 	fflush(stdout);
 }
 
-void tap_run(const tap_test *tests, size_t tests_count, const char *only, void (*reset)(void))
+void tap_run(const tap_test *tests, size_t count, const char *only, void (*reset)(void))
 {
-	for (size_t i = 0; i < tests_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (!only || strstr(tests[i].name, only)) {
 			note("%s", tests[i].name);
 			reset();
@@ -49,6 +52,15 @@ void tap_run(const tap_test *tests, size_t tests_count, const char *only, void (
 
 int tap_end(void)
 {
-	printf("1..%d\n", count);
+	printf("1..%d\n", checks);
 	return failures != 0;
+}
+
+int tap_main(int argc, char **argv, const tap_test *tests, size_t count, const tap_setting *setting)
+{
+	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	dlock_process_init();
+	setting->begin();
+	tap_run(tests, count, argc > 1 ? argv[1] : NULL, setting->reset);
+	return tap_end();
 }

@@ -32,4 +32,13 @@ void tap_run(const tap_test *tests, size_t count, const char *only, void (*reset
 /* The plan; returns the exit status. */
 int tap_end(void);
 
+/* What the tests of a program have in common. */
+typedef struct {
+	void (*begin)(void);
+	void (*reset)(void); /* before each */
+} tap_setting;
+
+/* A whole program: the argument is a word in the names of the tests to run. */
+int tap_main(int argc, char **argv, const tap_test *tests, size_t count, const tap_setting *setting);
+
 #endif

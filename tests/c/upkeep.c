@@ -143,6 +143,14 @@ void know_scripts(test_server *server)
 	}
 }
 
+void reset_knowing(test_server *servers, int count)
+{
+	for (int i = 0; i < count; i++) {
+		server_reset(&servers[i]);
+		know_scripts(&servers[i]);
+	}
+}
+
 long overreach_ms(test_server *server, const dlock_claim *claim)
 {
 	dlock_nanos deadline = atomic_load(&claim->deadline);

@@ -43,6 +43,9 @@ int count_descriptors(void);
 /* The server knows all that the thread says, so that nothing is said twice. */
 void know_scripts(test_server *server);
 
+/* Empty but for that. */
+void reset_knowing(test_server *servers, int count);
+
 /* A long reach of the deadline beyond what the server has, in ms; 0 or less where all is well. */
 long overreach_ms(test_server *server, const dlock_claim *claim);
 

@@ -31,7 +31,7 @@ redis_peers refusals
 redis_quorum life
 redis_quorum majorities
 redis_quorum fork
-quorum_stragglers straggler
+quorum_stragglers unconnected
 END
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -259,6 +259,18 @@ static void say(talk *talk, const uint8_t *data, size_t size, size_t piece)
 	}
 }
 
+static void check_and_release(dlock_call **calls, int count, dlock_conn *conn)
+{
+	for (int i = 0; i < count; i++) {
+		check_call(calls[i], conn);
+	}
+	dlock_conn_close(conn);
+	for (int i = 0; i < count; i++) {
+		MUST(calls[i]->state != DLOCK_CALL_PENDING && calls[i]->references == 1);
+		dlock_call_release(calls[i]);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	dlock_call *calls[MOST_CALLS];
@@ -303,14 +315,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how & ENDS) {
 		hang_up(&talk);
 	}
-	for (int i = 0; i < count; i++) {
-		check_call(calls[i], conn);
-	}
-	dlock_conn_close(conn);
-	for (int i = 0; i < count; i++) {
-		MUST(calls[i]->state != DLOCK_CALL_PENDING && calls[i]->references == 1);
-		dlock_call_release(calls[i]);
-	}
+	check_and_release(calls, count, conn);
 	if (inbox) {
 		dlock_inbox_free(inbox);
 	} else {
