@@ -573,13 +573,9 @@ static void test_race(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "once", test_once }, { "none", test_none }, { "rights", test_rights }, { "repeated", test_repeated },
-		{ "no answer", test_no_answer }, { "frozen", test_frozen }, { "too late", test_too_late },
-		{ "killed", test_killed },
-		{ "deadline", test_deadline }, { "by all", test_by_all }, { "fencing", test_fencing },
-		{ "minority missing", test_minority_missing }, { "unconnected straggler", test_unconnected_straggler },
-		{ "lost answer", test_lost_answer },
-		{ "majority missing", test_majority_missing }, { "majority refuses", test_majority_refuses }, { "race", test_race },
+		TEST(once), TEST(none), TEST(rights), TEST(repeated), TEST(no_answer), TEST(frozen), TEST(too_late),
+		TEST(killed), TEST(deadline), TEST(by_all), TEST(fencing), TEST(minority_missing), TEST(unconnected_straggler),
+		TEST(lost_answer), TEST(majority_missing), TEST(majority_refuses), TEST(race),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

@@ -49,6 +49,12 @@ int exit_of(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	exit_of(pid);
+}
+
 bool has_ended(pid_t pid)
 {
 	siginfo_t info = { .si_pid = 0 };

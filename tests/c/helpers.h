@@ -16,6 +16,9 @@ pid_t fork_child(void);
 /* The exit status of a child when it has ended; 1000 + the signal when it was killed by one. */
 int exit_of(pid_t pid);
 
+/* Kills it. */
+void end_child(pid_t pid);
+
 /* Without taking its exit status. */
 bool has_ended(pid_t pid);
 

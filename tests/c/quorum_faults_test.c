@@ -448,11 +448,9 @@ static void test_slow_handshake(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "one stopped", test_one_stopped }, { "stuck", test_stuck }, { "stuck login", test_stuck_login },
-		{ "stuck host", test_stuck_host }, { "late yes", test_late_yes }, { "forgotten vote", test_forgotten_vote },
-		{ "short lease", test_short_lease }, { "too late", test_too_late },
-		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
-		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting },
+		TEST(one_stopped), TEST(stuck), TEST(stuck_login), TEST(stuck_host), TEST(late_yes), TEST(forgotten_vote),
+		TEST(short_lease), TEST(too_late), TEST(killed_connections), TEST(script_flush), TEST(restarts),
+		TEST(slow_greeting),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

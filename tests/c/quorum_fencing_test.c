@@ -49,8 +49,7 @@ static void test_contention_with_stops(void)
 		sleep_ms(i % 5);
 	}
 	int bad = arena_run(arena, PROCESSES, SECTIONS, three_servers);
-	kill(chaos, SIGKILL);
-	exit_of(chaos);
+	end_child(chaos);
 	for (int i = 0; i < 3; i++) {
 		kill(pids[i], SIGCONT);
 	}
@@ -216,9 +215,8 @@ static void test_raise(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "contention", test_contention }, { "contention with stops", test_contention_with_stops },
-		{ "fencing", test_fencing }, { "fencing normally", test_fencing_normally }, { "fencing lost", test_fencing_lost },
-		{ "fencing impossible", test_fencing_impossible }, { "raise", test_raise },
+		TEST(contention), TEST(contention_with_stops), TEST(fencing), TEST(fencing_normally), TEST(fencing_lost),
+		TEST(fencing_impossible), TEST(raise),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

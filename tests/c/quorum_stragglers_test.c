@@ -312,12 +312,9 @@ static void test_straggler_of_none(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "straggler", test_straggler }, { "straggler asked again", test_straggler_asked_again },
-		{ "straggler behind leave", test_straggler_behind_leave }, { "unconnected straggler", test_unconnected_straggler },
-		{ "extension not repeated", test_extension_not_repeated },
-		{ "straggler behind extension", test_straggler_behind_extension }, { "release repeated", test_release_repeated },
-		{ "late without script", test_late_without_script }, { "never heard in time", test_never_heard_in_time },
-		{ "straggler of none", test_straggler_of_none },
+		TEST(straggler), TEST(straggler_asked_again), TEST(straggler_behind_leave), TEST(unconnected_straggler),
+		TEST(extension_not_repeated), TEST(straggler_behind_extension), TEST(release_repeated),
+		TEST(late_without_script), TEST(never_heard_in_time), TEST(straggler_of_none),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

@@ -354,10 +354,8 @@ static void test_too_late(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "killed connection", test_killed_connection }, { "killed under way", test_killed_under_way },
-		{ "pool", test_pool }, { "drain is bounded", test_drain_is_bounded }, { "ways to connect", test_ways_to_connect },
-		{ "full backlog", test_full_backlog }, { "stopped", test_stopped }, { "stopped for long", test_stopped_for_long },
-		{ "slow answer", test_slow_answer }, { "too late", test_too_late }, { "restart", test_restart },
+		TEST(killed_connection), TEST(killed_under_way), TEST(pool), TEST(drain_is_bounded), TEST(ways_to_connect),
+		TEST(full_backlog), TEST(stopped), TEST(stopped_for_long), TEST(slow_answer), TEST(too_late), TEST(restart),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

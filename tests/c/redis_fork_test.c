@@ -125,7 +125,7 @@ static void test_fork_under_way(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "fork", test_fork }, { "fork and use", test_fork_and_use }, { "fork under way", test_fork_under_way },
+		TEST(fork), TEST(fork_and_use), TEST(fork_under_way),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -1,7 +1,6 @@
 /* What the single-server back end makes of a server that refuses, or is none. Prints TAP.
  * redis_peers_test [word in the names of the tests to run] */
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -201,8 +200,7 @@ static void test_odd_peers(void)
 		check(dlock_now() - start < 2 * DLOCK_SECOND && left_ms(claim) == 0, "given up in time");
 		dlock_claim_free(claim);
 		client_free(&c);
-		kill(pid, SIGKILL);
-		exit_of(pid);
+		end_child(pid);
 	}
 }
 
@@ -276,8 +274,7 @@ static void test_endless_answers(void)
 		check(dlock_now() - start < 4 * DLOCK_SECOND, "at once");
 		dlock_claim_free(claim);
 		client_free(&c);
-		kill(pid, SIGKILL);
-		exit_of(pid);
+		end_child(pid);
 	}
 }
 
@@ -296,17 +293,15 @@ static void test_flooded_inbox(void)
 		check(dlock_now() - start < 3 * DLOCK_SECOND, "and it is seen (%lld ms)", (long long) ((dlock_now() - start) / DLOCK_MS));
 		dlock_claim_free(claim);
 		client_free(&c);
-		kill(pid, SIGKILL);
-		exit_of(pid);
+		end_child(pid);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "refusals", test_refusals }, { "busy script", test_busy_script }, { "cluster node", test_cluster_node },
-		{ "nobody there", test_nobody_there }, { "odd peers", test_odd_peers },
-		{ "endless answers", test_endless_answers }, { "flooded inbox", test_flooded_inbox },
+		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers),
+		TEST(endless_answers), TEST(flooded_inbox),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -415,10 +415,8 @@ static void test_fork(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "life", test_life }, { "majorities", test_majorities }, { "all dead", test_all_dead },
-		{ "lost votes", test_lost_votes }, { "foreign minority", test_foreign_minority }, { "split", test_split },
-		{ "loss", test_loss }, { "loss of bare majority", test_loss_of_bare_majority }, { "unknown", test_unknown },
-		{ "waiting", test_waiting }, { "attempts without quorum", test_attempts_without_quorum }, { "fork", test_fork },
+		TEST(life), TEST(majorities), TEST(all_dead), TEST(lost_votes), TEST(foreign_minority), TEST(split), TEST(loss),
+		TEST(loss_of_bare_majority), TEST(unknown), TEST(waiting), TEST(attempts_without_quorum), TEST(fork),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

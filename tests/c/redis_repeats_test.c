@@ -167,9 +167,8 @@ static void test_release_after_restart(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "old grant", test_old_grant }, { "grant before repeat", test_grant_before_repeat },
-		{ "extension before repeat", test_extension_before_repeat }, { "release repeated", test_release_repeated },
-		{ "release after restart", test_release_after_restart },
+		TEST(old_grant), TEST(grant_before_repeat), TEST(extension_before_repeat), TEST(release_repeated),
+		TEST(release_after_restart),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -391,13 +391,10 @@ static void test_fencing_keeps_up(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "life", test_life }, { "names", test_names }, { "key space", test_key_space }, { "abandon", test_abandon },
-		{ "abandon and end", test_abandon_and_end }, { "abandon unknown script", test_abandon_unknown_script },
-		{ "foreign values", test_foreign_values }, { "deleted by hand", test_deleted_by_hand },
-		{ "repeated", test_repeated }, { "expired", test_expired }, { "lost by clock", test_lost_by_clock },
-		{ "script flush", test_script_flush }, { "scripts loaded once", test_scripts_loaded_once },
-		{ "tiny ttl", test_tiny_ttl }, { "fencing", test_fencing }, { "fencing impossible", test_fencing_impossible },
-		{ "endless key", test_endless_key }, { "fencing keeps up", test_fencing_keeps_up },
+		TEST(life), TEST(names), TEST(key_space), TEST(abandon), TEST(abandon_and_end), TEST(abandon_unknown_script),
+		TEST(foreign_values), TEST(deleted_by_hand), TEST(repeated), TEST(expired), TEST(lost_by_clock),
+		TEST(script_flush), TEST(scripts_loaded_once), TEST(tiny_ttl), TEST(fencing), TEST(fencing_impossible),
+		TEST(endless_key), TEST(fencing_keeps_up),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -230,9 +230,8 @@ static void test_legacy_handed_over(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "timeouts", test_timeouts }, { "interruption", test_interruption }, { "handed over", test_handed_over },
-		{ "contention", test_contention }, { "next look", test_next_look }, { "next look, legacy", test_next_look_legacy },
-		{ "legacy", test_legacy }, { "legacy handed over", test_legacy_handed_over },
+		TEST(timeouts), TEST(interruption), TEST(handed_over), TEST(contention), TEST(next_look),
+		TEST(next_look_legacy), TEST(legacy), TEST(legacy_handed_over),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

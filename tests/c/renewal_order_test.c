@@ -379,10 +379,9 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "given soon", test_given_soon }, { "given at once", test_given_at_once }, { "repair is no doubt", test_repair_is_no_doubt },
-		{ "lost before repair", test_lost_before_repair }, { "repair unknown", test_repair_unknown },
-		{ "detached under repair", test_detached_under_repair }, { "detached after repair", test_detached_after_repair },
-		{ "shorter under renewal", test_shorter_under_renewal }, { "shorter waits no longer", test_shorter_waits_no_longer },
+		TEST(given_soon), TEST(given_at_once), TEST(repair_is_no_doubt), TEST(lost_before_repair), TEST(repair_unknown),
+		TEST(detached_under_repair), TEST(detached_after_repair), TEST(shorter_under_renewal),
+		TEST(shorter_waits_no_longer),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

@@ -489,9 +489,8 @@ static void test_threads(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown },
-		{ "fork and names", test_fork_and_names }, { "exit and names", test_exit_and_names }, { "parent gone", test_parent_gone }, { "shutdown", test_shutdown },
-		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
+		TEST(fork), TEST(fork_and_shutdown), TEST(fork_and_names), TEST(exit_and_names), TEST(parent_gone),
+		TEST(shutdown), TEST(shutdown_frozen), TEST(paused), TEST(threads),
 	};
 
 	int status = tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

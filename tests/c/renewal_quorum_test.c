@@ -279,8 +279,7 @@ static void test_repair_thread_held_up(void)
 	check(eventually(has_repair, NULL), "the repair comes through");
 	sleep_ms(100); /* and its answer */
 	check(has(&servers[2], ward.claim), "behind the release");
-	kill(holder, SIGKILL);
-	exit_of(holder);
+	end_child(holder);
 	check(eventually_nobody(&servers[2], "held-up"), "the thread reads that after the release, and takes it back");
 	dlock_claim_free(ward.claim);
 	client_free(&c);
@@ -315,10 +314,8 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "repair", test_repair }, { "extended after repair", test_extended_after_repair },
-		{ "repair raises fence", test_repair_raises_fence }, { "lapsed unseen", test_lapsed_unseen },
-		{ "repair under way", test_repair_under_way }, { "repair read late", test_repair_read_late },
-		{ "repair thread held up", test_repair_thread_held_up }, { "frozen minority", test_frozen_minority },
+		TEST(repair), TEST(extended_after_repair), TEST(repair_raises_fence), TEST(lapsed_unseen),
+		TEST(repair_under_way), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

@@ -410,11 +410,9 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "not kept", test_not_kept }, { "lost key", test_lost_key }, { "frozen", test_frozen },
-		{ "back in time", test_back_in_time }, { "late answer", test_late_answer },
-		{ "changed while renewing", test_changed_while_renewing }, { "shorter unanswered", test_shorter_unanswered },
-		{ "grant", test_grant }, { "slow server", test_slow_server },
-		{ "ended under late answers", test_ended_under_late_answers }, { "batches", test_batches },
+		TEST(not_kept), TEST(lost_key), TEST(frozen), TEST(back_in_time), TEST(late_answer),
+		TEST(changed_while_renewing), TEST(shorter_unanswered), TEST(grant), TEST(slow_server),
+		TEST(ended_under_late_answers), TEST(batches),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

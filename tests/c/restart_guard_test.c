@@ -377,8 +377,7 @@ static void test_contended(void)
 	memset(arena, 0, sizeof *arena);
 	start = dlock_now();
 	bad = arena_run(arena, PROCESSES, SECTIONS, young_set);
-	kill(chaos, SIGKILL);
-	exit_of(chaos);
+	end_child(chaos);
 	for (int i = 0; i < 3; i++) {
 		kill(contended[i].pid, SIGCONT);
 	}

@@ -26,6 +26,9 @@ typedef struct {
 	void (*run)(void);
 } tap_test;
 
+/* The entry of test_NAME(). */
+#define TEST(name) { #name, test_##name }
+
 /* Runs those whose name has `only` in it (NULL: all), each after `reset`. */
 void tap_run(const tap_test *tests, size_t count, const char *only, void (*reset)(void));
 
@@ -38,7 +41,7 @@ typedef struct {
 	void (*reset)(void); /* before each */
 } tap_setting;
 
-/* A whole program: the argument is a word in the names of the tests to run. */
+/* A whole program; returns its exit status. The argument is a word in the names of the tests to run. */
 int tap_main(int argc, char **argv, const tap_test *tests, size_t count, const tap_setting *setting);
 
 #endif
