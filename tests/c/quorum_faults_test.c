@@ -429,7 +429,7 @@ static void test_slow_handshake(void)
 	for (int i = 0; i < COUNT; i++) {
 		atomic_store(&relays[i].delay_ms, SLOW); /* of the answer to SELECT, and of that to the request */
 	}
-	dlock_claim *claim = claim_on(&c, "greeting", TTL);
+	dlock_claim *claim = claim_on(&c, "handshake", TTL);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	long left = left_ms(claim), took = (long) ((dlock_now() - start) / DLOCK_MS);
@@ -450,7 +450,7 @@ int main(int argc, char **argv)
 	static const tap_test tests[] = {
 		TEST(one_stopped), TEST(stuck), TEST(stuck_login), TEST(stuck_host), TEST(late_yes), TEST(forgotten_vote),
 		TEST(short_lease), TEST(too_late), TEST(killed_connections), TEST(script_flush), TEST(restarts),
-		TEST(slow_greeting),
+		TEST(slow_handshake),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

@@ -48,7 +48,7 @@ static void test_straggler_asked_again(void)
 
 	check(warm_all(&c), "warm");
 	server_do(&servers[3], "SCRIPT FLUSH");
-	server_do(&servers[3], "SCRIPT LOAD %s", dlock_script_release.source);
+	server_do(&servers[3], "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_RELEASE].source);
 	server_freeze(&servers[3]);
 	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "passed without the straggler");
 	server_thaw(&servers[3]);
@@ -156,7 +156,7 @@ static void test_extension_not_repeated(void)
 {
 	enum { LONG = 3000, SHORT = 300 };
 	relay relay;
-	client c = client_by_relay(&relay, dlock_script_extend.source);
+	client c = client_by_relay(&relay, dlock_scripts[DLOCK_SCRIPT_EXTEND].source);
 	dlock_claim *claim = claim_on(&c, "extended", LONG);
 
 	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("extended"), "held everywhere");
@@ -182,7 +182,7 @@ static void test_straggler_behind_extension(void)
 {
 	enum { SHORT = 2000 };
 	relay relay;
-	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
+	client c = client_by_relay(&relay, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	dlock_claim *claim = claim_on(&c, "overtaken", 60000);
 
 	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
@@ -230,7 +230,7 @@ static void test_release_repeated(void)
 		relay_start(&relays[i], servers[i].port);
 		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=20", relays[i].port);
 		holder.dsns[i] = text[i];
-		atomic_store(&relays[i].swallow, dlock_script_release.source);
+		atomic_store(&relays[i].swallow, dlock_scripts[DLOCK_SCRIPT_RELEASE].source);
 	}
 	pthread_create(&thread, NULL, hold_and_release, &holder);
 	for (int i = 0; i < SERVERS; i++) {
@@ -280,14 +280,14 @@ static bool has_it(void *claim)
 static void test_never_heard_in_time(void)
 {
 	relay relay;
-	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
+	client c = client_by_relay(&relay, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	dlock_claim *claim = claim_on(&c, "again", 10000);
 
 	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
 	check(passes(&c, "again", 0), "held, and released, before the last server is asked");
 	atomic_store(&relay.stop, NULL);
 	client_drain(&c);
-	atomic_store(&relay.stop, dlock_script_acquire.sha1);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	check(acquire(&c, claim, 0) == DLOCK_OK && eventually(has_it, claim), "the next time it is told the script at once");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
@@ -298,7 +298,7 @@ static void test_never_heard_in_time(void)
 static void test_straggler_of_none(void)
 {
 	relay relay;
-	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
+	client c = client_by_relay(&relay, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	dlock_claim *claim = claim_on(&c, "freed", 60000);
 
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held by the others");

@@ -253,7 +253,7 @@ static client client_of_peer(int port)
 	return client_at(dsn);
 }
 
-/* An answer without end is given up long before it fills the memory, and before the read timeout. */
+/* A reply that never ends is refused long before it fills the memory, and before the read timeout. */
 static void test_endless_answers(void)
 {
 	static const struct {
@@ -269,7 +269,7 @@ static void test_endless_answers(void)
 		client c = client_of_peer(port);
 		dlock_claim *claim = claim_on(&c, "endless", 60000);
 		dlock_nanos start = dlock_now();
-		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", i == 2 ? "Protocol error" : "without end"), "%zu: %s", i,
+		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", i == 2 ? "Protocol error" : "reply exceeds 1 MiB"), "%zu: %s", i,
 			c.error.message);
 		check(dlock_now() - start < 4 * DLOCK_SECOND, "at once");
 		dlock_claim_free(claim);

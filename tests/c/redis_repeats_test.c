@@ -132,7 +132,7 @@ static void test_release_repeated(void)
 
 	check(warm(&c), "the server knows the scripts");
 	const char *dsn = dsn_by_relay(&relay, &server, "");
-	atomic_store(&relay.swallow, dlock_script_release.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_RELEASE].sha1);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);

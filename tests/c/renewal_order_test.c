@@ -349,7 +349,7 @@ static void test_shorter_waits_no_longer(void)
 	client c = client_at(dsn_by_relay(&relay, last, "?read_timeout=0.6"));
 	ward ward;
 
-	atomic_store(&relay.stop, dlock_script_renew.sha1);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "bound", 20000, 9000, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal is under way");
 	dlock_nanos start = dlock_now();

@@ -84,9 +84,9 @@ static void test_extended_after_repair(void)
 static void test_repair_raises_fence(void)
 {
 	server_do(&servers[2], "SET " PREFIX "fence token PX 60000");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_script_repair.source) == 1
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 1
 		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "where the key is there");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99", dlock_script_repair.source) == 0
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 0
 		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "not where it is somebody else's");
 }
 
@@ -103,8 +103,8 @@ static void test_lapsed_unseen(void)
 	ward ward;
 
 	client c = client_by_relays(servers, SERVERS, relays, 0, SERVERS, "");
-	atomic_store(&relays[2].stop, dlock_script_acquire.sha1);
-	atomic_store(&relays[1].stop, dlock_script_renew.sha1);
+	atomic_store(&relays[2].stop, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
+	atomic_store(&relays[1].stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "lapsed", 1500, 0, RENEW);
 	check(eventually(is_stopped, &relays[2]) && has_nobody(&servers[2], "lapsed"), "held by two of three");
 	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim), "one of them loses it, while the other is renewed");
@@ -141,7 +141,7 @@ static void test_repair_under_way(void)
 		ward ward;
 		reset_knowing(&servers[2], 1);
 		client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "");
-		atomic_store(&relay.stop, dlock_script_repair.sha1);
+		atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 		ward_begin(&ward, &c, "under-way", 20000, 1500, RENEW);
 		check(eventually(has_everywhere, ward.claim), "held everywhere");
 		server_do(&servers[2], "DEL " PREFIX "under-way");
@@ -265,7 +265,7 @@ static void test_repair_thread_held_up(void)
 	pid_t before[MOST_THREADS];
 
 	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "");
-	atomic_store(&relay.stop, dlock_script_repair.sha1);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	dlock_renewal_shutdown(); /* the next is a new one */
 	int count = list_threads(before);
 	ward_begin(&ward, &c, "held-up", 20000, 1500, RENEW);

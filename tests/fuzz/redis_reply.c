@@ -114,12 +114,14 @@ static void check_message(const dlock_conn *conn, const dlock_error *error)
 
 static void check_conn(const dlock_conn *conn, size_t most)
 {
-	MUST((conn->state == DLOCK_CONN_CLOSED || conn->state == DLOCK_CONN_CONNECTING) == (conn->redis == NULL));
-	MUST(conn->count <= most && conn->count <= conn->capacity);
-	MUST(conn->greetings >= 0 && conn->greetings <= 2);
-	MUST((conn->state == DLOCK_CONN_GREETING) == (conn->greetings > 0));
-	MUST(memchr(conn->age_problem, '\0', sizeof conn->age_problem));
-	check_secret(conn, conn->age_problem);
+	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->redis != NULL));
+	MUST(conn->calls.count <= most && conn->calls.count <= conn->calls.capacity);
+	const dlock_handshake *handshake = &conn->handshake;
+	MUST(handshake->logins >= 0 && handshake->logins <= 2);
+	MUST((conn->state == DLOCK_CONN_HANDSHAKE) == (handshake->logins > 0));
+	MUST(handshake->ahead <= (handshake->asks_uptime ? conn->calls.count : 0));
+	MUST(memchr(handshake->uptime.problem, '\0', sizeof handshake->uptime.problem));
+	check_secret(conn, handshake->uptime.problem);
 	check_secret(conn, conn->error.message);
 	MUST(handshake->uptime.started == DLOCK_START_UNKNOWN || handshake->uptime.started <= dlock_now());
 	(void) dlock_conn_events(conn);
