@@ -35,6 +35,8 @@ const char *dsn_by_relay(relay *relay, const test_server *server, const char *op
 
 /* Of these servers, `relayed` of them from `first` on by relays, which are started. */
 client client_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options);
+client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options,
+	dlock_nanos guard);
 
 void client_free(client *client);
 

@@ -1,10 +1,11 @@
-/* The handshake's question for the server's uptime, among the calls of a connection: when it is asked, and that each call still gets its own
- * reply. Prints TAP.
+/* The handshake's question for the server's uptime, among the calls of a connection: when it is asked, that each call still gets its own
+ * reply, and how the answer is read. Prints TAP.
  * redis_handshake_test [word in the names of the tests to run] */
 
 #include <signal.h>
 
 #include "../../src/redis/exchange.h"
+#include "../../src/redis/uptime.h"
 #include "redis_client.h"
 #include "tap.h"
 
@@ -79,6 +80,43 @@ static size_t denied(void)
 
 	freeReplyObject(reply);
 	return count;
+}
+
+/* ---- what a server says ---- */
+
+static dlock_uptime read_uptime(int type, const char *text)
+{
+	redisReply reply = { .type = type, .str = (char *) text, .len = strlen(text) };
+	dlock_uptime uptime = { .problem = "" };
+
+	dlock_server *asked = test_server_at("redis://:" SECRET "@127.0.0.1");
+	dlock_uptime_read(&uptime, &reply, 1000 * DLOCK_SECOND, asked);
+	dlock_server_release(asked);
+	return uptime;
+}
+
+static void test_answers(void)
+{
+	static const struct {
+		const char *text;
+		int64_t started; /* s; -1: unknown */
+	} cases[] = {
+		{ "# Server\r\nuptime_in_seconds:0\r\nx:1\r\n", 1000 }, { "uptime_in_seconds:1\r\n", 1000 }, { "a:1\r\nuptime_in_seconds:2", 999 },
+		{ "uptime_in_seconds:100\n", 901 }, { "uptime_in_seconds:5000\r\n", -3999 }, { "uptime_in_seconds:-3\r\n", 1000 },
+		{ "xuptime_in_seconds:7\r\nuptime_in_seconds:11\r\n", 990 },
+		{ "", -1 }, { "xuptime_in_seconds:7\r\n", -1 }, { "uptime_in_seconds:\r\n", -1 }, { "uptime_in_seconds:7x\r\n", -1 },
+		{ "uptime_in_seconds: 7\r\n", -1 }, { "uptime_in_seconds:99999999999999999999999\r\n", -1 }, { "uptime_in_seconds:1.5\r\n", -1 },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_uptime uptime = read_uptime(REDIS_REPLY_STRING, cases[i].text);
+		bool unknown = uptime.started == DLOCK_START_UNKNOWN;
+		check(cases[i].started == -1 ? unknown && *uptime.problem : uptime.started == cases[i].started * DLOCK_SECOND && !*uptime.problem,
+			"answer %zu: %s", i, uptime.problem);
+	}
+	dlock_uptime refused = read_uptime(REDIS_REPLY_ERROR, "NOPERM this user has no permissions to run it");
+	check(refused.started == DLOCK_START_UNKNOWN && !strcmp(refused.problem, "NOPERM this user has no permissions to run it"), "an error: %s",
+		refused.problem);
+	check(read_uptime(REDIS_REPLY_STATUS, "OK").started == DLOCK_START_UNKNOWN, "something else");
 }
 
 static void reset(void)
@@ -161,7 +199,7 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "new connection", test_new_connection }, { "among others", test_among_others }, { "refused", test_refused },
+		TEST(new_connection), TEST(among_others), TEST(refused), TEST(answers),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

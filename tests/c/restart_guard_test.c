@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "../../src/redis/restart_guard.h"
-#include "../../src/redis/uptime.h"
 #include "arena.h"
 #include "helpers.h"
 #include "redis_client.h"
@@ -94,42 +93,7 @@ static long since_of_age(const client *c, int a, int b)
 	return (long) ((dlock_now() - (x > y ? x : y) - GUARD) / DLOCK_MS);
 }
 
-/* ---- what a server says ---- */
-
-static dlock_uptime read_uptime(int type, const char *text)
-{
-	redisReply reply = { .type = type, .str = (char *) text, .len = strlen(text) };
-	dlock_uptime uptime = { .problem = "" };
-
-	dlock_server *asked = test_server_at("redis://:" SECRET "@127.0.0.1");
-	dlock_uptime_read(&uptime, &reply, 1000 * DLOCK_SECOND, asked);
-	dlock_server_release(asked);
-	return uptime;
-}
-
-static void test_answers(void)
-{
-	static const struct {
-		const char *text;
-		int64_t started; /* s; -1: unknown */
-	} cases[] = {
-		{ "# Server\r\nuptime_in_seconds:0\r\nx:1\r\n", 1000 }, { "uptime_in_seconds:1\r\n", 1000 }, { "a:1\r\nuptime_in_seconds:2", 999 },
-		{ "uptime_in_seconds:100\n", 901 }, { "uptime_in_seconds:5000\r\n", -3999 }, { "uptime_in_seconds:-3\r\n", 1000 },
-		{ "xuptime_in_seconds:7\r\nuptime_in_seconds:11\r\n", 990 },
-		{ "", -1 }, { "xuptime_in_seconds:7\r\n", -1 }, { "uptime_in_seconds:\r\n", -1 }, { "uptime_in_seconds:7x\r\n", -1 },
-		{ "uptime_in_seconds: 7\r\n", -1 }, { "uptime_in_seconds:99999999999999999999999\r\n", -1 }, { "uptime_in_seconds:1.5\r\n", -1 },
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		dlock_uptime uptime = read_uptime(REDIS_REPLY_STRING, cases[i].text);
-		bool unknown = uptime.started == DLOCK_START_UNKNOWN;
-		check(cases[i].started == -1 ? unknown && *uptime.problem : uptime.started == cases[i].started * DLOCK_SECOND && !*uptime.problem,
-			"answer %zu: %s", i, uptime.problem);
-	}
-	dlock_uptime refused = read_uptime(REDIS_REPLY_ERROR, "NOPERM this user has no permissions to run it");
-	check(refused.started == DLOCK_START_UNKNOWN && !strcmp(refused.problem, "NOPERM this user has no permissions to run it"), "an error: %s",
-		refused.problem);
-	check(read_uptime(REDIS_REPLY_STATUS, "OK").started == DLOCK_START_UNKNOWN, "something else");
-}
+/* ---- sets that were just started ---- */
 
 static void test_new_sets(void)
 {
@@ -523,20 +487,13 @@ static void *replace_later(void *context)
 static void test_repeated(void)
 {
 	replaced first;
-	char text[3][80];
-	const char *dsns[3];
 	static test_server young;
 	pthread_t replacer;
 
 	wait_until_old(repeated, 3);
 	server_start(&young, NULL);
 	first.next = young.port;
-	relay_start(&first.relay, repeated[0].port);
-	for (int i = 0; i < 3; i++) {
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=10", i == 0 ? first.relay.port : repeated[i].port);
-		dsns[i] = text[i];
-	}
-	client c = client_guarded_at(dsns, 3, GUARD);
+	client c = client_guarded_by_relays(repeated, 3, &first.relay, 0, 1, "?read_timeout=10", GUARD);
 	check(passes_briefly(&c, "warm", 0), "warm: %s", c.error.message);
 	client_drain(&c);
 	server_kill(&repeated[1]); /* so that it takes the replaced one */
@@ -616,7 +573,7 @@ int main(int argc, char **argv)
 		test_server *servers;
 		int count;
 	} tests[] = {
-		{ "answers", test_answers, NULL, 0 }, { "new sets", test_new_sets, NULL, 0 }, { "cost", test_cost, quiet, 3 },
+		{ "new sets", test_new_sets, NULL, 0 }, { "cost", test_cost, quiet, 3 },
 		{ "silent", test_silent, silent, 3 }, { "killed", test_killed, killed, 3 }, { "repeated", test_repeated, repeated, 3 },
 		{ "handles", test_handles, handles, 3 }, { "minority", test_minority, minority, 3 }, { "set", test_set, set, 3 },
 		{ "refusing", test_refusing, refusing, 3 }, { "contended", test_contended, contended, 3 },
