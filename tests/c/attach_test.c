@@ -1,6 +1,5 @@
 /* Taking up a lease by its token, over one server and over several: it works once, and where it fails it can be tried again.
- * Prints TAP.
- * attach_test [word in the names of the tests to run] */
+ * Prints TAP. */
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,5 +1,4 @@
-/* The quorum back end where servers do not answer, answer too late, or come back without what they knew. Prints TAP.
- * quorum_faults_test [word in the names of the tests to run] */
+/* The quorum back end where servers do not answer, answer too late, or come back without what they knew. Prints TAP. */
 
 #include <netinet/in.h>
 #include <sys/socket.h>

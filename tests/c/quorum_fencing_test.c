@@ -1,5 +1,4 @@
-/* The quorum back end under contention, and its fencing tokens. Prints TAP.
- * quorum_fencing_test [word in the names of the tests to run] */
+/* The quorum back end under contention, and its fencing tokens. Prints TAP. */
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
-/* The quorum back end and what comes late or twice: votes of stragglers, and requests whose connection breaks. Prints TAP.
- * quorum_stragglers_test [word in the names of the tests to run] */
+/* The quorum back end and what comes late or twice: votes of stragglers, and requests whose connection breaks. Prints TAP. */
 
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
-/* The connections of the single-server back end, and what it makes of a server that stops. Prints TAP.
- * redis_connection_test [word in the names of the tests to run] */
+/* The connections of the single-server back end, and what it makes of a server that stops. Prints TAP. */
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,5 +1,4 @@
-/* The single-server back end across fork(). Prints TAP.
- * redis_fork_test [word in the names of the tests to run] */
+/* The single-server back end across fork(). Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>

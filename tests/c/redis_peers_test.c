@@ -1,5 +1,4 @@
-/* What the single-server back end makes of a server that refuses, or is none. Prints TAP.
- * redis_peers_test [word in the names of the tests to run] */
+/* What the single-server back end makes of a server that refuses, or is none. Prints TAP. */
 
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -1,5 +1,4 @@
-/* The quorum back end against real servers. Prints TAP.
- * redis_quorum_test [word in the names of the tests to run] */
+/* The quorum back end against real servers. Prints TAP. */
 
 #include <signal.h>
 #include <unistd.h>

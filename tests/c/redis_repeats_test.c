@@ -1,6 +1,5 @@
 /* Requests that the single-server back end sends again, since their answers were lost, and answers and grants that come late:
- * none may be taken for the reply to a later sending. Prints TAP.
- * redis_repeats_test [word in the names of the tests to run] */
+ * none may be taken for the reply to a later sending. Prints TAP. */
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,4 @@
-/* The single-server back end against a real server. Prints TAP.
- * redis_single_test [word in the names of the tests to run] */
+/* The single-server back end against a real server. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>

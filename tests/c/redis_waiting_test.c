@@ -1,5 +1,4 @@
-/* Waiting at a single server: for how long, in which order, beside older code. Prints TAP.
- * redis_waiting_test [word in the names of the tests to run] */
+/* Waiting at a single server: for how long, in which order, beside older code. Prints TAP. */
 
 #include <signal.h>
 #include <unistd.h>

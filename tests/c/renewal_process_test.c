@@ -1,5 +1,4 @@
-/* The renewal thread as a part of its process: children, its end, and threads that hold leases at once. Prints TAP.
- * renewal_process_test [word in the names of the tests to run] */
+/* The renewal thread as a part of its process: children, its end, and threads that hold leases at once. Prints TAP. */
 
 #include <pthread.h>
 #include <stdlib.h>
