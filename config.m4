@@ -148,6 +148,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/single.c
       src/redis/tls.c
       src/redis/uptime.c
+      src/redis/waiting.c
       src/php/arguments.c
       src/php/classes.c
       src/php/describe.c

@@ -29,9 +29,9 @@ all_mutants() {
 	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
 		src/redis/lua/exchange.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
-		src/redis/requests.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \
-		src/redis/requests.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant children_release DistributedLock 120 "a child takes its parent's leases for its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
 	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \

@@ -1,4 +1,4 @@
-#include "../redis/requests.h"
+#include "../redis/single.h"
 #include "arguments.h"
 #include "errors.h"
 #include "globals.h"

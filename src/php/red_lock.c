@@ -1,4 +1,4 @@
-#include "../redis/requests.h"
+#include "../redis/quorum.h"
 #include "arguments.h"
 #include "classes.h"
 #include "errors.h"

@@ -75,3 +75,13 @@ dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resour
 	keys.waiters = companion((char *) keys.queue.text + keys.queue.len, WAITERS, keys.lock, tagged);
 	return keys;
 }
+
+bool dlock_key_builder_is_same(dlock_key_builder *a, const char *a_resource, size_t a_len, dlock_key_builder *b, const char *b_resource,
+	size_t b_len)
+{
+	if (a == b) {
+		return a_len == b_len && !memcmp(a_resource, b_resource, a_len);
+	}
+	dlock_arg a_key = dlock_key_builder_keys(a, a_resource, a_len).lock, b_key = dlock_key_builder_keys(b, b_resource, b_len).lock;
+	return a_key.len == b_key.len && !memcmp(a_key.text, b_key.text, a_key.len);
+}

@@ -1,6 +1,8 @@
-#include "exchange.h"
+#include "quorum.h"
+
 #include "ballot.h"
-#include "requests.h"
+#include "exchange.h"
+#include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -904,7 +906,7 @@ static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, con
 {
 	quorum_backend *ours = (quorum_backend *) claim->backend, *other = (quorum_backend *) backend;
 
-	if (ours->count != other->count || !dlock_is_same_key(ours->keys, claim, other->keys, resource, len)) {
+	if (ours->count != other->count || !dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len)) {
 		return false;
 	}
 	for (int i = 0; ours != other && i < ours->count; i++) {

@@ -1,6 +1,7 @@
 #ifndef DLOCK_ROUND_H
 #define DLOCK_ROUND_H
 
+#include "pool.h"
 #include "requests.h"
 
 /* What the renewal thread says to the servers of one lease. A round asks all of them to extend it, or whether they have it; it is

@@ -10,16 +10,6 @@ dlock_nanos dlock_drift(dlock_nanos ttl)
 	return ttl / 100 + 2 * DLOCK_MS;
 }
 
-bool dlock_is_same_key(dlock_key_builder *ours, const dlock_claim *claim, dlock_key_builder *theirs, const char *resource, size_t len)
-{
-	if (ours == theirs) {
-		return claim->resource_len == len && !memcmp(claim->resource, resource, len);
-	}
-	dlock_arg a = dlock_key_builder_keys(ours, claim->resource, claim->resource_len).lock;
-	dlock_arg b = dlock_key_builder_keys(theirs, resource, len).lock;
-	return a.len == b.len && !memcmp(a.text, b.text, a.len);
-}
-
 /* ---- calls ---- */
 
 typedef struct {
@@ -294,82 +284,4 @@ int dlock_call_exchanged(const dlock_call *call, const dlock_conn *conn, dlock_a
 	}
 	unexpected(conn, error);
 	return -1;
-}
-
-/* ---- waiting ---- */
-
-/* A waiter's sign of life; lua/handover.lua takes it for dead after 3 s without one. */
-#define LOOK_AGAIN (1600 * DLOCK_MS)
-#define LOOK_AGAIN_JITTER 700 /* ms */
-
-/* What one step back in the queue adds, after the holder's lease is over. */
-#define STAGGER (20 * DLOCK_MS)
-
-dlock_nanos dlock_next_look(const dlock_answer *answer)
-{
-	dlock_nanos now = dlock_now();
-	dlock_nanos look = now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
-
-	if (answer->pttl >= 0 && answer->pttl < 1000 * 1000) {
-		/* Redis expires a key in the millisecond after its last. */
-		int64_t ahead = answer->place < 0 ? 0 : answer->place < 1000 ? answer->place : 1000;
-		dlock_nanos expiry = now + (answer->pttl + 2) * DLOCK_MS + ahead * STAGGER;
-		look = expiry < look ? expiry : look;
-	}
-	return look;
-}
-
-/* How often the first in the queue looks where the holder tells nobody when it goes; those behind look less often. */
-#define LOOK_LEGACY (80 * DLOCK_MS)
-#define LOOK_LEGACY_JITTER 40 /* ms */
-
-dlock_nanos dlock_next_look_legacy(const dlock_answer *answer)
-{
-	dlock_nanos look = dlock_next_look(answer);
-
-	if (answer->pttl < 0 && answer->place < 100) {
-		int64_t ahead = answer->place < 0 ? 0 : answer->place;
-		dlock_nanos soon = dlock_now() + (LOOK_LEGACY + dlock_jitter(LOOK_LEGACY_JITTER) * DLOCK_MS) * (ahead + 1);
-		look = soon < look ? soon : look;
-	}
-	return look;
-}
-
-/* Also those that are being opened: they may be so now. */
-static bool is_worth_polling(const dlock_inbox *inbox)
-{
-	return dlock_inbox_is_open(inbox) || (inbox->subscribing && dlock_conn_busy(inbox->conn));
-}
-
-int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait)
-{
-	struct pollfd fds[DLOCK_MOST_SERVERS];
-	dlock_inbox *polled[DLOCK_MOST_SERVERS];
-	dlock_nanos wake = until;
-	int open = 0;
-
-	for (int i = 0; i < count; i++) {
-		if (is_worth_polling(inboxes[i])) {
-			dlock_nanos timer = dlock_conn_timer(inboxes[i]->conn);
-			wake = timer < wake ? timer : wake;
-			polled[open] = inboxes[i];
-			fds[open].fd = dlock_conn_fd(inboxes[i]->conn);
-			fds[open].events = dlock_conn_events(inboxes[i]->conn);
-			fds[open].revents = 0;
-			open++;
-		}
-	}
-	int ready = dlock_wait_poll(fds, open, wake, wait);
-	for (int i = 0; ready >= 0 && i < open; i++) {
-		if (ready > 0 && fds[i].revents) {
-			dlock_conn_advance(polled[i]->conn);
-		}
-		dlock_conn_expire(polled[i]->conn);
-		dlock_inbox_update(polled[i]);
-	}
-	if (ready == DLOCK_WAIT_TIME && wake < until) {
-		ready = 1; /* what one of them had to do has been done */
-	}
-	/* However fast messages come, they do not keep a waiter beyond its time. */
-	return ready > 0 && until != DLOCK_FOREVER && dlock_now() >= until ? DLOCK_WAIT_TIME : ready;
 }

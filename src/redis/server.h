@@ -10,6 +10,9 @@
 
 #define DLOCK_REDIS_PORT 6379
 
+/* The most servers that one lock uses. */
+enum { DLOCK_MOST_SERVERS = 64 };
+
 /* Where a Redis server is and how to connect to it. Filled field by field or from a DSN, then sealed; not changed after that. Strings are
  * owned, and NULL where not given. */
 typedef struct {

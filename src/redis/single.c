@@ -1,5 +1,7 @@
+#include "single.h"
+
 #include "exchange.h"
-#include "requests.h"
+#include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -383,7 +385,7 @@ static bool single_is_same(const dlock_claim *claim, dlock_backend *backend, con
 {
 	single_backend *ours = backend_of(claim), *other = (single_backend *) backend;
 
-	return dlock_is_same_key(ours->keys, claim, other->keys, resource, len) && dlock_server_is_same(ours->conn->server, other->conn->server);
+	return dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len) && dlock_server_is_same(ours->conn->server, other->conn->server);
 }
 
 static void single_dispose(dlock_claim *claim)

@@ -1,7 +1,9 @@
 #ifndef REDIS_CLIENT_H
 #define REDIS_CLIENT_H
 
-#include "../../src/redis/requests.h"
+#include "../../src/redis/quorum.h"
+#include "../../src/redis/single.h"
+#include "../../src/redis/waiting.h"
 #include "../../src/lock/claim.h"
 #include "relay.h"
 #include "servers.h"

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/requests.h"
+#include "../../src/redis/waiting.h"
 #include "fuzz.h"
 
 enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_UPTIME = 16, ENDS = 32, MANY = 64, LATE = 128 };
