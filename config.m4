@@ -140,6 +140,9 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/keys.c
       src/redis/pool.c
       src/redis/quorum.c
+      src/redis/quorum_acquire.c
+      src/redis/quorum_attach.c
+      src/redis/quorum_votes.c
       src/redis/renewal_round.c
       src/redis/requests.c
       src/redis/restart_guard.c

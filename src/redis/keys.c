@@ -76,12 +76,23 @@ dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resour
 	return keys;
 }
 
-bool dlock_key_builder_is_same(dlock_key_builder *a, const char *a_resource, size_t a_len, dlock_key_builder *b, const char *b_resource,
-	size_t b_len)
+static char key_at(const dlock_key_builder *builder, const char *resource, size_t i)
 {
-	if (a == b) {
-		return a_len == b_len && !memcmp(a_resource, b_resource, a_len);
+	return i < builder->prefix_len ? builder->bytes[i] : resource[i - builder->prefix_len];
+}
+
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len, const dlock_key_builder *b,
+	const char *b_resource, size_t b_len)
+{
+	size_t len = a->prefix_len + a_len;
+
+	if (b->prefix_len + b_len != len) {
+		return false;
 	}
-	dlock_arg a_key = dlock_key_builder_keys(a, a_resource, a_len).lock, b_key = dlock_key_builder_keys(b, b_resource, b_len).lock;
-	return a_key.len == b_key.len && !memcmp(a_key.text, b_key.text, a_key.len);
+	for (size_t i = 0; i < len; i++) {
+		if (key_at(a, a_resource, i) != key_at(b, b_resource, i)) {
+			return false;
+		}
+	}
+	return true;
 }

@@ -28,7 +28,7 @@ dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, 
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
 
 /* Do both make the same lock key for their resource? */
-bool dlock_key_builder_is_same(dlock_key_builder *a, const char *a_resource, size_t a_len, dlock_key_builder *b, const char *b_resource,
-	size_t b_len);
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len, const dlock_key_builder *b,
+	const char *b_resource, size_t b_len);
 
 #endif

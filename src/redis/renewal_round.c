@@ -94,7 +94,7 @@ void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl, bo
 		call_off(seat->extension);
 		drop(&seat->extension);
 		have_conn(seat, pool, round->servers[i], extends ? ttl : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
-		seat->extension = extends ? dlock_call_renew(keys_of(round), round->token, ttl) : dlock_call_check(keys_of(round), round->token);
+		seat->extension = extends ? dlock_request_renew(keys_of(round), round->token, ttl) : dlock_request_check(keys_of(round), round->token);
 		if (!seat->conn || !seat->extension) {
 			drop(&seat->extension);
 			continue;
@@ -106,10 +106,11 @@ void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl, bo
 /* 1: it is in place, 0: not the token's, -1: no answer. */
 static int opinion(const dlock_seat *seat)
 {
+	dlock_response response;
 	dlock_error error;
-	int64_t answer = seat->extension ? dlock_call_integer(seat->extension, seat->conn, &error) : -1;
+	dlock_status status = seat->extension ? dlock_read_integer(seat->extension, seat->conn, &response, &error) : DLOCK_CONNECTION;
 
-	return answer < 0 ? -1 : answer > 0;
+	return status == DLOCK_OK ? 1 : status == DLOCK_LOST ? 0 : -1;
 }
 
 dlock_round_result dlock_round_look(const dlock_round *round)
@@ -157,7 +158,7 @@ void dlock_round_repair(dlock_round *round, dlock_nanos ttl)
 		}
 		drop(&seat->extension);
 		drop(&seat->repair);
-		seat->repair = dlock_call_repair(keys_of(round), round->token, ttl, round->fencing_token);
+		seat->repair = dlock_request_repair(keys_of(round), round->token, ttl, round->fencing_token);
 		if (seat->repair) {
 			dlock_conn_send(seat->conn, seat->repair);
 			seat->unsettled |= seat->repair->sent || is_pending(seat->repair);
@@ -174,13 +175,14 @@ static bool is_under_way(const dlock_call *call)
 bool dlock_round_is_busy(dlock_round *round, bool released)
 {
 	bool busy = false;
+	dlock_response response;
 	dlock_error error;
 
 	for (int i = 0; i < round->count; i++) {
 		dlock_seat *seat = &round->seats[i];
 		busy |= is_under_way(seat->extension) || is_under_way(seat->repair);
 		if (seat->repair && seat->repair->state == DLOCK_CALL_ANSWERED) {
-			round->refused |= dlock_call_integer(seat->repair, seat->conn, &error) == 0;
+			round->refused |= dlock_read_integer(seat->repair, seat->conn, &response, &error) == DLOCK_LOST;
 			/* It may have been executed behind the release, however early its answer is read. */
 			seat->unsettled &= released;
 			drop(&seat->repair);
@@ -239,7 +241,7 @@ void dlock_round_take_back(dlock_round *round, dlock_nanos ttl, bool over)
 		dlock_seat *seat = &round->seats[i];
 		if (seat->unsettled && (over || !seat->counted)) {
 			call_off(seat->repair);
-			dlock_conn_send_background(seat->conn, dlock_call_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
+			dlock_conn_send_background(seat->conn, dlock_request_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
 		}
 		seat->unsettled = false;
 	}

@@ -10,7 +10,12 @@ dlock_nanos dlock_drift(dlock_nanos ttl)
 	return ttl / 100 + 2 * DLOCK_MS;
 }
 
-/* ---- calls ---- */
+dlock_nanos dlock_lease_left(int64_t pttl)
+{
+	return pttl < DLOCK_TTL_MAX / DLOCK_MS ? pttl * DLOCK_MS : DLOCK_TTL_MAX;
+}
+
+/* ---- requests ---- */
 
 typedef struct {
 	char text[24];
@@ -29,11 +34,6 @@ static int64_t milliseconds(dlock_nanos ttl)
 	return ttl < DLOCK_MS ? 1 : ttl / DLOCK_MS;
 }
 
-dlock_nanos dlock_lease_left(int64_t pttl)
-{
-	return pttl < DLOCK_TTL_MAX / DLOCK_MS ? pttl * DLOCK_MS : DLOCK_TTL_MAX;
-}
-
 static dlock_arg token_arg(const char *token)
 {
 	return DLOCK_ARG(token);
@@ -47,18 +47,18 @@ static dlock_arg flag_arg(bool flag)
 static const dlock_arg fence_key = { DLOCK_FENCE_KEY, sizeof DLOCK_FENCE_KEY - 1 };
 static const dlock_arg nothing = { "", 0 };
 
-dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request)
+dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 {
 	number lease, least, ticket, own;
-	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(request->token),
-		number_arg(&lease, milliseconds(request->ttl)), number_arg(&least, request->least_fencing_token),
-		flag_arg(request->grant), token_arg(request->waiter), request->inbox ? DLOCK_ARG(request->inbox->channel) : nothing,
-		number_arg(&ticket, request->ticket), number_arg(&own, request->number), flag_arg(true) };
+	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(attempt->token),
+		number_arg(&lease, milliseconds(attempt->ttl)), number_arg(&least, attempt->least_fencing_token),
+		flag_arg(attempt->grant), token_arg(attempt->waiter), attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing,
+		number_arg(&ticket, attempt->ticket), number_arg(&own, attempt->number), flag_arg(true) };
 
-	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE, args, request->legacy ? 13 : 12);
+	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE, args, attempt->legacy ? 13 : 12);
 }
 
-dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
+dlock_call *dlock_request_release(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
 {
 	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(token), flag_arg(grant),
 		waiter ? token_arg(waiter) : nothing, flag_arg(leaves) };
@@ -66,7 +66,7 @@ dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant,
 	return dlock_call_script(DLOCK_SCRIPT_RELEASE, args, 8);
 }
 
-dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant)
+dlock_call *dlock_request_leave(dlock_keys keys, const char *waiter, bool grant)
 {
 	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(waiter), flag_arg(grant) };
 
@@ -81,24 +81,24 @@ static dlock_call *lease_time_call(dlock_script_id script, dlock_keys keys, cons
 	return dlock_call_script(script, args, 3);
 }
 
-dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl)
+dlock_call *dlock_request_extend(dlock_keys keys, const char *token, dlock_nanos ttl)
 {
 	return lease_time_call(DLOCK_SCRIPT_EXTEND, keys, token, ttl);
 }
 
-dlock_call *dlock_call_renew(dlock_keys keys, const char *token, dlock_nanos ttl)
+dlock_call *dlock_request_renew(dlock_keys keys, const char *token, dlock_nanos ttl)
 {
 	return lease_time_call(DLOCK_SCRIPT_RENEW, keys, token, ttl);
 }
 
-dlock_call *dlock_call_check(dlock_keys keys, const char *token)
+dlock_call *dlock_request_check(dlock_keys keys, const char *token)
 {
 	dlock_arg args[] = { keys.lock, token_arg(token) };
 
 	return dlock_call_script(DLOCK_SCRIPT_CHECK, args, 2);
 }
 
-dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing_token)
+dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token)
 {
 	number fence;
 	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&fence, fencing_token) };
@@ -106,7 +106,7 @@ dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing
 	return dlock_call_script(DLOCK_SCRIPT_RAISE, args, 4);
 }
 
-dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token)
+dlock_call *dlock_request_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token)
 {
 	number lease, fence;
 	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&lease, milliseconds(ttl)),
@@ -115,7 +115,7 @@ dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos tt
 	return dlock_call_script(DLOCK_SCRIPT_REPAIR, args, 5);
 }
 
-dlock_call *dlock_call_holder(dlock_keys keys)
+dlock_call *dlock_request_holder(dlock_keys keys)
 {
 	dlock_arg args[] = { DLOCK_ARG("GET"), keys.lock };
 
@@ -129,24 +129,24 @@ static dlock_call *exchange_call(dlock_keys keys, const char *from, const char *
 	return dlock_call_script(DLOCK_SCRIPT_EXCHANGE, args, 5);
 }
 
-dlock_call *dlock_call_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token)
+dlock_call *dlock_request_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token)
 {
 	number least;
 
 	return exchange_call(keys, old, new_token, number_arg(&least, least_fencing_token));
 }
 
-dlock_call *dlock_call_exchange_back(dlock_keys keys, const char *old, const char *new_token)
+dlock_call *dlock_request_exchange_back(dlock_keys keys, const char *old, const char *new_token)
 {
 	return exchange_call(keys, new_token, old, nothing);
 }
 
-/* ---- replies ---- */
+/* ---- responses ---- */
 
-/* What Redis says to a long command of somebody who has not logged in. */
+/* The reply to a long command before AUTH. */
 #define UNAUTHENTICATED "ERR Protocol error: unauthenticated"
 
-bool dlock_call_may_count(const dlock_call *call)
+bool dlock_request_may_take_effect(const dlock_call *call)
 {
 	if (!call || (!call->sent && call->state != DLOCK_CALL_PENDING)) {
 		return false;
@@ -185,41 +185,52 @@ static const char *advice(const char *reply)
 	return "";
 }
 
-/* The error of a failed call or of an error reply; false when there is none. */
-static bool failed(const dlock_call *call, const dlock_conn *conn, dlock_error *error)
+/* DLOCK_OK: there is a reply that is no error. */
+static dlock_status check_reply(const dlock_call *call, const dlock_conn *conn, dlock_error *error)
 {
+	char reason[250];
+
 	if (!call) {
-		dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
-	} else if (call->state == DLOCK_CALL_FAILED) {
-		*error = conn->error;
-	} else if (call->state == DLOCK_CALL_PENDING) {
-		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", conn->server->label);
-	} else if (call->reply->type == REDIS_REPLY_ERROR) {
-		char reason[250];
-		dlock_server_quote(conn->server, call->reply->str, reason, sizeof reason);
-		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s%s", conn->server->label, reason, advice(call->reply->str));
-	} else {
-		return false;
+		return dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
 	}
-	return true;
+	if (call->state == DLOCK_CALL_FAILED) {
+		*error = conn->error;
+		return DLOCK_CONNECTION;
+	}
+	if (call->state == DLOCK_CALL_PENDING) {
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", conn->server->label);
+	}
+	if (call->reply->type == REDIS_REPLY_ERROR) {
+		dlock_server_quote(conn->server, call->reply->str, reason, sizeof reason);
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s%s", conn->server->label, reason, advice(call->reply->str));
+	}
+	return DLOCK_OK;
 }
 
-static bool unexpected(const dlock_conn *conn, dlock_error *error)
+static dlock_status unexpected(const dlock_conn *conn, dlock_error *error)
 {
-	dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: an answer of an unexpected form", conn->server->label);
-	return false;
+	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: an answer of an unexpected form", conn->server->label);
 }
 
-int64_t dlock_call_integer(const dlock_call *call, const dlock_conn *conn, dlock_error *error)
+dlock_status dlock_read_integer(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
-	if (failed(call, conn, error)) {
-		return -1;
+	if (check_reply(call, conn, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
 	}
 	if (call->reply->type != REDIS_REPLY_INTEGER || call->reply->integer < 0) {
-		unexpected(conn, error);
-		return -1;
+		return unexpected(conn, error);
 	}
-	return call->reply->integer;
+	response->value = call->reply->integer;
+	return response->value > 0 ? DLOCK_OK : DLOCK_LOST;
+}
+
+dlock_status dlock_read_holder(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+{
+	(void) response;
+	if (check_reply(call, conn, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
+	}
+	return call->reply->type == REDIS_REPLY_STRING ? DLOCK_OK : DLOCK_LOST;
 }
 
 static bool integer_at(const redisReply *reply, size_t index, int64_t *out)
@@ -232,56 +243,51 @@ static bool integer_at(const redisReply *reply, size_t index, int64_t *out)
 }
 
 /* Of a lock that the server has given. */
-static bool is_fenced(const dlock_answer *answer, const dlock_conn *conn, dlock_error *error)
+static dlock_status check_fencing_token(const dlock_response *response, const dlock_conn *conn, dlock_error *error)
 {
-	if (!dlock_is_fencing_token(answer->fencing_token)) {
-		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
+	return dlock_is_fencing_token(response->fencing_token) ? DLOCK_OK
+		: dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
 			" must be a number from 1 to 9007199254740990, and normally is its time in us", conn->server->label);
-		return false;
-	}
-	return true;
 }
 
-/* {1, fencing token} or {0, pttl, place, ticket, new}; the ticket is a sorted set's score, which comes as text. */
-int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
+/* {1, fencing token} or {0, pttl, position, ticket, new}; the ticket is a sorted set's score, which comes as text. */
+dlock_status dlock_read_acquire(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	int64_t acquired;
 
-	if (failed(call, conn, error)) {
-		return -1;
+	if (check_reply(call, conn, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
 	}
 	const redisReply *reply = call->reply;
 	if (reply->type == REDIS_REPLY_ARRAY && integer_at(reply, 0, &acquired)) {
-		if (acquired == 1 && integer_at(reply, 1, &answer->fencing_token)) {
-			return is_fenced(answer, conn, error) ? 1 : -1;
+		if (acquired == 1 && integer_at(reply, 1, &response->fencing_token)) {
+			return check_fencing_token(response, conn, error);
 		}
-		if (acquired == 0 && integer_at(reply, 1, &answer->pttl) && integer_at(reply, 2, &answer->place)
-				&& integer_at(reply, 4, &answer->new_in_queue) && reply->element[3]->type == REDIS_REPLY_STRING) {
-			answer->ticket = strtoll(reply->element[3]->str, NULL, 10);
-			return 0;
+		if (acquired == 0 && integer_at(reply, 1, &response->pttl) && integer_at(reply, 2, &response->position)
+				&& integer_at(reply, 4, &response->new_in_queue) && reply->element[3]->type == REDIS_REPLY_STRING) {
+			response->ticket = strtoll(reply->element[3]->str, NULL, 10);
+			return DLOCK_LOST;
 		}
 	}
-	unexpected(conn, error);
-	return -1;
+	return unexpected(conn, error);
 }
 
 /* {1, fencing token, pttl} or {0}. */
-int dlock_call_exchanged(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
+dlock_status dlock_read_exchange(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	int64_t exchanged;
 
-	if (failed(call, conn, error)) {
-		return -1;
+	if (check_reply(call, conn, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
 	}
 	if (call->reply->type == REDIS_REPLY_ARRAY && integer_at(call->reply, 0, &exchanged)) {
-		if (exchanged == 1 && integer_at(call->reply, 1, &answer->fencing_token) && integer_at(call->reply, 2, &answer->pttl)
-				&& answer->pttl > 0) {
-			return is_fenced(answer, conn, error) ? 1 : -1;
+		if (exchanged == 1 && integer_at(call->reply, 1, &response->fencing_token) && integer_at(call->reply, 2, &response->pttl)
+				&& response->pttl > 0) {
+			return check_fencing_token(response, conn, error);
 		}
 		if (exchanged == 0) {
-			return 0;
+			return DLOCK_LOST;
 		}
 	}
-	unexpected(conn, error);
-	return -1;
+	return unexpected(conn, error);
 }

@@ -43,63 +43,64 @@ typedef struct {
 	const char *token;
 	dlock_nanos ttl;
 	int64_t least_fencing_token; /* 0: the server's time */
-	bool grant;                  /* the server hands the lock over; otherwise it only tells whose turn it is */
+	bool grant;                  /* the server hands the lock over; otherwise it only notifies the next waiter */
 	const char *waiter;
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	int64_t ticket;           /* 0: the server's time, where `grant` */
 	int64_t number;           /* of the request; comes back with a grant */
 	bool legacy;              /* takes over from ended timestamps */
-} dlock_request;
+} dlock_attempt;
 
-dlock_call *dlock_call_acquire(dlock_keys keys, const dlock_request *request);
+dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt);
 
 /* With `waiter`: its name in the queue, which it `leaves` or stays in without being notified. */
-dlock_call *dlock_call_give_back(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves);
+dlock_call *dlock_request_release(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves);
 
 /* Takes the waiter out of the queue. */
-dlock_call *dlock_call_leave(dlock_keys keys, const char *waiter, bool grant);
+dlock_call *dlock_request_leave(dlock_keys keys, const char *waiter, bool grant);
 
 /* A new lease time; of renew only a longer one. */
-dlock_call *dlock_call_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
-dlock_call *dlock_call_renew(dlock_keys keys, const char *token, dlock_nanos ttl);
+dlock_call *dlock_request_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
+dlock_call *dlock_request_renew(dlock_keys keys, const char *token, dlock_nanos ttl);
 
 /* The ms left. */
-dlock_call *dlock_call_check(dlock_keys keys, const char *token);
+dlock_call *dlock_request_check(dlock_keys keys, const char *token);
 
 /* Raises the server's last fencing token to this one, where the lock is the token's. */
-dlock_call *dlock_call_raise(dlock_keys keys, const char *token, int64_t fencing_token);
+dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token);
 
 /* Sets the key again where there is none. */
-dlock_call *dlock_call_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
+dlock_call *dlock_request_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
 
-/* The token of whoever holds the lock. */
-dlock_call *dlock_call_holder(dlock_keys keys);
+/* The holder's token. */
+dlock_call *dlock_request_holder(dlock_keys keys);
 
 /* Makes the old token's lease the new one's; and the other way round, where that failed. */
-dlock_call *dlock_call_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
-dlock_call *dlock_call_exchange_back(dlock_keys keys, const char *old, const char *new_token);
+dlock_call *dlock_request_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
+dlock_call *dlock_request_exchange_back(dlock_keys keys, const char *old, const char *new_token);
+
+/* May the server have done what it was asked, or do it yet? Not where it says that it did not listen. */
+bool dlock_request_may_take_effect(const dlock_call *call);
 
 /* ---- responses ---- */
 
 /* What a claim learns from a reply. */
 typedef struct {
+	int64_t value;         /* of a reply that is a number */
 	int64_t fencing_token; /* when it was not refused */
-	int64_t pttl;          /* ms until the lock may be free; negative: unknown, and nobody may tell. Of an exchange: ms left */
-	int64_t place;         /* waiters ahead; negative: not in the queue */
+	int64_t pttl;          /* ms until the lock may be free; negative: unknown. Of an exchange: ms left */
+	int64_t position;      /* waiters ahead; negative: not in the queue */
 	int64_t ticket;        /* its own; where it is not in the queue, over several servers, the next one */
 	int64_t new_in_queue;  /* 1: it was not in the queue before */
-} dlock_answer;
+} dlock_response;
 
-/* May the server have done what it was asked, or do it yet? Not where it says that it did not listen. */
-bool dlock_call_may_count(const dlock_call *call);
+/* Each reads the reply to its request. DLOCK_OK: yes. DLOCK_LOST, without a message: no, the lock is not the token's.
+ * DLOCK_CONNECTION: there is no reply, or none that can be used. */
+typedef dlock_status dlock_reader(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error);
 
-/* What a call came to: its integer, or -1 with a message that names the server. */
-int64_t dlock_call_integer(const dlock_call *call, const dlock_conn *conn, dlock_error *error);
-
-/* The same for acquire: 1 acquired, 0 refused, or -1. */
-int dlock_call_acquired(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error);
-
-/* And for exchange: 1 exchanged, 0 the lock is not the old token's, or -1. */
-int dlock_call_exchanged(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error);
+dlock_reader dlock_read_acquire;
+dlock_reader dlock_read_exchange;
+dlock_reader dlock_read_holder;  /* yes: the lock has one */
+dlock_reader dlock_read_integer; /* of all the others; yes: it is more than 0 */
 
 #endif

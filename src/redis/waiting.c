@@ -7,30 +7,30 @@
 /* What one step back in the queue adds, after the holder's lease is over. */
 #define STAGGER (20 * DLOCK_MS)
 
-dlock_nanos dlock_next_look(const dlock_answer *answer)
+dlock_nanos dlock_next_look(const dlock_response *refusal)
 {
 	dlock_nanos now = dlock_now();
 	dlock_nanos look = now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
 
-	if (answer->pttl >= 0 && answer->pttl < 1000 * 1000) {
+	if (refusal->pttl >= 0 && refusal->pttl < 1000 * 1000) {
 		/* Redis expires a key in the millisecond after its last. */
-		int64_t ahead = answer->place < 0 ? 0 : answer->place < 1000 ? answer->place : 1000;
-		dlock_nanos expiry = now + (answer->pttl + 2) * DLOCK_MS + ahead * STAGGER;
+		int64_t ahead = refusal->position < 0 ? 0 : refusal->position < 1000 ? refusal->position : 1000;
+		dlock_nanos expiry = now + (refusal->pttl + 2) * DLOCK_MS + ahead * STAGGER;
 		look = expiry < look ? expiry : look;
 	}
 	return look;
 }
 
-/* How often the first in the queue looks where the holder tells nobody when it goes; those behind look less often. */
+/* How often the first in the queue looks where the holder notifies nobody of its release; the others look less often. */
 #define LOOK_LEGACY (80 * DLOCK_MS)
 #define LOOK_LEGACY_JITTER 40 /* ms */
 
-dlock_nanos dlock_next_look_legacy(const dlock_answer *answer)
+dlock_nanos dlock_next_look_legacy(const dlock_response *refusal)
 {
-	dlock_nanos look = dlock_next_look(answer);
+	dlock_nanos look = dlock_next_look(refusal);
 
-	if (answer->pttl < 0 && answer->place < 100) {
-		int64_t ahead = answer->place < 0 ? 0 : answer->place;
+	if (refusal->pttl < 0 && refusal->position < 100) {
+		int64_t ahead = refusal->position < 0 ? 0 : refusal->position;
 		dlock_nanos soon = dlock_now() + (LOOK_LEGACY + dlock_jitter(LOOK_LEGACY_JITTER) * DLOCK_MS) * (ahead + 1);
 		look = soon < look ? soon : look;
 	}

@@ -188,23 +188,26 @@ static void test_raise(void)
 	dlock_conn *conn = client_conn(&c, 0);
 	static const struct {
 		const char *setup;
-		long long token, reply, fence;
+		long long token;
+		dlock_status reply;
+		long long fence;
 		const char *text;
 	} cases[] = {
-		{ "SET " DLOCK_FENCE_KEY " 10", 20, 1, 20, "raised by the holder" },
-		{ "SET " DLOCK_FENCE_KEY " 30", 20, 1, 30, "never lowered" },
-		{ "DEL " DLOCK_FENCE_KEY, 20, 1, 20, "set where there was none" },
-		{ "SET " PREFIX "raise other", 40, 0, 20, "not by somebody who holds it no longer" },
-		{ "DEL " PREFIX "raise", 40, 0, 20, "nor when nobody holds it" },
+		{ "SET " DLOCK_FENCE_KEY " 10", 20, DLOCK_OK, 20, "raised by the holder" },
+		{ "SET " DLOCK_FENCE_KEY " 30", 20, DLOCK_OK, 30, "never lowered" },
+		{ "DEL " DLOCK_FENCE_KEY, 20, DLOCK_OK, 20, "set where there was none" },
+		{ "SET " PREFIX "raise other", 40, DLOCK_LOST, 20, "not by somebody who holds it no longer" },
+		{ "DEL " PREFIX "raise", 40, DLOCK_LOST, 20, "nor when nobody holds it" },
 	};
 
+	dlock_response response;
 	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		server_do(&servers[0], cases[i].setup);
-		dlock_call *call = dlock_call_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
+		dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
 		dlock_conn_send(conn, call);
 		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
-		check(dlock_call_integer(call, conn, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);
+		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);
 		dlock_call_release(call);
 	}
 	dlock_claim_free(claim);

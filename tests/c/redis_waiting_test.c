@@ -119,7 +119,7 @@ static void test_contention(void)
 static void test_next_look(void)
 {
 	static const struct {
-		int64_t pttl, place;
+		int64_t pttl, position;
 		int least_ms, most_ms;
 	} cases[] = {
 		{ -1, 0, 1590, 2300 },      /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
@@ -132,9 +132,9 @@ static void test_next_look(void)
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		dlock_answer answer = { .pttl = cases[i].pttl, .place = cases[i].place };
+		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
 		for (int k = 0; k < 200; k++) {
-			dlock_nanos look = dlock_next_look(&answer) - dlock_now();
+			dlock_nanos look = dlock_next_look(&refusal) - dlock_now();
 			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
 		}
 	}
@@ -145,7 +145,7 @@ static void test_next_look(void)
 static void test_next_look_legacy(void)
 {
 	static const struct {
-		int64_t pttl, place;
+		int64_t pttl, position;
 		int least_ms, most_ms;
 	} cases[] = {
 		{ -1, 0, 80, 120 }, { -1, -1, 80, 120 }, { -1, 4, 400, 600 }, { -1, 50, 1590, 2300 }, { -1, INT64_MAX / 2, 1590, 2300 },
@@ -154,9 +154,9 @@ static void test_next_look_legacy(void)
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		dlock_answer answer = { .pttl = cases[i].pttl, .place = cases[i].place };
+		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
 		for (int k = 0; k < 200; k++) {
-			dlock_nanos look = dlock_next_look_legacy(&answer) - dlock_now();
+			dlock_nanos look = dlock_next_look_legacy(&refusal) - dlock_now();
 			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
 		}
 	}

@@ -1,4 +1,4 @@
-/* src/redis/conn.c, handshake.c, uptime.c, call.c, inbox.c and requests.c: what a server says, over a real socket. The first byte tells what
+/* src/redis/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and waiting.c: what a server says, over a real socket. The first byte tells what
  * was asked and how one logs in, the second in pieces of which size the answer comes; a byte 0xff in the rest ends the
  * connection, and what is behind it is said on the next one. */
 
@@ -65,18 +65,18 @@ static dlock_call *new_call(int kind, dlock_inbox *inbox)
 	static dlock_key_builder *ring;
 	ring = ring ? ring : dlock_key_builder_new("", 0, 8);
 	dlock_keys keys = dlock_key_builder_keys(ring, "r", 1);
-	dlock_request request = { .token = token, .ttl = DLOCK_SECOND, .waiter = token, .inbox = inbox, .number = 1 };
+	dlock_attempt request = { .token = token, .ttl = DLOCK_SECOND, .waiter = token, .inbox = inbox, .number = 1 };
 	dlock_call *call;
 
 	switch (kind % 4) {
 	case 0:
-		return dlock_call_acquire(keys, &request);
+		return dlock_request_acquire(keys, &request);
 	case 1:
-		return dlock_call_check(keys, token);
+		return dlock_request_check(keys, token);
 	case 2:
-		return dlock_call_holder(keys);
+		return dlock_request_holder(keys);
 	default:
-		call = dlock_call_give_back(keys, token, true, token, true);
+		call = dlock_request_release(keys, token, true, token, true);
 		dlock_call_to_background(call, dlock_now() + 3600 * DLOCK_SECOND);
 		return call;
 	}
@@ -129,9 +129,9 @@ static void check_conn(const dlock_conn *conn, size_t most)
 }
 
 /* A waiter looks again in a moment, whatever the server said of the holder and of the queue. */
-static void check_look(const dlock_answer *answer)
+static void check_look(const dlock_response *refusal)
 {
-	dlock_nanos before = dlock_now(), look = dlock_next_look(answer), legacy = dlock_next_look_legacy(answer);
+	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal), legacy = dlock_next_look_legacy(refusal);
 
 	MUST(look >= before && look <= dlock_now() + 3 * DLOCK_SECOND);
 	MUST(legacy >= before && legacy <= dlock_now() + 3 * DLOCK_SECOND);
@@ -140,37 +140,44 @@ static void check_look(const dlock_answer *answer)
 static void check_call(const dlock_call *call, const dlock_conn *conn)
 {
 	dlock_error error = { "" };
-	dlock_answer answer = { 0, 0, 0, 0, 0 };
+	dlock_response response = { 0 };
 
-	int64_t number = dlock_call_integer(call, conn, &error);
-	MUST(number >= -1);
-	if (number < 0) {
+	dlock_status status = dlock_read_integer(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	} else {
 		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER);
-		MUST(dlock_lease_left(number) >= 0 && dlock_lease_left(number) <= DLOCK_TTL_MAX);
+		MUST(response.value >= 0 && (response.value > 0) == (status == DLOCK_OK));
+		MUST(dlock_lease_left(response.value) >= 0 && dlock_lease_left(response.value) <= DLOCK_TTL_MAX);
 	}
 	error.message[0] = '\0';
-	int acquired = dlock_call_acquired(call, conn, &answer, &error);
-	MUST(acquired >= -1 && acquired <= 1);
-	if (acquired < 0) {
+	status = dlock_read_acquire(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	} else {
 		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY);
 	}
-	MUST(acquired != 1 || dlock_is_fencing_token(answer.fencing_token));
-	if (acquired == 0) {
-		check_look(&answer);
+	MUST(status != DLOCK_OK || dlock_is_fencing_token(response.fencing_token));
+	if (status == DLOCK_LOST) {
+		check_look(&response);
 	}
 	error.message[0] = '\0';
-	int exchanged = dlock_call_exchanged(call, conn, &answer, &error);
-	MUST(exchanged >= -1 && exchanged <= 1);
-	if (exchanged < 0) {
+	status = dlock_read_exchange(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	}
-	MUST(exchanged != 1 || (dlock_is_fencing_token(answer.fencing_token) && dlock_lease_left(answer.pttl) > 0
-		&& dlock_lease_left(answer.pttl) <= DLOCK_TTL_MAX));
-	(void) dlock_call_may_count(call);
+	MUST(status != DLOCK_OK || (dlock_is_fencing_token(response.fencing_token) && dlock_lease_left(response.pttl) > 0
+		&& dlock_lease_left(response.pttl) <= DLOCK_TTL_MAX));
+	error.message[0] = '\0';
+	status = dlock_read_holder(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
+		check_message(conn, &error);
+	}
+	(void) dlock_request_may_take_effect(call);
 	MUST((call->state == DLOCK_CALL_ANSWERED) == (call->reply != NULL));
 }
 
