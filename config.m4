@@ -141,6 +141,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/pool.c
       src/redis/quorum.c
       src/redis/renewal_round.c
+      src/redis/renewer.c
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+dlock_nanos dlock_drift(dlock_nanos ttl)
+{
+	return ttl / 100 + 2 * DLOCK_MS;
+}
+
 void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops)
 {
 	backend->ops = ops;

@@ -23,10 +23,14 @@
 #define DLOCK_TTL_MIN (3 * DLOCK_MS)
 #define DLOCK_TTL_MAX (365 * 24 * 3600 * DLOCK_SECOND)
 
+/* The part of a lease that clocks may disagree about: 1 % and 2 ms, as in the Redlock algorithm
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/). */
+dlock_nanos dlock_drift(dlock_nanos ttl);
+
 typedef struct dlock_backend dlock_backend;
 typedef struct dlock_claim dlock_claim;
-struct dlock_place;
 struct dlock_renewal;
+struct dlock_renewal_round;
 
 typedef enum {
 	DLOCK_CLAIM_NEW,      /* nothing on the servers yet, as far as this claim knows */
@@ -98,8 +102,9 @@ typedef struct {
 	/* Refreshes claim->state and claim->deadline from memory, for back ends that hear of a loss from elsewhere. May be NULL. */
 	void (*look)(dlock_claim *claim);
 
-	/* What another thread needs to know to renew the lease. NULL: the back end's leases renew themselves. */
-	struct dlock_place (*place)(const dlock_claim *claim);
+	/* What another thread needs to renew the lease (renewer.h), or NULL when out of memory. The member itself is NULL where leases renew
+	 * themselves. */
+	struct dlock_renewal_round *(*new_round)(const dlock_claim *claim);
 
 	/* For leases that renew themselves: until when this one lasts, asked by any thread; or DLOCK_OVER. */
 	dlock_nanos (*bound)(const dlock_claim *claim);

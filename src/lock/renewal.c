@@ -33,7 +33,8 @@ void dlock_renewal_shutdown(void) {}
 #include <time.h>
 
 #include "../base/wakeup.h"
-#include "../redis/renewal_round.h"
+#include "../base/resolve.h"
+#include "renewer.h"
 
 /* The client library and OpenSSL run on it. */
 #define STACK_SIZE (256 * 1024)
@@ -73,10 +74,10 @@ typedef struct dlock_renewal {
 	/* The thread's; its owner may look at it while it is not busy. */
 	bool busy; /* something is to be sent, or under way */
 	bool kept; /* by the last round, by a quorum: who of the rest has no key is to be given it again */
-	enum { NOTHING, RENEW, REPAIR, TAKE_BACK } todo;
+	enum { NOTHING, EXTEND, CHECK, REPAIR, ROLL_BACK } todo;
 	dlock_nanos asked_ttl;  /* the longest that may be under way */
 	dlock_nanos repair_ttl;
-	dlock_round round;
+	dlock_renewal_round *round; /* NULL: nothing is ever asked about */
 } dlock_renewal;
 
 /* Two mutexes, taken in this order. The first is held by the thread but for its sleep, so that a fork finds the connections
@@ -89,6 +90,7 @@ static struct {
 	dlock_process process; /* whose thread there is; 0: none was started */
 	dlock_nanos wakes;     /* when it looks again by itself */
 	bool stop, ended;
+	dlock_renewer *renewers; /* one of each kind, in front of those that were there before */
 	pthread_cond_t end, settled;
 
 	/* Fixed while there is a thread. */
@@ -96,9 +98,7 @@ static struct {
 	dlock_wakeup wakeup;
 
 	/* The thread's. */
-	dlock_pool pool;
 	struct pollfd *fds;
-	dlock_conn **polled;
 	int room;
 
 	_Atomic unsigned long renewals, failures, connections, reconnections;
@@ -115,6 +115,14 @@ static void link_in(dlock_renewal *renewal)
 	service.first = renewal;
 }
 
+static void free_renewal(dlock_renewal *renewal)
+{
+	if (renewal->round) {
+		renewal->round->ops->free(renewal->round);
+	}
+	free(renewal);
+}
+
 static void remove_and_free(dlock_renewal *renewal)
 {
 	if (renewal->previous) {
@@ -125,8 +133,7 @@ static void remove_and_free(dlock_renewal *renewal)
 	if (renewal->next) {
 		renewal->next->previous = renewal->previous;
 	}
-	dlock_round_dispose(&renewal->round);
-	free(renewal);
+	free_renewal(renewal);
 }
 
 static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
@@ -184,19 +191,19 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 	case DLOCK_ROUND_OPEN:
 		return;
 	case DLOCK_ROUND_KEPT:
-		if (renewal->round.count > 1) { /* then the answer is no proof where it is late: see update() */
+		if (renewal->round->late_proves_nothing) {
 			dlock_claim_is_over(claim);
 		}
 		lives = atomic_load(&claim->deadline) != DLOCK_OVER;
 		if (renewal->extends) {
-			lives = dlock_claim_raise_deadline(claim, renewal->round.started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
+			lives = dlock_claim_raise_deadline(claim, renewal->round->started + renewal->asked_ttl - dlock_drift(renewal->asked_ttl));
 			atomic_store(&claim->uncertain, false);
 			atomic_fetch_add(&service.renewals, 1);
 		}
 		renewal->incomplete = false;
 		renewal->due = next_due(renewal, now);
 		/* What its holder was told is lost gets no more keys. */
-		renewal->kept = lives && renewal->round.count > renewal->round.quorum;
+		renewal->kept = lives && renewal->round->repairable;
 		break;
 	case DLOCK_ROUND_GONE:
 		atomic_store(&claim->deadline, DLOCK_OVER);
@@ -214,7 +221,7 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 /* When a round takes so long, the holder may know. */
 static dlock_nanos doubtful_at(const dlock_renewal *renewal)
 {
-	return renewal->round.started + renewal->asked_ttl / 6;
+	return renewal->round->started + renewal->asked_ttl / 6;
 }
 
 /* Brings the claim up to date, and says when that is to be done next. */
@@ -226,10 +233,10 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	if (renewal->ttl == 0) {
 		dlock_claim_move_deadline(claim, claim->backend->ops->bound(claim));
 	}
-	/* Where nobody is to be told, a deadline that passes unseen is not the end on one server: an answer may be on its way, and a key
-	 * that is in place was there all the time. On several, where a request that was late may have brought one there after others
-	 * had held the lock, that proves nothing. */
-	if (renewal->lost || renewal->round.count > 1 ? dlock_claim_is_over(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
+	/* Where nobody is to be told, a deadline that passes unseen is not the end yet: an answer may be on its way that proves that the lease
+	 * went on. */
+	bool ends = renewal->lost || (renewal->round && renewal->round->late_proves_nothing);
+	if (ends ? dlock_claim_is_over(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
 		tell(renewal);
 		return wake;
 	}
@@ -255,9 +262,11 @@ static bool is_due_soon(const dlock_renewal *renewal, dlock_nanos now)
 		&& renewal->due <= now + (renewal->incomplete ? 0 : renewal->ttl / 6);
 }
 
-static bool has_to_take_back(const dlock_renewal *renewal)
+static bool has_to_roll_back(const dlock_renewal *renewal)
 {
-	return !renewal->claim && dlock_round_has_unsettled(&renewal->round);
+	const dlock_renewal_round *round = renewal->round;
+
+	return !renewal->claim && round && round->ops->has_unsettled && round->ops->has_unsettled(round);
 }
 
 /* For how long a server is to have the key that is given it again. */
@@ -272,18 +281,18 @@ static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
 /* What is to be said about one lease; nothing of it is on its way. */
 static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 {
-	if (has_to_take_back(renewal)) {
-		renewal->todo = TAKE_BACK;
+	if (has_to_roll_back(renewal)) {
+		renewal->todo = ROLL_BACK;
 	} else if (!renewal->claim || renewal->paused) {
 		renewal->todo = NOTHING;
 	} else if (due && is_due_soon(renewal, now)) {
-		renewal->todo = RENEW;
 		renewal->asking = true;
 		renewal->extends = is_renewing(renewal, now);
+		renewal->todo = renewal->extends ? EXTEND : CHECK;
 		renewal->asked_ttl = renewal->ttl;
 		renewal->kept = false;
 		renewal->due = now + retry_after(renewal->ttl); /* should its owner interfere */
-	} else if (renewal->kept && dlock_round_has_gaps(&renewal->round)) {
+	} else if (renewal->kept && renewal->round->ops->has_gaps(renewal->round)) {
 		renewal->todo = REPAIR;
 		renewal->repair_ttl = repair_time(renewal, now);
 		renewal->asked_ttl = renewal->repair_ttl > renewal->asked_ttl ? renewal->repair_ttl : renewal->asked_ttl;
@@ -294,21 +303,25 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 /* Takes in what has been answered, or has failed. */
 static void hear(dlock_renewal *renewal, dlock_nanos now)
 {
+	dlock_renewal_round *round = renewal->round;
 	bool was_busy = renewal->busy;
 
-	if (renewal->call_off) {
-		dlock_round_call_off(&renewal->round);
-		renewal->call_off = false;
+	if (!round) {
+		return;
 	}
+	if (renewal->call_off && round->ops->cancel) {
+		round->ops->cancel(round);
+	}
+	renewal->call_off = false;
 	if (renewal->asking) {
-		apply(renewal, dlock_round_look(&renewal->round));
+		apply(renewal, round->ops->result(round));
 	}
-	renewal->busy = was_busy && dlock_round_is_busy(&renewal->round, !renewal->claim);
+	renewal->busy = was_busy && round->ops->collect && round->ops->collect(round, !renewal->claim);
 	if (was_busy && !renewal->busy) {
 		pthread_cond_broadcast(&service.settled);
 	}
-	if (renewal->round.refused) {
-		renewal->round.refused = false;
+	if (round->refused) {
+		round->refused = false;
 		renewal->due = earlier(renewal->due, now + retry_after(renewal->ttl));
 		renewal->incomplete = true;
 	}
@@ -331,7 +344,7 @@ static dlock_renewal *look_over(dlock_nanos *wake)
 		if (renewal->claim && !renewal->paused) {
 			*wake = earlier(*wake, update(renewal, now));
 			due = due || (!renewal->asking && is_asked_about(renewal, now) && renewal->due <= now);
-		} else if (!renewal->claim && !renewal->busy && !has_to_take_back(renewal)) {
+		} else if (!renewal->claim && !renewal->busy && !has_to_roll_back(renewal)) {
 			remove_and_free(renewal);
 		}
 	}
@@ -350,114 +363,195 @@ static dlock_renewal *look_over(dlock_nanos *wake)
 
 /* ---- the thread: doing it, without the list's mutex ---- */
 
-static void say(dlock_renewal *chain)
+static dlock_renewer *renewer_of(dlock_renewer *renewers, const dlock_renewer_ops *ops)
 {
-	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
-		dlock_conn_cork(conn);
+	while (renewers && renewers->ops != ops) {
+		renewers = renewers->next;
+	}
+	return renewers;
+}
+
+static void send_one(dlock_renewal *renewal, dlock_renewer *renewers)
+{
+	dlock_renewal_round *round = renewal->round;
+
+	switch (renewal->todo) {
+	case EXTEND:
+	case CHECK:
+		round->started = dlock_now();
+		round->ops->begin(round, renewer_of(renewers, round->ops->renewer), renewal->asked_ttl, renewal->todo == EXTEND);
+		break;
+	case REPAIR:
+		round->ops->repair(round, renewal->repair_ttl);
+		break;
+	case ROLL_BACK:
+		round->ops->roll_back(round, renewal->asked_ttl, renewal->over);
+		break;
+	case NOTHING:
+		break;
+	}
+	renewal->todo = NOTHING;
+}
+
+static void send_batch(dlock_renewal *chain, dlock_renewer *renewers)
+{
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->begin_batch) {
+			renewer->ops->begin_batch(renewer);
+		}
 	}
 	for (dlock_renewal *renewal = chain; renewal; renewal = renewal->next_due) {
-		switch (renewal->todo) {
-		case RENEW:
-			dlock_round_begin(&renewal->round, &service.pool, renewal->asked_ttl, renewal->extends);
-			break;
-		case REPAIR:
-			dlock_round_repair(&renewal->round, renewal->repair_ttl);
-			break;
-		case TAKE_BACK:
-			dlock_round_take_back(&renewal->round, renewal->asked_ttl, renewal->over);
-			break;
-		case NOTHING:
-			break;
-		}
-		renewal->todo = NOTHING;
+		send_one(renewal, renewers);
 	}
-	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
-		dlock_conn_uncork(conn);
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->end_batch) {
+			renewer->ops->end_batch(renewer);
+		}
 	}
 }
 
+static void count_connections(const dlock_renewer *renewers)
+{
+	dlock_renewer_counts sum = { 0 };
+
+	for (const dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->count) {
+			dlock_renewer_counts counts = renewer->ops->count(renewer);
+			sum.connections += counts.connections;
+			sum.reconnections += counts.reconnections;
+		}
+	}
+	atomic_store(&service.connections, sum.connections);
+	atomic_store(&service.reconnections, sum.reconnections);
+}
+
 /* Everything that can be done now. Returns when there is more, or -1 to end. */
-static dlock_nanos work(void)
+static dlock_nanos work(dlock_renewer **renewers)
 {
 	dlock_renewal *chain;
 	dlock_nanos wake;
 	bool stop;
 
 	do {
-		for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
-			dlock_conn_expire(conn);
+		for (dlock_renewer *renewer = *renewers; renewer; renewer = renewer->next) {
+			if (renewer->ops->expire) {
+				renewer->ops->expire(renewer);
+			}
 		}
 		pthread_mutex_lock(&list);
 		chain = look_over(&wake);
 		service.wakes = wake;
 		stop = service.stop;
+		*renewers = service.renewers;
 		pthread_mutex_unlock(&list);
-		say(chain);
+		send_batch(chain, *renewers);
 	} while (chain);
-	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
-		wake = earlier(wake, dlock_conn_timer(conn));
+	for (dlock_renewer *renewer = *renewers; renewer; renewer = renewer->next) {
+		wake = renewer->ops->timer ? earlier(wake, renewer->ops->timer(renewer)) : wake;
 	}
-	atomic_store(&service.connections, dlock_pool_opened(&service.pool));
-	atomic_store(&service.reconnections, dlock_pool_reopened(&service.pool));
+	count_connections(*renewers);
 	return stop ? -1 : wake;
 }
 
-/* The wakeup, and the connections that have something under way. */
-static int collect(void)
+/* The wakeup, and what the renewers wait for; of that as much as there is room for, which each takes note of. */
+static int fill(dlock_renewer *renewers)
 {
-	int count = 1;
+	int wanted = 1;
 
-	for (dlock_conn *conn = service.pool.first; conn; conn = conn->next) {
-		count += dlock_conn_busy(conn);
+	if (service.room > 0) {
+		service.fds[0] = (struct pollfd) { .fd = service.wakeup.read_fd, .events = POLLIN };
 	}
-	if (count > service.room) {
-		struct pollfd *fds = realloc(service.fds, 2 * (size_t) count * sizeof *fds);
-		service.fds = fds ? fds : service.fds;
-		dlock_conn **polled = realloc(service.polled, 2 * (size_t) count * sizeof(dlock_conn *));
-		service.polled = polled ? polled : service.polled;
-		service.room = fds && polled ? 2 * count : service.room;
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		int room = service.room > wanted ? service.room - wanted : 0;
+		int more = renewer->ops->poll ? renewer->ops->poll(renewer, room > 0 ? service.fds + wanted : NULL, room) : 0;
+		renewer->polled = more < room ? more : room;
+		wanted += more;
 	}
-	if (service.room == 0) { /* out of memory */
-		return 0;
-	}
-	service.fds[0] = (struct pollfd) { .fd = service.wakeup.read_fd, .events = POLLIN };
-	count = 1;
-	for (dlock_conn *conn = service.pool.first; conn && count < service.room; conn = conn->next) {
-		if (dlock_conn_busy(conn)) {
-			service.polled[count] = conn;
-			service.fds[count++] = (struct pollfd) { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
-		}
-	}
-	return count;
+	return wanted;
 }
 
-static void *keep(void *unused)
+static int collect(dlock_renewer *renewers)
 {
+	int wanted = fill(renewers);
+
+	if (wanted > service.room) {
+		struct pollfd *fds = realloc(service.fds, 2 * (size_t) wanted * sizeof *fds);
+		if (!fds) {
+			return service.room; /* what there is no room for is looked at when its time is up */
+		}
+		service.fds = fds;
+		service.room = 2 * wanted;
+		fill(renewers);
+	}
+	return wanted;
+}
+
+/* What became ready. */
+static void advance(dlock_renewer *renewers)
+{
+	const struct pollfd *fds = service.fds;
+
+	if (fds->revents) {
+		dlock_wakeup_clear(&service.wakeup);
+	}
+	fds++;
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->polled > 0) {
+			renewer->ops->advance(renewer, fds, renewer->polled);
+			fds += renewer->polled;
+		}
+	}
+}
+
+static void drain(dlock_renewer *renewers)
+{
+	dlock_nanos deadline = dlock_now() + DRAIN_TIME;
+
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->drain) {
+			renewer->ops->drain(renewer, deadline);
+		}
+	}
+}
+
+/* With the list's mutex held. */
+static void discard_renewers(void)
+{
+	while (service.renewers) {
+		dlock_renewer *renewer = service.renewers;
+		service.renewers = renewer->next;
+		renewer->ops->destroy(renewer);
+	}
+}
+
+static void discard_poll(void)
+{
+	free(service.fds);
+	service.fds = NULL;
+	service.room = 0;
+}
+
+static void *run(void *unused)
+{
+	dlock_renewer *renewers = NULL;
 	dlock_nanos wake;
 
 	pthread_mutex_lock(&awake);
-	while ((wake = work()) >= 0) {
-		int count = collect();
+	while ((wake = work(&renewers)) >= 0) {
+		int count = collect(renewers);
 		pthread_mutex_unlock(&awake);
 		/* Where it has no descriptors to poll, it looks by itself. */
 		int ready = dlock_wait_poll(service.fds, count, count > 0 ? wake : earlier(wake, dlock_now() + LOOK_DEAF), NULL);
 		pthread_mutex_lock(&awake);
-		if (ready > 0 && service.fds[0].revents) {
-			dlock_wakeup_clear(&service.wakeup);
-		}
-		for (int i = 1; ready > 0 && i < count; i++) {
-			if (service.fds[i].revents) {
-				dlock_conn_advance(service.polled[i]);
-			}
+		if (ready > 0) {
+			advance(renewers);
 		}
 	}
-	dlock_pool_drain(&service.pool, dlock_now() + DRAIN_TIME);
-	dlock_pool_clear(&service.pool);
-	free(service.fds);
-	free(service.polled);
-	service.fds = NULL;
-	service.polled = NULL;
-	service.room = 0;
+	drain(renewers);
+	discard_poll();
+	pthread_mutex_lock(&list);
+	discard_renewers();
+	pthread_mutex_unlock(&list);
 	pthread_mutex_unlock(&awake);
 	pthread_mutex_lock(&list);
 	service.ended = true;
@@ -491,13 +585,9 @@ static void watch_forks(void)
 static void forget_parent(void)
 {
 	if (service.process != 0) {
-		dlock_pool_clear(&service.pool);
+		discard_renewers();
 		dlock_wakeup_close(&service.wakeup);
-		free(service.fds);
-		free(service.polled);
-		service.fds = NULL;
-		service.polled = NULL;
-		service.room = 0;
+		discard_poll();
 		service.process = 0;
 	}
 }
@@ -548,7 +638,7 @@ static int start_thread(void)
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
-	int problem = pthread_create(&service.thread, &attributes, keep, NULL);
+	int problem = pthread_create(&service.thread, &attributes, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	if (problem != 0) {
@@ -609,6 +699,7 @@ void dlock_renewal_shutdown(void)
 	pthread_join(service.thread, NULL);
 	dlock_wakeup_close(&service.wakeup);
 	service.process = 0;
+	discard_renewers(); /* of leases that came after its end */
 	while (service.first) {
 		if (service.first->claim) {
 			service.first->claim->renewal = NULL;
@@ -639,20 +730,45 @@ static dlock_nanos first_due(const dlock_renewal *renewal, dlock_nanos now)
 	return earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal->ttl)));
 }
 
+/* With the list's mutex held. */
+static bool have_renewer(const dlock_renewal_round *round)
+{
+	const dlock_renewer_ops *ops = round ? round->ops->renewer : NULL;
+
+	if (!ops || renewer_of(service.renewers, ops)) {
+		return true;
+	}
+	dlock_renewer *renewer = ops->create();
+	if (!renewer) {
+		return false;
+	}
+	renewer->next = service.renewers;
+	service.renewers = renewer;
+	return true;
+}
+
+/* With the round, where there is something to ask about. NULL when out of memory. */
+static dlock_renewal *new_renewal(const dlock_claim *claim, bool asks)
+{
+	dlock_renewal *renewal = calloc(1, sizeof *renewal);
+
+	if (renewal && asks && !(renewal->round = claim->backend->ops->new_round(claim))) {
+		free(renewal);
+		return NULL;
+	}
+	return renewal;
+}
+
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
 {
 	int problem = have_thread();
-	dlock_renewal *renewal = problem == 0 ? calloc(1, sizeof *renewal) : NULL;
 
 	if (problem != 0) {
 		return dlock_fail(error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
 	}
 	bool incomplete = claim->incomplete || claim->unheard;
-	if (!renewal || ((upkeep->renew || incomplete) && !dlock_round_init(&renewal->round, claim))) {
-		if (renewal) {
-			dlock_round_dispose(&renewal->round);
-			free(renewal);
-		}
+	dlock_renewal *renewal = new_renewal(claim, upkeep->renew || incomplete);
+	if (!renewal) {
 		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 	}
 	dlock_nanos now = dlock_now();
@@ -666,9 +782,14 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	renewal->lost = upkeep->lost;
 	renewal->context = upkeep->context;
 	renewal->due = first_due(renewal, now);
+	pthread_mutex_lock(&list);
+	if (!have_renewer(renewal->round)) {
+		pthread_mutex_unlock(&list);
+		free_renewal(renewal);
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
 	claim->renewal = renewal;
 	claim->renewed |= upkeep->renew;
-	pthread_mutex_lock(&list);
 	link_in(renewal);
 	wake_for(upkeep->lost ? earlier(renewal->due, atomic_load(&claim->deadline)) : renewal->due);
 	pthread_mutex_unlock(&list);
@@ -696,6 +817,11 @@ void dlock_renewal_stop(dlock_claim *claim)
 	}
 }
 
+static bool has_calls(const dlock_renewal_round *round)
+{
+	return round && round->ops->has_calls && round->ops->has_calls(round);
+}
+
 void dlock_renewal_end(dlock_claim *claim, bool over)
 {
 	dlock_renewal *renewal = claim->renewal;
@@ -709,8 +835,8 @@ void dlock_renewal_end(dlock_claim *claim, bool over)
 	renewal->asking = false;
 	renewal->over = over;
 	/* Once something was said for it, its end is the thread's: calls are counted without a mutex. */
-	if (renewal->process != dlock_process_current() || (!renewal->busy && !dlock_round_has_calls(&renewal->round)
-			&& !has_to_take_back(renewal))) {
+	bool sent = renewal->busy || has_calls(renewal->round) || has_to_roll_back(renewal);
+	if (renewal->process != dlock_process_current() || !sent) {
 		remove_and_free(renewal);
 	} else {
 		dlock_wakeup_send(&service.wakeup);
@@ -751,7 +877,9 @@ void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl)
 	pthread_mutex_lock(&list);
 	dlock_nanos deadline = atomic_load(&claim->deadline), now = dlock_now();
 	if (renewal->busy && renewal->asked_ttl > ttl && deadline > now && service.process == dlock_process_current()) {
-		dlock_nanos until = now + earlier(dlock_round_longest(&renewal->round, renewal->asked_ttl) + WAKE_TIME, (deadline - now) / 2);
+		const dlock_renewal_round *round = renewal->round;
+		dlock_nanos longest = round->ops->longest_wait ? round->ops->longest_wait(round, renewal->asked_ttl) : 0;
+		dlock_nanos until = now + earlier(longest + WAKE_TIME, (deadline - now) / 2);
 		renewal->call_off = true;
 		dlock_wakeup_send(&service.wakeup);
 		while (renewal->busy && now < until) {

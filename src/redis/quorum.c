@@ -1,5 +1,6 @@
 #include "exchange.h"
 #include "ballot.h"
+#include "renewal_round.h"
 #include "requests.h"
 
 #include <stdlib.h>
@@ -878,16 +879,16 @@ static dlock_status quorum_locked(dlock_backend *base, const char *resource, siz
 
 /* ---- the back end itself ---- */
 
-static dlock_place quorum_place(const dlock_claim *base)
+static dlock_renewal_round *quorum_new_round(const dlock_claim *base)
 {
 	const quorum_claim *claim = (const quorum_claim *) base;
 	const quorum_backend *backend = backend_of(claim);
-	dlock_place place = { .count = backend->count, .quorum = backend->quorum, .key = claim_keys(claim).lock };
+	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < backend->count; i++) {
-		place.servers[i] = backend->members[i].conn->server;
+		servers[i] = backend->members[i].conn->server;
 	}
-	return place;
+	return dlock_redis_round_new(base, servers, backend->count, backend->quorum, claim_keys(claim).lock);
 }
 
 static bool is_member(const quorum_backend *backend, const dlock_server *server)
@@ -935,7 +936,7 @@ static const dlock_backend_ops quorum_ops = {
 	.check = quorum_check,
 	.release = quorum_release,
 	.abandon = quorum_abandon,
-	.place = quorum_place,
+	.new_round = quorum_new_round,
 	.is_same = quorum_is_same,
 	.locked = quorum_locked,
 	.dispose = quorum_dispose,

@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-dlock_nanos dlock_drift(dlock_nanos ttl)
-{
-	return ttl / 100 + 2 * DLOCK_MS;
-}
-
 bool dlock_is_same_key(dlock_key_builder *ours, const dlock_claim *claim, dlock_key_builder *theirs, const char *resource, size_t len)
 {
 	if (ours == theirs) {

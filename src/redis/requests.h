@@ -23,18 +23,7 @@ int dlock_quorum_servers(const dlock_backend *backend);
 const char *dlock_quorum_server_label(const dlock_backend *backend, int server);
 const char *dlock_quorum_server_error(const dlock_backend *backend, int server);
 
-/* What another thread needs to know to renew a lease: it is one while a quorum of the servers have the key for the token. */
-typedef struct dlock_place {
-	int count, quorum;
-	dlock_server *servers[DLOCK_MOST_SERVERS];
-	dlock_arg key; /* valid until the back end is used again */
-} dlock_place;
-
 /* ---- for the back ends themselves ---- */
-
-/* The part of a lease that clocks may disagree about: 1 % and 2 ms, as in the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/). */
-dlock_nanos dlock_drift(dlock_nanos ttl);
 
 /* Is the claim's key, made with `ours`, the one that `theirs` makes for the resource? */
 bool dlock_is_same_key(dlock_key_builder *ours, const dlock_claim *claim, dlock_key_builder *theirs, const char *resource, size_t len);

@@ -1,4 +1,5 @@
 #include "exchange.h"
+#include "renewal_round.h"
 #include "requests.h"
 
 #include <stdlib.h>
@@ -372,11 +373,9 @@ static dlock_status single_locked(dlock_backend *base, const char *resource, siz
 	return exists < 0 ? DLOCK_CONNECTION : DLOCK_OK;
 }
 
-static dlock_place single_place(const dlock_claim *claim)
+static dlock_renewal_round *single_new_round(const dlock_claim *claim)
 {
-	dlock_place place = { .count = 1, .quorum = 1, .servers = { backend_of(claim)->conn->server }, .key = claim_keys(claim).lock };
-
-	return place;
+	return dlock_redis_round_new(claim, &backend_of(claim)->conn->server, 1, 1, claim_keys(claim).lock);
 }
 
 static bool single_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
@@ -408,7 +407,7 @@ static const dlock_backend_ops single_ops = {
 	.release = single_release,
 	.abandon = give_back,
 	.look = single_look,
-	.place = single_place,
+	.new_round = single_new_round,
 	.is_same = single_is_same,
 	.locked = single_locked,
 	.dispose = single_dispose,
