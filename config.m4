@@ -127,6 +127,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/wakeup.c
       src/lock/backend.c
       src/lock/claim.c
+      src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
       src/redis/ballot.c

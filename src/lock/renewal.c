@@ -66,7 +66,7 @@ typedef struct dlock_renewal {
 	bool asking;     /* a round is under way, and its result is of interest */
 	bool extends;    /* which asks for more time */
 	bool call_off;   /* what is under way is to end soon: its owner waits */
-	dlock_nanos ttl; /* 0: the lease renews itself */
+	dlock_nanos ttl;
 	dlock_nanos due, until;
 	void (*lost)(void *context);
 	void *context;
@@ -192,7 +192,7 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 		return;
 	case DLOCK_ROUND_KEPT:
 		if (renewal->round->late_proves_nothing) {
-			dlock_claim_is_over(claim);
+			dlock_claim_expire(claim);
 		}
 		lives = atomic_load(&claim->deadline) != DLOCK_OVER;
 		if (renewal->extends) {
@@ -219,7 +219,7 @@ static void apply(dlock_renewal *renewal, dlock_round_result result)
 }
 
 /* When a round takes so long, the holder may know. */
-static dlock_nanos doubtful_at(const dlock_renewal *renewal)
+static dlock_nanos uncertain_at(const dlock_renewal *renewal)
 {
 	return renewal->round->started + renewal->asked_ttl / 6;
 }
@@ -230,13 +230,13 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	dlock_claim *claim = renewal->claim;
 	dlock_nanos wake = DLOCK_FOREVER;
 
-	if (renewal->ttl == 0) {
+	if (claim->backend->ops->session_lease) {
 		dlock_claim_move_deadline(claim, claim->backend->ops->bound(claim));
 	}
 	/* Where nobody is to be told, a deadline that passes unseen is not the end yet: an answer may be on its way that proves that the lease
 	 * went on. */
 	bool ends = renewal->lost || (renewal->round && renewal->round->late_proves_nothing);
-	if (ends ? dlock_claim_is_over(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
+	if (ends ? dlock_claim_expire(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
 		tell(renewal);
 		return wake;
 	}
@@ -246,10 +246,10 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	if (!renewal->asking) {
 		return is_asked_about(renewal, now) ? earlier(wake, renewal->due) : wake;
 	}
-	if (renewal->extends && now >= doubtful_at(renewal)) {
+	if (renewal->extends && now >= uncertain_at(renewal)) {
 		atomic_store(&claim->uncertain, true);
 	} else if (renewal->extends) {
-		wake = earlier(wake, doubtful_at(renewal));
+		wake = earlier(wake, uncertain_at(renewal));
 	}
 	return wake;
 }
@@ -766,7 +766,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	if (problem != 0) {
 		return dlock_fail(error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
 	}
-	bool incomplete = claim->incomplete || claim->unheard;
+	bool incomplete = claim->incomplete || claim->unanswered;
 	dlock_renewal *renewal = new_renewal(claim, upkeep->renew || incomplete);
 	if (!renewal) {
 		return dlock_fail(error, DLOCK_FAILED, "Out of memory");

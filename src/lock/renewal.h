@@ -1,7 +1,7 @@
 #ifndef DLOCK_RENEWAL_H
 #define DLOCK_RENEWAL_H
 
-#include "backend.h"
+#include "claim.h"
 
 /* One thread per process keeps leases while their holders run, through whatever PHP is busy with, and finds out when one
  * is lost. It starts with the first lease that needs it, has connections of its own, takes no signals, and shares with

@@ -121,7 +121,7 @@ static void leave(quorum_claim *claim, uint64_t except)
 	claim->queued = claim->placed = 0;
 	claim->ticket = 0;
 	if (claim->base.state == DLOCK_CLAIM_WAITING) {
-		claim->base.state = DLOCK_CLAIM_NEW;
+		dlock_claim_move(&claim->base, DLOCK_CLAIM_NEW);
 	}
 }
 
@@ -356,17 +356,17 @@ static void note_missing(quorum_claim *claim, const dlock_ballot *votes)
 	dlock_error error;
 
 	base->incomplete = dlock_ballot_voters(votes, DLOCK_VOTE_NO) != 0;
-	base->unheard = false;
+	base->unanswered = false;
 	for (int i = 0; i < backend->count; i++) {
 		dlock_call *call = claim->stragglers[i];
 		if (call) {
 			dlock_conn_peek(backend->members[i].conn);
-			base->unheard |= call->state == DLOCK_CALL_PENDING;
+			base->unanswered |= call->state == DLOCK_CALL_PENDING;
 			base->incomplete |= call->state == DLOCK_CALL_ANSWERED
 				&& dlock_call_acquired(call, backend->members[i].conn, &answer, &error) == 0;
 		}
 	}
-	base->incomplete |= base->unheard && base->waited;
+	base->incomplete |= base->unanswered && base->waited;
 }
 
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
@@ -392,7 +392,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, bool last, dlock_ba
 		leave(claim, dlock_ballot_voters(votes, DLOCK_VOTE_YES));
 		log_in_stragglers(claim);
 		base->deadline = deadline;
-		base->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		base->received = told > 0;
 		note_missing(claim, votes);
 		return DLOCK_OK;
@@ -400,7 +400,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, bool last, dlock_ba
 	roll_back(claim);
 	claim->next = queue ? 0 : next_ticket(backend, votes);
 	if (claim->ticket) {
-		base->state = DLOCK_CLAIM_WAITING;
+		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
 	/* Should a release be late, on a connection given up meanwhile, it must not hit the next attempt. */
 	if (!dlock_token(base->token)) {
@@ -621,7 +621,7 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 		status = dlock_ballot_outcome(&votes, error) == DLOCK_LOST ? dlock_claim_came_late(base, error) : DLOCK_QUORUM;
 	} else if (confirm_votes(claim, &votes, asked, deadline)) {
 		base->deadline = deadline;
-		base->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		claim->asked = UINT64_MAX; /* from before, any server may have it */
 		base->incomplete = dlock_ballot_voters(&votes, DLOCK_VOTE_NO) != 0; /* one that did not have it before, either */
 		exchange_rest(claim, token, &votes);
@@ -678,7 +678,7 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 	dlock_nanos ttl)
 {
 	quorum_backend *backend = backend_of(claim);
-	bool giving_back = make == make_give_back, in_doubt = false;
+	bool giving_back = make == make_give_back, unacknowledged = false;
 
 	if (claim->asked == 0 || claim->base.repaired) { /* acquired elsewhere, or repaired: any server may have it */
 		claim->asked = UINT64_MAX;
@@ -705,7 +705,7 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 	/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. */
 	for (int i = 0; i < backend->count; i++) {
 		dlock_call *call = ballot->calls[i];
-		in_doubt |= call && call->sent && call->state != DLOCK_CALL_ANSWERED;
+		unacknowledged |= call && call->sent && call->state != DLOCK_CALL_ANSWERED;
 		if (call && call->state == DLOCK_CALL_PENDING) {
 			if (giving_back) {
 				dlock_call_to_background(call, dlock_after(dlock_now(), claim->base.ttl));
@@ -715,7 +715,7 @@ static bool ask_holders(dlock_ballot *ballot, quorum_claim *claim, dlock_call *(
 		}
 	}
 	dlock_ballot_end(ballot);
-	return in_doubt;
+	return unacknowledged;
 }
 
 static dlock_call *make_extend(const quorum_claim *claim, dlock_nanos ttl)
@@ -743,7 +743,7 @@ static dlock_call *make_give_back(const quorum_claim *claim, dlock_nanos ttl)
 /* Not where the lease ended before the answers came: see update() in lock/renewal.c. */
 static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 {
-	if (!dlock_claim_is_over(base)) {
+	if (!dlock_claim_expire(base)) {
 		base->deadline = deadline;
 	}
 }
@@ -751,24 +751,24 @@ static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos start = dlock_now(), sure = dlock_claim_sure_of(base, ttl);
+	dlock_nanos start = dlock_now(), sure = dlock_claim_guaranteed_ttl(base, ttl);
 	dlock_ballot votes;
 
 	for (int i = 0; i < backend_of(claim)->count; i++) {
 		send_straggler_once(claim, i); /* it would set the former lease time again */
 	}
-	bool in_doubt = ask_holders(&votes, claim, make_extend, ttl);
+	bool unacknowledged = ask_holders(&votes, claim, make_extend, ttl);
 	dlock_status status = dlock_ballot_outcome(&votes, error);
 	if (status == DLOCK_OK) {
 		base->ttl = ttl;
 		set_deadline(base, start + sure - dlock_drift(sure));
-		base->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	} else {
 		if (start + ttl - dlock_drift(ttl) < base->deadline) {
 			base->deadline = start + ttl - dlock_drift(ttl); /* some servers may have taken the shorter lease */
 		}
-		if (in_doubt) {
-			dlock_claim_doubt(base, ttl);
+		if (unacknowledged) {
+			dlock_claim_add_unacknowledged_ttl(base, ttl);
 		}
 	}
 	if (status == DLOCK_LOST) {
@@ -798,9 +798,9 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	}
 	/* The lease lasts as long as a quorum of the keys do. */
 	qsort(left, (size_t) holders, sizeof *left, descending);
-	dlock_nanos ttl = dlock_claim_sure_of(base, dlock_lease_left(left[backend->quorum - 1]));
+	dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, dlock_lease_left(left[backend->quorum - 1]));
 	set_deadline(base, start + ttl - dlock_drift(ttl));
-	base->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;
 }
 
@@ -901,6 +901,11 @@ static bool is_member(const quorum_backend *backend, const dlock_server *server)
 	return false;
 }
 
+static const char *quorum_refuse(const dlock_backend *backend, const char *resource, size_t len)
+{
+	return dlock_key_builder_refuse(((const quorum_backend *) backend)->keys, resource, len);
+}
+
 static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
 {
 	quorum_backend *ours = (quorum_backend *) claim->backend, *other = (quorum_backend *) backend;
@@ -930,6 +935,8 @@ static void quorum_destroy(dlock_backend *base)
 static const dlock_backend_ops quorum_ops = {
 	.name = "quorum",
 	.claim_size = sizeof(quorum_claim),
+	.detachable = true,
+	.refuse = quorum_refuse,
 	.acquire = quorum_acquire,
 	.attach = quorum_attach,
 	.extend = quorum_extend,

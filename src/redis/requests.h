@@ -3,7 +3,7 @@
 
 #include "keys.h"
 #include "pool.h"
-#include "../lock/backend.h"
+#include "../lock/claim.h"
 
 /* The two back ends on Redis and what they have in common. */
 

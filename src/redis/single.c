@@ -47,7 +47,7 @@ static void ask(single_backend *backend, dlock_call *call)
 }
 
 /* May it be executed yet, once or again? Then it may be so behind others that follow it over another connection. */
-static bool is_doubtful(const dlock_call *call)
+static bool is_unacknowledged(const dlock_call *call)
 {
 	return call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated);
 }
@@ -76,24 +76,24 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 	dlock_status status = DLOCK_TIMEOUT;
 
 	if (queue) {
-		base->state = DLOCK_CLAIM_WAITING;
+		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
 	ask(backend, call);
 	int acquired = dlock_call_acquired(call, backend->conn, answer, error);
 	if (acquired > 0) {
 		base->deadline = call->sent_at + base->ttl - dlock_drift(base->ttl);
 		base->fencing_token = answer->fencing_token;
-		if (is_doubtful(call)) {
-			dlock_claim_doubt(base, base->ttl);
+		if (is_unacknowledged(call)) {
+			dlock_claim_add_unacknowledged_ttl(base, base->ttl);
 		}
 		if (dlock_now() < base->deadline) {
-			base->state = DLOCK_CLAIM_HELD;
+			dlock_claim_move(base, DLOCK_CLAIM_HELD);
 			status = DLOCK_OK;
 		} else {
 			/* It took longer than the lease lasts. A token that is given back is not used again: should the release
 			 * be late, on a connection given up meanwhile, it must not hit the next attempt. */
 			give_back(base);
-			base->state = DLOCK_CLAIM_NEW;
+			dlock_claim_move(base, DLOCK_CLAIM_NEW);
 			claim->ticket = 0;
 			*answer = (dlock_answer) { .pttl = TRY_AGAIN };
 			if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
@@ -105,7 +105,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answe
 		if (dlock_call_may_count(call) || base->state == DLOCK_CLAIM_WAITING) {
 			give_back(base);
 		}
-		base->state = DLOCK_CLAIM_NEW;
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 		status = DLOCK_CONNECTION;
 	} else if (queue) {
 		/* It was in the queue and is not any more: the server found nobody at the inbox, whatever it looks like here. */
@@ -131,7 +131,7 @@ static dlock_status leave(single_claim *claim, dlock_error *error)
 	if (granted < 0) {
 		give_back(&claim->base);
 	}
-	claim->base.state = DLOCK_CLAIM_NEW;
+	dlock_claim_move(&claim->base, DLOCK_CLAIM_NEW);
 	return granted < 0 ? DLOCK_CONNECTION : granted > 0 ? DLOCK_OK : DLOCK_TIMEOUT;
 }
 
@@ -139,8 +139,8 @@ static void drop_taking_up(single_claim *claim)
 {
 	dlock_call *call = claim->taking_up;
 
-	if (call && !is_doubtful(call)) {
-		claim->base.doubt = 0; /* which it was since take_up() */
+	if (call && !is_unacknowledged(call)) {
+		claim->base.unacknowledged_ttl = 0; /* which it was since take_up() */
 	} else if (call) {
 		dlock_call_cancel(call);
 	}
@@ -176,9 +176,9 @@ static bool take_up(single_claim *claim, const dlock_grant *grant)
 	/* A shorter lease counts as soon as it may have been set. */
 	dlock_nanos extended = claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl);
 	base->deadline = extended < deadline ? extended : deadline;
-	dlock_claim_doubt(base, base->ttl);
+	dlock_claim_add_unacknowledged_ttl(base, base->ttl);
 	base->fencing_token = grant->fencing_token;
-	base->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	base->received = true;
 	return true;
 }
@@ -200,7 +200,7 @@ static void single_look(dlock_claim *base)
 	if (extended > 0) {
 		dlock_claim_raise_deadline(base, claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl));
 	} else if (extended == 0) {
-		base->state = DLOCK_CLAIM_LOST;
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 	}
 	drop_taking_up(claim);
 }
@@ -242,7 +242,7 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		if (!last && base->waited && dlock_inboxes_open(&backend->inbox, 1, 1) == 0) {
 			if (base->state == DLOCK_CLAIM_WAITING) {
 				give_back(base);
-				base->state = DLOCK_CLAIM_NEW;
+				dlock_claim_move(base, DLOCK_CLAIM_NEW);
 			}
 			*error = backend->inbox->conn->error;
 			return DLOCK_CONNECTION;
@@ -279,7 +279,7 @@ static dlock_status single_attach(dlock_claim *claim, const char *token, dlock_e
 		dlock_nanos left = dlock_lease_left(answer.pttl);
 		claim->deadline = call->sent_at + left - dlock_drift(left);
 		claim->fencing_token = answer.fencing_token;
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (exchanged < 0 && dlock_call_may_count(call)) {
 		/* The outcome is unknown. The exchange is not sent again, so that it is not executed after this. */
 		dlock_conn_send_background(backend->conn, dlock_call_exchange_back(claim_keys(claim), token, claim->token),
@@ -299,13 +299,13 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 	ask(backend, call);
 	drop_taking_up((single_claim *) claim);
 	int64_t extended = dlock_call_integer(call, backend->conn, error);
-	dlock_nanos sure = dlock_claim_sure_of(claim, ttl), deadline = extended == 1 ? call->sent_at + sure - dlock_drift(sure) : 0;
+	dlock_nanos sure = dlock_claim_guaranteed_ttl(claim, ttl), deadline = extended == 1 ? call->sent_at + sure - dlock_drift(sure) : 0;
 	/* A shorter lease that may have been set must be believed even without an answer. */
 	if (extended < 0 && call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
 		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
 	}
-	if (call && is_doubtful(call)) {
-		dlock_claim_doubt(claim, ttl);
+	if (call && is_unacknowledged(call)) {
+		dlock_claim_add_unacknowledged_ttl(claim, ttl);
 	}
 	dlock_call_release(call);
 	if (extended < 0) {
@@ -317,7 +317,7 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 	}
 	claim->ttl = ttl;
 	claim->deadline = deadline;
-	claim->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;
 }
 
@@ -330,9 +330,9 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 	drop_taking_up((single_claim *) claim);
 	int64_t pttl = dlock_call_integer(call, backend->conn, error);
 	if (pttl > 0) {
-		dlock_nanos left = dlock_claim_sure_of(claim, dlock_lease_left(pttl));
+		dlock_nanos left = dlock_claim_guaranteed_ttl(claim, dlock_lease_left(pttl));
 		claim->deadline = call->sent_at + left - dlock_drift(left);
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	}
 	dlock_call_release(call);
 	if (pttl == 0) {
@@ -378,6 +378,11 @@ static dlock_renewal_round *single_new_round(const dlock_claim *claim)
 	return dlock_redis_round_new(claim, &backend_of(claim)->conn->server, 1, 1, claim_keys(claim).lock);
 }
 
+static const char *single_refuse(const dlock_backend *backend, const char *resource, size_t len)
+{
+	return dlock_key_builder_refuse(((const single_backend *) backend)->keys, resource, len);
+}
+
 static bool single_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
 {
 	single_backend *ours = backend_of(claim), *other = (single_backend *) backend;
@@ -399,7 +404,9 @@ static void single_destroy(dlock_backend *base)
 static const dlock_backend_ops single_ops = {
 	.name = "single",
 	.claim_size = sizeof(single_claim),
+	.detachable = true,
 	.legacy_tokens = true,
+	.refuse = single_refuse,
 	.acquire = single_acquire,
 	.attach = single_attach,
 	.extend = single_extend,

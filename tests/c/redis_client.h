@@ -2,7 +2,7 @@
 #define REDIS_CLIENT_H
 
 #include "../../src/redis/requests.h"
-#include "../../src/lock/claim.h"
+#include "../../src/lock/operations.h"
 #include "servers.h"
 
 /* What a test of the Redis back ends works with: a pool and a back end, as a process has them. */

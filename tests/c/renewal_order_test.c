@@ -155,8 +155,8 @@ static void test_given_at_once(void)
 	relay_end(&relay);
 }
 
-/* A round that repairs asks for no more time: where it is not answered, nothing is in doubt. */
-static void test_repair_is_no_doubt(void)
+/* A round that repairs asks for no more time: where it is not answered, nothing is uncertain. */
+static void test_repair_is_certain(void)
 {
 	relay relay;
 	client c = client_with_slow_first(&relay, 0.3);
@@ -407,7 +407,7 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "given soon", test_given_soon }, { "given at once", test_given_at_once }, { "repair is no doubt", test_repair_is_no_doubt },
+		{ "given soon", test_given_soon }, { "given at once", test_given_at_once }, { "repair is certain", test_repair_is_certain },
 		{ "lost before repair", test_lost_before_repair }, { "repair unknown", test_repair_unknown },
 		{ "detached under repair", test_detached_under_repair }, { "detached after repair", test_detached_after_repair },
 		{ "shorter under renewal", test_shorter_under_renewal }, { "shorter waits no longer", test_shorter_waits_no_longer },
