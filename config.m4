@@ -130,6 +130,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
+      src/lock/renewal_list.c
+      src/lock/renewal_thread.c
       src/redis/ballot.c
       src/redis/call.c
       src/redis/call_queue.c

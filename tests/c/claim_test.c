@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../src/lock/claim.h"
@@ -30,7 +29,6 @@ static bool is_final(dlock_claim_state state)
 /* Does a process that makes the move end at once? */
 static bool ends_process(dlock_claim_state from, dlock_claim_state to)
 {
-	int status;
 	pid_t pid = fork_child();
 
 	if (pid == 0) {
@@ -39,8 +37,7 @@ static bool ends_process(dlock_claim_state from, dlock_claim_state to)
 		dlock_claim_move(&claim, to);
 		_exit(claim.state == to ? 0 : 1);
 	}
-	waitpid(pid, &status, 0);
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+	return exit_of(pid) == 1000 + SIGABRT;
 }
 
 static void test_moves(void)
