@@ -624,6 +624,7 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		claim->asked = UINT64_MAX; /* from before, any server may have it */
 		base->incomplete = dlock_ballot_voters(&votes, DLOCK_VOTE_NO) != 0; /* one that did not have it before, either */
+		base->unanswered = votes.pending > 0;
 		exchange_rest(claim, token, &votes);
 		status = DLOCK_OK;
 	} else {
