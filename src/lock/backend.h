@@ -19,7 +19,7 @@
 /* The longest name of a resource, in bytes. */
 #define DLOCK_RESOURCE_MAX 1024
 
-/* The shortest lease time, of which something is left behind what is set aside for clocks (dlock_drift()), and the longest: a year. */
+/* The shortest lease time, of which something is left when dlock_drift() is taken off, and the longest: a year. */
 #define DLOCK_TTL_MIN (3 * DLOCK_MS)
 #define DLOCK_TTL_MAX (365 * 24 * 3600 * DLOCK_SECOND)
 

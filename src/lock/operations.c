@@ -61,7 +61,7 @@ static bool begin(dlock_claim *claim)
 
 dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
-	/* What was lost by the clock stays lost, even where the key is still there: the holder may have been told. */
+	/* What was lost by the clock stays lost, even where the key is still there: its loss may be reported already. */
 	if (!begin(claim)) {
 		return lost(claim, error);
 	}

@@ -30,7 +30,7 @@ void dlock_renewal_thread_wake_by(dlock_nanos time);
 /* Creates the renewer that the round needs, where there is none of its kind yet. False when out of memory. */
 bool dlock_renewal_thread_add_renewer(const dlock_renewal_round *round);
 
-/* Gives the mutex back until something in the list is settled, or until so much time has passed. */
+/* Gives the mutex back until something in the list is settled, or until `most` has passed. */
 void dlock_renewal_thread_wait_settled(dlock_nanos most);
 
 /* ---- without ---- */

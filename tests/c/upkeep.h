@@ -8,22 +8,22 @@
 
 /* What tests of the renewal thread have in common. */
 
-/* A held claim that the thread looks after, and how often its loss was told. */
+/* A held claim that the thread looks after, and how often its loss was reported. */
 typedef struct {
 	dlock_claim *claim;
 	_Atomic int losses;
 } ward;
 
-/* Acquires and begins; exits the test when that fails. `soon_ms` > 0: so much of the lease is believed to be left, as after
+/* Acquires and begins; exits the test when that fails. `soon_ms` > 0: what is believed to be left of the lease, as after
  * a hand-over, so that the first renewal is due after a third of that. */
 void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, int soon_ms, dlock_upkeep upkeep);
 
-/* With renewal without limit, and told of losses, or not. */
+/* With renewal without limit, and losses reported, or not. */
 #define RENEW_AND_TELL(ward) ((dlock_upkeep) { .renew = true, .lost = count_loss, .context = (ward) })
 #define RENEW ((dlock_upkeep) { .renew = true })
 void count_loss(void *ward);
 
-/* Waits until so many more renewals were answered than `before`; five seconds at most. */
+/* Waits until `count` more renewals were answered than `before`; five seconds at most. */
 bool renewed_since(unsigned long before, unsigned long count);
 bool failed_since(unsigned long before, unsigned long count);
 bool connected_since(unsigned long before);
