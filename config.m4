@@ -127,8 +127,11 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/wakeup.c
       src/lock/backend.c
       src/lock/claim.c
+      src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
+      src/lock/renewal_list.c
+      src/lock/renewal_thread.c
       src/redis/ballot.c
       src/redis/call.c
       src/redis/call_queue.c
@@ -144,6 +147,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/quorum_attach.c
       src/redis/quorum_votes.c
       src/redis/renewal_round.c
+      src/redis/renewer.c
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c

@@ -21,7 +21,7 @@ all_mutants() {
 		src/redis/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
-		src/lock/backend.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
+		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zookeeper/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \

@@ -63,6 +63,14 @@ bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 		|| (prefix.len + resource.len == fence && begins(prefix, resource, DLOCK_FENCE_KEY, fence));
 }
 
+const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len)
+{
+	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
+		return NULL;
+	}
+	return "must not make the key \"" DLOCK_FENCE_KEY "\", or one that begins with \"" QUEUE "\" or \"" WAITERS "\", which dlock keeps beside the locks";
+}
+
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
 {
 	dlock_keys keys;

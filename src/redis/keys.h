@@ -24,6 +24,9 @@ typedef struct dlock_key_builder dlock_key_builder;
 /* `longest`: of the resources. NULL when out of memory; to be freed with free(). */
 dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest);
 
+/* NULL, or why the resource's key cannot be a lock; see refuse() in lock/backend.h. */
+const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len);
+
 /* The keys, valid until the next call. */
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
 

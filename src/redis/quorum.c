@@ -5,6 +5,7 @@
 
 #include "exchange.h"
 #include "quorum_internal.h"
+#include "renewal_round.h"
 
 /* A majority of independent Redis servers, by the Redlock algorithm
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what is done with a lease that is held.
@@ -119,7 +120,7 @@ static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request
 /* Not where the lease ended before the answers came: see update() in lock/renewal.c. */
 static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 {
-	if (!dlock_claim_is_over(base)) {
+	if (!dlock_claim_expire(base)) {
 		base->deadline = deadline;
 	}
 }
@@ -127,7 +128,7 @@ static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos start = dlock_now(), sure = dlock_claim_sure_of(base, ttl);
+	dlock_nanos start = dlock_now(), guaranteed = dlock_claim_guaranteed_ttl(base, ttl);
 	dlock_ballot votes;
 
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
@@ -137,14 +138,14 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 	dlock_status status = dlock_ballot_outcome(&votes, error);
 	if (status == DLOCK_OK) {
 		base->ttl = ttl;
-		set_deadline(base, start + sure - dlock_drift(sure));
-		base->state = DLOCK_CLAIM_HELD;
+		set_deadline(base, start + guaranteed - dlock_drift(guaranteed));
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	} else {
 		if (start + ttl - dlock_drift(ttl) < base->deadline) {
 			base->deadline = start + ttl - dlock_drift(ttl); /* some servers may have taken the shorter lease */
 		}
 		if (unanswered) {
-			dlock_claim_doubt(base, ttl);
+			dlock_claim_add_unacknowledged_ttl(base, ttl);
 		}
 	}
 	if (status == DLOCK_LOST) {
@@ -172,9 +173,9 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 			left[holders++] = votes.responses[i].value;
 		}
 	}
-	dlock_nanos ttl = dlock_claim_sure_of(base, dlock_lease_left(dlock_quorum_last(left, holders, backend->quorum)));
+	dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, dlock_lease_left(dlock_quorum_last(left, holders, backend->quorum)));
 	set_deadline(base, start + ttl - dlock_drift(ttl));
-	base->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;
 }
 
@@ -245,16 +246,16 @@ static dlock_status quorum_locked(dlock_backend *base, const char *resource, siz
 
 /* ---- the back end itself ---- */
 
-static dlock_place quorum_place(const dlock_claim *base)
+static dlock_renewal_round *quorum_new_round(const dlock_claim *base)
 {
 	const quorum_claim *claim = (const quorum_claim *) base;
 	const quorum_backend *backend = quorum_backend_of(claim);
-	dlock_place place = { .count = backend->count, .quorum = backend->quorum, .key = dlock_quorum_keys(claim).lock };
+	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < backend->count; i++) {
-		place.servers[i] = backend->members[i].conn->server;
+		servers[i] = backend->members[i].conn->server;
 	}
-	return place;
+	return dlock_redis_round_new(base, servers, backend->count, backend->quorum, dlock_quorum_keys(claim).lock);
 }
 
 static bool is_member(const quorum_backend *backend, const dlock_server *server)
@@ -265,6 +266,11 @@ static bool is_member(const quorum_backend *backend, const dlock_server *server)
 		}
 	}
 	return false;
+}
+
+static const char *quorum_refuse(const dlock_backend *backend, const char *resource, size_t len)
+{
+	return dlock_key_builder_refuse(((const quorum_backend *) backend)->keys, resource, len);
 }
 
 static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
@@ -297,13 +303,15 @@ static void quorum_destroy(dlock_backend *base)
 static const dlock_backend_ops quorum_ops = {
 	.name = "quorum",
 	.claim_size = sizeof(quorum_claim),
+	.detachable = true,
+	.refuse = quorum_refuse,
 	.acquire = dlock_quorum_acquire,
 	.attach = dlock_quorum_attach,
 	.extend = quorum_extend,
 	.check = quorum_check,
 	.release = quorum_release,
 	.abandon = quorum_abandon,
-	.place = quorum_place,
+	.new_round = quorum_new_round,
 	.is_same = quorum_is_same,
 	.locked = quorum_locked,
 	.dispose = quorum_dispose,

@@ -148,17 +148,17 @@ static void note_missing(quorum_claim *claim, const dlock_ballot *votes)
 	dlock_error error;
 
 	base->incomplete = dlock_ballot_voters(votes, DLOCK_VOTE_NO) != 0;
-	base->unheard = false;
+	base->unanswered = false;
 	for (int i = 0; i < backend->count; i++) {
 		dlock_call *call = claim->stragglers[i];
 		if (call) {
 			dlock_conn_peek(backend->members[i].conn);
-			base->unheard |= call->state == DLOCK_CALL_PENDING;
+			base->unanswered |= call->state == DLOCK_CALL_PENDING;
 			base->incomplete |= call->state == DLOCK_CALL_ANSWERED
 				&& dlock_read_acquire(call, backend->members[i].conn, &response, &error) == DLOCK_LOST;
 		}
 	}
-	base->incomplete |= base->unheard && base->waited;
+	base->incomplete |= base->unanswered && base->waited;
 }
 
 /* A server without a vote that has the lock keeps it: so it keeps others out, and is released with the rest. */
@@ -169,7 +169,7 @@ static void accept_votes(quorum_claim *claim, const dlock_ballot *votes, dlock_n
 	dlock_quorum_leave(claim, dlock_ballot_voters(votes, DLOCK_VOTE_YES));
 	dlock_quorum_log_in_stragglers(claim);
 	base->deadline = deadline;
-	base->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	base->received = notified;
 	note_missing(claim, votes);
 }
@@ -199,7 +199,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, bool last, dlock_ba
 	dlock_quorum_roll_back(claim);
 	claim->next_ticket = queue ? 0 : next_ticket(backend, votes);
 	if (claim->ticket) {
-		base->state = DLOCK_CLAIM_WAITING;
+		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
 	/* Should a release be late, on a connection that was replaced meanwhile, it must not hit the next attempt. */
 	if (dlock_claim_renew_token(base, error) != DLOCK_OK) {

@@ -97,9 +97,10 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 		status = dlock_ballot_outcome(&votes, error) == DLOCK_LOST ? dlock_claim_came_late(base, error) : DLOCK_QUORUM;
 	} else if (dlock_quorum_confirm(claim, &votes, asked, deadline)) {
 		base->deadline = deadline;
-		base->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		claim->holders = ALL_SERVERS; /* from before, any may have it */
 		base->incomplete = dlock_ballot_voters(&votes, DLOCK_VOTE_NO) != 0; /* one that did not have it before, either */
+		base->unanswered = votes.pending > 0;
 		exchange_rest(claim, token, &votes);
 		status = DLOCK_OK;
 	} else {

@@ -223,6 +223,6 @@ void dlock_quorum_leave(quorum_claim *claim, server_set except)
 	claim->queued = claim->placed = 0;
 	claim->ticket = 0;
 	if (claim->base.state == DLOCK_CLAIM_WAITING) {
-		claim->base.state = DLOCK_CLAIM_NEW;
+		dlock_claim_move(&claim->base, DLOCK_CLAIM_NEW);
 	}
 }

@@ -3,54 +3,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool dlock_round_init(dlock_round *round, const dlock_claim *claim)
-{
-	dlock_place place = claim->backend->ops->place(claim);
+#include "renewer.h"
 
-	round->quorum = place.quorum;
-	memcpy(round->token, claim->token, sizeof round->token);
-	round->fencing_token = claim->fencing_token;
-	round->key = malloc(place.key.len);
-	round->key_len = place.key.len;
-	round->servers = calloc((size_t) place.count, sizeof *round->servers);
-	round->seats = calloc((size_t) place.count, sizeof *round->seats);
-	if (!round->key || !round->servers || !round->seats) {
-		return false;
-	}
-	memcpy(round->key, place.key.text, place.key.len);
-	for (round->count = 0; round->count < place.count; round->count++) {
-		round->servers[round->count] = dlock_server_retain(place.servers[round->count]);
-	}
-	return true;
-}
+typedef struct {
+	dlock_server *server;
+	dlock_conn *conn;      /* NULL: none yet */
+	dlock_call *extension; /* of the round under way or last decided, or the question in its place; NULL: none */
+	dlock_call *repair;
+	bool unsettled;        /* a repair was sent, and has not been answered: it may yet set the key */
+	bool counted;          /* it had the key when it last answered: the lease may rest upon it */
+} round_server;
 
-static void drop(dlock_call **call)
+typedef struct {
+	dlock_renewal_round base;
+	int quorum, count;
+	dlock_arg key;
+	char token[DLOCK_TOKEN_MAX + 1];
+	int64_t fencing_token;
+	round_server servers[];
+} redis_round;
+
+static void discard(dlock_call **call)
 {
 	dlock_call_release(*call);
 	*call = NULL;
 }
 
-void dlock_round_dispose(dlock_round *round)
+static void round_free(dlock_renewal_round *base)
 {
+	redis_round *round = (redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		drop(&round->seats[i].extension);
-		drop(&round->seats[i].repair);
-		dlock_server_release(round->servers[i]);
+		discard(&round->servers[i].extension);
+		discard(&round->servers[i].repair);
+		dlock_server_release(round->servers[i].server);
 	}
-	free(round->servers);
-	free(round->seats);
-	free(round->key);
+	free((char *) round->key.text);
+	free(round);
 }
 
-static dlock_keys keys_of(const dlock_round *round)
+static dlock_keys keys_of(const redis_round *round)
 {
-	return (dlock_keys) { .lock = { round->key, round->key_len } };
+	return (dlock_keys) { .lock = round->key };
 }
 
-/* So much of the lease time one attempt may take, so that there is time for another: from an eighth to a quarter, in steps,
+/* The part of the lease time that one attempt may take, so that there is time for another: from an eighth to a quarter, in steps,
  * so that leases of about the same length share a connection. A slow server that is in time for long ones must not lose
  * them because it is too slow for a short one. */
-static dlock_nanos patience(const dlock_server *server, dlock_nanos ttl)
+static dlock_nanos timeout_cap(const dlock_server *server, dlock_nanos ttl)
 {
 	dlock_nanos part = 20 * DLOCK_MS;
 
@@ -63,14 +63,14 @@ static dlock_nanos patience(const dlock_server *server, dlock_nanos ttl)
 	return DLOCK_FOREVER;
 }
 
-/* The connection for this lease time; but what may have to be taken back stays where it was said. */
-static void have_conn(dlock_seat *seat, dlock_pool *pool, dlock_server *server, dlock_nanos ttl)
+/* The connection for this lease time; but what may have to be rolled back stays where it was sent. */
+static void have_conn(round_server *member, dlock_pool *pool, dlock_nanos ttl)
 {
-	dlock_nanos limit = patience(server, ttl);
+	dlock_nanos cap = timeout_cap(member->server, ttl);
 
-	if (!seat->conn || (seat->conn->timeout_cap != limit && !seat->unsettled)) {
-		dlock_conn *conn = dlock_pool_capped_conn(pool, server, limit);
-		seat->conn = conn ? conn : seat->conn;
+	if (!member->conn || (member->conn->timeout_cap != cap && !member->unsettled)) {
+		dlock_conn *conn = dlock_pool_capped_conn(pool, member->server, cap);
+		member->conn = conn ? conn : member->conn;
 	}
 }
 
@@ -79,50 +79,53 @@ static bool is_pending(const dlock_call *call)
 	return call && call->state == DLOCK_CALL_PENDING;
 }
 
-static void call_off(dlock_call *call)
+static void cancel_sending(dlock_call *call)
 {
 	if (is_pending(call)) {
 		dlock_call_cancel_sending(call);
 	}
 }
 
-void dlock_round_begin(dlock_round *round, dlock_pool *pool, dlock_nanos ttl, bool extends)
+static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
-	round->started = dlock_now();
+	redis_round *round = (redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		dlock_seat *seat = &round->seats[i];
-		call_off(seat->extension);
-		drop(&seat->extension);
-		have_conn(seat, pool, round->servers[i], extends ? ttl : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
-		seat->extension = extends ? dlock_request_renew(keys_of(round), round->token, ttl) : dlock_request_check(keys_of(round), round->token);
-		if (!seat->conn || !seat->extension) {
-			drop(&seat->extension);
+		round_server *member = &round->servers[i];
+		cancel_sending(member->extension);
+		discard(&member->extension);
+		have_conn(member, dlock_redis_renewer_pool(renewer), extends ? ttl : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
+		member->extension = extends ? dlock_request_renew(keys_of(round), round->token, ttl) : dlock_request_check(keys_of(round), round->token);
+		if (!member->conn || !member->extension) {
+			discard(&member->extension);
 			continue;
 		}
-		dlock_conn_send(seat->conn, seat->extension);
+		dlock_conn_send(member->conn, member->extension);
 	}
 }
 
-/* 1: it is in place, 0: not the token's, -1: no answer. */
-static int opinion(const dlock_seat *seat)
+typedef enum { NO_ANSWER, HAS_KEY, HAS_NOT } answer;
+
+static answer answer_of(const round_server *member)
 {
 	dlock_response response;
 	dlock_error error;
-	dlock_status status = seat->extension ? dlock_read_integer(seat->extension, seat->conn, &response, &error) : DLOCK_CONNECTION;
+	dlock_status status = member->extension ? dlock_read_integer(member->extension, member->conn, &response, &error) : DLOCK_CONNECTION;
 
-	return status == DLOCK_OK ? 1 : status == DLOCK_LOST ? 0 : -1;
+	return status == DLOCK_OK ? HAS_KEY : status == DLOCK_LOST ? HAS_NOT : NO_ANSWER;
 }
 
-dlock_round_result dlock_round_look(const dlock_round *round)
+static dlock_round_result result(const dlock_renewal_round *base)
 {
+	const redis_round *round = (const redis_round *) base;
 	int yes = 0, no = 0, pending = 0;
 
 	for (int i = 0; i < round->count; i++) {
-		if (is_pending(round->seats[i].extension)) {
+		if (is_pending(round->servers[i].extension)) {
 			pending++;
 		} else {
-			yes += opinion(&round->seats[i]) > 0;
-			no += opinion(&round->seats[i]) == 0;
+			yes += answer_of(&round->servers[i]) == HAS_KEY;
+			no += answer_of(&round->servers[i]) == HAS_NOT;
 		}
 	}
 	if (yes >= round->quorum) {
@@ -134,115 +137,170 @@ dlock_round_result dlock_round_look(const dlock_round *round)
 	return yes + pending < round->quorum ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;
 }
 
-static bool is_gap(const dlock_seat *seat)
+static bool is_gap(const round_server *member)
 {
-	return seat->extension && !is_pending(seat->extension) && !is_pending(seat->repair) && opinion(seat) == 0;
+	return member->extension && !is_pending(member->extension) && !is_pending(member->repair) && answer_of(member) == HAS_NOT;
 }
 
-bool dlock_round_has_gaps(const dlock_round *round)
+static bool has_gaps(const dlock_renewal_round *base)
 {
+	const redis_round *round = (const redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		if (is_gap(&round->seats[i])) {
+		if (is_gap(&round->servers[i])) {
 			return true;
 		}
 	}
 	return false;
 }
 
-void dlock_round_repair(dlock_round *round, dlock_nanos ttl)
+/* Sets the key, and raises the fence; once for each answer that there is no key. */
+static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 {
+	redis_round *round = (redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		dlock_seat *seat = &round->seats[i];
-		if (!is_gap(seat)) {
+		round_server *member = &round->servers[i];
+		if (!is_gap(member)) {
 			continue;
 		}
-		drop(&seat->extension);
-		drop(&seat->repair);
-		seat->repair = dlock_request_repair(keys_of(round), round->token, ttl, round->fencing_token);
-		if (seat->repair) {
-			dlock_conn_send(seat->conn, seat->repair);
-			seat->unsettled |= seat->repair->sent || is_pending(seat->repair);
+		discard(&member->extension);
+		discard(&member->repair);
+		member->repair = dlock_request_repair(keys_of(round), round->token, ttl, round->fencing_token);
+		if (member->repair) {
+			dlock_conn_send(member->conn, member->repair);
+			member->unsettled |= member->repair->sent || is_pending(member->repair);
 		}
 	}
 }
 
-/* What has been called off before it was sent is not. */
+/* What was cancelled before it was sent is not. */
 static bool is_under_way(const dlock_call *call)
 {
 	return is_pending(call) && (call->sent || call->wanted);
 }
 
-bool dlock_round_is_busy(dlock_round *round, bool released)
+static bool collect(dlock_renewal_round *base, bool released)
 {
-	bool busy = false;
+	redis_round *round = (redis_round *) base;
+	bool under_way = false;
 	dlock_response response;
 	dlock_error error;
 
 	for (int i = 0; i < round->count; i++) {
-		dlock_seat *seat = &round->seats[i];
-		busy |= is_under_way(seat->extension) || is_under_way(seat->repair);
-		if (seat->repair && seat->repair->state == DLOCK_CALL_ANSWERED) {
-			round->refused |= dlock_read_integer(seat->repair, seat->conn, &response, &error) == DLOCK_LOST;
-			/* It may have been executed behind the release, however early its answer is read. */
-			seat->unsettled &= released;
-			drop(&seat->repair);
+		round_server *member = &round->servers[i];
+		under_way |= is_under_way(member->extension) || is_under_way(member->repair);
+		if (member->repair && member->repair->state == DLOCK_CALL_ANSWERED) {
+			base->refused |= dlock_read_integer(member->repair, member->conn, &response, &error) == DLOCK_LOST;
+			/* It may have been executed after the release, however early its answer is read. */
+			member->unsettled &= released;
+			discard(&member->repair);
 		}
-		if (!released && opinion(seat) >= 0) {
-			seat->counted = opinion(seat) > 0;
+		if (!released && answer_of(member) != NO_ANSWER) {
+			member->counted = answer_of(member) == HAS_KEY;
 		}
 	}
-	return busy;
+	return under_way;
 }
 
-void dlock_round_call_off(dlock_round *round)
+static void cancel(dlock_renewal_round *base)
 {
+	redis_round *round = (redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		call_off(round->seats[i].extension);
-		call_off(round->seats[i].repair);
+		cancel_sending(round->servers[i].extension);
+		cancel_sending(round->servers[i].repair);
 	}
 }
 
-dlock_nanos dlock_round_longest(const dlock_round *round, dlock_nanos ttl)
+static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
 {
+	const redis_round *round = (const redis_round *) base;
 	dlock_nanos longest = 0;
 
 	for (int i = 0; i < round->count; i++) {
-		dlock_nanos limit = patience(round->servers[i], ttl);
-		limit = limit < round->servers[i]->read_timeout ? limit : round->servers[i]->read_timeout;
-		longest = limit > longest ? limit : longest;
+		const dlock_server *server = round->servers[i].server;
+		dlock_nanos cap = timeout_cap(server, ttl);
+		cap = cap < server->read_timeout ? cap : server->read_timeout;
+		longest = cap > longest ? cap : longest;
 	}
 	return longest;
 }
 
-bool dlock_round_has_calls(const dlock_round *round)
+static bool has_calls(const dlock_renewal_round *base)
 {
+	const redis_round *round = (const redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		if (round->seats[i].extension || round->seats[i].repair) {
+		if (round->servers[i].extension || round->servers[i].repair) {
 			return true;
 		}
 	}
 	return false;
 }
 
-bool dlock_round_has_unsettled(const dlock_round *round)
+static bool has_unsettled(const dlock_renewal_round *base)
 {
+	const redis_round *round = (const redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		if (round->seats[i].unsettled) {
+		if (round->servers[i].unsettled) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/* On the same connection, so behind the repair, which is not sent again. A lease of a millisecond needs no more of the key's companions. */
-void dlock_round_take_back(dlock_round *round, dlock_nanos ttl, bool over)
+/* On the same connection, so after the repair, which is not sent again. A lease of a millisecond needs no more of the key's companions. */
+static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 {
+	redis_round *round = (redis_round *) base;
+
 	for (int i = 0; i < round->count; i++) {
-		dlock_seat *seat = &round->seats[i];
-		if (seat->unsettled && (over || !seat->counted)) {
-			call_off(seat->repair);
-			dlock_conn_send_background(seat->conn, dlock_request_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
+		round_server *member = &round->servers[i];
+		if (member->unsettled && (over || !member->counted)) {
+			cancel_sending(member->repair);
+			dlock_conn_send_background(member->conn, dlock_request_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
 		}
-		seat->unsettled = false;
+		member->unsettled = false;
 	}
+}
+
+static const dlock_renewal_round_ops ops = {
+	.renewer = &dlock_redis_renewer_ops,
+	.begin = begin,
+	.result = result,
+	.collect = collect,
+	.cancel = cancel,
+	.has_calls = has_calls,
+	.longest_wait = longest_wait,
+	.has_gaps = has_gaps,
+	.repair = repair,
+	.has_unsettled = has_unsettled,
+	.roll_back = roll_back,
+	.free = round_free,
+};
+
+dlock_renewal_round *dlock_redis_round_new(const dlock_claim *claim, dlock_server **servers, int count, int quorum, dlock_arg key)
+{
+	redis_round *round = calloc(1, sizeof *round + (size_t) count * sizeof *round->servers);
+	char *copy = malloc(key.len);
+
+	if (!round || !copy) {
+		free(round);
+		free(copy);
+		return NULL;
+	}
+	memcpy(copy, key.text, key.len);
+	round->base.ops = &ops;
+	round->base.late_proves_nothing = count > 1;
+	round->base.repairable = count > quorum;
+	round->quorum = quorum;
+	round->key = (dlock_arg) { copy, key.len };
+	memcpy(round->token, claim->token, sizeof round->token);
+	round->fencing_token = claim->fencing_token;
+	for (round->count = 0; round->count < count; round->count++) {
+		round->servers[round->count].server = dlock_server_retain(servers[round->count]);
+	}
+	return &round->base;
 }

@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-dlock_nanos dlock_drift(dlock_nanos ttl)
-{
-	return ttl / 100 + 2 * DLOCK_MS;
-}
-
 dlock_nanos dlock_lease_left(int64_t pttl)
 {
 	return pttl < DLOCK_TTL_MAX / DLOCK_MS ? pttl * DLOCK_MS : DLOCK_TTL_MAX;

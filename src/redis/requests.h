@@ -3,22 +3,11 @@
 
 #include "inbox.h"
 #include "keys.h"
-#include "../lock/backend.h"
+#include "../lock/claim.h"
 
 /* What is said to Redis about a lock: the scripts of lua/ as calls, and their replies read into a struct. */
 
-/* What another thread needs to know to renew a lease: it is one while a quorum of the servers have the key for the token. */
-typedef struct dlock_place {
-	int count, quorum;
-	dlock_server *servers[DLOCK_MOST_SERVERS];
-	dlock_arg key; /* valid until the back end is used again */
-} dlock_place;
-
 /* ---- lease times, fencing tokens ---- */
-
-/* The part of a lease that clocks may disagree about: 1 % and 2 ms, as in the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/). */
-dlock_nanos dlock_drift(dlock_nanos ttl);
 
 /* A key's time to live in ms as a lease time: no longer than one can be. */
 dlock_nanos dlock_lease_left(int64_t pttl);

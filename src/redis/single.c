@@ -1,6 +1,7 @@
 #include "single.h"
 
 #include "exchange.h"
+#include "renewal_round.h"
 #include "waiting.h"
 
 #include <stdlib.h>
@@ -75,16 +76,16 @@ static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dl
 	base->deadline = call->sent_at + base->ttl - dlock_drift(base->ttl);
 	base->fencing_token = response->fencing_token;
 	if (may_run_later(call)) {
-		dlock_claim_doubt(base, base->ttl);
+		dlock_claim_add_unacknowledged_ttl(base, base->ttl);
 	}
 	if (dlock_now() < base->deadline) {
-		base->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		return DLOCK_OK;
 	}
 	/* A token that was released is not used again: should the release be late, on a connection that was replaced meanwhile, it must not
 	 * hit the next attempt. */
 	single_abandon(base);
-	base->state = DLOCK_CLAIM_NEW;
+	dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	claim->ticket = 0;
 	*response = (dlock_response) { .pttl = TRY_AGAIN };
 	return dlock_claim_renew_token(base, error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
@@ -101,7 +102,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_response *res
 	dlock_call *call = dlock_request_acquire(claim_keys(base), &attempt);
 
 	if (queue) {
-		base->state = DLOCK_CLAIM_WAITING;
+		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
 	ask(backend, call);
 	dlock_status status = dlock_read_acquire(call, backend->conn, response, error);
@@ -122,7 +123,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_response *res
 		if (dlock_request_may_take_effect(call) || base->state == DLOCK_CLAIM_WAITING) {
 			single_abandon(base);
 		}
-		base->state = DLOCK_CLAIM_NEW;
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
 	dlock_call_release(call);
 	return status;
@@ -141,7 +142,7 @@ static dlock_status leave_queue(single_claim *claim, dlock_error *error)
 	if (status == DLOCK_CONNECTION) {
 		single_abandon(&claim->base);
 	}
-	claim->base.state = DLOCK_CLAIM_NEW;
+	dlock_claim_move(&claim->base, DLOCK_CLAIM_NEW);
 	return status == DLOCK_LOST ? DLOCK_TIMEOUT : status;
 }
 
@@ -150,7 +151,7 @@ static void discard_extension(single_claim *claim)
 	dlock_call *call = claim->extension;
 
 	if (call && !may_run_later(call)) {
-		claim->base.doubt = 0; /* which it was since accept_grant() */
+		claim->base.unacknowledged_ttl = 0; /* which it was since accept_grant() */
 	} else if (call) {
 		dlock_call_cancel(call);
 	}
@@ -186,9 +187,9 @@ static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 	/* A shorter lease counts as soon as it may have been set. */
 	dlock_nanos extended = claim->extension->sent_at + base->ttl - dlock_drift(base->ttl);
 	base->deadline = extended < deadline ? extended : deadline;
-	dlock_claim_doubt(base, base->ttl);
+	dlock_claim_add_unacknowledged_ttl(base, base->ttl);
 	base->fencing_token = grant->fencing_token;
-	base->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	base->received = true;
 	return true;
 }
@@ -211,7 +212,7 @@ static void single_look(dlock_claim *base)
 	if (status == DLOCK_OK) {
 		dlock_claim_raise_deadline(base, claim->extension->sent_at + base->ttl - dlock_drift(base->ttl));
 	} else if (status == DLOCK_LOST) {
-		base->state = DLOCK_CLAIM_LOST;
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 	}
 	discard_extension(claim);
 }
@@ -253,7 +254,7 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		if (!last && base->waited && dlock_inboxes_open(&backend->inbox, 1, 1) == 0) {
 			if (base->state == DLOCK_CLAIM_WAITING) {
 				single_abandon(base);
-				base->state = DLOCK_CLAIM_NEW;
+				dlock_claim_move(base, DLOCK_CLAIM_NEW);
 			}
 			*error = backend->inbox->conn->error;
 			return DLOCK_CONNECTION;
@@ -290,7 +291,7 @@ static dlock_status single_attach(dlock_claim *claim, const char *token, dlock_e
 		dlock_nanos left = dlock_lease_left(response.pttl);
 		claim->deadline = call->sent_at + left - dlock_drift(left);
 		claim->fencing_token = response.fencing_token;
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_CONNECTION && dlock_request_may_take_effect(call)) {
 		/* The outcome is unknown. The exchange is not sent again, so that it is not executed after this. */
 		dlock_conn_send_background(backend->conn, dlock_request_exchange_back(claim_keys(claim), token, claim->token),
@@ -312,10 +313,10 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 	discard_extension((single_claim *) claim);
 	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
 	if (status == DLOCK_OK) {
-		dlock_nanos sure = dlock_claim_sure_of(claim, ttl);
+		dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
 		claim->ttl = ttl;
-		claim->deadline = call->sent_at + sure - dlock_drift(sure);
-		claim->state = DLOCK_CLAIM_HELD;
+		claim->deadline = call->sent_at + guaranteed - dlock_drift(guaranteed);
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
 	} else if (call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
@@ -323,7 +324,7 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
 	}
 	if (call && may_run_later(call)) {
-		dlock_claim_doubt(claim, ttl);
+		dlock_claim_add_unacknowledged_ttl(claim, ttl);
 	}
 	dlock_call_release(call);
 	return status;
@@ -339,9 +340,9 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 	discard_extension((single_claim *) claim);
 	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
 	if (status == DLOCK_OK) {
-		dlock_nanos left = dlock_claim_sure_of(claim, dlock_lease_left(response.value));
+		dlock_nanos left = dlock_claim_guaranteed_ttl(claim, dlock_lease_left(response.value));
 		claim->deadline = call->sent_at + left - dlock_drift(left);
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
 	}
@@ -384,11 +385,14 @@ static dlock_status single_locked(dlock_backend *base, const char *resource, siz
 	return status == DLOCK_LOST ? DLOCK_OK : status;
 }
 
-static dlock_place single_place(const dlock_claim *claim)
+static dlock_renewal_round *single_new_round(const dlock_claim *claim)
 {
-	dlock_place place = { .count = 1, .quorum = 1, .servers = { backend_of(claim)->conn->server }, .key = claim_keys(claim).lock };
+	return dlock_redis_round_new(claim, &backend_of(claim)->conn->server, 1, 1, claim_keys(claim).lock);
+}
 
-	return place;
+static const char *single_refuse(const dlock_backend *backend, const char *resource, size_t len)
+{
+	return dlock_key_builder_refuse(((const single_backend *) backend)->keys, resource, len);
 }
 
 static bool single_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
@@ -413,7 +417,9 @@ static void single_destroy(dlock_backend *base)
 static const dlock_backend_ops single_ops = {
 	.name = "single",
 	.claim_size = sizeof(single_claim),
+	.detachable = true,
 	.legacy_tokens = true,
+	.refuse = single_refuse,
 	.acquire = single_acquire,
 	.attach = single_attach,
 	.extend = single_extend,
@@ -421,7 +427,7 @@ static const dlock_backend_ops single_ops = {
 	.release = single_release,
 	.abandon = single_abandon,
 	.look = single_look,
-	.place = single_place,
+	.new_round = single_new_round,
 	.is_same = single_is_same,
 	.locked = single_locked,
 	.dispose = single_dispose,

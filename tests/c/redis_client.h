@@ -4,7 +4,7 @@
 #include "../../src/redis/quorum.h"
 #include "../../src/redis/single.h"
 #include "../../src/redis/waiting.h"
-#include "../../src/lock/claim.h"
+#include "../../src/lock/operations.h"
 #include "relay.h"
 #include "servers.h"
 

@@ -78,10 +78,10 @@ static void test_handed_over(void)
 				_exit(1);
 			}
 			/* Until the answer to its extension is there, nothing longer is sure; then it is. */
-			if (waiter->received && waiter->doubt != waiter->ttl) {
+			if (waiter->received && waiter->unacknowledged_ttl != waiter->ttl) {
 				_exit(2);
 			}
-			if (extend(&own, waiter, 120000) != DLOCK_OK || waiter->doubt != 0 || left_ms(waiter) < 100000) {
+			if (extend(&own, waiter, 120000) != DLOCK_OK || waiter->unacknowledged_ttl != 0 || left_ms(waiter) < 100000) {
 				_exit(3);
 			}
 			_exit(!let_go(&own, waiter));

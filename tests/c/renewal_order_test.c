@@ -136,8 +136,8 @@ static void test_given_at_once(void)
 	relay_end(&relay);
 }
 
-/* A round that repairs asks for no more time: where it is not answered, nothing is in doubt. */
-static void test_repair_is_no_doubt(void)
+/* A round that repairs asks for no more time: where it is not answered, nothing is uncertain. */
+static void test_repair_is_certain(void)
 {
 	relay relay;
 	client c = client_with_slow_first(&relay, "?read_timeout=0.3");

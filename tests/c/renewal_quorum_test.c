@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/renewal_round.h"
+#include "../../src/lock/renewer.h"
 #include "helpers.h"
 #include "relay.h"
 #include "tap.h"
@@ -164,9 +163,18 @@ static void test_repair_under_way(void)
 	}
 }
 
-static bool has_been_heard(void *round)
+/* What the thread does until the round is answered. */
+static void finish(dlock_renewer *renewer, dlock_renewal_round *round)
 {
-	return !dlock_round_is_busy(round, true);
+	struct pollfd fds[SERVERS];
+	dlock_nanos until = dlock_after(dlock_now(), READ_TIMEOUT);
+
+	while (round->ops->collect(round, true) && dlock_now() < until) {
+		int count = renewer->ops->poll(renewer, fds, SERVERS);
+		if (dlock_wait_poll(fds, count, until, NULL) > 0) {
+			renewer->ops->advance(renewer, fds, count);
+		}
+	}
 }
 
 /* The thread may come to read the answer to a repair only when the release, which the server has executed before, has begun. */
@@ -174,26 +182,23 @@ static void test_repair_read_late(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "read-late", 20000);
-	dlock_round round = { 0 };
-	dlock_pool pool = { 0 };
-	dlock_conn *conns[SERVERS];
 
-	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim) && dlock_round_init(&round, claim), "held everywhere");
+	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim), "held everywhere");
+	dlock_renewal_round *round = claim->backend->ops->new_round(claim);
+	const dlock_renewal_round_ops *ops = round->ops;
+	dlock_renewer *renewer = ops->renewer->create();
 	server_do(&servers[2], "DEL " PREFIX "read-late");
-	dlock_round_begin(&round, &pool, claim->ttl, true);
-	for (int i = 0; i < SERVERS; i++) {
-		conns[i] = round.seats[i].conn;
-	}
-	dlock_exchange(conns, SERVERS, dlock_after(dlock_now(), READ_TIMEOUT), has_been_heard, &round);
-	check(dlock_round_look(&round) == DLOCK_ROUND_KEPT && dlock_round_has_gaps(&round), "a server has lost it");
+	ops->begin(round, renewer, claim->ttl, true);
+	finish(renewer, round);
+	check(ops->result(round) == DLOCK_ROUND_KEPT && ops->has_gaps(round), "a server has lost it");
 	check(release(&c, claim) == DLOCK_OK, "it is released");
-	dlock_round_repair(&round, claim->ttl);
-	dlock_exchange(conns, SERVERS, dlock_after(dlock_now(), READ_TIMEOUT), has_been_heard, &round);
-	check(has(&servers[2], claim) && dlock_round_has_unsettled(&round), "a repair that was under way is executed, and answered");
-	dlock_round_take_back(&round, claim->ttl, true);
-	check(!dlock_round_has_unsettled(&round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
-	dlock_round_dispose(&round);
-	dlock_pool_clear(&pool);
+	ops->repair(round, claim->ttl);
+	finish(renewer, round);
+	check(has(&servers[2], claim) && ops->has_unsettled(round), "a repair that was under way is executed, and answered");
+	ops->roll_back(round, claim->ttl, true);
+	check(!ops->has_unsettled(round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
+	ops->free(round);
+	renewer->ops->destroy(renewer);
 	dlock_claim_free(claim);
 	client_free(&c);
 }

@@ -1,0 +1,118 @@
+#include "renewer.h"
+
+#include <stdlib.h>
+
+typedef struct {
+	dlock_renewer base;
+	dlock_pool pool;
+} redis_renewer;
+
+dlock_pool *dlock_redis_renewer_pool(dlock_renewer *renewer)
+{
+	return &((redis_renewer *) renewer)->pool;
+}
+
+static const dlock_pool *pool_of(const dlock_renewer *renewer)
+{
+	return &((const redis_renewer *) renewer)->pool;
+}
+
+static dlock_renewer *create(void)
+{
+	redis_renewer *renewer = calloc(1, sizeof *renewer);
+
+	if (!renewer) {
+		return NULL;
+	}
+	renewer->base.ops = &dlock_redis_renewer_ops;
+	return &renewer->base;
+}
+
+static void destroy(dlock_renewer *renewer)
+{
+	dlock_pool_clear(dlock_redis_renewer_pool(renewer));
+	free(renewer);
+}
+
+static void begin_batch(dlock_renewer *renewer)
+{
+	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
+		dlock_conn_cork(conn);
+	}
+}
+
+static void end_batch(dlock_renewer *renewer)
+{
+	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
+		dlock_conn_uncork(conn);
+	}
+}
+
+/* The connections that have something under way, in the pool's order. */
+static int poll_busy(dlock_renewer *renewer, struct pollfd *fds, int room)
+{
+	int count = 0;
+
+	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
+		if (dlock_conn_busy(conn)) {
+			if (count < room) {
+				fds[count] = (struct pollfd) { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+/* In the same order. Whether a connection is busy is asked before it is advanced. */
+static void advance(dlock_renewer *renewer, const struct pollfd *fds, int count)
+{
+	int i = 0;
+
+	for (dlock_conn *conn = pool_of(renewer)->first; conn && i < count; conn = conn->next) {
+		if (dlock_conn_busy(conn) && fds[i++].revents) {
+			dlock_conn_advance(conn);
+		}
+	}
+}
+
+static void expire(dlock_renewer *renewer)
+{
+	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
+		dlock_conn_expire(conn);
+	}
+}
+
+static dlock_nanos timer(const dlock_renewer *renewer)
+{
+	dlock_nanos first = DLOCK_FOREVER;
+
+	for (const dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
+		dlock_nanos time = dlock_conn_timer(conn);
+		first = time < first ? time : first;
+	}
+	return first;
+}
+
+static void drain(dlock_renewer *renewer, dlock_nanos deadline)
+{
+	dlock_pool_drain(dlock_redis_renewer_pool(renewer), deadline);
+}
+
+static dlock_renewer_counts count(const dlock_renewer *renewer)
+{
+	return (dlock_renewer_counts) { dlock_pool_opened(pool_of(renewer)), dlock_pool_reopened(pool_of(renewer)) };
+}
+
+const dlock_renewer_ops dlock_redis_renewer_ops = {
+	.create = create,
+	.destroy = destroy,
+	.begin_batch = begin_batch,
+	.end_batch = end_batch,
+	.poll = poll_busy,
+	.advance = advance,
+	.expire = expire,
+	.timer = timer,
+	.drain = drain,
+	.count = count,
+};
