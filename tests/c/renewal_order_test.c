@@ -379,7 +379,7 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(given_soon), TEST(given_at_once), TEST(repair_is_no_doubt), TEST(lost_before_repair), TEST(repair_unknown),
+		TEST(given_soon), TEST(given_at_once), TEST(repair_is_certain), TEST(lost_before_repair), TEST(repair_unknown),
 		TEST(detached_under_repair), TEST(detached_after_repair), TEST(shorter_under_renewal),
 		TEST(shorter_waits_no_longer),
 	};
