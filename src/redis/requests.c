@@ -151,7 +151,7 @@ bool dlock_request_may_take_effect(const dlock_call *call)
 }
 
 #define NEEDED_PASSWORD "; give the password in the server's specification"
-#define NEEDED_RIGHTS "; the user needs the commands, and the keys by their prefix, that the README lists"
+#define NEEDED_RIGHTS "; the user needs the commands, and the keys by their prefix, that docs/operations.md lists"
 #define NO_CLUSTER "; it is a node of a Redis Cluster: locks need one server, or RedLock"
 
 /* What a user can do about the errors that are not about the lock itself. */

@@ -25,7 +25,7 @@ static const refusal refusals[] = {
 	{ "PING", NULL, ":" SECRET "@", "", "without any password", "a password where none is set" },
 	{ "ACL SETUSER ann on >" SECRET " ~* +ping", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without commands" },
 	{ "ACL SETUSER ann on >" SECRET " ~other:* +@all", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without keys" },
-	{ "ACL SETUSER ann on >" SECRET " ~* +evalsha +eval +get +pttl", "ACL DELUSER ann", "ann:" SECRET "@", "", "README",
+	{ "ACL SETUSER ann on >" SECRET " ~* +evalsha +eval +get +pttl", "ACL DELUSER ann", "ann:" SECRET "@", "", "docs/operations.md",
 		"a user without a command that a script uses" },
 	{ "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "", "", "replica", "a replica" },
 	{ "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "", "", "maxmemory is reached", "no memory" },
