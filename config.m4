@@ -129,8 +129,11 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/wakeup.c
       src/lock/backend.c
       src/lock/claim.c
+      src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
+      src/lock/renewal_list.c
+      src/lock/renewal_thread.c
       src/lock/renewer.c
       src/memcached/backend.c
       src/memcached/conn.c
@@ -142,12 +145,17 @@ if test "$PHP_DLOCK" != "no"; then
       src/memory/table.c
       src/redis/ballot.c
       src/redis/call.c
+      src/redis/call_queue.c
       src/redis/conn.c
       src/redis/exchange.c
+      src/redis/handshake.c
       src/redis/inbox.c
       src/redis/keys.c
       src/redis/pool.c
       src/redis/quorum.c
+      src/redis/quorum_acquire.c
+      src/redis/quorum_attach.c
+      src/redis/quorum_votes.c
       src/redis/renewal_round.c
       src/redis/renewer.c
       src/redis/requests.c
@@ -156,9 +164,11 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/single.c
       src/redis/tls.c
       src/redis/uptime.c
+      src/redis/waiting.c
       src/php/arguments.c
       src/php/backends.c
       src/php/classes.c
+      src/php/describe.c
       src/php/distributed_lock.c
       src/php/ending.c
       src/php/errors.c

@@ -1,7 +1,7 @@
 #ifndef DLOCK_REGISTRY_H
 #define DLOCK_REGISTRY_H
 
-#include "claim.h"
+#include "operations.h"
 
 /* The claims of one request, from the first attempt until they are released or handed over: what has to be released
  * when the request ends, whatever way it ends. An entry is part of a struct of the layer above, which knows what owns the claim and

@@ -19,7 +19,6 @@
 
 typedef struct dlock_renewer dlock_renewer;
 typedef struct dlock_renewal_round dlock_renewal_round;
-struct dlock_claim;
 
 /* ---- connections ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../lock/claim.h"
 #include "renewal.h"
 
 /* The lock is a key that is added if it is not there, with the token as its value, and is changed and deleted by its CAS only: so nobody
@@ -172,7 +173,7 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 			status = DLOCK_TIMEOUT;
 		}
 		if (status == DLOCK_OK) {
-			base->state = DLOCK_CLAIM_HELD;
+			dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		} else {
 			status = discard_and_rename(claim, status, error);
 		}
@@ -288,7 +289,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 	if (status == DLOCK_OK) {
 		claim->ttl = ttl;
 		claim->deadline = request->sent_at + lasting(ttl);
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
 	} else if (request && request->sent && request->sent_at + lasting(ttl) < claim->deadline) {
@@ -313,7 +314,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 
 	if (status == DLOCK_OK) {
 		claim->deadline = asked + believed(reply.left);
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
 	}
@@ -366,7 +367,9 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 		status = read_count(backend, counted, &claim->fencing_token, error);
 		atomic_store(&item_of(claim)->cas, request->reply.cas);
 		claim->deadline = request->sent_at + believed(reply.left);
-		claim->state = status == DLOCK_OK ? DLOCK_CLAIM_HELD : claim->state;
+		if (status == DLOCK_OK) {
+			dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+		}
 	} else if (has_code(request, DLOCK_MEMCACHED_EX) || has_code(request, DLOCK_MEMCACHED_NF)) {
 		status = dlock_claim_came_late(claim, error);
 	} else {
@@ -431,6 +434,7 @@ static const dlock_backend_ops ops = {
 	.ttls = &dlock_memcached_ttls,
 	.margin = DLOCK_MEMCACHED_MARGIN,
 	.claim_size = sizeof(memcached_claim),
+	.detachable = true,
 	.acquire = acquire,
 	.attach = attach,
 	.extend = extend,

@@ -159,7 +159,7 @@ static bool has_ended(const dlock_memcached_conn *conn)
 void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *request)
 {
 	leave_to_parent(conn);
-	if (has_ended(conn) || (conn->state == DLOCK_MEMCACHED_READY && !conn->first && dlock_dial_has_moved(&conn->dial))) {
+	if (has_ended(conn) || (conn->state == DLOCK_MEMCACHED_READY && !conn->first && dlock_dial_check_moved(&conn->dial))) {
 		disconnect(conn);
 	}
 	if (conn->state == DLOCK_MEMCACHED_CLOSED && !open_connection(conn)) {
@@ -180,7 +180,7 @@ static void ask_version(dlock_memcached_conn *conn)
 	dlock_memcached_request *version = dlock_memcached_version();
 
 	conn->fd = dlock_dial_take(&conn->dial);
-	dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
+	dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_check_moved() */
 	conn->state = DLOCK_MEMCACHED_HANDSHAKE;
 	if (!version) {
 		fail(conn, "out of memory");

@@ -1,21 +1,17 @@
 #include "arguments.h"
 
-#include "../redis/keys.h"
-
 #define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
 
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
 {
-	bool is_key = manager->ttl > 0; /* of Redis */
-
 	if (ZSTR_LEN(resource) == 0 || ZSTR_LEN(resource) > DLOCK_RESOURCE_MAX) {
 		zend_argument_value_error(arg, "must be between 1 and %d bytes long", DLOCK_RESOURCE_MAX);
 		return false;
 	}
-	if (is_key && dlock_key_is_reserved((dlock_arg) { ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix) },
-			(dlock_arg) { ZSTR_VAL(resource), ZSTR_LEN(resource) })) {
-		zend_argument_value_error(arg, "must not make the key \"dlock:fence\", or one that begins with \"dlock:queue:\" or "
-			"\"dlock:waiters:\", which dlock keeps beside the locks");
+	const dlock_backend *backend = manager->backend;
+	const char *problem = backend->ops->refuse ? backend->ops->refuse(backend, ZSTR_VAL(resource), ZSTR_LEN(resource)) : NULL;
+	if (problem) {
+		zend_argument_value_error(arg, "%s", problem);
 		return false;
 	}
 	return true;

@@ -10,7 +10,7 @@
 #include "../memcached/backend.h"
 #include "../memory/backend.h"
 #endif
-#include "../redis/requests.h"
+#include "../redis/single.h"
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 {

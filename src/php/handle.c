@@ -146,7 +146,7 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *ba
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s", class_of(kind, kind_len));
 		return NULL;
 	}
-	if (!backend->ops->attach) { /* a session's lock, of which detach() makes no handle */
+	if (!backend->ops->detachable) { /* a session's lock, of which detach() makes no handle */
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of a lock that can be handed over, which a ZkLock cannot");
 		return NULL;
 	}

@@ -199,7 +199,7 @@ ZEND_METHOD(Dlock_Lease, refresh)
 	ZEND_PARSE_PARAMETERS_END();
 
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!is_null && lease->hold && lease->hold->entry.claim->ttl == 0) {
+	if (!is_null && lease->hold && lease->hold->entry.claim->backend->ops->session_lease) {
 		zend_argument_value_error(1, "must be null: with ZooKeeper the session is the lease");
 		RETURN_THROWS();
 	}
@@ -250,13 +250,13 @@ ZEND_METHOD(Dlock_Lease, detach)
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = lease->hold->entry.claim;
-	if (claim->ttl == 0) {
+	if (!claim->backend->ops->detachable) {
 		zend_throw_exception(dlock_ce_exception,
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
 		RETURN_THROWS();
 	}
 	/* A lease time that is still on its way, as after a hand-over, would arrive after the handle is attached. */
-	if (claim->doubt > 0 && dlock_hold_check(lease->hold, &error) == DLOCK_LOST) {
+	if (claim->unacknowledged_ttl > 0 && dlock_hold_check(lease->hold, &error) == DLOCK_LOST) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}

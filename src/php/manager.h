@@ -28,7 +28,7 @@ static inline dlock_manager *dlock_manager_from(zend_object *object)
 
 static inline bool dlock_manager_is_session_based(const dlock_manager *manager)
 {
-	return manager->ttl == 0;
+	return manager->backend->ops->session_lease;
 }
 
 /* Gives a lock class its objects. */

@@ -30,7 +30,7 @@ static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold
 	dlock_upkeep upkeep = { .renew = renew, .most = dlock_from_seconds(DLOCK_G(max_hold)) };
 
 	if (!renew && !manager->throw_on_loss) {
-		if (DLOCK_CAN_RENEW && (claim->incomplete || claim->unheard)) {
+		if (DLOCK_CAN_RENEW && (claim->incomplete || claim->unanswered)) {
 			dlock_renewal_begin(claim, &upkeep, error); /* if it fails, the lock is held all the same */
 		}
 		return DLOCK_OK;
@@ -43,7 +43,7 @@ static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold
 			return dlock_fail(error, DLOCK_FAILED, "Cannot report a loss, because no descriptor is left: %s", strerror(errno));
 		}
 		/* The full lease time of a lock just handed over is known to this thread only. */
-		if (!renew && claim->received && claim->ttl > 0) {
+		if (!renew && claim->received && !dlock_manager_is_session_based(manager)) {
 			dlock_status status = dlock_hold_extend(hold, claim->ttl, error);
 			if (status != DLOCK_OK) {
 				return status;

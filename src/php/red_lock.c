@@ -1,4 +1,4 @@
-#include "../redis/requests.h"
+#include "../redis/quorum.h"
 #include "arguments.h"
 #include "classes.h"
 #include "errors.h"
@@ -168,8 +168,8 @@ static bool is_token(const zval *value)
 static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource, const zval *token)
 {
 	dlock_registry_entry *entry = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	bool good = entry && !dlock_hold_from(entry)->owned && entry->claim->backend->ops == manager->backend->ops
-		&& manager->backend->ops->is_same(entry->claim, manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource));
+	bool good = entry && !dlock_hold_from(entry)->owned && dlock_claim_is_for(entry->claim, manager->backend,
+		Z_STRVAL_P(resource), Z_STRLEN_P(resource));
 
 	return good ? dlock_hold_from(entry) : NULL;
 }
@@ -181,7 +181,7 @@ static dlock_hold *hold_of_token(const dlock_manager *manager, const zval *resou
 		error);
 
 	if (claim) {
-		claim->state = DLOCK_CLAIM_HELD; /* the servers know until when */
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD); /* the servers know until when */
 		claim->deadline = DLOCK_FOREVER;
 	}
 	return dlock_hold_new(claim, false, error);

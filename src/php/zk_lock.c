@@ -1,3 +1,5 @@
+#include "zk_lock.h"
+
 #include "../zookeeper/backend.h"
 #include "arguments.h"
 #include "errors.h"
@@ -59,10 +61,20 @@ static bool check_text(zend_string *text, uint32_t arg, bool (*check)(const char
 	return true;
 }
 
+zend_string *dlock_zk_hosts_read(HashTable *array, zend_string *text)
+{
+	zend_string *hosts = array ? hosts_from_array(array) : zend_string_copy(text);
+
+	if (hosts && !check_text(hosts, 1, dlock_zk_hosts_check)) {
+		zend_string_release(hosts);
+		return NULL;
+	}
+	return hosts;
+}
+
 static void construct(dlock_manager *manager, zend_string *hosts, zend_string *root, double session_timeout, zend_string *auth)
 {
-	if (!check_text(hosts, 1, dlock_zk_hosts_check) || !check_text(root, 2, dlock_zk_root_check)
-			|| (auth && !check_text(auth, 4, dlock_zk_auth_check))) {
+	if (!check_text(root, 2, dlock_zk_root_check) || (auth && !check_text(auth, 4, dlock_zk_auth_check))) {
 		return;
 	}
 	if (!(session_timeout >= 0.1 && session_timeout <= 86400)) {
@@ -105,7 +117,7 @@ ZEND_METHOD(ZkLock, __construct)
 	if (!dlock_manager_begin(manager) || !dlock_manager_configure(manager, &options)) {
 		RETURN_THROWS();
 	}
-	hosts = array ? hosts_from_array(array) : hosts ? zend_string_copy(hosts) : zend_string_init(ZEND_STRL("127.0.0.1:2181"), 0);
+	hosts = array || hosts ? dlock_zk_hosts_read(array, hosts) : zend_string_init(ZEND_STRL("127.0.0.1:2181"), 0);
 	if (!hosts) {
 		RETURN_THROWS();
 	}

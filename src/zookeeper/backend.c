@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lock/claim.h"
 #include "op.h"
 #include "parents.h"
 #include "path.h"
@@ -323,7 +324,7 @@ static dlock_status confirm(zk_claim *claim, const dlock_wait *wait, dlock_error
 			return DLOCK_OK;
 		}
 		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
-			claim->base.state = DLOCK_CLAIM_HELD;
+			dlock_claim_move(&claim->base, DLOCK_CLAIM_HELD);
 			claim->base.deadline = view.deadline;
 			claim->base.received = claim->base.waited;
 			return DLOCK_OK;
@@ -361,7 +362,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 
 	dlock_nanos until = dlock_after(dlock_now(), backend_of(base)->options.session_timeout);
 
-	base->state = DLOCK_CLAIM_NEW;
+	dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
 		/* Connections that break again and again must not carry it on for ever. */
 		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
@@ -377,7 +378,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		}
 	}
 	if (status == DLOCK_INTERRUPTED) {
-		base->state = claim->phase == ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING;
+		dlock_claim_move(base, claim->phase == ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
 	} else if (status != DLOCK_OK) {
 		leave(claim);
 	}
@@ -391,14 +392,14 @@ static void look(dlock_claim *base)
 	dlock_zk_view view = dlock_zk_session_view(claim->session);
 
 	if (view.state >= DLOCK_ZK_EXPIRED) {
-		base->state = DLOCK_CLAIM_LOST;
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 		return;
 	}
-	base->state = view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN;
+	dlock_claim_move(base, view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN);
 	dlock_claim_move_deadline(base, view.deadline);
-	if (dlock_claim_is_over(base)) {
+	if (dlock_claim_expire(base)) {
 		leave(claim);
-		base->state = DLOCK_CLAIM_LOST;
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 	}
 }
 
@@ -545,6 +546,7 @@ static void destroy(dlock_backend *base)
 static const dlock_backend_ops ops = {
 	.name = "zookeeper",
 	.claim_size = sizeof(zk_claim),
+	.session_lease = true,
 	.acquire = acquire,
 	.extend = extend,
 	.release = release,

@@ -5,7 +5,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "../../src/zookeeper/backend.h"
-#include "../../src/lock/claim.h"
+#include "../../src/lock/operations.h"
 
 /* What a test of the ZooKeeper back end works with: a pool and a back end, as a process has them. */
 typedef struct {

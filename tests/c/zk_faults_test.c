@@ -217,7 +217,7 @@ static void test_no_server(void)
 	proxy p;
 	client c;
 	char hosts[32];
-	int port, fd = proxy_listen(&port);
+	int port, fd = listen_anywhere(&port, 16);
 	bool locked;
 
 	close(fd);

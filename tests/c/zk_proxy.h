@@ -38,9 +38,6 @@ typedef struct {
 	proxy_parser parsers[PROXY_PAIRS];
 } proxy;
 
-/* A socket that listens on a free port. */
-int proxy_listen(int *port);
-
 void proxy_start(proxy *p, int upstream);
 void proxy_stop(proxy *p);
 
