@@ -68,7 +68,8 @@ const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const cha
 	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
 		return NULL;
 	}
-	return "must not make the key \"" DLOCK_FENCE_KEY "\", or one that begins with \"" QUEUE "\" or \"" WAITERS "\", which dlock keeps beside the locks";
+	return "must not make the key \"dlock:fence\", or one that begins with \"dlock:queue:\" or \"dlock:waiters:\", "
+		"which dlock keeps beside the locks";
 }
 
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
