@@ -97,7 +97,7 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/response.c src/zookeeper/diagnose.c src/zookeeper/session_thread.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/unowned_node.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/session.c src/php/zk_lock.c"
+      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/diagnose.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/pool.c src/zookeeper/response.c src/zookeeper/result.c src/zookeeper/session.c src/zookeeper/session_thread.c src/zookeeper/unowned_node.c src/zookeeper/watcher.c src/php/zk_lock.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else
@@ -119,45 +119,77 @@ if test "$PHP_DLOCK" != "no"; then
   PHP_NEW_EXTENSION([dlock], m4_normalize([
       dlock.c
       src/base/clock.c
+      src/base/dial.c
       src/base/error.c
       src/base/process.c
       src/base/resolve.c
+      src/base/server.c
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c
       src/lock/backend.c
       src/lock/claim.c
+      src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
+      src/lock/renewal_list.c
+      src/lock/renewal_thread.c
+      src/lock/renewer.c
+      src/memcached/backend.c
+      src/memcached/conn.c
+      src/memcached/item.c
+      src/memcached/pool.c
+      src/memcached/renewal.c
+      src/memcached/request.c
+      src/memcached/server_clock.c
+      src/memory/backend.c
+      src/memory/table.c
       src/redis/ballot.c
       src/redis/call.c
+      src/redis/call_queue.c
       src/redis/conn.c
-      src/base/dial.c
       src/redis/exchange.c
+      src/redis/handshake.c
       src/redis/inbox.c
       src/redis/keys.c
       src/redis/pool.c
       src/redis/quorum.c
+      src/redis/quorum_acquire.c
+      src/redis/quorum_attach.c
+      src/redis/quorum_votes.c
       src/redis/renewal_round.c
       src/redis/renewer.c
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c
-      src/base/server.c
       src/redis/single.c
       src/redis/tls.c
       src/redis/uptime.c
+      src/redis/waiting.c
       src/php/arguments.c
+      src/php/backends.c
+      src/php/classes.c
+      src/php/describe.c
       src/php/distributed_lock.c
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c
       src/php/hold.c
+      src/php/info.c
       src/php/interrupts.c
       src/php/lease.c
+      src/php/lock_manager.c
+      src/php/loss_signal.c
       src/php/manager.c
+      src/php/manager_acquire.c
+      src/php/manager_held.c
+      src/php/manager_options.c
       src/php/red_lock.c
+      src/php/request.c
+      src/php/servers.c
+      src/php/settings.c
+      src/php/stats.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/redis $ext_builddir/src/zookeeper $ext_builddir/src/php], [1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/redis $ext_builddir/src/zookeeper $ext_builddir/src/php], [1])
 fi

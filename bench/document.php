@@ -89,10 +89,10 @@ function summary(Results $results): string
     $us = fn (string $way) => round($results->figure($way, 'alone', 'pair_p50'));
     $sections = fn (string $way) => round($results->figure($way, 50, 'sections_per_s'));
     $longest = fn (string $way) => ($us = $results->figure($way, 50, 'wait_max')) < 100_000 ? round($us / 1000) . ' ms' : round($us / 1e6, 1) . ' s';
-    return "On one machine, a lock that nobody else wants takes {$us('DistributedLock')} µs with its release (phpredis by hand: {$us('phpredis by hand')} µs). With 50"
-        . " processes at one lock and sections of 1 ms there were {$sections('DistributedLock')} sections a second, and nobody waited longer than"
-        . " {$longest('DistributedLock')}; with a polling SETNX class it was {$sections('SETNX class')} and {$longest('SETNX class')}, with phpredis by hand"
-        . " {$sections('phpredis by hand')} and {$longest('phpredis by hand')} ([performance](docs/performance.md)).";
+    return "A lock that nobody else wants takes {$us('DistributedLock')} µs with its release (phpredis by hand: {$us('phpredis by hand')} µs, Symfony Lock:"
+        . " {$us('Symfony Lock')} µs). With 50 processes at one lock and sections of 1 ms, the longest wait was {$longest('DistributedLock')}"
+        . " ({$longest('phpredis by hand')}, {$longest('Symfony Lock')}), with {$sections('DistributedLock')} sections a second"
+        . " ({$sections('phpredis by hand')}, {$sections('Symfony Lock')}).";
 }
 
 $option = $argv[1] ?? null;

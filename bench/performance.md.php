@@ -12,18 +12,18 @@ $pair = fn (string $way) => $results->figure($way, 'alone', 'pair_p50');
 $us = fn (string $way) => shown($pair($way));
 $of_phpredis = shown($pair('C: pair') && $pair('phpredis by hand') ? $pair('C: pair') / $pair('phpredis by hand') : null);
 
-$script = "The acquire is a Lua script, and so is the release. In one round trip it checks the queue, so that nobody overtakes who waits, and draws the
-    fencing token; a plain `SET NX PX` has neither. In bare C, on the same CPU, a lock and its release take {$us('C: pair')} µs with `SET NX PX`, and
-    {$us('C: direct')} µs with scripts for a queue and a token: so much of the difference is the server's work, whatever the client.
+$script = "The acquire is a Lua script, and so is the release. In one round trip it checks the queue, so that nobody overtakes a waiter, and draws the
+    fencing token; a plain `SET NX PX` does neither. In bare C, on the same CPU, a lock and its release take {$us('C: pair')} µs with `SET NX PX`, and
+    {$us('C: direct')} µs with scripts for a queue and a token: that part of the difference is the server's work, with any client.
     `DistributedLock` takes {$us('DistributedLock')} µs, which is {$ratio('uncontended, one Redis, to bare C with a queue')} × the latter.
-    What that buys shows where several processes want one lock (below). phpredis by hand takes {$us('phpredis by hand')} µs: bare C itself takes
+    The gain shows when several processes want one lock (below). phpredis by hand takes {$us('phpredis by hand')} µs: bare C itself takes
     {$of_phpredis} × that.";
-$shared_cores = "Client and servers share $machine[CPUs] CPUs here. To ask all servers at once takes less time than one after the other as far as they
+$shared_cores = "Client and servers share $machine[CPUs] CPUs here. Asking all servers at once saves time only as far as they
     work at the same time, which they do on machines of their own. Bare C that asks all at once takes {$us('C: quorum')} µs here, and
-    in turn {$us('C: in turn')} µs. `RedLock` ({$us('RedLock')} µs) has each server run a script besides, as above.";
-$queue = "The bare C program has a list for a queue, and takes everybody who listens for alive. dlock's scripts keep waiters in the order of their
-    tickets, pass over those that gave no sign of life, and keep their places when a message is lost.";
-$few = 'Among few processes the median wait is hardly more than a section, and one moment for which the machine does something else is as long. The
+    in turn {$us('C: in turn')} µs. In addition, `RedLock` ({$us('RedLock')} µs) has each server run a script, as above.";
+$queue = "The bare C program has a list for a queue, and takes every listener for alive. dlock's scripts keep waiters in the order of their
+    tickets, pass over those without a sign of life, and keep their positions when a message is lost.";
+$few = 'With few processes the median wait is hardly more than a section, and one interruption by the machine is as long. The
     column "bare C" above has the same ratio of the C program.';
 /** Why a bar may be missed: by claim. */
 $reasons = [
@@ -80,7 +80,14 @@ These runs failed, and are missing below:
 <?php endforeach ?>
 
 Times are this machine's. What is claimed are ratios of figures that were taken side by side, in the same round; the median of all
-rounds counts, and the column "rounds" has the least and the greatest of them. A bar is what must be reached, an aim what was hoped for.
+rounds counts, and the column "rounds" has the least and the greatest of them. A bar must be reached, an aim was hoped for.
+
+## In short
+
+<?= markdown(short_rows($data['medians'])) ?>
+
+One process alone: acquire and release, median. Fifty processes: one lock, critical sections of 1 ms. With polling, the process that has just released mostly wins
+the next race: its own wait is short, and the others' is long.
 
 ## Ratios
 
@@ -108,14 +115,14 @@ No bar was missed in this run.
 <?php endif ?>
 ## Nobody else there
 
-Acquire and release by one process, one after the other; medians of the rounds, µs. The ways with one Redis server run with it on one CPU, so that
-it is not for the scheduler to decide whether a wake-up means to wake a sleeping CPU, which takes longer than the lock.
+Acquire and release by one process; medians of the rounds, µs. With one Redis server, client and server share one CPU: otherwise the
+scheduler decides whether a wake-up has to wake a sleeping CPU, which takes longer than the lock.
 
 <?= markdown(alone_rows($data['medians'])) ?>
 
 ## Many processes under one lock
 
-Critical sections of 1 ms. A hand-over is counted from when the last holder begins to give the lock back until the next one has it, where that was
+Critical sections of 1 ms. A hand-over lasts from the moment when the holder begins to release until the next holder has the lock, if that one was
 already waiting. Libraries that poll have few of these, and their waits are either none or long: see p99 and the longest.
 
 <?php if (isset($plots['sections'])): ?>
@@ -134,21 +141,21 @@ already waiting. Libraries that poll have few of these, and their waits are eith
 <?php endforeach ?>
 ## Waiting
 
-<?= $data['waiting']['processes'] ?> processes wait for <?= $data['waiting']['seconds'] ?> s. What they send meanwhile, and the holder with them: commands per process, second and server.
+<?= $data['waiting']['processes'] ?> processes wait for <?= $data['waiting']['seconds'] ?> s. What they and the holder send in that time: commands per process, second and server.
 
 <?= markdown(waiting_rows($data['waiting']['commands'])) ?>
 
 ## A request to php-fpm
 
-What a request with a lock takes more than one without, which takes <?= shown($without) ?> µs; µs. "First" is a worker's first one with a lock, "later" are its
-second and all that follow. The next columns are what the Redis servers saw in such a request, all servers together: connections, `AUTH`, and
-scripts sent (`SCRIPT LOAD` or `EVAL`); for `ZkLock`, sessions. All servers want a password. "Memory" is what the worker has grown by since before its
+What a lock adds to a request, which takes <?= shown($without) ?> µs without one; µs. "First" is a worker's first request with a lock, "later" are its
+second and all that follow. The next columns count what the Redis servers saw in such a request, all servers together: connections, `AUTH`, and
+scripts sent (`SCRIPT LOAD` or `EVAL`); for `ZkLock`, sessions. All servers want a password. "Memory" is the growth of the worker since before its
 first lock, in KiB (PSS). Requests with and without a lock alternate in the same worker; each way has a new one in each round. Opcache is <?= strtok($machine['opcache'], ',') ?>. Client, worker
 and Redis servers share one CPU, so that all of their work counts: the times are for comparison, and `RedLock` gains nothing from asking at once there.
 
 <?= markdown(per_request_rows($data['requests'])) ?>
 
-"phpredis by hand" connects anew in each request, as do predis, Symfony Lock and the classes here; with `pconnect` phpredis keeps the connection.
+"phpredis by hand" connects in each request, as do predis, Symfony Lock and the classes here; with `pconnect` phpredis keeps the connection.
 
 <?php foreach (['phpredis by hand, pconnect', 'phpredis by hand', 'Symfony Lock', 'SETNX class'] as $way): ?>
 <?php if (($data['requests']['DistributedLock']['later'] ?? 0) > 0 && ($data['requests'][$way]['later'] ?? 0) > 0): // in noise it may be otherwise ?>
@@ -158,7 +165,7 @@ and Redis servers share one CPU, so that all of their work counts: the times are
 
 ## What is measured
 
-- `phpredis by hand`, `predis by hand`: `SET NX PX`, and a script by `EVALSHA` that deletes what is one's own; a pause of 5 to 15 ms between attempts.
+- `phpredis by hand`, `predis by hand`: `SET NX PX`, and a script by `EVALSHA` that deletes the key if the token is its own; a pause of 5 to 15 ms between attempts.
 - `Symfony Lock`: its `RedisStore` over phpredis. `SETNX class`, `Redlock class`: as many applications carry them around (`bench/userland/`).
 - Ways that are compared take turns, round after round, in one order and then in the other; a first round, and a few sections in each process, are not counted.
 - All on one machine, through the loopback interface: over a network the round trips decide, of which `DistributedLock` has one to take and one to release.

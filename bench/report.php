@@ -54,6 +54,20 @@ function alone_rows(array $medians): array
     return $rows;
 }
 
+/** What a user would compare. @return list<list<string>> */
+function short_rows(array $medians): array
+{
+    $rows = [['', 'alone, µs', '50 processes: sections/s', 'wait p50, ms', 'longest wait, ms']];
+    foreach (['DistributedLock', 'Symfony Lock', 'phpredis by hand'] as $way) {
+        $together = $medians[$way][50] ?? null;
+        $rows[] = [
+            $way, shown($medians[$way]['alone']['pair_p50'] ?? null), shown($together['sections_per_s'] ?? null),
+            milliseconds($together['wait_p50'] ?? null), milliseconds($together['wait_max'] ?? null),
+        ];
+    }
+    return $rows;
+}
+
 /** @return list<list<string>> */
 function together_rows(array $medians, int $processes): array
 {

@@ -74,7 +74,7 @@ final class Run
             $this->crew->fill();
             $this->faults->tick();
             $this->servers->check();
-            $this->servers->links()->runs() || throw new RuntimeException("the proxy ended: see $this->dir/proxy.log");
+            $this->servers->links()->runs() || throw new RuntimeException("the relay ended: see $this->dir/relay.log");
             usleep(10_000);
             if ($this->has('until') && nanoseconds() - $checked > 3e9) {
                 exec(escapeshellarg(PHP_BINARY) . ' -n ' . escapeshellarg(__DIR__ . '/check.php') . ' ' . escapeshellarg($this->dir) . ' --safety', $output, $code);

@@ -7,7 +7,7 @@
 
 # Not here, since their holders hear at once that they are none, so that chance takes long: a grant of an earlier request that is
 # taken up, one that counts from its reading, and one that counts from the second sending of a request. C tests tell
-# (redis_single, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
+# (redis_repeats, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
 # Nor what only the C tests and .phpt tests see, since no property is violated: a repair that comes late, or is sent again by itself
 # behind what takes it back; a lease time that a renewal on its way sets back; a script that fails in its middle; a deadlock that
 # arises while one waits.
@@ -16,40 +16,40 @@ all_mutants() {
 		src/redis/lua/release.lua 's/return redis\.call\(.GET., lock\) == ARGV\[1\] and redis\.call\(.DEL., lock\) or 0/return redis.call("DEL", lock)/' \
 		src/redis/lua/release.lua 's/released = redis\.call\(.GET., lock\) == ARGV\[1\] and /released = /'
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
-		src/redis/single.c 's/(acquired > 0\) \{\n\t\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl/'
+		src/redis/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
-		src/redis/quorum.c 's/(log_in_stragglers\(claim\);\n\t\tbase->deadline = )deadline/$1dlock_now() + base->ttl/'
+		src/redis/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
-		src/lock/backend.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
+		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zookeeper/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \
-		src/redis/single.c 's/dlock_nanos left = dlock_lease_left\(answer\.pttl\)/dlock_nanos left = claim->ttl/'
+		src/redis/single.c 's/dlock_nanos left = dlock_lease_left\(response\.pttl\)/dlock_nanos left = claim->ttl/'
 	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
 		src/redis/lua/exchange.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
-		src/redis/requests.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \
-		src/redis/requests.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant children_release DistributedLock 120 "a child takes its parent's leases for its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
 	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
 		src/redis/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
 	mutant fencing_tokens_not_settled RedLock 600 "the highest of the votes is the token, whatever the others have" \
-		src/redis/quorum.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
+		src/redis/quorum_votes.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
 	mutant quorum_of_half RedLock 120 "two of five are enough" \
 		src/redis/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
-		src/redis/quorum.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_call_may_count\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_call_may_count(call)/'
+		src/redis/quorum_acquire.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_request_may_take_effect(call)/'
 	mutant new_set_although_one_refuses RedLock/young 120 "servers that were started together all vote, although one of them has refused" \
 		src/redis/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant attach_without_exchange DistributedLock 60 "who takes a lease over by its handle keeps the old token" \
 		src/redis/single.c 's/(static dlock_status single_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant attach_without_exchange_at_quorum RedLock 60 "who takes a lease over by its handle keeps the old token" \
-		src/redis/quorum.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\tstrcpy(claim->base.token, token);\n/'
+		src/redis/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
 	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues is its own clock" \
-		src/redis/quorum.c 's/claim->ticket = claim->next;/claim->ticket = propose(backend);/'
+		src/redis/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
 	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
 		src/base/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
 }

@@ -174,7 +174,7 @@ inline believe(c)
 
 #define AGREE(c, s) (to[c].vote[s] == token[c])
 
-/* confirm_votes() in quorum.c */
+/* dlock_quorum_confirm() in quorum_votes.c */
 inline settle(c)
 {
 	token[c] = MAX(to[c].vote[0], to[c].vote[1]);

@@ -459,7 +459,7 @@ proctype Connection(byte i)
 	/* One connection: the extension was sent first. */
 	:: d_step { call[i] == RELEASE && extension[i] != SENT -> release(MINE(i)); end_claim(i) }
 	:: d_step { extension[i] == SENT -> extend(i) }
-	/* dlock_call_give_back() of a claim that is given up: sent behind its last request. */
+	/* dlock_request_release() of a claim that is given up: sent behind its last request. */
 	:: d_step { state[i] == ABANDONING && (call[i] == NONE || call[i] == YES) -> forget(i); release(MINE(i)); end_claim(i) }
 #ifdef LATE_RELEASE
 	:: d_step { giving_back[i] ->

@@ -11,7 +11,7 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
-run=$PWD/build/bench.$$ results=$PWD/build/bench
+results=$PWD/build/bench
 
 # What was started and is still there: it has this run's environment.
 kill_leftovers() {
@@ -45,25 +45,17 @@ for option; do
 	esac
 done
 
-scripts/install-deps.sh
+begin_run bench
 # Not every Debian has it; without it those rows are missing.
 if apt-cache show php-predis > /dev/null 2>&1; then
 	scripts/install-deps.sh php-predis
 else
 	echo "bench: there is no package php-predis here; predis is left out"
 fi
-[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
-php=$("${PHP_CONFIG:-php-config}" --php-binary)
 for dir in build/bench.*; do # of runs that were killed
 	[ ! -d "$dir" ] || kill -0 "${dir##*.}" 2> /dev/null || rm -rf "$dir"
 done
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-mkdir -p "$run" "$results"
-# A copy: a build meanwhile must not change what is measured.
-cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
+mkdir -p "$results"
 "${CC:-cc}" -O2 -Wall -Wextra -Werror -DTHREADED bench/limit.c -o "$results/limit" -lhiredis -lzookeeper_mt
 
 echo "bench: starting five Redis servers and more, and a ZooKeeper"

@@ -14,6 +14,7 @@
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
+# shellcheck disable=SC2034 # for mutants.sh
 root=$PWD
 . scripts/php.inc.sh
 . chaos/mutants.sh
@@ -39,7 +40,6 @@ done
 for class in $classes; do [[ " DistributedLock RedLock ZkLock " == *" $class "* ]] || usage; done
 [[ $seconds =~ ^[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
 
-run=$root/build/chaos.$$
 clean_up() {
 	trap '' INT TERM HUP
 	local dir
@@ -131,22 +131,14 @@ run_counter_examples() {
 }
 
 main() {
-	scripts/install-deps.sh
-	[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
-	php=$("${PHP_CONFIG:-php-config}" --php-binary)
-	trap clean_up EXIT
-	trap 'exit 130' INT
-	trap 'exit 143' TERM
-	trap 'exit 129' HUP
-	mkdir -p "$run"
+	begin_run chaos
 	local library
 	for library in clock resolver; do
 		"${CC:-cc}" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$run/$library.so" "tests/setup/$library.c"
 	done
-	# Copies: what is changed meanwhile must not change what is tested.
+	# A copy, too.
 	mkdir "$run/src"
 	cp -r chaos tests "$run/src"
-	cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
 	# A network of its own for each class, where packets can be lost, and where no stranger takes the port of a server that is down.
 	network=()
 	if unshare --net true 2> /dev/null; then

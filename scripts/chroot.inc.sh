@@ -44,6 +44,7 @@ prepare_network() {
 # The tracked files as they are in the checkout, with changes that are not committed yet.
 copy_checkout() {
 	local to=$1 tree
+	git update-index -q --refresh || true # or git stash takes files with new times, as of a copied checkout, for a failure
 	tree=$(git stash create)
 	rm -rf --one-file-system "$to"
 	mkdir -p "$to"

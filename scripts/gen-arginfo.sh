@@ -24,4 +24,5 @@ mkdir -p "$work/PHP-Parser-$version/lib"
 ln -s /usr/share/php/PhpParser "$work/PHP-Parser-$version/lib/PhpParser"
 cp stubs/dlock.stub.php "$work/dlock.stub.php"
 php "$work/gen_stub.php" -f "$work/dlock.stub.php"
-cp "$work/dlock_arginfo.h" "$header"
+# It forgets to escape the namespace of a function in the names that it looks up at run time.
+sed -E '/function_table/s/"dlock\\([a-z])/"dlock\\\\\1/g' "$work/dlock_arginfo.h" > "$header"

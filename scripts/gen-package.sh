@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 role_of() {
 	case $1 in
 		tests/*) echo test ;;
+		doctor/*) echo data ;;
 		*.c | *.h | *.lua | config.m4 | config.w32 | *.stub.php) echo src ;;
 		*) echo doc ;;
 	esac
@@ -18,9 +19,10 @@ contents() {
 		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|debian/|demo/|bench/|chaos/|load/|RELEASING\.md$)' | while IFS= read -r file; do
 		[ -e "$file" ] || continue
 		case $file in
-			# pecl puts the PHP that it installs for into the first line.
-			bin/*) printf '   <file name="%s" role="script">\n    %s\n   </file>\n' "$file" \
-				'<tasks:replace from="/usr/bin/env php" to="php_bin" type="pear-config"/>' ;;
+			# pecl puts the PHP that it installs for into the first line, and tells where it puts data.
+			bin/*) printf '   <file name="%s" role="script">\n    %s\n    %s\n   </file>\n' "$file" \
+				'<tasks:replace from="/usr/bin/env php" to="php_bin" type="pear-config"/>' \
+				'<tasks:replace from="@data_dir@" to="data_dir" type="pear-config"/>' ;;
 			*) printf '   <file name="%s" role="%s"/>\n' "$file" "$(role_of "$file")" ;;
 		esac
 	done

@@ -11,7 +11,7 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
-run=$PWD/build/load.$$ job="" time_limit=400
+job="" time_limit=400
 
 usage() { echo "usage: scripts/load.sh [--workers N], N from 150 to 900" >&2; exit 2; }
 
@@ -31,16 +31,7 @@ clean_up() {
 	rm -rf "$run"
 }
 
-scripts/install-deps.sh
-[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
-php=$("${PHP_CONFIG:-php-config}" --php-binary)
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-mkdir -p "$run"
-# A copy: a build meanwhile must not change what is measured.
-cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
+begin_run load
 # shellcheck disable=SC2046 # words
 DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM timeout --kill-after=20 "$time_limit" \
 	"$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" load/load.php "$workers" 6 "$run/dlock.so" &

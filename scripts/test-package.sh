@@ -83,10 +83,13 @@ inside_install() {
 	. /srv/enable.sh
 	grep -q '^extension=dlock.so' /etc/php/*/cli/conf.d/20-dlock.ini
 	php -r 'foreach ([DistributedLock::class, RedLock::class, ZkLock::class, Dlock\Lease::class] as $class) { class_exists($class) || exit(1); }'
+	[ "$(command -v dlock-doctor)" = "$(dirname "$(command -v pecl)")/dlock-doctor" ]
+	[ "$(head -n 1 "$(command -v dlock-doctor)")" = "#!$(pecl config-get php_bin)" ]
 }
 
 inside_version() {
 	[ "$(php -r 'echo phpversion("dlock");')" = "$1" ]
+	[ "$(dlock-doctor --version)" = "dlock-doctor $1" ]
 	[ "$(pecl list | awk '$1 == "dlock" { print $2 }')" = "$1" ]
 }
 
@@ -125,10 +128,12 @@ inside_uninstall() {
 	phpdismod dlock && rm /etc/php/*/mods-available/dlock.ini
 	pecl uninstall dlock
 	[ ! -e "$(pecl config-get test_dir)/dlock" ]
+	[ ! -e "$(pecl config-get data_dir)/dlock" ]
+	[ ! -e "$(pecl config-get bin_dir)/dlock-doctor" ]
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
 }
 
-# All that the README says, line by line, and back.
+# All that the README says, line by line, and back as docs/installation.md has it.
 inside_by_hand() {
 	local php
 	apt-get -qq update
@@ -148,7 +153,7 @@ inside_by_hand() {
 	inside_list | diff /srv/before -
 }
 
-# Debian's own: made in one chroot, as the README says, and used in another.
+# Debian's own: made in one chroot, as docs/installation.md says, and used in another.
 inside_debian_build() {
 	apt-get -qq update
 	cd /srv/dlock
@@ -215,9 +220,9 @@ fresh_chroot() {
 	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
 	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
 	sed -n '/^apt-get install make/,/^```/{/^```/!p}' README.md > "$root/srv/by-hand.sh"
-	sed -n '/^phpdismod/p' README.md > "$root/srv/removal.sh"
-	sed -n '/^apt-get build-dep/,/^dpkg-buildpackage/p' README.md > "$root/srv/debian-build.sh"
-	sed -n '/^apt-get install .*\.deb/p' README.md > "$root/srv/debian-install.sh"
+	sed -n '/^phpdismod/p' docs/installation.md > "$root/srv/removal.sh"
+	sed -n '/^apt-get build-dep/,/^dpkg-buildpackage/p' docs/installation.md > "$root/srv/debian-build.sh"
+	sed -n '/^apt-get install .*\.deb/p' docs/installation.md > "$root/srv/debian-install.sh"
 }
 
 keep_packages() {
@@ -287,7 +292,7 @@ test_debian() {
 	fresh_chroot "$release"
 	copy_checkout "$root/srv/dlock"
 	git -C "$root/srv/dlock" init --quiet && git -C "$root/srv/dlock" add --all
-	check "$release: dpkg-buildpackage, as the README has it" inside inside_debian_build || return 0
+	check "$release: dpkg-buildpackage, as docs/installation.md has it" inside inside_debian_build || return 0
 	check "$release: it leaves the checkout clean" checkout_is_clean || true
 	keep_packages "$release"
 	rm -rf "$made"

@@ -13,7 +13,6 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
-run=$PWD/build/symfony.$$
 
 usage() { echo "usage: scripts/test-symfony.sh DIRECTORY, a checkout of https://github.com/symfony/lock with its Tests/" >&2; exit 2; }
 
@@ -36,15 +35,7 @@ result() {
 	done | { mapfile -t n; bad=$((n[1] + n[2] + n[3])); echo "$((n[0] - bad)) passed, $bad failed"; }
 }
 
-scripts/install-deps.sh phpunit
-[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
-php=$("${PHP_CONFIG:-php-config}" --php-binary)
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-mkdir -p "$run"
-cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
+begin_run symfony phpunit
 tests/setup/servers.sh start "$run" $$
 # shellcheck disable=SC1091
 . "$run/env"

@@ -456,6 +456,28 @@ namespace Dlock {
      */
     function stats(): array {}
 
+    /**
+     * What a specification of a server says, as DistributedLock and RedLock read it. For dlock-doctor; may change in any version.
+     *
+     * @internal
+     * @param string|array $server  DistributedLock's $server, or an element of RedLock's $servers
+     * @return array{backend: string, label: string, host: string|null, port: int, path: string|null, database: int,
+     *         user: string|null, password: string|null, connect_timeout: float, read_timeout: float,
+     *         tls: array<string, string|bool>|null} the password as it is; of TLS the ssl context options of PHP's streams
+     */
+    function describe_server(#[\SensitiveParameter] string|array $server): array {}
+
+#ifdef DLOCK_ZOOKEEPER
+    /**
+     * The members of an ensemble, as ZkLock reads its $servers. For dlock-doctor; may change in any version.
+     *
+     * @internal
+     * @param string|array $servers  ZkLock's $servers
+     * @return list<array{backend: string, label: string, host: string, port: int}>
+     */
+    function describe_ensemble(#[\SensitiveParameter] string|array $servers): array {}
+#endif
+
     /** The base of all exceptions of dlock. */
     class DlockException extends \Exception {}
     /** The lock was not free in the time given. */

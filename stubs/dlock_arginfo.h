@@ -1,8 +1,18 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ef98f406ed7489d9d96b2c7ab4c97544f2e268ed */
+ * Stub hash: 8629c5f46737b09c7de22e11da999adec451ad63 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_describe_server, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+ZEND_END_ARG_INFO()
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_describe_ensemble, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_MASK(0, servers, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+ZEND_END_ARG_INFO()
+#endif
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_DistributedLock___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
@@ -196,6 +206,10 @@ ZEND_END_ARG_INFO()
 
 
 ZEND_FUNCTION(Dlock_stats);
+ZEND_FUNCTION(Dlock_describe_server);
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_FUNCTION(Dlock_describe_ensemble);
+#endif
 ZEND_METHOD(DistributedLock, __construct);
 ZEND_METHOD(DistributedLock, lock);
 ZEND_METHOD(DistributedLock, release);
@@ -247,6 +261,10 @@ ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
+	ZEND_NS_FALIAS("Dlock", describe_server, Dlock_describe_server, arginfo_Dlock_describe_server)
+#if defined(DLOCK_ZOOKEEPER)
+	ZEND_NS_FALIAS("Dlock", describe_ensemble, Dlock_describe_ensemble, arginfo_Dlock_describe_ensemble)
+#endif
 	ZEND_FE_END
 };
 
@@ -358,6 +376,13 @@ static const zend_function_entry class_Dlock_DeadlockException_methods[] = {
 static void register_dlock_symbols(int module_number)
 {
 	REGISTER_STRING_CONSTANT("Dlock\\VERSION", PHP_DLOCK_VERSION, CONST_PERSISTENT);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(CG(function_table), "dlock\\describe_server", sizeof("dlock\\describe_server") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+#if defined(DLOCK_ZOOKEEPER)
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(CG(function_table), "dlock\\describe_ensemble", sizeof("dlock\\describe_ensemble") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+#endif
 }
 
 static zend_class_entry *register_class_DistributedLock(zend_class_entry *class_entry_Dlock_LockManager)

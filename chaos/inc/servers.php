@@ -4,55 +4,14 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/../../tests/inc/process.inc';
 require_once __DIR__ . '/../../tests/inc/redis_raw.inc';
+require_once __DIR__ . '/../../tests/inc/relay.inc';
 require_once __DIR__ . '/../../tests/inc/zk_raw.inc';
-
-/** The proxy's process; see ../proxy.php for the orders. */
-final class Links
-{
-    /** @var resource */
-    private $process;
-    private $orders;
-    /** @var list<string> "127.0.0.1:port", by link */
-    public readonly array $addresses;
-
-    /** @param list<string> $targets */
-    public function __construct(array $targets, string $dir)
-    {
-        $this->process = proc_open(['setpriv', '--pdeathsig', 'KILL', PHP_BINARY, '-n', dirname(__DIR__) . '/proxy.php', ...$targets],
-            [['pipe', 'r'], ['pipe', 'w'], ['file', "$dir/proxy.log", 'w']], $pipes) ?: throw new RuntimeException('no proxy');
-        $this->orders = $pipes[0];
-        $ports = explode(' ', trim((string) fgets($pipes[1])));
-        count($ports) === count($targets) || throw new RuntimeException('no proxy: ' . file_get_contents("$dir/proxy.log"));
-        $this->addresses = array_map(fn (string $port) => "127.0.0.1:$port", $ports);
-    }
-
-    public function order(int $link, array $order = []): void
-    {
-        fwrite($this->orders, json_encode(['link' => $link] + $order) . "\n");
-    }
-
-    public function runs(): bool
-    {
-        return proc_get_status($this->process)['running'];
-    }
-}
 
 /** An address of this run's own: no other server takes the port of one that is down, and answers in its place. */
 function private_host(): string
 {
     static $host = null;
     return $host ??= sprintf('127.%d.%d.%d', random_int(1, 254), random_int(0, 255), random_int(1, 254));
-}
-
-/** A port below those that the kernel gives to outgoing connections: a server that is started again finds it free. */
-function private_port(): int
-{
-    static $given = [];
-    do {
-        $port = random_int(10240, 32000);
-    } while (isset($given[$port]));
-    $given[$port] = true;
-    return $port;
 }
 
 /** The wall clock that the file says; see tests/setup/clock.c. @return array<string, string> environment */
@@ -244,7 +203,7 @@ interface Servers
 {
     public function count(): int;
 
-    public function links(): Links;
+    public function links(): Relays;
 
     /** @return list<string> what a client gives to its lock class, by way of the proxy, or straight; with names for hosts, or addresses */
     public function specifications(bool $straight = false, bool $named = false): array;
@@ -276,7 +235,7 @@ final class RedisServers implements Servers
 {
     /** @var list<RedisProcess> */
     public readonly array $servers;
-    private readonly Links $links;
+    private readonly Relays $links;
     private readonly Names $names;
     /** Of a pair, the number of the master. */
     private int $master = 0;
@@ -289,7 +248,7 @@ final class RedisServers implements Servers
             $servers[] = new RedisProcess("$dir/redis$i", [], true);
         }
         $this->servers = $servers;
-        $this->links = new Links(array_map(fn ($server) => $server->address(), $pair ? [$servers[0]] : $servers), $dir);
+        $this->links = new Relays(array_map(fn ($server) => $server->address(), $pair ? [$servers[0]] : $servers), "$dir/relay.log");
         $this->names = new Names("$dir/names", count($this->links->addresses));
         $pair && $this->servers[1]->follow($this->servers[0]);
     }
@@ -316,7 +275,7 @@ final class RedisServers implements Servers
         return count($this->servers);
     }
 
-    public function links(): Links
+    public function links(): Relays
     {
         return $this->links;
     }
@@ -394,7 +353,7 @@ final class RedisServers implements Servers
 final class ZooKeeperServers implements Servers
 {
     private const SCRIPT = __DIR__ . '/../../tests/setup/servers.sh';
-    private readonly Links $links;
+    private readonly Relays $links;
     /** @var list<string> */
     private readonly array $members;
 
@@ -402,7 +361,7 @@ final class ZooKeeperServers implements Servers
     {
         $this->run('ensemble-start', (string) getmypid());
         $this->members = array_map(fn (string $line) => explode(' ', $line)[1], file("$dir/ensemble", FILE_IGNORE_NEW_LINES));
-        $this->links = new Links($this->members, $dir);
+        $this->links = new Relays($this->members, "$dir/relay.log");
     }
 
     public function count(): int
@@ -410,7 +369,7 @@ final class ZooKeeperServers implements Servers
         return count($this->members);
     }
 
-    public function links(): Links
+    public function links(): Relays
     {
         return $this->links;
     }

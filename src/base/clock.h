@@ -11,6 +11,11 @@ typedef int64_t dlock_nanos;
 #define DLOCK_SECOND  INT64_C(1000000000)
 #define DLOCK_FOREVER INT64_MAX
 
+static inline dlock_nanos dlock_from_seconds(double seconds)
+{
+	return (dlock_nanos) (seconds * (double) DLOCK_SECOND);
+}
+
 /* The one clock of leases and deadlines. It never jumps and goes on while the machine is suspended: a lease runs out
  * on the server during a suspend, so it must run out here too. */
 dlock_nanos dlock_now(void);

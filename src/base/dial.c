@@ -14,11 +14,10 @@
 
 #include "token.h"
 
-/* An address that neither takes nor refuses a connection has half of the time that is left, but not less than that, where there
- * may be another one. */
+/* Where there may be another address, one that neither accepts nor refuses gets half of the time that is left, and at least this. */
 #define LEAST_STEP (20 * DLOCK_MS)
 
-/* A server that has time takes what is in its backlog at once. */
+/* Until a full backlog may have room again: a server that is not busy empties it at once. */
 #define PAUSE (2 * DLOCK_MS)
 #define PAUSE_JITTER 6000 /* us */
 
@@ -139,7 +138,7 @@ static void add_address(dlock_dial *dial, const char *address)
 	}
 }
 
-/* Takes what is known of the name by now, and has it looked up where that is old, or does not work. */
+/* Takes the addresses that are known by now, and begins a look-up where they are old, or do not work. */
 static void learn(dlock_dial *dial)
 {
 	const char *host = dial->server->host;
@@ -208,8 +207,9 @@ static bool open_next(dlock_dial *dial)
 	return opened;
 }
 
-/* A look-up that hangs for longer than anybody waits is not worth being waited for where there is an answer without it. */
-static bool is_worth_waiting(dlock_dial *dial)
+/* Sets the time until which the look-up is waited for. False: do not wait. Where the known addresses have failed, a look-up that has been
+ * hanging for longer than the timeout would only delay the error. */
+static bool wait_for_lookup(dlock_dial *dial)
 {
 	if (!dial->lookup) {
 		return false;
@@ -222,7 +222,7 @@ static dlock_dial_result try_next(dlock_dial *dial)
 {
 	do {
 		learn(dial);
-		if (is_exhausted(dial) && is_worth_waiting(dial)) {
+		if (is_exhausted(dial) && wait_for_lookup(dial)) {
 			return DLOCK_DIAL_GOES_ON;
 		}
 		if (is_exhausted(dial)) {
@@ -233,7 +233,7 @@ static dlock_dial_result try_next(dlock_dial *dial)
 	return DLOCK_DIAL_GOES_ON;
 }
 
-/* It takes its time. It is given up only for another one. */
+/* The present address is slow. It is left only where there is another one. */
 static dlock_dial_result try_other(dlock_dial *dial)
 {
 	learn(dial);
@@ -308,7 +308,7 @@ const char *dlock_dial_delay(const dlock_dial *dial)
 		return "no connection";
 	}
 	if (dial->full) {
-		return "no place in the backlog of its socket";
+		return "no room in the backlog of its socket";
 	}
 	return dial->tried == 0 ? "the name was not resolved" : NULL;
 }
@@ -323,7 +323,7 @@ dlock_socket dlock_dial_take(dlock_dial *dial)
 	return dial->fd;
 }
 
-bool dlock_dial_has_moved(dlock_dial *dial)
+bool dlock_dial_check_moved(dlock_dial *dial)
 {
 	dlock_addresses known;
 

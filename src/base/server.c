@@ -172,7 +172,7 @@ static bool set_decoded(char **field, const char *text, size_t len, dlock_error 
 	size_t out = 0;
 
 	if (!decoded) {
-		return reject(error, "could not be read: out of memory");
+		return reject(error, "cannot be read: out of memory");
 	}
 	for (size_t i = 0; i < len; i++) {
 		char c = text[i];
@@ -234,7 +234,7 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 				dlock_fail(error, DLOCK_FAILED, "must have a %s that is not empty and has no NUL bytes", name);
 				return false;
 			}
-			return dlock_server_set(texts[i].field, value, len) || reject(error, "could not be read: out of memory");
+			return dlock_server_set(texts[i].field, value, len) || reject(error, "cannot be read: out of memory");
 		}
 	}
 	if (!strcmp(name, "connect_timeout")) {
@@ -252,7 +252,7 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 	if (!strcmp(name, "db") || !strcmp(name, "database")) {
 		return parse_database(value, len, &server->database, error);
 	}
-	/* Its name is not repeated: behind an unencoded ? it may be the end of a password. */
+	/* Its name is not repeated: after an unencoded ? it may be the end of a password. */
 	return reject(error, "has an unknown option; known are connect_timeout, read_timeout, db, verify_peer, verify_peer_name, "
 		"peer_name, cafile, capath, local_cert, local_pk and passphrase");
 }
@@ -305,12 +305,12 @@ static bool parse_host(dlock_server *server, const char *text, const char *end, 
 	if (*text == '[') {
 		host_end = memchr(text, ']', (size_t) (end - text));
 		if (!host_end) {
-			return reject(error, "must have a closing ] behind the IPv6 address");
+			return reject(error, "must have a closing ] after the IPv6 address");
 		}
 		text++;
 		after = host_end + 1;
 		if (after < end && *after != ':') {
-			return reject(error, "must have nothing but a port behind the IPv6 address");
+			return reject(error, "must have nothing but a port after the IPv6 address");
 		}
 	} else {
 		const char *colon = memchr(text, ':', (size_t) (end - text));
@@ -490,7 +490,7 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 		*c = *c >= 'A' && *c <= 'Z' ? (char) (*c - 'A' + 'a') : *c;
 	}
 	server->key = make_label(server) ? make_key(server) : NULL;
-	return server->key || reject(error, "could not be read: out of memory");
+	return server->key || reject(error, "cannot be read: out of memory");
 }
 
 /* Redis writes a space for each end of a line that it repeats. */
@@ -524,7 +524,7 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 	if (server->password && has_password(text, end, server->password)) {
 		/* Redis' own words for a wrong one have the word "password", which may be it. */
 		bool known = !strncmp(text, wrong, strlen(wrong)) && !has_password(wrong, wrong + strlen(wrong), server->password);
-		snprintf(out, size, "%s%san error that is not shown, since it repeats the password", known ? wrong : "", known ? ": " : "");
+		snprintf(out, size, "%s%san error that is not shown, since it contains the password", known ? wrong : "", known ? ": " : "");
 	} else {
 		snprintf(out, size, "%.*s", (int) (end - text < (ptrdiff_t) size ? end - text : (ptrdiff_t) size), text);
 	}

@@ -11,8 +11,11 @@
 /* What is spoken there. */
 typedef enum { DLOCK_SERVER_REDIS, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_MEMORY } dlock_server_kind;
 
-/* Where a server is and how to talk to it. Filled field by field or from a DSN, then sealed; not changed after.
- * Strings are owned and NULL where not given. */
+/* The most servers that one lock uses. */
+enum { DLOCK_MOST_SERVERS = 64 };
+
+/* Where a server is and how to connect to it. Filled field by field or from a DSN, then sealed; not changed after that. Strings are
+ * owned, and NULL where not given. */
 typedef struct {
 	_Atomic unsigned references; /* the renewal thread has some */
 	dlock_server_kind kind;
@@ -36,7 +39,7 @@ typedef struct {
 	char *tls_passphrase; /* of the key's file */
 
 	char *label; /* "host:port" or the socket's path: names the server in messages, without credentials */
-	char *key;   /* whatever makes two connections different; holds password and passphrase, so never shown */
+	char *key;   /* all that makes two connections different; contains password and passphrase, so never shown */
 } dlock_server;
 
 /* Of kind Redis, port and database at their defaults, with one reference. NULL when out of memory. */
@@ -50,8 +53,8 @@ bool dlock_server_is_same(const dlock_server *a, const dlock_server *b);
 /* Replaces an owned string by a copy. */
 bool dlock_server_set(char **field, const char *value, size_t len);
 
-/* Writes an error of the server's as it may be shown: without what repeats the command, and nothing of it where it has the
- * password in it. */
+/* Writes an error of the server's as it may be shown: without the part that repeats the command, and not at all where it contains the
+ * password. */
 void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size);
 
 /* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "memcached" or "memory". */

@@ -12,14 +12,14 @@
 #include "../base/wait.h"
 
 /* A lock back end says how a claim on a resource becomes a held lock on one kind of server, and how it is given back.
- * There are three: one Redis (single.c), a quorum of Redis servers (quorum.c) and ZooKeeper (zookeeper.c).
+ * Each is a folder beside this one: see CONTRIBUTING.md.
  *
  * Back ends and their claims belong to one thread. Nothing here allocates Zend memory or calls into PHP. */
 
 /* The longest name of a resource, in bytes. */
 #define DLOCK_RESOURCE_MAX 1024
 
-/* The shortest lease time, of which something is left behind what is set aside for clocks (dlock_drift()), and the longest: a year. */
+/* The shortest lease time, of which something is left when dlock_drift() is taken off, and the longest: a year. */
 #define DLOCK_TTL_MIN (3 * DLOCK_MS)
 #define DLOCK_TTL_MAX (365 * 24 * 3600 * DLOCK_SECOND)
 
@@ -27,52 +27,29 @@
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/). */
 dlock_nanos dlock_drift(dlock_nanos ttl);
 
+/* The lease times that there can be. */
+typedef struct {
+	dlock_nanos least, most;
+} dlock_ttl_range;
+
 typedef struct dlock_backend dlock_backend;
 typedef struct dlock_claim dlock_claim;
-struct dlock_renewal;
 struct dlock_renewal_round;
 
-typedef enum {
-	DLOCK_CLAIM_NEW,      /* nothing on the servers yet, as far as this claim knows */
-	DLOCK_CLAIM_WAITING,  /* an acquire was interrupted or failed; something of it may be on the servers */
-	DLOCK_CLAIM_HELD,
-	DLOCK_CLAIM_UNCERTAIN, /* held when last heard of, out of touch now, lease time not yet over */
-	DLOCK_CLAIM_LOST,
-	DLOCK_CLAIM_RELEASED
-} dlock_claim_state;
-
-/* The deadline of a lease that is over for good: what has once been found lost by the clock stays lost. */
-#define DLOCK_OVER INT64_MIN
-
-/* One acquisition of one resource, from the first attempt to the release. It belongs to one thread; the renewal thread
- * (lock/renewal.c) touches what is atomic. */
-struct dlock_claim {
-	dlock_backend *backend;
-	dlock_process process;   /* where another one is current, the claim is the parent's and nothing is done for it */
-	dlock_claim_state state; /* as last known; dlock_claim_look() is the truth now */
-	dlock_nanos ttl;         /* lease time asked for; 0 where the session is the lease */
-	dlock_nanos doubt;       /* the shortest lease time that was asked for without an answer; 0: none. See dlock_claim_sure_of() */
-	_Atomic dlock_nanos deadline; /* the lock may be relied upon until then, on dlock_now()'s clock; or DLOCK_OVER */
-	_Atomic bool uncertain;       /* the last one who asked for more time got no answer */
-	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
-	int64_t fencing_token;
-	char token[DLOCK_TOKEN_MAX + 1];
-	bool waited;         /* the lock was not free at once */
-	bool received;       /* it was handed over by its holder before */
-	bool handed_over;    /* its release handed it over to a waiter */
-	bool renewed;        /* a thread asks for more time, or did so where it was detached */
-	bool incomplete;     /* one of several servers refused when it was acquired, or may have */
-	bool unheard;        /* one of them had not answered yet */
-	_Atomic bool repaired; /* servers may have it that did not when it was acquired */
-	size_t resource_len;
-	char *resource; /* 1 to DLOCK_RESOURCE_MAX of any bytes; NUL-terminated besides */
-};
-
-/* Every function may be called in the claim's own process only (dlock_claim_* below see to that). */
+/* Every function may be called in the claim's own process only; operations.h sees to that. */
 typedef struct {
-	const char *name;  /* "single", "quorum", "zookeeper" */
+	const char *name;  /* "single", "quorum", "zookeeper", "memcached", "memory" */
 	size_t claim_size; /* sizeof the back end's own claim, whose first member is a dlock_claim */
+
+	/* What leases are like here. */
+	bool session_lease; /* the session with the servers is the lease: it has no lease time, is renewed by the session, and ends with the process */
+	bool detachable;    /* another process can take up a lease by its token: attach() */
+	const dlock_ttl_range *ttls; /* NULL: from DLOCK_TTL_MIN to DLOCK_TTL_MAX */
+	dlock_nanos margin; /* the part of a lease time, beside dlock_drift(), by which its end may come early on the server */
 	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
+
+	/* NULL, or why there is no lock for a resource of this name: what follows "Argument #1 ($resource) ". May be NULL: any name will do. */
+	const char *(*refuse)(const dlock_backend *backend, const char *resource, size_t resource_len);
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline (DLOCK_TIMEOUT;
 	 * a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to resume, or abandon).
@@ -85,7 +62,7 @@ typedef struct {
 	/* Takes up the lease that has this token now, by making it the claim's own token on the servers, for the lease time that is
 	 * left: DLOCK_OK (state, deadline and fencing_token are set), or DLOCK_LOST where the lease is not that token's. After any
 	 * other status what may have been changed is changed back, without waiting, so that the token can be used again.
-	 * NULL: leases of this back end cannot be handed over. */
+	 * NULL where leases are not detachable. */
 	dlock_status (*attach)(dlock_claim *claim, const char *token, dlock_error *error);
 
 	/* Asks the servers whether the lock is this claim's: DLOCK_OK (state HELD, deadline as the servers say) or DLOCK_LOST.
@@ -102,14 +79,14 @@ typedef struct {
 	/* Refreshes claim->state and claim->deadline from memory, for back ends that hear of a loss from elsewhere. May be NULL. */
 	void (*look)(dlock_claim *claim);
 
-	/* What another thread needs to renew the lease (renewer.h), or NULL when out of memory. The member itself is NULL where leases renew
-	 * themselves. */
+	/* What another thread needs to renew the lease (renewer.h), or NULL when out of memory. The member itself is NULL where the
+	 * session is the lease. */
 	struct dlock_renewal_round *(*new_round)(const dlock_claim *claim);
 
-	/* For leases that renew themselves: until when this one lasts, asked by any thread; or DLOCK_OVER. */
+	/* Where the session is the lease: until when it lasts, asked by any thread; or DLOCK_OVER. */
 	dlock_nanos (*bound)(const dlock_claim *claim);
 
-	/* Is what the claim holds the very lock that this back end has for the resource? */
+	/* Is what the claim holds, by a back end of this kind, the very lock that this back end has for the resource? */
 	bool (*is_same)(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len);
 
 	/* Is the resource locked by anyone? */
@@ -132,27 +109,9 @@ struct dlock_backend {
 void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops);
 void dlock_backend_release(dlock_backend *backend);
 
-/* Gives the claim another token. */
-dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error);
+dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend);
 
-/* Moves the deadline of a held claim. False when the lease was found over before. */
-bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline);
-
-/* The same, but never to an earlier time. */
-bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline);
-
-/* A lease time was asked for without an answer, or twice. The request may be executed later than others that follow it: the system or
- * a proxy may still have it, when there is a new connection already. */
-void dlock_claim_doubt(dlock_claim *claim, dlock_nanos ttl);
-
-/* DLOCK_LOST, for a claim that was to take up a lease which is over, or somebody else's. */
-dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error);
-
-/* So much of a lease time is sure, counted from a request that the server has executed: if a request that is in doubt is executed
- * behind it, the lease goes on for no longer than that one has asked for. */
-dlock_nanos dlock_claim_sure_of(const dlock_claim *claim, dlock_nanos ttl);
-
-/* Is the lease over? If its deadline has passed, it is from now on. */
-bool dlock_claim_is_over(dlock_claim *claim);
+/* The part of a lease time that its holder must not rely on: what clocks may disagree about, and the back end's margin. */
+dlock_nanos dlock_set_aside(const dlock_backend *backend, dlock_nanos ttl);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "renewal.h"
+#include "../base/debug.h"
 
 dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_t resource_len, dlock_nanos ttl,
 	const char *token, dlock_error *error)
@@ -30,25 +30,59 @@ dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_
 	return claim;
 }
 
+dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error)
+{
+	size_t len = claim->backend->legacy ? sizeof DLOCK_TOKEN_LEGACY - 1 : 0;
+
+	memcpy(claim->token, DLOCK_TOKEN_LEGACY, len);
+	return dlock_token(claim->token + len) ? DLOCK_OK
+		: dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
+}
+
 bool dlock_claim_is_mine(const dlock_claim *claim)
 {
 	return claim->process == dlock_process_current();
 }
 
-static bool is_held_now(dlock_claim_state state)
+bool dlock_claim_is_for(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len)
 {
-	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
+	return claim->backend->ops == backend->ops && backend->ops->is_same(claim, backend, resource, resource_len);
 }
 
-static bool is_held(const dlock_claim *claim)
+/* ---- state ---- */
+
+/* From each row to the columns that are set. An acquire may end in a state before WAITING; what was held is never new again; and the two
+ * ends are final. */
+static const bool moves[][DLOCK_CLAIM_RELEASED + 1] = {
+	/*                             NEW    WAITING HELD  UNCERTAIN LOST  RELEASED */
+	[DLOCK_CLAIM_NEW]       = { true,  true,  true,  false, false, true },
+	[DLOCK_CLAIM_WAITING]   = { true,  true,  true,  false, false, true },
+	[DLOCK_CLAIM_HELD]      = { false, false, true,  true,  true,  true },
+	[DLOCK_CLAIM_UNCERTAIN] = { false, false, true,  true,  true,  true },
+	[DLOCK_CLAIM_LOST]      = { false, false, false, false, true,  false },
+	[DLOCK_CLAIM_RELEASED]  = { false, false, false, false, false, true },
+};
+
+bool dlock_claim_may_move(dlock_claim_state from, dlock_claim_state to)
 {
-	return is_held_now(claim->state);
+	return moves[from][to];
+}
+
+void dlock_claim_move(dlock_claim *claim, dlock_claim_state to)
+{
+	dlock_assert(dlock_claim_may_move(claim->state, to));
+	claim->state = to;
+}
+
+bool dlock_claim_is_held(const dlock_claim *claim)
+{
+	return claim->state == DLOCK_CLAIM_HELD || claim->state == DLOCK_CLAIM_UNCERTAIN;
 }
 
 dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
 {
 	*remaining = 0;
-	if (!is_held(claim)) {
+	if (!dlock_claim_is_held(claim)) {
 		return claim->state;
 	}
 	if (!dlock_claim_is_mine(claim)) {
@@ -56,12 +90,12 @@ dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
 	}
 	if (claim->backend->ops->look) {
 		claim->backend->ops->look(claim);
-		if (!is_held(claim)) {
+		if (!dlock_claim_is_held(claim)) {
 			return claim->state;
 		}
 	}
 	/* The state stays HELD when it is over: a release must still try to delete what may be left on the server. */
-	dlock_nanos deadline = dlock_claim_is_over(claim) ? DLOCK_OVER : atomic_load(&claim->deadline), now = dlock_now();
+	dlock_nanos deadline = dlock_claim_expire(claim) ? DLOCK_OVER : atomic_load(&claim->deadline), now = dlock_now();
 	if (deadline <= now) {
 		return DLOCK_CLAIM_LOST;
 	}
@@ -69,129 +103,60 @@ dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
 	return atomic_load(&claim->uncertain) ? DLOCK_CLAIM_UNCERTAIN : claim->state;
 }
 
-dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error)
 {
-	if (!dlock_claim_is_mine(claim)) {
-		return dlock_fail(error, DLOCK_LOST, "The wait began in a parent process");
-	}
-	return claim->backend->ops->acquire(claim, wait, error);
+	return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this handle's any more: it was attached already, released, or its "
+		"lease time is over", claim->resource);
 }
 
-dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_error *error)
-{
-	dlock_status status = claim->backend->ops->attach(claim, token, error);
+/* ---- deadline ---- */
 
-	if (status == DLOCK_OK && dlock_claim_is_over(claim)) { /* it took longer than the lease lasts */
-		claim->state = DLOCK_CLAIM_LOST;
-		return dlock_claim_came_late(claim, error);
+bool dlock_claim_expire(dlock_claim *claim)
+{
+	dlock_nanos deadline = atomic_load(&claim->deadline);
+
+	while (deadline != DLOCK_OVER && dlock_now() >= deadline) {
+		if (atomic_compare_exchange_strong(&claim->deadline, &deadline, DLOCK_OVER)) {
+			return true;
+		}
 	}
-	return status;
+	return deadline == DLOCK_OVER;
 }
 
-static dlock_status lost(dlock_claim *claim, dlock_error *error)
+/* By comparing and setting: between a look at the old deadline and the setting of the new one, the claim's owner may have
+ * found the lease over. A deadline that has passed unseen may still move: then the lease went on. */
+static bool set_deadline(dlock_claim *claim, dlock_nanos to, bool earlier)
 {
-	dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not held by this %s", claim->resource,
-		dlock_claim_is_mine(claim) ? "lease any more" : "process but by its parent");
-	return DLOCK_LOST;
-}
+	dlock_nanos deadline = atomic_load(&claim->deadline);
 
-/* What the servers said of a held claim; a lease that was over before the answer came is none. Of a lost one nothing is left to renew. */
-static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
-{
-	if (status == DLOCK_LOST) {
-		claim->state = DLOCK_CLAIM_LOST;
-		dlock_renewal_end(claim, true);
-	} else if (status == DLOCK_OK && dlock_claim_is_over(claim)) {
-		dlock_renewal_end(claim, true);
-		return lost(claim, error);
+	while (deadline != DLOCK_OVER) {
+		if ((to < deadline && !earlier) || atomic_compare_exchange_strong(&claim->deadline, &deadline, to)) {
+			return true;
+		}
 	}
-	atomic_store(&claim->uncertain, status != DLOCK_OK && status != DLOCK_LOST);
-	return status;
-}
-
-/* Before the servers are asked about a held claim. A renewal that was answered meanwhile would count for a lease time that is
- * no longer true; and a loss that the thread told of after the look could be taken back. */
-static bool begin(dlock_claim *claim)
-{
-	dlock_nanos remaining;
-
-	dlock_renewal_pause(claim);
-	if (is_held_now(dlock_claim_look(claim, &remaining))) {
-		return true;
-	}
-	dlock_renewal_resume(claim);
 	return false;
 }
 
-dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline)
 {
-	/* What was lost by the clock stays lost, even where the key is still there: the holder may have been told. */
-	if (!begin(claim)) {
-		return lost(claim, error);
-	}
-	dlock_renewal_settle(claim, ttl);
-	dlock_status status = keep(claim, claim->backend->ops->extend(claim, ttl, error), error);
-	if (claim->ttl > 0) {
-		dlock_renewal_change_ttl(claim, dlock_claim_sure_of(claim, ttl), status == DLOCK_OK);
-	}
-	dlock_renewal_resume(claim);
-	return status;
+	return set_deadline(claim, deadline, true);
 }
 
-dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
+bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline)
 {
-	if (!begin(claim)) {
-		return lost(claim, error);
-	}
-	dlock_status status = keep(claim, claim->backend->ops->check(claim, error), error);
-	dlock_renewal_resume(claim);
-	return status;
+	return set_deadline(claim, deadline, false);
 }
 
-dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
-{
-	dlock_nanos remaining;
+/* ---- requests without an answer ---- */
 
-	if (!dlock_claim_is_mine(claim) || !is_held(claim)) {
-		return lost(claim, error);
-	}
-	if (dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST) {
-		dlock_claim_abandon(claim); /* what may be left of it needs nobody to wait */
-		claim->state = DLOCK_CLAIM_LOST;
-		return lost(claim, error);
-	}
-	dlock_renewal_end(claim, true); /* before the release is sent: nothing is renewed behind it */
-	dlock_status status = claim->backend->ops->release(claim, error);
-	/* Where the answer is missing the lock may be gone, so nobody may rely on it from here. */
-	claim->state = status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST;
-	return status;
-}
-
-void dlock_claim_abandon(dlock_claim *claim)
+void dlock_claim_add_unacknowledged_ttl(dlock_claim *claim, dlock_nanos ttl)
 {
-	dlock_renewal_end(claim, true);
-	if (dlock_claim_is_mine(claim) && (is_held(claim) || claim->state == DLOCK_CLAIM_WAITING)) {
-		claim->backend->ops->abandon(claim);
-		claim->state = DLOCK_CLAIM_RELEASED;
+	if (claim->unacknowledged_ttl == 0 || ttl < claim->unacknowledged_ttl) {
+		claim->unacknowledged_ttl = ttl;
 	}
 }
 
-void dlock_claim_end(dlock_claim *claim, bool release)
+dlock_nanos dlock_claim_guaranteed_ttl(const dlock_claim *claim, dlock_nanos ttl)
 {
-	if (release || claim->state == DLOCK_CLAIM_WAITING) {
-		dlock_claim_abandon(claim);
-	}
-	dlock_renewal_end(claim, false);
-}
-
-void dlock_claim_free(dlock_claim *claim)
-{
-	dlock_backend *backend = claim->backend;
-
-	dlock_renewal_end(claim, false);
-	if (backend->ops->dispose) {
-		backend->ops->dispose(claim);
-	}
-	free(claim);
-	dlock_backend_release(backend);
+	return claim->unacknowledged_ttl > 0 && claim->unacknowledged_ttl < ttl ? claim->unacknowledged_ttl : ttl;
 }

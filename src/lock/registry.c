@@ -51,11 +51,12 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 
 	for (const dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
 		dlock_claim *claim = entry->claim;
-		if (claim != waiting && claim->backend->ops == backend->ops && (claim->ttl == 0 || claim->renewal)
-				&& backend->ops->is_same(claim, backend, resource, len) && (claim->ttl == 0 || dlock_renewal_is_endless(claim))) {
+		bool session = claim->backend->ops->session_lease;
+		if (claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
+				&& (session || dlock_renewal_is_endless(claim))) {
 			dlock_claim_state state = dlock_claim_look(claim, &remaining);
 			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN
-					|| (state == DLOCK_CLAIM_WAITING && claim->ttl == 0 && dlock_claim_is_mine(claim))) {
+					|| (state == DLOCK_CLAIM_WAITING && session && dlock_claim_is_mine(claim))) {
 				return claim;
 			}
 		}

@@ -1,11 +1,11 @@
 #ifndef DLOCK_REGISTRY_H
 #define DLOCK_REGISTRY_H
 
-#include "claim.h"
+#include "operations.h"
 
-/* The claims of one request, from the first attempt until they are released or handed over: what has to be given back
- * when the request ends, whatever way it ends. Who owns a claim and what its end means, the caller knows: an entry is part of a
- * struct of its own. */
+/* The claims of one request, from the first attempt until they are released or handed over: what has to be released
+ * when the request ends, whatever way it ends. An entry is part of a struct of the layer above, which knows what owns the claim and
+ * what the request's end means for it. */
 typedef struct dlock_registry_entry {
 	dlock_claim *claim;
 	bool registered;

@@ -1,7 +1,7 @@
 #ifndef DLOCK_RENEWAL_H
 #define DLOCK_RENEWAL_H
 
-#include "backend.h"
+#include "claim.h"
 
 /* One thread per process keeps leases while their holders run, through whatever PHP is busy with, and finds out when one
  * is lost. It starts with the first lease that needs it, has connections of its own, takes no signals, and shares with
@@ -17,7 +17,7 @@ typedef struct {
 	bool renew;       /* ask for a new lease time at each third of the ttl. Otherwise only what is missing is repaired, for the time that is left */
 	dlock_nanos most; /* but for no longer than that from now on; 0: without limit */
 	/* Called once when the lease is lost, by the renewal thread: it may set a flag that is atomic, and no more.
-	 * NULL: nobody is to be told. Not called after dlock_renewal_end(). */
+	 * NULL: the loss is not reported. Not called after dlock_renewal_end(). */
 	void (*lost)(void *context);
 	void *context;
 } dlock_upkeep;
@@ -29,7 +29,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 /* Is the claim renewed without limit? */
 bool dlock_renewal_is_endless(const dlock_claim *claim);
 
-/* Not renewed any more; its loss is still told. */
+/* Not renewed any more; its loss is still reported. */
 void dlock_renewal_stop(dlock_claim *claim);
 
 /* After this the thread leaves the claim alone: what is under way and may yet set its key somewhere is undone. `over`: the lease is, or is
@@ -46,7 +46,7 @@ void dlock_renewal_resume(dlock_claim *claim);
 void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl);
 
 /* Between these two: the lease time that the holder asked for, as far as it is sure. Where the answer is missing, it may be set at any
- * time, also behind renewals; so these ask for no more than that. */
+ * time, also after renewals; so these ask for no more than that. */
 void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered);
 
 /* Of this process, since it started. */

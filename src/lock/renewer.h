@@ -19,7 +19,6 @@
 
 typedef struct dlock_renewer dlock_renewer;
 typedef struct dlock_renewal_round dlock_renewal_round;
-struct dlock_claim;
 
 /* ---- connections ---- */
 
@@ -118,8 +117,8 @@ struct dlock_renewal_round {
 	bool late_proves_nothing;
 	/* The lease can be held while servers lack its key, which are to be given it again. */
 	bool repairable;
-	/* How much earlier than asked for the lease may end, beside what clocks may disagree about. */
-	dlock_nanos margin;
+	/* So much earlier than the answer says the lease ends, by what the server's clock was found to be; 0: it was right. */
+	dlock_nanos late;
 	/* Set by collect(): a server that was to be given the key has it for somebody else. The thread clears it. */
 	bool refused;
 	dlock_nanos started; /* the thread's: just before begin() */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../lock/claim.h"
 #include "renewal.h"
 
 /* The lock is a key that is added if it is not there, with the token as its value, and is changed and deleted by its CAS only: so nobody
@@ -215,7 +216,7 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 			status = DLOCK_TIMEOUT;
 		}
 		if (status == DLOCK_OK) {
-			base->state = DLOCK_CLAIM_HELD;
+			dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		} else {
 			status = discard_and_rename(claim, status, error);
 		}
@@ -267,7 +268,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 /* What is left of a lease, in the worst case, by what the server says of its key. */
 static dlock_nanos believed(int64_t left)
 {
-	return lasting(left < 0 ? DLOCK_MEMCACHED_TTL_MAX : left * DLOCK_SECOND);
+	return lasting(left < 0 ? dlock_memcached_ttls.most : left * DLOCK_SECOND);
 }
 
 /* What was found out about a key. */
@@ -367,7 +368,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 	if (status == DLOCK_OK) {
 		claim->ttl = ttl;
 		claim->deadline = deadline_of(request, lasting(ttl));
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
 	} else if (request && request->sent && request->sent_at + lasting(ttl) < claim->deadline) {
@@ -388,7 +389,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 		own->known = found.known;
 		/* A shorter lease time that was asked for without an answer may be set yet. */
 		claim->deadline = own->unsettled && claim->deadline < found.deadline ? atomic_load(&claim->deadline) : found.deadline;
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
 	}
@@ -466,7 +467,9 @@ static dlock_status attach(dlock_claim *base, const char *token, dlock_error *er
 		status = read_count(backend_of(base), counted, &base->fencing_token, error);
 		claim->known = (dlock_memcached_cas) { done->reply.cas, done->opened };
 		base->deadline = deadline_of(done, believed(left));
-		base->state = status == DLOCK_OK ? DLOCK_CLAIM_HELD : base->state;
+		if (status == DLOCK_OK) {
+			dlock_claim_move(base, DLOCK_CLAIM_HELD);
+		}
 	}
 	if (status == DLOCK_LOST) {
 		dlock_claim_came_late(base, error);
@@ -522,9 +525,14 @@ static void destroy(dlock_backend *backend)
 	free(backend);
 }
 
+const dlock_ttl_range dlock_memcached_ttls = { 4 * DLOCK_SECOND, 30 * 24 * 3600 * DLOCK_SECOND };
+
 static const dlock_backend_ops ops = {
 	.name = "memcached",
+	.ttls = &dlock_memcached_ttls,
+	.margin = DLOCK_MEMCACHED_MARGIN,
 	.claim_size = sizeof(memcached_claim),
+	.detachable = true,
 	.acquire = acquire,
 	.attach = attach,
 	.extend = extend,

@@ -172,7 +172,7 @@ static void close_outdated(dlock_memcached_conn *conn)
 		return;
 	}
 	bool was_late = conn->late > 0 && conn->late != DLOCK_FOREVER;
-	if (was_late || has_ended(conn) || dlock_dial_has_moved(&conn->dial)) {
+	if (was_late || has_ended(conn) || dlock_dial_check_moved(&conn->dial)) {
 		disconnect(conn);
 	}
 }
@@ -224,7 +224,7 @@ static void ask_version(dlock_memcached_conn *conn)
 	dlock_memcached_request *version = dlock_memcached_version();
 
 	conn->fd = dlock_dial_take(&conn->dial);
-	dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
+	dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_check_moved() */
 	conn->state = DLOCK_MEMCACHED_HANDSHAKE;
 	if (!version) {
 		fail(conn, "out of memory");

@@ -95,7 +95,7 @@ static void take_change(memcached_round *round, const dlock_memcached_request *r
 	switch (request->reply.code) {
 	case DLOCK_MEMCACHED_HD:
 		round->known = (dlock_memcached_cas) { request->reply.cas, request->opened };
-		round->base.margin = request->late == DLOCK_FOREVER ? DLOCK_FOREVER : DLOCK_MEMCACHED_MARGIN + request->late;
+		round->base.late = request->late == DLOCK_FOREVER ? 0 : request->late;
 		round->result = request->late == DLOCK_FOREVER ? DLOCK_ROUND_FAILED : DLOCK_ROUND_KEPT;
 		break;
 	case DLOCK_MEMCACHED_NF:
@@ -322,7 +322,6 @@ dlock_renewal_round *dlock_memcached_round_new(dlock_server *server, dlock_memca
 		return NULL;
 	}
 	round->base.ops = &round_ops;
-	round->base.margin = DLOCK_MEMCACHED_MARGIN;
 	round->server = dlock_server_retain(server);
 	round->item = dlock_memcached_item_retain(item);
 	return &round->base;

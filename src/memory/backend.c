@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lock/claim.h"
 #include "../lock/renewer.h"
 #include "table.h"
 
@@ -113,7 +114,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		case DLOCK_MEMORY_TAKEN:
 			leave(claim);
 			base->deadline = deadline;
-			base->state = DLOCK_CLAIM_HELD;
+			dlock_claim_move(base, DLOCK_CLAIM_HELD);
 			base->received = base->waited;
 			return DLOCK_OK;
 		case DLOCK_MEMORY_NO_MEMORY:
@@ -124,7 +125,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 				status = DLOCK_TIMEOUT;
 			} else if (!claim->queued) { /* and tries again: it may have become free in between */
 				base->waited = true;
-				base->state = DLOCK_CLAIM_WAITING;
+				dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 				status = queue(claim, error);
 			} else {
 				status = wait_for_turn(claim, look, wait);
@@ -135,7 +136,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		dlock_memory_step_aside(name_of(base), &claim->waiter, true);
 	} else {
 		leave(claim);
-		base->state = DLOCK_CLAIM_NEW;
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
 	return status;
 }
@@ -159,7 +160,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 		return dlock_claim_came_late(claim, error);
 	}
 	claim->deadline = deadline;
-	claim->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;
 }
 
@@ -183,7 +184,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 		return lost(claim, error);
 	}
 	claim->deadline = deadline;
-	claim->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;
 }
 
@@ -300,6 +301,7 @@ static void destroy(dlock_backend *backend)
 static const dlock_backend_ops ops = {
 	.name = "memory",
 	.claim_size = sizeof(memory_claim),
+	.detachable = true,
 	.acquire = acquire,
 	.attach = attach,
 	.extend = extend,

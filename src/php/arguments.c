@@ -1,109 +1,20 @@
-#include "../redis/keys.h"
-#include "common.h"
+#include "arguments.h"
 
-#include <math.h>
-
-#define SHORTEST_LEASE ((double) DLOCK_TTL_MIN / (double) DLOCK_SECOND)
 #define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
 
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
 {
-	bool is_key = manager->ttl > 0; /* of Redis */
-
 	if (ZSTR_LEN(resource) == 0 || ZSTR_LEN(resource) > DLOCK_RESOURCE_MAX) {
 		zend_argument_value_error(arg, "must be between 1 and %d bytes long", DLOCK_RESOURCE_MAX);
 		return false;
 	}
-	if (is_key && dlock_key_is_reserved((dlock_arg) { ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix) },
-			(dlock_arg) { ZSTR_VAL(resource), ZSTR_LEN(resource) })) {
-		zend_argument_value_error(arg, "must not make the key \"dlock:fence\", or one that begins with \"dlock:queue:\" or "
-			"\"dlock:waiters:\", which dlock keeps beside the locks");
+	const dlock_backend *backend = manager->backend;
+	const char *problem = backend->ops->refuse ? backend->ops->refuse(backend, ZSTR_VAL(resource), ZSTR_LEN(resource)) : NULL;
+	if (problem) {
+		zend_argument_value_error(arg, "%s", problem);
 		return false;
 	}
 	return true;
-}
-
-static dlock_nanos nanos(double seconds)
-{
-	return (dlock_nanos) (seconds * (double) DLOCK_SECOND);
-}
-
-bool dlock_check_ttl(double seconds, uint32_t arg, dlock_nanos *ttl)
-{
-	/* The comparison is false for NAN. */
-	if (!(seconds >= SHORTEST_LEASE && seconds <= LONGEST_SECONDS)) {
-		zend_argument_value_error(arg, "must be between %.3f and %.0f seconds", SHORTEST_LEASE, LONGEST_SECONDS);
-		return false;
-	}
-	*ttl = nanos(seconds);
-	return true;
-}
-
-bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout)
-{
-	if (is_null) {
-		*timeout = otherwise;
-		return true;
-	}
-	if (!(seconds >= 0 && seconds <= LONGEST_SECONDS)) {
-		zend_argument_value_error(arg, "must be between 0 and %.0f seconds", LONGEST_SECONDS);
-		return false;
-	}
-	*timeout = nanos(seconds);
-	return true;
-}
-
-/* ---- servers ---- */
-
-typedef struct {
-	uint32_t arg;
-	zend_long element; /* -1: the argument itself is the server */
-} place;
-
-static void reject(place place, const char *message)
-{
-	if (place.element < 0) {
-		zend_argument_value_error(place.arg, "%s", message);
-	} else {
-		zend_argument_value_error(place.arg, "element " ZEND_LONG_FMT " %s", place.element, message);
-	}
-}
-
-static void reject_type(place place, const char *expected, const zval *given)
-{
-	if (place.element < 0) {
-		zend_argument_type_error(place.arg, "must have %s, %s given", expected, zend_zval_type_name(given));
-	} else {
-		zend_argument_type_error(place.arg, "element " ZEND_LONG_FMT " must have %s, %s given", place.element, expected,
-			zend_zval_type_name(given));
-	}
-}
-
-/* host, tls://host, unix:///path and /path, as phpredis takes them. */
-static bool set_host(dlock_server *server, const zval *value, place place)
-{
-	const char *host, *scheme;
-
-	if (Z_TYPE_P(value) != IS_STRING) {
-		reject_type(place, "a string as host", value);
-		return false;
-	}
-	host = Z_STRVAL_P(value);
-	if (Z_STRLEN_P(value) == 0 || strlen(host) != Z_STRLEN_P(value)) {
-		reject(place, "must have a host that is not empty and has no NUL bytes");
-		return false;
-	}
-	scheme = strstr(host, "://");
-	if (scheme) {
-		size_t len = (size_t) (scheme - host);
-		server->tls = (len == 3 && !strncasecmp(host, "tls", 3)) || (len == 3 && !strncasecmp(host, "ssl", 3));
-		if (!server->tls && !(len == 3 && !strncasecmp(host, "tcp", 3)) && !(len == 4 && !strncasecmp(host, "unix", 4))) {
-			reject(place, "must have a host without scheme, or with tcp://, tls:// or unix://; a DSN is a string, not in an array");
-			return false;
-		}
-		host = scheme + 3;
-	}
-	return dlock_server_set(*host == '/' ? &server->path : &server->host, host, strlen(host));
 }
 
 uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number)
@@ -122,268 +33,29 @@ uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number)
 	}
 }
 
-static bool set_port(dlock_server *server, const zval *value, place place)
+bool dlock_check_ttl(double seconds, dlock_ttl_range range, uint32_t arg, dlock_nanos *ttl)
 {
-	zend_long port;
-	double fraction;
+	double least = (double) range.least / (double) DLOCK_SECOND, most = (double) range.most / (double) DLOCK_SECOND;
 
-	if (dlock_number_of(value, &port, &fraction) != IS_LONG) {
-		reject_type(place, "an int as port", value);
+	/* The comparison is false for NAN. */
+	if (!(seconds >= least && seconds <= most)) {
+		zend_argument_value_error(arg, "must be between %.3f and %.0f seconds", least, most);
 		return false;
 	}
-	if (server->path && port <= 0) {
-		return true; /* phpredis wants 0 or -1 with a socket's path */
-	}
-	if (port < 1 || port > 65535) {
-		reject(place, "must have a port between 1 and 65535");
-		return false;
-	}
-	server->port = (int) port;
+	*ttl = dlock_from_seconds(seconds);
 	return true;
 }
 
-static bool set_seconds(dlock_nanos *field, const char *name, const zval *value, place place)
+bool dlock_check_timeout(double seconds, bool is_null, dlock_nanos otherwise, uint32_t arg, dlock_nanos *timeout)
 {
-	char message[96];
-	zend_long whole;
-	double seconds;
-
-	switch (dlock_number_of(value, &whole, &seconds)) {
-	case IS_LONG:
-		seconds = (double) whole;
-		break;
-	case IS_DOUBLE:
-		break;
-	default:
-		snprintf(message, sizeof message, "seconds as %s", name);
-		reject_type(place, message, value);
-		return false;
-	}
-	if (seconds == 0) { /* phpredis' "no limit"; there is always one here */
+	if (is_null) {
+		*timeout = otherwise;
 		return true;
 	}
-	if (!(seconds >= 0.001 && seconds <= 3600)) {
-		snprintf(message, sizeof message, "must have a %s between 0.001 and 3600 seconds", name);
-		reject(place, message);
+	if (!(seconds >= 0 && seconds <= LONGEST_SECONDS)) {
+		zend_argument_value_error(arg, "must be between 0 and %.0f seconds", LONGEST_SECONDS);
 		return false;
 	}
-	*field = nanos(seconds);
+	*timeout = dlock_from_seconds(seconds);
 	return true;
-}
-
-static bool set_secret(char **field, const zval *value, place place)
-{
-	ZVAL_DEREF(value);
-	if (Z_TYPE_P(value) != IS_STRING) {
-		reject_type(place, "strings in auth", value);
-		return false;
-	}
-	if (Z_STRLEN_P(value) == 0 || strlen(Z_STRVAL_P(value)) != Z_STRLEN_P(value)) {
-		reject(place, "must have users and passwords that are not empty and have no NUL bytes");
-		return false;
-	}
-	return dlock_server_set(field, Z_STRVAL_P(value), Z_STRLEN_P(value));
-}
-
-/* "password", ["password"], ["user", "password"], ["user" => ..., "pass" => ...] */
-static bool set_auth(dlock_server *server, const zval *value, place place)
-{
-	zval *user = NULL, *password = NULL;
-
-	if (Z_TYPE_P(value) == IS_NULL) {
-		return true;
-	}
-	if (Z_TYPE_P(value) != IS_ARRAY) {
-		return set_secret(&server->password, value, place);
-	}
-	HashTable *auth = Z_ARRVAL_P(value);
-	if (zend_hash_index_exists(auth, 0)) {
-		password = zend_hash_index_find(auth, 1);
-		user = password ? zend_hash_index_find(auth, 0) : NULL;
-		password = password ? password : zend_hash_index_find(auth, 0);
-	} else {
-		user = zend_hash_str_find(auth, ZEND_STRL("user"));
-		password = zend_hash_str_find(auth, ZEND_STRL("pass"));
-	}
-	if (!password) {
-		reject(place, "must have auth as a password, [user, password] or [\"user\" => ..., \"pass\" => ...]");
-		return false;
-	}
-	if (user) {
-		ZVAL_DEREF(user);
-	}
-	if (user && Z_TYPE_P(user) != IS_NULL && !set_secret(&server->user, user, place)) {
-		return false;
-	}
-	return set_secret(&server->password, password, place);
-}
-
-static bool set_tls(dlock_server *server, zval *value, place place)
-{
-	zend_string *name;
-	zval *option, *stream;
-	dlock_error error;
-
-	if (Z_TYPE_P(value) == IS_NULL || Z_TYPE_P(value) == IS_FALSE) {
-		return true;
-	}
-	server->tls = true;
-	if (Z_TYPE_P(value) == IS_TRUE) {
-		return true;
-	}
-	if (Z_TYPE_P(value) != IS_ARRAY) {
-		reject_type(place, "an array of TLS options as ssl", value);
-		return false;
-	}
-	stream = zend_hash_str_find(Z_ARRVAL_P(value), ZEND_STRL("stream"));
-	if (stream) {
-		ZVAL_DEREF(stream);
-	}
-	if (stream && Z_TYPE_P(stream) == IS_ARRAY) {
-		value = stream;
-	}
-	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(value), name, option) {
-		ZVAL_DEREF(option);
-		/* To make a string of anything else may run the user's code, which may change the very array. */
-		if (Z_TYPE_P(option) != IS_STRING && Z_TYPE_P(option) != IS_LONG && Z_TYPE_P(option) != IS_FALSE && Z_TYPE_P(option) != IS_TRUE) {
-			reject_type(place, "strings or booleans in ssl", option);
-			return false;
-		}
-		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0) : zval_get_string(option);
-		bool good = dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
-		zend_string_release(text);
-		if (!good) {
-			reject(place, error.message);
-			return false;
-		}
-	} ZEND_HASH_FOREACH_END();
-	return true;
-}
-
-static bool set_database(dlock_server *server, const zval *value, place place)
-{
-	zend_long database;
-	double fraction;
-
-	if (dlock_number_of(value, &database, &fraction) != IS_LONG) {
-		reject_type(place, "an int as database", value);
-		return false;
-	}
-	if (database < 0 || database > 1000000) {
-		reject(place, "must have a database of 0 or greater");
-		return false;
-	}
-	server->database = (int) database;
-	return true;
-}
-
-static bool set_field(dlock_server *server, const char *name, zval *value, place place)
-{
-	char message[160];
-
-	if (!strcmp(name, "host")) {
-		return true; /* taken before the others */
-	}
-	if (!strcmp(name, "port")) {
-		return set_port(server, value, place);
-	}
-	if (!strcmp(name, "auth")) {
-		return set_auth(server, value, place);
-	}
-	if (!strcmp(name, "database")) {
-		return set_database(server, value, place);
-	}
-	if (!strcmp(name, "ssl")) {
-		return set_tls(server, value, place);
-	}
-	if (!strcmp(name, "connectTimeout")) {
-		return set_seconds(&server->connect_timeout, name, value, place);
-	}
-	if (!strcmp(name, "readTimeout")) {
-		return set_seconds(&server->read_timeout, name, value, place);
-	}
-	if (!strcmp(name, "persistent") || !strcmp(name, "retryInterval") || !strcmp(name, "backoff")) {
-		return true; /* phpredis' own; connections are persistent here, and made again as needed */
-	}
-	snprintf(message, sizeof message, "has an unknown key \"%.40s\"; known are host, port, auth, database, ssl, "
-		"connectTimeout and readTimeout", name);
-	reject(place, message);
-	return false;
-}
-
-static bool read_array(dlock_server *server, HashTable *spec, place place)
-{
-	zend_string *name;
-	zend_ulong index;
-	zval *value, *host;
-
-	host = zend_hash_index_exists(spec, 0) ? zend_hash_index_find_deref(spec, 0)
-		: zend_hash_str_find_deref(spec, ZEND_STRL("host"));
-	if (!host) {
-		reject(place, "must be a DSN, the list [host, port, connect timeout] or an array with a host");
-		return false;
-	}
-	if (!set_host(server, host, place)) {
-		return false;
-	}
-	ZEND_HASH_FOREACH_KEY_VAL(spec, index, name, value) {
-		ZVAL_DEREF(value);
-		bool good = name ? set_field(server, ZSTR_VAL(name), value, place)
-			: index == 0 || (index == 1 ? set_port(server, value, place)
-				: index == 2 && set_seconds(&server->connect_timeout, "connect timeout", value, place));
-		if (!good) {
-			if (!EG(exception)) {
-				reject(place, "must be a list of at most three: [host, port, connect timeout]");
-			}
-			return false;
-		}
-	} ZEND_HASH_FOREACH_END();
-	return true;
-}
-
-dlock_server *dlock_server_from_ini(void)
-{
-	const char *dsn = DLOCK_G(server) ? DLOCK_G(server) : "";
-	dlock_server *server = dlock_server_new(nanos(DLOCK_G(connect_timeout)), nanos(DLOCK_G(read_timeout)));
-	dlock_error error;
-
-	if (server && (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error))) {
-		zend_value_error("dlock.server %s", error.message);
-		dlock_server_release(server);
-		return NULL;
-	}
-	return server;
-}
-
-dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
-{
-	place place = { arg, element };
-	dlock_server *server = dlock_server_new(nanos(DLOCK_G(connect_timeout)), nanos(DLOCK_G(read_timeout)));
-	dlock_error error;
-	bool good;
-
-	if (!server) {
-		return NULL;
-	}
-	ZVAL_DEREF(spec);
-	if (Z_TYPE_P(spec) == IS_STRING) {
-		good = dlock_server_parse(server, Z_STRVAL_P(spec), Z_STRLEN_P(spec), &error);
-		if (!good) {
-			reject(place, error.message);
-		}
-	} else if (Z_TYPE_P(spec) == IS_ARRAY) {
-		good = read_array(server, Z_ARRVAL_P(spec), place);
-	} else {
-		reject_type(place, "a DSN or an array", spec);
-		good = false;
-	}
-	if (good && !dlock_server_seal(server, &error)) {
-		reject(place, error.message);
-		good = false;
-	}
-	if (!good) {
-		dlock_server_release(server);
-		return NULL;
-	}
-	return server;
 }

@@ -1,7 +1,10 @@
-#include "../redis/requests.h"
-#include "common.h"
-
-#include "zend_exceptions.h"
+#include "arguments.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_held.h"
+#include "manager_options.h"
+#include "servers.h"
+#include "settings.h"
 
 ZEND_METHOD(DistributedLock, __construct)
 {
@@ -25,7 +28,7 @@ ZEND_METHOD(DistributedLock, __construct)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
-	if (!dlock_manager_configure(manager, &options)) {
+	if (!dlock_manager_begin(manager)) {
 		RETURN_THROWS();
 	}
 	if (array) {
@@ -37,14 +40,18 @@ ZEND_METHOD(DistributedLock, __construct)
 	if (!server) {
 		RETURN_THROWS();
 	}
-	manager->prefix = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Lock:"), 0);
-	manager->servers = zend_string_init(server->label, strlen(server->label), 0);
-	manager->backend = dlock_single_new(&DLOCK_G(pool), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix),
-		legacy);
-	dlock_server_release(server);
-	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+	options.ttls = dlock_ttls_on(server);
+	if (legacy && server->kind != DLOCK_SERVER_REDIS) {
+		zend_argument_value_error(8, "must be false: only Redis has locks of other code to share");
+	} else if (dlock_manager_configure(manager, &options)) {
+		manager->prefix = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Lock:"), 0);
+		manager->servers = zend_string_init(server->label, strlen(server->label), 0);
+		manager->backend = dlock_backend_on(&DLOCK_G(pools), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix), legacy);
+		if (!manager->backend) {
+			dlock_throw_no_memory();
+		}
 	}
+	dlock_server_release(server);
 }
 
 ZEND_METHOD(DistributedLock, lock)
@@ -66,7 +73,7 @@ ZEND_METHOD(DistributedLock, lock)
 		RETURN_THROWS();
 	}
 	dlock_lease_time time = { manager->ttl, !no_expire };
-	if (!no_expire && !dlock_check_ttl(expire, 3, &time.ttl)) {
+	if (!no_expire && !dlock_check_ttl(expire, dlock_backend_ttls(manager->backend), 3, &time.ttl)) {
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(dlock_manager_lock(manager, key, time, wait));

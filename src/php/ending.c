@@ -1,15 +1,18 @@
-#include "common.h"
+#include "ending.h"
+
+#include "classes.h"
+#include "globals.h"
 
 #include "ext/standard/basic_functions.h"
 #include "zend_exceptions.h"
 
-/* Is something dropped by the program, or destroyed because the request ends? Shutdown functions are the program, though PHP says
- * that it shuts down from before the first of them: an event loop may run all of it there. When they are over, PHP destroys what is
- * left, and does not say so: so the last one is ours. Where exit() or a fatal error keeps the rest from being called, PHP
- * destroys global variables with another function. */
+/* PHP sets EG_FLAGS_IN_SHUTDOWN before it calls the first shutdown function, but shutdown functions still are the program: an event loop
+ * may run all of it there. PHP does not say when the last one has returned and it begins to destroy objects. Therefore the
+ * extension's own shutdown function is kept the last one. After exit() or a fatal error PHP may skip it; then another destructor
+ * of global variables shows that the request ends. */
 
-/* Is called as the last: by PHP alone, since it is private and PHP has no object for it. */
-static zend_function *last(void)
+/* The shutdown function. User code cannot call it: it is private, and only PHP calls it without an object. */
+static zend_function *shutdown_function(void)
 {
 	return dlock_ce_lease->constructor;
 }
@@ -22,7 +25,7 @@ static void append(void)
 #if PHP_VERSION_ID < 80500
 	entry.fci.size = sizeof entry.fci;
 #endif
-	entry.fci_cache.function_handler = last();
+	entry.fci_cache.function_handler = shutdown_function();
 	entry.fci_cache.called_scope = dlock_ce_lease;
 	append_user_shutdown_function(&entry);
 	DLOCK_G(ending).functions = BG(user_shutdown_function_names)->nNumUsed;
@@ -44,7 +47,7 @@ void dlock_ending_watch(void)
 void dlock_ending_reached(void)
 {
 	if (BG(user_shutdown_function_names)->nNumUsed > DLOCK_G(ending).functions) {
-		append(); /* behind those that were registered since */
+		append(); /* after those that were registered since */
 	} else {
 		DLOCK_G(ending).reached = true;
 	}
@@ -52,7 +55,7 @@ void dlock_ending_reached(void)
 
 bool dlock_is_ending(void)
 {
-	/* exit() destroys the variables of the functions that it leaves before anything else knows of it. */
+	/* exit() destroys the variables of the functions that it leaves before any other sign of it. */
 	if (EG(exception) && zend_is_unwind_exit(EG(exception))) {
 		return true;
 	}

@@ -1,5 +1,8 @@
-#include "../redis/requests.h"
-#include "common.h"
+#include "errors.h"
+
+#include "../redis/quorum.h"
+#include "classes.h"
+#include "interrupts.h"
 
 #include "zend_exceptions.h"
 
@@ -36,7 +39,7 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_back
 {
 	zval errors;
 
-	/* Before any handler runs, which may take away the last that keeps the backend. */
+	/* Before any handler runs: it may drop the last reference to the back end. */
 	ZVAL_NULL(&errors);
 	if (status == DLOCK_QUORUM) {
 		collect_server_errors(&errors, backend);
@@ -55,6 +58,11 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_back
 		zend_update_property(dlock_ce_quorum_exception, exception, ZEND_STRL("serverErrors"), &errors);
 	}
 	zval_ptr_dtor(&errors);
+}
+
+void dlock_throw_no_memory(void)
+{
+	zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
 }
 
 zend_object *dlock_throw_lost(const char *resource, const char *what)

@@ -1,15 +1,14 @@
-#include "../redis/requests.h"
-#include "common.h"
+#include "handle.h"
 
 #include "ext/hash/php_hash.h"
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
 
-/* A detached lease as text: "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is
- * left and the next fencing token are the servers' to say, when it is attached.
+/* A handle is "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is left and the next
+ * fencing token come from the servers when it is attached.
  *
- * Who has the handle has the lock, as with the token inside it. It works once: then the token is another one. The digest is no signature: it tells a handle that was
- * cut or altered apart from a lease that has ended. There is no secret in it, so that nothing can be guessed from it. */
+ * A handle is the lock, as the token inside it is. It works once: attaching replaces the token. The digest is no signature: it tells a
+ * handle that was cut or altered from a lease that has ended. There is no secret in it, so nothing can be guessed from it. */
 
 #define PREFIX "dlock1."
 enum { DIGEST_LEN = 16 };
@@ -114,7 +113,19 @@ static bool number(const char *text, size_t len, int64_t *out)
 /* The class of these handles, which name the backend. */
 static const char *class_of(const char *kind, size_t len)
 {
-	return len == 6 && !memcmp(kind, "single", 6) ? "DistributedLock" : len == 6 && !memcmp(kind, "quorum", 6) ? "RedLock" : "another class";
+	static const struct {
+		const char *kind, *class;
+	} known[] = {
+		{ "single", "DistributedLock" }, { "quorum", "RedLock" }, { "memcached", "DistributedLock on memcached" },
+		{ "memory", "DistributedLock on memory://" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (len == strlen(known[i].kind) && !memcmp(kind, known[i].kind, len)) {
+			return known[i].class;
+		}
+	}
+	return "another class";
 }
 
 static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
@@ -135,7 +146,7 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *ba
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s", class_of(kind, kind_len));
 		return NULL;
 	}
-	if (!backend->ops->attach) { /* a session's lock, of which detach() makes no handle */
+	if (!backend->ops->detachable) { /* a session's lock, of which detach() makes no handle */
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of a lock that can be handed over, which a ZkLock cannot");
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 #include "hold.h"
 
-#include "common.h"
+#include "ending.h"
+#include "globals.h"
 
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
 {
@@ -34,7 +35,8 @@ dlock_claim_state dlock_hold_look(dlock_hold *hold, dlock_nanos *remaining)
 	return state;
 }
 
-static bool is_lost(dlock_hold *hold)
+/* A look from memory, of which nothing is counted. */
+static bool look_lost(dlock_hold *hold)
 {
 	dlock_nanos remaining;
 
@@ -43,7 +45,7 @@ static bool is_lost(dlock_hold *hold)
 
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error)
 {
-	bool lost_before = is_lost(hold);
+	bool lost_before = look_lost(hold);
 	dlock_status status = dlock_claim_extend(hold->entry.claim, ttl, error);
 
 	hold->throws &= status != DLOCK_LOST || lost_before;
@@ -52,7 +54,7 @@ dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *e
 
 dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error)
 {
-	bool lost_before = is_lost(hold);
+	bool lost_before = look_lost(hold);
 	dlock_status status = dlock_claim_check(hold->entry.claim, error);
 
 	hold->throws &= status != DLOCK_LOST || lost_before;
@@ -90,7 +92,7 @@ static void discard_unowned_lost(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
-	if (!hold->owned && is_lost(hold)) {
+	if (!hold->owned && look_lost(hold)) {
 		dlock_claim_abandon(entry->claim);
 		dlock_hold_free(hold);
 	}

@@ -19,13 +19,13 @@ static inline dlock_hold *dlock_hold_from(dlock_registry_entry *entry)
 	return (dlock_hold *) entry;
 }
 
-/* Takes the claim, which may be NULL: so is the result then, as without memory. */
+/* Takes the claim. NULL without memory, or without a claim: then the error is what it was. */
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error);
 
 /* What memory knows of the claim now; counts a loss when it is first seen. */
 dlock_claim_state dlock_hold_look(dlock_hold *hold, dlock_nanos *remaining);
 
-/* As for the claim. A loss that the answer reports to the caller is not thrown as well. */
+/* As for the claim. A loss that the status reports to the caller is not thrown as well. */
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error);
 dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error);
 dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error);
@@ -33,7 +33,7 @@ dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error);
 /* Frees it in memory, without a word to any server. */
 void dlock_hold_free(dlock_hold *hold);
 
-/* Frees it when its owner discards it, which gives the lock back without waiting, or leaves it alone where the request ends. */
+/* Frees it, and releases the lock without waiting; where the request ends, the lock may be left alone. */
 void dlock_hold_discard(dlock_hold *hold);
 
 /* Discards what no object owns and whose time is over. */

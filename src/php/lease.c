@@ -1,4 +1,11 @@
-#include "common.h"
+#include "lease.h"
+
+#include "arguments.h"
+#include "classes.h"
+#include "ending.h"
+#include "errors.h"
+#include "globals.h"
+#include "handle.h"
 
 #include "zend_enum.h"
 #include "zend_exceptions.h"
@@ -100,7 +107,8 @@ dlock_hold *dlock_lease_hold(zval *lease)
 	return lease_from(Z_OBJ_P(lease))->hold;
 }
 
-static bool is_held(lease_object *lease, dlock_nanos *remaining)
+/* A look from memory: it may find a loss. */
+static bool look_held(lease_object *lease, dlock_nanos *remaining)
 {
 	*remaining = 0;
 	if (!lease->hold) {
@@ -134,7 +142,7 @@ ZEND_METHOD(Dlock_Lease, isHeld)
 	dlock_nanos remaining;
 
 	ZEND_PARSE_PARAMETERS_NONE();
-	RETURN_BOOL(is_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining));
+	RETURN_BOOL(look_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining));
 }
 
 ZEND_METHOD(Dlock_Lease, remaining)
@@ -142,7 +150,7 @@ ZEND_METHOD(Dlock_Lease, remaining)
 	dlock_nanos remaining;
 
 	ZEND_PARSE_PARAMETERS_NONE();
-	is_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
+	look_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
 	RETURN_DOUBLE((double) remaining / DLOCK_SECOND);
 }
 
@@ -167,9 +175,15 @@ ZEND_METHOD(Dlock_Lease, assertHeld)
 	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!is_held(lease, &remaining)) {
+	if (!look_held(lease, &remaining)) {
 		throw_lost(lease);
 	}
+}
+
+/* One that is not held any more is refused elsewhere. */
+static dlock_ttl_range ttls_of(const lease_object *lease)
+{
+	return lease->hold ? dlock_backend_ttls(lease->hold->entry.claim->backend) : (dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX };
 }
 
 ZEND_METHOD(Dlock_Lease, refresh)
@@ -185,14 +199,14 @@ ZEND_METHOD(Dlock_Lease, refresh)
 	ZEND_PARSE_PARAMETERS_END();
 
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!is_null && lease->hold && lease->hold->entry.claim->ttl == 0) {
+	if (!is_null && lease->hold && lease->hold->entry.claim->backend->ops->session_lease) {
 		zend_argument_value_error(1, "must be null: with ZooKeeper the session is the lease");
 		RETURN_THROWS();
 	}
-	if (!is_null && !dlock_check_ttl(seconds, 1, &ttl)) {
+	if (!is_null && !dlock_check_ttl(seconds, ttls_of(lease), 1, &ttl)) {
 		RETURN_THROWS();
 	}
-	if (!is_held(lease, &remaining)) {
+	if (!look_held(lease, &remaining)) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
@@ -231,18 +245,18 @@ ZEND_METHOD(Dlock_Lease, detach)
 
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!is_held(lease, &remaining)) {
+	if (!look_held(lease, &remaining)) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = lease->hold->entry.claim;
-	if (claim->ttl == 0) {
+	if (!claim->backend->ops->detachable) {
 		zend_throw_exception(dlock_ce_exception,
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
 		RETURN_THROWS();
 	}
-	/* A lease time that is still on its way, as after a hand-over, would come too late where the handle was attached before. */
-	if (claim->doubt > 0 && dlock_hold_check(lease->hold, &error) == DLOCK_LOST) {
+	/* A lease time that is still on its way, as after a hand-over, would arrive after the handle is attached. */
+	if (claim->unacknowledged_ttl > 0 && dlock_hold_check(lease->hold, &error) == DLOCK_LOST) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}

@@ -1,5 +1,11 @@
-#include "../redis/requests.h"
-#include "common.h"
+#include "../redis/quorum.h"
+#include "arguments.h"
+#include "classes.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_acquire.h"
+#include "manager_options.h"
+#include "servers.h"
 
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
@@ -28,6 +34,12 @@ static int read_servers(HashTable *list, dlock_server **servers)
 			return 0;
 		}
 		count++;
+		if (servers[count - 1]->kind != DLOCK_SERVER_REDIS) {
+			zend_argument_value_error(1, "must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
+				"were told", count - 1, servers[count - 1]->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+			release_servers(servers, count);
+			return 0;
+		}
 		/* One server with two votes would make a majority where there is none. */
 		for (int i = 0; i < count - 1; i++) {
 			if (!strcmp(servers[i]->label, servers[count - 1]->label)) {
@@ -60,7 +72,7 @@ ZEND_METHOD(RedLock, __construct)
 	zend_long retry_delay = 200, retry_count = 3;
 	zend_string *prefix = NULL;
 	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
+		.ttls = { DLOCK_TTL_MIN, DLOCK_TTL_MAX }, .ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	ZEND_PARSE_PARAMETERS_START(1, 9)
@@ -77,7 +89,7 @@ ZEND_METHOD(RedLock, __construct)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
-	if (!dlock_manager_configure(manager, &options)) {
+	if (!dlock_manager_begin(manager) || !dlock_manager_configure(manager, &options)) {
 		RETURN_THROWS();
 	}
 	if (retry_delay < 1 || retry_delay > 60000) {
@@ -88,7 +100,7 @@ ZEND_METHOD(RedLock, __construct)
 		zend_argument_value_error(3, "must be between 1 and 1000000 attempts");
 		RETURN_THROWS();
 	}
-	dlock_nanos guard = (dlock_nanos) (DLOCK_G(restart_guard) * (double) DLOCK_SECOND);
+	dlock_nanos guard = dlock_from_seconds(DLOCK_G(restart_guard));
 	int count = read_servers(list, servers);
 	if (count == 0) {
 		RETURN_THROWS();
@@ -97,11 +109,11 @@ ZEND_METHOD(RedLock, __construct)
 	manager->retry_count = (unsigned) retry_count;
 	manager->prefix = prefix ? zend_string_copy(prefix) : ZSTR_EMPTY_ALLOC();
 	manager->servers = join_labels(servers, count);
-	manager->backend = dlock_quorum_new(&DLOCK_G(pool), servers, count, guard, ZSTR_VAL(manager->prefix),
+	manager->backend = dlock_quorum_new(&DLOCK_G(pools).redis, servers, count, guard, ZSTR_VAL(manager->prefix),
 		ZSTR_LEN(manager->prefix));
 	release_servers(servers, count);
 	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 	}
 }
 
@@ -110,7 +122,7 @@ ZEND_METHOD(RedLock, lock)
 	zend_string *resource;
 	zend_long milliseconds = 10000;
 	dlock_nanos remaining;
-	dlock_status status;
+	dlock_hold *hold;
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(1, 2)
@@ -127,13 +139,13 @@ ZEND_METHOD(RedLock, lock)
 		zend_argument_value_error(2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
 		RETURN_THROWS();
 	}
-	dlock_patience patience = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
+	dlock_wait_limit limit = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_hold_purge();
-	dlock_hold *hold = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, patience,
-		&status, &error);
-	if (!hold) {
+	dlock_status status = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, limit,
+		&hold, &error);
+	if (status != DLOCK_OK) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
 		}
@@ -156,8 +168,8 @@ static bool is_token(const zval *value)
 static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource, const zval *token)
 {
 	dlock_registry_entry *entry = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	bool good = entry && !dlock_hold_from(entry)->owned && entry->claim->backend->ops == manager->backend->ops
-		&& manager->backend->ops->is_same(entry->claim, manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource));
+	bool good = entry && !dlock_hold_from(entry)->owned && dlock_claim_is_for(entry->claim, manager->backend,
+		Z_STRVAL_P(resource), Z_STRLEN_P(resource));
 
 	return good ? dlock_hold_from(entry) : NULL;
 }
@@ -169,7 +181,7 @@ static dlock_hold *hold_of_token(const dlock_manager *manager, const zval *resou
 		error);
 
 	if (claim) {
-		claim->state = DLOCK_CLAIM_HELD; /* the servers know until when */
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD); /* the servers know until when */
 		claim->deadline = DLOCK_FOREVER;
 	}
 	return dlock_hold_new(claim, false, error);

@@ -1,8 +1,11 @@
-#include "../zookeeper/backend.h"
-#include "common.h"
+#include "zk_lock.h"
 
-#include "zend_exceptions.h"
-#include "zend_smart_str.h"
+#include "../zookeeper/backend.h"
+#include "arguments.h"
+#include "errors.h"
+#include "globals.h"
+#include "manager_held.h"
+#include "manager_options.h"
 
 /* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an exception. */
 static zend_string *hosts_from_array(HashTable *array)
@@ -42,8 +45,8 @@ static zend_string *hosts_from_array(HashTable *array)
 	return port ? zend_strpprintf(0, "%s:" ZEND_LONG_FMT, Z_STRVAL_P(host), number) : zend_string_copy(Z_STR_P(host));
 }
 
-/* `text` passes its check and has no NUL byte that would hide the rest of it from C. */
-static bool is_good(zend_string *text, uint32_t arg, bool (*check)(const char *, dlock_error *))
+/* `text` passes its check and has no NUL byte that would hide the rest of it from C; false: thrown. */
+static bool check_text(zend_string *text, uint32_t arg, bool (*check)(const char *, dlock_error *))
 {
 	dlock_error error;
 
@@ -58,27 +61,37 @@ static bool is_good(zend_string *text, uint32_t arg, bool (*check)(const char *,
 	return true;
 }
 
+zend_string *dlock_zk_hosts_read(HashTable *array, zend_string *text)
+{
+	zend_string *hosts = array ? hosts_from_array(array) : zend_string_copy(text);
+
+	if (hosts && !check_text(hosts, 1, dlock_zk_hosts_check)) {
+		zend_string_release(hosts);
+		return NULL;
+	}
+	return hosts;
+}
+
 static void construct(dlock_manager *manager, zend_string *hosts, zend_string *root, double session_timeout, zend_string *auth)
 {
-	if (!is_good(hosts, 1, dlock_zk_hosts_check) || !is_good(root, 2, dlock_zk_root_check)
-			|| (auth && !is_good(auth, 4, dlock_zk_auth_check))) {
+	if (!check_text(root, 2, dlock_zk_root_check) || (auth && !check_text(auth, 4, dlock_zk_auth_check))) {
 		return;
 	}
 	if (!(session_timeout >= 0.1 && session_timeout <= 86400)) {
 		zend_argument_value_error(3, "must be between 0.1 and 86400 seconds");
 		return;
 	}
-	if (!DLOCK_G(sessions) && !(DLOCK_G(sessions) = dlock_zk_pool_new())) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+	if (!DLOCK_G(pools).zookeeper && !(DLOCK_G(pools).zookeeper = dlock_zk_pool_new())) {
+		dlock_throw_no_memory();
 		return;
 	}
-	dlock_zk_options options = { ZSTR_VAL(hosts), ZSTR_VAL(root), (dlock_nanos) (session_timeout * (double) DLOCK_SECOND),
+	dlock_zk_options options = { ZSTR_VAL(hosts), ZSTR_VAL(root), dlock_from_seconds(session_timeout),
 		auth ? ZSTR_VAL(auth) : NULL };
 	manager->servers = zend_string_copy(hosts);
 	manager->prefix = zend_string_copy(root);
-	manager->backend = dlock_zookeeper_new(DLOCK_G(sessions), &options);
+	manager->backend = dlock_zookeeper_new(DLOCK_G(pools).zookeeper, &options);
 	if (!manager->backend) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
+		dlock_throw_no_memory();
 	}
 }
 
@@ -101,10 +114,10 @@ ZEND_METHOD(ZkLock, __construct)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
-	if (!dlock_manager_configure(manager, &options)) {
+	if (!dlock_manager_begin(manager) || !dlock_manager_configure(manager, &options)) {
 		RETURN_THROWS();
 	}
-	hosts = array ? hosts_from_array(array) : hosts ? zend_string_copy(hosts) : zend_string_init(ZEND_STRL("127.0.0.1:2181"), 0);
+	hosts = array || hosts ? dlock_zk_hosts_read(array, hosts) : zend_string_init(ZEND_STRL("127.0.0.1:2181"), 0);
 	if (!hosts) {
 		RETURN_THROWS();
 	}

@@ -2,19 +2,13 @@
 
 #include "exchange.h"
 
-int dlock_ballot_read_integer(const dlock_call *call, const dlock_conn *conn, dlock_answer *answer, dlock_error *error)
-{
-	answer->pttl = dlock_call_integer(call, conn, error);
-	return answer->pttl < 0 ? -1 : answer->pttl > 0;
-}
-
-void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, int quorum, dlock_opinion *read)
+void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, int quorum, dlock_reader *read)
 {
 	ballot->members = members;
 	ballot->count = count;
 	ballot->quorum = quorum;
 	ballot->read = read;
-	ballot->pending = ballot->yes = ballot->no = ballot->young = ballot->under_age = 0;
+	ballot->pending = ballot->yes = ballot->no = ballot->ineligible = ballot->maturing = 0;
 	dlock_guard_begin(&ballot->guard, 0, 0);
 	for (int i = 0; i < ballot->count; i++) {
 		ballot->calls[i] = NULL;
@@ -42,41 +36,41 @@ void dlock_ballot_absent(dlock_ballot *ballot, int server)
 static void count_vote(dlock_ballot *ballot, int server)
 {
 	dlock_member *member = &ballot->members[server];
-	int opinion = ballot->read(ballot->calls[server], member->conn, &ballot->answers[server], &member->error);
-
-	dlock_nanos of_age = dlock_guard_note(&ballot->guard, ballot->calls[server]);
+	dlock_status status = ballot->read(ballot->calls[server], member->conn, &ballot->responses[server], &member->error);
+	dlock_nanos eligible_at = dlock_guard_note(&ballot->guard, ballot->calls[server]);
+	bool eligible = eligible_at <= ballot->guard.begun;
 
 	ballot->pending--;
-	ballot->under_age += ballot->guard.begun < of_age;
-	if (opinion > 0 && ballot->guard.begun < of_age) {
-		dlock_guard_explain(&ballot->guard, of_age, member->conn, &member->error);
+	ballot->ineligible += !eligible;
+	if (status == DLOCK_OK && !eligible) {
+		dlock_guard_explain(&ballot->guard, eligible_at, member->conn, &member->error);
 		member->failed = true;
-		ballot->young += of_age != DLOCK_FOREVER;
-		ballot->of_age[server] = of_age;
+		ballot->maturing += eligible_at != DLOCK_FOREVER;
+		ballot->eligible_at[server] = eligible_at;
 		ballot->votes[server] = DLOCK_VOTE_VOID;
 		return;
 	}
-	member->failed = opinion < 0;
-	ballot->yes += opinion > 0;
-	ballot->no += opinion == 0;
-	ballot->votes[server] = opinion < 0 ? DLOCK_VOTE_NONE : opinion > 0 ? DLOCK_VOTE_YES : DLOCK_VOTE_NO;
+	ballot->yes += status == DLOCK_OK;
+	ballot->no += status == DLOCK_LOST;
+	ballot->votes[server] = status == DLOCK_OK ? DLOCK_VOTE_YES : status == DLOCK_LOST ? DLOCK_VOTE_NO : DLOCK_VOTE_NONE;
+	member->failed = ballot->votes[server] == DLOCK_VOTE_NONE;
 }
 
 /* Have all servers that have answered so far been started together, and has none failed to answer? */
 static bool is_together(const dlock_ballot *ballot)
 {
-	return ballot->young > 0 && ballot->yes + ballot->no + ballot->young + ballot->pending == ballot->count
+	return ballot->maturing > 0 && ballot->yes + ballot->no + ballot->maturing + ballot->pending == ballot->count
 		&& dlock_guard_is_new_set(&ballot->guard, ballot->count - ballot->pending);
 }
 
-/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which those who
+/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which the servers that
  * say yes may have forgotten. */
 static bool may_be_new_set(const dlock_ballot *ballot)
 {
 	return ballot->no == 0 && is_together(ballot);
 }
 
-static void admit_young(dlock_ballot *ballot)
+static void count_void_votes(dlock_ballot *ballot)
 {
 	for (int i = 0; i < ballot->count; i++) {
 		if (ballot->votes[i] == DLOCK_VOTE_VOID) {
@@ -84,11 +78,11 @@ static void admit_young(dlock_ballot *ballot)
 			ballot->members[i].failed = false;
 		}
 	}
-	ballot->yes += ballot->young;
-	ballot->young = 0;
+	ballot->yes += ballot->maturing;
+	ballot->maturing = 0;
 }
 
-bool dlock_ballot_is_decided(void *context)
+bool dlock_ballot_count(void *context)
 {
 	dlock_ballot *ballot = context;
 	int quorum = ballot->quorum;
@@ -102,7 +96,7 @@ bool dlock_ballot_is_decided(void *context)
 		if (ballot->pending > 0) {
 			return false;
 		}
-		admit_young(ballot);
+		count_void_votes(ballot);
 	}
 	return ballot->yes >= quorum || ballot->yes + ballot->pending < quorum;
 }
@@ -114,8 +108,8 @@ void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until)
 	for (int i = 0; i < ballot->count; i++) {
 		conns[i] = ballot->calls[i] ? ballot->members[i].conn : NULL;
 	}
-	dlock_exchange(conns, ballot->count, until, dlock_ballot_is_decided, ballot);
-	if (!dlock_ballot_is_decided(ballot)) {
+	dlock_exchange(conns, ballot->count, until, dlock_ballot_count, ballot);
+	if (!dlock_ballot_count(ballot)) {
 		for (int i = 0; i < ballot->count; i++) {
 			if (ballot->votes[i] == DLOCK_VOTE_PENDING) {
 				count_vote(ballot, i);
@@ -124,23 +118,23 @@ void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until)
 	}
 }
 
-/* What the servers that answer at all need at most from the vote that decided to the last. */
+/* From the vote that decides to the last one, at most, where all servers answer. */
 #define REST_OF_VOTES (20 * DLOCK_MS)
 
-static bool is_complete(void *context)
+static bool count_all(void *context)
 {
-	dlock_ballot_is_decided(context); /* counts the votes */
+	dlock_ballot_count(context);
 	return ((dlock_ballot *) context)->pending == 0;
 }
 
-void dlock_ballot_hear_out(dlock_ballot *ballot)
+void dlock_ballot_drain(dlock_ballot *ballot)
 {
 	dlock_conn *conns[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < ballot->count; i++) {
 		conns[i] = ballot->votes[i] == DLOCK_VOTE_PENDING ? ballot->members[i].conn : NULL;
 	}
-	dlock_exchange(conns, ballot->count, dlock_now() + REST_OF_VOTES, is_complete, ballot);
+	dlock_exchange(conns, ballot->count, dlock_now() + REST_OF_VOTES, count_all, ballot);
 }
 
 void dlock_ballot_end(dlock_ballot *ballot)
@@ -190,29 +184,29 @@ uint64_t dlock_ballot_voters(const dlock_ballot *ballot, dlock_vote vote)
 	return bits;
 }
 
-dlock_nanos dlock_ballot_next_of_age(const dlock_ballot *ballot)
+int dlock_ballot_needed(const dlock_ballot *ballot)
+{
+	return ballot->count - ballot->ineligible < ballot->quorum ? ballot->count : ballot->quorum;
+}
+
+dlock_nanos dlock_ballot_next_eligible_at(const dlock_ballot *ballot)
 {
 	dlock_nanos next = DLOCK_FOREVER;
 
 	for (int i = 0; i < ballot->count; i++) {
-		if (ballot->votes[i] == DLOCK_VOTE_VOID && ballot->of_age[i] < next) {
-			next = ballot->of_age[i];
+		if (ballot->votes[i] == DLOCK_VOTE_VOID && ballot->eligible_at[i] < next) {
+			next = ballot->eligible_at[i];
 		}
 	}
 	return next;
 }
 
+bool dlock_ballot_lacks_only_uptime(const dlock_ballot *ballot)
+{
+	return ballot->yes + ballot->no + ballot->pending + ballot->maturing >= ballot->quorum;
+}
+
 bool dlock_ballot_is_refused_new_set(const dlock_ballot *ballot)
 {
 	return ballot->no > 0 && is_together(ballot);
-}
-
-int dlock_ballot_needed(const dlock_ballot *ballot)
-{
-	return ballot->count - ballot->under_age < ballot->quorum ? ballot->count : ballot->quorum;
-}
-
-bool dlock_ballot_lacks_only_age(const dlock_ballot *ballot)
-{
-	return ballot->yes + ballot->no + ballot->pending + ballot->young >= ballot->quorum;
 }

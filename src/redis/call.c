@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dlock_call *call_new(const dlock_script *script, int keys, const dlock_arg *args, int count)
+static dlock_call *call_new(const dlock_script *script, const dlock_arg *args, int count)
 {
 	char key_count[8];
 	size_t size = 0;
@@ -16,7 +16,7 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	for (int i = 0; i < count; i++) {
 		size += args[i].len;
 	}
-	int key_count_len = snprintf(key_count, sizeof key_count, "%d", keys);
+	int key_count_len = snprintf(key_count, sizeof key_count, "%d", script ? script->keys : 0);
 	dlock_call *call = calloc(1, sizeof *call + size + (size_t) key_count_len);
 	if (!call) {
 		return NULL;
@@ -44,14 +44,14 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	return call;
 }
 
-dlock_call *dlock_call_script(const dlock_script *script, int keys, const dlock_arg *args, int count)
+dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count)
 {
-	return call_new(script, keys, args, count);
+	return call_new(&dlock_scripts[script], args, count);
 }
 
 dlock_call *dlock_call_command(const dlock_arg *args, int count)
 {
-	return call_new(NULL, 0, args, count);
+	return call_new(NULL, args, count);
 }
 
 void dlock_call_use_source(dlock_call *call)
@@ -90,7 +90,7 @@ void dlock_call_cancel(dlock_call *call)
 	call->wanted = false;
 }
 
-void dlock_call_call_off(dlock_call *call)
+void dlock_call_cancel_sending(dlock_call *call)
 {
 	if (call->sent) {
 		call->once = true;
@@ -101,7 +101,7 @@ void dlock_call_call_off(dlock_call *call)
 
 void dlock_call_answer(dlock_call *call, redisReply *reply)
 {
-	if (call->state != DLOCK_CALL_PENDING) { /* it came after the asker's time was over */
+	if (call->state != DLOCK_CALL_PENDING) { /* it came after the caller's time was over */
 		freeReplyObject(reply);
 		return;
 	}

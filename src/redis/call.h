@@ -8,8 +8,8 @@
 #include "../base/clock.h"
 #include "scripts.h"
 
-/* One command and what became of it. It is shared by whoever asked and by the connection that carries it: the asker may
- * leave early and the connection still knows which reply belongs to which command. */
+/* One command and its reply. It is shared by the caller and the connection that carries it: the caller may leave early, and the
+ * connection still knows which reply belongs to which command. */
 
 typedef struct {
 	const char *text;
@@ -29,17 +29,16 @@ enum { DLOCK_CALL_WORDS = 16 };
 typedef struct dlock_call {
 	unsigned references;
 	dlock_call_state state;
-	bool wanted;        /* worth sending again, over a new connection or as the script's full text */
-	bool once;          /* not to be sent again, since something else follows it */
-	bool sent;          /* handed to the connection: the server may execute it, now or later */
-	bool background;    /* nobody waits for it */
-	dlock_nanos useful_until; /* in the background: sent again over any number of connections until then */
-	bool repeated;      /* has been sent again once over a new connection */
-	bool needs_age;      /* who asks wants to know how old the server is that answers; see age.h */
-	bool about_age;      /* the connection's own question for that */
-	dlock_nanos sent_at; /* just before it was sent, last time: its answer is to that */
-	dlock_nanos first_sent_at; /* the first time: what it has done without an answer, it may have done since then */
-	dlock_nanos started; /* where that is needed, of an answered call: when its server was started, at the latest */
+	bool wanted;       /* still worth sending, over a new connection or as the script's text */
+	bool once;         /* not to be sent again, since another call that follows undoes it */
+	bool sent;         /* handed to the connection: the server may execute it, now or later */
+	bool background;   /* nobody waits for it */
+	bool repeated;     /* has been sent again over a new connection */
+	bool needs_uptime; /* its connection has to ask for the server's uptime; see handshake.h */
+	dlock_nanos useful_until;   /* in the background: sent again over any number of connections until then */
+	dlock_nanos sent_at;        /* just before it was sent last: its reply is to that */
+	dlock_nanos first_sent_at;  /* just before it was sent first: without a reply, it may have been executed since then */
+	dlock_nanos server_started; /* of an answered call: its server was started then or before; see uptime.h */
 	redisReply *reply;
 	const dlock_script *script;
 	int words;
@@ -49,26 +48,25 @@ typedef struct dlock_call {
 } dlock_call;
 
 /* EVALSHA of a script with its keys and arguments, copied. NULL when out of memory. */
-dlock_call *dlock_call_script(const dlock_script *script, int keys, const dlock_arg *args, int count);
+dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count);
 /* A plain command. */
 dlock_call *dlock_call_command(const dlock_arg *args, int count);
 
 /* Uses the script's full text, which the server then keeps. */
 void dlock_call_use_source(dlock_call *call);
 
-/* For a call that nobody waits for any more: it goes out behind whatever the connection still waits for, however late that
- * is, and again over a new connection, while it is of use. */
+/* Nobody waits for the call any more: it is sent however late that is, and again over new connections, while it is useful. */
 void dlock_call_to_background(dlock_call *call, dlock_nanos useful_until);
 
 dlock_call *dlock_call_retain(dlock_call *call);
 void dlock_call_release(dlock_call *call);
 
-/* The asker needs it no longer: without effect when it was not sent yet. */
+/* The caller needs it no longer: it is not sent, if it was not yet, nor sent again. */
 void dlock_call_cancel(dlock_call *call);
 
-/* Something follows on the same connection that undoes it, and must stay behind it: sent already, it is not sent again, neither over
- * a new connection nor as text; otherwise it is not sent at all. */
-void dlock_call_call_off(dlock_call *call);
+/* A call follows on the same connection that undoes this one, and must stay after it: so this one is not sent from now on, neither for the
+ * first time nor again, over a new connection or as text. The reply to what was sent is still waited for. */
+void dlock_call_cancel_sending(dlock_call *call);
 
 /* Ends it, once. Takes over the reply. */
 void dlock_call_answer(dlock_call *call, redisReply *reply);

@@ -8,51 +8,14 @@
 #endif
 
 #include "../base/platform.h"
-#include "uptime.h"
 #include "tls.h"
 
-/* A server that owes so many replies, the oldest for so long, is taken for stuck until it answers. */
+/* A server that owes this many replies, the oldest for this long, counts as stuck until it answers. */
 #define STUCK_CALLS 64
 #define STUCK_TIME (50 * DLOCK_MS)
 
-/* Far more than any answer. What a server sends is kept until it is complete, beyond PHP's memory limit. */
-#define LONGEST_ANSWER (1024 * 1024)
-
-/* ---- the queue ---- */
-
-static dlock_call *queue_at(const dlock_conn *conn, size_t index)
-{
-	return conn->queue[(conn->first + index) % conn->capacity];
-}
-
-static bool queue_push(dlock_conn *conn, dlock_call *call)
-{
-	if (conn->count == conn->capacity) {
-		size_t capacity = conn->capacity ? 2 * conn->capacity : 8;
-		dlock_call **queue = malloc(capacity * sizeof *queue);
-		if (!queue) {
-			return false;
-		}
-		for (size_t i = 0; i < conn->count; i++) {
-			queue[i] = queue_at(conn, i);
-		}
-		free(conn->queue);
-		conn->queue = queue;
-		conn->capacity = capacity;
-		conn->first = 0;
-	}
-	conn->queue[(conn->first + conn->count++) % conn->capacity] = dlock_call_retain(call);
-	return true;
-}
-
-static dlock_call *queue_shift(dlock_conn *conn)
-{
-	dlock_call *call = conn->queue[conn->first];
-
-	conn->first = (conn->first + 1) % conn->capacity;
-	conn->count--;
-	return call;
-}
+/* Far more than any reply needs. An incomplete reply is kept in memory that PHP's limit does not count. */
+#define LONGEST_REPLY (1024 * 1024)
 
 /* ---- opening and closing ---- */
 
@@ -62,9 +25,9 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 
 	if (conn) {
 		conn->server = dlock_server_retain(server);
-		conn->patience = DLOCK_FOREVER;
+		conn->timeout_cap = DLOCK_FOREVER;
 		conn->process = dlock_process_current();
-		conn->started = DLOCK_START_UNKNOWN;
+		dlock_handshake_reset(&conn->handshake);
 	}
 	return conn;
 }
@@ -76,30 +39,17 @@ static void disconnect(dlock_conn *conn)
 		redisFree(conn->redis); /* closes the descriptor; nothing is written to it */
 		conn->redis = NULL;
 	}
-	conn->tls = NULL;
+	dlock_handshake_reset(&conn->handshake);
 	conn->state = DLOCK_CONN_CLOSED;
 	conn->unsent = false;
 	conn->partial = 0;
-	conn->greetings = 0;
-	conn->started = DLOCK_START_UNKNOWN;
-	conn->asking_age = false;
 	conn->heard = false;
-}
-
-static void drop_queue(dlock_conn *conn)
-{
-	while (conn->count > 0) {
-		dlock_call *call = queue_shift(conn);
-		dlock_call_fail(call);
-		dlock_call_release(call);
-	}
 }
 
 void dlock_conn_free(dlock_conn *conn)
 {
 	disconnect(conn);
-	drop_queue(conn);
-	free(conn->queue);
+	dlock_call_queue_dispose(&conn->calls);
 	dlock_server_release(conn->server);
 	free(conn);
 }
@@ -107,54 +57,41 @@ void dlock_conn_free(dlock_conn *conn)
 void dlock_conn_close(dlock_conn *conn)
 {
 	disconnect(conn);
-	drop_queue(conn);
+	dlock_call_queue_clear(&conn->calls);
 }
 
-/* After a fork: closes the child's copy of the descriptor and forgets what the parent is waiting for. */
-static void leave_to_parent(dlock_conn *conn)
+/* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
+static void discard_inherited(dlock_conn *conn)
 {
 	if (conn->process != dlock_process_current()) {
 		disconnect(conn);
-		drop_queue(conn);
+		dlock_call_queue_clear(&conn->calls);
 		conn->process = dlock_process_current();
 	}
 }
 
-/* What the system has not got through to the server must not arrive there late, behind what is said over the next connection.
- * close() would leave it to the system, which goes on trying. A child of fork() may have the socket, too: then closing it is not enough. */
-static void withdraw(int fd)
+/* Bytes that are still in the socket's buffer must not reach the server after what the next connection sends. After close() the system would
+ * go on sending them. And a child process may have the socket, too: then closing it here is not enough. */
+static void discard_unsent(int fd)
 {
 	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
 
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
 #ifdef __linux__
-	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 
-	connect(fd, &nobody, sizeof nobody);
+	connect(fd, &nowhere, sizeof nowhere);
 #endif
 }
 
-/* Ends the connection. What nobody waits for stays in the queue while it is of use, for the next connection: a lock that
- * a server took late must be released there, also after it was out of reach for a while. With `again`, so does what was
- * asked over this connection for the first time: it may have been idle for long, and each command may be repeated. */
-static void end_connection(dlock_conn *conn, bool again)
+/* Ends the connection, and leaves the calls that may be sent over the next one. */
+static void end_connection(dlock_conn *conn, bool resend)
 {
-	dlock_nanos now = dlock_now();
-
 	if (conn->redis && conn->process == dlock_process_current()) {
-		withdraw(conn->redis->fd);
+		discard_unsent(conn->redis->fd);
 	}
 	disconnect(conn);
-	for (size_t left = conn->count; left > 0; left--) {
-		dlock_call *call = queue_shift(conn);
-		if (call->wanted && !call->once && (call->background ? now < call->useful_until : again && !call->repeated)) {
-			call->repeated = true;
-			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
-		} else {
-			dlock_call_fail(call);
-			dlock_call_release(call);
-		}
-	}
+	dlock_call_queue_keep(&conn->calls, resend);
 }
 
 static void fail(dlock_conn *conn, const char *what)
@@ -170,12 +107,12 @@ static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
 
 static dlock_nanos connect_timeout(const dlock_conn *conn)
 {
-	return shorter(conn->server->connect_timeout, conn->patience);
+	return shorter(conn->server->connect_timeout, conn->timeout_cap);
 }
 
 static dlock_nanos read_timeout(const dlock_conn *conn)
 {
-	return shorter(conn->server->read_timeout, conn->patience);
+	return shorter(conn->server->read_timeout, conn->timeout_cap);
 }
 
 static bool open_connection(dlock_conn *conn)
@@ -186,8 +123,20 @@ static bool open_connection(dlock_conn *conn)
 	}
 	conn->state = DLOCK_CONN_CONNECTING;
 	conn->connect_deadline = conn->dial.deadline;
-	conn->opened++;
+	conn->generation++;
 	return true;
+}
+
+/* The peer or the network ended the connection. One that was ready is replaced, once; a new one is not. */
+static void lost(dlock_conn *conn, const char *what)
+{
+	bool resend = conn->state == DLOCK_CONN_READY;
+
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
+	end_connection(conn, resend);
+	if (resend && conn->calls.count > 0 && !conn->peeking) {
+		open_connection(conn);
+	}
 }
 
 /* ---- sending ---- */
@@ -205,22 +154,11 @@ static bool append(dlock_conn *conn, dlock_call *call)
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
 }
 
-static bool append_words(dlock_conn *conn, const char *verb, const char *first, const char *second)
-{
-	const char *words[] = { verb, first, second };
-
-	conn->greetings++;
-	conn->unsent = true;
-	return redisAppendCommandArgv(conn->redis, second ? 3 : 2, words, NULL) == REDIS_OK;
-}
-
-static void lost(dlock_conn *conn, const char *what);
-
 static void input_or_output_failed(dlock_conn *conn)
 {
 	char reason[200];
 
-	dlock_tls_explain(conn->tls, conn->redis->errstr, reason, sizeof reason);
+	dlock_tls_explain(conn->handshake.tls, conn->redis->errstr, reason, sizeof reason);
 	lost(conn, reason);
 }
 
@@ -229,7 +167,7 @@ static void flush(dlock_conn *conn)
 	int done = 0;
 
 	if (conn->unsent) {
-		dlock_tls_prepare(conn->tls);
+		dlock_tls_prepare(conn->handshake.tls);
 		if (redisBufferWrite(conn->redis, &done) != REDIS_OK) {
 			input_or_output_failed(conn);
 			return;
@@ -238,36 +176,14 @@ static void flush(dlock_conn *conn)
 	}
 }
 
-static bool is_age_needed(const dlock_conn *conn, const dlock_call *call)
-{
-	return call->needs_age && call->wanted && conn->started == DLOCK_START_UNKNOWN && !conn->asking_age;
-}
-
-static bool ask_age(dlock_conn *conn)
-{
-	dlock_call *call = dlock_age_ask();
-
-	conn->asking_age = call && queue_push(conn, call) && append(conn, call);
-	dlock_call_release(call);
-	return conn->asking_age;
-}
-
-/* The connection is usable: what was queued meanwhile goes out, what nobody wants any more does not. */
+/* Sends the calls that were queued meanwhile; cancelled ones fail instead. */
 static void become_ready(dlock_conn *conn)
 {
-	size_t waiting = conn->count;
-
 	conn->state = DLOCK_CONN_READY;
-	for (size_t i = 0; i < waiting; i++) {
-		if (is_age_needed(conn, queue_at(conn, i)) && !ask_age(conn)) { /* this comes to be ahead of them */
-			fail(conn, "out of memory");
-			return;
-		}
-	}
-	while (waiting-- > 0) {
-		dlock_call *call = queue_shift(conn);
+	for (size_t waiting = conn->calls.count; waiting > 0; waiting--) {
+		dlock_call *call = dlock_call_queue_shift(&conn->calls);
 		if (call->wanted && append(conn, call)) {
-			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
+			dlock_call_queue_requeue(&conn->calls, call);
 		} else {
 			dlock_call_fail(call);
 			dlock_call_release(call);
@@ -276,78 +192,61 @@ static void become_ready(dlock_conn *conn)
 	flush(conn);
 }
 
-static bool is_greeted(const dlock_conn *conn)
+static bool is_handshake_over(const dlock_conn *conn)
 {
-	return conn->state == DLOCK_CONN_GREETING && conn->greetings == 0 && !dlock_tls_handshaking(conn->tls);
+	return conn->state == DLOCK_CONN_HANDSHAKE && dlock_handshake_is_over(&conn->handshake);
 }
 
-static void greet(dlock_conn *conn)
+/* For a call that needs it and was not sent yet. Only a ready connection has sent the calls in its queue. */
+static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 {
-	const dlock_server *server = conn->server;
-	char database[16];
-	dlock_error error;
-	bool good = true;
+	if (!call->needs_uptime || !call->wanted) {
+		return true;
+	}
+	conn->unsent = true;
+	return dlock_handshake_ask_uptime(&conn->handshake, conn->redis, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
+}
 
-	if (server->tls && !(conn->tls = dlock_tls_start(conn->redis, server, &error))) {
+static void begin_handshake(dlock_conn *conn)
+{
+	dlock_error error;
+
+	if (dlock_handshake_begin(&conn->handshake, conn->redis, conn->server, &error) != DLOCK_OK) {
 		fail(conn, error.message);
 		return;
 	}
-	conn->state = DLOCK_CONN_GREETING;
-	/* Somebody is there. Who is in a hurry would not be sooner with another connection: it would have to begin anew. */
-	conn->connect_deadline += server->connect_timeout - connect_timeout(conn);
-	if (server->password && server->user) {
-		good = append_words(conn, "AUTH", server->user, server->password);
-	} else if (server->password) {
-		good = append_words(conn, "AUTH", server->password, NULL);
-	}
-	if (good && server->database != 0) {
-		snprintf(database, sizeof database, "%d", server->database);
-		good = append_words(conn, "SELECT", database, NULL);
-	}
-	if (!good) {
-		fail(conn, "out of memory");
-		return;
+	conn->state = DLOCK_CONN_HANDSHAKE;
+	conn->unsent = true;
+	/* A server that has accepted gets its full time, whatever the cap: another connection would not be faster. */
+	conn->connect_deadline += conn->server->connect_timeout - connect_timeout(conn);
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		if (!ask_uptime_for(conn, dlock_call_queue_at(&conn->calls, i))) {
+			fail(conn, "out of memory");
+			return;
+		}
 	}
 	flush(conn);
-	if (is_greeted(conn)) {
+	if (is_handshake_over(conn)) {
 		become_ready(conn);
-	}
-}
-
-/* The peer or the network ended the connection. An open one is replaced once; what fails on a new one, fails. */
-static void lost(dlock_conn *conn, const char *what)
-{
-	bool again = conn->state == DLOCK_CONN_READY;
-
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
-	end_connection(conn, again);
-	if (again && conn->count > 0 && !conn->peeking) {
-		open_connection(conn);
 	}
 }
 
 /* ---- receiving ---- */
 
-static void take_greeting(dlock_conn *conn, redisReply *reply)
+static void take_handshake(dlock_conn *conn, redisReply *reply)
 {
-	char reason[200];
+	dlock_error error;
+	dlock_status status = dlock_handshake_take(&conn->handshake, reply, conn->server, &error);
 
-	if (reply->type == REDIS_REPLY_ERROR) {
-		dlock_server_quote(conn->server, reply->str, reason, sizeof reason);
-		freeReplyObject(reply);
-		const char *hint = !strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
-			: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select" : "";
-		strncat(reason, hint, sizeof reason - strlen(reason) - 1);
-		fail(conn, reason);
-		return;
-	}
 	freeReplyObject(reply);
-	if (--conn->greetings == 0) {
+	if (status != DLOCK_OK) {
+		fail(conn, error.message);
+	} else if (is_handshake_over(conn)) {
 		become_ready(conn);
 	}
 }
 
-/* The server has as many clients as it takes: it says so unasked, and closes. */
+/* At its limit of clients, a server says so without being asked, and closes. */
 static bool is_turned_away(const redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "ERR max number of clients", 25);
@@ -355,12 +254,35 @@ static bool is_turned_away(const redisReply *reply)
 
 static void turned_away(dlock_conn *conn, redisReply *reply)
 {
-	for (size_t i = 0; i < conn->count; i++) { /* it has read nothing: there is nothing to take back */
-		dlock_call *call = queue_at(conn, i);
+	for (size_t i = 0; i < conn->calls.count; i++) { /* it has read nothing: nothing needs to be undone */
+		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		call->sent = call->repeated;
 	}
 	freeReplyObject(reply);
 	fail(conn, "ERR max number of clients reached; see maxclients in its configuration");
+}
+
+/* The oldest call's. A script that the server does not know is sent as text, where that call may be sent again. */
+static void take_answer(dlock_conn *conn, redisReply *reply)
+{
+	dlock_call *call = dlock_call_queue_shift(&conn->calls);
+	bool is_unknown = call->script && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8);
+
+	dlock_handshake_pass(&conn->handshake);
+	if (is_unknown && call->wanted && !call->once) {
+		freeReplyObject(reply);
+		dlock_call_use_source(call);
+		if (append(conn, call)) {
+			dlock_call_queue_requeue(&conn->calls, call);
+			return;
+		}
+		dlock_call_fail(call);
+	} else {
+		conn->unknown = is_unknown ? call->script : conn->unknown;
+		call->server_started = conn->handshake.uptime.started;
+		dlock_call_answer(call, reply);
+	}
+	dlock_call_release(call);
 }
 
 static void take_reply(dlock_conn *conn, redisReply *reply)
@@ -370,60 +292,34 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		return;
 	}
 	conn->heard = true;
-	if (conn->state == DLOCK_CONN_GREETING) {
-		take_greeting(conn, reply);
-		return;
-	}
-	if (conn->count == 0 && conn->on_push) {
+	if (dlock_handshake_is_next(&conn->handshake)) {
+		take_handshake(conn, reply);
+	} else if (conn->state == DLOCK_CONN_READY && conn->calls.count > 0) {
+		take_answer(conn, reply);
+	} else if (conn->state == DLOCK_CONN_READY && conn->on_push) {
 		conn->on_push(conn->push_context, reply);
 		freeReplyObject(reply);
-		return;
-	}
-	if (conn->count == 0) {
-		freeReplyObject(reply);
-		fail(conn, "sent an answer that nobody asked for");
-		return;
-	}
-	dlock_call *call = queue_shift(conn);
-	if (call->about_age) {
-		conn->asking_age = false;
-		conn->started = dlock_age_read(reply, dlock_now(), conn->server, conn->age_problem, sizeof conn->age_problem);
-		freeReplyObject(reply);
-		dlock_call_release(call);
-		return;
-	}
-	bool is_unknown = call->script && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8);
-	if (is_unknown && call->wanted && !call->once) {
-		freeReplyObject(reply);
-		dlock_call_use_source(call);
-		if (append(conn, call)) {
-			conn->queue[(conn->first + conn->count++) % conn->capacity] = call;
-			return;
-		}
-		dlock_call_fail(call);
 	} else {
-		conn->unknown = is_unknown ? call->script : conn->unknown;
-		call->started = conn->started;
-		dlock_call_answer(call, reply);
+		freeReplyObject(reply);
+		fail(conn, "sent a reply that belongs to no request");
 	}
-	dlock_call_release(call);
 }
 
-/* Still the connection that was opened as the so manieth? A reply may end it, and even begin the next. */
-static bool is_open(const dlock_conn *conn, unsigned long opened)
+/* Is this generation of the connection still open? A reply may end it, and even begin the next. */
+static bool is_open(const dlock_conn *conn, unsigned long generation)
 {
-	return conn->opened == opened && conn->state >= DLOCK_CONN_GREETING;
+	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
-/* Reads what is there. With TLS, too, poll() tells of whatever this leaves: OpenSSL takes one record at a time off the socket,
+/* Reads what is there. With TLS, too, poll() reports whatever this leaves: OpenSSL takes one record at a time off the socket,
  * and hiredis asks for 16 KiB, the most that a record can hold. */
 static void receive(dlock_conn *conn)
 {
-	unsigned long opened = conn->opened;
+	unsigned long generation = conn->generation;
 	size_t before = conn->redis->reader->len;
 	void *reply;
 
-	dlock_tls_prepare(conn->tls);
+	dlock_tls_prepare(conn->handshake.tls);
 	if (redisBufferRead(conn->redis) != REDIS_OK) {
 		input_or_output_failed(conn);
 		return;
@@ -437,15 +333,15 @@ static void receive(dlock_conn *conn)
 		if (reply) {
 			conn->partial = 0;
 			take_reply(conn, reply);
-		} else if (conn->partial > LONGEST_ANSWER) {
-			fail(conn, "an answer without end");
+		} else if (conn->partial > LONGEST_REPLY) {
+			fail(conn, "reply exceeds 1 MiB");
 			return;
 		}
-	} while (reply && is_open(conn, opened));
-	if (is_open(conn, opened) && is_greeted(conn)) {
+	} while (reply && is_open(conn, generation));
+	if (is_open(conn, generation) && is_handshake_over(conn)) {
 		become_ready(conn);
 	}
-	if (is_open(conn, opened)) {
+	if (is_open(conn, generation)) {
 		flush(conn);
 	}
 }
@@ -473,8 +369,8 @@ static void go_on_connecting(dlock_conn *conn)
 		break;
 	case DLOCK_DIAL_CONNECTED:
 		if (adopt(conn, dlock_dial_take(&conn->dial))) {
-			dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_has_moved() */
-			greet(conn);
+			dlock_dial_end(&conn->dial); /* only dlock_dial_check_moved() may be called for it now */
+			begin_handshake(conn);
 		}
 	}
 }
@@ -489,7 +385,7 @@ void dlock_conn_advance(dlock_conn *conn)
 		break;
 	default:
 		flush(conn);
-		if (conn->state >= DLOCK_CONN_GREETING) {
+		if (conn->state >= DLOCK_CONN_HANDSHAKE) {
 			receive(conn);
 		}
 	}
@@ -499,7 +395,7 @@ void dlock_conn_peek(dlock_conn *conn)
 {
 	char byte;
 
-	/* An end of file is left to the next use, which can do something about it; one of TLS shows only in what is read. */
+	/* An end of file is left to the next send, which can reconnect; that of TLS shows only in what is read. */
 	if (conn->process == dlock_process_current() && conn->state == DLOCK_CONN_READY
 			&& recv(conn->redis->fd, &byte, 1, MSG_PEEK) > 0) {
 		conn->peeking = true;
@@ -512,7 +408,7 @@ void dlock_conn_peek(dlock_conn *conn)
 
 static bool owes_since(const dlock_conn *conn, dlock_nanos time)
 {
-	return conn->count > 0 && dlock_now() >= dlock_after(queue_at(conn, 0)->sent_at, time);
+	return conn->calls.count > 0 && dlock_now() >= dlock_after(dlock_call_queue_at(&conn->calls, 0)->sent_at, time);
 }
 
 dlock_nanos dlock_conn_timer(const dlock_conn *conn)
@@ -520,11 +416,11 @@ dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CONNECTING) {
 		return shorter(conn->connect_deadline, conn->dial.step);
 	}
-	if (conn->state == DLOCK_CONN_GREETING) {
+	if (conn->state == DLOCK_CONN_HANDSHAKE) {
 		return conn->connect_deadline;
 	}
-	for (size_t i = 0; i < conn->count; i++) {
-		const dlock_call *call = queue_at(conn, i);
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		const dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		if (call->state == DLOCK_CALL_PENDING && call->wanted && !call->background) {
 			return dlock_after(call->sent_at, read_timeout(conn));
 		}
@@ -545,24 +441,25 @@ static bool is_readable(const dlock_conn *conn)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Who was held up finds answers that came in time. An answer is at most one reading for each of its calls. */
-static void take_in(dlock_conn *conn)
+/* A process that was paused still finds replies that came in time. Each call has at most one read for its reply, and so has the handshake's
+ * INFO. */
+static void receive_in_time(dlock_conn *conn)
 {
-	for (size_t most = conn->count + 1; most > 0 && conn->state >= DLOCK_CONN_GREETING && is_readable(conn); most--) {
+	for (size_t most = conn->calls.count + 2; most > 0 && conn->state >= DLOCK_CONN_HANDSHAKE && is_readable(conn); most--) {
 		dlock_conn_advance(conn);
 	}
 }
 
 static void not_connected_in_time(dlock_conn *conn)
 {
-	bool accepted = conn->state == DLOCK_CONN_GREETING;
+	bool accepted = conn->state == DLOCK_CONN_HANDSHAKE;
 	const char *what = accepted ? "no connection" : dlock_dial_delay(&conn->dial);
 
 	if (!what) {
 		fail(conn, conn->dial.obstacle);
 		return;
 	}
-	describe_timeout(conn, dlock_tls_handshaking(conn->tls) ? "no TLS" : what,
+	describe_timeout(conn, dlock_tls_handshaking(conn->handshake.tls) ? "no TLS" : what,
 		accepted ? conn->server->connect_timeout : connect_timeout(conn));
 	end_connection(conn, false);
 }
@@ -575,7 +472,7 @@ void dlock_conn_expire(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CONNECTING) {
 		go_on_connecting(conn);
 	} else {
-		take_in(conn);
+		receive_in_time(conn);
 	}
 	if (dlock_now() < dlock_conn_timer(conn)) {
 		return;
@@ -584,10 +481,10 @@ void dlock_conn_expire(dlock_conn *conn)
 		not_connected_in_time(conn);
 		return;
 	}
-	/* The replies may still come, so the calls stay in the queue. */
+	/* Their replies may still come, so the calls stay in the queue. */
 	describe_timeout(conn, "no answer", read_timeout(conn));
-	for (size_t i = 0; i < conn->count; i++) {
-		dlock_call *call = queue_at(conn, i);
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		if (!call->background && dlock_now() >= dlock_after(call->sent_at, read_timeout(conn))) {
 			dlock_call_fail(call);
 		}
@@ -598,30 +495,30 @@ void dlock_conn_expire(dlock_conn *conn)
 
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
-	leave_to_parent(conn);
+	discard_inherited(conn);
 	if (conn->state == DLOCK_CONN_READY) {
-		if (!conn->corked || conn->count == 0) {
-			receive(conn); /* finds out, without a round trip, whether it died while idle */
+		if (!conn->corked || conn->calls.count == 0) {
+			receive(conn); /* detects, without a round trip, that it died while idle */
 		}
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
 		dlock_conn_expire(conn);
 	}
 	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
-		lost(conn, "has not answered for too long");
+		lost(conn, "has not answered earlier requests in time");
 	}
-	if (conn->state == DLOCK_CONN_READY && conn->count == 0 && dlock_dial_has_moved(&conn->dial)) {
+	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_dial_check_moved(&conn->dial)) {
 		disconnect(conn);
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
 		dlock_call_fail(call);
 		return false;
 	}
-	if (conn->state == DLOCK_CONN_READY && is_age_needed(conn, call) && !ask_age(conn)) {
+	if (conn->state >= DLOCK_CONN_HANDSHAKE && !ask_uptime_for(conn, call)) {
 		fail(conn, "out of memory");
 		dlock_call_fail(call);
 		return false;
 	}
-	if (!queue_push(conn, call)) {
+	if (!dlock_call_queue_push(&conn->calls, call)) {
 		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
 		dlock_call_fail(call);
 		return false;
@@ -638,7 +535,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 	return call->state == DLOCK_CALL_PENDING;
 }
 
-void dlock_conn_tell(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until)
+void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until)
 {
 	if (call) {
 		dlock_call_use_source(call);
@@ -663,7 +560,7 @@ void dlock_conn_uncork(dlock_conn *conn)
 
 bool dlock_conn_stuck(dlock_conn *conn)
 {
-	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED || conn->count < STUCK_CALLS) {
+	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED || conn->calls.count < STUCK_CALLS) {
 		return false;
 	}
 	if (conn->state == DLOCK_CONN_READY) {
@@ -671,19 +568,19 @@ bool dlock_conn_stuck(dlock_conn *conn)
 	} else {
 		dlock_conn_expire(conn);
 	}
-	if (conn->state == DLOCK_CONN_CLOSED || conn->count < STUCK_CALLS) {
+	if (conn->state == DLOCK_CONN_CLOSED || conn->calls.count < STUCK_CALLS) {
 		return false;
 	}
 	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, read_timeout(conn)))) {
 		return false;
 	}
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: still owes %zu answers", conn->server->label, conn->count);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: has %zu unanswered requests", conn->server->label, conn->calls.count);
 	return true;
 }
 
 bool dlock_conn_busy(const dlock_conn *conn)
 {
-	return conn->process == dlock_process_current() && conn->state != DLOCK_CONN_CLOSED && conn->count > 0;
+	return conn->process == dlock_process_current() && conn->state != DLOCK_CONN_CLOSED && conn->calls.count > 0;
 }
 
 int dlock_conn_fd(const dlock_conn *conn)
@@ -699,6 +596,6 @@ short dlock_conn_events(const dlock_conn *conn)
 	case DLOCK_CONN_CONNECTING:
 		return dlock_dial_events(&conn->dial);
 	default:
-		return (short) (conn->unsent && !dlock_tls_handshaking(conn->tls) ? POLLIN | POLLOUT : POLLIN);
+		return (short) (conn->unsent && !dlock_tls_handshaking(conn->handshake.tls) ? POLLIN | POLLOUT : POLLIN);
 	}
 }

@@ -3,46 +3,41 @@
 
 #include "../base/error.h"
 #include "../base/process.h"
-#include "call.h"
+#include "call_queue.h"
 #include "../base/dial.h"
+#include "handshake.h"
 #include "../base/server.h"
 
-/* One connection to one server, kept open over many calls and requests. It never blocks: looking up a name, connecting, TLS, AUTH and
- * SELECT are states that it passes through while somebody polls it (see exchange.h). Replies come in the order of the calls. */
+/* One connection to one server, kept open over many calls and requests: it sends calls, reads their replies, and resends calls over a
+ * new connection. It never blocks: connecting (dial.h) and the handshake (handshake.h) are states that it goes through while it is
+ * polled (exchange.h). Replies come in the order of the calls. */
 
 typedef enum {
 	DLOCK_CONN_CLOSED,
 	DLOCK_CONN_CONNECTING, /* until there is a socket that is connected; see dial.h */
-	DLOCK_CONN_GREETING,   /* until AUTH and SELECT are answered */
+	DLOCK_CONN_HANDSHAKE,  /* until AUTH and SELECT are answered; see handshake.h */
 	DLOCK_CONN_READY
 } dlock_conn_state;
 
-struct ssl_st;
-
 typedef struct dlock_conn {
 	dlock_server *server;
-	dlock_process process; /* where another one is current, the socket is the parent's */
+	dlock_process process; /* in a process forked from this one, the socket is the parent's */
 	dlock_conn_state state;
-	dlock_dial dial;     /* while it is connecting */
-	redisContext *redis; /* once it is connected */
-	struct ssl_st *tls; /* owned by `redis` */
-	bool unsent;        /* bytes are left to write */
-	size_t partial;     /* so much has come of an answer that is not complete */
-	int greetings;      /* replies to AUTH and SELECT still to come */
+	unsigned long generation; /* of the connection: how often it was opened */
+	dlock_dial dial;          /* while it is connecting */
+	redisContext *redis;      /* once it is connected */
+	dlock_handshake handshake;
 	dlock_nanos connect_deadline;
-	dlock_nanos patience; /* a bound for the server's timeouts, for who cannot wait so long */
-	bool corked;          /* what is sent is kept together */
-	bool peeking;         /* nothing new is begun */
-	dlock_call **queue; /* ring of the calls whose replies are still to come, oldest first */
-	size_t first, count, capacity;
-	unsigned long opened; /* how often it was connected */
-	unsigned long taught; /* the last of these that was sent the text of the release script */
-	const dlock_script *unknown; /* the server did not know it when nobody waited for the answer any more */
-	dlock_nanos started;  /* when this connection's server was started, at the latest, once a call needed it; see age.h */
-	bool heard;           /* the server has said something over this connection */
-	bool asking_age;      /* the question for that is not answered yet */
-	char age_problem[128]; /* why that is not known */
-	dlock_error error;    /* why the last call failed; names the server */
+	dlock_nanos timeout_cap; /* bounds the server's timeouts; DLOCK_FOREVER: it does not */
+	bool unsent;             /* bytes are left to write */
+	bool corked;             /* calls are collected before they are written */
+	bool peeking;            /* no new connection is begun */
+	bool heard;              /* the server has sent something over this connection */
+	size_t partial;          /* the number of bytes of a reply that is not complete yet */
+	dlock_call_queue calls;  /* whose replies are still to come */
+	const dlock_script *unknown; /* the server did not know it, but the call could not be sent again: the next one is sent as text */
+	unsigned long release_source_sent; /* the last generation that was sent the text of the release script */
+	dlock_error error; /* why the last call failed; names the server */
 	/* Takes replies that answer no call: a subscription's messages. NULL: there are none. */
 	void (*on_push)(void *context, const redisReply *reply);
 	void *push_context;
@@ -55,40 +50,41 @@ void dlock_conn_free(dlock_conn *conn);
 /* Ends the connection; what is under way on it fails. */
 void dlock_conn_close(dlock_conn *conn);
 
-/* Queues the call; connects first where needed. A connection that died while idle, or whose server has owed a reply for
- * longer than its read timeout, is replaced. False (and the call failed) when that is not possible. A call that needs the
- * server's age has it asked for, ahead of it in the same round trip, where this connection does not know it yet. */
+/* Queues the call, and sends it as soon as the connection is ready; opens one where needed. A connection that died while idle, or whose
+ * server has owed a reply for longer than its read timeout, is replaced. False (and the call failed) when that is not possible. Where the
+ * call needs the server's uptime, the handshake asks for it, ahead of the call in the same round trip: once, or again while the server
+ * refuses to tell it. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
 
-/* For what nobody waits for: sends the script as text, since nobody may be there to hear that the server does not know it; again
- * over any number of connections, until it is of no use any more. Takes the call over; NULL (out of memory): does nothing. */
-void dlock_conn_tell(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until);
+/* Sends a call that nobody waits for, over any number of connections while it is useful. Its script goes as text, since nobody may be
+ * there to read that the server does not know it. Takes the call over; NULL (out of memory): does nothing. */
+void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until);
 
-/* Between the two, what is sent goes out in one piece at the end. */
+/* Between the two, calls are collected; they are written in one piece at the end. */
 void dlock_conn_cork(dlock_conn *conn);
 void dlock_conn_uncork(dlock_conn *conn);
 
-/* Has the server stopped answering, so that more calls would only pile up? Past its read timeout it is false again, so
- * that the next call tries a new connection. */
+/* Has the server stopped answering, so that more calls would only pile up? Reads what has arrived to find out. After the read timeout it is
+ * false again, so that the next call tries a new connection. */
 bool dlock_conn_stuck(dlock_conn *conn);
 
-/* What to poll, which may change with each step, and for what; -1 and 0 when there is nothing to wait for but time. */
+/* The descriptor to poll, which may change with each step, and the events; -1 and 0 when there is only time to wait for. */
 int dlock_conn_fd(const dlock_conn *conn);
 short dlock_conn_events(const dlock_conn *conn);
 
-/* Goes on as far as it can without blocking. To be called when that is ready. */
+/* Goes on as far as it can without blocking. To be called when the descriptor is ready. */
 void dlock_conn_advance(dlock_conn *conn);
 
-/* Takes in what has arrived already: it neither connects nor waits. */
+/* Reads what has arrived already: it neither connects nor waits. */
 void dlock_conn_peek(dlock_conn *conn);
 
 /* When dlock_conn_expire() has something to do next; DLOCK_FOREVER for never. */
 dlock_nanos dlock_conn_timer(const dlock_conn *conn);
 
-/* Does what is due: fails what has taken longer than the server's timeouts allow, unless the answer has arrived by now. */
+/* Fails calls that have taken longer than the timeouts allow, unless their replies have arrived by now. */
 void dlock_conn_expire(dlock_conn *conn);
 
-/* Is anything of this process under way on it? */
+/* Has this process calls under way on it? */
 bool dlock_conn_busy(const dlock_conn *conn);
 
 #endif

@@ -18,8 +18,8 @@ static void on_push(void *context, const redisReply *reply)
 	size_t len = strcspn(text, " ");
 	if (len > 0 && len <= DLOCK_TOKEN_MAX) {
 		char *rest = text + len;
-		memcpy(inbox->told, text, len);
-		inbox->told[len] = '\0';
+		memcpy(inbox->notified, text, len);
+		inbox->notified[len] = '\0';
 		inbox->grant.number = strtoll(rest, &rest, 10);
 		inbox->grant.fencing_token = strtoll(rest, NULL, 10);
 	}
@@ -50,10 +50,11 @@ void dlock_inbox_free(dlock_inbox *inbox)
 bool dlock_inbox_is_open(const dlock_inbox *inbox)
 {
 	return inbox->process == dlock_process_current() && inbox->conn->state == DLOCK_CONN_READY
-		&& inbox->subscribed == inbox->conn->opened;
+		&& inbox->subscribed == inbox->conn->generation;
 }
 
-/* The channel's name is as hard to guess as a token: who knows it, and a waiter's token, could have it believe in a grant that was never made. */
+/* The channel's name is as hard to guess as a token: with it and a waiter's token anybody could make the waiter believe in a grant that was
+ * never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
 	char id[DLOCK_TOKEN_LEN + 1];
@@ -82,7 +83,7 @@ static void subscribe(dlock_inbox *inbox)
 	}
 }
 
-void dlock_inbox_distrust(dlock_inbox *inbox)
+void dlock_inbox_discard(dlock_inbox *inbox)
 {
 	dlock_conn_close(inbox->conn);
 }
@@ -100,7 +101,7 @@ void dlock_inbox_update(dlock_inbox *inbox)
 		dlock_fail(&inbox->conn->error, DLOCK_CONNECTION, "Redis at %s: %s; waiting needs the channels dlock:inbox:*",
 			inbox->conn->server->label, reason);
 	} else if (call->state == DLOCK_CALL_ANSWERED) {
-		inbox->subscribed = inbox->conn->opened;
+		inbox->subscribed = inbox->conn->generation;
 	}
 	dlock_call_release(call);
 	inbox->subscribing = NULL;
@@ -111,7 +112,8 @@ typedef struct {
 	int count, enough, open;
 } opening;
 
-static bool is_settled(void *context)
+/* Notes the replies that have come. True: enough inboxes are open, or nothing is under way any more. */
+static bool settle(void *context)
 {
 	opening *opening = context;
 	int pending = 0;
@@ -125,7 +127,7 @@ static bool is_settled(void *context)
 	return opening->open >= opening->enough || pending == 0;
 }
 
-/* What the servers that answer at all need at most from the first to the last. */
+/* The time that servers which answer at all need at most, from the first to the last. */
 #define TOGETHER (20 * DLOCK_MS)
 
 int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
@@ -135,33 +137,33 @@ int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 	bool begun = false;
 	opening opening = { inboxes, count < AT_ONCE ? count : AT_ONCE, enough, 0 };
 
-	if (is_settled(&opening) && opening.open == opening.count) {
+	if (settle(&opening) && opening.open == opening.count) {
 		return opening.open;
 	}
 	for (int i = 0; i < opening.count; i++) {
 		conns[i] = inboxes[i]->conn;
-		dlock_conn_expire(inboxes[i]->conn); /* nobody may have waited for it since it began to connect */
+		dlock_conn_expire(inboxes[i]->conn); /* it may have begun to connect long ago, and not been polled since */
 		dlock_inbox_update(inboxes[i]);
 		if (!dlock_inbox_is_open(inboxes[i])) {
 			begun |= !inboxes[i]->subscribing;
 			subscribe(inboxes[i]);
 		}
 	}
-	dlock_exchange(conns, opening.count, DLOCK_FOREVER, is_settled, &opening);
+	dlock_exchange(conns, opening.count, DLOCK_FOREVER, settle, &opening);
 	if (begun && opening.open < opening.count) {
 		opening.enough = opening.count;
-		dlock_exchange(conns, opening.count, dlock_now() + TOGETHER, is_settled, &opening);
+		dlock_exchange(conns, opening.count, dlock_now() + TOGETHER, settle, &opening);
 	}
 	return opening.open;
 }
 
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)
 {
-	bool told = *waiter && !strcmp(inbox->told, waiter); /* who has not queued yet has no name */
+	bool notified = *waiter && !strcmp(inbox->notified, waiter); /* a waiter that has not queued yet has no name */
 
-	if (told) {
-		inbox->told[0] = '\0';
+	if (notified) {
+		inbox->notified[0] = '\0';
 		*grant = inbox->grant;
 	}
-	return told;
+	return notified;
 }

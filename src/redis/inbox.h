@@ -7,39 +7,39 @@
 /* A lock that was handed over. */
 typedef struct {
 	int64_t number;        /* of the waiter's last request before it */
-	int64_t fencing_token; /* 0: no grant, it was only told to try */
+	int64_t fencing_token; /* 0: no grant, the waiter is only to try */
 } dlock_grant;
 
-/* Where this process hears from one server that it is a waiter's turn: a subscription on a connection of its own, made
- * when the process first waits there and kept, so that nothing can be missed between queueing and subscribing. */
+/* Where one server notifies this process that it is a waiter's turn: a subscription on a connection of its own. It is made when the process
+ * first waits there, before it queues, and kept, so that no message is missed. */
 typedef struct dlock_inbox {
 	dlock_conn *conn;
 	dlock_process process; /* the channel's: a forked child has another */
-	unsigned long subscribed; /* on the connection that was opened as the so manieth; 0: never */
+	unsigned long subscribed; /* the generation of the connection that is subscribed; 0: none */
 	dlock_call *subscribing;  /* NULL: not under way */
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_LEN];
-	char told[DLOCK_TOKEN_MAX + 1]; /* the waiter that was told last */
-	dlock_grant grant;              /* that came with it */
+	char notified[DLOCK_TOKEN_MAX + 1]; /* the waiter of the last message; "": taken */
+	dlock_grant grant;                  /* that came with it */
 	struct dlock_inbox *next;
 } dlock_inbox;
 
 dlock_inbox *dlock_inbox_new(dlock_server *server);
 void dlock_inbox_free(dlock_inbox *inbox);
 
-/* Gives up a subscription that seems not to be heard: the next opening makes another connection. */
-void dlock_inbox_distrust(dlock_inbox *inbox);
+/* Discards a subscription whose messages seem not to arrive: the next opening makes another connection. */
+void dlock_inbox_discard(dlock_inbox *inbox);
 
-/* Takes note of a subscription's answer, if it has come. */
+/* Notes the reply to a subscription, if it has come. */
 void dlock_inbox_update(dlock_inbox *inbox);
 
-/* Does the subscription stand, as far as is known without asking? */
+/* Is it subscribed, as far as is known without asking? */
 bool dlock_inbox_is_open(const dlock_inbox *inbox);
 
-/* Subscribes on all that are not open, at once, until so many are open, and a moment longer for the others, or none can be
- * any more; bounded by the servers' timeouts. How many are open. Why another one is not, is its connection's error. */
+/* Subscribes on all inboxes that are not open, at once, until `enough` are open, and a moment longer for the others, or until none of the
+ * others can be opened; bounded by the servers' timeouts. Returns the number of open ones. The connection of another one has the error. */
 int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough);
 
-/* Has this waiter been told? Answers with true once. */
+/* Takes this waiter's notification. False: there is none, or it was taken before. */
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant);
 
 #endif

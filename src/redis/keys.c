@@ -14,14 +14,14 @@ struct dlock_key_builder {
 dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest)
 {
 	size_t room = prefix_len + longest;
-	dlock_key_builder *ring = malloc(sizeof *ring + 3 * room + sizeof QUEUE + sizeof WAITERS + 4);
+	dlock_key_builder *builder = malloc(sizeof *builder + 3 * room + sizeof QUEUE + sizeof WAITERS + 4);
 
-	if (ring) {
-		ring->prefix_len = prefix_len;
-		ring->room = room;
-		memcpy(ring->bytes, prefix, prefix_len);
+	if (builder) {
+		builder->prefix_len = prefix_len;
+		builder->room = room;
+		memcpy(builder->bytes, prefix, prefix_len);
 	}
-	return ring;
+	return builder;
 }
 
 /* Redis Cluster hashes what is between the first { and the next }, where that is not empty. */
@@ -33,7 +33,7 @@ static bool has_hash_tag(dlock_arg key)
 	return close && close > open + 1;
 }
 
-/* No two locks share a queue. What has a tag already keeps it, and gets a colon instead of the braces: "{x}" is not "x". */
+/* No two locks share a queue. A key that has a hash tag keeps it, and gets a colon instead of the braces: "{x}" is not "x". */
 static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tagged)
 {
 	char *end = out;
@@ -47,7 +47,7 @@ static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tag
 	return (dlock_arg) { out, (size_t) (end - out) };
 }
 
-/* Does the prefix with the resource behind it begin with that? */
+/* Do the prefix and the resource together begin with that? */
 static bool begins(dlock_arg prefix, dlock_arg resource, const char *with, size_t len)
 {
 	size_t first = prefix.len < len ? prefix.len : len;
@@ -63,15 +63,45 @@ bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 		|| (prefix.len + resource.len == fence && begins(prefix, resource, DLOCK_FENCE_KEY, fence));
 }
 
-dlock_keys dlock_key_builder_keys(dlock_key_builder *ring, const char *resource, size_t len)
+const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len)
+{
+	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
+		return NULL;
+	}
+	return "must not make the key \"dlock:fence\", or one that begins with \"dlock:queue:\" or \"dlock:waiters:\", "
+		"which dlock keeps beside the locks";
+}
+
+dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
 {
 	dlock_keys keys;
 	bool tagged;
 
-	memcpy(ring->bytes + ring->prefix_len, resource, len);
-	keys.lock = (dlock_arg) { ring->bytes, ring->prefix_len + len };
+	memcpy(builder->bytes + builder->prefix_len, resource, len);
+	keys.lock = (dlock_arg) { builder->bytes, builder->prefix_len + len };
 	tagged = has_hash_tag(keys.lock);
-	keys.queue = companion(ring->bytes + ring->room, QUEUE, keys.lock, tagged);
+	keys.queue = companion(builder->bytes + builder->room, QUEUE, keys.lock, tagged);
 	keys.waiters = companion((char *) keys.queue.text + keys.queue.len, WAITERS, keys.lock, tagged);
 	return keys;
+}
+
+static char key_at(const dlock_key_builder *builder, const char *resource, size_t i)
+{
+	return i < builder->prefix_len ? builder->bytes[i] : resource[i - builder->prefix_len];
+}
+
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len, const dlock_key_builder *b,
+	const char *b_resource, size_t b_len)
+{
+	size_t len = a->prefix_len + a_len;
+
+	if (b->prefix_len + b_len != len) {
+		return false;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (key_at(a, a_resource, i) != key_at(b, b_resource, i)) {
+			return false;
+		}
+	}
+	return true;
 }

@@ -5,12 +5,12 @@
 
 #include "call.h"
 
-/* The one key that dlock keeps on a server beside the locks: the last fencing token given out, of all resources.
+/* The one key that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources.
  * One for all keeps the key space constant; a token may skip numbers. */
 #define DLOCK_FENCE_KEY "dlock:fence"
 
-/* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while somebody waits,
- * and share the lock's hash slot. */
+/* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while there are waiters, in the lock's
+ * hash slot. */
 typedef struct {
 	dlock_arg lock, queue, waiters;
 } dlock_keys;
@@ -18,13 +18,20 @@ typedef struct {
 /* Would the resource's lock be the fence, or possibly the queue or the waiters of another? */
 bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource);
 
-/* Room for the keys of any one resource behind one prefix. */
+/* Builds the keys of one resource at a time, after one prefix. */
 typedef struct dlock_key_builder dlock_key_builder;
 
 /* `longest`: of the resources. NULL when out of memory; to be freed with free(). */
 dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest);
 
+/* NULL, or why the resource's key cannot be a lock; see refuse() in lock/backend.h. */
+const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len);
+
 /* The keys, valid until the next call. */
-dlock_keys dlock_key_builder_keys(dlock_key_builder *ring, const char *resource, size_t len);
+dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
+
+/* Do both make the same lock key for their resource? */
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len, const dlock_key_builder *b,
+	const char *b_resource, size_t b_len);
 
 #endif

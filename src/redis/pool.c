@@ -6,21 +6,21 @@
 
 dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server)
 {
-	return dlock_pool_hasty_conn(pool, server, DLOCK_FOREVER);
+	return dlock_pool_capped_conn(pool, server, DLOCK_FOREVER);
 }
 
-dlock_conn *dlock_pool_hasty_conn(dlock_pool *pool, dlock_server *server, dlock_nanos patience)
+dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
 {
 	dlock_conn *conn;
 
 	for (conn = pool->first; conn; conn = conn->next) {
-		if (conn->patience == patience && (conn->server == server || !strcmp(conn->server->key, server->key))) {
+		if (conn->timeout_cap == timeout_cap && (conn->server == server || !strcmp(conn->server->key, server->key))) {
 			return conn;
 		}
 	}
 	conn = dlock_conn_new(server);
 	if (conn) {
-		conn->patience = patience;
+		conn->timeout_cap = timeout_cap;
 		conn->next = pool->first;
 		pool->first = conn;
 	}
@@ -72,12 +72,12 @@ static unsigned long count_opened(const dlock_pool *pool, unsigned long *first)
 
 	*first = 0;
 	for (const dlock_conn *conn = pool->first; conn; conn = conn->next) {
-		opened += conn->opened;
-		*first += conn->opened > 0;
+		opened += conn->generation;
+		*first += conn->generation > 0;
 	}
 	for (const dlock_inbox *inbox = pool->inboxes; inbox; inbox = inbox->next) {
-		opened += inbox->conn->opened;
-		*first += inbox->conn->opened > 0;
+		opened += inbox->conn->generation;
+		*first += inbox->conn->generation > 0;
 	}
 	return opened;
 }

@@ -13,17 +13,17 @@ typedef struct {
 /* The connection to this server, opened on first use. NULL when out of memory. */
 dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server);
 
-/* Another one, for who cannot wait as long as the server's timeouts allow: it is given up early, so that those who can wait
- * must not share it. */
-dlock_conn *dlock_pool_hasty_conn(dlock_pool *pool, dlock_server *server, dlock_nanos patience);
+/* Another one, whose timeouts are the server's or the cap, whichever is shorter: it is discarded early, so users that can wait longer do not
+ * share it. */
+dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_server *server, dlock_nanos timeout_cap);
 
 /* The inbox on this server. NULL when out of memory. */
 dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server);
 
-/* Gives what is still under way until `deadline` to end; at a request's end these are releases. */
+/* Waits until `deadline` for what is still under way; at a request's end these are releases. */
 void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);
 
-/* How many connections were opened so far; and how many of these in the place of one that had ended. */
+/* The number of connections opened so far; and of those that replaced one. */
 unsigned long dlock_pool_opened(const dlock_pool *pool);
 unsigned long dlock_pool_reopened(const dlock_pool *pool);
 

@@ -52,8 +52,8 @@ static void have_conn(round_server *member, dlock_pool *pool, dlock_nanos ttl)
 {
 	dlock_nanos cap = dlock_renewal_timeout_cap(member->server, ttl);
 
-	if (!member->conn || (member->conn->patience != cap && !member->unsettled)) {
-		dlock_conn *conn = dlock_pool_hasty_conn(pool, member->server, cap);
+	if (!member->conn || (member->conn->timeout_cap != cap && !member->unsettled)) {
+		dlock_conn *conn = dlock_pool_capped_conn(pool, member->server, cap);
 		member->conn = conn ? conn : member->conn;
 	}
 }
@@ -63,10 +63,10 @@ static bool is_pending(const dlock_call *call)
 	return call && call->state == DLOCK_CALL_PENDING;
 }
 
-static void call_off(dlock_call *call)
+static void cancel_sending(dlock_call *call)
 {
 	if (is_pending(call)) {
-		dlock_call_call_off(call);
+		dlock_call_cancel_sending(call);
 	}
 }
 
@@ -76,10 +76,10 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 
 	for (int i = 0; i < round->count; i++) {
 		round_server *member = &round->servers[i];
-		call_off(member->extension);
+		cancel_sending(member->extension);
 		discard(&member->extension);
 		have_conn(member, dlock_redis_renewer_pool(renewer), extends ? ttl : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
-		member->extension = extends ? dlock_call_renew(keys_of(round), round->token, ttl) : dlock_call_check(keys_of(round), round->token);
+		member->extension = extends ? dlock_request_renew(keys_of(round), round->token, ttl) : dlock_request_check(keys_of(round), round->token);
 		if (!member->conn || !member->extension) {
 			discard(&member->extension);
 			continue;
@@ -92,10 +92,11 @@ typedef enum { NO_ANSWER, HAS_KEY, HAS_NOT } answer;
 
 static answer answer_of(const round_server *member)
 {
+	dlock_response response;
 	dlock_error error;
-	int64_t integer = member->extension ? dlock_call_integer(member->extension, member->conn, &error) : -1;
+	dlock_status status = member->extension ? dlock_read_integer(member->extension, member->conn, &response, &error) : DLOCK_CONNECTION;
 
-	return integer < 0 ? NO_ANSWER : integer > 0 ? HAS_KEY : HAS_NOT;
+	return status == DLOCK_OK ? HAS_KEY : status == DLOCK_LOST ? HAS_NOT : NO_ANSWER;
 }
 
 static dlock_round_result result(const dlock_renewal_round *base)
@@ -149,7 +150,7 @@ static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 		}
 		discard(&member->extension);
 		discard(&member->repair);
-		member->repair = dlock_call_repair(keys_of(round), round->token, ttl, round->fencing_token);
+		member->repair = dlock_request_repair(keys_of(round), round->token, ttl, round->fencing_token);
 		if (member->repair) {
 			dlock_conn_send(member->conn, member->repair);
 			member->unsettled |= member->repair->sent || is_pending(member->repair);
@@ -157,7 +158,7 @@ static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 	}
 }
 
-/* What has been called off before it was sent is not. */
+/* What was cancelled before it was sent is not. */
 static bool is_under_way(const dlock_call *call)
 {
 	return is_pending(call) && (call->sent || call->wanted);
@@ -167,13 +168,14 @@ static bool collect(dlock_renewal_round *base, bool released)
 {
 	redis_round *round = (redis_round *) base;
 	bool under_way = false;
+	dlock_response response;
 	dlock_error error;
 
 	for (int i = 0; i < round->count; i++) {
 		round_server *member = &round->servers[i];
 		under_way |= is_under_way(member->extension) || is_under_way(member->repair);
 		if (member->repair && member->repair->state == DLOCK_CALL_ANSWERED) {
-			base->refused |= dlock_call_integer(member->repair, member->conn, &error) == 0;
+			base->refused |= dlock_read_integer(member->repair, member->conn, &response, &error) == DLOCK_LOST;
 			/* It may have been executed after the release, however early its answer is read. */
 			member->unsettled &= released;
 			discard(&member->repair);
@@ -190,8 +192,8 @@ static void cancel(dlock_renewal_round *base)
 	redis_round *round = (redis_round *) base;
 
 	for (int i = 0; i < round->count; i++) {
-		call_off(round->servers[i].extension);
-		call_off(round->servers[i].repair);
+		cancel_sending(round->servers[i].extension);
+		cancel_sending(round->servers[i].repair);
 	}
 }
 
@@ -241,8 +243,8 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 	for (int i = 0; i < round->count; i++) {
 		round_server *member = &round->servers[i];
 		if (member->unsettled && (over || !member->counted)) {
-			call_off(member->repair);
-			dlock_conn_tell(member->conn, dlock_call_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
+			cancel_sending(member->repair);
+			dlock_conn_send_background(member->conn, dlock_request_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
 		}
 		member->unsettled = false;
 	}

@@ -1,20 +1,20 @@
 #ifndef DLOCK_REDIS_SCRIPTS_H
 #define DLOCK_REDIS_SCRIPTS_H
 
-/* What is said to Redis. The scripts are in lua/, each with its keys, arguments, reply and cost. */
+#include "scripts_lua.h"
+
+/* The scripts in lua/, each with its keys, arguments, reply and cost. */
 typedef struct {
-	const char *source;
+	const char *name;
+	int keys;
 	char sha1[41];
+	const char *source;
 } dlock_script;
 
-extern const dlock_script dlock_script_acquire;
-extern const dlock_script dlock_script_release;
-extern const dlock_script dlock_script_leave;
-extern const dlock_script dlock_script_extend;
-extern const dlock_script dlock_script_renew;
-extern const dlock_script dlock_script_check;
-extern const dlock_script dlock_script_raise;
-extern const dlock_script dlock_script_repair;
-extern const dlock_script dlock_script_exchange;
+#define DLOCK_SCRIPT_ID(id, name, keys, sha1, source) DLOCK_SCRIPT_##id,
+typedef enum { DLOCK_LUA_SCRIPTS(DLOCK_SCRIPT_ID) DLOCK_SCRIPTS } dlock_script_id;
+#undef DLOCK_SCRIPT_ID
+
+extern const dlock_script dlock_scripts[DLOCK_SCRIPTS];
 
 #endif

@@ -1,5 +1,16 @@
 /* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */
 
+#define DLOCK_LUA_SCRIPTS(script) \
+	script(ACQUIRE, "acquire", 4, DLOCK_LUA_ACQUIRE_SHA1, DLOCK_LUA_ACQUIRE) \
+	script(CHECK, "check", 1, DLOCK_LUA_CHECK_SHA1, DLOCK_LUA_CHECK) \
+	script(EXCHANGE, "exchange", 2, DLOCK_LUA_EXCHANGE_SHA1, DLOCK_LUA_EXCHANGE) \
+	script(EXTEND, "extend", 1, DLOCK_LUA_EXTEND_SHA1, DLOCK_LUA_EXTEND) \
+	script(LEAVE, "leave", 4, DLOCK_LUA_LEAVE_SHA1, DLOCK_LUA_LEAVE) \
+	script(RAISE, "raise", 2, DLOCK_LUA_RAISE_SHA1, DLOCK_LUA_RAISE) \
+	script(RELEASE, "release", 4, DLOCK_LUA_RELEASE_SHA1, DLOCK_LUA_RELEASE) \
+	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
+	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR)
+
 #define DLOCK_LUA_ACQUIRE_SHA1 "5e39d55928ae872e122f9630a7d3509badf87ec5"
 #define DLOCK_LUA_ACQUIRE \
 	"local function clock()\n" \

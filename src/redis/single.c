@@ -1,26 +1,30 @@
+#include "single.h"
+
 #include "exchange.h"
 #include "renewal_round.h"
-#include "requests.h"
+#include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One Redis server. See lua/ for what is said to it: a lock is handed over from its holder to the first in the queue. */
+/* One Redis server. The scripts in lua/ decide which claim gets the lock, and which one it is handed over to. This file decides how long
+ * their outcome may be relied upon, and what to do where it is unknown. docs/how-it-works.md and docs/hand-over.md have the protocol, models/handover.pml
+ * checks it. */
 
 typedef struct {
 	dlock_backend base;
 	dlock_conn *conn;   /* the pool's, as the inbox */
-	dlock_inbox *inbox; /* not connected before somebody waits */
+	dlock_inbox *inbox; /* not connected before a claim waits */
 	dlock_key_builder *keys;
 } single_backend;
 
 typedef struct {
 	dlock_claim base;
-	int64_t ticket;    /* keeps its place in the queue; 0: none yet */
-	int64_t number;    /* of the last request */
-	dlock_nanos look;  /* when to look again without having been told */
-	dlock_nanos asked; /* when the last request that was answered by a refusal was sent, for the first time */
-	dlock_call *taking_up; /* on its way: the extension of a grant to the full lease; NULL: none */
+	int64_t ticket;         /* keeps its position in the queue; 0: none yet */
+	int64_t number;         /* of the last request */
+	dlock_nanos next_look;  /* when to look again without having been notified */
+	dlock_nanos refused_at; /* when the last request that was refused was sent, for the first time */
+	dlock_call *extension;  /* of a grant to the full lease, on its way; NULL: none */
 } single_claim;
 
 static single_backend *backend_of(const dlock_claim *claim)
@@ -46,16 +50,16 @@ static void ask(single_backend *backend, dlock_call *call)
 	}
 }
 
-/* May it be executed yet, once or again? Then it may be so behind others that follow it over another connection. */
-static bool is_doubtful(const dlock_call *call)
+/* May it be executed yet, once or again? Then it may be so after others that follow it over another connection. */
+static bool may_run_later(const dlock_call *call)
 {
 	return call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated);
 }
 
-/* Releases, and leaves the queue, without waiting. It goes out before anything that is said on this connection later. */
-static void give_back(dlock_claim *claim)
+/* Releases, and leaves the queue, without waiting. It goes out before anything that is sent on this connection later. */
+static void single_abandon(dlock_claim *claim)
 {
-	dlock_conn_tell(backend_of(claim)->conn, dlock_call_give_back(claim_keys(claim), claim->token, true, claim->token,
+	dlock_conn_send_background(backend_of(claim)->conn, dlock_request_release(claim_keys(claim), claim->token, true, claim->token,
 		claim->state == DLOCK_CLAIM_WAITING), dlock_after(dlock_now(), claim->ttl));
 }
 
@@ -64,121 +68,128 @@ static void give_back(dlock_claim *claim)
 /* When an attempt took longer than the lease lasts, in ms. */
 #define TRY_AGAIN 20
 
+/* DLOCK_TIMEOUT: it took longer than the lease lasts. */
+static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dlock_response *response, dlock_error *error)
+{
+	dlock_claim *base = &claim->base;
+
+	base->deadline = call->sent_at + base->ttl - dlock_drift(base->ttl);
+	base->fencing_token = response->fencing_token;
+	if (may_run_later(call)) {
+		dlock_claim_add_unacknowledged_ttl(base, base->ttl);
+	}
+	if (dlock_now() < base->deadline) {
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
+		return DLOCK_OK;
+	}
+	/* A token that was released is not used again: should the release be late, on a connection that was replaced meanwhile, it must not
+	 * hit the next attempt. */
+	single_abandon(base);
+	dlock_claim_move(base, DLOCK_CLAIM_NEW);
+	claim->ticket = 0;
+	*response = (dlock_response) { .pttl = TRY_AGAIN };
+	return dlock_claim_renew_token(base, error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
+}
+
 /* DLOCK_TIMEOUT: it is someone else's. With `queue` the claim is in the queue then. */
-static dlock_status attempt(single_claim *claim, bool queue, dlock_answer *answer, dlock_error *error)
+static dlock_status attempt(single_claim *claim, bool queue, dlock_response *response, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	single_backend *backend = backend_of(base);
-	dlock_request request = { .token = base->token, .ttl = base->ttl, .grant = true, .waiter = base->token,
+	dlock_attempt attempt = { .token = base->token, .ttl = base->ttl, .grant = true, .waiter = base->token,
 		.inbox = queue ? backend->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number,
 		.legacy = backend->base.legacy };
-	dlock_call *call = dlock_call_acquire(claim_keys(base), &request);
-	dlock_status status = DLOCK_TIMEOUT;
+	dlock_call *call = dlock_request_acquire(claim_keys(base), &attempt);
 
 	if (queue) {
-		base->state = DLOCK_CLAIM_WAITING;
+		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
 	ask(backend, call);
-	int acquired = dlock_call_acquired(call, backend->conn, answer, error);
-	if (acquired > 0) {
-		base->deadline = call->sent_at + base->ttl - dlock_drift(base->ttl);
-		base->fencing_token = answer->fencing_token;
-		if (is_doubtful(call)) {
-			dlock_claim_doubt(base, base->ttl);
+	dlock_status status = dlock_read_acquire(call, backend->conn, response, error);
+	if (status == DLOCK_OK) {
+		status = accept_lease(claim, call, response, error);
+	} else if (status == DLOCK_LOST) {
+		/* It was in the queue and had been removed: the server found no subscriber of the inbox, even if that is open here. */
+		if (queue && claim->ticket && response->new_in_queue) {
+			dlock_inbox_discard(backend->inbox);
 		}
-		if (dlock_now() < base->deadline) {
-			base->state = DLOCK_CLAIM_HELD;
-			status = DLOCK_OK;
-		} else {
-			/* It took longer than the lease lasts. A token that is given back is not used again: should the release
-			 * be late, on a connection given up meanwhile, it must not hit the next attempt. */
-			give_back(base);
-			base->state = DLOCK_CLAIM_NEW;
-			claim->ticket = 0;
-			*answer = (dlock_answer) { .pttl = TRY_AGAIN };
-			if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
-				status = DLOCK_FAILED;
-			}
+		if (queue) {
+			claim->ticket = response->ticket;
+			claim->refused_at = call->first_sent_at;
 		}
-	} else if (acquired < 0) {
+		status = DLOCK_TIMEOUT;
+	} else {
 		/* The outcome is unknown: a late success must not lock everyone out until the ttl. */
-		if (dlock_call_may_count(call) || base->state == DLOCK_CLAIM_WAITING) {
-			give_back(base);
+		if (dlock_request_may_take_effect(call) || base->state == DLOCK_CLAIM_WAITING) {
+			single_abandon(base);
 		}
-		base->state = DLOCK_CLAIM_NEW;
-		status = DLOCK_CONNECTION;
-	} else if (queue) {
-		/* It was in the queue and is not any more: the server found nobody at the inbox, whatever it looks like here. */
-		if (claim->ticket && answer->new_in_queue) {
-			dlock_inbox_distrust(backend->inbox);
-		}
-		claim->ticket = answer->ticket;
-		claim->asked = call->first_sent_at;
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
 	dlock_call_release(call);
 	return status;
 }
 
-/* Out of time. DLOCK_OK: it was granted in that instant, and is there to be taken up. */
-static dlock_status leave(single_claim *claim, dlock_error *error)
+/* Out of time. DLOCK_OK: it was granted in that instant, and can be acquired. */
+static dlock_status leave_queue(single_claim *claim, dlock_error *error)
 {
 	single_backend *backend = backend_of(&claim->base);
-	dlock_call *call = dlock_call_leave(claim_keys(&claim->base), claim->base.token, true);
+	dlock_call *call = dlock_request_leave(claim_keys(&claim->base), claim->base.token, true);
+	dlock_response response;
 
 	ask(backend, call);
-	int64_t granted = dlock_call_integer(call, backend->conn, error);
+	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
 	dlock_call_release(call);
-	if (granted < 0) {
-		give_back(&claim->base);
+	if (status == DLOCK_CONNECTION) {
+		single_abandon(&claim->base);
 	}
-	claim->base.state = DLOCK_CLAIM_NEW;
-	return granted < 0 ? DLOCK_CONNECTION : granted > 0 ? DLOCK_OK : DLOCK_TIMEOUT;
+	dlock_claim_move(&claim->base, DLOCK_CLAIM_NEW);
+	return status == DLOCK_LOST ? DLOCK_TIMEOUT : status;
 }
 
-static void drop_taking_up(single_claim *claim)
+static void discard_extension(single_claim *claim)
 {
-	dlock_call *call = claim->taking_up;
+	dlock_call *call = claim->extension;
 
-	if (call && !is_doubtful(call)) {
-		claim->base.doubt = 0; /* which it was since take_up() */
+	if (call && !may_run_later(call)) {
+		claim->base.unacknowledged_ttl = 0; /* which it was since accept_grant() */
 	} else if (call) {
 		dlock_call_cancel(call);
 	}
 	dlock_call_release(call);
-	claim->taking_up = NULL;
+	claim->extension = NULL;
 }
 
-/* A grant is worth taking up without asking again when at least so much of it is left for sure. */
+/* A grant is accepted without asking again when at least this much of it is left for sure. */
 #define GRANT_LEFT DLOCK_SECOND
 
 /* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at least as
  * long from the sending of that request, whatever the server's clock says and however late the message is read. (From its first
- * sending: where its connection broke and it was sent again, it may have been refused before.) One that names an earlier
- * request may have run out meanwhile. The full lease is asked for at once, but not waited for. */
-static bool take_up(single_claim *claim, const dlock_grant *grant)
+ * sending: if its connection broke and it was sent again, it may have been refused before.) One that names an earlier request may
+ * have run out meanwhile. The full lease is asked for at once, but not waited for. */
+static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 {
 	dlock_claim *base = &claim->base;
-	dlock_nanos deadline = claim->asked + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
+	dlock_nanos deadline = claim->refused_at + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
 	if (!dlock_is_fencing_token(grant->fencing_token) || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
-	claim->taking_up = dlock_call_extend(claim_keys(base), base->token, base->ttl);
-	if (!claim->taking_up) {
+	claim->extension = dlock_request_extend(claim_keys(base), base->token, base->ttl);
+	if (!claim->extension) {
 		return false;
 	}
-	dlock_call_use_source(claim->taking_up); /* whether the server knows the script may be heard much later */
-	if (!dlock_conn_send(backend_of(base)->conn, claim->taking_up) || !claim->taking_up->sent) {
-		dlock_call_cancel(claim->taking_up); /* the connection is gone: asking again makes a new one */
-		drop_taking_up(claim);
+	dlock_call_use_source(claim->extension); /* whether the server knows the script may be heard much later */
+	if (!dlock_conn_send(backend_of(base)->conn, claim->extension) || !claim->extension->sent) {
+		dlock_call_cancel(claim->extension); /* the connection is gone: asking again makes a new one */
+		discard_extension(claim);
 		return false;
 	}
 	/* A shorter lease counts as soon as it may have been set. */
-	dlock_nanos extended = claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl);
+	dlock_nanos extended = claim->extension->sent_at + base->ttl - dlock_drift(base->ttl);
 	base->deadline = extended < deadline ? extended : deadline;
-	dlock_claim_doubt(base, base->ttl);
+	dlock_claim_add_unacknowledged_ttl(base, base->ttl);
 	base->fencing_token = grant->fencing_token;
-	base->state = DLOCK_CLAIM_HELD;
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	base->received = true;
 	return true;
 }
@@ -187,35 +198,36 @@ static bool take_up(single_claim *claim, const dlock_grant *grant)
 static void single_look(dlock_claim *base)
 {
 	single_claim *claim = (single_claim *) base;
+	dlock_response response;
 	dlock_error error;
 
-	if (!claim->taking_up) {
+	if (!claim->extension) {
 		return;
 	}
 	dlock_conn_peek(backend_of(base)->conn);
-	if (claim->taking_up->state == DLOCK_CALL_PENDING) {
+	if (claim->extension->state == DLOCK_CALL_PENDING) {
 		return;
 	}
-	int64_t extended = dlock_call_integer(claim->taking_up, backend_of(base)->conn, &error);
-	if (extended > 0) {
-		dlock_claim_raise_deadline(base, claim->taking_up->sent_at + base->ttl - dlock_drift(base->ttl));
-	} else if (extended == 0) {
-		base->state = DLOCK_CLAIM_LOST;
+	dlock_status status = dlock_read_integer(claim->extension, backend_of(base)->conn, &response, &error);
+	if (status == DLOCK_OK) {
+		dlock_claim_raise_deadline(base, claim->extension->sent_at + base->ttl - dlock_drift(base->ttl));
+	} else if (status == DLOCK_LOST) {
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 	}
-	drop_taking_up(claim);
+	discard_extension(claim);
 }
 
-/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was told. DLOCK_OK: it
+/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was notified. DLOCK_OK: it
  * holds the lock already. */
 static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 {
 	dlock_grant grant;
 	dlock_inbox *inbox = backend_of(&claim->base)->inbox;
-	dlock_nanos until = claim->look < wait->deadline ? claim->look : wait->deadline;
+	dlock_nanos until = claim->next_look < wait->deadline ? claim->next_look : wait->deadline;
 
 	while (dlock_inbox_is_open(inbox)) {
 		if (dlock_inbox_take(inbox, claim->base.token, &grant)) {
-			return take_up(claim, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
+			return accept_grant(claim, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
 		}
 		int woken = dlock_inboxes_wait(&inbox, 1, until, wait);
 		if (woken <= 0) {
@@ -229,32 +241,32 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 {
 	single_claim *claim = (single_claim *) base;
 	single_backend *backend = backend_of(base);
-	dlock_answer answer;
+	dlock_response response;
 
 	for (;;) {
 		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
 		if (last && base->state == DLOCK_CLAIM_WAITING) {
-			dlock_status left = leave(claim, error);
+			dlock_status left = leave_queue(claim, error);
 			if (left != DLOCK_OK) {
 				return left;
 			}
 		}
 		if (!last && base->waited && dlock_inboxes_open(&backend->inbox, 1, 1) == 0) {
 			if (base->state == DLOCK_CLAIM_WAITING) {
-				give_back(base);
-				base->state = DLOCK_CLAIM_NEW;
+				single_abandon(base);
+				dlock_claim_move(base, DLOCK_CLAIM_NEW);
 			}
 			*error = backend->inbox->conn->error;
 			return DLOCK_CONNECTION;
 		}
 		bool queue = !last && dlock_inbox_is_open(backend->inbox);
-		dlock_status status = attempt(claim, queue, &answer, error);
+		dlock_status status = attempt(claim, queue, &response, error);
 		if (status != DLOCK_TIMEOUT || last) {
 			return status;
 		}
 		base->waited = true;
 		if (queue) {
-			claim->look = backend->base.legacy ? dlock_next_look_legacy(&answer) : dlock_next_look(&answer);
+			claim->next_look = backend->base.legacy ? dlock_next_look_legacy(&response) : dlock_next_look(&response);
 			status = wait_for_turn(claim, wait);
 			if (status != DLOCK_TIMEOUT) {
 				return status;
@@ -270,23 +282,23 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 static dlock_status single_attach(dlock_claim *claim, const char *token, dlock_error *error)
 {
 	single_backend *backend = backend_of(claim);
-	dlock_call *call = dlock_call_exchange(claim_keys(claim), token, claim->token, 0);
-	dlock_answer answer;
+	dlock_call *call = dlock_request_exchange(claim_keys(claim), token, claim->token, 0);
+	dlock_response response;
 
 	ask(backend, call);
-	int exchanged = dlock_call_exchanged(call, backend->conn, &answer, error);
-	if (exchanged > 0) {
-		dlock_nanos left = dlock_lease_left(answer.pttl);
+	dlock_status status = dlock_read_exchange(call, backend->conn, &response, error);
+	if (status == DLOCK_OK) {
+		dlock_nanos left = dlock_lease_left(response.pttl);
 		claim->deadline = call->sent_at + left - dlock_drift(left);
-		claim->fencing_token = answer.fencing_token;
-		claim->state = DLOCK_CLAIM_HELD;
-	} else if (exchanged < 0 && dlock_call_may_count(call)) {
+		claim->fencing_token = response.fencing_token;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	} else if (status == DLOCK_CONNECTION && dlock_request_may_take_effect(call)) {
 		/* The outcome is unknown. The exchange is not sent again, so that it is not executed after this. */
-		dlock_conn_tell(backend->conn, dlock_call_exchange_back(claim_keys(claim), token, claim->token),
+		dlock_conn_send_background(backend->conn, dlock_request_exchange_back(claim_keys(claim), token, claim->token),
 			dlock_after(dlock_now(), claim->ttl));
 	}
 	dlock_call_release(call);
-	return exchanged > 0 ? DLOCK_OK : exchanged < 0 ? DLOCK_CONNECTION : dlock_claim_came_late(claim, error);
+	return status == DLOCK_LOST ? dlock_claim_came_late(claim, error) : status;
 }
 
 /* ---- while it is held ---- */
@@ -294,70 +306,69 @@ static dlock_status single_attach(dlock_claim *claim, const char *token, dlock_e
 static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
 	single_backend *backend = backend_of(claim);
-	dlock_call *call = dlock_call_extend(claim_keys(claim), claim->token, ttl);
+	dlock_call *call = dlock_request_extend(claim_keys(claim), claim->token, ttl);
+	dlock_response response;
 
 	ask(backend, call);
-	drop_taking_up((single_claim *) claim);
-	int64_t extended = dlock_call_integer(call, backend->conn, error);
-	dlock_nanos sure = dlock_claim_sure_of(claim, ttl), deadline = extended == 1 ? call->sent_at + sure - dlock_drift(sure) : 0;
-	/* A shorter lease that may have been set must be believed even without an answer. */
-	if (extended < 0 && call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
+	discard_extension((single_claim *) claim);
+	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
+	if (status == DLOCK_OK) {
+		dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
+		claim->ttl = ttl;
+		claim->deadline = call->sent_at + guaranteed - dlock_drift(guaranteed);
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	} else if (status == DLOCK_LOST) {
+		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
+	} else if (call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
+		/* A shorter lease that may have been set must be believed even without an answer. */
 		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
 	}
-	if (call && is_doubtful(call)) {
-		dlock_claim_doubt(claim, ttl);
+	if (call && may_run_later(call)) {
+		dlock_claim_add_unacknowledged_ttl(claim, ttl);
 	}
 	dlock_call_release(call);
-	if (extended < 0) {
-		return DLOCK_CONNECTION;
-	}
-	if (extended == 0) {
-		return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody",
-			claim->resource);
-	}
-	claim->ttl = ttl;
-	claim->deadline = deadline;
-	claim->state = DLOCK_CLAIM_HELD;
-	return DLOCK_OK;
+	return status;
 }
 
 static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 {
 	single_backend *backend = backend_of(claim);
-	dlock_call *call = dlock_call_check(claim_keys(claim), claim->token);
+	dlock_call *call = dlock_request_check(claim_keys(claim), claim->token);
+	dlock_response response;
 
 	ask(backend, call);
-	drop_taking_up((single_claim *) claim);
-	int64_t pttl = dlock_call_integer(call, backend->conn, error);
-	if (pttl > 0) {
-		dlock_nanos left = dlock_claim_sure_of(claim, dlock_lease_left(pttl));
+	discard_extension((single_claim *) claim);
+	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
+	if (status == DLOCK_OK) {
+		dlock_nanos left = dlock_claim_guaranteed_ttl(claim, dlock_lease_left(response.value));
 		claim->deadline = call->sent_at + left - dlock_drift(left);
-		claim->state = DLOCK_CLAIM_HELD;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	} else if (status == DLOCK_LOST) {
+		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
 	}
 	dlock_call_release(call);
-	if (pttl == 0) {
-		return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
-	}
-	return pttl < 0 ? DLOCK_CONNECTION : DLOCK_OK;
+	return status;
 }
 
 static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 {
 	single_backend *backend = backend_of(claim);
-	dlock_call *call = dlock_call_give_back(claim_keys(claim), claim->token, true, NULL, false);
+	dlock_call *call = dlock_request_release(claim_keys(claim), claim->token, true, NULL, false);
+	dlock_response response;
 
 	ask(backend, call);
-	int64_t released = dlock_call_integer(call, backend->conn, error);
-	if (released == 0 && call->repeated) {
-		released = 1; /* by the first sending, the answer to which was lost with a connection that had been alive */
+	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
+	if (status == DLOCK_OK) {
+		claim->handed_over = response.value > 1;
+	} else if (status == DLOCK_LOST && call->repeated) {
+		status = DLOCK_OK; /* by the first sending, the answer to which was lost with a connection that had been alive */
+	} else if (status == DLOCK_LOST) {
+		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
+	} else {
+		single_abandon(claim);
 	}
 	dlock_call_release(call);
-	if (released < 0) {
-		give_back(claim);
-		return DLOCK_CONNECTION;
-	}
-	claim->handed_over = released > 1;
-	return released > 0 ? DLOCK_OK : dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
+	return status;
 }
 
 static dlock_status single_locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
@@ -365,12 +376,13 @@ static dlock_status single_locked(dlock_backend *base, const char *resource, siz
 	single_backend *backend = (single_backend *) base;
 	dlock_arg args[] = { DLOCK_ARG("EXISTS"), dlock_key_builder_keys(backend->keys, resource, len).lock };
 	dlock_call *call = dlock_call_command(args, 2);
+	dlock_response response;
 
 	ask(backend, call);
-	int64_t exists = dlock_call_integer(call, backend->conn, error);
+	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
 	dlock_call_release(call);
-	*locked = exists > 0;
-	return exists < 0 ? DLOCK_CONNECTION : DLOCK_OK;
+	*locked = status == DLOCK_OK;
+	return status == DLOCK_LOST ? DLOCK_OK : status;
 }
 
 static dlock_renewal_round *single_new_round(const dlock_claim *claim)
@@ -378,16 +390,22 @@ static dlock_renewal_round *single_new_round(const dlock_claim *claim)
 	return dlock_redis_round_new(claim, &backend_of(claim)->conn->server, 1, 1, claim_keys(claim).lock);
 }
 
+static const char *single_refuse(const dlock_backend *backend, const char *resource, size_t len)
+{
+	return dlock_key_builder_refuse(((const single_backend *) backend)->keys, resource, len);
+}
+
 static bool single_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
 {
 	single_backend *ours = backend_of(claim), *other = (single_backend *) backend;
 
-	return dlock_is_same_key(ours->keys, claim, other->keys, resource, len) && dlock_server_is_same(ours->conn->server, other->conn->server);
+	return dlock_server_is_same(ours->conn->server, other->conn->server)
+		&& dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len);
 }
 
 static void single_dispose(dlock_claim *claim)
 {
-	drop_taking_up((single_claim *) claim);
+	discard_extension((single_claim *) claim);
 }
 
 static void single_destroy(dlock_backend *base)
@@ -399,13 +417,15 @@ static void single_destroy(dlock_backend *base)
 static const dlock_backend_ops single_ops = {
 	.name = "single",
 	.claim_size = sizeof(single_claim),
+	.detachable = true,
 	.legacy_tokens = true,
+	.refuse = single_refuse,
 	.acquire = single_acquire,
 	.attach = single_attach,
 	.extend = single_extend,
 	.check = single_check,
 	.release = single_release,
-	.abandon = give_back,
+	.abandon = single_abandon,
 	.look = single_look,
 	.new_round = single_new_round,
 	.is_same = single_is_same,

@@ -37,7 +37,7 @@ typedef struct {
 	bool asked;
 } key_reading;
 
-/* Without it OpenSSL asks whoever sits at the terminal, or reads from PHP's standard input, and waits for that. */
+/* Without this callback OpenSSL asks at the terminal, or reads PHP's standard input, and waits. */
 static int give_passphrase(char *out, int size, int for_writing, void *context)
 {
 	key_reading *reading = context;
@@ -129,11 +129,11 @@ bool dlock_tls_handshaking(const struct ssl_st *tls)
 
 void dlock_tls_explain(const struct ssl_st *tls, const char *otherwise, char *out, size_t size)
 {
-	long distrust = tls && SSL_get_verify_mode(tls) != SSL_VERIFY_NONE ? SSL_get_verify_result(tls) : X509_V_OK;
+	long verified = tls && SSL_get_verify_mode(tls) != SSL_VERIFY_NONE ? SSL_get_verify_result(tls) : X509_V_OK;
 	const char *reason = tls ? ERR_reason_error_string(ERR_peek_last_error()) : NULL;
 
-	if (distrust != X509_V_OK) {
-		snprintf(out, size, "TLS: the certificate is refused: %s", X509_verify_cert_error_string(distrust));
+	if (verified != X509_V_OK) {
+		snprintf(out, size, "TLS: the certificate is refused: %s", X509_verify_cert_error_string(verified));
 	} else {
 		snprintf(out, size, "%s%s", reason ? "TLS: " : "", reason ? reason : otherwise);
 	}

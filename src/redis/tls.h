@@ -13,15 +13,15 @@ struct ssl_st;
  * unless the server's options say otherwise. NULL with a message on failure. */
 struct ssl_st *dlock_tls_start(redisContext *redis, const dlock_server *server, dlock_error *error);
 
-/* Before each read and write. OpenSSL tells by the thread's queue of errors how one of them went: what the end of another
- * connection has left there, or other code of this process, would count as this one's failure. */
+/* To be called before each read and write. OpenSSL reports failures in a queue of errors of the thread: what another connection, or other
+ * code of the process, has left there would count as this connection's failure. */
 void dlock_tls_prepare(const struct ssl_st *tls);
 
-/* Is the handshake still under way? Then the peer's answer is what to wait for, whatever is left to write. */
+/* Is the TLS handshake still under way? Then the peer's next message is what to wait for, even if bytes are left to write. */
 bool dlock_tls_handshaking(const struct ssl_st *tls);
 
-/* Why a read or write has just failed: what is wrong with the peer's certificate, or what OpenSSL says; or, where it says
- * nothing or there is no TLS, `otherwise`. */
+/* Why a read or write has just failed: what is wrong with the peer's certificate, or OpenSSL's reason; `otherwise` where there is none, or no
+ * TLS. */
 void dlock_tls_explain(const struct ssl_st *tls, const char *otherwise, char *out, size_t size);
 
 #endif

@@ -3,18 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-dlock_call *dlock_age_ask(void)
-{
-	dlock_arg args[] = { DLOCK_ARG("INFO"), DLOCK_ARG("server") };
-	dlock_call *call = dlock_call_command(args, 2);
-
-	if (call) {
-		call->about_age = true;
-		dlock_call_cancel(call); /* it is not repeated: another connection has a question of its own */
-	}
-	return call;
-}
-
 #define FIELD "uptime_in_seconds:"
 #define LONGEST_UPTIME 4000000000 /* more than a century, and far from an overflow */
 
@@ -46,18 +34,19 @@ static int64_t find_uptime(const char *info)
 	return *at == '\r' || *at == '\n' || *at == '\0' ? seconds : -1;
 }
 
-dlock_nanos dlock_age_read(const redisReply *reply, dlock_nanos now, const dlock_server *server, char *problem, size_t size)
+void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_server *server)
 {
-	int64_t uptime = reply->type == REDIS_REPLY_STRING ? find_uptime(reply->str) : -1;
+	int64_t seconds = reply->type == REDIS_REPLY_STRING ? find_uptime(reply->str) : -1;
 
-	if (uptime < 0) {
-		if (reply->type == REDIS_REPLY_ERROR) {
-			dlock_server_quote(server, reply->str, problem, size);
-		} else {
-			snprintf(problem, size, "INFO has no uptime_in_seconds");
-		}
-		return DLOCK_START_UNKNOWN;
+	if (seconds >= 0) {
+		/* The difference of two times in whole seconds: it may be up to one second more than has passed between them. */
+		uptime->started = now - (seconds > 0 ? seconds - 1 : 0) * DLOCK_SECOND;
+		return;
 	}
-	/* The difference of two times in whole seconds: it may be up to one second more than has passed between them. */
-	return now - (uptime > 0 ? uptime - 1 : 0) * DLOCK_SECOND;
+	uptime->started = DLOCK_START_UNKNOWN;
+	if (reply->type == REDIS_REPLY_ERROR) {
+		dlock_server_quote(server, reply->str, uptime->problem, sizeof uptime->problem);
+	} else {
+		snprintf(uptime->problem, sizeof uptime->problem, "INFO has no uptime_in_seconds");
+	}
 }

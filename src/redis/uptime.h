@@ -1,20 +1,21 @@
-#ifndef DLOCK_REDIS_AGE_H
-#define DLOCK_REDIS_AGE_H
+#ifndef DLOCK_REDIS_UPTIME_H
+#define DLOCK_REDIS_UPTIME_H
 
-#include "call.h"
+#include <hiredis/hiredis.h>
+
 #include "../base/server.h"
 
-/* How long a server has been up. A server that is started anew ends its connections, so it is enough to ask once on each:
- * what comes over it comes from a server that was up by then. Where the answer has no time, as for a user without the right
- * to ask, each call that needs it asks again: the right may have been given in the meantime. */
+/* How long a server has been up, as its INFO says. A server that is restarted ends its connections, so it is enough to ask once on
+ * each: what comes over it comes from a server that was up by then. */
 
 #define DLOCK_START_UNKNOWN DLOCK_FOREVER
 
-/* The question, as a call that nobody waits for. NULL when out of memory. */
-dlock_call *dlock_age_ask(void);
+typedef struct {
+	dlock_nanos started; /* the server was started then or before; DLOCK_START_UNKNOWN: it has not said so */
+	char problem[128];   /* why not */
+} dlock_uptime;
 
-/* When the server that gave this answer at `now` was started, at the latest; DLOCK_START_UNKNOWN where the answer does not
- * tell, with the reason in `problem`. */
-dlock_nanos dlock_age_read(const redisReply *reply, dlock_nanos now, const dlock_server *server, char *problem, size_t size);
+/* Reads the reply to INFO, which came at `now`. Where it has no time in it, the start is unknown and the problem says why. */
+void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_server *server);
 
 #endif

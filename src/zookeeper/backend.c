@@ -3,13 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "response.h"
-#include "internal.h"
+#include "../lock/claim.h"
+#include "op.h"
 #include "parents.h"
 #include "path.h"
+#include "response.h"
+#include "result.h"
+#include "session.h"
+#include "unowned_node.h"
 
-/* The recipe: create an ephemeral sequential node below the resource's node; who has the lowest number holds the lock;
- * all others watch the one before them. The names are Curator's, so that its locks and kazoo's exclude ours. */
+/* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), as Curator carries it out:
+ *
+ *  1. Create an ephemeral sequential node, root/resource/_c_<guid>-lock-<number>, and list its siblings.
+ *  2. The claim whose node has the lowest number holds the lock.
+ *  3. Each other watches the node before its own and nothing else, and goes to 2 when that goes.
+ *  4. To release, or to leave the queue, delete the node. If the session ends, the server deletes it.
+ *
+ * Where the response to 1 is lost, the guid finds the node. The names are Curator's, so that its locks and kazoo's exclude ours. The
+ * session is the lease: a lock is held for as long as the session is known to live (session.h). */
 
 typedef struct {
 	dlock_backend base;
@@ -18,10 +29,10 @@ typedef struct {
 } zk_backend;
 
 typedef enum {
-	ABSENT,   /* no node, or none that we know of and have not orphaned */
-	CREATING, /* the answer to `creating` is due */
+	ABSENT,   /* no node of this claim; there may be an unowned one */
+	CREATING, /* the response to `creating` is due */
 	UNKNOWN,  /* it was lost: there may be a node with our guid */
-	PRESENT,  /* `node` is ours; where it stands is to be found out */
+	PRESENT,  /* `node` is ours; its position in the queue is to be found out */
 	FIRST
 } zk_phase;
 
@@ -45,7 +56,7 @@ static dlock_status out_of_memory(dlock_error *error)
 	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 }
 
-/* Does the session still live as far as is known? If not, so does no node of it. */
+/* Does the session still live as far as is known? If not, its nodes are gone, too. */
 static bool is_alive(const zk_claim *claim)
 {
 	return claim->session && dlock_zk_session_view(claim->session).state < DLOCK_ZK_EXPIRED;
@@ -57,7 +68,8 @@ static const char *node_name(const zk_claim *claim)
 	return claim->node + strlen(claim->parent) + 1;
 }
 
-static void forget_node(zk_claim *claim)
+/* In memory only: nothing is sent. */
+static void clear_node(zk_claim *claim)
 {
 	dlock_zk_op_release(claim->creating);
 	dlock_zk_op_release(claim->listing);
@@ -67,44 +79,44 @@ static void forget_node(zk_claim *claim)
 	claim->phase = ABSENT;
 }
 
-/* Gives up what there is or may be of a node, without waiting. */
+/* Leaves the queue, or the lock: what there is or may be of a node is deleted in the background. */
 static void leave(zk_claim *claim)
 {
 	if (is_alive(claim)) {
 		if (claim->node) {
-			dlock_zk_orphan_node(claim->session, claim->node);
+			dlock_zk_discard_node(claim->session, claim->node);
 		} else if (claim->phase != ABSENT) {
-			dlock_zk_orphan_guid(claim->session, claim->parent, claim->base.token);
+			dlock_zk_discard_guid(claim->session, claim->parent, claim->base.token);
 		}
 	}
-	forget_node(claim);
+	clear_node(claim);
 }
 
-static void let_go_of_session(zk_claim *claim)
+static void release_session(zk_claim *claim)
 {
-	forget_node(claim);
+	clear_node(claim);
 	dlock_zk_session_release(claim->session);
 	claim->session = NULL;
 }
 
-/* DLOCK_OK: claim->session lives and is connected. Where it had to be another one, the claim starts anew. The call that is to get
- * along with `until` may have a longer time of its own. */
-static dlock_status have_session(zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
+/* DLOCK_OK: claim->session lives and is connected. Where it had to be another one, the claim starts anew. A call that
+ * is to be over by `until` may have a longer time of its own. */
+static dlock_status ensure_session(zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
 {
 	zk_backend *backend = backend_of(&claim->base);
 
 	for (;;) {
 		if (claim->session && !is_alive(claim)) {
-			let_go_of_session(claim);
+			release_session(claim);
 		}
 		if (!claim->session) {
-			claim->session = dlock_zk_session_get(backend->pool, backend->options.hosts, backend->options.session_timeout,
+			claim->session = dlock_zk_pool_session(backend->pool, backend->options.hosts, backend->options.session_timeout,
 				backend->options.auth, error);
 			if (!claim->session) {
 				return DLOCK_CONNECTION;
 			}
 		}
-		/* Once it is in line there is nothing left to try. */
+		/* Once it is in the queue there is nothing left to try. */
 		dlock_nanos latest = wait && (claim->node || wait->deadline > until) ? wait->deadline : until;
 		dlock_status status = dlock_zk_session_connect(claim->session, latest, wait, error);
 		if (status != DLOCK_LOST) {
@@ -113,7 +125,7 @@ static dlock_status have_session(zk_claim *claim, dlock_nanos until, const dlock
 	}
 }
 
-static bool have_parent(zk_claim *claim)
+static bool ensure_parent(zk_claim *claim)
 {
 	if (!claim->parent) {
 		claim->parent = dlock_zk_parent_path(backend_of(&claim->base)->options.root, claim->base.resource,
@@ -148,7 +160,7 @@ static dlock_status send_create(zk_claim *claim, dlock_error *error)
 	return claim->listing ? DLOCK_OK : out_of_memory(error);
 }
 
-/* What the server says is ours is looked at once, here: the name is taken apart later. */
+/* What the server says is ours is checked once, here: the name is taken apart later. */
 static dlock_status adopt(zk_claim *claim, const char *node, const struct Stat *stat, dlock_error *error)
 {
 	if (!dlock_zk_is_made_of(node, claim->parent, claim->base.token) || stat->czxid <= 0) {
@@ -167,10 +179,10 @@ static dlock_status adopt(zk_claim *claim, const char *node, const struct Stat *
 static dlock_status finish_create(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	zk_backend *backend = backend_of(&claim->base);
-	dlock_status status = dlock_zk_answer(claim->listing, wait, error); /* comes second, so both are there */
+	dlock_status status = dlock_zk_response(claim->listing, wait, error); /* comes second, so both are there */
 
 	if (status == DLOCK_OK) {
-		status = dlock_zk_answer(claim->creating, wait, error);
+		status = dlock_zk_response(claim->creating, wait, error);
 	}
 	if (status != DLOCK_OK) {
 		return status;
@@ -181,13 +193,13 @@ static dlock_status finish_create(zk_claim *claim, const dlock_wait *wait, dlock
 	if (rc == ZOK) {
 		status = adopt(claim, created->path, &created->stat, error);
 	} else if (rc == ZNONODE) {
-		forget_node(claim);
+		clear_node(claim);
 		status = dlock_zk_make_parents(backend->pool, claim->session, backend->options.root, claim->parent, wait, error);
 	} else if (dlock_zk_is_loss(rc)) {
 		claim->phase = UNKNOWN;
 	} else {
-		status = dlock_zk_refused(claim->session, rc, claim->parent, error);
-		forget_node(claim);
+		status = dlock_zk_failure(claim->session, rc, claim->parent, error);
+		clear_node(claim);
 	}
 	dlock_zk_op_release(created);
 	return status;
@@ -202,7 +214,7 @@ static dlock_status find_node(zk_claim *claim, const dlock_zk_op *listing, const
 		}
 		char *node = dlock_zk_child_path(claim->parent, listing->children[i]);
 		dlock_zk_op *stat = node ? dlock_zk_exists(claim->session, node) : NULL;
-		dlock_status status = dlock_zk_ask(&stat, claim->parent, wait, error);
+		dlock_status status = dlock_zk_response_or_repeat(&stat, claim->parent, wait, error);
 		bool ours = stat && stat->rc == ZOK && stat->stat.ephemeralOwner == dlock_zk_session_view(claim->session).id;
 		if (ours) {
 			status = adopt(claim, node, &stat->stat, error);
@@ -225,7 +237,7 @@ static dlock_status recover(zk_claim *claim, const dlock_wait *wait, dlock_error
 	claim->listing = NULL;
 	dlock_zk_op *sync = dlock_zk_sync(claim->session, claim->parent);
 	dlock_zk_op *listing = dlock_zk_list(claim->session, claim->parent);
-	dlock_status status = dlock_zk_ask(&listing, claim->parent, wait, error);
+	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
 	if (status == DLOCK_OK && listing && sync && sync->done && sync->rc == ZOK) {
 		status = find_node(claim, listing, wait, error);
 	}
@@ -245,34 +257,34 @@ static bool is_among(const char *name, const dlock_zk_op *listing)
 }
 
 /* Waits until the node before ours goes, or the session changes. */
-static dlock_status wait_for(zk_claim *claim, const char *predecessor, const dlock_wait *wait, dlock_error *error)
+static dlock_status await_predecessor(zk_claim *claim, const char *predecessor, const dlock_wait *wait, dlock_error *error)
 {
 	char *path = dlock_zk_child_path(claim->parent, predecessor);
 	unsigned long seen = dlock_zk_session_view(claim->session).events;
 	dlock_zk_op *watch = path ? dlock_zk_watch(claim->session, path) : NULL;
-	dlock_status status = dlock_zk_answer(watch, wait, error);
+	dlock_status status = dlock_zk_response(watch, wait, error);
 	bool there = status == DLOCK_OK && watch->rc == ZOK;
 
 	if (status == DLOCK_OK && watch->rc == ZNOAUTH) {
 		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(), so
-		 * here the whole line is watched. */
+		 * here the whole queue is watched. */
 		dlock_zk_op_release(watch);
 		watch = dlock_zk_watch_children(claim->session, claim->parent);
-		status = dlock_zk_answer(watch, wait, error);
+		status = dlock_zk_response(watch, wait, error);
 		there = status == DLOCK_OK && watch->rc == ZOK && is_among(predecessor, watch);
 	}
 	if (there) {
 		status = dlock_zk_session_await(claim->session, seen, wait->deadline, wait);
 	} else if (status == DLOCK_OK && watch->rc != ZOK && watch->rc != ZNONODE) {
-		status = dlock_zk_refused(claim->session, watch->rc, path, error);
+		status = dlock_zk_failure(claim->session, watch->rc, path, error);
 	}
 	dlock_zk_op_release(watch);
 	free(path);
 	return status;
 }
 
-/* One look at the line, and a wait where it is not our turn. */
-static dlock_status line_up(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+/* Finds our position in the queue, and waits where it is not the first. */
+static dlock_status wait_in_queue(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_op *listing = claim->listing;
 
@@ -281,27 +293,27 @@ static dlock_status line_up(zk_claim *claim, const dlock_wait *wait, dlock_error
 		dlock_zk_op_release(listing);
 		listing = dlock_zk_list(claim->session, claim->parent);
 	}
-	dlock_status status = dlock_zk_ask(&listing, claim->parent, wait, error);
+	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
 	if (status != DLOCK_OK || !listing) {
 		return status;
 	}
-	dlock_zk_place place = dlock_zk_find_place(listing->children, listing->children_count, node_name(claim));
-	if (!place.present) {
-		forget_node(claim); /* deleted by someone, perhaps with the whole resource */
-	} else if (!place.predecessor) {
+	dlock_zk_position position = dlock_zk_find_position(listing->children, listing->children_count, node_name(claim));
+	if (!position.present) {
+		clear_node(claim); /* deleted by somebody, perhaps with the whole resource */
+	} else if (!position.predecessor) {
 		claim->phase = FIRST;
 	} else if (dlock_now() >= wait->deadline) {
 		status = DLOCK_TIMEOUT;
 	} else {
 		claim->base.waited = true;
-		status = wait_for(claim, place.predecessor, wait, error);
+		status = await_predecessor(claim, position.predecessor, wait, error);
 	}
 	dlock_zk_op_release(listing);
 	return status;
 }
 
-/* The lock is ours; it may be relied upon once the session's bound says so, which it normally does already. */
-static dlock_status take(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+/* The lock is ours; it can be relied upon once the session's bound says so, which it normally does already. */
+static dlock_status confirm(zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_session *session = claim->session;
 	dlock_nanos until = dlock_after(dlock_now(), session->asked);
@@ -312,14 +324,14 @@ static dlock_status take(zk_claim *claim, const dlock_wait *wait, dlock_error *e
 			return DLOCK_OK;
 		}
 		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
-			claim->base.state = DLOCK_CLAIM_HELD;
+			dlock_claim_move(&claim->base, DLOCK_CLAIM_HELD);
 			claim->base.deadline = view.deadline;
 			claim->base.received = claim->base.waited;
 			return DLOCK_OK;
 		}
 		dlock_status status = dlock_zk_session_await(session, view.events, until, wait);
 		if (status == DLOCK_TIMEOUT) {
-			return dlock_zk_no_answer(session, error);
+			return dlock_zk_no_response(session, error);
 		}
 		if (status != DLOCK_OK) {
 			return status;
@@ -337,57 +349,57 @@ static dlock_status step(zk_claim *claim, const dlock_wait *wait, dlock_error *e
 		case UNKNOWN:
 			return recover(claim, wait, error);
 		case PRESENT:
-			return line_up(claim, wait, error);
+			return wait_in_queue(claim, wait, error);
 		default:
-			return take(claim, wait, error);
+			return confirm(claim, wait, error);
 	}
 }
 
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	zk_claim *claim = (zk_claim *) base;
-	dlock_status status = have_parent(claim) ? DLOCK_OK : out_of_memory(error);
+	dlock_status status = ensure_parent(claim) ? DLOCK_OK : out_of_memory(error);
 
 	dlock_nanos until = dlock_after(dlock_now(), backend_of(base)->options.session_timeout);
 
-	base->state = DLOCK_CLAIM_NEW;
+	dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
 		/* Connections that break again and again must not carry it on for ever. */
 		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
-			status = claim->node || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_answer(claim->session, error);
+			status = claim->node || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_response(claim->session, error);
 			break;
 		}
-		status = have_session(claim, until, wait, error);
+		status = ensure_session(claim, until, wait, error);
 		if (status == DLOCK_CONNECTION && claim->node && dlock_now() >= wait->deadline) {
-			status = DLOCK_TIMEOUT; /* it was in line, and its time is up besides */
+			status = DLOCK_TIMEOUT; /* it was in the queue, and its time is up */
 		}
 		if (status == DLOCK_OK) {
 			status = step(claim, wait, error);
 		}
 	}
 	if (status == DLOCK_INTERRUPTED) {
-		base->state = claim->phase == ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING;
+		dlock_claim_move(base, claim->phase == ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
 	} else if (status != DLOCK_OK) {
 		leave(claim);
 	}
 	return status;
 }
 
-/* What is lost by the clock is let go of: should the session live after all, its node would keep others out for nobody. */
+/* A lock that is lost by the clock is left: should the session live after all, its node would keep others out without a holder. */
 static void look(dlock_claim *base)
 {
 	zk_claim *claim = (zk_claim *) base;
 	dlock_zk_view view = dlock_zk_session_view(claim->session);
 
 	if (view.state >= DLOCK_ZK_EXPIRED) {
-		base->state = DLOCK_CLAIM_LOST;
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 		return;
 	}
-	base->state = view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN;
+	dlock_claim_move(base, view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN);
 	dlock_claim_move_deadline(base, view.deadline);
-	if (dlock_claim_is_over(base)) {
+	if (dlock_claim_expire(base)) {
 		leave(claim);
-		base->state = DLOCK_CLAIM_LOST;
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 	}
 }
 
@@ -412,7 +424,7 @@ static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *erro
 }
 
 /* The node is an ephemeral one of our session, so while that lives the node goes by an explicit delete only. A delete
- * that finds nothing after one of ours went unanswered was therefore the second of the two. */
+ * that finds nothing after one of ours had no response is therefore the second of the two. */
 static dlock_status delete_node(zk_claim *claim, dlock_error *error)
 {
 	dlock_nanos until = dlock_after(dlock_now(), claim->session->asked);
@@ -425,7 +437,7 @@ static dlock_status delete_node(zk_claim *claim, dlock_error *error)
 		}
 		dlock_zk_op *op = status == DLOCK_OK ? dlock_zk_delete(claim->session, claim->node) : NULL;
 		if (status == DLOCK_OK) {
-			status = dlock_zk_answer(op, NULL, error);
+			status = dlock_zk_response(op, NULL, error);
 		}
 		int rc = status == DLOCK_OK ? op->rc : ZOK;
 		dlock_zk_op_release(op);
@@ -443,7 +455,7 @@ static dlock_status delete_node(zk_claim *claim, dlock_error *error)
 		}
 		tried = true;
 		if (dlock_now() >= until) {
-			return dlock_zk_no_answer(claim->session, error);
+			return dlock_zk_no_response(claim->session, error);
 		}
 	}
 	return lost(&claim->base, error);
@@ -455,7 +467,7 @@ static dlock_status release(dlock_claim *base, dlock_error *error)
 	dlock_status status = claim->node && is_alive(claim) ? delete_node(claim, error) : lost(base, error);
 
 	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		forget_node(claim);
+		clear_node(claim);
 	} else {
 		leave(claim);
 	}
@@ -471,7 +483,7 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t res
 	dlock_error *error)
 {
 	zk_backend *backend = (zk_backend *) base;
-	/* A claim that never creates anything does the looking. */
+	/* A claim that never creates anything, so that its session is found as for others. */
 	zk_claim claim = { .base = { .backend = base } };
 	dlock_zk_op *listing = NULL;
 	dlock_status status = DLOCK_OK;
@@ -485,20 +497,20 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t res
 	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
 	while (status == DLOCK_OK && !listing) {
 		if (claim.session && dlock_now() >= until) {
-			status = dlock_zk_no_answer(claim.session, error);
+			status = dlock_zk_no_response(claim.session, error);
 			break;
 		}
-		status = have_session(&claim, until, NULL, error);
+		status = ensure_session(&claim, until, NULL, error);
 		if (status == DLOCK_OK) {
 			listing = dlock_zk_list(claim.session, claim.parent);
-			status = dlock_zk_ask(&listing, claim.parent, NULL, error);
+			status = dlock_zk_response_or_repeat(&listing, claim.parent, NULL, error);
 		}
 	}
 	for (int i = 0; listing && i < listing->children_count && !*locked; i++) {
 		*locked = dlock_zk_sequence(listing->children[i], &sequence);
 	}
 	dlock_zk_op_release(listing);
-	let_go_of_session(&claim);
+	release_session(&claim);
 	free(claim.parent);
 	return status;
 }
@@ -513,7 +525,7 @@ static bool is_same(const dlock_claim *base, dlock_backend *backend, const char 
 
 static void dispose(dlock_claim *base)
 {
-	let_go_of_session((zk_claim *) base);
+	release_session((zk_claim *) base);
 	free(((zk_claim *) base)->parent);
 }
 
@@ -534,6 +546,7 @@ static void destroy(dlock_backend *base)
 static const dlock_backend_ops ops = {
 	.name = "zookeeper",
 	.claim_size = sizeof(zk_claim),
+	.session_lease = true,
 	.acquire = acquire,
 	.extend = extend,
 	.release = release,

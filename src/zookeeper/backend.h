@@ -1,8 +1,9 @@
 #ifndef DLOCK_ZOOKEEPER_BACKEND_H
 #define DLOCK_ZOOKEEPER_BACKEND_H
 
-#include "session.h"
 #include "../lock/backend.h"
+#include "options.h"
+#include "pool.h"
 
 typedef struct {
 	const char *hosts;           /* "h1:2181,h2:2181/chroot", checked by dlock_zk_hosts_check() */
@@ -13,8 +14,8 @@ typedef struct {
 
 /* NULL when out of memory. Nothing is connected before the first use.
  *
- * Besides the deadline of the wait there is the session timeout: a connection is waited for no longer than that, nor an
- * answer on a connection, even if the deadline is earlier or past. */
+ * A connection, and a response over it, is waited for as long as the session timeout at most, and for that long even where the wait's
+ * deadline is earlier or past. */
 dlock_backend *dlock_zookeeper_new(dlock_zk_pool *pool, const dlock_zk_options *options);
 
 #endif

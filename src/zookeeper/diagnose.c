@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "diagnose.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "../base/wait.h"
 
 /* The library keeps to itself why a connection fails, so this tries one by hand. A server that has too many connections
  * of this client accepts another one and closes it before anything was said. */
@@ -31,7 +33,7 @@ static const char *try_connection(const struct addrinfo *address, dlock_nanos un
 	} else {
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	}
-	/* It may be closed already when its making is looked at; what was never made gives other errors. */
+	/* It may be closed before its result is looked at; a connection that was never made gives other errors. */
 	bool closed = error == ECONNRESET || error == EPIPE;
 	if (error && !closed) {
 		snprintf(text, size, "%s", strerror(error));

@@ -1,17 +1,9 @@
-#include "internal.h"
+#include "op.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool dlock_zk_is_loss(int rc)
-{
-	return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZRUNTIMEINCONSISTENCY || rc == ZSESSIONMOVED;
-}
-
-bool dlock_zk_is_dead(int rc)
-{
-	return rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE || rc == ZCLOSING || rc == ZAUTHFAILED;
-}
+#include "watcher.h"
 
 static void free_op(dlock_zk_op *op)
 {
@@ -54,7 +46,7 @@ static dlock_zk_op *begin(dlock_zk_session *session, zhandle_t **handle)
 	return op;
 }
 
-/* The library is through with the op. */
+/* The library has responded, or never will. */
 static void finish(dlock_zk_op *op, int rc)
 {
 	dlock_zk_session *session = op->session;
@@ -79,7 +71,7 @@ static dlock_zk_op *sent(dlock_zk_op *op, int rc)
 {
 	if (rc == ZMARSHALLINGERROR) {
 		/* Out of memory somewhere inside: whether the library keeps the op is not known. So it keeps its reference,
-		 * until it answers after all or the handle is closed. */
+		 * until it responds after all or the handle is closed. */
 		pthread_mutex_lock(&op->session->mutex);
 		if (!op->done) {
 			op->rc = rc;
@@ -99,13 +91,13 @@ static void created(int rc, const char *path, const struct Stat *stat, const voi
 	if (rc == ZOK) {
 		op->path = strdup(path);
 		op->stat = *stat;
-		/* Without memory for the name: as if unanswered, then it is found by its guid. */
+		/* Without memory for the name: as if there were no response, then it is found by its guid. */
 		rc = op->path ? ZOK : ZCONNECTIONLOSS;
 	}
 	finish(op, rc);
 }
 
-static void answered_with_stat(int rc, const struct Stat *stat, const void *context)
+static void responded_with_stat(int rc, const struct Stat *stat, const void *context)
 {
 	dlock_zk_op *op = (dlock_zk_op *) context;
 
@@ -118,7 +110,7 @@ static void answered_with_stat(int rc, const struct Stat *stat, const void *cont
 static void got(int rc, const char *value, int value_len, const struct Stat *stat, const void *context)
 {
 	(void) value, (void) value_len;
-	answered_with_stat(rc, stat, context);
+	responded_with_stat(rc, stat, context);
 }
 
 static void deleted(int rc, const void *context)
@@ -186,7 +178,7 @@ dlock_zk_op *dlock_zk_exists(dlock_zk_session *session, const char *path)
 	zhandle_t *handle;
 	dlock_zk_op *op = begin(session, &handle);
 
-	return op ? sent(op, zoo_aexists(handle, path, 0, answered_with_stat, op)) : NULL;
+	return op ? sent(op, zoo_aexists(handle, path, 0, responded_with_stat, op)) : NULL;
 }
 
 dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, const char *path)
@@ -206,7 +198,7 @@ dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path)
 }
 
 /* All watches have the session as their context, so the library keeps one per node however often it is asked for, and
- * none can outlive what it points to. What is left of a wait that was given up goes off one day and finds another
+ * none can outlive what it points to. What is left of a wait that has ended goes off one day and finds another
  * node watched, or none. */
 static dlock_zk_op *begin_watch(dlock_zk_session *session, const char *path, zhandle_t **handle)
 {
@@ -230,7 +222,7 @@ dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path)
 	zhandle_t *handle;
 	dlock_zk_op *op = begin_watch(session, path, &handle);
 
-	return op ? sent(op, zoo_awget(handle, path, dlock_zk_session_watch, session, got, op)) : NULL;
+	return op ? sent(op, zoo_awget(handle, path, dlock_zk_watcher, session, got, op)) : NULL;
 }
 
 dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path)
@@ -238,7 +230,7 @@ dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path
 	zhandle_t *handle;
 	dlock_zk_op *op = begin_watch(session, path, &handle);
 
-	return op ? sent(op, zoo_awget_children(handle, path, dlock_zk_session_watch, session, listed, op)) : NULL;
+	return op ? sent(op, zoo_awget_children(handle, path, dlock_zk_watcher, session, listed, op)) : NULL;
 }
 
 dlock_status dlock_zk_op_wait(dlock_zk_op *op, dlock_nanos until, const dlock_wait *wait)
@@ -279,7 +271,7 @@ void dlock_zk_op_release(dlock_zk_op *op)
 	}
 }
 
-void dlock_zk_ops_forget(dlock_zk_session *session)
+void dlock_zk_ops_discard(dlock_zk_session *session)
 {
 	for (;;) {
 		pthread_mutex_lock(&session->mutex);

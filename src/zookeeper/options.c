@@ -86,7 +86,7 @@ static bool host_check(const char *host, size_t len, dlock_error *error)
 		}
 	}
 	if (*host == '[' && (host[name_len - 1] != ']' || name_len < 4)) {
-		return refuse(error, "must", "close the bracket behind an IPv6 address");
+		return refuse(error, "must", "close the bracket after an IPv6 address");
 	}
 	if (port && !port_check(port, len - name_len - 1)) {
 		return refuse(error, "must", "have ports from 1 to 65535");

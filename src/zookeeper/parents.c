@@ -1,15 +1,19 @@
 #include "parents.h"
-#include "response.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "op.h"
+#include "options.h"
+#include "response.h"
+#include "result.h"
 
 /* DLOCK_OK: look at *rc. */
 static dlock_status make(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode,
 	const dlock_wait *wait, int *rc, dlock_error *error)
 {
 	dlock_zk_op *op = dlock_zk_create(session, path, acl, mode);
-	dlock_status status = dlock_zk_answer(op, wait, error);
+	dlock_status status = dlock_zk_response(op, wait, error);
 
 	*rc = status == DLOCK_OK ? op->rc : ZOK;
 	dlock_zk_op_release(op);
@@ -17,7 +21,7 @@ static dlock_status make(dlock_zk_session *session, const char *path, const stru
 }
 
 /* Every component of `path`, from the top. Where making one is not allowed it may be there all the same: what comes
- * next tells. The last answer is in *rc. */
+ * next shows it. The last result is in *rc. */
 static dlock_status make_path(dlock_zk_session *session, const char *path, const dlock_wait *wait, int *rc,
 	dlock_error *error)
 {
@@ -57,7 +61,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	if (!hosts) {
 		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 	}
-	dlock_zk_session *outside = dlock_zk_session_get(pool, hosts, session->asked, session->auth, error);
+	dlock_zk_session *outside = dlock_zk_pool_session(pool, hosts, session->asked, session->auth, error);
 	free(hosts);
 	if (!outside) {
 		return DLOCK_CONNECTION;
@@ -74,7 +78,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 		status = dlock_zk_error(outside, rc, chroot, error);
 	}
 	if (!shared) {
-		dlock_zk_session_retire(pool, outside);
+		dlock_zk_pool_discard(pool, outside);
 	}
 	dlock_zk_session_release(outside);
 	return status;

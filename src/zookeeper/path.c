@@ -139,22 +139,22 @@ bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid)
 		&& !strchr(path + len + 1, '/') && dlock_zk_sequence(path + len + 1, &sequence);
 }
 
-dlock_zk_place dlock_zk_find_place(char *const *children, int count, const char *mine)
+dlock_zk_position dlock_zk_find_position(char *const *children, int count, const char *mine)
 {
-	dlock_zk_place place = { false, NULL };
+	dlock_zk_position position = { false, NULL };
 	int32_t my_sequence, sequence, last = 0;
 
 	if (!dlock_zk_sequence(mine, &my_sequence)) {
-		return place;
+		return position;
 	}
 	for (int i = 0; i < count; i++) {
 		if (strcmp(children[i], mine) == 0) {
-			place.present = true;
+			position.present = true;
 		} else if (dlock_zk_sequence(children[i], &sequence) && dlock_zk_before(sequence, my_sequence)
-			&& (!place.predecessor || dlock_zk_before(last, sequence))) {
-			place.predecessor = children[i];
+			&& (!position.predecessor || dlock_zk_before(last, sequence))) {
+			position.predecessor = children[i];
 			last = sequence;
 		}
 	}
-	return place;
+	return position;
 }

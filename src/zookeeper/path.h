@@ -7,7 +7,7 @@
 
 /* Names and order of lock nodes: root/<resource, encoded>/_c_<guid>-lock-<sequence>, as Curator lays them out. */
 
-/* The path of the node under which all claims on `resource` line up. Whatever a node name may not contain is written
+/* The path of the node under which all claims on `resource` queue. Whatever a node name may not contain is written
  * %XX; plain names stay as they are, so that other languages' clients can address them. To be freed; NULL when out of
  * memory. */
 char *dlock_zk_parent_path(const char *root, const char *resource, size_t resource_len);
@@ -28,13 +28,13 @@ bool dlock_zk_is_node_of(const char *name, const char *guid);
 /* Is this what a server can have made of dlock_zk_node_path()? */
 bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid);
 
-/* Where the node named `mine` stands among the children. It is told by its whole name: numbers start again when the
+/* Where the node named `mine` stands among the children. It is recognized by its whole name: numbers start again when the
  * server has removed the resource's node in between. */
 typedef struct {
 	bool present;            /* is it there at all? */
 	const char *predecessor; /* the last one before it; NULL: it is the first */
-} dlock_zk_place;
+} dlock_zk_position;
 
-dlock_zk_place dlock_zk_find_place(char *const *children, int count, const char *mine);
+dlock_zk_position dlock_zk_find_position(char *const *children, int count, const char *mine);
 
 #endif

@@ -1,13 +1,16 @@
-#include "internal.h"
-#include "path.h"
+#include "unowned_node.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/token.h"
+#include "path.h"
+#include "result.h"
 
-struct dlock_zk_orphan {
-	dlock_zk_orphan *next;
+typedef struct dlock_zk_unowned_node unowned_node;
+
+struct dlock_zk_unowned_node {
+	unowned_node *next;
 	dlock_zk_session *session;
 	bool asked;   /* a request about it is under way */
 	char *parent; /* where `guid` is to be looked for; NULL: the node is known */
@@ -15,72 +18,72 @@ struct dlock_zk_orphan {
 	char path[];
 };
 
-static void add(dlock_zk_session *session, dlock_zk_orphan *orphan)
+static void add(dlock_zk_session *session, unowned_node *node)
 {
-	orphan->session = session;
+	node->session = session;
 	pthread_mutex_lock(&session->mutex);
-	dlock_zk_orphan **end = &session->orphans;
+	unowned_node **end = &session->unowned_nodes;
 	while (*end) {
 		end = &(*end)->next;
 	}
-	*end = orphan;
+	*end = node;
 	pthread_mutex_unlock(&session->mutex);
 }
 
-static dlock_zk_orphan *new_orphan(const char *path)
+static unowned_node *new_node(const char *path)
 {
-	dlock_zk_orphan *orphan = calloc(1, sizeof *orphan + strlen(path) + 1);
+	unowned_node *node = calloc(1, sizeof *node + strlen(path) + 1);
 
-	if (orphan) {
-		strcpy(orphan->path, path);
+	if (node) {
+		strcpy(node->path, path);
 	}
-	return orphan;
+	return node;
 }
 
-/* With the answer `rc` in hand: forget the orphan, or leave it for the next attempt. */
-static void settle(dlock_zk_orphan *orphan, int rc)
+/* With the response `rc`: frees the node, or leaves it for the next attempt. */
+static void settle(unowned_node *node, int rc)
 {
-	dlock_zk_session *session = orphan->session;
+	dlock_zk_session *session = node->session;
 	bool again = dlock_zk_is_loss(rc) || rc == ZSYSTEMERROR;
 
 	pthread_mutex_lock(&session->mutex);
 	if (again) {
-		orphan->asked = false;
+		node->asked = false;
 	} else {
-		dlock_zk_orphan **at = &session->orphans;
-		while (*at != orphan) {
+		unowned_node **at = &session->unowned_nodes;
+		while (*at != node) {
 			at = &(*at)->next;
 		}
-		*at = orphan->next;
-		if (!session->orphans) {
+		*at = node->next;
+		if (!session->unowned_nodes) {
 			dlock_zk_session_event(session);
 		}
 	}
 	pthread_mutex_unlock(&session->mutex);
 	if (!again) {
-		free(orphan->parent);
-		free(orphan);
+		free(node->parent);
+		free(node);
 	}
 }
 
-static void orphan_deleted(int rc, const void *context)
+static void node_deleted(int rc, const void *context)
 {
-	settle((dlock_zk_orphan *) context, rc);
+	settle((unowned_node *) context, rc);
 }
 
 /* The list was asked for after whatever may still create the node, on the same connection or after a sync. So a guid
  * that is not in it now never will be. */
-static void orphan_listed(int rc, const struct String_vector *names, const void *context)
+static void node_listed(int rc, const struct String_vector *names, const void *context)
 {
-	dlock_zk_orphan *orphan = (dlock_zk_orphan *) context;
-	dlock_zk_session *session = orphan->session;
+	unowned_node *node = (unowned_node *) context;
+	dlock_zk_session *session = node->session;
 
 	for (int i = 0; rc == ZOK && i < names->count; i++) {
-		if (!dlock_zk_is_node_of(names->data[i], orphan->guid)) {
+		if (!dlock_zk_is_node_of(names->data[i], node->guid)) {
 			continue;
 		}
-		char *path = dlock_zk_child_path(orphan->parent, names->data[i]);
-		dlock_zk_orphan *found = path ? new_orphan(path) : NULL;
+		char *path = dlock_zk_child_path(node->parent, names->data[i]);
+		unowned_node *found = path ? new_node(path) : NULL;
 		free(path);
 		if (found) {
 			add(session, found);
@@ -89,91 +92,91 @@ static void orphan_listed(int rc, const struct String_vector *names, const void 
 			rc = ZSYSTEMERROR;
 		}
 	}
-	settle(orphan, rc);
+	settle(node, rc);
 }
 
 static void synced(int rc, const char *path, const void *context)
 {
-	(void) rc, (void) path, (void) context; /* where the sync is lost, so is the list behind it */
+	(void) rc, (void) path, (void) context; /* where the sync is lost, so is the list after it */
 }
 
 /* False: not now. */
-static bool send_delete(dlock_zk_orphan *orphan, zhandle_t *handle)
+static bool send_delete(unowned_node *node, zhandle_t *handle)
 {
 	int rc;
 
-	if (orphan->parent) {
-		zoo_async(handle, orphan->parent, synced, NULL);
-		rc = zoo_aget_children(handle, orphan->parent, 0, orphan_listed, orphan);
+	if (node->parent) {
+		zoo_async(handle, node->parent, synced, NULL);
+		rc = zoo_aget_children(handle, node->parent, 0, node_listed, node);
 	} else {
-		rc = zoo_adelete(handle, orphan->path, -1, orphan_deleted, orphan);
+		rc = zoo_adelete(handle, node->path, -1, node_deleted, node);
 	}
-	/* After a ZMARSHALLINGERROR the library may still answer, so it must stay as asked for. */
+	/* After a ZMARSHALLINGERROR the library may still respond, so it must stay as asked for. */
 	if (rc != ZOK && rc != ZMARSHALLINGERROR) {
-		settle(orphan, rc);
+		settle(node, rc);
 	}
 	return rc != ZSYSTEMERROR;
 }
 
-void dlock_zk_orphans_send(dlock_zk_session *session)
+void dlock_zk_unowned_nodes_send(dlock_zk_session *session)
 {
 	for (;;) {
 		pthread_mutex_lock(&session->mutex);
 		bool dead = session->state >= DLOCK_ZK_EXPIRED;
-		dlock_zk_orphan *orphan = session->state == DLOCK_ZK_CONNECTED || dead ? session->orphans : NULL;
-		while (orphan && orphan->asked) {
-			orphan = orphan->next;
+		unowned_node *node = session->state == DLOCK_ZK_CONNECTED || dead ? session->unowned_nodes : NULL;
+		while (node && node->asked) {
+			node = node->next;
 		}
-		if (orphan) {
-			orphan->asked = true;
+		if (node) {
+			node->asked = true;
 		}
 		zhandle_t *handle = session->handle;
 		pthread_mutex_unlock(&session->mutex);
-		if (!orphan) {
+		if (!node) {
 			return;
 		}
 		if (dead) {
-			settle(orphan, ZSESSIONEXPIRED);
-		} else if (!send_delete(orphan, handle)) {
+			settle(node, ZSESSIONEXPIRED);
+		} else if (!send_delete(node, handle)) {
 			return; /* out of memory: the session's thread comes back to it */
 		}
 	}
 }
 
-void dlock_zk_orphan_node(dlock_zk_session *session, const char *path)
+void dlock_zk_discard_node(dlock_zk_session *session, const char *path)
 {
-	dlock_zk_orphan *orphan = new_orphan(path);
+	unowned_node *node = new_node(path);
 
-	if (orphan) {
-		add(session, orphan);
-		dlock_zk_orphans_send(session);
+	if (node) {
+		add(session, node);
+		dlock_zk_unowned_nodes_send(session);
 	}
 }
 
-void dlock_zk_orphan_guid(dlock_zk_session *session, const char *parent, const char *guid)
+void dlock_zk_discard_guid(dlock_zk_session *session, const char *parent, const char *guid)
 {
-	dlock_zk_orphan *orphan = new_orphan("");
+	unowned_node *node = new_node("");
 
-	if (!orphan || !(orphan->parent = strdup(parent))) {
-		free(orphan);
+	if (!node || !(node->parent = strdup(parent))) {
+		free(node);
 		return;
 	}
-	strcpy(orphan->guid, guid);
-	add(session, orphan);
-	dlock_zk_orphans_send(session);
+	strcpy(node->guid, guid);
+	add(session, node);
+	dlock_zk_unowned_nodes_send(session);
 }
 
-void dlock_zk_orphans_forget(dlock_zk_session *session)
+void dlock_zk_unowned_nodes_free(dlock_zk_session *session)
 {
 	pthread_mutex_lock(&session->mutex);
-	dlock_zk_orphan *orphan = session->orphans;
-	session->orphans = NULL;
+	unowned_node *node = session->unowned_nodes;
+	session->unowned_nodes = NULL;
 	dlock_zk_session_event(session);
 	pthread_mutex_unlock(&session->mutex);
-	while (orphan) {
-		dlock_zk_orphan *next = orphan->next;
-		free(orphan->parent);
-		free(orphan);
-		orphan = next;
+	while (node) {
+		unowned_node *next = node->next;
+		free(node->parent);
+		free(node);
+		node = next;
 	}
 }

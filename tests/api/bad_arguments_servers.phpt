@@ -25,7 +25,7 @@ $bad = [
     ['redis://[]:1', 'must name a host'],
     ['redis://h:', PORT], ['redis://h:0', PORT], ['redis://h:70000', PORT], ['redis://h:65536', PORT], ['redis://h:-1', PORT], ['redis://h:+1', PORT], ['redis://h:1x', PORT],
     ['redis://h: 1', PORT], ['redis://h:1.0', PORT], ['redis://h:0x10', PORT], ['redis://h:99999999999999999999', PORT], ['redis://h:1:2', PORT], ['redis://::1', 'must name a host'],
-    ['redis://[::1', 'must have a closing ] behind the IPv6 address'], ['redis://[::1]x', 'must have nothing but a port behind the IPv6 address'], ['redis://[::1]:0', PORT],
+    ['redis://[::1', 'must have a closing ] after the IPv6 address'], ['redis://[::1]x', 'must have nothing but a port after the IPv6 address'], ['redis://[::1]:0', PORT],
     ['redis://h/x', DATABASE], ['redis://h/-1', DATABASE], ['redis://h/1.5', DATABASE], ['redis://h/1/2', DATABASE], ['redis://h/99999999999', DATABASE], ['redis://h?db=', DATABASE], ['redis://h?db=x', DATABASE],
     ['redis://:a/b@h', SLASH], ['redis://u:a/b@h/1', SLASH], ['redis://:a?b@h', SLASH], ['redis://:1/b@h', SLASH],
     ['redis://user@h', PASSWORD], ['redis://user:@h', PASSWORD], ['redis://@h', PASSWORD], ['redis://:@h', PASSWORD],

@@ -4,20 +4,17 @@ Lease: a handle works once: attach() gives the lock another token and a greater 
 ; Of servers that have just been started all have to say yes; here a majority is enough.
 dlock.restart_guard=0
 --SKIPIF--
-<?php
-require __DIR__ . '/../inc/skipif.inc';
-skip_unless_functions('pcntl_fork');
-?>
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
 <?php
 declare(strict_types=1);
-require __DIR__ . '/../inc/servers.inc';
-require __DIR__ . '/../inc/api.inc';
-require __DIR__ . '/../inc/handover.inc';
+require __DIR__ . '/../inc/lease.inc';
 
 use Dlock\LeaseLostException;
 use Dlock\LeaseState;
 
+// Processes of their own, no forked children: by then this one may have a thread that renews.
+$said = fn (PhpChild $child) => json_decode($child->readLine());
 $used = 'The lock "*" is not this handle\'s any more: it was attached already, released, or its lease time is over';
 foreach (shared_locks() as $locks) {
     $name = $locks->name;
@@ -52,44 +49,47 @@ foreach (shared_locks() as $locks) {
     fails(LeaseLostException::class, $used, fn () => $manager->attach($next), "$name: the second handle, twice");
 
     // While it is held, waiters wait; its release hands it over.
-    $waiter = $locks->waiter($resource);
+    $waiter = lease_child('
+        $lease = $locks->manager()->acquire($resource, 60, 100);
+        echo json_encode([$lease->fencingToken, $lease->isHeld()]), "\n";
+        fgets(STDIN);
+        echo json_encode($lease->release()), "\n";
+    ', $locks, $resource);
     $locks->waitUntilQueued($resource, 1);
     same(true, $second->release(), "$name: release()");
-    [, $fence, $is_held] = $waiter->hear();
+    [$fence, $is_held] = $said($waiter);
     holds($is_held && $fence > $second->fencingToken, "$name: a waiter has it then", $fence);
-    $waiter->say('release');
-    same(true, $waiter->result(), "$name: its release");
+    $waiter->writeLine('release');
+    same(true, $said($waiter), "$name: its release");
     fails(LeaseLostException::class, $used, fn () => $manager->attach($next), "$name: after the release");
 
     // What was waited for, and is detached at once, has its whole lease time.
     $resource = unique("$name handed over");
     $held = $manager->acquire($resource);
-    $waiter = fork_child(function (callable $say) use ($locks, $resource) {
-        return $locks->manager()->acquire($resource, 60, 100)->detach();
-    });
+    $waiter = lease_child('echo json_encode($locks->manager()->acquire($resource, 60, 100)->detach()), "\n";', $locks, $resource);
     $locks->waitUntilQueued($resource, 1);
     $held->release();
-    $lease = $manager->attach($waiter->result());
+    $lease = $manager->attach($said($waiter));
     within(90, $lease->remaining(), 99, "$name: what was handed over");
     same(true, $lease->release(), "$name: its release");
 
     // Two processes, in the same moment.
-    $attaching = array_map(fn () => fork_child(function (callable $say, callable $hear) use ($locks) {
+    $attaching = array_map(fn () => lease_child('
         $manager = $locks->manager();
-        $manager->isLocked('x'); // connects
-        $say('ready');
-        while (is_string($handle = $hear())) {
+        $manager->isLocked("x"); // connects
+        echo "ready\n";
+        while (is_string($handle = json_decode(fgets(STDIN)))) {
             try {
                 $lease = $manager->attach($handle);
-                $say([$lease->isHeld(), $lease->fencingToken]);
-                $hear();
-                $say($lease->release());
-            } catch (LeaseLostException) {
-                $say(false);
+                echo json_encode([$lease->isHeld(), $lease->fencingToken]), "\n";
+                fgets(STDIN);
+                echo json_encode($lease->release()), "\n";
+            } catch (Dlock\LeaseLostException) {
+                echo "false\n";
             }
         }
-    }), [0, 1]);
-    array_map(fn (ForkedChild $child) => $child->hear(), $attaching);
+    ', $locks, $resource), [0, 1]);
+    array_map(fn (PhpChild $child) => same('ready', $child->readLine(), "$name: a process"), $attaching);
     $wins = [];
     $unattached = 0;
     for ($round = 0; $round < 100; $round++) {
@@ -97,9 +97,9 @@ foreach (shared_locks() as $locks) {
         $handle = $lease->detach();
         $order = $round % 2 ? [1, 0] : [0, 1];
         foreach ($order as $i) {
-            $attaching[$i]->say($handle);
+            $attaching[$i]->writeLine(json_encode($handle));
         }
-        $answers = array_map(fn (ForkedChild $child) => $child->hear(), $attaching);
+        $answers = array_map($said, $attaching);
         $winners = array_keys(array_filter($answers));
         // On several servers each may get a minority, again and again. Then the handle is as good as before.
         same(true, count($winners) === 1 || ($name === 'RedLock' && count($winners) === 0),
@@ -116,16 +116,16 @@ foreach (shared_locks() as $locks) {
         }
         foreach ($winners as $i) {
             holds($answers[$i][0] && $answers[$i][1] > $lease->fencingToken, "$name: isHeld() and a greater fencing token in round $round");
-            $attaching[$i]->say('release');
-            same(true, $attaching[$i]->hear(), "$name: release() in round $round");
+            $attaching[$i]->writeLine('release');
+            same(true, $said($attaching[$i]), "$name: release() in round $round");
             $wins[$i] = true;
         }
     }
     same(2, count($wins), "$name: not always the same one");
     within(0, $unattached, 5, "$name: rounds in which nobody got it");
     foreach ($attaching as $child) {
-        $child->say(null);
-        $child->result();
+        $child->writeLine('null');
+        same([null, 0], [$child->readLine(), $child->wait()], "$name: its end");
     }
 }
 echo "done\n";

@@ -51,7 +51,7 @@ $login = function (string $secret, string ...$rules) use ($raw, $server): string
     return 'redis://locks:' . rawurlencode($secret) . "@127.0.0.1:$server->port";
 };
 $lock = new DistributedLock($login('permissions', '-evalsha', '-exists'));
-$hides('EVALSHA', 'permissions', thrown_by(fn () => $lock->acquire('x', 0)), 'the user needs the commands, and the keys by their prefix, that the README lists');
+$hides('EVALSHA', 'permissions', thrown_by(fn () => $lock->acquire('x', 0)), 'the user needs the commands, and the keys by their prefix, that docs/operations.md lists');
 $hides('EXISTS', 'permissions', thrown_by(fn () => $lock->isLocked('x')), 'the user needs');
 $red = new RedLock([$login('permissions', '-evalsha', '-get')]);
 $hides('RedLock', 'permissions', thrown_by(fn () => $red->acquire('x', 0)), 'the user needs');

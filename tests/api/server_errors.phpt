@@ -34,7 +34,7 @@ refuses('a password where none is wanted', new DistributedLock('redis://:surplus
 $limited = redis_auth_server('limited');
 $key = unique();
 same(true, (new DistributedLock($limited))->lock($key, 0), 'a user who may use these keys');
-refuses('a user who may not use these keys', new DistributedLock($limited, 'other:'), "Redis at $auth: NOPERM *; the user needs the commands, and the keys by their prefix, that the README lists");
+refuses('a user who may not use these keys', new DistributedLock($limited, 'other:'), "Redis at $auth: NOPERM *; the user needs the commands, and the keys by their prefix, that docs/operations.md lists");
 
 // Which databases are there?
 refuses('a database that is not there', new DistributedLock(redis_server() . '/999'), 'Redis at ' . redis_addresses()[0] . ': ERR DB index is out of range');

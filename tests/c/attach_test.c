@@ -1,6 +1,5 @@
 /* Taking up a lease by its token, over one server and over several: it works once, and where it fails it can be tried again.
- * Prints TAP.
- * attach_test [word in the names of the tests to run] */
+ * Prints TAP. */
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -9,8 +8,6 @@
 
 #include "helpers.h"
 #include "quorum_servers.h"
-#include "relay.h"
-#include "tap.h"
 
 #define VOID_HANDLE "is not this handle's any more: it was attached already, released, or its lease time is over"
 
@@ -85,25 +82,11 @@ static bool is_usable(client *c, const char *resource, const char *token, int le
 	return false;
 }
 
-static const char *through(relay *relay, test_server *server, const char *options)
-{
-	static char dsn[64];
-
-	relay_start(relay, server->port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d%s", relay->port, options);
-	return dsn;
-}
-
 static void know_exchange(void)
 {
 	for (int i = 0; i < SERVERS; i++) {
-		server_do(&servers[i], "SCRIPT LOAD %s", dlock_script_exchange.source);
+		server_do(&servers[i], "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_EXCHANGE].source);
 	}
-}
-
-static bool has_swallowed(void *context)
-{
-	return atomic_load(&((relay *) context)->swallowed) > 0;
 }
 
 /* ---- one server ---- */
@@ -188,7 +171,7 @@ static void test_repeated(void)
 
 	know_exchange();
 	leave_lease(1, "repeated", 60000);
-	const char *dsn = through(&relay, &servers[0], "");
+	const char *dsn = dsn_by_relay(&relay, &servers[0], "");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -197,7 +180,7 @@ static void test_repeated(void)
 		dlock_status status = attach(&own, "repeated", old_token, &claim);
 		_exit(status != DLOCK_OK || left_ms(claim) < 50000 || left_ms(claim) > 59398 || !has(&servers[0], claim));
 	}
-	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(eventually(has_swallowed, &relay), "the answer is lost");
 	check(!has_old(&servers[0], "repeated"), "to a request that was executed");
 	atomic_store(&relay.swallowed, 0);
@@ -215,9 +198,9 @@ static void test_no_answer(void)
 
 	know_exchange();
 	leave_lease(1, "unanswered", 60000);
-	client slow = client_at(through(&relay, &servers[0], "?read_timeout=0.2"));
+	client slow = client_at(dsn_by_relay(&relay, &servers[0], "?read_timeout=0.2"));
 	warm(&slow);
-	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(attach(&slow, "unanswered", old_token, &claim) == DLOCK_CONNECTION && has_swallowed(&relay), "the answer is lost: %s", slow.error.message);
 	check(eventually(has_old_on_first, "unanswered"), "what it has done is taken back");
 	check(server_integer(&servers[0], "PTTL " PREFIX "unanswered") > 50000, "with the lease time that was left");
@@ -256,7 +239,7 @@ static void test_too_late(void)
 {
 	relay relay;
 	dlock_claim *claim;
-	client c = client_at(through(&relay, &servers[0], ""));
+	client c = client_at(dsn_by_relay(&relay, &servers[0], ""));
 
 	check(warm(&c), "connected");
 	know_exchange();
@@ -276,14 +259,14 @@ static void test_killed(void)
 
 	know_exchange();
 	leave_lease(1, "killed", 2000);
-	const char *dsn = through(&relay, &servers[0], "");
+	const char *dsn = dsn_by_relay(&relay, &servers[0], "");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
 		attach(&own, "killed", old_token, &claim);
 		_exit(0);
 	}
-	atomic_store(&relay.swallow, dlock_script_exchange.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(eventually(has_swallowed, &relay), "attached, without hearing of it");
 	kill(pid, SIGKILL);
 	check(exit_of(pid) == 1000 + SIGKILL, "killed");
@@ -375,7 +358,7 @@ static void test_minority_missing(void)
 		check(warm_all(&c), "warm");
 		leave_lease(SERVERS, "minority", 60000);
 		server_do(&servers[3], "SCRIPT FLUSH"); /* nobody may be there to hear that it does not know the exchange */
-		server_do(&servers[3], "SCRIPT LOAD %s", dlock_script_release.source);
+		server_do(&servers[3], "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_RELEASE].source);
 		server_freeze(&servers[3]);
 		dlock_nanos start = dlock_now();
 		check(attach(&c, "minority", old_token, &claim) == DLOCK_OK && dlock_now() - start < DLOCK_SECOND, "attached without the straggler");
@@ -428,21 +411,12 @@ static void test_unconnected_straggler(void)
 
 static void test_lost_answer(void)
 {
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
 	client all = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	dlock_claim *claim;
 	relay relays[MAJORITY];
 
 	know_exchange();
-	for (int i = 0; i < SERVERS; i++) {
-		if (i < MAJORITY) {
-			relay_start(&relays[i], servers[i].port);
-		}
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=0.3", i < MAJORITY ? relays[i].port : servers[i].port);
-		dsns[i] = text[i];
-	}
-	client c = client_quorum_at(dsns, SERVERS);
+	client c = client_by_relays(servers, SERVERS, relays, 0, MAJORITY, "?read_timeout=0.3");
 	check(warm_all(&c), "warm");
 	leave_lease(SERVERS, "dropped", 60000);
 	atomic_store(&relays[0].swallow, "GETSET"); /* in the script's text */
@@ -598,18 +572,10 @@ static void test_race(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "once", test_once }, { "none", test_none }, { "rights", test_rights }, { "repeated", test_repeated },
-		{ "no answer", test_no_answer }, { "frozen", test_frozen }, { "too late", test_too_late },
-		{ "killed", test_killed },
-		{ "deadline", test_deadline }, { "by all", test_by_all }, { "fencing", test_fencing },
-		{ "minority missing", test_minority_missing }, { "unconnected straggler", test_unconnected_straggler },
-		{ "lost answer", test_lost_answer },
-		{ "majority missing", test_majority_missing }, { "majority refuses", test_majority_refuses }, { "race", test_race },
+		TEST(once), TEST(none), TEST(rights), TEST(repeated), TEST(no_answer), TEST(frozen), TEST(too_late),
+		TEST(killed), TEST(deadline), TEST(by_all), TEST(fencing), TEST(minority_missing), TEST(unconnected_straggler),
+		TEST(lost_answer), TEST(majority_missing), TEST(majority_refuses), TEST(race),
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	quorum_servers_start();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
 }

@@ -1,11 +1,13 @@
 #include "helpers.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,6 +47,12 @@ int exit_of(pid_t pid)
 		}
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	exit_of(pid);
 }
 
 bool has_ended(pid_t pid)
@@ -118,6 +126,21 @@ void interrupt_now(void)
 void interrupt_clear(void)
 {
 	pending = 0;
+}
+
+int listen_anywhere(int *port, int backlog)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *) &address, len) < 0 || listen(fd, backlog) < 0
+			|| getsockname(fd, (struct sockaddr *) &address, &len) < 0) {
+		perror("listen");
+		exit(2);
+	}
+	*port = ntohs(address.sin_port);
+	return fd;
 }
 
 static int ascending(const void *a, const void *b)

@@ -16,6 +16,9 @@ pid_t fork_child(void);
 /* The exit status of a child when it has ended; 1000 + the signal when it was killed by one. */
 int exit_of(pid_t pid);
 
+/* Kills it. */
+void end_child(pid_t pid);
+
 /* Without taking its exit status. */
 bool has_ended(pid_t pid);
 
@@ -33,6 +36,9 @@ bool interrupted(void *context);
 void interrupt_on(int signal);
 void interrupt_now(void);
 void interrupt_clear(void);
+
+/* A socket of 127.0.0.1 that listens, and its port. */
+int listen_anywhere(int *port, int backlog);
 
 /* The median of times; sorts them. */
 dlock_nanos median(dlock_nanos *times, int count);

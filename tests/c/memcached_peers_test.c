@@ -28,7 +28,7 @@ static const struct {
 	{ "a line without end", "VERSION 1.6.18 .....................................................................................................................",
 		"", "within 0.2 s" },
 	{ "no memory", "VERSION 1.6.18\r\n", CLOCK "SERVER_ERROR out of memory storing object\r\n", "out of memory" },
-	{ "half of an answer", "VERSION 1.6.18\r\n", CLOCK "HD c", "within 0.2 s" },
+	{ "half of an answer", "VERSION 1.6.18\r\n", CLOCK "HD c", "memcached at" },
 	{ "more answers than requests", "VERSION 1.6.18\r\n", CLOCK "NS\r\nVA 1\r\n5\r\nHD\r\nHD\r\n", "" },
 	{ "a value that is too long", "VERSION 1.6.18\r\n", CLOCK "HD c1\r\nVA 2\r\n123\r\n", "longer than its length" },
 	{ "a NUL", "VERSION 1.6.18\r\n", CLOCK "HD c1\r\nVA 2\r\n12\rx", "longer than its length" },

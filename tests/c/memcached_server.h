@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../../src/lock/claim.h"
+#include "../../src/lock/operations.h"
 #include "../../src/memcached/backend.h"
 
 /* Real memcached processes of the test's own, on free ports, and clients of them. They do not outlive the test. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/lock/claim.h"
+#include "../../src/lock/operations.h"
 #include "../../src/lock/renewal.h"
 #include "../../src/memory/backend.h"
 #include "helpers.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/lock/claim.h"
+#include "../../src/lock/operations.h"
 #include "../../src/lock/renewal.h"
 #include "../../src/memory/backend.h"
 #include "helpers.h"
@@ -235,6 +235,8 @@ static void test_interrupted(void)
 	pthread_join(w.thread, NULL);
 	check(w.status == DLOCK_OK && dlock_now() - start < DLOCK_SECOND, "the next has it");
 	check(acquire(nested, 1000) == DLOCK_OK && release_and_free(nested), "so has one within the handler");
+	dlock_claim_free(claim);
+	claim = claim_on(backend, "x", 10000);
 	check(acquire(claim, 0) == DLOCK_OK, "held again");
 	begin_waiter(&w, 10000);
 	interrupt_now();

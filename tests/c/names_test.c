@@ -350,9 +350,8 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "quorum", test_quorum }, { "last", test_last }, { "kept", test_kept }, { "known", test_known }, { "first", test_first }, { "addresses", test_addresses },
-		{ "silent address", test_silent_address }, { "moved", test_moved },
-		{ "moved unseen", test_moved_unseen }, { "held up", test_held_up },
+		TEST(quorum), TEST(last), TEST(kept), TEST(known), TEST(first), TEST(addresses), TEST(silent_address),
+		TEST(moved), TEST(moved_unseen), TEST(held_up),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

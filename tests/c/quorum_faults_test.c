@@ -1,15 +1,11 @@
-/* The quorum back end where servers do not answer, answer too late, or come back without what they knew. Prints TAP.
- * quorum_faults_test [word in the names of the tests to run] */
+/* The quorum back end where servers do not answer, answer too late, or come back without what they knew. Prints TAP. */
 
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "helpers.h"
 #include "quorum_servers.h"
-#include "relay.h"
-#include "tap.h"
 
 /* ---- servers that do not answer ---- */
 
@@ -34,7 +30,7 @@ static size_t most_queued(const client *c)
 	size_t most = 0;
 
 	for (const dlock_conn *conn = c->pool->first; conn; conn = conn->next) {
-		most = conn->count > most ? conn->count : most;
+		most = conn->calls.count > most ? conn->calls.count : most;
 	}
 	return most;
 }
@@ -214,8 +210,6 @@ static void test_late_yes(void)
 	}
 }
 
-static client client_by_relay(relay *relay, const char *word);
-
 typedef struct {
 	client *client;
 	dlock_claim *claim;
@@ -347,137 +341,6 @@ static void test_too_late(void)
 	client_free(&c);
 }
 
-/* ---- stragglers ---- */
-
-static void test_straggler(void)
-{
-	static const char *ends[] = { "released", "abandoned", "released after its vote", "released by a process that ends" };
-
-	for (int way = 0; way < 4; way++) {
-		client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-		check(warm_all(&c), "warm");
-		dlock_claim *claim = claim_on(&c, "straggler", 60000);
-		server_freeze(&servers[3]);
-		check(acquire(&c, claim, 0) == DLOCK_OK, "acquired without the straggler");
-		if (way == 2) {
-			server_thaw(&servers[3]);
-			check(is_everywhere("straggler"), "it votes later");
-		}
-		if (way == 1) {
-			dlock_claim_abandon(claim);
-		} else {
-			check(release(&c, claim) == DLOCK_OK, "released");
-		}
-		dlock_claim_free(claim);
-		if (way == 3) {
-			client_free(&c);
-		}
-		server_thaw(&servers[3]);
-		check(way == 2 || eventually_fenced(&servers[3]), "the straggler votes");
-		check(eventually_nowhere("straggler"), "%s: no vote is left", ends[way]);
-		if (way != 3) {
-			client_free(&c);
-		}
-	}
-}
-
-/* A vote that has to be asked for again, with the whole script, must not come behind the release. */
-static void test_straggler_asked_again(void)
-{
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-	dlock_claim *claim = claim_on(&c, "again", 60000);
-
-	check(warm_all(&c), "warm");
-	server_do(&servers[3], "SCRIPT FLUSH");
-	server_do(&servers[3], "SCRIPT LOAD %s", dlock_script_release.source);
-	server_freeze(&servers[3]);
-	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "passed without the straggler");
-	server_thaw(&servers[3]);
-	client_drain(&c);
-	check(taken("again") == 0, "it has no vote");
-	client_free(&c);
-}
-
-/* The number of waiters at a server. */
-static long long waiting_at(int server, const char *resource)
-{
-	return server_integer(&servers[server], "ZCARD dlock:queue:{" PREFIX "%s}", resource);
-}
-
-static bool is_waiting_at_all(void *resource)
-{
-	int waiting = 0;
-
-	for (int i = 0; i < SERVERS; i++) {
-		waiting += waiting_at(i, resource) == 1;
-	}
-	return waiting == SERVERS;
-}
-
-typedef struct {
-	_Atomic int acquired, thawed, drained, end;
-} meeting;
-
-static void wait_while(_Atomic int *flag)
-{
-	while (!atomic_load(flag)) {
-		sleep_ms(2);
-	}
-}
-
-/* Nor behind the word that its waiter has what it waited for: it would queue there for nobody. The last server has the lock for somebody
- * else, and is late when the others hand it over. */
-static void test_straggler_behind_leave(void)
-{
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-	dlock_claim *claim = claim_on(&c, "left", 60000);
-	meeting *meeting = shared_memory(sizeof *meeting);
-
-	check(warm_all(&c), "warm");
-	server_do(&servers[4], "SET " PREFIX "left foreign PX 60000");
-	check(acquire(&c, claim, 0) == DLOCK_OK, "held by four of five");
-	pid_t pid = fork_child();
-	if (pid == 0) {
-		client own = client_quorum(servers, SERVERS, 20 * DLOCK_SECOND);
-		dlock_claim *waiter = claim_on(&own, "left", 60000);
-		atomic_store(&meeting->acquired, acquire(&own, waiter, 20000) == DLOCK_OK ? 1 : -1);
-		wait_while(&meeting->thawed);
-		client_drain(&own);
-		atomic_store(&meeting->drained, 1);
-		wait_while(&meeting->end);
-		_exit(!let_go(&own, waiter));
-	}
-	check(eventually(is_waiting_at_all, "left"), "somebody waits at all of them");
-	server_do(&servers[4], "SCRIPT FLUSH");
-	server_freeze(&servers[4]);
-	check(let_go(&c, claim), "released");
-	wait_while(&meeting->acquired);
-	check(atomic_load(&meeting->acquired) == 1, "acquired from the others");
-	server_thaw(&servers[4]);
-	atomic_store(&meeting->thawed, 1);
-	wait_while(&meeting->drained);
-	check(waiting_at(4, "left") == 0, "the one that was late has nobody in its queue (%lld)", waiting_at(4, "left"));
-	atomic_store(&meeting->end, 1);
-	check(exit_of(pid) == 0, "released");
-	client_free(&c);
-}
-
-/* A straggler that nobody ever was connected to: what it is asked depends on when it is connected. */
-static void test_unconnected_straggler(void)
-{
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-
-	check(warm_all(&c), "warm");
-	client_free(&c);
-	server_freeze(&servers[3]);
-	c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-	check(passes(&c, "straggler", 0), "passes without it");
-	server_thaw(&servers[3]);
-	client_drain(&c);
-	check(eventually_nowhere("straggler"), "nothing is left");
-	client_free(&c);
-}
-
 /* ---- servers that come back empty ---- */
 
 static void test_restarts(void)
@@ -556,21 +419,16 @@ static void test_script_flush(void)
 }
 
 /* The lease counts from the moment when the servers were asked for it, however long it took to reach them. */
-static void test_slow_greeting(void)
+static void test_slow_handshake(void)
 {
 	enum { COUNT = 3, SLOW = 300, TTL = 10000, SURE = 9898 };
 	relay relays[COUNT];
-	char text[COUNT][64];
-	const char *dsns[COUNT];
+	client c = client_by_relays(servers, COUNT, relays, 0, COUNT, "/1");
 
 	for (int i = 0; i < COUNT; i++) {
-		relay_start(&relays[i], servers[i].port);
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d/1", relays[i].port);
-		dsns[i] = text[i];
 		atomic_store(&relays[i].delay_ms, SLOW); /* of the answer to SELECT, and of that to the request */
 	}
-	client c = client_quorum_at(dsns, COUNT);
-	dlock_claim *claim = claim_on(&c, "greeting", TTL);
+	dlock_claim *claim = claim_on(&c, "handshake", TTL);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	long left = left_ms(claim), took = (long) ((dlock_now() - start) / DLOCK_MS);
@@ -586,217 +444,13 @@ static void test_slow_greeting(void)
 	}
 }
 
-/* ---- requests whose connection breaks ---- */
-
-/* Nobody answers what has this word in it and comes by the last server's relay. */
-static client client_by_relay(relay *relay, const char *word)
-{
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
-
-	relay_start(relay, servers[SERVERS - 1].port);
-	for (int i = 0; i < SERVERS; i++) {
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == SERVERS - 1 ? relay->port : servers[i].port);
-		dsns[i] = text[i];
-	}
-	client c = client_quorum_at(dsns, SERVERS);
-	check(warm_all(&c), "warm");
-	atomic_store(&relay->stop, word);
-	return c;
-}
-
-/* The connection breaks, and the next use makes a new one. */
-static void break_and_use(relay *relay, client *c)
-{
-	atomic_store(&relay->cut, 1);
-	while (atomic_load(&relay->cut)) {
-		sleep_ms(1);
-	}
-	atomic_store(&relay->stop, NULL);
-	check(passes(c, "other", 0), "over a new connection");
-	client_drain(c);
-}
-
-/* What was asked for and what was asked for after it must not change places. */
-static void test_extension_not_repeated(void)
-{
-	enum { LONG = 3000, SHORT = 300 };
-	relay relay;
-	client c = client_by_relay(&relay, dlock_script_extend.source);
-	dlock_claim *claim = claim_on(&c, "extended", LONG);
-
-	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("extended"), "held everywhere");
-	check(extend(&c, claim, SHORT) == DLOCK_OK && extend(&c, claim, LONG) == DLOCK_OK, "a shorter time, and the full one again");
-	sleep_ms(SHORT + 100);
-	break_and_use(&relay, &c);
-	long long pttl = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "extended");
-	check(pttl > SHORT, "the shorter one does not come late (%lld ms are left)", pttl);
-	check(let_go(&c, claim), "released");
-	client_free(&c);
-	relay_end(&relay);
-}
-
-static bool has_executed_extension(void *context)
-{
-	(void) context;
-	return server_info(&servers[SERVERS - 1], "commandstats", "cmdstat_eval:calls") > 0;
-}
-
-/* The acquire that a late server wants to be told again, since it does not know the script, is older than the lease time that was asked for
- * meanwhile. */
-static void test_straggler_behind_extension(void)
-{
-	enum { SHORT = 2000 };
-	relay relay;
-	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
-	dlock_claim *claim = claim_on(&c, "overtaken", 60000);
-
-	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
-	server_do(&servers[SERVERS - 1], "CONFIG RESETSTAT");
-	check(acquire(&c, claim, 0) == DLOCK_OK && extend(&c, claim, SHORT) == DLOCK_OK, "held by the others, and for a shorter time");
-	atomic_store(&relay.stop, NULL);
-	while (!has_executed_extension(NULL)) {
-		client_drain(&c);
-	}
-	client_drain(&c);
-	long long left = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "overtaken");
-	check(left <= SHORT, "the one that was late does not have it for longer (%lld ms)", left);
-	check(let_go(&c, claim), "released");
-	client_free(&c);
-	relay_end(&relay);
-}
-
-static bool has_swallowed(void *context)
-{
-	return atomic_load(&((relay *) context)->swallowed) > 0;
-}
-
-typedef struct {
-	const char *dsns[SERVERS];
-	bool acquired, released;
-} holder;
-
-static void *hold_and_release(void *context)
-{
-	holder *holder = context;
-	client own = client_quorum_at(holder->dsns, SERVERS);
-	dlock_claim *claim = claim_on(&own, "released", 60000);
-
-	holder->acquired = acquire(&own, claim, 0) == DLOCK_OK;
-	holder->released = release(&own, claim) == DLOCK_OK && look(claim) == DLOCK_CLAIM_RELEASED;
-	dlock_claim_free(claim);
-	client_free(&own);
-	return NULL;
-}
-
-/* The network breaks behind a release: the second sending of it finds that the first has done it. */
-static void test_release_repeated(void)
-{
-	relay relays[SERVERS];
-	char text[SERVERS][64];
-	holder holder;
-	pthread_t thread;
-
-	for (int i = 0; i < SERVERS; i++) {
-		relay_start(&relays[i], servers[i].port);
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=20", relays[i].port);
-		holder.dsns[i] = text[i];
-		atomic_store(&relays[i].swallow, dlock_script_release.source);
-	}
-	pthread_create(&thread, NULL, hold_and_release, &holder);
-	for (int i = 0; i < SERVERS; i++) {
-		check(eventually(has_swallowed, &relays[i]), "the answer to a release is lost");
-	}
-	check(taken("released") == 0, "which it was");
-	for (int i = 0; i < SERVERS; i++) {
-		atomic_store(&relays[i].swallowed, 0);
-	}
-	pthread_join(thread, NULL);
-	check(holder.acquired && holder.released, "and its holder hears so, when it has asked again");
-	for (int i = 0; i < SERVERS; i++) {
-		relay_end(&relays[i]);
-	}
-}
-
-static bool has_extended(void *context)
-{
-	(void) context;
-	return server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "unknown") > 10000;
-}
-
-/* When its answer comes nobody waits for it any more, so nobody would send it the script that it does not know. */
-static void test_late_without_script(void)
-{
-	relay relay;
-	client c = client_by_relay(&relay, NULL);
-	dlock_claim *claim = claim_on(&c, "unknown", 10000);
-
-	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("unknown"), "held everywhere");
-	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
-	atomic_store(&relay.delay_ms, 100);
-	check(extend(&c, claim, 60000) == DLOCK_OK, "extended by the others");
-	check(eventually(has_extended, NULL), "and by a server that is late and does not know the script");
-	atomic_store(&relay.delay_ms, 0);
-	check(let_go(&c, claim), "released");
-	client_free(&c);
-	relay_end(&relay);
-}
-
-static bool has_it(void *claim)
-{
-	return has(&servers[SERVERS - 1], claim);
-}
-
-/* A server that is further away than a lock is held for must come to know the script all the same. */
-static void test_never_heard_in_time(void)
-{
-	relay relay;
-	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
-	dlock_claim *claim = claim_on(&c, "again", 10000);
-
-	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
-	check(passes(&c, "again", 0), "held, and released, before the last server is asked");
-	atomic_store(&relay.stop, NULL);
-	client_drain(&c);
-	atomic_store(&relay.stop, dlock_script_acquire.sha1);
-	check(acquire(&c, claim, 0) == DLOCK_OK && eventually(has_it, claim), "the next time it is told the script at once");
-	check(let_go(&c, claim), "released");
-	client_free(&c);
-	relay_end(&relay);
-}
-
-/* A claim that goes on elsewhere takes nothing with it. */
-static void test_straggler_of_none(void)
-{
-	relay relay;
-	client c = client_by_relay(&relay, dlock_script_acquire.sha1);
-	dlock_claim *claim = claim_on(&c, "freed", 60000);
-
-	check(acquire(&c, claim, 0) == DLOCK_OK, "held by the others");
-	dlock_claim_free(claim);
-	break_and_use(&relay, &c);
-	check(has_nobody(&servers[SERVERS - 1], "freed"), "a server that was late is not asked again for nobody");
-	client_free(&c);
-	relay_end(&relay);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "one stopped", test_one_stopped }, { "stuck", test_stuck }, { "stuck login", test_stuck_login },
-		{ "stuck host", test_stuck_host }, { "late yes", test_late_yes }, { "forgotten vote", test_forgotten_vote }, { "short lease", test_short_lease },
-		{ "too late", test_too_late }, { "straggler", test_straggler },
-		{ "straggler asked again", test_straggler_asked_again }, { "straggler behind leave", test_straggler_behind_leave }, { "unconnected straggler", test_unconnected_straggler },
-		{ "killed connections", test_killed_connections }, { "script flush", test_script_flush },
-		{ "restarts", test_restarts }, { "slow greeting", test_slow_greeting }, { "extension not repeated", test_extension_not_repeated },
-		{ "straggler behind extension", test_straggler_behind_extension }, { "release repeated", test_release_repeated },
-		{ "late without script", test_late_without_script }, { "never heard in time", test_never_heard_in_time },
-		{ "straggler of none", test_straggler_of_none },
+		TEST(one_stopped), TEST(stuck), TEST(stuck_login), TEST(stuck_host), TEST(late_yes), TEST(forgotten_vote),
+		TEST(short_lease), TEST(too_late), TEST(killed_connections), TEST(script_flush), TEST(restarts),
+		TEST(slow_handshake),
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	quorum_servers_start();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, quorum_servers_reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
 }

@@ -7,7 +7,7 @@
 test_server servers[SERVERS];
 int nobody;
 
-void quorum_servers_start(void)
+static void begin(void)
 {
 	servers_start(servers, SERVERS);
 	nobody = closed_port();
@@ -19,6 +19,8 @@ void quorum_servers_reset(void)
 		server_reset(&servers[i]);
 	}
 }
+
+const tap_setting quorum_servers = { begin, quorum_servers_reset };
 
 int holding(const dlock_claim *claim)
 {
@@ -89,4 +91,13 @@ bool warm_all(client *c)
 		}
 	}
 	return good;
+}
+
+client client_by_relay(relay *relay, const char *word)
+{
+	client c = client_by_relays(servers, SERVERS, relay, SERVERS - 1, 1, "");
+
+	check(warm_all(&c), "warm");
+	atomic_store(&relay->stop, word);
+	return c;
 }

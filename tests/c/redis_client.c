@@ -78,6 +78,37 @@ client client_quorum(const test_server *servers, int count, dlock_nanos read_tim
 	return client_guarded(servers, count, read_timeout, 0);
 }
 
+const char *dsn_by_relay(relay *relay, const test_server *server, const char *options)
+{
+	static char dsn[64];
+
+	relay_start(relay, server->port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d%s", relay->port, options);
+	return dsn;
+}
+
+client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options,
+	dlock_nanos guard)
+{
+	char text[DLOCK_MOST_SERVERS][64];
+	const char *dsns[DLOCK_MOST_SERVERS];
+
+	for (int i = 0; i < count; i++) {
+		if (i >= first && i < first + relayed) {
+			snprintf(text[i], sizeof text[i], "%s", dsn_by_relay(&relays[i - first], &servers[i], options));
+		} else {
+			snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d%s", servers[i].port, options);
+		}
+		dsns[i] = text[i];
+	}
+	return client_guarded_at(dsns, count, guard);
+}
+
+client client_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options)
+{
+	return client_guarded_by_relays(servers, count, relays, first, relayed, options, 0);
+}
+
 void client_free(client *client)
 {
 	dlock_backend_release(client->backend);

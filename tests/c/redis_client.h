@@ -1,8 +1,11 @@
 #ifndef REDIS_CLIENT_H
 #define REDIS_CLIENT_H
 
-#include "../../src/redis/requests.h"
-#include "../../src/lock/claim.h"
+#include "../../src/redis/quorum.h"
+#include "../../src/redis/single.h"
+#include "../../src/redis/waiting.h"
+#include "../../src/lock/operations.h"
+#include "relay.h"
 #include "servers.h"
 
 /* What a test of the Redis back ends works with: a pool and a back end, as a process has them. */
@@ -28,6 +31,14 @@ client client_quorum(const test_server *servers, int count, dlock_nanos read_tim
 /* The same with a restart guard; without it the test's servers, which were just started, vote as any other. */
 client client_guarded_at(const char *const *dsns, int count, dlock_nanos guard);
 client client_guarded(const test_server *servers, int count, dlock_nanos read_timeout, dlock_nanos guard);
+
+/* Starts a relay before the server; a DSN that leads there, good until the next call. */
+const char *dsn_by_relay(relay *relay, const test_server *server, const char *options);
+
+/* Of these servers, `relayed` of them from `first` on by relays, which are started. */
+client client_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options);
+client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options,
+	dlock_nanos guard);
 
 void client_free(client *client);
 

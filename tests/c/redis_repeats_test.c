@@ -1,27 +1,13 @@
 /* Requests that the single-server back end sends again, since their answers were lost, and answers and grants that come late:
- * none may be taken for the reply to a later sending. Prints TAP.
- * redis_repeats_test [word in the names of the tests to run] */
+ * none may be taken for the reply to a later sending. Prints TAP. */
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "helpers.h"
-#include "redis_client.h"
+#include "one_server.h"
 #include "relay.h"
-#include "tap.h"
-
-static test_server server;
-
-/* Starts a relay before the server; a DSN that leads there. */
-static const char *between(relay *relay, const char *options)
-{
-	static char dsn[64];
-
-	relay_start(relay, server.port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d%s", relay->port, options);
-	return dsn;
-}
 
 /* The number of the last request of the only waiter; 0 when nobody waits. */
 static long long last_request(const char *resource)
@@ -71,11 +57,6 @@ static void test_old_grant(void)
 	client_free(&c);
 }
 
-static bool has_swallowed(void *context)
-{
-	return atomic_load(&((relay *) context)->swallowed) > 0;
-}
-
 /* A request whose answer is lost is sent again, with its number. A grant that names it may be a reply to the first of the two. */
 static void test_grant_before_repeat(void)
 {
@@ -86,7 +67,7 @@ static void test_grant_before_repeat(void)
 	int status;
 
 	acquire(&c, claim, 0);
-	const char *dsn = between(&relay, "?read_timeout=20");
+	const char *dsn = dsn_by_relay(&relay, &server, "?read_timeout=20");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -96,7 +77,7 @@ static void test_grant_before_repeat(void)
 	while (last_request("repeated") == 0 && !has_ended(pid)) {
 		sleep_ms(1);
 	}
-	atomic_store(&relay.swallow, dlock_script_acquire.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	check(eventually(has_swallowed, &relay), "the answer to a waiter is lost");
 	kill(pid, SIGSTOP);
 	waitpid(pid, &status, WUNTRACED);
@@ -119,9 +100,9 @@ static void test_extension_before_repeat(void)
 {
 	enum { SHORTER = 3000, BETWEEN = 300 /* ms */ };
 	relay relay;
-	const char *dsn = between(&relay, "?read_timeout=1");
+	const char *dsn = dsn_by_relay(&relay, &server, "?read_timeout=1");
 
-	atomic_store(&relay.swallow, dlock_script_extend.sha1);
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXTEND].sha1);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -149,8 +130,8 @@ static void test_release_repeated(void)
 	relay relay;
 
 	check(warm(&c), "the server knows the scripts");
-	const char *dsn = between(&relay, "");
-	atomic_store(&relay.swallow, dlock_script_release.sha1);
+	const char *dsn = dsn_by_relay(&relay, &server, "");
+	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_RELEASE].sha1);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
@@ -182,22 +163,12 @@ static void test_release_after_restart(void)
 	client_free(&c);
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "old grant", test_old_grant }, { "grant before repeat", test_grant_before_repeat },
-		{ "extension before repeat", test_extension_before_repeat }, { "release repeated", test_release_repeated },
-		{ "release after restart", test_release_after_restart },
+		TEST(old_grant), TEST(grant_before_repeat), TEST(extension_before_repeat), TEST(release_repeated),
+		TEST(release_after_restart),
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -1,4 +1,4 @@
-/* src/lock/registry.c and what src/lock/backend.c does for every back end, with a back end that only counts. Prints TAP. */
+/* src/lock/registry.c, and what src/lock/operations.c does for every back end, with a back end that only counts. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,19 +171,13 @@ static void *run(void *context)
 
 void relay_start(relay *relay, int server_port)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof address;
-
 	memset(relay, 0, sizeof *relay);
 	atomic_store(&relay->server_port, server_port);
-	relay->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (relay->listener < 0 || bind(relay->listener, (struct sockaddr *) &address, len) < 0 || listen(relay->listener, MOST) < 0
-			|| getsockname(relay->listener, (struct sockaddr *) &address, &len) < 0
-			|| pthread_create(&relay->thread, NULL, run, relay) != 0) {
+	relay->listener = listen_anywhere(&relay->port, MOST);
+	if (pthread_create(&relay->thread, NULL, run, relay) != 0) {
 		perror("relay");
 		exit(2);
 	}
-	relay->port = ntohs(address.sin_port);
 }
 
 void relay_end(relay *relay)
@@ -192,4 +185,14 @@ void relay_end(relay *relay)
 	atomic_store(&relay->ending, 1);
 	pthread_join(relay->thread, NULL);
 	close(relay->listener);
+}
+
+bool is_stopped(void *context)
+{
+	return atomic_load(&((relay *) context)->stopped) > 0;
+}
+
+bool has_swallowed(void *context)
+{
+	return atomic_load(&((relay *) context)->swallowed) > 0;
 }

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* A stretch of network before a server, in a thread of its own: it can be slow, and it can stop a connection at a word,
  * lose the answer to it, or lead to another server. */
@@ -23,5 +24,9 @@ typedef struct {
 
 void relay_start(relay *relay, int server_port);
 void relay_end(relay *relay);
+
+/* For eventually(): a connection is stopped, or has had an answer dropped. */
+bool is_stopped(void *relay);
+bool has_swallowed(void *relay);
 
 #endif

@@ -27,11 +27,6 @@ static bool has_all(void *claim)
 	return has(&servers[0], claim) && has(&servers[1], claim) && has(last, claim);
 }
 
-static bool is_stopped(void *context)
-{
-	return atomic_load(&((relay *) context)->stopped) > 0;
-}
-
 static bool holds_more(void *context)
 {
 	return atomic_load(&((relay *) context)->held) > 1;
@@ -51,24 +46,10 @@ static long long executed(const char *command)
 	return server_info(last, "commandstats", field);
 }
 
-/* A client of all servers, of one of them by the relay. */
-static client client_by(relay *relay, int server, double read_timeout)
-{
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
-
-	relay_start(relay, servers[server].port);
-	for (int i = 0; i < SERVERS; i++) {
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d?read_timeout=%.1f", i == server ? relay->port : servers[i].port, read_timeout);
-		dsns[i] = text[i];
-	}
-	return client_quorum_at(dsns, SERVERS);
-}
-
 /* So that the others' answers are there when this one's decides. */
-static client client_with_slow_first(relay *relay, double read_timeout)
+static client client_with_slow_first(relay *relay, const char *options)
 {
-	client c = client_by(relay, 0, read_timeout);
+	client c = client_by_relays(servers, SERVERS, relay, 0, 1, options);
 
 	atomic_store(&relay->delay_ms, 20);
 	return c;
@@ -106,7 +87,7 @@ static void test_given_soon(void)
 
 	for (int way = 0; way < 2; way++) {
 		relay relay;
-		client c = client_with_slow_first(&relay, 2);
+		client c = client_with_slow_first(&relay, "");
 		ward ward;
 		begin_without_last(&ward, &c, ways[way], 300, way == 0 ? RENEW_AND_TELL(&ward) : (dlock_upkeep) { 0 });
 		dlock_nanos start = dlock_now(), deadline = ward.claim->deadline;
@@ -136,7 +117,7 @@ static void test_given_at_once(void)
 {
 	static const char *const ways[] = { "renewed", "not renewed" };
 	relay relay;
-	client c = client_with_slow_first(&relay, 2);
+	client c = client_with_slow_first(&relay, "");
 
 	for (int way = 0; way < 2; way++) {
 		dlock_upkeep upkeep = { .renew = way == 0 };
@@ -155,11 +136,11 @@ static void test_given_at_once(void)
 	relay_end(&relay);
 }
 
-/* A round that repairs asks for no more time: where it is not answered, nothing is in doubt. */
-static void test_repair_is_no_doubt(void)
+/* A round that repairs asks for no more time: where it is not answered, nothing is uncertain. */
+static void test_repair_is_certain(void)
 {
 	relay relay;
-	client c = client_with_slow_first(&relay, 0.3);
+	client c = client_with_slow_first(&relay, "?read_timeout=0.3");
 	ward ward;
 	unsigned long before = dlock_renewal_count().failures;
 
@@ -181,7 +162,7 @@ static void test_repair_is_no_doubt(void)
 static void test_lost_before_repair(void)
 {
 	relay relay;
-	client c = client_with_slow_first(&relay, 2);
+	client c = client_with_slow_first(&relay, "");
 	ward ward;
 
 	begin_without_last(&ward, &c, "lost", 300, (dlock_upkeep) { .lost = count_loss, .context = &ward });
@@ -201,9 +182,9 @@ static void test_lost_before_repair(void)
 /* A repair that waits before the last server; both scripts of the round are known there, for now. */
 static client begin_repair(relay *relay, ward *ward, const char *resource)
 {
-	client c = client_by(relay, SERVERS - 1, 2);
+	client c = client_by_relays(servers, SERVERS, relay, SERVERS - 1, 1, "");
 
-	atomic_store(&relay->stop, dlock_script_repair.sha1);
+	atomic_store(&relay->stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	ward_begin(ward, &c, resource, 20000, 1500, RENEW);
 	check(eventually(has_all, ward->claim), "held everywhere");
 	server_do(last, "DEL " PREFIX "%s", resource);
@@ -268,9 +249,9 @@ static void test_detached_after_repair(void)
 	for (int answered = 1; answered >= 0; answered--) {
 		relay relay;
 		ward ward;
-		client c = client_by(&relay, SERVERS - 1, 2);
+		client c = client_by_relays(servers, SERVERS, &relay, SERVERS - 1, 1, "");
 		unsigned long before = renewals();
-		atomic_store(&relay.swallow, answered ? NULL : dlock_script_repair.sha1);
+		atomic_store(&relay.swallow, answered ? NULL : dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 		ward_begin(&ward, &c, "stays", 3000, 0, RENEW);
 		check(eventually(has_all, ward.claim), "held everywhere");
 		server_do(last, "DEL " PREFIX "stays");
@@ -333,7 +314,7 @@ static void shorten_under_renewal(client c, relay *relay, const char *what)
 	pthread_t thread;
 	ward ward;
 
-	atomic_store(&relay->stop, dlock_script_renew.sha1);
+	atomic_store(&relay->stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "shorter", 20000, 6000, RENEW);
 	check(eventually(has_last, ward.claim), "%s: held", what);
 	check(eventually(is_stopped, relay), "a renewal is under way");
@@ -355,12 +336,9 @@ static void shorten_under_renewal(client c, relay *relay, const char *what)
 static void test_shorter_under_renewal(void)
 {
 	relay relay;
-	char dsn[64];
 
-	relay_start(&relay, last->port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=2", relay.port);
-	shorten_under_renewal(client_at(dsn), &relay, "one server");
-	client c = client_by(&relay, SERVERS - 1, 2);
+	shorten_under_renewal(client_at(dsn_by_relay(&relay, last, "")), &relay, "one server");
+	client c = client_by_relays(servers, SERVERS, &relay, SERVERS - 1, 1, "");
 	shorten_under_renewal(c, &relay, "three servers");
 }
 
@@ -368,13 +346,10 @@ static void test_shorter_under_renewal(void)
 static void test_shorter_waits_no_longer(void)
 {
 	relay relay;
-	char dsn[64];
+	client c = client_at(dsn_by_relay(&relay, last, "?read_timeout=0.6"));
 	ward ward;
 
-	relay_start(&relay, last->port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=0.6", relay.port);
-	client c = client_at(dsn);
-	atomic_store(&relay.stop, dlock_script_renew.sha1);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "bound", 20000, 9000, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal is under way");
 	dlock_nanos start = dlock_now();
@@ -385,7 +360,7 @@ static void test_shorter_waits_no_longer(void)
 	atomic_store(&relay.stop, NULL);
 	check(let_go(&c, ward.claim), "released");
 
-	atomic_store(&relay.stop, dlock_script_renew.sha1);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	atomic_store(&relay.stopped, 0);
 	ward_begin(&ward, &c, "soon over", 20000, 600, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal of what is soon over is under way");
@@ -398,19 +373,15 @@ static void test_shorter_waits_no_longer(void)
 
 static void reset(void)
 {
-	for (int i = 0; i < SERVERS; i++) {
-		server_reset(&servers[i]);
-		know_scripts(&servers[i]);
-	}
+	reset_knowing(servers, SERVERS);
 }
 
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "given soon", test_given_soon }, { "given at once", test_given_at_once }, { "repair is no doubt", test_repair_is_no_doubt },
-		{ "lost before repair", test_lost_before_repair }, { "repair unknown", test_repair_unknown },
-		{ "detached under repair", test_detached_under_repair }, { "detached after repair", test_detached_after_repair },
-		{ "shorter under renewal", test_shorter_under_renewal }, { "shorter waits no longer", test_shorter_waits_no_longer },
+		TEST(given_soon), TEST(given_at_once), TEST(repair_is_certain), TEST(lost_before_repair), TEST(repair_unknown),
+		TEST(detached_under_repair), TEST(detached_after_repair), TEST(shorter_under_renewal),
+		TEST(shorter_waits_no_longer),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

@@ -1,14 +1,12 @@
-/* The renewal thread as a part of its process: children, its end, and threads that hold leases at once. Prints TAP.
- * renewal_process_test [word in the names of the tests to run] */
+/* The renewal thread as a part of its process: children, its end, and threads that hold leases at once. Prints TAP. */
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "helpers.h"
 #include "names.h"
-#include "tap.h"
+#include "one_server.h"
 #include "upkeep.h"
 
 /* The thread sanitizer cannot begin threads in a child of a process that has some. */
@@ -17,8 +15,6 @@ enum { CHILD_HAS_THREAD = false };
 #else
 enum { CHILD_HAS_THREAD = true };
 #endif
-
-static test_server server;
 
 /* ---- fork ---- */
 
@@ -489,23 +485,14 @@ static void test_threads(void)
 	check(eventually(is_empty, NULL), "in the end nothing is left");
 }
 
-static void reset(void)
-{
-	server_reset(&server);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "fork", test_fork }, { "fork and shutdown", test_fork_and_shutdown },
-		{ "fork and names", test_fork_and_names }, { "exit and names", test_exit_and_names }, { "parent gone", test_parent_gone }, { "shutdown", test_shutdown },
-		{ "shutdown frozen", test_shutdown_frozen }, { "paused", test_paused }, { "threads", test_threads },
+		TEST(fork), TEST(fork_and_shutdown), TEST(fork_and_names), TEST(exit_and_names), TEST(parent_gone),
+		TEST(shutdown), TEST(shutdown_frozen), TEST(paused), TEST(threads),
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
+	int status = tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 	dlock_renewal_shutdown();
-	return tap_end();
+	return status;
 }

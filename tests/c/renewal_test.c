@@ -1,15 +1,9 @@
 /* The thread that renews leases, against real servers: what it keeps, what it does not, what it says of a loss, and what it
  * leaves behind. Prints TAP. renewal_test [word in the names of the tests to run] */
 
-#include <dirent.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/lock/renewer.h"
 #include "helpers.h"
 #include "relay.h"
 #include "tap.h"
@@ -206,11 +200,6 @@ static void test_late_answer(void)
 
 /* ---- the holder asks for another lease time ---- */
 
-static bool is_stopped(void *context)
-{
-	return atomic_load(&((relay *) context)->stopped) > 0;
-}
-
 static bool has_executed_three(void *context)
 {
 	(void) context;
@@ -224,14 +213,11 @@ static void test_changed_while_renewing(void)
 
 	for (int i = 0; i < 2; i++) {
 		int before_ms = times[i][0], after_ms = times[i][1];
-		char dsn[64];
 		ward ward;
 		relay relay;
-		relay_start(&relay, server->port);
-		snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", relay.port);
-		client c = client_at(dsn);
+		client c = client_at(dsn_by_relay(&relay, server, ""));
 		server_do(server, "CONFIG RESETSTAT");
-		atomic_store(&relay.stop, dlock_script_renew.sha1);
+		atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 		ward_begin(&ward, &c, "changed", before_ms, 1500, RENEW);
 		check(eventually(is_stopped, &relay), "%d ms: a renewal is under way", before_ms);
 		check(extend(&c, ward.claim, after_ms) == DLOCK_OK, "%d ms are asked for", after_ms);
@@ -318,343 +304,14 @@ static void test_grant(void)
 	client_free(&second.client);
 }
 
-/* ---- several servers ---- */
-
-/* At a third of the time that is believed to be left. */
-static void make_due(dlock_claim *claim, int left_ms)
-{
-	dlock_renewal_pause(claim);
-	claim->deadline = dlock_now() + left_ms * DLOCK_MS;
-	dlock_renewal_resume(claim);
-}
-
-static bool has_it(void *claim)
-{
-	return has(&servers[2], claim);
-}
-
-static bool has_everywhere(void *claim)
-{
-	for (int i = 0; i < SERVERS; i++) {
-		if (!has(&servers[i], claim)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static void test_repair(void)
-{
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-	ward ward, other;
-
-	server_kill(&servers[2]);
-	ward_begin(&ward, &c, "repair", 60000, 15000, RENEW_AND_TELL(&ward));
-	ward_begin(&other, &c, "other", 60000, 15000, RENEW_AND_TELL(&other));
-	server_restart(&servers[2]);
-	unsigned long before = renewals();
-	make_due(ward.claim, 1500);
-	make_due(other.claim, 1500);
-	server_do(&servers[2], "SET " PREFIX "other somebody PX 60000");
-	check(renewed_since(before, 2) && ward.losses == 0, "a minority does not have it");
-	check(eventually(has_it, ward.claim), "and is given it");
-	check(server_integer(&servers[2], "PTTL " PREFIX "repair") > 30000, "for the full time");
-	check(server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "with the fence");
-	check(!strcmp(server_text(&servers[2], "GET " PREFIX "other"), "somebody") && other.losses == 0, "what is somebody's there stays so");
-	check(let_go(&c, ward.claim) && has_nobody(&servers[0], "repair") && eventually_nobody(&servers[2], "repair"),
-		"and released there, too");
-	server_do(&servers[0], "DEL " PREFIX "other");
-	check(eventually_in_state(other.claim, DLOCK_CLAIM_HELD) && let_go(&c, other.claim) == false, "a majority that lost it is a loss");
-	client_free(&c);
-}
-
-/* Who asks for more himself asks a server, too, that has been given it since. */
-static void test_extended_after_repair(void)
-{
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-	ward ward;
-
-	server_kill(&servers[2]);
-	ward_begin(&ward, &c, "again", 60000, 1500, RENEW_AND_TELL(&ward));
-	server_restart(&servers[2]);
-	check(eventually(has_it, ward.claim), "one that did not have it is given it");
-	server_kill(&servers[1]);
-	server_restart(&servers[1]);
-	check(extend(&c, ward.claim, 60000) == DLOCK_OK && look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0,
-		"and counts when another one has lost it");
-	check(dlock_claim_check(ward.claim, &c.error) == DLOCK_OK && let_go(&c, ward.claim), "for all that is asked");
-	client_free(&c);
-}
-
-/* A server that was given it before keeps its fence up all the same. */
-static void test_repair_raises_fence(void)
-{
-	server_do(&servers[2], "SET " PREFIX "fence token PX 60000");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_script_repair.source) == 1
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "where the key is there");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99", dlock_script_repair.source) == 0
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "not where it is somebody else's");
-}
-
-static bool is_gone(void *resource)
-{
-	return has_nobody(&servers[1], resource);
-}
-
-/* A majority of keys that are in place is no proof that the lease went on: an acquire that was late may have set one of them
- * after the others had lapsed. */
-static void test_lapsed_unseen(void)
-{
-	client c;
-	relay relays[SERVERS];
-	ward ward;
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
-
-	for (int i = 0; i < SERVERS; i++) {
-		relay_start(&relays[i], servers[i].port);
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", relays[i].port);
-		dsns[i] = text[i];
-	}
-	c = client_quorum_at(dsns, SERVERS);
-	atomic_store(&relays[2].stop, dlock_script_acquire.sha1);
-	atomic_store(&relays[1].stop, dlock_script_renew.sha1);
-	ward_begin(&ward, &c, "lapsed", 1500, 0, RENEW);
-	check(eventually(is_stopped, &relays[2]) && has_nobody(&servers[2], "lapsed"), "held by two of three");
-	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim), "one of them loses it, while the other is renewed");
-	atomic_store(&relays[2].stop, NULL);
-	check(eventually(has_it, ward.claim), "the third gets it late: two of three have it again");
-	check(eventually_nobody(&servers[0], "lapsed"), "it is not renewed any more");
-	check(look(ward.claim) == DLOCK_CLAIM_LOST && left_ms(ward.claim) == 0, "but in between anybody could have had it");
-	atomic_store(&relays[1].stop, NULL);
-	release(&c, ward.claim);
-	dlock_claim_free(ward.claim);
-	client_free(&c);
-	for (int i = 0; i < SERVERS; i++) {
-		relay_end(&relays[i]);
-	}
-}
-
-static bool has_no_repair(void *context)
-{
-	(void) context;
-	return server_info(&servers[2], "commandstats", "cmdstat_set:calls") < 2;
-}
-
-static bool has_repair(void *context)
-{
-	return !has_no_repair(context);
-}
-
-/* A repair that is under way when the lease is over sets its key behind the release; so it does where the lease goes on elsewhere, and may be
- * released there. */
-static void test_repair_under_way(void)
-{
-	for (int released = 1; released >= 0; released--) {
-		client c;
-		relay relay;
-		ward ward;
-		char text[SERVERS][64];
-		const char *dsns[SERVERS];
-		server_reset(&servers[2]);
-		know_scripts(&servers[2]);
-		relay_start(&relay, servers[2].port);
-		for (int i = 0; i < SERVERS; i++) {
-			snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == 2 ? relay.port : servers[i].port);
-			dsns[i] = text[i];
-		}
-		c = client_quorum_at(dsns, SERVERS);
-		atomic_store(&relay.stop, dlock_script_repair.sha1);
-		ward_begin(&ward, &c, "under-way", 20000, 1500, RENEW);
-		check(eventually(has_everywhere, ward.claim), "held everywhere");
-		server_do(&servers[2], "DEL " PREFIX "under-way");
-		check(eventually(is_stopped, &relay), "a repair is under way");
-		if (released) {
-			check(release(&c, ward.claim) == DLOCK_OK && has_nobody(&servers[2], "under-way"), "the lease is released");
-		} else {
-			dlock_renewal_end(ward.claim, false);
-		}
-		atomic_store(&relay.stop, NULL);
-		check(eventually(has_repair, NULL), "the repair comes through");
-		check(eventually_nobody(&servers[2], "under-way"), "and is taken back");
-		if (!released) {
-			check(has(&servers[0], ward.claim) && has(&servers[1], ward.claim), "where the lease goes on elsewhere, nothing else is");
-			release(&c, ward.claim);
-		}
-		dlock_claim_free(ward.claim);
-		client_free(&c);
-		relay_end(&relay);
-	}
-}
-
-/* What the thread does until the round is answered. */
-static void finish(dlock_renewer *renewer, dlock_renewal_round *round)
-{
-	struct pollfd fds[SERVERS];
-	dlock_nanos until = dlock_after(dlock_now(), READ_TIMEOUT);
-
-	while (round->ops->collect(round, true) && dlock_now() < until) {
-		int count = renewer->ops->poll(renewer, fds, SERVERS);
-		if (dlock_wait_poll(fds, count, until, NULL) > 0) {
-			renewer->ops->advance(renewer, fds, count);
-		}
-	}
-}
-
-/* The thread may come to read the answer to a repair only when the release, which the server has executed before, has begun. */
-static void test_repair_read_late(void)
-{
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
-	dlock_claim *claim = claim_on(&c, "read-late", 20000);
-
-	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim), "held everywhere");
-	dlock_renewal_round *round = claim->backend->ops->new_round(claim);
-	const dlock_renewal_round_ops *ops = round->ops;
-	dlock_renewer *renewer = ops->renewer->create();
-	server_do(&servers[2], "DEL " PREFIX "read-late");
-	ops->begin(round, renewer, claim->ttl, true);
-	finish(renewer, round);
-	check(ops->result(round) == DLOCK_ROUND_KEPT && ops->has_gaps(round), "a server has lost it");
-	check(release(&c, claim) == DLOCK_OK, "it is released");
-	ops->repair(round, claim->ttl);
-	finish(renewer, round);
-	check(has(&servers[2], claim) && ops->has_unsettled(round), "a repair that was under way is executed, and answered");
-	ops->roll_back(round, claim->ttl, true);
-	check(!ops->has_unsettled(round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
-	ops->free(round);
-	renewer->ops->destroy(renewer);
-	dlock_claim_free(claim);
-	client_free(&c);
-}
-
-enum { MOST_THREADS = 32 };
-
-static int list_threads(pid_t *tids)
-{
-	DIR *directory = opendir("/proc/self/task");
-	struct dirent *entry;
-	int count = 0;
-
-	while (directory && count < MOST_THREADS && (entry = readdir(directory))) {
-		if (entry->d_name[0] != '.') {
-			tids[count++] = atoi(entry->d_name);
-		}
-	}
-	if (directory) {
-		closedir(directory);
-	}
-	return count;
-}
-
-/* One that there is now, and was not before. */
-static pid_t new_thread(const pid_t *before, int count)
-{
-	pid_t now[MOST_THREADS];
-
-	for (int i = list_threads(now) - 1; i >= 0; i--) {
-		bool known = false;
-		for (int k = 0; k < count; k++) {
-			known |= before[k] == now[i];
-		}
-		if (!known) {
-			return now[i];
-		}
-	}
-	return 0;
-}
-
-/* Holds up one thread, as a machine under load may, for as long as the child that it returns is there. */
-static pid_t hold_up(pid_t tid)
-{
-	_Atomic int *result = shared_memory(sizeof *result);
-
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-	pid_t pid = fork_child();
-	if (pid == 0) {
-		bool good = ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0 && ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0
-			&& waitpid(tid, NULL, __WALL) == tid;
-		atomic_store(result, good ? 1 : -1);
-		while (good) {
-			pause();
-		}
-		_exit(1);
-	}
-	while (!atomic_load(result)) {
-		sleep_ms(3);
-	}
-	check(atomic_load(result) == 1, "the thread is held up");
-	return pid;
-}
-
-/* The same, with the thread itself. */
-static void test_repair_thread_held_up(void)
-{
-	client c;
-	relay relay;
-	ward ward;
-	char text[SERVERS][64];
-	const char *dsns[SERVERS];
-	pid_t before[MOST_THREADS];
-
-	relay_start(&relay, servers[2].port);
-	for (int i = 0; i < SERVERS; i++) {
-		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d", i == 2 ? relay.port : servers[i].port);
-		dsns[i] = text[i];
-	}
-	c = client_quorum_at(dsns, SERVERS);
-	atomic_store(&relay.stop, dlock_script_repair.sha1);
-	dlock_renewal_shutdown(); /* the next is a new one */
-	int count = list_threads(before);
-	ward_begin(&ward, &c, "held-up", 20000, 1500, RENEW);
-	pid_t tid = new_thread(before, count);
-	check(eventually(has_everywhere, ward.claim), "held everywhere");
-	server_do(&servers[2], "DEL " PREFIX "held-up");
-	check(eventually(is_stopped, &relay), "a repair is under way");
-	pid_t holder = hold_up(tid);
-	check(release(&c, ward.claim) == DLOCK_OK && has_nobody(&servers[2], "held-up"), "the lease is released");
-	atomic_store(&relay.stop, NULL);
-	check(eventually(has_repair, NULL), "the repair comes through");
-	sleep_ms(100); /* and its answer */
-	check(has(&servers[2], ward.claim), "behind the release");
-	kill(holder, SIGKILL);
-	exit_of(holder);
-	check(eventually_nobody(&servers[2], "held-up"), "the thread reads that after the release, and takes it back");
-	dlock_claim_free(ward.claim);
-	client_free(&c);
-	relay_end(&relay);
-}
-
-/* The same with a server that stands still when the lease is released: nothing is left there. */
-static void test_frozen_minority(void)
-{
-	client c = client_quorum(servers, SERVERS, 300 * DLOCK_MS);
-	ward ward;
-	unsigned long before = renewals();
-
-	ward_begin(&ward, &c, "minority", 20000, 6000, RENEW_AND_TELL(&ward)); /* time for more than one attempt */
-	server_freeze(&servers[2]);
-	check(renewed_since(before, 1) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed without a minority");
-	check(release(&c, ward.claim) == DLOCK_OK, "and released");
-	server_thaw(&servers[2]);
-	client_drain(&c);
-	check(eventually_nobody(&servers[2], "minority"), "nothing is left");
-	sleep_ms(100);
-	check(has_nobody(&servers[2], "minority"), "nor comes back");
-	dlock_claim_free(ward.claim);
-	client_free(&c);
-}
-
 /* ---- leases side by side ---- */
 
 /* A server that takes its time is too slow for a short lease, but not for a long one beside that. */
 static void test_slow_server(void)
 {
 	relay relay;
-	char dsn[64];
 
-	relay_start(&relay, server->port);
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", relay.port);
-	client c = client_at(dsn);
+	client c = client_at(dsn_by_relay(&relay, server, ""));
 	ward hasty, patient;
 	ward_begin(&hasty, &c, "hasty", 300, 0, RENEW);
 	ward_begin(&patient, &c, "patient", 60000, 1500, RENEW_AND_TELL(&patient));
@@ -747,23 +404,15 @@ static void test_batches(void)
 
 static void reset(void)
 {
-	for (int s = 0; s < SERVERS; s++) {
-		server_reset(&servers[s]);
-		know_scripts(&servers[s]);
-	}
+	reset_knowing(servers, SERVERS);
 }
 
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "not kept", test_not_kept }, { "lost key", test_lost_key }, { "frozen", test_frozen },
-		{ "back in time", test_back_in_time }, { "late answer", test_late_answer },
-		{ "changed while renewing", test_changed_while_renewing }, { "shorter unanswered", test_shorter_unanswered },
-		{ "grant", test_grant }, { "repair", test_repair }, { "extended after repair", test_extended_after_repair },
-		{ "repair raises fence", test_repair_raises_fence }, { "lapsed unseen", test_lapsed_unseen },
-		{ "repair under way", test_repair_under_way }, { "repair read late", test_repair_read_late },
-		{ "repair thread held up", test_repair_thread_held_up }, { "frozen minority", test_frozen_minority }, { "slow server", test_slow_server }, { "ended under late answers", test_ended_under_late_answers },
-		{ "batches", test_batches },
+		TEST(not_kept), TEST(lost_key), TEST(frozen), TEST(back_in_time), TEST(late_answer),
+		TEST(changed_while_renewing), TEST(shorter_unanswered), TEST(grant), TEST(slow_server),
+		TEST(ended_under_late_answers), TEST(batches),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds and runs the C tests of the layers below PHP, and prints their results; the last line is "N passed, N failed".
 #
-#   run.sh [TEST [WORD]]   all tests, or one ("base", "redis_single", ...), or its parts with that word in their names
+#   run.sh [TEST [WORD]]   all tests, or one ("base", "redis_single", ...), or its parts with that word in their names;
+#                          more words go to the program, too
 #
 #   SANITIZE=address       address and undefined-behaviour sanitizers, the default; or "thread", or "none"
 #   WRAP="valgrind ..."    a command to run the programs with
@@ -16,7 +17,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 sanitize=${SANITIZE:-address}
 only=${1:-}
-word=${2:-}
+words=("${@:2}")
 jobs=${JOBS:-3}
 readonly limit=180 # seconds for one program; they take some 15
 
@@ -79,6 +80,9 @@ report() {
 		bad=$((bad + 1))
 		echo "$name did not end well (status $status):"
 		grep -v '^ok ' "$out" | tail -n 60
+	elif [ $((good + bad + todo)) -eq 0 ]; then
+		bad=1
+		echo "$name has no part named ${words[*]}"
 	elif [ -n "${VERBOSE:-}" ]; then
 		cat "$out"
 	else
@@ -98,7 +102,7 @@ start() {
 			[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; return; }
 			arguments=("$DLOCK_TEST_ZK") ;;
 	esac
-	[ -z "$word" ] || arguments+=("$word")
+	arguments+=("${words[@]}")
 	timeout -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$build/$name.out" 2>&1 &
 	pids[$name]=$!
 	started[$name]=$SECONDS

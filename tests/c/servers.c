@@ -1,6 +1,5 @@
 #include "servers.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,15 +89,10 @@ static void begin(void)
 
 int closed_port(void)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int port;
 
-	if (fd < 0 || bind(fd, (struct sockaddr *) &address, len) < 0 || getsockname(fd, (struct sockaddr *) &address, &len) < 0) {
-		die("port");
-	}
-	close(fd);
-	return ntohs(address.sin_port);
+	close(listen_anywhere(&port, 1));
+	return port;
 }
 
 /* ---- processes ---- */

@@ -25,6 +25,13 @@ void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, in
 	}
 }
 
+void make_due(dlock_claim *claim, int left_ms)
+{
+	dlock_renewal_pause(claim);
+	claim->deadline = dlock_now() + left_ms * DLOCK_MS;
+	dlock_renewal_resume(claim);
+}
+
 unsigned long renewals(void)
 {
 	return dlock_renewal_count().renewals;
@@ -128,11 +135,19 @@ int count_descriptors(void)
 
 void know_scripts(test_server *server)
 {
-	const dlock_script *scripts[] = { &dlock_script_acquire, &dlock_script_release, &dlock_script_extend, &dlock_script_renew,
-		&dlock_script_repair };
+	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_ACQUIRE, DLOCK_SCRIPT_RELEASE, DLOCK_SCRIPT_EXTEND, DLOCK_SCRIPT_RENEW,
+		DLOCK_SCRIPT_REPAIR };
 
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-		server_text(server, "SCRIPT LOAD %s", scripts[i]->source);
+		server_text(server, "SCRIPT LOAD %s", dlock_scripts[scripts[i]].source);
+	}
+}
+
+void reset_knowing(test_server *servers, int count)
+{
+	for (int i = 0; i < count; i++) {
+		server_reset(&servers[i]);
+		know_scripts(&servers[i]);
 	}
 }
 

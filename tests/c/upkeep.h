@@ -23,6 +23,9 @@ void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, in
 #define RENEW ((dlock_upkeep) { .renew = true })
 void count_loss(void *ward);
 
+/* Due at a third of the time that is now believed to be left. */
+void make_due(dlock_claim *claim, int left_ms);
+
 /* Waits until so many more renewals were answered than `before`; five seconds at most. */
 bool renewed_since(unsigned long before, unsigned long count);
 bool failed_since(unsigned long before, unsigned long count);
@@ -39,6 +42,9 @@ int count_descriptors(void);
 
 /* The server knows all that the thread says, so that nothing is said twice. */
 void know_scripts(test_server *server);
+
+/* Empty but for that. */
+void reset_knowing(test_server *servers, int count);
 
 /* A long reach of the deadline beyond what the server has, in ms; 0 or less where all is well. */
 long overreach_ms(test_server *server, const dlock_claim *claim);

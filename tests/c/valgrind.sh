@@ -25,13 +25,13 @@ registry
 zk_path
 redis_single life
 redis_single script
-redis_single killed connection
-redis_single odd peers
-redis_single refusals
+redis_connection killed
+redis_peers odd
+redis_peers refusals
 redis_quorum life
 redis_quorum majorities
-redis_quorum straggler
 redis_quorum fork
+quorum_stragglers unconnected
 END
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -103,7 +103,7 @@ static void test_order(void)
 			client_free(&own);
 			_exit(!good);
 		}
-		check(settles_at("order", p + 2), "waiter %d is in line", p);
+		check(settles_at("order", p + 2), "waiter %d is in the queue", p);
 	}
 	release(&c, claim);
 	for (int p = 0; p < 3; p++) {
@@ -147,7 +147,7 @@ static void test_interruption(void)
 		ualarm(200000, 0);
 		check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_INTERRUPTED
 			&& waiter->state == DLOCK_CLAIM_WAITING, "a signal ends the wait");
-		check(children("interruption") == 2, "it stays in line");
+		check(children("interruption") == 2, "it stays in the queue");
 	}
 	interrupt_clear();
 	release(&c, held);
@@ -158,16 +158,16 @@ static void test_interruption(void)
 	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted from the start");
 	dlock_claim_abandon(third);
 	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
-	check(settles_at("interruption", 1), "abandoned in the midst of its creation: no node");
+	check(settles_at("interruption", 1), "abandoned while it is created: no node");
 	dlock_claim_free(third);
 	interrupt_clear();
 	third = claim_on(&c, "interruption");
 	ualarm(200000, 0);
-	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted in line");
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted in the queue");
 	dlock_claim_abandon(third);
 	dlock_claim_free(third);
 	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
-	check(children("interruption") == 1, "abandoned in line: no node");
+	check(children("interruption") == 1, "abandoned in the queue: no node");
 	release(&other, waiter);
 	client_free(&c);
 	client_free(&other);
@@ -231,23 +231,23 @@ static void test_auth(void)
 	dlock_claim *claim = claim_on(&a, "auth"), *same = claim_on(&a2, "auth"), *other = claim_on(&z, "auth");
 
 	check(acquire(&a, claim, -1) == DLOCK_OK, "locks with credentials");
-	check(acquire(&a2, same, 0) == DLOCK_TIMEOUT, "another process of the same user stands in line");
-	check(acquire(&z, other, 0) == DLOCK_CONNECTION && strstr(z.error.message, "no right"), "another user is told");
+	check(acquire(&a2, same, 0) == DLOCK_TIMEOUT, "another process of the same user waits in the queue");
+	check(acquire(&z, other, 0) == DLOCK_CONNECTION && strstr(z.error.message, "no right"), "another user gets the reason");
 	check(!strstr(z.error.message, "other"), "without the password");
 	check(children("auth") == -1, "an unknown one sees nothing");
 	check(release(&a, claim) == DLOCK_OK && acquire(&a2, same, 0) == DLOCK_OK, "handed over");
 	release(&a2, same);
 	dlock_claim_free(other);
-	/* Below an open node users may meet, who cannot read each other's nodes. */
+	/* Below an open node there may be users that cannot read each other's nodes. */
 	dlock_claim *open = claim_on(&c, "open");
 	acquire(&c, open, -1);
 	claim = claim_on(&a, "open");
 	dlock_wait wait = { .deadline = dlock_now() + 200 * DLOCK_MS };
-	check(dlock_claim_acquire(claim, &wait, &a.error) == DLOCK_TIMEOUT, "waits behind an open node");
+	check(dlock_claim_acquire(claim, &wait, &a.error) == DLOCK_TIMEOUT, "waits after an open node");
 	release(&c, open);
 	check(acquire(&a, claim, 1000) == DLOCK_OK, "locks");
 	other = claim_on(&z, "open");
-	check(acquire(&z, other, 300) == DLOCK_TIMEOUT, "waits behind a node that it may not read");
+	check(acquire(&z, other, 300) == DLOCK_TIMEOUT, "waits after a node that it may not read");
 	check(settles_at("open", 1), "and leaves");
 	pid_t pid = fork_calmly();
 	if (pid == 0) {
@@ -313,7 +313,7 @@ static void test_foreign(void)
 	zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0);
 	snprintf(path, sizeof path, "%s/foreign/ab12__lock__", zk_root);
 	check(zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made) == ZOK,
-		"kazoo stands behind");
+		"kazoo queues after it");
 	release(&c, claim);
 	check(acquire(&c, second, 0) == DLOCK_TIMEOUT, "and then holds it");
 	zoo_delete(zk_observer, made, -1);
@@ -335,7 +335,7 @@ static void test_deleted_by_hand(void)
 	snprintf(node, sizeof node, "%s/%s", path, names.data[0]);
 	zoo_delete(zk_observer, node, -1);
 	deallocate_String_vector(&names);
-	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "release tells");
+	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "release reports it");
 	dlock_claim_free(claim);
 	client_free(&c);
 }

@@ -5,7 +5,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "../../src/zookeeper/backend.h"
-#include "../../src/lock/claim.h"
+#include "../../src/lock/operations.h"
 
 /* What a test of the ZooKeeper back end works with: a pool and a back end, as a process has them. */
 typedef struct {
@@ -26,7 +26,7 @@ void zk_begin(int argc, char **argv);
 void zk_reset(void);
 void zk_end(void);
 
-/* Its session ends, a new one begins: for what must not be there during a fork. */
+/* Its session ends, a new one begins: for a session that must not be there during a fork. */
 void zk_unobserve(void);
 void zk_observe(void);
 
@@ -36,7 +36,7 @@ void client_free(client *c);
 
 dlock_claim *claim_on(client *c, const char *name);
 
-/* Waits so long at most; negative: for ever. Remarks upon errors. */
+/* Waits for `ms` at most; negative: for ever. Prints errors. */
 dlock_status acquire(client *c, dlock_claim *claim, int ms);
 
 /* Frees it, too. */
@@ -53,7 +53,7 @@ int children(const char *name);
 /* Waits until there are `number` nodes, for ten seconds. Where none is left the server removes the container, which may be at once. */
 bool settles_at(const char *name, int number);
 
-/* A fork that meets a thread of the library in the midst of something can leave its locks locked in the child. That is
+/* A fork while a thread of the library holds locks leaves them locked in the child. That is
  * the C library's business (and ASAN's), not what is tested here. */
 pid_t fork_calmly(void);
 

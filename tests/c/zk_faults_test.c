@@ -1,5 +1,5 @@
-/* The ZooKeeper back end against a real server, over connections that fail and with processes that stand still: zk_faults_test HOST:PORT [word in the names of the tests to run].
- * Prints TAP. Best with a short tick (200 ms). */
+/* The ZooKeeper back end against a real server, over connections that fail and with processes that stand still:
+ * zk_faults_test HOST:PORT [word in the names of the tests to run]. Prints TAP. Best with a short tick (200 ms). */
 
 #include <signal.h>
 #include <unistd.h>
@@ -69,14 +69,14 @@ static void test_lost_replies(void)
 }
 
 /* The name of the created node is not what was asked for, or its number is none. */
-static void test_odd_answers(void)
+static void test_odd_responses(void)
 {
 	static const struct {
 		const char *word;
-		size_t behind;
+		size_t offset;
 		unsigned char byte;
 		const char *text;
-	} answers[] = {
+	} responses[] = {
 		{ "/dlock-test-", 0, '\0', "no path" }, { "/dlock-test-", 1, '\0', "a shorter path" }, { "/dlock-test-", 1, 'x', "another parent" },
 		{ "/_c_", 0, 'x', "no node below it" }, { "/_c_", 1, '\0', "a node without a name" }, { "/_c_", 4, 'x', "another guid" },
 		{ "-lock-", 15, 'x', "no number" }, { "-lock-", 6, '\0', "a number that is missing" }, { "-lock-", 16, 0x80, "a negative czxid" },
@@ -87,19 +87,19 @@ static void test_odd_answers(void)
 	proxied(&p, &c);
 	dlock_claim *claim = claim_on(&c, "warm");
 	check(acquire(&c, claim, -1) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "warm");
-	/* No container, which the server may remove: then the answer to its making would be the one that is altered. */
+	/* No container, which the server may remove: then the response to its creation would be the one that is altered. */
 	char parent[256];
 	snprintf(parent, sizeof parent, "%s/odd", zk_root);
 	check(zoo_create(zk_observer, parent, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK, "a parent that stays");
-	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-		p.word = answers[i].word;
-		p.behind = answers[i].behind;
-		p.byte = answers[i].byte;
+	for (size_t i = 0; i < sizeof responses / sizeof *responses; i++) {
+		p.word = responses[i].word;
+		p.offset = responses[i].offset;
+		p.byte = responses[i].byte;
 		p.mode = PROXY_ALTER;
 		claim = claim_on(&c, "odd");
-		check(acquire(&c, claim, 2000) == DLOCK_CONNECTION && strstr(c.error.message, "unexpected form"), "%s: %s", answers[i].text,
+		check(acquire(&c, claim, 2000) == DLOCK_CONNECTION && strstr(c.error.message, "unexpected form"), "%s: %s", responses[i].text,
 			c.error.message);
-		check(p.mode == PROXY_PASS && look(claim) != DLOCK_CLAIM_HELD, "the answer was altered indeed, and is none");
+		check(p.mode == PROXY_PASS && look(claim) != DLOCK_CLAIM_HELD, "the response was altered indeed, and is none");
 		dlock_claim_free(claim);
 		check(settles_at("odd", 0), "the node is found by its guid, and deleted");
 	}
@@ -130,14 +130,14 @@ static void test_expiry(void)
 	check(acquire(&c, again, 4000) == DLOCK_TIMEOUT, "the pool opens another session");
 	check(dlock_zk_pool_sessions_opened(c.pool) == 2, "one more");
 	check(release(&other, waiter) == DLOCK_OK, "released");
-	check(acquire(&c, again, 5000) == DLOCK_OK && children("expiry") == 1, "and locks in it, without orphans");
+	check(acquire(&c, again, 5000) == DLOCK_OK && children("expiry") == 1, "and locks in it, without unowned nodes");
 	check(release(&c, again) == DLOCK_OK, "released");
 	client_free(&c);
 	client_free(&other);
 	proxy_stop(&p);
 }
 
-static void test_silence_in_line(void)
+static void test_silence_in_queue(void)
 {
 	proxy p;
 	client c, other = client_new();
@@ -151,12 +151,12 @@ static void test_silence_in_line(void)
 	dlock_nanos start = dlock_now();
 	dlock_status status = acquire(&c, waiter, 100);
 	check((status == DLOCK_CONNECTION || status == DLOCK_TIMEOUT) && dlock_now() - start < 4 * zk_session_timeout,
-		"a server that hangs is given up");
+		"a server that hangs is left");
 	p.mode = PROXY_PASS;
 	check(settles_at("silence", 1), "and nothing is left");
 	start = dlock_now();
 	int before = p.requests;
-	check(acquire(&c, waiter, 3000) == DLOCK_TIMEOUT, "waits in line");
+	check(acquire(&c, waiter, 3000) == DLOCK_TIMEOUT, "waits in the queue");
 	check(p.requests - before < 30, "quietly (%d requests in 3 s, at 1 s of session timeout)", p.requests - before);
 	release(&other, held);
 	dlock_claim_free(waiter);
@@ -217,7 +217,7 @@ static void test_no_server(void)
 	proxy p;
 	client c;
 	char hosts[32];
-	int port, fd = proxy_listen(&port);
+	int port, fd = listen_anywhere(&port, 16);
 	bool locked;
 
 	close(fd);
@@ -272,7 +272,7 @@ static void test_flapping(void)
 }
 
 /* Whether the lock is free is not known then. */
-static void test_never_answered(void)
+static void test_no_response(void)
 {
 	proxy p;
 	client c;
@@ -283,7 +283,7 @@ static void test_never_answered(void)
 	dlock_claim *claim = claim_on(&c, "unheard");
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && (strstr(c.error.message, "no answer within") || strstr(c.error.message, "no connection for")),
-		"connections that break before any answer: %s", c.error.message); /* the time may be over with or without one */
+		"connections that break before any response: %s", c.error.message); /* the time may be over with or without one */
 	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
 	p.mode = PROXY_PASS;
 	check(acquire(&c, claim, 5000) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "until one holds");
@@ -294,9 +294,9 @@ static void test_never_answered(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "lost replies", test_lost_replies }, { "odd answers", test_odd_answers }, { "expiry", test_expiry },
-		{ "silence in line", test_silence_in_line }, { "stopped", test_stopped }, { "busy", test_busy },
-		{ "no server", test_no_server }, { "flapping", test_flapping }, { "never answered", test_never_answered },
+		{ "lost replies", test_lost_replies }, { "odd responses", test_odd_responses }, { "expiry", test_expiry },
+		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
+		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
 	};
 
 	zk_begin(argc, argv);

@@ -92,21 +92,21 @@ static void sequences(void)
 	check(sequence_is("0000000005", 5), "nothing but the number");
 }
 
-static void places(void)
+static void positions(void)
 {
 	char *line[] = { "lease", "b__lock__0000000009", "_c_1-lock-0000000010", "_c_2-lock-0000000002", "x-lock-0000000011" };
 	char *over[] = { "_c_1-lock--2147483648", "_c_2-lock-2147483647", "_c_3-lock--2147483647" };
-	dlock_zk_place place = dlock_zk_find_place(line, 5, "_c_1-lock-0000000010");
+	dlock_zk_position position = dlock_zk_find_position(line, 5, "_c_1-lock-0000000010");
 
-	check(place.present && place.predecessor && strcmp(place.predecessor, line[1]) == 0, "the one before, by number");
-	place = dlock_zk_find_place(line, 5, "_c_2-lock-0000000002");
-	check(place.present && !place.predecessor, "the first");
-	place = dlock_zk_find_place(line, 5, "_c_9-lock-0000000010");
-	check(!place.present, "another's node of the same number is not mine");
-	place = dlock_zk_find_place(over, 3, "_c_1-lock--2147483648");
-	check(place.predecessor && strcmp(place.predecessor, over[1]) == 0, "the one before, across the overflow");
-	place = dlock_zk_find_place(over, 3, "_c_2-lock-2147483647");
-	check(place.present && !place.predecessor, "the first, before the overflow");
+	check(position.present && position.predecessor && strcmp(position.predecessor, line[1]) == 0, "the one before, by number");
+	position = dlock_zk_find_position(line, 5, "_c_2-lock-0000000002");
+	check(position.present && !position.predecessor, "the first");
+	position = dlock_zk_find_position(line, 5, "_c_9-lock-0000000010");
+	check(!position.present, "another's node of the same number is not mine");
+	position = dlock_zk_find_position(over, 3, "_c_1-lock--2147483648");
+	check(position.predecessor && strcmp(position.predecessor, over[1]) == 0, "the one before, across the overflow");
+	position = dlock_zk_find_position(over, 3, "_c_2-lock-2147483647");
+	check(position.present && !position.predecessor, "the first, before the overflow");
 	check(dlock_zk_before(1, 2) && !dlock_zk_before(2, 1) && !dlock_zk_before(2, 2), "order");
 	check(dlock_zk_before(INT32_MAX, INT32_MIN) && !dlock_zk_before(INT32_MIN, INT32_MAX), "order across the overflow");
 }
@@ -152,7 +152,7 @@ static void options(void)
 	check(refused(dlock_zk_hosts_check, "h1:", "ports"), "port missing");
 	check(refused(dlock_zk_hosts_check, "::1:2181", "brackets"), "IPv6 without brackets");
 	check(refused(dlock_zk_hosts_check, "[::1:2181", "bracket"), "open bracket");
-	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "bracket"), "text behind the bracket");
+	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "bracket"), "text after the bracket");
 	check(refused(dlock_zk_hosts_check, "h 1", "spaces"), "space");
 	check(refused(dlock_zk_hosts_check, "h1/a/", "chroot"), "chroot with a slash at the end");
 	check(refused(dlock_zk_hosts_check, "h1/a//b", "chroot"), "chroot with an empty component");
@@ -176,7 +176,7 @@ int main(void)
 {
 	names();
 	sequences();
-	places();
+	positions();
 	options();
 	return tap_end();
 }

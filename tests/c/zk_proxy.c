@@ -4,26 +4,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-int proxy_listen(int *port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (bind(fd, (struct sockaddr *) &address, len) < 0 || listen(fd, 16) < 0
-		|| getsockname(fd, (struct sockaddr *) &address, &len) < 0) {
-		perror("proxy");
-		exit(2);
-	}
-	*port = ntohs(address.sin_port);
-	return fd;
-}
+#include "helpers.h"
 
 static void proxy_close(proxy *p, int pair)
 {
@@ -101,8 +86,8 @@ static void proxy_move(proxy *p, int pair, int side)
 		return;
 	}
 	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word)) : NULL;
-	if (word && word + p->behind < data + len) {
-		word[p->behind] = p->byte;
+	if (word && word + p->offset < data + len) {
+		word[p->offset] = p->byte;
 		p->mode = PROXY_PASS;
 	}
 	if (write(p->fds[pair][!side], data, (size_t) len) != len) {
@@ -112,7 +97,7 @@ static void proxy_move(proxy *p, int pair, int side)
 	if (hit && p->mode == PROXY_LOSE_REPLY) {
 		struct pollfd reply = { .fd = p->fds[pair][1], .events = POLLIN };
 		poll(&reply, 1, 2000);
-		usleep(50000); /* what came first may have been the answer to an earlier request */
+		usleep(50000); /* what came first may have been the response to an earlier request */
 		proxy_close(p, pair);
 		p->mode = PROXY_PASS;
 	}
@@ -157,7 +142,7 @@ void proxy_start(proxy *p, int upstream)
 	memset(p, 0, sizeof *p);
 	memset(p->fds, 0xff, sizeof p->fds);
 	p->upstream = upstream;
-	p->listener = proxy_listen(&p->port);
+	p->listener = listen_anywhere(&p->port, 16);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_create(&p->thread, NULL, proxy_run, p);

@@ -17,7 +17,7 @@ typedef enum {
 	PROXY_LOSE,      /* the next request of type `op` is lost and the connection cut; then all passes again */
 	PROXY_LOSE_EACH, /* each of them, until another mode is set */
 	PROXY_LOSE_REPLY, /* the next request of type `op` is executed, but instead of the reply the connection is cut */
-	PROXY_ALTER      /* what the server says next with `word` in it has `byte` so far behind its beginning; then all passes again */
+	PROXY_ALTER      /* the next response with `word` in it has `byte` at `offset` from there; then all passes again */
 } proxy_mode;
 
 typedef struct {
@@ -31,15 +31,12 @@ typedef struct {
 	atomic_int mode, op, cuts, requests;
 	atomic_bool stop;
 	const char *word; /* these three are set before the mode */
-	size_t behind;
+	size_t offset;
 	unsigned char byte;
 	pthread_t thread;
 	int fds[PROXY_PAIRS][2];
 	proxy_parser parsers[PROXY_PAIRS];
 } proxy;
-
-/* A socket that listens on a free port. */
-int proxy_listen(int *port);
 
 void proxy_start(proxy *p, int upstream);
 void proxy_stop(proxy *p);

@@ -260,7 +260,7 @@ function doctor_report(string $code): string
 
 function sql(string $code): string
 {
-    preg_match('/`fence` is a `([^`]+)`/', document('README.md'), $type) || throw new Exception('no word of the column');
+    preg_match('/`fence` is a `([^`]+)`/', document('docs/leases.md'), $type) || throw new Exception('no word of the column');
     $process = proc_open(['env', '-u', 'LD_PRELOAD', '/usr/bin/python3', '-c', '
 import sqlite3, sys
 db = sqlite3.connect(":memory:")
@@ -319,24 +319,25 @@ function installation(string $code): string
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
-        } elseif (preg_match('~^install (\S+) /usr/local/bin/\s~', $line, $file)) {
-            is_executable(TOP . "/$file[1]") || $wrong[] = "$file[1] is no command";
-        } elseif (preg_match('/^php (--ri dlock)\s/', $line, $arguments)) {
+        } elseif (preg_match('~^install (\S+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (\S+) (\S+)/\s~', $line, $part)) {
+            is_executable(TOP . "/$part[1]") && is_dir(TOP . "/$part[3]") || $wrong[] = "there is no command $part[1], or no folder $part[3]";
+            $part[2] === $part[4] && reads($part[1], "~'/../" . substr($part[2], strlen('/usr/local/')) . "/$part[3]'~")
+                || $wrong[] = "$part[1] does not look for its folder in $part[2]";
+        } elseif (preg_match('/^echo extension=dlock\.so > .* && phpenmod dlock && (php --ri dlock)$/', $line, $look)) {
             command('php', 'exec ' . php() . ' ' . php_options() . ' "$@"');
-            str_contains(typed($line, $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";
-        } elseif (!preg_match('/^phpize && \.\/configure && make && make install$/', $line)
-            && !preg_match('/^echo extension=dlock\.so > .* && phpenmod dlock\s/', $line)) {
+            str_contains(typed($look[1], $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";
+        } elseif (!preg_match('/^phpize && \.\/configure && make && make install$/', $line)) {
             $wrong[] = "nobody checks: $line";
         }
     }
     return implode("\n", $wrong);
 }
 
-/** scripts/test-package.sh runs these as they stand in the README. */
+/** scripts/test-package.sh runs these as they stand in docs/installation.md. */
 function is_run(string ...$lines): void
 {
     foreach ($lines as $line) {
-        holds(str_contains(document('scripts/test-package.sh'), "sed -n '$line' README.md"), "scripts/test-package.sh takes $line");
+        holds(str_contains(document('scripts/test-package.sh'), "sed -n '$line' docs/installation.md"), "scripts/test-package.sh takes $line");
     }
 }
 
@@ -359,9 +360,9 @@ function acl(string $code): string
     $reply = $server->raw()->cmd(...explode(' ', rtrim($code)));
     $locks = new DistributedLock("redis://locks:s3cret@{$server->address()}");
     $e = thrown_by(fn () => $locks->acquire('x', 0)->release());
-    $reads = "file_get_contents(__DIR__ . '/../../README.md')";
-    holds(str_contains(document('tests/handover/acl.phpt'), $reads), 'acl.phpt reads the README');
-    same(1, substr_count(document('README.md'), 'ACL SETUSER'), 'lines of which it reads the first');
+    $reads = "file_get_contents(__DIR__ . '/../../docs/operations.md')";
+    holds(str_contains(document('tests/handover/acl.phpt'), $reads), 'acl.phpt reads docs/operations.md');
+    same(1, preg_match_all('/^ACL SETUSER/m', document('docs/operations.md')), 'lines of which it reads the first');
     return $reply === 'OK' && $e === null ? '' : "$reply, " . $e?->getMessage();
 }
 

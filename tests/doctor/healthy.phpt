@@ -32,9 +32,9 @@ foreach ($set as $i => $server) {
 }
 same(0, (new DoctorRun($dsns))->status, 'exit status of RedLock');
 
-// The user that the README has. What it may not see is told, and is no reason for alarm.
-preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
-    || exit("the README has no list\n");
+// The user that docs/operations.md has. What it may not see is told, and is no reason for alarm.
+preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed)
+    || exit("docs/operations.md has no list\n");
 $rules = explode(' ', $listed[1]);
 foreach ($set as $server) {
     $server->raw()->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...$rules, ...['+info', '+select']);

@@ -27,8 +27,8 @@ $texts = finds(['unreachable' => 'problem'], [$server->dsn() . '?read_timeout=0.
 holds(str_contains($texts['unreachable'] ?? '', 'does not answer within 200 ms'), 'a stopped server', $texts);
 $server->resume();
 
-$way = relay([$server->address()], 0.06);
-$slow = $way->readLine();
+$way = relay($server->address(), 0.06);
+$slow = $way->address();
 $texts = finds(['slow' => 'warning'], ["redis://$slow"], 'a slow way');
 holds((bool) preg_match('/round trips take 1[2-9]\d(\.\d)? ms at best/', $texts['slow'] ?? ''), 'a slow way', $texts);
 $server->pause();
@@ -41,9 +41,9 @@ holds((bool) preg_match('/took \d(\.\d+)? s for an answer .* the read timeout is
 $waking->result();
 
 $balancer = relay([$server->address(), $other->address()]);
-finds(['balancer' => 'problem'], ['redis://' . $balancer->readLine()], 'two servers behind one address');
-$quick = relay([$server->address()]);
-finds([], ['redis://' . $quick->readLine()], 'a quick way');
+finds(['balancer' => 'problem'], ['redis://' . $balancer->address()], 'two servers behind one address');
+$quick = relay($server->address());
+finds([], ['redis://' . $quick->address()], 'a quick way');
 echo "done\n";
 ?>
 --EXPECT--

@@ -25,7 +25,7 @@ $redis->cmd('SET', 'x', 'y');
 exec('rm -rf ' . escapeshellarg($server->dir));
 $redis->cmd('BGSAVE');
 wait_for(fn () => str_contains($redis->cmd('INFO', 'persistence'), 'rdb_last_bgsave_status:err'), 20, 'the save to fail');
-$refuses('mend that, or see stop-writes-on-bgsave-error');
+$refuses('fix that, or see stop-writes-on-bgsave-error');
 $redis->cmd('CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'no');
 finds(['persistence' => 'warning'], [$server->dsn()], 'after');
 

@@ -12,8 +12,8 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 
-$source = file_get_contents(DOCTOR);
-/** The constant of the script. */
+$source = implode(array_map(file_get_contents(...), [DOCTOR, ...glob(dirname(DOCTOR, 2) . '/doctor/{*,*/*}.php', GLOB_BRACE)]));
+/** The constant of the script or of a file in its folder. */
 $constant = function (string $name) use ($source): array {
     preg_match("/^const $name = (.*?);$/ms", $source, $found);
     preg_match_all("/'([^']*)'/", $found[1], $values);
@@ -36,12 +36,17 @@ $tried = array_unique($tried[1]);
 sort($tried);
 same($commands, $tried, 'the commands that it tries');
 
-// There are no servers here as old as that, so a copy of the script asks for more.
-$demanding = function (string $constant, string $version) use ($source): string {
-    $file = temporary_directory() . '/dlock-doctor';
-    file_put_contents($file, preg_replace("/^const $constant = '[^']*'/m", "const $constant = '$version'", $source, -1, $count));
-    same(1, $count, $constant);
-    return $file;
+// There are no servers here as old as that, so a copy asks for more.
+$demanding = function (string $constant, string $version): string {
+    $copy = copied_doctor();
+    $files = ["$copy/bin/dlock-doctor", ...glob("$copy/doctor/*/*.php")];
+    $changed = 0;
+    foreach ($files as $file) {
+        file_put_contents($file, preg_replace("/^const $constant = '[^']*'/m", "const $constant = '$version'", file_get_contents($file), -1, $count));
+        $changed += $count;
+    }
+    same(1, $changed, $constant);
+    return $files[0];
 };
 $redis = [redis_server(), '--ignore=persistence'];
 finds([], $redis, 'Redis');

@@ -24,8 +24,8 @@ $texts = finds(['standalone' => 'note', 'session-timeout' => 'warning'], [$hosts
 holds(str_contains($texts['session-timeout'] ?? '', 'gives a session 4 s where 2 s are asked for'), 'a short session', $texts);
 $texts = finds(['standalone' => 'note', 'session-timeout' => 'warning'], [$hosts, '--ttl=100'], 'a long session');
 holds(str_contains($texts['session-timeout'] ?? '', 'gives a session 40 s where 100 s are asked for'), 'a long session', $texts);
-$delayed = relay([$hosts], 0.06);
-finds(['standalone' => 'note', 'slow' => 'warning'], [$delayed->readLine()], 'a slow way');
+$delayed = relay($hosts, 0.06);
+finds(['standalone' => 'note', 'slow' => 'warning'], [$delayed->address()], 'a slow way');
 
 // Who may do what: all of them in one root that belongs to somebody.
 $owner = new ZkLock($hosts, auth: 'digest:owner:secret');

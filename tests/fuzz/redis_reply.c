@@ -1,4 +1,4 @@
-/* src/redis/conn.c, call.c, inbox.c, age.c and redis/requests.c: what a server says, over a real socket. The first byte tells what
+/* src/redis/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and waiting.c: what a server says, over a real socket. The first byte tells what
  * was asked and how one logs in, the second in pieces of which size the answer comes; a byte 0xff in the rest ends the
  * connection, and what is behind it is said on the next one. */
 
@@ -9,11 +9,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/requests.h"
-#include "../../src/redis/uptime.h"
+#include "../../src/redis/waiting.h"
 #include "fuzz.h"
 
-enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_AGE = 16, ENDS = 32, MANY = 64, LATE = 128 };
+enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_UPTIME = 16, ENDS = 32, MANY = 64, LATE = 128 };
 enum { MOST_CALLS = 12 };
 
 static const char *path;
@@ -66,18 +65,18 @@ static dlock_call *new_call(int kind, dlock_inbox *inbox)
 	static dlock_key_builder *ring;
 	ring = ring ? ring : dlock_key_builder_new("", 0, 8);
 	dlock_keys keys = dlock_key_builder_keys(ring, "r", 1);
-	dlock_request request = { .token = token, .ttl = DLOCK_SECOND, .waiter = token, .inbox = inbox, .number = 1 };
+	dlock_attempt request = { .token = token, .ttl = DLOCK_SECOND, .waiter = token, .inbox = inbox, .number = 1 };
 	dlock_call *call;
 
 	switch (kind % 4) {
 	case 0:
-		return dlock_call_acquire(keys, &request);
+		return dlock_request_acquire(keys, &request);
 	case 1:
-		return dlock_call_check(keys, token);
+		return dlock_request_check(keys, token);
 	case 2:
-		return dlock_call_holder(keys);
+		return dlock_request_holder(keys);
 	default:
-		call = dlock_call_give_back(keys, token, true, token, true);
+		call = dlock_request_release(keys, token, true, token, true);
 		dlock_call_to_background(call, dlock_now() + 3600 * DLOCK_SECOND);
 		return call;
 	}
@@ -115,22 +114,24 @@ static void check_message(const dlock_conn *conn, const dlock_error *error)
 
 static void check_conn(const dlock_conn *conn, size_t most)
 {
-	MUST((conn->state == DLOCK_CONN_CLOSED) == (conn->redis == NULL));
-	MUST(conn->count <= most && conn->count <= conn->capacity);
-	MUST(conn->greetings >= 0 && conn->greetings <= 2);
-	MUST((conn->state == DLOCK_CONN_GREETING) == (conn->greetings > 0));
-	MUST(memchr(conn->age_problem, '\0', sizeof conn->age_problem));
-	check_secret(conn, conn->age_problem);
+	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->redis != NULL));
+	MUST(conn->calls.count <= most && conn->calls.count <= conn->calls.capacity);
+	const dlock_handshake *handshake = &conn->handshake;
+	MUST(handshake->logins >= 0 && handshake->logins <= 2);
+	MUST((conn->state == DLOCK_CONN_HANDSHAKE) == (handshake->logins > 0));
+	MUST(handshake->ahead <= (handshake->asks_uptime ? conn->calls.count : 0));
+	MUST(memchr(handshake->uptime.problem, '\0', sizeof handshake->uptime.problem));
+	check_secret(conn, handshake->uptime.problem);
 	check_secret(conn, conn->error.message);
-	MUST(conn->started == DLOCK_START_UNKNOWN || conn->started <= dlock_now());
+	MUST(handshake->uptime.started == DLOCK_START_UNKNOWN || handshake->uptime.started <= dlock_now());
 	(void) dlock_conn_events(conn);
 	(void) dlock_conn_timer(conn);
 }
 
 /* A waiter looks again in a moment, whatever the server said of the holder and of the queue. */
-static void check_look(const dlock_answer *answer)
+static void check_look(const dlock_response *refusal)
 {
-	dlock_nanos before = dlock_now(), look = dlock_next_look(answer), legacy = dlock_next_look_legacy(answer);
+	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal), legacy = dlock_next_look_legacy(refusal);
 
 	MUST(look >= before && look <= dlock_now() + 3 * DLOCK_SECOND);
 	MUST(legacy >= before && legacy <= dlock_now() + 3 * DLOCK_SECOND);
@@ -139,49 +140,56 @@ static void check_look(const dlock_answer *answer)
 static void check_call(const dlock_call *call, const dlock_conn *conn)
 {
 	dlock_error error = { "" };
-	dlock_answer answer = { 0, 0, 0, 0, 0 };
+	dlock_response response = { 0 };
 
-	int64_t number = dlock_call_integer(call, conn, &error);
-	MUST(number >= -1);
-	if (number < 0) {
+	dlock_status status = dlock_read_integer(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	} else {
 		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER);
-		MUST(dlock_lease_left(number) >= 0 && dlock_lease_left(number) <= DLOCK_TTL_MAX);
+		MUST(response.value >= 0 && (response.value > 0) == (status == DLOCK_OK));
+		MUST(dlock_lease_left(response.value) >= 0 && dlock_lease_left(response.value) <= DLOCK_TTL_MAX);
 	}
 	error.message[0] = '\0';
-	int acquired = dlock_call_acquired(call, conn, &answer, &error);
-	MUST(acquired >= -1 && acquired <= 1);
-	if (acquired < 0) {
+	status = dlock_read_acquire(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	} else {
 		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY);
 	}
-	MUST(acquired != 1 || dlock_is_fencing_token(answer.fencing_token));
-	if (acquired == 0) {
-		check_look(&answer);
+	MUST(status != DLOCK_OK || dlock_is_fencing_token(response.fencing_token));
+	if (status == DLOCK_LOST) {
+		check_look(&response);
 	}
 	error.message[0] = '\0';
-	int exchanged = dlock_call_exchanged(call, conn, &answer, &error);
-	MUST(exchanged >= -1 && exchanged <= 1);
-	if (exchanged < 0) {
+	status = dlock_read_exchange(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	}
-	MUST(exchanged != 1 || (dlock_is_fencing_token(answer.fencing_token) && dlock_lease_left(answer.pttl) > 0
-		&& dlock_lease_left(answer.pttl) <= DLOCK_TTL_MAX));
-	(void) dlock_call_may_count(call);
+	MUST(status != DLOCK_OK || (dlock_is_fencing_token(response.fencing_token) && dlock_lease_left(response.pttl) > 0
+		&& dlock_lease_left(response.pttl) <= DLOCK_TTL_MAX));
+	error.message[0] = '\0';
+	status = dlock_read_holder(call, conn, &response, &error);
+	MUST(status == DLOCK_OK || status == DLOCK_LOST || status == DLOCK_CONNECTION);
+	if (status == DLOCK_CONNECTION) {
+		check_message(conn, &error);
+	}
+	(void) dlock_request_may_take_effect(call);
 	MUST((call->state == DLOCK_CALL_ANSWERED) == (call->reply != NULL));
 }
 
 static void check_inbox(dlock_inbox *inbox)
 {
-	char waiter[sizeof inbox->told];
+	char waiter[sizeof inbox->notified];
 	dlock_grant grant;
 
 	dlock_inbox_update(inbox);
-	size_t len = strnlen(inbox->told, sizeof inbox->told);
-	MUST(len <= DLOCK_TOKEN_MAX && !memchr(inbox->told, ' ', len));
-	memcpy(waiter, inbox->told, len + 1);
+	size_t len = strnlen(inbox->notified, sizeof inbox->notified);
+	MUST(len <= DLOCK_TOKEN_MAX && !memchr(inbox->notified, ' ', len));
+	memcpy(waiter, inbox->notified, len + 1);
 	if (len > 0) {
 		MUST(dlock_inbox_take(inbox, waiter, &grant) && !dlock_inbox_take(inbox, waiter, &grant));
 	}
@@ -194,7 +202,7 @@ static void advance(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CLOSED) {
 		return;
 	}
-	struct pollfd fd = { .fd = conn->redis->fd, .events = dlock_conn_events(conn) };
+	struct pollfd fd = { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
 	if (poll(&fd, 1, 0) > 0) {
 		dlock_conn_advance(conn);
 	}
@@ -258,6 +266,18 @@ static void say(talk *talk, const uint8_t *data, size_t size, size_t piece)
 	}
 }
 
+static void check_and_release(dlock_call **calls, int count, dlock_conn *conn)
+{
+	for (int i = 0; i < count; i++) {
+		check_call(calls[i], conn);
+	}
+	dlock_conn_close(conn);
+	for (int i = 0; i < count; i++) {
+		MUST(calls[i]->state != DLOCK_CALL_PENDING && calls[i]->references == 1);
+		dlock_call_release(calls[i]);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	dlock_call *calls[MOST_CALLS];
@@ -287,7 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < count; i++) {
 		calls[i] = new_call(i, inbox);
 		MUST(calls[i]);
-		calls[i]->needs_age = (how & ASKS_AGE) && i == 0;
+		calls[i]->needs_uptime = (how & ASKS_UPTIME) && i == 0;
 		dlock_conn_send(conn, calls[i]);
 	}
 	dlock_conn_uncork(conn);
@@ -302,14 +322,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how & ENDS) {
 		hang_up(&talk);
 	}
-	for (int i = 0; i < count; i++) {
-		check_call(calls[i], conn);
-	}
-	dlock_conn_close(conn);
-	for (int i = 0; i < count; i++) {
-		MUST(calls[i]->state != DLOCK_CALL_PENDING && calls[i]->references == 1);
-		dlock_call_release(calls[i]);
-	}
+	check_and_release(calls, count, conn);
 	if (inbox) {
 		dlock_inbox_free(inbox);
 	} else {

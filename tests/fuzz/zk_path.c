@@ -52,29 +52,29 @@ static void check_sequence(const char *name)
 	}
 }
 
-static void check_place(char *const *children, int count, const char *mine)
+static void check_position(char *const *children, int count, const char *mine)
 {
-	dlock_zk_place place = dlock_zk_find_place(children, count, mine);
+	dlock_zk_position position = dlock_zk_find_position(children, count, mine);
 	int32_t my_sequence, sequence, last = 0;
 	bool present = false, found = false;
 
 	if (!dlock_zk_sequence(mine, &my_sequence)) {
-		MUST(!place.present && !place.predecessor);
+		MUST(!position.present && !position.predecessor);
 		return;
 	}
-	if (place.predecessor) {
-		MUST(strcmp(place.predecessor, mine));
-		MUST(dlock_zk_sequence(place.predecessor, &last) && dlock_zk_before(last, my_sequence));
+	if (position.predecessor) {
+		MUST(strcmp(position.predecessor, mine));
+		MUST(dlock_zk_sequence(position.predecessor, &last) && dlock_zk_before(last, my_sequence));
 		MUST(!dlock_zk_before(my_sequence, last));
 	}
 	for (int i = 0; i < count; i++) {
 		present |= !strcmp(children[i], mine);
-		found |= children[i] == place.predecessor;
+		found |= children[i] == position.predecessor;
 		if (strcmp(children[i], mine) && dlock_zk_sequence(children[i], &sequence) && dlock_zk_before(sequence, my_sequence)) {
-			MUST(place.predecessor && !dlock_zk_before(last, sequence));
+			MUST(position.predecessor && !dlock_zk_before(last, sequence));
 		}
 	}
-	MUST(present == place.present && found == (place.predecessor != NULL));
+	MUST(present == position.present && found == (position.predecessor != NULL));
 }
 
 /* A path that a server says to have made: its name can be taken out of it. */
@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		count++;
 	}
 	check_sequence(mine);
-	check_place(names, count, mine);
+	check_position(names, count, mine);
 	check_own(root, (int32_t) number);
 	while (count > 0) {
 		free(names[--count]);

@@ -1,5 +1,5 @@
 --TEST--
-A user with exactly the commands, keys and channels that the README lists; without any of them it fails clearly
+A user with exactly the commands, keys and channels that docs/operations.md lists; without any of them it fails clearly
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,8 +12,8 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
-    || exit("the README has no list\n");
+preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed)
+    || exit("docs/operations.md has no list\n");
 define('RULES', explode(' ', $listed[1]));
 const CHANNELS = ['&dlock:inbox:*'];
 same([], array_diff(['~Lock:*', '~dlock:*', '-@all', ...CHANNELS], RULES), 'what the list begins with');
@@ -80,7 +80,7 @@ foreach (array_diff(RULES, ['-@all']) as $rule) {
     $allow([$rule]);
     $problem = $scenario('DistributedLock');
     // Redis words it in three ways.
-    holds(preg_match('/^Dlock\\\\ConnectionException: Redis at \S+: .*(NOPERM|ACL failure|permission|can\'t run this command).*(needs the|the README)/', $problem) === 1,
+    holds(preg_match('/^Dlock\\\\ConnectionException: Redis at \S+: .*(NOPERM|ACL failure|permission|can\'t run this command).*(needs the|docs\/operations\.md)/', $problem) === 1,
         "without $rule", $problem);
 }
 // Without the channels one can lock, but not wait, and is told what is missing.

@@ -12,8 +12,8 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../README.md'), $listed)
-    || exit("the README has no list\n");
+preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed)
+    || exit("docs/operations.md has no list\n");
 define('RULES', explode(' ', $listed[1]));
 // The right to run scripts and to subscribe is not theirs.
 define('NEEDED', array_values(array_diff(RULES, ['-@all', '+eval', '+evalsha', '+subscribe'])));

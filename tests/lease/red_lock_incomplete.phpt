@@ -9,14 +9,13 @@ dlock.restart_guard=0
 <?php
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
-require __DIR__ . '/../inc/doctor.inc'; // the relay
 
 use Dlock\LeaseState;
 
 $locks = private_locks('RedLock', 3);
 // The first server answers last: the third one's refusal is known when the lock is acquired.
-$relay = relay([$locks->addresses[0]], 0.02);
-$behind = new Locks('RedLock', [trim($relay->readLine()), ...array_slice($locks->addresses, 1)]);
+$relay = relay($locks->addresses[0], 0.02);
+$behind = new Locks('RedLock', [$relay->address(), ...array_slice($locks->addresses, 1)]);
 $manager = $behind->manager(ttl: 10.0);
 $other = $locks->manager(ttl: 10.0);
 

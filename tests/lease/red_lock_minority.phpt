@@ -5,7 +5,6 @@ RedLock: a minority that lost the key gets it again, and counts from the next re
 --FILE--
 <?php
 declare(strict_types=1);
-require __DIR__ . '/../inc/zk.inc'; // the relay
 require __DIR__ . '/../inc/lease.inc';
 
 use Dlock\LeaseState;
@@ -77,27 +76,8 @@ same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'all of the
 wait_for(fn () => array_filter(values_of($locks, 'turn')) === [], $ttl / 2, 'the release');
 
 // ---- a server that always answers later than the quorum ----
-$slow = lease_child('
-    $listener = stream_socket_server("tcp://127.0.0.1:0");
-    echo substr(strrchr(stream_socket_get_name($listener, false), ":"), 1), "\n";
-    for ($other = [], $streams = [$listener];;) {
-        $read = $streams;
-        $write = $except = null;
-        stream_select($read, $write, $except, null);
-        foreach ($read as $stream) {
-            if ($stream === $listener) {
-                [$near, $far] = [stream_socket_accept($listener), stream_socket_client("tcp://$argv[4]")];
-                array_push($streams, $near, $far);
-                $other += [(int) $near => $far, (int) $far => $near];
-            } else {
-                ($bytes = fread($stream, 8192)) !== "" || exit;
-                nap(0.03);
-                fwrite($other[(int) $stream], $bytes);
-            }
-        }
-    }
-', $locks, 'slow', [$locks->addresses[4]]);
-$behind = new Locks('RedLock', [...array_slice($locks->addresses, 0, 4), '127.0.0.1:' . $slow->readLine()]);
+$slow = relay($locks->addresses[4], 0.03);
+$behind = new Locks('RedLock', [...array_slice($locks->addresses, 0, 4), $slow->address()]);
 $lease = $behind->manager(ttl: $ttl)->acquire('slow', 5);
 wait_for(fn () => values_of($locks, 'slow')[4] === $lease->token, $ttl, 'the slow server');
 take_away($locks, 'slow', 'delete', [4]);
@@ -107,8 +87,8 @@ same(true, $lease->release(), 'release() with a slow server');
 // ---- released while a key is on its way back: nothing stays behind ----
 // The relay is stopped between the answer of the server that has no key and what it is told then, and forwards the release,
 // which comes over an older connection, before that.
-$relay = new ZkRelay($locks->addresses[0]);
-$behind = new Locks('RedLock', [$relay->hosts(), ...array_slice($locks->addresses, 1)]);
+$relay = relay($locks->addresses[0]);
+$behind = new Locks('RedLock', [$relay->address(), ...array_slice($locks->addresses, 1)]);
 $asked = fn () => command_counts($locks->raw()[0])['evalsha'] ?? 0;
 $long = 6.0;
 $lease = $behind->manager(ttl: $long)->acquire('race', 0);

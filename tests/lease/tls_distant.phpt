@@ -18,8 +18,8 @@ $delay = 0.25;
 $leases = [];
 foreach (['DistributedLock' => 1, 'RedLock' => 3] as $name => $count) {
     $servers[$name] = array_map(fn () => new TlsRedis($files, config: ['tls-protocols TLSv1.2', 'requirepass secret']), range(1, $count));
-    $distant[$name] = array_map(fn (TlsRedis $server) => new DistantServer($server->port, $delay), $servers[$name]);
-    $dsns = array_map(fn (TlsRedis $server, DistantServer $by) => $server->dsn([], 'localhost', ':secret@', $by->port), $servers[$name], $distant[$name]);
+    $distant[$name] = array_map(fn (TlsRedis $server) => relay("127.0.0.1:$server->port", $delay), $servers[$name]);
+    $dsns = array_map(fn (TlsRedis $server, Relays $by) => $server->dsn([], 'localhost', ':secret@', $by->port()), $servers[$name], $distant[$name]);
     $leases[$name] = ($name === 'DistributedLock' ? new DistributedLock($dsns[0], ttl: $ttl) : new RedLock($dsns, ttl: $ttl))->acquire(unique($name), 20);
 }
 nap(1.5 * $ttl);

@@ -15,7 +15,7 @@ $raws = array_map(fn ($server) => $server->raw(), $servers);
 $limit = fn (int $clients) => array_map(fn (RedisRaw $redis) => $redis->cmd('CONFIG', 'SET', 'maxclients', $clients), $raws);
 $full = fn (PrivateRedis $server) => "Redis at {$server->address()}: ERR max number of clients reached; see maxclients in its configuration";
 
-// ---- new connections, with a greeting and without ----
+// ---- new connections, with a login and without ----
 foreach (['', '/3'] as $i => $database) {
     $limit(1 + $i);
     $locks = new DistributedLock($servers[0]->dsn() . $database);

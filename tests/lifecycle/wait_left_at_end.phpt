@@ -58,7 +58,7 @@ foreach (lock_kinds() as $kind) {
     }
 }
 
-// ---- a lock whose loss could not be told, so that it was not had ----
+// ---- a lock whose loss could not be reported, so that it was not had ----
 foreach (lock_kinds() as $kind) {
     $resource = unique("$kind-no-descriptor");
     $child = php_child($prelude . '
@@ -66,7 +66,7 @@ foreach (lock_kinds() as $kind) {
         $ttl = $argv[1] === "ZkLock" ? null : 100;
         register_shutdown_function(fn () => $stay(thrown_by(fn () => with_descriptors(0, fn () => $locks->acquire($resource, 0, $ttl)))->getMessage()));
     ', [$kind, $resource]);
-    same('No descriptor is left, so that a loss could not be told: Too many open files', $child->readLine(), "$kind: acquire() without descriptors");
+    same('Cannot report a loss, because no descriptor is left: Too many open files', $child->readLine(), "$kind: acquire() without descriptors");
     $kind === 'ZkLock' ? wait_for_nodes($zk, 0, $resource) : wait_for(fn () => !$redis[$kind]->manager()->isLocked($resource), 20, "$kind to be free");
     $child->closeInput();
     same([null, 0], [$child->readLine(), $child->wait()], "$kind: the end of the process");

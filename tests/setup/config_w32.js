@@ -3,7 +3,7 @@
  * `files`, the names of the C files in the checkout. Prints what is wrong, and nothing else. */
 
 /* Not for Windows: the ZooKeeper client's threads; the thread that renews leases, with its rounds, and what wakes it. */
-var left_out = /^src\/(zk\/.*|engine\/zookeeper|php\/zk_lock|lease\/round|base\/bell)\.c$/;
+var left_out = /^src\/(zookeeper\/.*|php\/zk_lock|lock\/renewal_(list|thread)|base\/wakeup)\.c$/;
 
 var asked, settings;
 

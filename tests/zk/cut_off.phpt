@@ -23,10 +23,10 @@ $taker = fn (string $resource) => fork_child(function () use ($resource, $timeou
 $zk = zk_raw();
 
 // A network that loses everything.
-$relay = new ZkRelay(zk_hosts());
+$relay = relay(zk_hosts());
 foreach ([1, 2, 3] as $round) {
     $resource = unique("cut-$round");
-    $lock = new ZkLock($relay->hosts(), sessionTimeout: $timeout);
+    $lock = new ZkLock($relay->address(), sessionTimeout: $timeout);
     $lease = $lock->acquire($resource, 30);
     $other = $taker($resource);
     wait_for_nodes($zk, 2, $resource);

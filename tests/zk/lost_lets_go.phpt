@@ -12,9 +12,9 @@ require __DIR__ . '/../inc/zk.inc';
 
 $timeout = 6.0;
 $zk = zk_raw();
-$relay = new ZkRelay(zk_hosts());
+$relay = relay(zk_hosts());
 foreach (['flag', 'throw'] as $on_loss) {
-    $lock = new ZkLock($relay->hosts(), sessionTimeout: $timeout, onLoss: $on_loss);
+    $lock = new ZkLock($relay->address(), sessionTimeout: $timeout, onLoss: $on_loss);
     $resource = unique($on_loss);
     $lost = $lock->acquire($resource, 30);
     wait_for_nodes($zk, 1, $resource);

@@ -12,8 +12,8 @@ require __DIR__ . '/../inc/zk.inc';
 
 $server = zk_private();
 $timeout = 50.0; // it is not by the clock that the loss is found
-$relay = new ZkRelay($server->hosts());
-$lock = new ZkLock($relay->hosts(), sessionTimeout: $timeout);
+$relay = relay($server->hosts());
+$lock = new ZkLock($relay->address(), sessionTimeout: $timeout);
 $resource = unique();
 $lease = $lock->acquire($resource, 0);
 same(true, $lock->lock("$resource-2", 0), 'lock()');

@@ -1,30 +1,31 @@
 -- Takes the lock if it is free and no live waiter is ahead; otherwise queues, if an inbox is given.
--- A waiter runs it again whenever it has a reason to think that its turn has come, and as its sign of life.
+-- A waiter runs it again when its turn may have come, and as its sign of life.
 --
+-- keys: 4
 -- KEYS[1] the lock            KEYS[2] the fence: the last fencing token that this server gave out
 -- KEYS[3] the queue           KEYS[4] the waiters
 -- ARGV[1] the token           ARGV[2] lease time in ms
 -- ARGV[3] the least fencing token; 0: the server's time in us. Over several servers the client proposes one and the same,
 --         so that their tokens normally agree
--- ARGV[4] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
+-- ARGV[4] 1: the next waiter is granted the lock; 0: it is notified to try (several servers)
 -- ARGV[5] the waiter (with grants: the token)
 -- ARGV[6] the waiter's inbox; '': do not queue
--- ARGV[7] the waiter's ticket, its place in the queue; 0: the server's time in us. Over several servers it is the largest that
---         they have told the client, one and the same everywhere: see next_ticket()
+-- ARGV[7] the waiter's ticket, which orders the queue; 0: the server's time in us. Over several servers it is the largest of
+--         theirs, the same everywhere: see next_ticket()
 -- ARGV[8] the number of this request, as a sign of life
 -- ARGV[9] 1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then. Otherwise left out
 --
--- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, place in the queue, ticket,
--- 1 if it was not in the queue before} when not; negative ms: unknown. With ARGV[9] they are unknown beside every holder of
--- another kind: it may go at any time, and tells nobody. Who does not queue, over several servers, is told the ticket that is the next.
--- A repeated request finds its own token and gets a lease anew, so that a lost reply, or a lost grant, does no harm.
+-- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, position in the queue, ticket,
+-- 1 if it was not in the queue before} when not; negative ms: unknown. With ARGV[9] they are unknown for a holder of another
+-- kind: it may release at any time, and notifies nobody. Over several servers, a request that does not queue gets the next ticket.
+-- A repeated request finds its own token and gets a new lease, so that a lost reply, or a lost grant, does no harm.
 -- Cost: O(1), four commands, for a free lock that nobody waits for; O(log n) with n waiters.
 --#include fencing.lua
 local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
 
--- What the user has no right to do is found out before the first write, or what was written is taken back.
+-- A right that the user does not have is found out before the first write, or what was written is rolled back.
 local queued = redis.call('EXISTS', queue) == 1
 if least == 0 then
 	least = clock()
@@ -38,13 +39,13 @@ if mine and not queued then
 	end
 end
 
--- What follows costs more, to define alone; the common case is over.
+-- The common case ends here: even to define what follows costs time.
 --#include handover.lua
 
--- Behind all that wait here, and behind all that have held a lock here: as in Lamport's bakery (A New Solution of Dijkstra's
--- Concurrent Programming Problem, 1974), who takes the largest of several servers' numbers comes after everybody who had taken
--- his, and queued, at one of them. No client's clock has a part in it. Equal numbers are told apart by name. Never beyond 2^53,
--- where scores are no longer exact; a fence beyond is nobody's token.
+-- After all that wait here, and all that have held a lock here: as in Lamport's bakery (A New Solution of Dijkstra's Concurrent
+-- Programming Problem, 1974), a waiter with the largest of several servers' numbers comes after every waiter that had its number,
+-- and was queued, at one of them. No client's clock has a part in it. Equal numbers are ordered by name. Never beyond 2^53,
+-- where scores are no longer exact; a fence beyond that is no token.
 local function next_ticket()
 	local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0
 	local given = tonumber(redis.call('GET', fence) or 0) or 0
@@ -54,8 +55,8 @@ end
 local function contend()
 	local holder, others = not mine and value_of(lock), false
 	if holder and ARGV[9] == '1' then
-		-- Ended by the older code's own rule: $value < time(), where nothing but the value says when. Ten digits: a 1 that is
-		-- still to get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is than its whole part.
+		-- Ended by the older code's own rule: $value < time(), where only the value says when. Ten digits: a 1 that has yet to
+		-- get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is greater than its whole part.
 		local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))
 		if ends and #ends == 10 and tonumber(ends) < tonumber(redis.call('TIME')[1]) and redis.call('PTTL', lock) == -1 then
 			redis.call('SET', lock, token, 'PX', ttl)
@@ -66,7 +67,7 @@ local function contend()
 	end
 	if mine then
 		-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the way.
-		-- Who has a ticket keeps the place that goes with it, here too: else each of two could be first on other servers.
+		-- A waiter with a ticket keeps its position here, too: otherwise each of two could be first on other servers.
 		if ticket ~= '0' then
 			enter(queue, waiters, waiter, ticket)
 		end

@@ -5,13 +5,13 @@ local function clock()
 	return now[1] * 1000000 + now[2]
 end
 
--- The most that a clock proposes, whosever it is: 2^52, which in us is the year 2112. A clock that is further ahead brings the fence
--- to that, and no nearer to 2^53, beyond which nothing can be counted: from there it rises by one each time, for ever.
+-- The most that any clock proposes: 2^52, which in us is the year 2112. A clock that is further ahead brings the fence to that, and no
+-- nearer to 2^53, the limit of exact numbers: from there it rises by one each time, for ever.
 local MOST_PROPOSED = 4503599627370496
 
 -- The next fencing token, at least `least`. The server's time, given as that, keeps the tokens rising where the last one was
 -- lost, or came back old, with the server's data; the last one keeps them rising where the clock went back.
--- Who calls it has used SET before: were that found to be forbidden here, the fence would have been lowered.
+-- The caller has used SET before: were that found to be forbidden here, the fence would have been lowered.
 -- (Below 2^53 Redis writes a number argument as the integer that it is.)
 local function fencing_token(fence, least)
 	if least > MOST_PROPOSED then

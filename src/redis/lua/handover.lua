@@ -1,18 +1,18 @@
 -- Included in front of the scripts that queue waiters or serve them; never sent by itself.
 --
--- A contended lock has a queue: a sorted set of waiters by ticket (arrival), and beside it a hash that tells of each waiter
--- its last sign of life and when it was last told to try (both in us of this server's clock, 0: not since that sign), the
--- number of that sign, and the inbox that its process listens to. Both keys go when the last waiter goes.
+-- A contended lock has a queue: a sorted set of waiters by ticket (arrival), and a hash with each waiter's last sign of life, when
+-- it was last notified to try (both in us of this server's clock, 0: not since that sign), the number of that sign, and the inbox
+-- that its process listens to. Both keys go with the last waiter.
 
 -- A waiter gives a sign of life about every 2 s (the client's LOOK_AGAIN); after STALE us without one it is taken for dead.
--- A grant that is not taken up lasts GRACE ms. That is no shorter than STALE, so that of all waiters that vanished before
+-- A grant that is not accepted lasts GRACE ms. That is no shorter than STALE, so that of all waiters that vanished before
 -- it was made, none looks alive when it ends: together they cost the others one GRACE, not one each.
 local STALE = 3000000
 local GRACE = 3000
--- After FORGET ms a queue is dropped whose waiters are all gone.
+-- A queue whose waiters are all gone expires after FORGET ms.
 local FORGET = 60000
 
--- The lock's value, or the error of a key that is somebody else's lock of another type; other errors end the script.
+-- The lock's value, or the error of a key of another type, which is another library's lock; other errors end the script.
 local function value_of(lock)
 	local value = redis.pcall('GET', lock)
 	if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then
@@ -39,7 +39,7 @@ local function forget(queue, waiters, waiter)
 	redis.call('HDEL', waiters, waiter)
 end
 
--- Returns 1 when it was not in the queue before. Who has no right to leave the queue does not enter it.
+-- Returns 1 when it was not in the queue before. A user without the right to leave the queue does not enter it.
 local function enter(queue, waiters, waiter, ticket)
 	if redis.call('ZSCORE', queue, waiter) then
 		return 0
@@ -48,11 +48,11 @@ local function enter(queue, waiters, waiter, ticket)
 	return redis.call('ZADD', queue, 'NX', ticket, waiter)
 end
 
--- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, and leaves the queue; it is
--- told the number of its last sign, so that it can tell an old grant from one that came after, and a fencing token.
--- Without, it is told to try. The dead before it are forgotten: those without a sign of life, those
--- whose process no longer listens (nobody receives the message), those who were told and did not come. `self` need not be
--- told, and stays. Returns the waiter, or nil for nobody; with a fence, the lock may have been deleted then.
+-- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, and leaves the queue; the message
+-- has the number of its last sign, so that an old grant differs from one made after that, and a fencing token.
+-- Without, it is notified to try. Dead waiters before it are removed: those without a sign of life, those whose process
+-- no longer listens (the message has no receiver), those that were notified and did not come. `self` is not notified,
+-- and stays. Returns the waiter, or nil if there is none; with a fence, the lock may have been deleted then.
 -- Cost: O(log n) for each waiter looked at; normally one.
 local function serve(lock, queue, waiters, fence, self)
 	local now, tried
@@ -68,7 +68,7 @@ local function serve(lock, queue, waiters, fence, self)
 		local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')
 		local live = sign and now - sign < STALE
 		if live and fence then
-			-- Who reads the message believes that it holds the lock: nothing may fail any more that has to be true then.
+			-- The reader of the message holds the lock: after it is sent, nothing may fail that has to be true then.
 			tried = redis.call('SET', lock, first, 'PX', GRACE)
 			local token = fencing_token(fence, now)
 			forget(queue, waiters, first)

@@ -1,9 +1,10 @@
--- Takes a waiter out of the queue that has no more time.
+-- Takes a waiter whose time is over out of the queue.
 --
+-- keys: 4
 -- KEYS[1] the lock            KEYS[2] the fence
 -- KEYS[3] the queue           KEYS[4] the waiters
--- ARGV[1] the waiter          ARGV[2] 1: whose turn it is, is granted the lock; 0: is told to try (several servers)
--- Replies 1 when it was granted the lock in that instant and has it, 0 when not. If it was its turn, it is the next one's.
+-- ARGV[1] the waiter          ARGV[2] 1: the next waiter is granted the lock; 0: it is notified to try (several servers)
+-- Replies 1 when it was granted the lock in that instant and has it, 0 when not. A turn of its own goes to the next waiter.
 -- Cost: O(log n) with n waiters.
 --#include fencing.lua
 --#include handover.lua

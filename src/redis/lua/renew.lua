@@ -1,6 +1,7 @@
--- Sees to it that the lock lasts for the lease time from now on, if it is the token's. Unlike extend it never shortens a lease:
--- it comes over a connection of its own, and so perhaps behind what the holder asked for later.
+-- Makes the lock last for the lease time from now on at least, if it is the token's. Unlike extend it never shortens a lease:
+-- it comes over a connection of its own, and so perhaps after what the holder asked for later.
 --
+-- keys: 1
 -- KEYS[1] the lock            ARGV[1] the token            ARGV[2] lease time in ms
 -- Replies 1 when it was, 0 when it was not. Cost: O(1).
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then

@@ -1,7 +1,8 @@
 <?php
-/* A TCP relay in front of each server, with faults. One process for all servers of a run.
+/* A TCP relay in front of each target, with faults; see ../inc/relay.inc.
  *
- *   php proxy.php host:port …      prints its own ports, one line, then obeys lines of JSON on its input:
+ *   php relay.php TARGET …      a target is "host:port", or several with commas between: each connection goes to the next one.
+ *                               Prints its own ports, one line, then obeys lines of JSON on its input:
  *
  * {"link": 0, "up": false, "down": true, "only": "inbox"}   which directions are forwarded ("only": on subscriptions alone).
  *                                        What is not forwarded waits, and arrives late, as after a partition
@@ -13,8 +14,6 @@
  *
  * Each message sets all that it does not name back to normal. Ends at the end of its input. */
 declare(strict_types=1);
-
-require __DIR__ . '/inc/chance.php';
 
 /** One direction of a connection. */
 final class Flow
@@ -42,7 +41,7 @@ final class Connection
     }
 }
 
-final class Proxy
+final class Relay
 {
     private const NORMAL = ['up' => true, 'down' => true, 'only' => null, 'delay' => null, 'cut' => false, 'swallow' => false];
     /** @var list<resource> */
@@ -51,13 +50,12 @@ final class Proxy
     private array $modes = [];
     /** @var array<int, Connection> */
     private array $connections = [];
-    private Chance $chance;
     private string $orders = '';
 
     /** @param list<string> $targets */
     public function __construct(private array $targets)
     {
-        $this->chance = new Chance(1, 'proxy');
+        mt_srand(1);
         $context = stream_context_create(['socket' => ['tcp_nodelay' => true, 'backlog' => 128]]);
         foreach ($targets as $target) {
             $this->listeners[] = stream_socket_server('tcp://127.0.0.1:0', $code, $message, context: $context)
@@ -142,7 +140,7 @@ final class Proxy
         }
         $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
         // Not waited for: the packets may be lost, and the other links go on.
-        $server = @stream_socket_client("tcp://{$this->targets[$link]}", $code, $message, 0.2, STREAM_CLIENT_CONNECT | STREAM_CLIENT_ASYNC_CONNECT, $context);
+        $server = @stream_socket_client("tcp://{$this->next($link)}", $code, $message, 0.2, STREAM_CLIENT_CONNECT | STREAM_CLIENT_ASYNC_CONNECT, $context);
         if (!$server) {
             fclose($client);
             return;
@@ -153,6 +151,18 @@ final class Proxy
             stream_set_write_buffer($stream, 0);
         }
         $this->connections[] = new Connection($link, $client, $server);
+    }
+
+    private function next(int $link): string
+    {
+        $targets = explode(',', $this->targets[$link]);
+        $this->targets[$link] = implode(',', [...array_slice($targets, 1), $targets[0]]);
+        return $targets[0];
+    }
+
+    private function between(float $least, float $most): float
+    {
+        return $least + mt_rand() / mt_getrandmax() * ($most - $least);
     }
 
     /** False: it is over. */
@@ -175,7 +185,7 @@ final class Proxy
                 } elseif ($mode['swallow'] && $connection->asked) {
                     return false;
                 }
-                $flow->pieces[] = [microtime(true) + ($mode['delay'] ? $this->chance->between(...$mode['delay']) : 0), $bytes];
+                $flow->pieces[] = [microtime(true) + ($mode['delay'] ? $this->between(...$mode['delay']) : 0), $bytes];
             }
             if (!$this->flush($flow, microtime(true))) {
                 return false;
@@ -207,4 +217,4 @@ final class Proxy
     }
 }
 
-(new Proxy(array_slice($argv, 1)))->run();
+(new Relay(array_slice($argv, 1)))->run();

@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const int types[] = { REDIS_REPLY_STRING, REDIS_REPLY_ERROR, REDIS_REPLY_STATUS, REDIS_REPLY_NIL };
 	const dlock_nanos now = INT64_C(5000000000) * DLOCK_SECOND, longest = INT64_C(4000000000) * DLOCK_SECOND;
-	char problem[128] = "";
+	dlock_uptime uptime = { .problem = "" };
 	dlock_server server = { .password = (char *) SECRET };
 
 	if (size == 0) {
@@ -21,14 +21,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(reply.str, data + 1, size - 1);
 		reply.str[size - 1] = '\0';
 	}
-	dlock_nanos started = dlock_age_read(&reply, now, &server, problem, sizeof problem);
-	MUST(memchr(problem, '\0', sizeof problem));
-	MUST(!strstr(problem, SECRET));
-	if (started == DLOCK_START_UNKNOWN) {
-		MUST(*problem || reply.type == REDIS_REPLY_ERROR);
+	dlock_uptime_read(&uptime, &reply, now, &server);
+	MUST(memchr(uptime.problem, '\0', sizeof uptime.problem));
+	MUST(!strstr(uptime.problem, SECRET));
+	if (uptime.started == DLOCK_START_UNKNOWN) {
+		MUST(*uptime.problem || reply.type == REDIS_REPLY_ERROR);
 	} else {
 		MUST(reply.type == REDIS_REPLY_STRING && strstr(reply.str, "uptime_in_seconds:"));
-		MUST(started <= now && started > now - longest && !*problem);
+		MUST(uptime.started <= now && uptime.started > now - longest && !*uptime.problem);
 	}
 	free(reply.str);
 	return 0;

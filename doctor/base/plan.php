@@ -1,0 +1,87 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+/** The command was not given what it needs. */
+final class Misuse extends \Exception
+{
+}
+
+/** What is to be looked at, what with, and what was found. */
+final class Plan
+{
+    public readonly string $class;
+    public readonly string $prefix;
+    public readonly float $ttl;
+    public readonly int $workers;
+    public readonly int $hosts;
+    /** @var list<string> */
+    public readonly array $ignored;
+    public readonly \Dlock\LockManager $lock;
+    /** As the extension reads them: see Dlock\describe_server(). @var list<array<string, mixed>> */
+    public readonly array $servers;
+    public readonly Report $report;
+
+    /** @param array<string, string> $options  @param list<string|array> $servers */
+    public function __construct(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers)
+    {
+        $this->report = new Report();
+        $this->class = $options['class'] ?? match (true) {
+            is_string($servers[0]) && !str_contains($servers[0], '://') => 'ZkLock',
+            count($servers) === 1 => 'DistributedLock',
+            default => 'RedLock',
+        };
+        if (!in_array($this->class, ['DistributedLock', 'RedLock', 'ZkLock'], true)) {
+            throw new Misuse('--class must be DistributedLock, RedLock or ZkLock');
+        }
+        if (!class_exists("\\$this->class", false)) {
+            throw new Misuse("this build of the extension has no $this->class");
+        }
+        if ($this->class !== 'RedLock' && count($servers) > 1) {
+            throw new Misuse("$this->class takes one SERVER" . ($this->class === 'ZkLock' ? ', with commas between hosts' : ''));
+        }
+        $this->prefix = $options['prefix'] ?? ($this->class === 'RedLock' ? '' : 'Lock:');
+        $this->ttl = self::number($options, 'ttl', $this->class === 'ZkLock' ? 10 : setting('ttl'), 0.003);
+        $this->workers = (int) self::number($options, 'workers', 0, 0);
+        $this->hosts = (int) self::number($options, 'hosts', 1, 1);
+        $this->ignored = preg_split('/[\s,]+/', $options['ignore'] ?? '', -1, PREG_SPLIT_NO_EMPTY);
+        if ($unknown = array_diff($this->ignored, Subjects::findings())) {
+            throw new Misuse('--ignore must be a list of ' . implode(', ', Subjects::findings()) . '; "' . current($unknown) . '" is none of them');
+        }
+        try {
+            $this->read($options, $servers);
+        } catch (\ValueError | \TypeError $e) {
+            throw new Misuse($e->getMessage());
+        }
+    }
+
+    private static function number(array $options, string $name, float $otherwise, float $least): float
+    {
+        $value = $options[$name] ?? (string) $otherwise;
+        if (!is_numeric($value) || !((float) $value >= $least)) {
+            throw new Misuse("--$name must be a number, $least or greater");
+        }
+        return (float) $value;
+    }
+
+    /** The class is asked first: its messages name its arguments. */
+    private function read(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers): void
+    {
+        $this->lock = match ($this->class) {
+            'DistributedLock' => new \DistributedLock($servers[0], prefix: $this->prefix),
+            'RedLock' => new \RedLock($servers, prefix: $this->prefix),
+            'ZkLock' => new \ZkLock($servers[0], $options['root'] ?? '/locks', $this->ttl, $options['auth'] ?? null),
+        };
+        $this->servers = $this->class === 'ZkLock' ? \Dlock\describe_ensemble($servers[0]) : array_map(\Dlock\describe_server(...), $servers);
+    }
+
+    /** What the summary tells of any back end: the product with the servers' versions, and round trips. @param array<Server> $servers */
+    public function summarise(string $servers, string $product, array $of, string $more = ''): void
+    {
+        $trips = array_merge(...array_map(fn (Server $server) => $server->trips, array_values($of)));
+        $versions = array_unique(array_filter(array_map(fn (Server $server) => $server->version, $of)));
+        $this->report->looked = "$this->class on $servers" . ($versions ? ", $product " . implode(' and ', $versions) : '') . $more
+            . ($trips ? ', round trips from ' . seconds(min($trips)) . ' to ' . seconds(max($trips)) : '');
+    }
+}

@@ -1,0 +1,42 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+/**
+ * The subjects that are looked at. Each file registers its own: a function that examines a thing of some kind, and the IDs of what it
+ * may find there. The kinds are
+ * - Plan::class: PHP and its settings, before any server
+ * - what the extension calls a back end ("redis"): all servers of the plan. The function tells what it saw by Plan::summarise()
+ * - the classes of what that function makes, like RedisServer: it hands each object to the functions of its class
+ * - "redis role": a RedisServer before the others; false means that there is no use in going on
+ * - "trial": when all that is done
+ */
+final class Subjects
+{
+    /** @var array<string, list<callable>> */
+    private static array $functions = [];
+    /** @var list<string> */
+    private static array $findings = [];
+
+    /** @param list<string> $findings */
+    public static function add(string $kind, callable $examine, array $findings): void
+    {
+        self::$functions[$kind][] = $examine;
+        array_push(self::$findings, ...$findings);
+    }
+
+    /** @return list<callable> */
+    public static function of(string $kind): array
+    {
+        return self::$functions[$kind] ?? [];
+    }
+
+    /** All that may be found. @return list<string> */
+    public static function findings(): array
+    {
+        $all = array_values(array_unique(self::$findings));
+        sort($all);
+        return $all;
+    }
+}

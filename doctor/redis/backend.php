@@ -1,0 +1,37 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+Subjects::add('redis', examine_redis(...), ['password', 'refuses', 'rights', 'unreachable', 'unseen']);
+
+/** The servers of one lock: a single one for DistributedLock. */
+final class RedisSet
+{
+    /** How many make a majority. */
+    public readonly int $quorum;
+
+    /** @param list<RedisServer> $servers */
+    public function __construct(public readonly array $servers, public readonly Plan $plan)
+    {
+        $this->quorum = intdiv(count($servers), 2) + 1;
+    }
+}
+
+function examine_redis(Plan $plan): void
+{
+    $servers = array_map(fn (array $spec) => new RedisServer($spec, $plan), $plan->servers);
+    foreach ($servers as $server) {
+        $server->examine();
+    }
+    $set = new RedisSet($servers, $plan);
+    $n = count($servers);
+    $good = count(array_filter($servers, fn (RedisServer $server) => $server->usable));
+    if ($plan->class === 'RedLock' && $good >= $set->quorum) {
+        $plan->report->soften("The other $good of $n make a majority as long as $set->quorum are left.");
+    }
+    foreach (Subjects::of(RedisSet::class) as $examine) {
+        $examine($set);
+    }
+    $plan->summarise($n > 1 ? "$n servers" : $servers[0]->label, 'Redis', $servers);
+}

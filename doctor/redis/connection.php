@@ -1,0 +1,113 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+/** An error reply. */
+final class Refusal extends \Exception
+{
+    public function isAboutRights(): bool
+    {
+        return preg_match("/NOPERM|ACL failure|user executing the script can't|unknown (redis )?(sub)?command/i",
+            $this->getMessage()) === 1;
+    }
+
+    public function isAboutLogin(): bool
+    {
+        return preg_match('/^(NOAUTH|WRONGPASS|ERR invalid password|ERR Protocol error: unauthenticated)/',
+            $this->getMessage()) === 1;
+    }
+}
+
+final class RedisConnection
+{
+    /** Seconds that the slowest answer took. */
+    public float $longest = 0;
+    /** @var resource */
+    private $stream;
+
+    /** @param array<string, mixed> $server see Dlock\describe_server() */
+    public function __construct(private readonly array $server)
+    {
+        $url = $server['path'] !== null ? "unix://$server[path]" : ($server['tls'] !== null ? 'tls://' : 'tcp://') . $server['label'];
+        $this->stream = connect($url, $server['connect_timeout'], $server['tls'] !== null ? $server['tls'] + ['capture_peer_cert' => true] : []);
+        stream_set_timeout($this->stream, (int) $server['read_timeout'], (int) (fmod($server['read_timeout'], 1) * 1e6));
+    }
+
+    public function logIn(): void
+    {
+        if ($this->server['password'] !== null) {
+            $this->cmd('AUTH', ...($this->server['user'] !== null ? [$this->server['user']] : []), ...[$this->server['password']]);
+        }
+    }
+
+    /** When the server's certificate ends, null where that cannot be told. */
+    public function certificateEnds(): ?int
+    {
+        $certificate = stream_context_get_params($this->stream)['options']['ssl']['peer_certificate'] ?? null;
+        return $certificate ? openssl_x509_parse($certificate)['validTo_time_t'] ?? null : null;
+    }
+
+    /** Status and bulk replies are strings. */
+    public function cmd(#[\SensitiveParameter] string|int ...$words): string|int|array|null
+    {
+        $start = clock();
+        $request = '*' . count($words) . "\r\n";
+        foreach ($words as $word) {
+            $request .= '$' . strlen((string) $word) . "\r\n$word\r\n";
+        }
+        for ($sent = 0; $sent < strlen($request); $sent += $n) {
+            $n = @fwrite($this->stream, substr($request, $sent));
+            if ($n === false || $n === 0) {
+                throw new Trouble('closed the connection');
+            }
+        }
+        $reply = $this->reply();
+        $this->longest = max($this->longest, clock() - $start);
+        return $reply instanceof Refusal ? throw $reply : $reply;
+    }
+
+    private function reply(): string|int|array|Refusal|null
+    {
+        $line = @fgets($this->stream);
+        if ($line === false) {
+            throw $this->silence();
+        }
+        $rest = substr($line, 1, -2);
+        switch ($line[0]) {
+            case '+':
+                return $rest;
+            case '-':
+                return new Refusal($this->withoutPassword($rest));
+            case ':':
+                return (int) $rest;
+            case '$':
+                return $rest === '-1' ? null : substr($this->bytes((int) $rest + 2), 0, -2);
+            case '*':
+                $list = [];
+                for ($i = 0; $i < (int) $rest; $i++) {
+                    $list[] = $this->reply();
+                }
+                return $list;
+        }
+        throw new Trouble('does not speak as Redis does');
+    }
+
+    private function bytes(int $length): string
+    {
+        $bytes = (string) stream_get_contents($this->stream, $length);
+        return strlen($bytes) === $length ? $bytes : throw $this->silence();
+    }
+
+    private function silence(): Trouble
+    {
+        return silence($this->stream, $this->server['read_timeout'], 'closed the connection');
+    }
+
+    /** A server that does not know AUTH repeats its arguments. */
+    private function withoutPassword(string $text): string
+    {
+        $text = preg_replace('/,? with args.*/s', '', $text);
+        return $this->server['password'] === null ? $text : str_replace($this->server['password'], '…', $text);
+    }
+}

@@ -1,0 +1,30 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+Subjects::add(RedisServer::class, examine_memory(...), ['eviction', 'memory']);
+
+function examine_memory(RedisServer $server): void
+{
+    $most = (int) ($server->info['maxmemory'] ?? 0);
+    $policy = $server->info['maxmemory_policy'] ?? 'noeviction';
+    if ($most === 0) {
+        return;
+    }
+    $used = (int) $server->info['used_memory'];
+    if ($policy !== 'noeviction') {
+        $evicted = (int) ($server->info['evicted_keys'] ?? 0);
+        $server->problem('eviction', "evicts keys when its memory is full: maxmemory-policy $policy"
+            . ($evicted > 0 ? ", $evicted evicted so far." : '.'),
+            (str_starts_with($policy, 'volatile') ? 'Locks are among the first to go, since they have an end. ' : '')
+            . 'A lock that is evicted is free for others while its holder believes in it.',
+            'Set maxmemory-policy noeviction, or give locks a server of their own.');
+    } elseif ($used > $most) { // which commands do not show: a script is not refused where it has written before
+        $server->unusable('memory', 'its memory is full (maxmemory).', 'No lock can be taken.',
+            'Raise maxmemory, or give locks a server of their own.');
+    } elseif ($used > 0.9 * $most) {
+        $server->warning('memory', sprintf('uses %d %% of its maxmemory.', 100 * $used / $most),
+            'When it is full, no lock can be taken.', 'Raise maxmemory, or give locks a server of their own.');
+    }
+}

@@ -1,0 +1,32 @@
+<?php
+/* What a restart forgets. */
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+Subjects::add(RedisServer::class, examine_persistence(...), ['persistence']);
+
+function examine_persistence(RedisServer $server): void
+{
+    if (!isset($server->info['aof_enabled'])) {
+        return;
+    }
+    $red = $server->plan->class === 'RedLock';
+    if ($red && setting('restart_guard') > 0) {
+        return; // then it has no vote until all that it has forgotten is over
+    }
+    $kept = $server->info['aof_enabled'] === '1';
+    $sync = $kept ? $server->config('appendfsync') : null;
+    if (!$kept || ($red && $sync !== null && $sync !== 'always')) {
+        $server->warning('persistence', $kept ? "may forget the last second (appendfsync $sync), and dlock.restart_guard is 0."
+            : 'keeps no log of its changes (appendonly no)' . ($red ? ', and dlock.restart_guard is 0.' : '.'),
+            'When it restarts, it may give away locks that are held: two holders at once.', $red
+            ? 'Set dlock.restart_guard to the longest lease time, or appendonly yes and appendfsync always.'
+            : 'Set appendonly yes and appendfsync always; or keep it down for the longest lease time before it starts again; '
+            . 'or use RedLock.');
+    } elseif ($sync !== null && $sync !== 'always') {
+        $server->note('persistence', "may forget the last second of its data when its host fails (appendfsync $sync).",
+            'If it is back within a lease time, it may give away a lock that is held.',
+            'appendfsync always forgets nothing, and takes longer for each lock.');
+    }
+}

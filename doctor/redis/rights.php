@@ -1,0 +1,166 @@
+<?php
+/* Does with keys of its own what locks do, as the user of the specification. */
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+/** What the extension's scripts do, and what it sends apart from them. */
+const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zrange', 'zrank',
+    'zscore', 'hset', 'hget', 'hdel', 'publish'];
+const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
+
+/** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
+const ALL_COMMANDS = <<<'LUA'
+    local lock, queue, waiters, refused = KEYS[1], KEYS[2], KEYS[3], {}
+    local function try(...)
+        local reply = redis.pcall(...)
+        if type(reply) == 'table' and reply.err then
+            refused[#refused + 1] = {string.lower((...)), reply.err}
+            return false
+        end
+        return true
+    end
+    local removable = try('del', lock, queue, waiters)
+    try('pexpire', lock, 1000)
+    try('get', lock)
+    try('exists', queue)
+    try('pttl', lock)
+    try('time')
+    try('zrem', queue, 'w')
+    try('zrange', queue, 0, 0)
+    try('zrank', queue, 'w')
+    try('zscore', queue, 'w')
+    try('hget', waiters, 'w')
+    try('hdel', waiters, 'w')
+    try('publish', ARGV[1], '')
+    if removable then
+        try('set', lock, '1', 'NX', 'PX', 1000)
+        try('getset', lock, '1')
+        try('zadd', queue, 'NX', 1, 'w')
+        try('hset', waiters, 'w', '1')
+        redis.call('del', lock, queue, waiters)
+    end
+    return refused
+    LUA;
+
+Subjects::add(RedisServer::class, fn (RedisServer $server) => (new Rights($server))->examine(), ['balancer', 'rights']);
+
+final class Rights
+{
+    /** @var list<string> */
+    private array $missing = [];
+    private readonly string $lock;
+    private readonly string $channel;
+
+    public function __construct(private readonly RedisServer $server)
+    {
+        $this->lock = "{$server->plan->prefix}dlock-doctor:" . bin2hex(random_bytes(8));
+        $this->channel = 'dlock:inbox:doctor-' . bin2hex(random_bytes(8));
+    }
+
+    public function examine(): void
+    {
+        $prefix = $this->server->plan->prefix;
+        $keys = [$this->lock, "dlock:queue:{{$this->lock}}", "dlock:waiters:{{$this->lock}}"];
+        $eval = $this->attempt('eval', 'EVAL', 'return 1', 0);
+        $this->attempt('evalsha', 'EVALSHA', str_repeat('0', 40), 0);
+        if ($eval) {
+            foreach ([[$keys[0], "the keys $prefix*"], ['dlock:fence', 'the key dlock:fence'], [$keys[1], 'the keys dlock:queue:*'],
+                [$keys[2], 'the keys dlock:waiters:*']] as [$key, $what]) {
+                $eval = $this->attempt($what, 'EVAL', 'return 1', 1, $key) && $eval;
+            }
+        }
+        if ($eval) {
+            $this->tryCommands($keys);
+        }
+        $this->trySubscription();
+        if ($this->missing) {
+            $this->tell($prefix);
+        }
+    }
+
+    private function tell(string $prefix): void
+    {
+        $rights = implode(' ', array_map(fn ($command) => "+$command", [...COMMANDS_SENT, ...COMMANDS_IN_SCRIPTS]));
+        $this->server->unusable('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',
+            'Without all of them a lock cannot be taken, waited for or handed over.', 'A user needs: '
+            . "~$prefix* ~dlock:* &dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' ? ' +info' : '')
+            . ($this->server->spec['database'] ? ' +select' : '')
+            . '; a command that was renamed or switched off has to be there by its name.'
+            . ($prefix === '' ? ' Where your locks have a prefix, name it: --prefix=Lock:, for example.' : ''));
+    }
+
+    /** May this be sent? What else may be wrong with it is no matter. */
+    private function attempt(string $what, string|int ...$words): bool
+    {
+        try {
+            $this->server->redis->cmd(...$words);
+        } catch (Refusal $e) {
+            if ($e->isAboutRights()) {
+                $this->missing[] = $what;
+                return false;
+            }
+            if (!str_starts_with($e->getMessage(), 'NOSCRIPT')) {
+                $this->server->refuses($e);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** @param list<string> $keys */
+    private function tryCommands(array $keys): void
+    {
+        try {
+            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel]);
+        } catch (Refusal $e) {
+            $this->server->refuses($e);
+            return;
+        }
+        $told = false;
+        foreach ($refused as [$command, $text]) {
+            $refusal = new Refusal($text);
+            if ($refusal->isAboutRights()) {
+                $this->missing[] = $command === 'publish' && str_contains($text, 'channel') ? 'the channels dlock:inbox:*' : $command;
+            } elseif (!$told) {
+                $told = true;
+                $this->server->refuses($refusal);
+            }
+        }
+        if (in_array('del', $this->missing, true)) {
+            $this->missing[] = 'perhaps set, getset, zadd, hset (not tried without del)';
+        }
+    }
+
+    /** On a connection of its own, as waiters do. */
+    private function trySubscription(): void
+    {
+        $inbox = new RedisConnection($this->server->spec);
+        try {
+            $inbox->logIn();
+            $this->compareServers($inbox);
+            $inbox->cmd('SUBSCRIBE', $this->channel);
+        } catch (Refusal $e) {
+            $what = str_contains($e->getMessage(), 'channel') ? 'the channels dlock:inbox:*' : 'subscribe';
+            if (!$e->isAboutRights()) {
+                $this->server->refuses($e);
+            } elseif (!in_array($what, $this->missing, true)) {
+                $this->missing[] = $what;
+            }
+        }
+    }
+
+    /** Does a second connection end at the same server? */
+    private function compareServers(RedisConnection $inbox): void
+    {
+        if (!isset($this->server->info['run_id'])) {
+            return;
+        }
+        preg_match('/^run_id:(\w+)/m', (string) $inbox->cmd('INFO', 'server'), $found);
+        if ($found && $found[1] !== $this->server->info['run_id']) {
+            $this->server->problem('balancer', 'two connections to it ended at two different servers.',
+                'A process that gets to the other server finds the same lock free.',
+                'Give the address of one server, not of what distributes connections.');
+        }
+    }
+}

@@ -1,0 +1,31 @@
+<?php
+/* What kind of server it is: whether it can keep locks at all. Looked at before the other subjects. */
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+const LEAST_REDIS = '5.0.0';
+
+Subjects::add('redis role', can_keep_locks(...), ['cluster', 'replica', 'sentinel', 'version']);
+
+function can_keep_locks(RedisServer $server): bool
+{
+    $info = $server->info + ['redis_mode' => '', 'cluster_enabled' => '0', 'role' => 'master', 'redis_version' => LEAST_REDIS];
+    if ($info['redis_mode'] === 'sentinel') {
+        $server->unusable('sentinel', 'is a Sentinel.', 'It keeps no data, so no locks.',
+            'Give the address of a server; dlock does not ask Sentinels. For more than one server use RedLock.');
+    } elseif ($info['cluster_enabled'] === '1') {
+        $server->unusable('cluster', 'is a node of a Redis Cluster.',
+            'The keys of a lock are in different slots there, and a fail-over of a node would lose its locks.',
+            'Use a server of its own, or several with RedLock.');
+    } elseif ($info['role'] !== 'master') {
+        $server->unusable('replica', "is a replica of $info[master_host]:$info[master_port].",
+            'It refuses writes; one that does not would take locks that nobody else sees.', 'Give the address of the master.');
+    } elseif (version_compare($info['redis_version'], LEAST_REDIS, '<')) {
+        $server->unusable('version', "is Redis $info[redis_version].",
+            'The scripts of dlock need Redis ' . LEAST_REDIS . ' or later.', 'Upgrade it.');
+    } else {
+        return true;
+    }
+    return false;
+}

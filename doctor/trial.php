@@ -1,0 +1,48 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+Subjects::add('trial', take_a_lock(...), ['rights', 'trial']);
+
+/** The proof: a lock is taken and released by the extension itself, where nothing found so far keeps that from working. */
+function take_a_lock(Plan $plan): void
+{
+    $failure = $plan->report->isHopeless() ? null : try_a_lock($plan);
+    if ($failure === null) {
+        return;
+    }
+    // Where the root cannot be made, the node below it seems to disappear.
+    $rights = $plan->class === 'ZkLock' && preg_match('/right to it|disappears as soon/', $failure);
+    $plan->report->add(Severity::Problem, $rights ? 'rights' : 'trial', implode(', ', array_column($plan->servers, 'label')),
+        "a lock cannot be taken and released: $failure.",
+        'An application that uses the same servers fails in the same way.', $rights
+        ? 'The root, or where there is none yet the last node above it (see getAcl), has to let these credentials create nodes.'
+            : 'The text is what the extension said.');
+}
+
+/** Null where all went well. Where the lease has a lease time, a second one waits for the lock as well. */
+function try_a_lock(Plan $plan): ?string
+{
+    $resource = 'dlock-doctor:' . bin2hex(random_bytes(8));
+    // Not for longer than in use: RedLock asks that servers be as old as that.
+    $ttl = min(5.0, max(1.0, $plan->ttl, setting('restart_guard')));
+    try {
+        $lease = $plan->class === 'ZkLock' ? $plan->lock->tryAcquire($resource) : $plan->lock->tryAcquire($resource, 0, $ttl);
+        if ($lease === null) {
+            return 'it was not free';
+        }
+        if ($plan->class !== 'ZkLock' && $plan->lock->tryAcquire($resource, 0.02, $ttl) !== null) {
+            return 'two hold it at once';
+        }
+        return $lease->release() ? null : 'it was lost at once';
+    } catch (\Dlock\QuorumException $e) { // whose message has the reasons as far as there is room
+        $failure = strtok($e->getMessage(), ';');
+        foreach ($e->getServerErrors() as $failed => $reason) {
+            $failure .= "; $failed: $reason";
+        }
+        return $failure;
+    } catch (\Dlock\DlockException $e) {
+        return $e->getMessage();
+    }
+}

@@ -1,0 +1,138 @@
+#include "operations.h"
+
+#include <stdlib.h>
+
+#include "renewal.h"
+
+dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	if (!dlock_claim_is_mine(claim)) {
+		return dlock_fail(error, DLOCK_LOST, "The wait began in a parent process");
+	}
+	return claim->backend->ops->acquire(claim, wait, error);
+}
+
+dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_error *error)
+{
+	dlock_status status = claim->backend->ops->attach(claim, token, error);
+
+	if (status == DLOCK_OK && dlock_claim_expire(claim)) { /* it took longer than the lease lasts */
+		dlock_claim_move(claim, DLOCK_CLAIM_LOST);
+		return dlock_claim_came_late(claim, error);
+	}
+	return status;
+}
+
+static dlock_status lost(dlock_claim *claim, dlock_error *error)
+{
+	dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not held by this %s", claim->resource,
+		dlock_claim_is_mine(claim) ? "lease any more" : "process but by its parent");
+	return DLOCK_LOST;
+}
+
+/* What the servers said of a held claim; a lease that was over before the answer came is none. Of a lost one nothing is left to renew. */
+static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
+{
+	if (status == DLOCK_LOST) {
+		dlock_claim_move(claim, DLOCK_CLAIM_LOST);
+		dlock_renewal_end(claim, true);
+	} else if (status == DLOCK_OK && dlock_claim_expire(claim)) {
+		dlock_renewal_end(claim, true);
+		return lost(claim, error);
+	}
+	atomic_store(&claim->uncertain, status != DLOCK_OK && status != DLOCK_LOST);
+	return status;
+}
+
+/* Before the servers are asked about a held claim. A renewal that was answered meanwhile would count for a lease time that is
+ * no longer true; and a loss that the thread reports after the look could be taken back. */
+static bool begin(dlock_claim *claim)
+{
+	dlock_nanos remaining;
+
+	dlock_renewal_pause(claim);
+	dlock_claim_state state = dlock_claim_look(claim, &remaining);
+	if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN) {
+		return true;
+	}
+	dlock_renewal_resume(claim);
+	return false;
+}
+
+dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	/* What was lost by the clock stays lost, even where the key is still there: its loss may be reported already. */
+	if (!begin(claim)) {
+		return lost(claim, error);
+	}
+	dlock_renewal_settle(claim, ttl);
+	dlock_status status = keep(claim, claim->backend->ops->extend(claim, ttl, error), error);
+	if (!claim->backend->ops->session_lease) {
+		dlock_renewal_change_ttl(claim, dlock_claim_guaranteed_ttl(claim, ttl), status == DLOCK_OK);
+	}
+	dlock_renewal_resume(claim);
+	return status;
+}
+
+dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
+{
+	if (!begin(claim)) {
+		return lost(claim, error);
+	}
+	dlock_status status = keep(claim, claim->backend->ops->check(claim, error), error);
+	dlock_renewal_resume(claim);
+	return status;
+}
+
+/* What there may be of it needs nobody to wait. */
+static void discard(dlock_claim *claim, dlock_claim_state to)
+{
+	dlock_renewal_end(claim, true);
+	if (dlock_claim_is_mine(claim) && (dlock_claim_is_held(claim) || claim->state == DLOCK_CLAIM_WAITING)) {
+		claim->backend->ops->abandon(claim);
+		dlock_claim_move(claim, to);
+	}
+}
+
+dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
+{
+	dlock_nanos remaining;
+
+	if (!dlock_claim_is_mine(claim) || !dlock_claim_is_held(claim)) {
+		return lost(claim, error);
+	}
+	if (dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST) {
+		discard(claim, DLOCK_CLAIM_LOST);
+		return lost(claim, error);
+	}
+	dlock_renewal_end(claim, true); /* before the release is sent: nothing is renewed after it */
+	dlock_status status = claim->backend->ops->release(claim, error);
+	/* Where the answer is missing the lock may be gone, so nobody may rely on it from here. */
+	dlock_claim_move(claim, status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST);
+	return status;
+}
+
+void dlock_claim_abandon(dlock_claim *claim)
+{
+	discard(claim, DLOCK_CLAIM_RELEASED);
+}
+
+void dlock_claim_end(dlock_claim *claim, bool release)
+{
+	if (release || claim->state == DLOCK_CLAIM_WAITING) {
+		dlock_claim_abandon(claim);
+	}
+	dlock_renewal_end(claim, false);
+}
+
+void dlock_claim_free(dlock_claim *claim)
+{
+	dlock_backend *backend = claim->backend;
+
+	dlock_renewal_end(claim, false);
+	if (backend->ops->dispose) {
+		backend->ops->dispose(claim);
+	}
+	free(claim);
+	dlock_backend_release(backend);
+}

@@ -1,0 +1,343 @@
+#include "renewal_list.h"
+
+#include <stdlib.h>
+
+#include "../base/debug.h"
+
+/* When the servers that refused a lock are looked at for the first time. A waiter that has lost the race for it has released it there by then, and
+ * a short section is over. */
+#define FIRST_LOOK (10 * DLOCK_MS)
+
+static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- the list ---- */
+
+dlock_renewal *dlock_renewal_new(dlock_claim *claim, bool asks)
+{
+	dlock_renewal *renewal = calloc(1, sizeof *renewal);
+
+	if (!renewal) {
+		return NULL;
+	}
+	if (asks && !(renewal->round = claim->backend->ops->new_round(claim))) {
+		free(renewal);
+		return NULL;
+	}
+	renewal->claim = claim;
+	renewal->process = claim->process;
+	renewal->ttl = claim->ttl;
+	return renewal;
+}
+
+void dlock_renewal_free(dlock_renewal *renewal)
+{
+	if (renewal->round) {
+		renewal->round->ops->free(renewal->round);
+	}
+	free(renewal);
+}
+
+void dlock_renewal_list_add(dlock_renewal_list *list, dlock_renewal *renewal)
+{
+	renewal->next = list->first;
+	if (renewal->next) {
+		renewal->next->previous = renewal;
+	}
+	list->first = renewal;
+}
+
+void dlock_renewal_list_remove(dlock_renewal_list *list, dlock_renewal *renewal)
+{
+	if (renewal->previous) {
+		renewal->previous->next = renewal->next;
+	} else {
+		list->first = renewal->next;
+	}
+	if (renewal->next) {
+		renewal->next->previous = renewal->previous;
+	}
+	dlock_renewal_free(renewal);
+}
+
+/* ---- states ---- */
+
+/* From each row to the columns that are set. A round begins from IDLE or KEPT, and its end is known before the next one begins; ENDED is final. */
+static const bool moves[][DLOCK_RENEWAL_ENDED + 1] = {
+	/*                               IDLE  CHECKING EXTENDING KEPT  ENDED */
+	[DLOCK_RENEWAL_IDLE]      = { false, true,  true,  false, true },
+	[DLOCK_RENEWAL_CHECKING]  = { true,  false, false, true,  true },
+	[DLOCK_RENEWAL_EXTENDING] = { true,  false, false, true,  true },
+	[DLOCK_RENEWAL_KEPT]      = { true,  true,  true,  false, true },
+	[DLOCK_RENEWAL_ENDED]     = { false, false, false, false, false },
+};
+
+bool dlock_renewal_may_move(dlock_renewal_state from, dlock_renewal_state to)
+{
+	return moves[from][to];
+}
+
+void dlock_renewal_move(dlock_renewal *renewal, dlock_renewal_state to)
+{
+	dlock_assert(dlock_renewal_may_move(renewal->state, to));
+	renewal->state = to;
+}
+
+bool dlock_renewal_is_asking(const dlock_renewal *renewal)
+{
+	return renewal->state == DLOCK_RENEWAL_CHECKING || renewal->state == DLOCK_RENEWAL_EXTENDING;
+}
+
+void dlock_renewal_discard_answer(dlock_renewal *renewal)
+{
+	if (dlock_renewal_is_asking(renewal)) {
+		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
+	}
+}
+
+/* ---- when ---- */
+
+static bool is_renewing(const dlock_renewal *renewal, dlock_nanos now)
+{
+	return renewal->renew && now < renewal->until;
+}
+
+static bool is_asked_about(const dlock_renewal *renewal, dlock_nanos now)
+{
+	return is_renewing(renewal, now) || renewal->incomplete;
+}
+
+/* A third of the time that is left; that of a lock just handed over is shorter than its ttl. */
+dlock_nanos dlock_renewal_next_due(const dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_nanos left = atomic_load(&renewal->claim->deadline);
+
+	left = left == DLOCK_OVER ? 0 : left - now;
+	dlock_nanos pause = earlier(left, renewal->ttl) / 3;
+	return now + (pause < DLOCK_MS ? DLOCK_MS : pause); /* however short it is, not as fast as servers can answer */
+}
+
+/* Soon, but not so soon that a server which comes back is met by a crowd. */
+static dlock_nanos retry_after(dlock_nanos ttl)
+{
+	dlock_nanos pause = ttl / 12;
+
+	return pause < 10 * DLOCK_MS ? 10 * DLOCK_MS : pause > DLOCK_SECOND ? DLOCK_SECOND : pause;
+}
+
+dlock_nanos dlock_renewal_next_look(const dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_nanos due = renewal->renew ? dlock_renewal_next_due(renewal, now) : DLOCK_FOREVER;
+
+	if (!renewal->incomplete) {
+		return due;
+	}
+	return earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal->ttl)));
+}
+
+/* When a round has taken so long, its holder may know. */
+static dlock_nanos uncertain_at(const dlock_renewal *renewal)
+{
+	return renewal->round->started + renewal->asked_ttl / 6;
+}
+
+/* ---- what was answered ---- */
+
+static void report_loss(dlock_renewal *renewal)
+{
+	if (renewal->lost) {
+		renewal->lost(renewal->context);
+	}
+	renewal->lost = NULL;
+	renewal->renew = renewal->incomplete = false;
+	if (renewal->state == DLOCK_RENEWAL_KEPT) {
+		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
+	}
+}
+
+static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
+{
+	const dlock_renewal_round *round = renewal->round;
+	dlock_claim *claim = renewal->claim;
+
+	if (round->late_proves_nothing) {
+		dlock_claim_expire(claim);
+	}
+	bool lives = atomic_load(&claim->deadline) != DLOCK_OVER;
+	if (renewal->state == DLOCK_RENEWAL_EXTENDING) {
+		lives = dlock_claim_raise_deadline(claim, round->started + renewal->asked_ttl - dlock_set_aside(claim->backend, renewal->asked_ttl)
+			- round->late);
+		atomic_store(&claim->uncertain, false);
+		list->renewals++;
+	}
+	renewal->incomplete = false;
+	renewal->due = dlock_renewal_next_due(renewal, dlock_now());
+	/* Once the loss is reported to the holder, the lease gets no more keys. */
+	dlock_renewal_move(renewal, lives && round->repairable ? DLOCK_RENEWAL_KEPT : DLOCK_RENEWAL_IDLE);
+}
+
+static void apply_failed(dlock_renewal_list *list, dlock_renewal *renewal)
+{
+	if (renewal->state == DLOCK_RENEWAL_EXTENDING) { /* a check has asked for nothing */
+		list->failures++;
+		atomic_store(&renewal->claim->uncertain, true);
+	}
+	renewal->due = dlock_now() + retry_after(renewal->ttl);
+	dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
+}
+
+static void apply(dlock_renewal_list *list, dlock_renewal *renewal, dlock_round_result result)
+{
+	switch (result) {
+	case DLOCK_ROUND_OPEN:
+		return;
+	case DLOCK_ROUND_KEPT:
+		apply_kept(list, renewal);
+		return;
+	case DLOCK_ROUND_GONE:
+		atomic_store(&renewal->claim->deadline, DLOCK_OVER);
+		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
+		return;
+	case DLOCK_ROUND_FAILED:
+		apply_failed(list, renewal);
+	}
+}
+
+/* Takes in what was answered, or has failed. */
+static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_renewal_round *round = renewal->round;
+	bool was_busy = renewal->busy;
+
+	if (!round) {
+		return;
+	}
+	if (renewal->cancel && round->ops->cancel) {
+		round->ops->cancel(round);
+	}
+	renewal->cancel = false;
+	if (dlock_renewal_is_asking(renewal)) {
+		apply(list, renewal, round->ops->result(round));
+	}
+	renewal->busy = was_busy && round->ops->collect && round->ops->collect(round, renewal->state == DLOCK_RENEWAL_ENDED);
+	if (was_busy && !renewal->busy) {
+		pthread_cond_broadcast(&list->settled);
+	}
+	if (round->refused) {
+		round->refused = false;
+		renewal->due = earlier(renewal->due, now + retry_after(renewal->ttl));
+		renewal->incomplete = true;
+	}
+}
+
+/* Brings the claim up to date. Returns when that is to be done next. */
+static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_claim *claim = renewal->claim;
+	dlock_nanos wake = DLOCK_FOREVER;
+
+	if (claim->backend->ops->session_lease) {
+		dlock_claim_move_deadline(claim, claim->backend->ops->bound(claim));
+	}
+	/* Where the loss is not to be reported, a deadline that passes unseen is not the end yet: an answer may be on its way which proves that the
+	 * lease went on. */
+	bool ends = renewal->lost || (renewal->round && renewal->round->late_proves_nothing);
+	if (ends ? dlock_claim_expire(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
+		report_loss(renewal);
+		return wake;
+	}
+	if (renewal->lost) {
+		wake = atomic_load(&claim->deadline);
+	}
+	if (!dlock_renewal_is_asking(renewal)) {
+		return is_asked_about(renewal, now) ? earlier(wake, renewal->due) : wake;
+	}
+	if (renewal->state == DLOCK_RENEWAL_EXTENDING && now >= uncertain_at(renewal)) {
+		atomic_store(&claim->uncertain, true);
+	} else if (renewal->state == DLOCK_RENEWAL_EXTENDING) {
+		wake = earlier(wake, uncertain_at(renewal));
+	}
+	return wake;
+}
+
+/* ---- what is to be done ---- */
+
+/* Those that are due soon come along with one that is due now, so that many leases cost one batch: within half of
+ * the time between two renewals, leases that were taken at any time meet in the end. What is incomplete is looked at often enough. */
+static bool is_due(const dlock_renewal *renewal, dlock_nanos now, bool soon)
+{
+	return renewal->claim && !renewal->paused && !dlock_renewal_is_asking(renewal) && is_asked_about(renewal, now)
+		&& renewal->due <= now + (soon && !renewal->incomplete ? renewal->ttl / 6 : 0);
+}
+
+bool dlock_renewal_has_to_roll_back(const dlock_renewal *renewal)
+{
+	const dlock_renewal_round *round = renewal->round;
+
+	return renewal->state == DLOCK_RENEWAL_ENDED && round && round->ops->has_unsettled && round->ops->has_unsettled(round);
+}
+
+/* For how long a server is to have the key that is given it again. */
+static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_nanos deadline = atomic_load(&renewal->claim->deadline);
+	dlock_nanos left = deadline == DLOCK_OVER ? 0 : deadline + dlock_set_aside(renewal->claim->backend, renewal->ttl) - now;
+
+	return is_renewing(renewal, now) ? renewal->ttl : earlier(left, renewal->ttl);
+}
+
+/* What is to be sent about one lease; nothing of it is on its way. */
+static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
+{
+	if (dlock_renewal_has_to_roll_back(renewal)) {
+		renewal->todo = DLOCK_SEND_ROLL_BACK;
+	} else if (renewal->state == DLOCK_RENEWAL_ENDED || renewal->paused) {
+		renewal->todo = DLOCK_SEND_NOTHING;
+	} else if (due && is_due(renewal, now, true)) {
+		bool extends = is_renewing(renewal, now);
+		renewal->todo = extends ? DLOCK_SEND_EXTEND : DLOCK_SEND_CHECK;
+		renewal->asked_ttl = renewal->ttl;
+		renewal->due = now + retry_after(renewal->ttl); /* should its owner interfere */
+		dlock_renewal_move(renewal, extends ? DLOCK_RENEWAL_EXTENDING : DLOCK_RENEWAL_CHECKING);
+	} else if (renewal->state == DLOCK_RENEWAL_KEPT && renewal->round->ops->has_gaps(renewal->round)) {
+		renewal->todo = DLOCK_SEND_REPAIR;
+		renewal->repair_ttl = repair_time(renewal, now);
+		renewal->asked_ttl = renewal->repair_ttl > renewal->asked_ttl ? renewal->repair_ttl : renewal->asked_ttl;
+		atomic_store(&renewal->claim->repaired, true);
+	}
+}
+
+dlock_renewal *dlock_renewal_list_scan(dlock_renewal_list *list, dlock_process process, dlock_nanos *wake)
+{
+	dlock_renewal *chain = NULL, *next;
+	dlock_nanos now = dlock_now();
+	bool due = false;
+
+	*wake = DLOCK_FOREVER;
+	for (dlock_renewal *renewal = list->first; renewal; renewal = next) {
+		next = renewal->next;
+		if (renewal->process != process) {
+			continue; /* it came over a fork */
+		}
+		collect(list, renewal, now);
+		if (renewal->claim && !renewal->paused) {
+			*wake = earlier(*wake, update(renewal, now));
+			due = due || is_due(renewal, now, false);
+		} else if (!renewal->claim && !renewal->busy && !dlock_renewal_has_to_roll_back(renewal)) {
+			dlock_renewal_list_remove(list, renewal);
+		}
+	}
+	for (dlock_renewal *renewal = list->first; renewal; renewal = renewal->next) {
+		if (renewal->process == process) {
+			plan(renewal, now, due);
+			if (renewal->todo != DLOCK_SEND_NOTHING) {
+				renewal->busy = true;
+				renewal->next_due = chain;
+				chain = renewal;
+			}
+		}
+	}
+	return chain;
+}

@@ -1,0 +1,451 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
+#include "renewal_thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../base/resolve.h"
+#include "../base/wait.h"
+#include "../base/wakeup.h"
+
+/* The client library and OpenSSL run on it. */
+#define STACK_SIZE (256 * 1024)
+
+/* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but a machine or
+ * a disk with TLS certificates may stand still. */
+#define JOIN_TIME (2 * DLOCK_SECOND)
+#define DRAIN_TIME (100 * DLOCK_MS)
+
+/* How often it looks where it has no memory for what it would poll. */
+#define LOOK_DEAF (10 * DLOCK_MS)
+
+static pthread_mutex_t awake = PTHREAD_MUTEX_INITIALIZER, mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static dlock_renewal_list list; /* under the second mutex */
+
+static struct {
+	/* Under the list's mutex. */
+	dlock_process process; /* whose thread there is; 0: none was started */
+	dlock_nanos wakes;     /* when it looks again by itself */
+	bool stop, ended;
+	dlock_renewer *renewers; /* one of each kind, in front of those that were there before */
+	pthread_cond_t end;
+
+	/* Fixed while there is a thread. */
+	pthread_t thread;
+	dlock_wakeup wakeup;
+
+	/* The thread's. */
+	struct pollfd *fds;
+	int room;
+
+	_Atomic unsigned long connections, reconnections;
+} service;
+
+static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- what it sends ---- */
+
+static dlock_renewer *renewer_of(dlock_renewer *renewers, const dlock_renewer_ops *ops)
+{
+	while (renewers && renewers->ops != ops) {
+		renewers = renewers->next;
+	}
+	return renewers;
+}
+
+static void send_one(dlock_renewal *renewal, dlock_renewer *renewers)
+{
+	dlock_renewal_round *round = renewal->round;
+
+	switch (renewal->todo) {
+	case DLOCK_SEND_EXTEND:
+	case DLOCK_SEND_CHECK:
+		round->started = dlock_now();
+		round->ops->begin(round, renewer_of(renewers, round->ops->renewer), renewal->asked_ttl, renewal->todo == DLOCK_SEND_EXTEND);
+		break;
+	case DLOCK_SEND_REPAIR:
+		round->ops->repair(round, renewal->repair_ttl);
+		break;
+	case DLOCK_SEND_ROLL_BACK:
+		round->ops->roll_back(round, renewal->asked_ttl, renewal->over);
+		break;
+	case DLOCK_SEND_NOTHING:
+		break;
+	}
+	renewal->todo = DLOCK_SEND_NOTHING;
+}
+
+static void send_batch(dlock_renewal *chain, dlock_renewer *renewers)
+{
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->begin_batch) {
+			renewer->ops->begin_batch(renewer);
+		}
+	}
+	for (dlock_renewal *renewal = chain; renewal; renewal = renewal->next_due) {
+		send_one(renewal, renewers);
+	}
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->end_batch) {
+			renewer->ops->end_batch(renewer);
+		}
+	}
+}
+
+static void count_connections(const dlock_renewer *renewers)
+{
+	dlock_renewer_counts sum = { 0 };
+
+	for (const dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->count) {
+			dlock_renewer_counts counts = renewer->ops->count(renewer);
+			sum.connections += counts.connections;
+			sum.reconnections += counts.reconnections;
+		}
+	}
+	atomic_store(&service.connections, sum.connections);
+	atomic_store(&service.reconnections, sum.reconnections);
+}
+
+/* Everything that can be done now. Returns when there is more, or -1 to end. */
+static dlock_nanos work(dlock_renewer **renewers)
+{
+	dlock_renewal *chain;
+	dlock_nanos wake;
+	bool stop;
+
+	do {
+		for (dlock_renewer *renewer = *renewers; renewer; renewer = renewer->next) {
+			if (renewer->ops->expire) {
+				renewer->ops->expire(renewer);
+			}
+		}
+		pthread_mutex_lock(&mutex);
+		chain = dlock_renewal_list_scan(&list, service.process, &wake);
+		service.wakes = wake;
+		stop = service.stop;
+		*renewers = service.renewers;
+		pthread_mutex_unlock(&mutex);
+		send_batch(chain, *renewers);
+	} while (chain);
+	for (dlock_renewer *renewer = *renewers; renewer; renewer = renewer->next) {
+		wake = renewer->ops->timer ? earlier(wake, renewer->ops->timer(renewer)) : wake;
+	}
+	count_connections(*renewers);
+	return stop ? -1 : wake;
+}
+
+/* The wakeup, and what the renewers wait for; of that as much as there is room for, which each takes note of. */
+static int fill(dlock_renewer *renewers)
+{
+	int wanted = 1;
+
+	if (service.room > 0) {
+		service.fds[0] = (struct pollfd) { .fd = service.wakeup.read_fd, .events = POLLIN };
+	}
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		int room = service.room > wanted ? service.room - wanted : 0;
+		int more = renewer->ops->poll ? renewer->ops->poll(renewer, room > 0 ? service.fds + wanted : NULL, room) : 0;
+		renewer->polled = more < room ? more : room;
+		wanted += more;
+	}
+	return wanted;
+}
+
+static int collect(dlock_renewer *renewers)
+{
+	int wanted = fill(renewers);
+
+	if (wanted > service.room) {
+		struct pollfd *fds = realloc(service.fds, 2 * (size_t) wanted * sizeof *fds);
+		if (!fds) {
+			return service.room; /* what there is no room for is looked at when its time is up */
+		}
+		service.fds = fds;
+		service.room = 2 * wanted;
+		fill(renewers);
+	}
+	return wanted;
+}
+
+/* What became ready. */
+static void advance(dlock_renewer *renewers)
+{
+	const struct pollfd *fds = service.fds;
+
+	if (fds->revents) {
+		dlock_wakeup_clear(&service.wakeup);
+	}
+	fds++;
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->polled > 0) {
+			renewer->ops->advance(renewer, fds, renewer->polled);
+			fds += renewer->polled;
+		}
+	}
+}
+
+static void drain(dlock_renewer *renewers)
+{
+	dlock_nanos deadline = dlock_now() + DRAIN_TIME;
+
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->ops->drain) {
+			renewer->ops->drain(renewer, deadline);
+		}
+	}
+}
+
+/* With the list's mutex held. */
+static void discard_renewers(void)
+{
+	while (service.renewers) {
+		dlock_renewer *renewer = service.renewers;
+		service.renewers = renewer->next;
+		renewer->ops->destroy(renewer);
+	}
+}
+
+static void discard_poll(void)
+{
+	free(service.fds);
+	service.fds = NULL;
+	service.room = 0;
+}
+
+static void *run(void *unused)
+{
+	dlock_renewer *renewers = NULL;
+	dlock_nanos wake;
+
+	pthread_mutex_lock(&awake);
+	while ((wake = work(&renewers)) >= 0) {
+		int count = collect(renewers);
+		pthread_mutex_unlock(&awake);
+		/* Where it has no descriptors to poll, it looks by itself. */
+		int ready = dlock_wait_poll(service.fds, count, count > 0 ? wake : earlier(wake, dlock_now() + LOOK_DEAF), NULL);
+		pthread_mutex_lock(&awake);
+		if (ready > 0) {
+			advance(renewers);
+		}
+	}
+	drain(renewers);
+	discard_poll();
+	pthread_mutex_lock(&mutex);
+	discard_renewers();
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&awake);
+	pthread_mutex_lock(&mutex);
+	service.ended = true;
+	pthread_cond_signal(&service.end);
+	pthread_mutex_unlock(&mutex);
+	return unused;
+}
+
+/* ---- its life ---- */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&awake);
+	pthread_mutex_lock(&mutex);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&awake);
+}
+
+static void watch_forks(void)
+{
+	dlock_resolve_watch_forks(); /* whose mutex is taken under these: the handlers before a fork run in the reverse order */
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* What is left of a parent's thread: its connections are closed without a word. The parent's leases stay in the list
+ * until their owners in this process end them. */
+static void discard_parents_thread(void)
+{
+	if (service.process != 0) {
+		discard_renewers();
+		dlock_wakeup_close(&service.wakeup);
+		discard_poll();
+		service.process = 0;
+	}
+}
+
+/* On a clock that nobody sets, where there is one for it. */
+static void init_settled(void)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+#ifndef __APPLE__
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+#endif
+	pthread_cond_init(&list.settled, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+void dlock_renewal_thread_wait_settled(dlock_nanos most)
+{
+	struct timespec until = { 0, 0 };
+
+#ifndef __APPLE__
+	clock_gettime(CLOCK_MONOTONIC, &until);
+#endif
+	dlock_nanos nanos = until.tv_nsec + most;
+	until.tv_sec += nanos / DLOCK_SECOND;
+	until.tv_nsec = nanos % DLOCK_SECOND;
+#ifdef __APPLE__
+	pthread_cond_timedwait_relative_np(&list.settled, &mutex, &until);
+#else
+	pthread_cond_timedwait(&list.settled, &mutex, &until);
+#endif
+}
+
+static int start_thread(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+
+	service.stop = service.ended = false;
+	service.wakes = 0; /* it looks at once */
+	pthread_cond_init(&service.end, NULL);
+	init_settled();
+	if (!dlock_wakeup_open(&service.wakeup)) {
+		return errno;
+	}
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
+	int problem = pthread_create(&service.thread, &attributes, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (problem != 0) {
+		dlock_wakeup_close(&service.wakeup);
+		return problem;
+	}
+	service.process = dlock_process_current();
+	return 0;
+}
+
+int dlock_renewal_thread_start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int problem = 0;
+
+	pthread_mutex_lock(&mutex);
+	bool there = service.process == dlock_process_current();
+	pthread_mutex_unlock(&mutex);
+	if (there) {
+		return 0;
+	}
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&awake);
+	pthread_mutex_lock(&mutex);
+	if (service.process != dlock_process_current()) {
+		discard_parents_thread();
+		problem = start_thread();
+	}
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&awake);
+	return problem;
+}
+
+void dlock_renewal_thread_stop(void)
+{
+	dlock_nanos until = dlock_now() + JOIN_TIME;
+
+	pthread_mutex_lock(&mutex);
+	if (service.process == 0 || service.process != dlock_process_current()) {
+		pthread_mutex_unlock(&mutex);
+		return;
+	}
+	service.stop = true;
+	dlock_wakeup_send(&service.wakeup);
+	while (!service.ended && dlock_now() < until) { /* in slices: the time of day, which the condition goes by, may be set */
+		struct timespec slice;
+		clock_gettime(CLOCK_REALTIME, &slice);
+		slice.tv_sec++;
+		pthread_cond_timedwait(&service.end, &mutex, &slice);
+	}
+	bool ended = service.ended;
+	pthread_mutex_unlock(&mutex);
+	if (!ended) {
+		pthread_detach(service.thread); /* the extension's code stays loaded */
+		return;
+	}
+	pthread_join(service.thread, NULL);
+	dlock_wakeup_close(&service.wakeup);
+	service.process = 0;
+	discard_renewers(); /* of leases that came after its end */
+	while (list.first) {
+		if (list.first->claim) {
+			list.first->claim->renewal = NULL;
+		}
+		dlock_renewal_list_remove(&list, list.first);
+	}
+}
+
+/* ---- for the holders ---- */
+
+dlock_renewal_list *dlock_renewal_thread_lock(void)
+{
+	pthread_mutex_lock(&mutex);
+	return &list;
+}
+
+void dlock_renewal_thread_unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+bool dlock_renewal_thread_is_mine(void)
+{
+	return service.process == dlock_process_current();
+}
+
+void dlock_renewal_thread_wake(void)
+{
+	dlock_wakeup_send(&service.wakeup);
+}
+
+void dlock_renewal_thread_wake_by(dlock_nanos time)
+{
+	if (time < service.wakes) {
+		service.wakes = time; /* nobody has to wake it for a later time in the meantime */
+		dlock_wakeup_send(&service.wakeup);
+	}
+}
+
+bool dlock_renewal_thread_add_renewer(const dlock_renewal_round *round)
+{
+	const dlock_renewer_ops *ops = round ? round->ops->renewer : NULL;
+
+	if (!ops || renewer_of(service.renewers, ops)) {
+		return true;
+	}
+	dlock_renewer *renewer = ops->create();
+	if (!renewer) {
+		return false;
+	}
+	renewer->next = service.renewers;
+	service.renewers = renewer;
+	return true;
+}
+
+dlock_renewer_counts dlock_renewal_thread_count(void)
+{
+	return (dlock_renewer_counts) { atomic_load(&service.connections), atomic_load(&service.reconnections) };
+}

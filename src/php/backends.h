@@ -1,0 +1,44 @@
+#ifndef DLOCK_PHP_BACKENDS_H
+#define DLOCK_PHP_BACKENDS_H
+
+#include "../base/server.h"
+#include "../lock/backend.h"
+#ifndef _WIN32
+#include "../memcached/pool.h"
+#endif
+#include "../redis/pool.h"
+#ifdef DLOCK_ZOOKEEPER
+#include "../zookeeper/pool.h"
+#endif
+
+/* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server has. A new back end is
+ * a folder of src/, a scheme in base/server.c, and its lines in backends.c. */
+typedef struct {
+	dlock_pool redis;
+#ifndef _WIN32
+	dlock_memcached_pool memcached;
+#endif
+#ifdef DLOCK_ZOOKEEPER
+	dlock_zk_pool *zookeeper; /* NULL: not used yet */
+#endif
+} dlock_pools;
+
+/* What was opened so far, without what renews leases. */
+typedef struct {
+	unsigned long connections, reconnections, sessions;
+} dlock_pools_counts;
+
+dlock_pools_counts dlock_pools_count(const dlock_pools *pools);
+
+/* Finishes what is under way, until `deadline`. */
+void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline);
+
+void dlock_pools_clear(dlock_pools *pools);
+
+/* The lease times that leases on such a server can have. */
+dlock_ttl_range dlock_ttls_on(const dlock_server *server);
+
+/* The back end on one server. `legacy`: shares its locks with SETNX/GETSET timestamp code. NULL when out of memory. */
+dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
+
+#endif

@@ -1,0 +1,16 @@
+#include "classes.h"
+
+zend_class_entry *dlock_ce_manager;
+zend_class_entry *dlock_ce_distributed_lock;
+zend_class_entry *dlock_ce_red_lock;
+#ifdef DLOCK_ZOOKEEPER
+zend_class_entry *dlock_ce_zk_lock;
+#endif
+zend_class_entry *dlock_ce_lease;
+zend_class_entry *dlock_ce_lease_state;
+zend_class_entry *dlock_ce_exception;
+zend_class_entry *dlock_ce_timeout_exception;
+zend_class_entry *dlock_ce_lost_exception;
+zend_class_entry *dlock_ce_connection_exception;
+zend_class_entry *dlock_ce_quorum_exception;
+zend_class_entry *dlock_ce_deadlock_exception;

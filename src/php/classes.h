@@ -1,0 +1,23 @@
+#ifndef DLOCK_PHP_CLASSES_H
+#define DLOCK_PHP_CLASSES_H
+
+#include "php.h"
+
+/* The classes' entries, set when the module is loaded. */
+
+extern zend_class_entry *dlock_ce_manager; /* Dlock\LockManager */
+extern zend_class_entry *dlock_ce_distributed_lock;
+extern zend_class_entry *dlock_ce_red_lock;
+#ifdef DLOCK_ZOOKEEPER
+extern zend_class_entry *dlock_ce_zk_lock;
+#endif
+extern zend_class_entry *dlock_ce_lease;
+extern zend_class_entry *dlock_ce_lease_state;
+extern zend_class_entry *dlock_ce_exception;
+extern zend_class_entry *dlock_ce_timeout_exception;
+extern zend_class_entry *dlock_ce_lost_exception;
+extern zend_class_entry *dlock_ce_connection_exception;
+extern zend_class_entry *dlock_ce_quorum_exception;
+extern zend_class_entry *dlock_ce_deadlock_exception;
+
+#endif

@@ -1,0 +1,22 @@
+#ifndef DLOCK_PHP_ERRORS_H
+#define DLOCK_PHP_ERRORS_H
+
+#include "php.h"
+
+#include "../lock/backend.h"
+
+/* Throws what the status stands for. */
+void dlock_throw(dlock_status status, const dlock_error *error, const dlock_backend *backend);
+
+/* Throws that there is no memory for an object. */
+void dlock_throw_no_memory(void);
+
+/* Throws that this lock "was lost" or what it is. NULL where exit() is under way, so that nothing is thrown any more. */
+zend_object *dlock_throw_lost(const char *resource, const char *what);
+
+/* Does the exception say that? */
+bool dlock_is_lost_exception(zend_object *exception, const char *resource, const char *what);
+
+#define DLOCK_LOST_WHILE_HELD "was lost while it was held"
+
+#endif

@@ -1,0 +1,122 @@
+#include "loss_signal.h"
+
+#include "errors.h"
+#include "hold.h"
+
+#include "zend_exceptions.h"
+
+typedef void (*interrupt_handler)(zend_execute_data *execute_data);
+
+/* They outlive the module, since its code stays loaded: dl() may load it again for each request of a process. */
+static interrupt_handler other_handlers, called_by; /* NULL: none */
+static bool is_loaded;
+
+/* Runs in the renewal thread, and touches nothing but atomic flags. */
+void dlock_loss_signal_raise(void *context)
+{
+	dlock_loss_signal *signal = context;
+
+	/* The wakeup comes last: the thread that it wakes finds the rest. */
+	atomic_store(&signal->raised, true);
+#if PHP_VERSION_ID >= 80200
+	zend_atomic_bool_store_ex(signal->interrupt, true);
+#else
+	*signal->interrupt = 1;
+#endif
+#ifndef PHP_WIN32
+	dlock_wakeup_send(&signal->wakeup);
+#endif
+}
+
+/* A wakeup is shared with the children of a fork, so that each process has to have its own. */
+dlock_loss_signal *dlock_loss_signal_here(void)
+{
+	dlock_loss_signal *signal = &DLOCK_G(loss_signal);
+
+#ifndef PHP_WIN32
+	if (signal->process != dlock_process_current()) {
+		dlock_loss_signal_close(signal);
+		if (!dlock_wakeup_open(&signal->wakeup)) {
+			return NULL;
+		}
+		signal->process = dlock_process_current();
+	}
+#endif
+	return signal;
+}
+
+void dlock_loss_signal_close(dlock_loss_signal *signal)
+{
+#ifndef PHP_WIN32
+	if (signal->process != 0) {
+		dlock_wakeup_close(&signal->wakeup);
+		signal->process = 0;
+	}
+#else
+	(void) signal;
+#endif
+}
+
+/* The loss of what came over a fork is thrown in the parent. */
+static dlock_hold *find_unreported_loss(void)
+{
+	dlock_nanos remaining;
+
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		if (hold->throws && dlock_claim_is_mine(entry->claim) && dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST) {
+			return hold;
+		}
+	}
+	return NULL;
+}
+
+/* The VM calls it between two opcodes of the running code. */
+static void throw_losses(zend_execute_data *execute_data)
+{
+	if (other_handlers) {
+		other_handlers(execute_data);
+	}
+	if (!is_loaded || !atomic_load(&DLOCK_G(loss_signal).raised)) {
+		return;
+	}
+	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised would keep it
+	 * here. Each exception becomes the previous of the next, and so does what another handler has thrown. */
+	atomic_store(&DLOCK_G(loss_signal).raised, false);
+#ifndef PHP_WIN32
+	if (DLOCK_G(loss_signal).process == dlock_process_current()) { /* the parent's wakeup may be meant for the parent */
+		dlock_wakeup_clear(&DLOCK_G(loss_signal).wakeup);
+	}
+#endif
+	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
+		hold->throws = false;
+		zend_object *exception = dlock_throw_lost(hold->entry.claim->resource, DLOCK_LOST_WHILE_HELD);
+		hold->thrown = exception ? exception->handle : 0;
+	}
+}
+
+void dlock_loss_signals_init(void)
+{
+	is_loaded = true;
+	if (called_by && called_by == zend_interrupt_function) {
+		return;
+	}
+	other_handlers = zend_interrupt_function;
+	zend_interrupt_function = throw_losses;
+}
+
+void dlock_loss_signals_end(void)
+{
+	is_loaded = false;
+	if (zend_interrupt_function == throw_losses) {
+		zend_interrupt_function = other_handlers;
+	} else { /* another module's handler calls ours, and goes on doing so */
+		called_by = zend_interrupt_function;
+	}
+}
+
+void dlock_loss_signals_begin(void)
+{
+	DLOCK_G(loss_signal).interrupt = &EG(vm_interrupt);
+	atomic_store(&DLOCK_G(loss_signal).raised, false);
+}

@@ -1,0 +1,28 @@
+#ifndef DLOCK_PHP_MANAGER_ACQUIRE_H
+#define DLOCK_PHP_MANAGER_ACQUIRE_H
+
+#include "hold.h"
+#include "manager.h"
+
+/* A lease time, and whether it was asked for or is the manager's. */
+typedef struct {
+	dlock_nanos ttl;
+	bool given;
+} dlock_lease_time;
+
+/* How long to wait for a lock. */
+typedef struct {
+	dlock_nanos timeout; /* DLOCK_FOREVER: without limit */
+	unsigned attempts;   /* as in dlock_wait, and so is pause */
+	dlock_nanos pause;
+} dlock_wait_limit;
+
+/* DLOCK_OK: it is held. DLOCK_INTERRUPTED: a signal handler has thrown. */
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait_limit limit,
+	dlock_hold **hold, dlock_error *error);
+
+/* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came meanwhile are
+ * handled. DLOCK_INTERRUPTED: a handler has thrown. After any status but DLOCK_OK the caller discards it. */
+dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error);
+
+#endif

@@ -1,0 +1,11 @@
+#ifndef DLOCK_PHP_SERVERS_H
+#define DLOCK_PHP_SERVERS_H
+
+#include "php.h"
+
+#include "../base/server.h"
+
+/* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its position in a list. */
+dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
+
+#endif

@@ -1,0 +1,198 @@
+#include "settings.h"
+
+#include "globals.h"
+
+#include "SAPI.h"
+#include "ext/standard/html.h"
+
+/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and the default may be
+ * shorter, or no limit at all. So an object that would use it is not made. At runtime it is refused. */
+
+static bool is_startup(int stage)
+{
+	return stage == ZEND_INI_STAGE_STARTUP || stage == ZEND_INI_STAGE_ACTIVATE;
+}
+
+static void refuse(const zend_ini_entry *entry, int stage, const char *message)
+{
+	if (stage != ZEND_INI_STAGE_DEACTIVATE) { /* reported before */
+		zend_error(is_startup(stage) ? E_CORE_WARNING : E_WARNING, "%s %s", ZSTR_VAL(entry->name), message);
+	}
+}
+
+/* For all but servers, which may have a password. */
+static void refuse_value(const zend_ini_entry *entry, int stage, const char *message, const zend_string *value)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s, \"%.40s\" given", message, ZSTR_VAL(value));
+	refuse(entry, stage, text);
+}
+
+typedef struct {
+	double least, most;
+	const char *text;
+} seconds_range;
+
+static const seconds_range
+	lease_time = { 0.003, 31536000, "must be a number of seconds between 0.003 and 31536000" },
+	wait_time = { 0, 31536000, "must be a number of seconds between 0 and 31536000" },
+	io_timeout = { 0.001, 3600, "must be a number of seconds between 0.001 and 3600" };
+
+static bool read_seconds(const zend_string *text, const seconds_range *range, double *number)
+{
+	zend_long whole;
+
+	switch (is_numeric_string(ZSTR_VAL(text), ZSTR_LEN(text), &whole, number, false)) {
+	case IS_LONG:
+		*number = (double) whole;
+		break;
+	case IS_DOUBLE:
+		break;
+	default:
+		return false;
+	}
+	return *number >= range->least && *number <= range->most;
+}
+
+static int update_seconds(const zend_ini_entry *entry, const zend_string *text, const seconds_range *range, double *setting, int stage)
+{
+	double number;
+
+	if (read_seconds(text, range, &number)) {
+		*setting = number;
+		return SUCCESS;
+	}
+	refuse_value(entry, stage, range->text, text);
+	if (stage == ZEND_INI_STAGE_RUNTIME) {
+		return FAILURE;
+	}
+	*setting = ZEND_NAN; /* for dlock_check_settings() */
+	return SUCCESS;
+}
+
+ZEND_INI_MH(dlock_update_lease_time)
+{
+	(void) mh_arg3;
+	return update_seconds(entry, new_value, &lease_time, (double *) ZEND_INI_GET_ADDR(), stage);
+}
+
+ZEND_INI_MH(dlock_update_wait)
+{
+	(void) mh_arg3;
+	return update_seconds(entry, new_value, &wait_time, (double *) ZEND_INI_GET_ADDR(), stage);
+}
+
+ZEND_INI_MH(dlock_update_io_timeout)
+{
+	(void) mh_arg3;
+	return update_seconds(entry, new_value, &io_timeout, (double *) ZEND_INI_GET_ADDR(), stage);
+}
+
+static bool is_switch(const char *text)
+{
+	static const char *const known[] = { "", "0", "1", "on", "off", "yes", "no", "true", "false" };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!strcasecmp(text, known[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool dlock_check_settings(void)
+{
+	const struct {
+		const char *name;
+		double value;
+		const seconds_range *range;
+	} settings[] = {
+		{ "dlock.ttl", DLOCK_G(ttl), &lease_time }, { "dlock.timeout", DLOCK_G(timeout), &wait_time },
+		{ "dlock.max_hold", DLOCK_G(max_hold), &wait_time }, { "dlock.restart_guard", DLOCK_G(restart_guard), &wait_time },
+		{ "dlock.shutdown_timeout", DLOCK_G(shutdown_timeout), &wait_time },
+		{ "dlock.connect_timeout", DLOCK_G(connect_timeout), &io_timeout }, { "dlock.read_timeout", DLOCK_G(read_timeout), &io_timeout },
+	};
+
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		if (zend_isnan(settings[i].value)) {
+			zend_value_error("%s %s, \"%.40s\" given", settings[i].name, settings[i].range->text,
+				zend_ini_string((char *) settings[i].name, strlen(settings[i].name), 0));
+			return false;
+		}
+	}
+	const char *release = INI_STR("dlock.release_on_shutdown");
+	if (!is_switch(release)) {
+		zend_value_error("dlock.release_on_shutdown must be On or Off, \"%.40s\" given", release);
+		return false;
+	}
+	return true;
+}
+
+ZEND_INI_MH(dlock_update_switch)
+{
+	if (is_switch(ZSTR_VAL(new_value))) {
+		return OnUpdateBool(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+	}
+	refuse_value(entry, stage, "must be On or Off", new_value);
+	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
+}
+
+ZEND_INI_MH(dlock_update_server)
+{
+	dlock_server *server = dlock_server_new(DLOCK_SECOND, DLOCK_SECOND);
+	dlock_error error;
+	bool good = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error)
+		&& dlock_server_seal(server, &error);
+
+	if (server) {
+		dlock_server_release(server);
+	}
+	if (!good) {
+		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
+		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the default, where
+		 * others may lock something else: dlock_server_from_ini() throws. */
+		if (stage == ZEND_INI_STAGE_RUNTIME) {
+			return FAILURE;
+		}
+	}
+	return OnUpdateString(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+}
+
+/* Shows where the server is, not how to log in there. */
+ZEND_INI_DISP(dlock_display_server)
+{
+	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value : ini_entry->value;
+	dlock_server *server = value ? dlock_server_new(DLOCK_SECOND, DLOCK_SECOND) : NULL;
+	dlock_error error;
+
+	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error) && dlock_server_seal(server, &error)) {
+		zend_string *shown = sapi_module.phpinfo_as_text ? zend_string_init(server->label, strlen(server->label), 0)
+			: php_escape_html_entities((unsigned char *) server->label, strlen(server->label), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
+		php_printf("%s%s", server->path ? "unix://" : server->tls ? "rediss://" : "redis://", ZSTR_VAL(shown));
+		if (server->database != 0) {
+			php_printf(server->path ? "?db=%d" : "/%d", server->database);
+		}
+		PUTS(server->password ? " (with password)" : "");
+		zend_string_release(shown);
+	} else {
+		PUTS("(not a server)");
+	}
+	if (server) {
+		dlock_server_release(server);
+	}
+}
+
+dlock_server *dlock_server_from_ini(void)
+{
+	const char *dsn = DLOCK_G(server) ? DLOCK_G(server) : "";
+	dlock_server *server = dlock_server_new(dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
+	dlock_error error;
+
+	if (server && (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error))) {
+		zend_value_error("dlock.server %s", error.message);
+		dlock_server_release(server);
+		return NULL;
+	}
+	return server;
+}

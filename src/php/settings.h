@@ -1,0 +1,23 @@
+#ifndef DLOCK_PHP_SETTINGS_H
+#define DLOCK_PHP_SETTINGS_H
+
+#include "php.h"
+#include "zend_ini.h"
+
+#include "../base/server.h"
+
+/* The handlers of the INI entries, which dlock.c lists. */
+ZEND_INI_MH(dlock_update_lease_time);
+ZEND_INI_MH(dlock_update_wait);
+ZEND_INI_MH(dlock_update_io_timeout);
+ZEND_INI_MH(dlock_update_switch);
+ZEND_INI_MH(dlock_update_server);
+ZEND_INI_DISP(dlock_display_server);
+
+/* False, and thrown, where a php.ini or a pool's file has a setting that makes no sense. */
+bool dlock_check_settings(void);
+
+/* The one of dlock.server; NULL: thrown. */
+dlock_server *dlock_server_from_ini(void);
+
+#endif

@@ -1,0 +1,32 @@
+#include "stats.h"
+
+#include "../lock/renewal.h"
+#include "globals.h"
+
+void dlock_collect_stats(zval *stats)
+{
+	const dlock_counters *counters = &DLOCK_G(counters);
+	dlock_renewal_counts renewal = dlock_renewal_count();
+	dlock_pools_counts pools = dlock_pools_count(&DLOCK_G(pools));
+
+	array_init(stats);
+	add_assoc_long(stats, "acquisitions", (zend_long) counters->acquisitions);
+	add_assoc_long(stats, "waits", (zend_long) counters->waits);
+	add_assoc_double(stats, "wait_time", (double) counters->wait_time / DLOCK_SECOND);
+	add_assoc_long(stats, "timeouts", (zend_long) counters->timeouts);
+	add_assoc_long(stats, "releases", (zend_long) counters->releases);
+	add_assoc_long(stats, "hand_overs_given", (zend_long) counters->hand_overs_given);
+	add_assoc_long(stats, "hand_overs_received", (zend_long) counters->hand_overs_received);
+	add_assoc_long(stats, "renewals", (zend_long) renewal.renewals);
+	add_assoc_long(stats, "renewal_failures", (zend_long) renewal.failures);
+	add_assoc_long(stats, "losses", (zend_long) counters->losses);
+	add_assoc_long(stats, "connections", (zend_long) (pools.connections + renewal.connections));
+	add_assoc_long(stats, "reconnections", (zend_long) (pools.reconnections + renewal.reconnections));
+	add_assoc_long(stats, "sessions", (zend_long) pools.sessions);
+}
+
+ZEND_FUNCTION(Dlock_stats)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	dlock_collect_stats(return_value);
+}

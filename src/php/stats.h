@@ -1,0 +1,9 @@
+#ifndef DLOCK_PHP_STATS_H
+#define DLOCK_PHP_STATS_H
+
+#include "php.h"
+
+/* What this process, under ZTS this thread, did so far; the renewal thread is the whole process'. */
+void dlock_collect_stats(zval *stats);
+
+#endif

@@ -1,0 +1,94 @@
+#include "handshake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tls.h"
+
+void dlock_handshake_reset(dlock_handshake *handshake)
+{
+	handshake->tls = NULL;
+	handshake->logins = 0;
+	handshake->asks_uptime = false;
+	handshake->ahead = 0;
+	handshake->uptime.started = DLOCK_START_UNKNOWN; /* the problem stays: a vote may be about to be explained by it */
+}
+
+static bool append(redisContext *redis, const char *verb, const char *first, const char *second)
+{
+	const char *words[] = { verb, first, second };
+
+	return redisAppendCommandArgv(redis, second ? 3 : 2, words, NULL) == REDIS_OK;
+}
+
+static bool append_login(dlock_handshake *handshake, redisContext *redis, const dlock_server *server)
+{
+	const char *first = server->user ? server->user : server->password;
+	char database[16];
+
+	if (server->password) {
+		handshake->logins++;
+		if (!append(redis, "AUTH", first, server->user ? server->password : NULL)) {
+			return false;
+		}
+	}
+	if (server->database == 0) {
+		return true;
+	}
+	handshake->logins++;
+	snprintf(database, sizeof database, "%d", server->database);
+	return append(redis, "SELECT", database, NULL);
+}
+
+dlock_status dlock_handshake_begin(dlock_handshake *handshake, redisContext *redis, const dlock_server *server, dlock_error *error)
+{
+	if (server->tls && !(handshake->tls = dlock_tls_start(redis, server, error))) {
+		return DLOCK_CONNECTION;
+	}
+	return append_login(handshake, redis, server) ? DLOCK_OK : dlock_fail(error, DLOCK_FAILED, "out of memory");
+}
+
+bool dlock_handshake_ask_uptime(dlock_handshake *handshake, redisContext *redis, size_t ahead)
+{
+	if (handshake->asks_uptime || handshake->uptime.started != DLOCK_START_UNKNOWN) {
+		return true;
+	}
+	handshake->asks_uptime = true;
+	handshake->ahead = ahead;
+	return append(redis, "INFO", "server", NULL);
+}
+
+bool dlock_handshake_is_over(const dlock_handshake *handshake)
+{
+	return handshake->logins == 0 && !dlock_tls_handshaking(handshake->tls);
+}
+
+bool dlock_handshake_is_next(const dlock_handshake *handshake)
+{
+	return handshake->logins > 0 || (handshake->asks_uptime && handshake->ahead == 0);
+}
+
+void dlock_handshake_pass(dlock_handshake *handshake)
+{
+	if (handshake->asks_uptime) {
+		handshake->ahead--;
+	}
+}
+
+dlock_status dlock_handshake_take(dlock_handshake *handshake, const redisReply *reply, const dlock_server *server, dlock_error *error)
+{
+	char reason[200];
+
+	if (handshake->logins == 0) {
+		handshake->asks_uptime = false;
+		dlock_uptime_read(&handshake->uptime, reply, dlock_now(), server);
+		return DLOCK_OK;
+	}
+	handshake->logins--;
+	if (reply->type != REDIS_REPLY_ERROR) {
+		return DLOCK_OK;
+	}
+	dlock_server_quote(server, reply->str, reason, sizeof reason);
+	return dlock_fail(error, DLOCK_CONNECTION, "%s%s", reason, !strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
+		: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select" : "");
+}

@@ -1,0 +1,77 @@
+#include "waiting.h"
+
+/* A waiter's sign of life; lua/handover.lua takes it for dead after 3 s without one. */
+#define LOOK_AGAIN (1600 * DLOCK_MS)
+#define LOOK_AGAIN_JITTER 700 /* ms */
+
+/* What one step back in the queue adds, after the holder's lease is over. */
+#define STAGGER (20 * DLOCK_MS)
+
+dlock_nanos dlock_next_look(const dlock_response *refusal)
+{
+	dlock_nanos now = dlock_now();
+	dlock_nanos look = now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
+
+	if (refusal->pttl >= 0 && refusal->pttl < 1000 * 1000) {
+		/* Redis expires a key in the millisecond after its last. */
+		int64_t ahead = refusal->position < 0 ? 0 : refusal->position < 1000 ? refusal->position : 1000;
+		dlock_nanos expiry = now + (refusal->pttl + 2) * DLOCK_MS + ahead * STAGGER;
+		look = expiry < look ? expiry : look;
+	}
+	return look;
+}
+
+/* How often the first in the queue looks where the holder notifies nobody of its release; the others look less often. */
+#define LOOK_LEGACY (80 * DLOCK_MS)
+#define LOOK_LEGACY_JITTER 40 /* ms */
+
+dlock_nanos dlock_next_look_legacy(const dlock_response *refusal)
+{
+	dlock_nanos look = dlock_next_look(refusal);
+
+	if (refusal->pttl < 0 && refusal->position < 100) {
+		int64_t ahead = refusal->position < 0 ? 0 : refusal->position;
+		dlock_nanos soon = dlock_now() + (LOOK_LEGACY + dlock_jitter(LOOK_LEGACY_JITTER) * DLOCK_MS) * (ahead + 1);
+		look = soon < look ? soon : look;
+	}
+	return look;
+}
+
+/* Also those that are being opened: they may be so now. */
+static bool is_worth_polling(const dlock_inbox *inbox)
+{
+	return dlock_inbox_is_open(inbox) || (inbox->subscribing && dlock_conn_busy(inbox->conn));
+}
+
+int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait)
+{
+	struct pollfd fds[DLOCK_MOST_SERVERS];
+	dlock_inbox *polled[DLOCK_MOST_SERVERS];
+	dlock_nanos wake = until;
+	int open = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (is_worth_polling(inboxes[i])) {
+			dlock_nanos timer = dlock_conn_timer(inboxes[i]->conn);
+			wake = timer < wake ? timer : wake;
+			polled[open] = inboxes[i];
+			fds[open].fd = dlock_conn_fd(inboxes[i]->conn);
+			fds[open].events = dlock_conn_events(inboxes[i]->conn);
+			fds[open].revents = 0;
+			open++;
+		}
+	}
+	int ready = dlock_wait_poll(fds, open, wake, wait);
+	for (int i = 0; ready >= 0 && i < open; i++) {
+		if (ready > 0 && fds[i].revents) {
+			dlock_conn_advance(polled[i]->conn);
+		}
+		dlock_conn_expire(polled[i]->conn);
+		dlock_inbox_update(polled[i]);
+	}
+	if (ready == DLOCK_WAIT_TIME && wake < until) {
+		ready = 1; /* what one of them had to do has been done */
+	}
+	/* However fast messages come, they do not keep a waiter beyond its time. */
+	return ready > 0 && until != DLOCK_FOREVER && dlock_now() >= until ? DLOCK_WAIT_TIME : ready;
+}

@@ -1,0 +1,225 @@
+/* The quorum back end under contention, and its fencing tokens. Prints TAP. */
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "../../src/redis/exchange.h"
+#include "arena.h"
+#include "helpers.h"
+#include "quorum_servers.h"
+
+/* ---- contention ---- */
+
+static client all_servers(void)
+{
+	return client_quorum(servers, SERVERS, 10 * DLOCK_SECOND);
+}
+
+static client three_servers(void)
+{
+	return client_quorum(servers, 3, 10 * DLOCK_SECOND);
+}
+
+static void test_contention(void)
+{
+	enum { PROCESSES = 8, SECTIONS = 50 };
+	arena *arena = shared_memory(sizeof *arena);
+
+	check(arena_run(arena, PROCESSES, SECTIONS, all_servers) == 0, "five servers: one at a time, with rising tokens");
+	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
+	check(eventually_nowhere("arena"), "nothing is left");
+}
+
+/* One server after the other stops for a moment, so that majorities change. */
+static void test_contention_with_stops(void)
+{
+	enum { PROCESSES = 4, SECTIONS = 50 };
+	arena *arena = shared_memory(sizeof *arena);
+	pid_t pids[3];
+
+	for (int i = 0; i < 3; i++) {
+		pids[i] = servers[i].pid;
+	}
+	pid_t chaos = fork_child();
+	for (int i = 0; chaos == 0; i++) {
+		kill(pids[i % 3], SIGSTOP);
+		sleep_ms(15 + i * 7 % 20);
+		kill(pids[i % 3], SIGCONT);
+		sleep_ms(i % 5);
+	}
+	int bad = arena_run(arena, PROCESSES, SECTIONS, three_servers);
+	end_child(chaos);
+	for (int i = 0; i < 3; i++) {
+		kill(pids[i], SIGCONT);
+	}
+	check(bad == 0, "three servers that stop in turn: one at a time, with rising tokens");
+	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
+	check(eventually_nowhere("arena"), "nothing is left");
+}
+
+/* ---- fencing tokens ---- */
+
+#define FUTURE 4102444800000000LL /* so that clocks have no part in it */
+
+static int64_t fence(int server)
+{
+	return server_integer(&servers[server], "GET " DLOCK_FENCE_KEY);
+}
+
+static int fenced_from(int64_t token)
+{
+	int count = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		count += fence(i) >= token;
+	}
+	return count;
+}
+
+/* Counters that drifted apart, and another majority each time: what an earlier holder was told must be seen by the later.
+ * Each client is new, so that only the servers remember. */
+static void test_fencing(void)
+{
+	static const unsigned majorities[] = { 7, 28, 21, 11, 26, 19, 22, 13, 14, 25 };
+	enum { COUNT = sizeof majorities / sizeof *majorities };
+	int64_t last = FUTURE, highest = FUTURE;
+	int falls = 0, behind = 0, failed = 0;
+
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "SET " DLOCK_FENCE_KEY " %lld", FUTURE + 1000 * (i * 7 % 5));
+	}
+	for (int round = 0; round < 60; round++) {
+		client c = client_of_some(SERVERS, majorities[(round * 7 + round / COUNT) % COUNT]);
+		dlock_claim *claim = claim_on(&c, "fencing", 60000);
+		failed += acquire(&c, claim, 0) != DLOCK_OK;
+		falls += claim->fencing_token <= last;
+		behind += fenced_from(claim->fencing_token) < MAJORITY;
+		last = claim->fencing_token;
+		highest = last > highest ? last : highest;
+		let_go(&c, claim);
+		client_drain(&c);
+		client_free(&c);
+		if (round % 3 == 0) { /* another resource's lock, say, raised one of them */
+			highest += 1000;
+			server_do(&servers[round % SERVERS], "SET " DLOCK_FENCE_KEY " %lld", (long long) highest);
+		}
+	}
+	check(failed == 0, "acquired by ever other majorities (%d failed)", failed);
+	check(falls == 0, "the token rises every time (%d did not)", falls);
+	check(behind == 0, "and a majority has it when the lock is held (%d had not)", behind);
+}
+
+static void test_fencing_normally(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int64_t last = 0;
+	int bad = 0;
+
+	check(warm_all(&c), "warm");
+	for (int i = 0; i < SERVERS; i++) {
+		server_do(&servers[i], "CONFIG RESETSTAT");
+	}
+	for (int i = 0; i < 100; i++) {
+		dlock_claim *claim = claim_on(&c, "normally", 60000);
+		bad += acquire(&c, claim, 0) != DLOCK_OK || claim->fencing_token <= last;
+		last = claim->fencing_token;
+		bad += !let_go(&c, claim);
+	}
+	client_drain(&c);
+	check(bad == 0, "a hundred in a row rise");
+	check(fenced_from(last) == SERVERS, "all servers agree");
+	check(server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls") == 200, "without another round trip");
+	client_free(&c);
+}
+
+/* Somebody has meddled with one server's. Its vote is none, and the others do not learn it. */
+static void test_fencing_impossible(void)
+{
+	static const char *const fences[] = { "7881299347898367", "9007199254740990", "9007199254740993", "9223372036854775807", "1e300" };
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int64_t last = 0;
+
+	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
+		server_do(&servers[1], "SET " DLOCK_FENCE_KEY " %s", fences[i]);
+		dlock_claim *claim = claim_on(&c, "impossible", 60000);
+		check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > last && claim->fencing_token < DLOCK_MOST_RAISED,
+			"%s: held with the others' token (%lld)", fences[i], (long long) claim->fencing_token);
+		last = claim->fencing_token;
+		check(let_go(&c, claim), "released");
+		client_drain(&c);
+		check(fence(0) < DLOCK_MOST_RAISED && fence(4) < DLOCK_MOST_RAISED, "the others do not take it over");
+		check(eventually_nowhere("impossible"), "nothing is left");
+	}
+	client_free(&c);
+}
+
+static void test_fencing_lost(void)
+{
+	static const char *changes[] = { "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 1", "SET " DLOCK_FENCE_KEY " 4102444800000000",
+		"PING", "FLUSHALL" };
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	int64_t last = 0;
+
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		for (int k = 0; k < SERVERS; k++) {
+			server_do(&servers[k], changes[i]);
+		}
+		dlock_claim *claim = claim_on(&c, "lost", 60000);
+		acquire(&c, claim, 0);
+		check(claim->fencing_token > last && claim->fencing_token < INT64_C(1) << 53, "%s: the token rises (%lld)", changes[i],
+			(long long) claim->fencing_token);
+		last = claim->fencing_token;
+		let_go(&c, claim);
+		client_drain(&c);
+	}
+	client_free(&c);
+}
+
+static bool is_answered(void *call)
+{
+	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
+}
+
+/* Raising is allowed to the holder only: else it could go behind the back of a later one. */
+static void test_raise(void)
+{
+	client c = client_of(&servers[0], READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "raise", 60000);
+	dlock_conn *conn = client_conn(&c, 0);
+	static const struct {
+		const char *setup;
+		long long token;
+		dlock_status reply;
+		long long fence;
+		const char *text;
+	} cases[] = {
+		{ "SET " DLOCK_FENCE_KEY " 10", 20, DLOCK_OK, 20, "raised by the holder" },
+		{ "SET " DLOCK_FENCE_KEY " 30", 20, DLOCK_OK, 30, "never lowered" },
+		{ "DEL " DLOCK_FENCE_KEY, 20, DLOCK_OK, 20, "set where there was none" },
+		{ "SET " PREFIX "raise other", 40, DLOCK_LOST, 20, "not by somebody who holds it no longer" },
+		{ "DEL " PREFIX "raise", 40, DLOCK_LOST, 20, "nor when nobody holds it" },
+	};
+
+	dlock_response response;
+	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		server_do(&servers[0], cases[i].setup);
+		dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
+		dlock_conn_send(conn, call);
+		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);
+		dlock_call_release(call);
+	}
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		TEST(contention), TEST(contention_with_stops), TEST(fencing), TEST(fencing_normally), TEST(fencing_lost),
+		TEST(fencing_impossible), TEST(raise),
+	};
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);
+}

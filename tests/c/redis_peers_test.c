@@ -1,0 +1,307 @@
+/* What the single-server back end makes of a server that refuses, or is none. Prints TAP. */
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "one_server.h"
+
+/* ---- errors ---- */
+
+typedef struct {
+	const char *before, *after; /* said to the server, before and after */
+	const char *user, *behind;  /* of the DSN */
+	const char *word;           /* of the message */
+	const char *text;
+} refusal;
+
+static const refusal refusals[] = {
+	{ "CONFIG SET requirepass " SECRET "x", NULL, ":" SECRET "@", "", "WRONGPASS", "a wrong password" },
+	{ "CONFIG SET requirepass " SECRET "x", NULL, "ann:" SECRET "@", "", "WRONGPASS", "an unknown user" },
+	{ "CONFIG SET requirepass " SECRET, NULL, "", "", "give the password", "no password" },
+	{ "CONFIG SET requirepass " SECRET, NULL, ":" SECRET "@", "/99", "DB index", "a database that there is not" },
+	{ "CONFIG SET requirepass " SECRET, NULL, "", "/2", "NOAUTH", "no password for a database" },
+	{ "PING", NULL, ":" SECRET "@", "", "without any password", "a password where none is set" },
+	{ "ACL SETUSER ann on >" SECRET " ~* +ping", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without commands" },
+	{ "ACL SETUSER ann on >" SECRET " ~other:* +@all", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without keys" },
+	{ "ACL SETUSER ann on >" SECRET " ~* +evalsha +eval +get +pttl", "ACL DELUSER ann", "ann:" SECRET "@", "", "docs/operations.md",
+		"a user without a command that a script uses" },
+	{ "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "", "", "replica", "a replica" },
+	{ "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "", "", "maxmemory is reached", "no memory" },
+	{ "RPUSH " PREFIX "errors x", "DEL " PREFIX "errors", "", "", "something else than a lock", "a key of another type" },
+	{ "SET " DLOCK_FENCE_KEY " abc", "DEL " DLOCK_FENCE_KEY, "", "", "compare", "a fence that is no number" },
+	{ "CONFIG SET maxclients 1", "CONFIG SET maxclients 10000", "", "", "max number of clients", "too many clients" },
+};
+
+static void test_refusals(void)
+{
+	char dsn[128], label[32];
+
+	snprintf(label, sizeof label, "127.0.0.1:%d", server.port);
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		const refusal *r = &refusals[i];
+		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d%s", r->user, server.port, r->behind);
+		client c = client_at(dsn);
+		dlock_claim *claim = claim_on(&c, "errors", 60000);
+		server_do(&server, r->before);
+		dlock_nanos start = dlock_now();
+		dlock_status status = acquire(&c, claim, 5000);
+		check(status == DLOCK_CONNECTION && explains(&c, label, r->word), "%s: %s", r->text, c.error.message);
+		check(dlock_now() - start < 2 * DLOCK_SECOND, "is said at once");
+		client_drain(&c);
+		server_do(&server, "CONFIG SET requirepass %s", "");
+		if (r->after) {
+			server_do(&server, r->after);
+		}
+		check(has_nobody(&server, "errors"), "nothing is left of it");
+		dlock_claim_free(claim);
+		if (!*r->user && !*r->behind) {
+			check(passes(&c, "errors", 0), "as soon as it is mended it works (%s)", c.error.message);
+		}
+		client_free(&c);
+	}
+}
+
+static void test_busy_script(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "busy", 60000);
+	redisContext *looping = redisConnect("127.0.0.1", server.port);
+
+	server_do(&server, "CONFIG SET busy-reply-threshold 1");
+	redisAppendCommand(looping, "EVAL %s 0", "while true do end");
+	int done = 0;
+	while (!done && redisBufferWrite(looping, &done) == REDIS_OK) {
+	}
+	while (strncmp(server_text(&server, "PING"), "(error) BUSY", 12)) {
+		sleep_ms(2);
+	}
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, client_conn(&c, 0)->server->label, "running for too long"),
+		"a script that does not end: %s", c.error.message);
+	server_do(&server, "SCRIPT KILL");
+	redisFree(looping);
+	server_do(&server, "CONFIG SET busy-reply-threshold 5000");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_cluster_node(void)
+{
+	static const char *const options[] = { "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", NULL };
+	static test_server node;
+	bool locked;
+
+	server_start(&node, options);
+	client c = client_of(&node, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "cluster", 60000);
+	const char *label = client_conn(&c, 0)->server->label;
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "CLUSTERDOWN"), "a node without a cluster: %s",
+		c.error.message);
+	server_do(&node, "CLUSTER ADDSLOTSRANGE 0 16383");
+	while (strncmp(server_text(&node, "GET x"), "", 1)) { /* until it takes notice of that */
+		sleep_ms(5);
+	}
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "Redis Cluster"), "a node of a cluster: %s",
+		c.error.message);
+	check(c.backend->ops->locked(c.backend, "x", 1, &locked, &c.error) == DLOCK_OK && !locked, "what has one key only works");
+	dlock_claim_free(claim);
+	client_free(&c);
+	server_kill(&node);
+}
+
+static void test_nobody_there(void)
+{
+	char dsn[300];
+
+	snprintf(dsn, sizeof dsn, "redis://ann:" SECRET "@127.0.0.1:%d", closed_port());
+	client c = client_at(dsn);
+	dlock_claim *claim = claim_on(&c, "nobody", 60000);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "refused"), "a closed port: %s",
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+	snprintf(dsn, sizeof dsn, "unix://:" SECRET "@%s-not", server.socket);
+	c = client_at(dsn);
+	claim = claim_on(&c, "nobody", 60000);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "No such file"), "no socket: %s",
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+	c = client_at("redis://:" SECRET "@no-such-host.invalid");
+	claim = claim_on(&c, "nobody", 60000);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, "no-such-host.invalid:6379", " "), "an unknown host: %s",
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- peers that are no Redis ---- */
+
+/* A child that gives each connection the text and, where it should, closes it. */
+static pid_t odd_peer(int *port, const char *text, size_t len, bool closes)
+{
+	int listener = listen_anywhere(port, 16);
+	pid_t pid = fork_child();
+
+	while (pid == 0) {
+		char byte;
+		int fd = accept(listener, NULL, NULL);
+		if (len > 0 && (read(fd, &byte, 1) != 1 || write(fd, text, len) < 0)) {
+			_exit(1);
+		}
+		if (closes) {
+			close(fd);
+		}
+	}
+	close(listener);
+	return pid;
+}
+
+static void test_odd_peers(void)
+{
+	static const struct {
+		const char *answer;
+		size_t len;
+		bool closes, login;
+		const char *word;
+	} peers[] = {
+		{ "HTTP/1.1 400 Bad Request\r\n\r\n", 28, true, false, "Protocol error" },
+		{ "", 0, true, false, "" }, /* closed, reset or a broken pipe: as the race goes */
+		{ "", 0, false, true, "no connection within" },
+		{ "", 0, false, false, "no answer within" },
+		{ "+OK\r\n", 5, false, false, "unexpected form" },
+		{ "$-1\r\n", 5, false, false, "unexpected form" },
+		{ "*2\r\n:1\r\n", 8, false, false, "no answer within" },
+		{ "*2\r\n:1\r\n$1\r\nx\r\n", 15, false, false, "unexpected form" },
+		{ "*0\r\n", 4, false, false, "unexpected form" },
+		{ "*-1\r\n", 5, false, false, "unexpected form" },
+		{ "*2\r\n*0\r\n*0\r\n", 12, false, false, "unexpected form" },
+		{ ":1\r\n", 4, false, false, "unexpected form" },
+		{ "$99999999999999999999\r\n", 23, false, false, "" },
+		{ "-\r\n", 3, false, false, "Redis at" },
+		{ "-NOSCRIPT\r\n", 11, false, false, "no answer within" },
+		{ "-NOSCRIPT\r\n-NOSCRIPT\r\n", 22, false, false, "NOSCRIPT" },
+		{ "", 1, false, false, "Protocol error" },
+	};
+
+	for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
+		char dsn[128];
+		int port;
+		pid_t pid = odd_peer(&port, peers[i].answer, peers[i].len, peers[i].closes);
+		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d?read_timeout=0.2&connect_timeout=0.2", peers[i].login ? ":" SECRET "@" : "",
+			port);
+		client c = client_at(dsn);
+		dlock_claim *claim = claim_on(&c, "odd", 60000);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", peers[i].word), "odd peer %zu: %s", i,
+			c.error.message);
+		check(dlock_now() - start < 2 * DLOCK_SECOND && left_ms(claim) == 0, "given up in time");
+		dlock_claim_free(claim);
+		client_free(&c);
+		end_child(pid);
+	}
+}
+
+/* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as it is
+ * read; and all else by a refusal, as if somebody held the lock. */
+static pid_t flooding_peer(int *port, const char *word, const char *head, const char *body)
+{
+	int listener = listen_anywhere(port, 16);
+	pid_t pid = fork_child();
+
+	while (pid == 0) {
+		char heard[4096];
+		int fd = accept(listener, NULL, NULL);
+		if (fork_child() != 0) {
+			close(fd);
+			continue;
+		}
+		for (;;) {
+			ssize_t len = read(fd, heard, sizeof heard);
+			if (len <= 0) {
+				_exit(0);
+			}
+			if (!word || memmem(heard, (size_t) len, word, strlen(word))) {
+				break;
+			}
+			const char *answer = heard[1] == '9' ? ":0\r\n" : "*5\r\n:0\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n"; /* `leave` has nine words */
+			if (write(fd, answer, strlen(answer)) < 0) {
+				_exit(0);
+			}
+		}
+		static char flood[1 << 16];
+		size_t filled = 0, body_len = strlen(body);
+		while (filled + body_len <= sizeof flood) {
+			memcpy(flood + filled, body, body_len);
+			filled += body_len;
+		}
+		for (ssize_t sent = write(fd, head, strlen(head)); sent >= 0; sent = write(fd, flood, filled)) {
+		}
+		_exit(0);
+	}
+	close(listener);
+	return pid;
+}
+
+static client client_of_peer(int port)
+{
+	char dsn[128];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=5&connect_timeout=5", port);
+	return client_at(dsn);
+}
+
+/* A reply that never ends is refused long before it fills the memory, and before the read timeout. */
+static void test_endless_answers(void)
+{
+	static const struct {
+		const char *head, *body;
+	} answers[] = {
+		{ "$1000000000\r\n", "x" }, { "*1000000\r\n", ":1\r\n" }, { "*1000000\r\n", "$1000\r\n" }, { "-ERR ", "x" },
+		{ "*2\r\n*1000000\r\n", "$3\r\nabc\r\n" },
+	};
+
+	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+		int port;
+		pid_t pid = flooding_peer(&port, NULL, answers[i].head, answers[i].body);
+		client c = client_of_peer(port);
+		dlock_claim *claim = claim_on(&c, "endless", 60000);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", i == 2 ? "Protocol error" : "reply exceeds 1 MiB"), "%zu: %s", i,
+			c.error.message);
+		check(dlock_now() - start < 4 * DLOCK_SECOND, "at once");
+		dlock_claim_free(claim);
+		client_free(&c);
+		end_child(pid);
+	}
+}
+
+/* Messages without end must not keep a waiter beyond its time. */
+static void test_flooded_inbox(void)
+{
+	static const char *const messages[] = { "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\nx\r\n", ":1\r\n", "*0\r\n" };
+
+	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+		int port;
+		pid_t pid = flooding_peer(&port, "SUBSCRIBE", "*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n", messages[i]);
+		client c = client_of_peer(port);
+		dlock_claim *claim = claim_on(&c, "flooded", 60000);
+		dlock_nanos start = dlock_now();
+		check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "the time is over (%s)", c.error.message);
+		check(dlock_now() - start < 3 * DLOCK_SECOND, "and it is seen (%lld ms)", (long long) ((dlock_now() - start) / DLOCK_MS));
+		dlock_claim_free(claim);
+		client_free(&c);
+		end_child(pid);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers),
+		TEST(endless_answers), TEST(flooded_inbox),
+	};
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
+}

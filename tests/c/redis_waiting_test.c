@@ -1,0 +1,237 @@
+/* Waiting at a single server: for how long, in which order, beside older code. Prints TAP. */
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "helpers.h"
+#include "one_server.h"
+
+/* ---- waiting ---- */
+
+static void test_timeouts(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "timeouts", 60000), *waiter = claim_on(&c, "timeouts", 60000);
+
+	acquire(&c, claim, 0);
+	server_do(&server, "CONFIG RESETSTAT");
+	check(acquire(&c, waiter, 0) == DLOCK_TIMEOUT, "no time");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 1, "is one attempt");
+	dlock_wait past = { .deadline = 0 };
+	check(dlock_claim_acquire(waiter, &past, &c.error) == DLOCK_TIMEOUT
+		&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 2, "so is a deadline in the past");
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, waiter, 300) == DLOCK_TIMEOUT, "300 ms");
+	check(dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < 3 * DLOCK_SECOND, "last that long");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") < 60, "without a storm of attempts");
+	check(has(&server, claim) && let_go(&c, claim), "and leave the holder alone");
+	check(acquire(&c, waiter, 0) == DLOCK_OK && let_go(&c, waiter), "the same claim can be tried again");
+	client_free(&c);
+}
+
+static void test_interruption(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "interruption", 60000), *waiter = claim_on(&c, "interruption", 60000);
+	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted };
+
+	interrupt_on(SIGUSR1);
+	acquire(&c, claim, 0);
+	for (int i = 0; i < 2; i++) {
+		interrupt_clear();
+		pid_t pid = signal_later(getpid(), SIGUSR1, 150);
+		dlock_nanos start = dlock_now();
+		check(dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal ends the wait");
+		check(dlock_now() - start < 2 * DLOCK_SECOND, "soon");
+		exit_of(pid);
+	}
+	interrupt_clear();
+	check(let_go(&c, claim) && dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_OK, "resumed, and acquired");
+	dlock_claim *third = claim_on(&c, "interruption", 60000);
+	interrupt_now();
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted from the start");
+	dlock_claim_abandon(third);
+	dlock_claim_free(third);
+	interrupt_clear();
+	client_drain(&c);
+	check(has(&server, waiter) && let_go(&c, waiter) && has_nobody(&server, "interruption"), "abandoned without a trace");
+	client_free(&c);
+}
+
+static void test_handed_over(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "over", 60000);
+	int line[2];
+	char byte;
+
+	acquire(&c, claim, 0);
+	check(pipe(line) == 0, "pipe");
+	for (int i = 0; i < 5; i++) {
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			client own = client_of(&server, READ_TIMEOUT);
+			dlock_claim *waiter = claim_on(&own, "over", 60000);
+			if (write(line[1], "x", 1) != 1 || acquire(&own, waiter, -1) != DLOCK_OK || !waiter->waited
+				|| waiter->fencing_token <= claim->fencing_token) {
+				_exit(1);
+			}
+			/* Until the answer to its extension is there, nothing longer is sure; then it is. */
+			if (waiter->received && waiter->unacknowledged_ttl != waiter->ttl) {
+				_exit(2);
+			}
+			if (extend(&own, waiter, 120000) != DLOCK_OK || waiter->unacknowledged_ttl != 0 || left_ms(waiter) < 100000) {
+				_exit(3);
+			}
+			_exit(!let_go(&own, waiter));
+		}
+		check(read(line[0], &byte, 1) == 1, "a process waits");
+		sleep_ms(50);
+		dlock_nanos start = dlock_now();
+		check(let_go(&c, claim) && exit_of(pid) == 0, "what is released goes to the waiter");
+		check(dlock_now() - start < 2 * DLOCK_SECOND, "soon");
+		claim = claim_on(&c, "over", 60000);
+		check(acquire(&c, claim, 0) == DLOCK_OK, "and back");
+	}
+	check(let_go(&c, claim), "released");
+	close(line[0]);
+	close(line[1]);
+	client_free(&c);
+}
+
+static client patient_client(void)
+{
+	return client_of(&server, 10 * DLOCK_SECOND);
+}
+
+static void test_contention(void)
+{
+	enum { PROCESSES = 8, SECTIONS = 50 };
+	arena *arena = shared_memory(sizeof *arena);
+
+	check(arena_run(arena, PROCESSES, SECTIONS, patient_client) == 0, "one at a time, with rising tokens");
+	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
+}
+
+/* ---- when a waiter looks again ---- */
+
+static void test_next_look(void)
+{
+	static const struct {
+		int64_t pttl, position;
+		int least_ms, most_ms;
+	} cases[] = {
+		{ -1, 0, 1590, 2300 },      /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
+		{ 60000, 3, 1590, 2300 },
+		{ 10, 0, 10, 20 },          /* the first looks as soon as the holder's lease is over, */
+		{ 10, 5, 110, 130 },        /* the others later, one after the other */
+		{ INT64_MAX, 0, 1590, 2300 },
+		{ 10, INT64_MAX / 2, 1590, 2300 },
+	};
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
+		for (int k = 0; k < 200; k++) {
+			dlock_nanos look = dlock_next_look(&refusal) - dlock_now();
+			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
+		}
+	}
+	check(bad == 0, "a waiter looks again within its bounds");
+}
+
+/* Beside holders that tell nobody when they go. */
+static void test_next_look_legacy(void)
+{
+	static const struct {
+		int64_t pttl, position;
+		int least_ms, most_ms;
+	} cases[] = {
+		{ -1, 0, 80, 120 }, { -1, -1, 80, 120 }, { -1, 4, 400, 600 }, { -1, 50, 1590, 2300 }, { -1, INT64_MAX / 2, 1590, 2300 },
+		{ 60000, 0, 1590, 2300 }, { 10, 0, 10, 20 },
+	};
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
+		for (int k = 0; k < 200; k++) {
+			dlock_nanos look = dlock_next_look_legacy(&refusal) - dlock_now();
+			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
+		}
+	}
+	check(bad == 0, "a waiter looks again within its bounds (%d)", bad);
+}
+
+/* ---- timestamps of older code ---- */
+
+static void test_legacy(void)
+{
+	client c = client_of(&server, READ_TIMEOUT), plain = client_of(&server, READ_TIMEOUT);
+	c.backend->legacy = true;
+	dlock_claim *claim = claim_on(&c, "legacy", 60000), *waiter = claim_on(&c, "legacy", 60000), *other = claim_on(&plain, "legacy", 60000);
+
+	server_do(&server, "SET " PREFIX "legacy 1500000000");
+	check(acquire(&plain, other, 0) == DLOCK_TIMEOUT, "a timestamp is no business of an ordinary claim");
+	check(acquire(&c, claim, 0) == DLOCK_OK && has(&server, claim), "an ended one is taken over");
+	check(strlen(claim->token) == DLOCK_TOKEN_MAX && server_integer(&server, "PTTL " PREFIX "legacy") > 50000, "with a lease time");
+	check(acquire(&c, waiter, 50) == DLOCK_TIMEOUT && has(&server, claim), "and kept");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, 50000) == DLOCK_OK, "checked and extended");
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && has_nobody(&server, "legacy"), "released");
+	server_do(&server, "SET " PREFIX "legacy 9999999998");
+	claim->state = DLOCK_CLAIM_NEW;
+	check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "one in the future is waited for");
+	check(!strcmp(server_text(&server, "GET " PREFIX "legacy"), "9999999998") && server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy}") == 0,
+		"and left alone, with no queue");
+	server_do(&server, "DEL " PREFIX "legacy");
+	dlock_claim_free(claim);
+	dlock_claim_free(waiter);
+	dlock_claim_free(other);
+	client_free(&c);
+	client_free(&plain);
+}
+
+static bool somebody_waits(void *context)
+{
+	(void) context;
+	return server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy-queue}") == 1;
+}
+
+/* Tokens of both lengths in one queue, each process with its own. */
+static void test_legacy_handed_over(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+	c.backend->legacy = true;
+	dlock_claim *claim = claim_on(&c, "legacy-queue", 60000);
+
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	for (int legacy = 0; legacy < 2; legacy++) {
+		pid_t pid = fork_child();
+		if (pid == 0) {
+			client own = client_of(&server, READ_TIMEOUT);
+			own.backend->legacy = legacy;
+			dlock_claim *waiter = claim_on(&own, "legacy-queue", 60000);
+			_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->waited && has(&server, waiter)
+				&& release(&own, waiter) == DLOCK_OK ? 0 : 1);
+		}
+		check(eventually(somebody_waits, NULL), "a process waits");
+		sleep_ms(50);
+		dlock_nanos start = dlock_now();
+		check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "handed over to a token %s a prefix", legacy ? "with" : "without");
+		check(dlock_now() - start < DLOCK_SECOND, "as soon as it was told, not when it looked again");
+		claim->state = DLOCK_CLAIM_NEW;
+		check(acquire(&c, claim, 5000) == DLOCK_OK, "and back");
+	}
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		TEST(timeouts), TEST(interruption), TEST(handed_over), TEST(contention), TEST(next_look),
+		TEST(next_look_legacy), TEST(legacy), TEST(legacy_handed_over),
+	};
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
+}

@@ -1,0 +1,189 @@
+/* src/lock/renewal*.c with a back end that has no server, no connection and nothing of what is optional: a round is decided as soon as it begins.
+ * Prints TAP. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/lock/operations.h"
+#include "../../src/lock/renewal.h"
+#include "../../src/lock/renewer.h"
+#include "helpers.h"
+#include "tap.h"
+
+enum { TTL = 300 };
+
+/* The only round there is at a time. What is not atomic is set before it begins. */
+static _Atomic int begun, extended, rounds, losses;
+static _Atomic dlock_round_result decision;
+
+static void begin(dlock_renewal_round *round, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
+{
+	(void) round;
+	begun += !renewer && ttl == TTL * DLOCK_MS;
+	extended += extends;
+}
+
+static dlock_round_result result(const dlock_renewal_round *round)
+{
+	(void) round;
+	return decision;
+}
+
+static void round_free(dlock_renewal_round *round)
+{
+	rounds--;
+	free(round);
+}
+
+static const dlock_renewal_round_ops round_ops = { .begin = begin, .result = result, .free = round_free };
+
+static dlock_renewal_round *new_round(const dlock_claim *claim)
+{
+	dlock_renewal_round *round = calloc(1, sizeof *round);
+
+	(void) claim;
+	rounds++;
+	round->ops = &round_ops;
+	return round;
+}
+
+static dlock_status acquire_or_extend(dlock_claim *claim, dlock_nanos ttl)
+{
+	claim->deadline = dlock_now() + ttl;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	return DLOCK_OK;
+}
+
+static dlock_status acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	(void) wait, (void) error;
+	return acquire_or_extend(claim, claim->ttl);
+}
+
+static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	(void) error;
+	return acquire_or_extend(claim, ttl);
+}
+
+static dlock_status release(dlock_claim *claim, dlock_error *error)
+{
+	(void) claim, (void) error;
+	return DLOCK_OK;
+}
+
+static void abandon(dlock_claim *claim)
+{
+	(void) claim;
+}
+
+static void destroy(dlock_backend *backend)
+{
+	(void) backend;
+}
+
+static const dlock_backend_ops ops = { .name = "none", .claim_size = sizeof(dlock_claim), .acquire = acquire, .extend = extend,
+	.release = release, .abandon = abandon, .new_round = new_round, .destroy = destroy };
+static dlock_backend backend = { .ops = &ops, .references = 1 };
+
+static void count_loss(void *context)
+{
+	(void) context;
+	losses++;
+}
+
+static dlock_claim *hold(dlock_round_result first)
+{
+	dlock_upkeep upkeep = { .renew = true, .lost = count_loss };
+	dlock_error error;
+	dlock_claim *claim = dlock_claim_new(&backend, "a resource", 10, TTL * DLOCK_MS, NULL, &error);
+
+	begun = extended = losses = 0;
+	decision = first;
+	if (dlock_claim_acquire(claim, &(dlock_wait) { 0 }, &error) != DLOCK_OK || dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
+		printf("Bail out! %s\n", error.message);
+		exit(2);
+	}
+	return claim;
+}
+
+static dlock_claim_state look(dlock_claim *claim)
+{
+	dlock_nanos remaining;
+
+	return dlock_claim_look(claim, &remaining);
+}
+
+static bool is_more(void *least)
+{
+	return extended >= *(int *) least;
+}
+
+static bool is_uncertain(void *claim)
+{
+	return look(claim) == DLOCK_CLAIM_UNCERTAIN;
+}
+
+static bool is_reported(void *unused)
+{
+	(void) unused;
+	return losses > 0;
+}
+
+static bool is_freed(void *unused)
+{
+	(void) unused;
+	return rounds == 0;
+}
+
+static void test_kept(void)
+{
+	dlock_renewal_counts before = dlock_renewal_count();
+	dlock_claim *claim = hold(DLOCK_ROUND_KEPT);
+	dlock_error error;
+	int least = 6;
+
+	check(eventually(is_more, &least) && look(claim) == DLOCK_CLAIM_HELD && begun == extended, "kept for longer than its lease time");
+	check(dlock_renewal_count().renewals - before.renewals >= 5 && dlock_renewal_count().connections == 0, "counted, without connections");
+	check(dlock_claim_extend(claim, TTL * DLOCK_MS, &error) == DLOCK_OK, "extended by its holder meanwhile");
+	least = extended + 2;
+	check(eventually(is_more, &least), "and then renewed again");
+	check(dlock_claim_release(claim, &error) == DLOCK_OK && eventually(is_freed, NULL) && losses == 0, "and released");
+	dlock_claim_free(claim);
+}
+
+static void test_failed(void)
+{
+	unsigned long before = dlock_renewal_count().failures;
+	dlock_claim *claim = hold(DLOCK_ROUND_FAILED);
+	int least = 1;
+
+	check(eventually(is_uncertain, claim), "without an answer it is uncertain");
+	check(eventually(is_more, &least) && dlock_renewal_count().failures > before, "and asked again");
+	check(eventually(is_reported, NULL) && look(claim) == DLOCK_CLAIM_LOST && losses == 1, "until it is lost");
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	check(eventually(is_freed, NULL), "and freed");
+}
+
+static void test_gone(void)
+{
+	dlock_claim *claim = hold(DLOCK_ROUND_GONE);
+
+	check(eventually(is_reported, NULL) && look(claim) == DLOCK_CLAIM_LOST && losses == 1 && extended == 1, "gone: a loss, at once");
+	dlock_claim_free(claim);
+	check(eventually(is_freed, NULL), "and freed");
+}
+
+int main(void)
+{
+	dlock_process_init();
+	test_kept();
+	test_failed();
+	test_gone();
+	dlock_claim *claim = hold(DLOCK_ROUND_KEPT);
+	dlock_renewal_shutdown();
+	check(rounds == 0 && !claim->renewal, "the end of the thread frees what is left");
+	dlock_claim_free(claim);
+	return tap_end();
+}

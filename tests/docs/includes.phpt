@@ -1,0 +1,100 @@
+--TEST--
+Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short files and functions
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+is_dir(dirname(__DIR__, 2) . '/src') || die('skip needs the sources');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/layers.inc';
+
+$top = dirname(__DIR__, 2);
+foreach (faults_of_layers($top) as $fault) {
+    echo "$fault\n";
+}
+
+// ---- that files and functions are found ----
+$files = c_files($top);
+holds(count($files) >= 60 && in_array('dlock.c', $files, true), 'the C files were found', count($files));
+$code = implode("\n", array_map(fn (string $file) => file_get_contents("$top/$file"), $files));
+$functions = array_merge(...array_map(fn (string $file) => functions_of(file_get_contents("$top/$file")), $files));
+within(0.99 * preg_match_all('/^\w[^\n;]*\)\n\{$/m', $code), count($functions), 1.2 * preg_match_all('/^\}$/m', $code), 'functions');
+
+// ---- that each mistake is found ----
+
+/** @param array<string, string> $files their text */
+function planted(array $files): array
+{
+    $root = temporary_directory();
+    $tree = $files + [
+        'dlock.c' => "#include \"php_dlock.h\"\n#include \"src/php/classes.h\"\n#include \"stubs/dlock_arginfo.h\"\n",
+        'php_dlock.h' => "#include \"php.h\"\n",
+        'stubs/dlock_arginfo.h' => str_repeat("\n", 700),
+        'src/base/clock.h' => "#include <time.h>\n",
+        'src/base/clock.c' => "#include \"clock.h\"\n#include <process.h>\nint now(void)\n{\n\treturn 1;\n}\n",
+        'src/lock/claim.h' => "#include \"../base/clock.h\"\n",
+        'src/redis/conn.h' => "#include \"../lock/claim.h\"\n#include <hiredis/hiredis.h>\n",
+        'src/redis/single.c' => "#include \"conn.h\"\n#include \"../base/clock.h\"\n",
+        'src/memory/backend.c' => "#include \"../lock/claim.h\"\n",
+        'src/php/classes.h' => "#include \"php.h\"\n#include <Zend/zend_API.h>\n#include \"../redis/conn.h\"\n",
+    ];
+    foreach ($tree as $file => $text) {
+        is_dir(dirname("$root/$file")) || mkdir(dirname("$root/$file"), 0700, true);
+        file_put_contents("$root/$file", $text);
+    }
+    return faults_of_layers($root);
+}
+
+function body(int $lines): string
+{
+    return "{\n" . str_repeat("\twork();\n", $lines) . "}\n";
+}
+
+const UP = 'an arrow that points up, from ';
+const NO_PHP = 'below src/php there are no headers of PHP';
+
+same([], planted([]), 'nothing');
+
+same(['src/base/wait.c:2 includes src/lock/claim.h: ' . UP . 'src/base to src/lock'],
+    planted(['src/base/wait.c' => "\n#include \"../lock/claim.h\"\n"]), 'base to lock');
+same(['src/lock/renewal.c:1 includes src/redis/conn.h: ' . UP . 'src/lock to a back end'],
+    planted(['src/lock/renewal.c' => "# include \"../redis/conn.h\"\n"]), 'lock to a back end');
+same(['src/lock/renewal.c:1 includes src/redis/conn.h: ' . UP . 'src/lock to a back end'],
+    planted(['src/lock/renewal.c' => "#include \"src/redis/conn.h\"\n"]), 'from the top');
+same(['src/redis/pool.c:1 includes src/php/classes.h: ' . UP . 'a back end to src/php'],
+    planted(['src/redis/pool.c' => "#include \"../php/classes.h\"\n"]), 'a back end to PHP');
+same(['src/redis/pool.c:1 includes stubs/dlock_arginfo.h: ' . UP . 'a back end to src/php'],
+    planted(['src/redis/pool.c' => "#include \"../../stubs/dlock_arginfo.h\"\n"]), 'a back end to the stub');
+same(['src/php/classes.c:1 includes php_dlock.h: ' . UP . 'src/php to the module'],
+    planted(['src/php/classes.c' => "#include \"../../php_dlock.h\"\n"]), 'PHP to the module');
+same(['src/memory/wait.c:1 includes src/redis/conn.h: back ends do not include each other'],
+    planted(['src/memory/wait.c' => "#include \"../redis/conn.h\"\n"]), 'a back end to another');
+same(['src/common.h is in no folder of src/'], planted(['src/common.h' => '']), 'no layer');
+
+same(['a cycle: src/redis/a.c:1 includes src/redis/b.h, src/redis/b.c:2 includes src/redis/a.h'],
+    planted(['src/redis/a.h' => '', 'src/redis/a.c' => "#include \"b.h\"\n", 'src/redis/b.h' => '', 'src/redis/b.c' => "#include \"b.h\"\n#include \"a.h\"\n"]),
+    'two files');
+same(['a cycle: src/base/a.h:1 includes src/base/b.h, src/base/b.h:1 includes src/base/c.h, src/base/c.c:1 includes src/base/a.h'],
+    planted(['src/base/a.h' => "#include \"b.h\"\n", 'src/base/b.h' => "#include \"c.h\"\n", 'src/base/c.h' => '', 'src/base/c.c' => "#include \"a.h\"\n",
+        'src/base/into.c' => "#include \"a.h\"\n"]), 'three files, and one that is no part of it');
+
+same(['src/lock/a.c:1 includes php.h: ' . NO_PHP, 'src/lock/a.c:2 includes zend_exceptions.h: ' . NO_PHP, 'src/lock/a.c:3 includes ext/standard/info.h: ' . NO_PHP,
+    'src/lock/a.c:4 includes SAPI.h: ' . NO_PHP],
+    planted(['src/lock/a.c' => "#include \"php.h\"\n#include \"zend_exceptions.h\"\n#include <ext/standard/info.h>\n#include <SAPI.h>\n"]), 'headers of PHP');
+same([], planted(['src/lock/a.c' => "/* #include \"php.h\" */\n// #include \"php.h\"\nconst char *text = \"\\\n#include <php.h>\";\n"]), 'not included');
+
+same(['src/lock/long.c has 601 lines; 600 at most'], planted(['src/lock/long.c' => str_repeat("\n", 601), 'src/lock/short.c' => str_repeat("\n", 600)]), 'a long file');
+same(["src/php/long.c:3: PHP_METHOD(RedLock,\n\tlock) has 61 lines; 60 at most"],
+    planted(['src/php/long.c' => "int x = 1;\n\nPHP_METHOD(RedLock,\n\tlock)\n" . body(57)]), 'a long method');
+same(['src/lock/long.c:9: static_one() has 61 lines; 60 at most'],
+    planted(['src/lock/long.c' => "struct a {\n\tint b;\n} c = { 1 };\n#define D(e) do { \\\n\t} while (0)\nint short_one(void)\n{\n}\nstatic int *\n\tstatic_one(const char *text, int (*call)(int))\n"
+        . "{\n#if A\n\tif (x) {\n#else\n\tif (y) {\n#endif\n\t}\n" . str_repeat("\twork('}');\n", 50) . "\t/* } */\n}\nint next(void)\n" . body(57)]), 'a long function');
+same(['src/lock/open.c: braces that do not match'], planted(['src/lock/open.c' => "int f(void)\n{\n"]), 'what cannot be measured');
+echo "done\n";
+?>
+--EXPECT--
+done
