@@ -111,6 +111,13 @@ static bool open_connection(dlock_memcached_conn *conn)
 
 /* ---- sending ---- */
 
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+#ifndef MSG_MORE
+#define MSG_MORE 0
+#endif
+
 /* Until the version is known, it alone goes out. */
 static bool may_write(const dlock_memcached_conn *conn)
 {
@@ -126,10 +133,8 @@ static void write_out(dlock_memcached_conn *conn)
 			request->opened = conn->opened;
 			request->sent_at = dlock_now();
 		}
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
-		long done = (long) send(conn->fd, request->text + conn->written, request->len - conn->written, MSG_NOSIGNAL);
+		int flags = MSG_NOSIGNAL | (request->next && conn->state == DLOCK_MEMCACHED_READY ? MSG_MORE : 0); /* in one packet with the next */
+		long done = (long) send(conn->fd, request->text + conn->written, request->len - conn->written, flags);
 		if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
 			return;
 		}
