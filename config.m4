@@ -134,7 +134,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/lock/renewal.c
       src/lock/renewal_list.c
       src/lock/renewal_thread.c
-      src/lock/renewer.c
       src/memcached/backend.c
       src/memcached/conn.c
       src/memcached/item.c

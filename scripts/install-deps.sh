@@ -23,7 +23,7 @@ tests=(
 	php-illuminate-cache                                   # Laravel's, for integrations/
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
-	php-sqlite3         # a database for the README's example
+	php-sqlite3         # a database for the example in docs/operations.md
 	memcached php-memcached # the servers of the memcached back end, and another client of theirs
 	spin valgrind openssl
 	duktape             # runs config.w32

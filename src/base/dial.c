@@ -351,3 +351,15 @@ void dlock_dial_end(dlock_dial *dial)
 	dlock_lookup_release(dial->lookup);
 	dial->lookup = NULL;
 }
+
+void dlock_dial_discard_unsent(dlock_socket fd)
+{
+	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
+#ifdef __linux__
+	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
+
+	connect(fd, &nowhere, sizeof nowhere);
+#endif
+}

@@ -5,7 +5,6 @@
 
 #include "../base/clock.h"
 #include "../base/platform.h"
-#include "../base/server.h"
 
 /* What a back end gives to the renewal thread (renewal.h), so that this knows no server:
  *
@@ -123,10 +122,5 @@ struct dlock_renewal_round {
 	bool refused;
 	dlock_nanos started; /* the thread's: just before begin() */
 };
-
-/* The part of the lease time that one attempt may take, so that there is time for another: from an eighth to a quarter, in steps,
- * so that leases of about the same length share a connection. A slow server that is in time for long ones must not lose
- * them because it is too slow for a short one. DLOCK_FOREVER where the server's timeouts are short enough. */
-dlock_nanos dlock_renewal_timeout_cap(const dlock_server *server, dlock_nanos ttl);
 
 #endif

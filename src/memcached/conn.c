@@ -83,11 +83,9 @@ static void leave_to_parent(dlock_memcached_conn *conn)
 /* What has not reached the server must not do so later, after what is said over the next connection. */
 static void fail(dlock_memcached_conn *conn, const char *what)
 {
-	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
-
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "memcached at %s: %s", conn->server->label, what);
 	if (has_socket(conn) && conn->first) {
-		setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
+		dlock_dial_discard_unsent(conn->fd);
 	}
 	disconnect(conn);
 	fail_all(conn);

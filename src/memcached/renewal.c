@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "../lock/backend.h"
 #include "pool.h"
 
 typedef struct memcached_renewer memcached_renewer;
@@ -132,7 +133,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos t
 {
 	memcached_round *round = (memcached_round *) base;
 	memcached_renewer *renewer = (memcached_renewer *) owner;
-	dlock_nanos cap = dlock_renewal_timeout_cap(round->server, extends ? ttl - DLOCK_MEMCACHED_MARGIN : DLOCK_FOREVER);
+	dlock_nanos cap = dlock_timeout_cap(round->server, extends ? ttl - DLOCK_MEMCACHED_MARGIN : DLOCK_FOREVER);
 	dlock_memcached_conn *conn = dlock_memcached_pool_conn(&renewer->pool, round->server, cap);
 
 	dlock_memcached_release(round->request); /* should it be under way yet, its answer is of no interest */

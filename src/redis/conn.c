@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifndef _WIN32
-#include <sys/socket.h>
-#endif
 
 #include "../base/platform.h"
 #include "tls.h"
@@ -70,25 +67,11 @@ static void discard_inherited(dlock_conn *conn)
 	}
 }
 
-/* Bytes that are still in the socket's buffer must not reach the server after what the next connection sends. After close() the system would
- * go on sending them. And a child process may have the socket, too: then closing it here is not enough. */
-static void discard_unsent(int fd)
-{
-	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
-#ifdef __linux__
-	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
-
-	connect(fd, &nowhere, sizeof nowhere);
-#endif
-}
-
 /* Ends the connection, and leaves the calls that may be sent over the next one. */
 static void end_connection(dlock_conn *conn, bool resend)
 {
 	if (conn->redis && conn->process == dlock_process_current()) {
-		discard_unsent(conn->redis->fd);
+		dlock_dial_discard_unsent(conn->redis->fd);
 	}
 	disconnect(conn);
 	dlock_call_queue_keep(&conn->calls, resend);

@@ -50,7 +50,7 @@ static dlock_keys keys_of(const redis_round *round)
 /* The connection for this lease time; but what may have to be rolled back stays where it was sent. */
 static void have_conn(round_server *member, dlock_pool *pool, dlock_nanos ttl)
 {
-	dlock_nanos cap = dlock_renewal_timeout_cap(member->server, ttl);
+	dlock_nanos cap = dlock_timeout_cap(member->server, ttl);
 
 	if (!member->conn || (member->conn->timeout_cap != cap && !member->unsettled)) {
 		dlock_conn *conn = dlock_pool_capped_conn(pool, member->server, cap);
@@ -204,7 +204,7 @@ static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl
 
 	for (int i = 0; i < round->count; i++) {
 		const dlock_server *server = round->servers[i].server;
-		dlock_nanos cap = dlock_renewal_timeout_cap(server, ttl);
+		dlock_nanos cap = dlock_timeout_cap(server, ttl);
 		cap = cap < server->read_timeout ? cap : server->read_timeout;
 		longest = cap > longest ? cap : longest;
 	}

@@ -65,7 +65,7 @@ function run(string $file, string $code): string
     return ($status = $child->wait()) === 0 && !preg_match('/Warning|Deprecated|Notice|Fatal/', $said) ? '' : "exit status $status\n$said";
 }
 
-/** @return string what is wrong with a list of servers, one per line (or more), as README has them */
+/** @return string what is wrong with a list of servers, one per line (or more), as docs/operations.md has them */
 function servers(string $code): string
 {
     $no_tls = '/this build of dlock has no TLS/';

@@ -2,8 +2,8 @@
  * write down what they are asked for. Before this, scripts/check-config-w32.sh defines `source`, the text of config.w32, and
  * `files`, the names of the C files in the checkout. Prints what is wrong, and nothing else. */
 
-/* Not for Windows: the ZooKeeper client's threads; the thread that renews leases, with its rounds, and what wakes it. */
-var left_out = /^src\/(zookeeper\/.*|php\/zk_lock|lock\/renewal_(list|thread)|base\/wakeup)\.c$/;
+/* Not for Windows: the ZooKeeper client's threads; memcached:// and memory://; the thread that renews leases, with its rounds, and what wakes it. */
+var left_out = /^src\/(zookeeper\/.*|memcached\/.*|memory\/.*|php\/zk_lock|lock\/renewal_(list|thread)|base\/wakeup)\.c$/;
 
 var asked, settings;
 
