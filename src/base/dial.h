@@ -52,8 +52,8 @@ bool dlock_dial_check_moved(dlock_dial *dial);
 /* Closes the socket, unless it was handed over, and leaves the look-up. A zeroed dial may be ended, too. */
 void dlock_dial_end(dlock_dial *dial);
 
-/* To be called before a socket is closed that has been handed over. Bytes that are still in the socket's buffer must not reach the server after what the next connection sends. After close() the system would
- * go on sending them. And a child process may have the socket, too: then closing it here is not enough. */
+/* Before a socket is closed that was handed over: bytes that are still in its buffer must not reach the server after what the next connection
+ * sends. After close() the system would go on sending them, and a child process may have the socket, too. */
 void dlock_dial_discard_unsent(dlock_socket fd);
 
 #endif
