@@ -328,7 +328,7 @@ namespace Dlock {
          * was so before, unless the manager's $renew says otherwise.
          *
          * A handle works once: the lease has a token of its own from then on, and a greater fencing token, so that every copy of the
-         * handle is void. (RedLock: a server that was started lately has no vote, as with acquire().)
+         * handle is void. (RedLock: a server that was started recently has no vote, as with acquire().)
          *
          * @param string $handle what detach() returned; the manager must be of the same class, servers and prefix
          * @throws \ValueError when the handle was altered or is another kind of lock's. ZkLock: always
