@@ -15,7 +15,7 @@ typedef struct {
 	bool (*interrupted)(void *context);
 	void *context;
 	const dlock_wakeup *wakeup; /* rung by another thread that has a reason to ask; NULL: none does */
-	unsigned attempts; /* at most so many, where the back end makes attempts; 0: as many as there is time for */
+	unsigned attempts; /* the most attempts, where the back end makes them; 0: as many as there is time for */
 	dlock_nanos pause; /* the longest pause between two of them; 0: the back end's own */
 } dlock_wait;
 

@@ -57,7 +57,7 @@ static void test_refusals(void)
 		check(has_nobody(&server, "errors"), "nothing is left of it");
 		dlock_claim_free(claim);
 		if (!*r->user && !*r->behind) {
-			check(passes(&c, "errors", 0), "as soon as it is mended it works (%s)", c.error.message);
+			check(passes(&c, "errors", 0), "as soon as it is repaired it works (%s)", c.error.message);
 		}
 		client_free(&c);
 	}
