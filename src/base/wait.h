@@ -29,4 +29,7 @@ enum { DLOCK_WAIT_MOST = 64 };
  * missed. `wait` may be NULL: then signals do not end the sleep. The deadline inside `wait` is not looked at. */
 int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait);
 
+/* Is the descriptor ready for one of these events at this moment? */
+bool dlock_wait_is_ready(int fd, short events);
+
 #endif

@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #endif
 
-#include "../base/platform.h"
 #include "../base/token.h"
+#include "../base/wait.h"
 
 /* Where there may be another address, one that neither accepts nor refuses gets half of the time that is left, and at least this. */
 #define LEAST_STEP (20 * DLOCK_MS)
@@ -240,13 +240,6 @@ short dlock_dial_events(const dlock_dial *dial)
 	return dial->redis ? POLLOUT : dial->lookup ? POLLIN : 0;
 }
 
-static bool is_ready(const dlock_dial *dial)
-{
-	struct pollfd fd = { .fd = dial->redis->fd, .events = POLLOUT };
-
-	return poll(&fd, 1, 0) > 0;
-}
-
 dlock_dial_result dlock_dial_advance(dlock_dial *dial)
 {
 	int problem = 0;
@@ -258,7 +251,7 @@ dlock_dial_result dlock_dial_advance(dlock_dial *dial)
 	if (!dial->redis) {
 		return try_next(dial);
 	}
-	if (!is_ready(dial)) {
+	if (!dlock_wait_is_ready(dial->redis->fd, POLLOUT)) {
 		return dlock_now() < dial->step ? DLOCK_DIAL_GOES_ON : try_other(dial);
 	}
 	if (getsockopt(dial->redis->fd, SOL_SOCKET, SO_ERROR, (void *) &problem, &len) != 0) {
