@@ -39,7 +39,7 @@ namespace {
          * @param bool|null $renew           renew leases in the background; null: exactly those acquired without an
          *                                   explicit lease time
          * @param string $onLoss             "flag" (Lease::isHeld() turns false) or "throw" (LeaseLostException in the running
-         *                                   code besides, between two of its opcodes)
+         *                                   code as well, between two of its opcodes)
          * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI
          *                                   dlock.release_on_shutdown. false: what is held when the request ends is left to its
          *                                   lease time
@@ -78,8 +78,8 @@ namespace {
          *
          * @param string $key 1 to 1024 bytes
          * @return bool true: this object held the lock until now; false: it did not, or had lost it
-         * @throws \Dlock\ConnectionException when it is not known whether it was released; it is free at the end of its lease at
-         *         the latest
+         * @throws \Dlock\ConnectionException when it is not known whether it was released; the end of its
+         *         lease still frees it
          */
         public function release(string $key): bool {}
 
@@ -247,8 +247,7 @@ namespace {
          * @implementation-alias DistributedLock::release
          * @param string $resource 1 to 1024 bytes
          * @return bool true: this object held the lock until now; false: it did not, or had lost it
-         * @throws \Dlock\ConnectionException when it is not known whether it was released; it is free at the end of the session at
-         *         the latest
+         * @throws \Dlock\ConnectionException when it is not known whether it was released; the end of the session still frees it
          */
         public function release(string $resource): bool {}
 
@@ -282,7 +281,7 @@ namespace Dlock {
     /**
      * What DistributedLock, RedLock and ZkLock have in common.
      *
-     * A resource is 1 to 1024 bytes, any bytes. On Redis, behind the prefix, it must make none of the keys that dlock keeps beside the
+     * A resource is 1 to 1024 bytes, any bytes. With the prefix before it, it must make none of the keys that dlock keeps on Redis beside the
      * locks: "dlock:fence", and what begins with "dlock:queue:" or "dlock:waiters:".
      */
     interface LockManager
@@ -329,7 +328,7 @@ namespace Dlock {
          * was so before, unless the manager's $renew says otherwise.
          *
          * A handle works once: the lease has a token of its own from then on, and a greater fencing token, so that every copy of the
-         * handle is void. (RedLock: a server that was started lately has no vote, as with acquire().)
+         * handle is void. (RedLock: a server that was started recently has no vote, as with acquire().)
          *
          * @param string $handle what detach() returned; the manager must be of the same class, servers and prefix
          * @throws \ValueError when the handle was altered or is another kind of lock's. ZkLock: always
@@ -391,8 +390,8 @@ namespace Dlock {
         public function isHeld(): bool {}
 
         /**
-         * Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. Right behind a wait on one Redis it may be 1 to
-         * 3 s whatever the lease time: what was handed over lasts for that long until the server has heard that its new holder is there.
+         * Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. Right after a wait on one Redis it may be 1 to
+         * 3 s whatever the lease time: a lock that was handed over lasts for that long until the server has heard from its new holder.
          */
         public function remaining(): float {}
 
@@ -417,16 +416,16 @@ namespace Dlock {
          * Gives the lock back. The lease is over afterwards, whatever the answer.
          *
          * @return bool true: released by this call; false: it was already lost or released
-         * @throws ConnectionException when it is not known which; RedLock: QuorumException. The lock is free at the end of its
-         *         lease at the latest
+         * @throws ConnectionException when it is not known which; RedLock: QuorumException. The end of
+         *         its lease still frees the lock
          */
         public function release(): bool {}
 
         /**
          * Stops renewal and automatic release, and returns a handle for LockManager::attach(), which works once. Nobody renews the lease
-         * until then, so it lasts for the time that is left: give it a lease time as long as that may take. Who has the handle has the
-         * lock; it contains no password. It is not signed: through the hands of somebody who must not change the length of
-         * renewals in it, give it with a signature of your own. Not for ZkLock (its session cannot move).
+         * until then, so it lasts for the time that is left: give it a lease time as long as that may take. Whoever has the handle has
+         * the lock; it contains no password. It is not signed: add a signature of your own if it passes through the hands of
+         * somebody who must not change the length of renewals in it. Not for ZkLock (its session cannot move).
          *
          * @throws LeaseLostException when there is nothing left to hand over
          * @throws DlockException for a lease of ZkLock

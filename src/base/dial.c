@@ -13,6 +13,7 @@
 #endif
 
 #include "token.h"
+#include "wait.h"
 
 /* Where there may be another address, one that neither accepts nor refuses gets half of the time that is left, and at least this. */
 #define LEAST_STEP (20 * DLOCK_MS)
@@ -270,13 +271,6 @@ short dlock_dial_events(const dlock_dial *dial)
 	return dial->has_socket ? POLLOUT : dial->lookup ? POLLIN : 0;
 }
 
-static bool is_ready(const dlock_dial *dial)
-{
-	struct pollfd fd = { .fd = dial->fd, .events = POLLOUT };
-
-	return poll(&fd, 1, 0) > 0;
-}
-
 dlock_dial_result dlock_dial_advance(dlock_dial *dial)
 {
 	int problem = 0;
@@ -288,7 +282,7 @@ dlock_dial_result dlock_dial_advance(dlock_dial *dial)
 	if (!dial->has_socket) {
 		return try_next(dial);
 	}
-	if (!is_ready(dial)) {
+	if (!dlock_wait_is_ready(dial->fd, POLLOUT)) {
 		return dlock_now() < dial->step ? DLOCK_DIAL_GOES_ON : try_other(dial);
 	}
 	if (getsockopt(dial->fd, SOL_SOCKET, SO_ERROR, (void *) &problem, &len) != 0) {

@@ -8,6 +8,13 @@
 #include <stddef.h>
 #include <string.h>
 
+bool dlock_wait_is_ready(int fd, short events)
+{
+	struct pollfd one = { .fd = fd, .events = events };
+
+	return poll(&one, 1, 0) > 0;
+}
+
 #ifdef _WIN32
 
 int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)

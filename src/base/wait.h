@@ -15,7 +15,7 @@ typedef struct {
 	bool (*interrupted)(void *context);
 	void *context;
 	const dlock_wakeup *wakeup; /* rung by another thread that has a reason to ask; NULL: none does */
-	unsigned attempts; /* at most so many, where the back end makes attempts; 0: as many as there is time for */
+	unsigned attempts; /* the most attempts, where the back end makes them; 0: as many as there is time for */
 	dlock_nanos pause; /* the longest pause between two of them; 0: the back end's own */
 } dlock_wait;
 
@@ -28,5 +28,8 @@ enum { DLOCK_WAIT_MOST = 64 };
  * says that it is interrupted (DLOCK_WAIT_INTERRUPTED). A signal that arrives between the question and the sleep is not
  * missed. `wait` may be NULL: then signals do not end the sleep. The deadline inside `wait` is not looked at. */
 int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait);
+
+/* Is the descriptor ready for one of these events at this moment? */
+bool dlock_wait_is_ready(int fd, short events);
 
 #endif

@@ -249,7 +249,8 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 		return wake;
 	}
 	if (renewal->lost) {
-		wake = atomic_load(&claim->deadline);
+		dlock_nanos deadline = atomic_load(&claim->deadline);
+		wake = deadline == DLOCK_OVER ? now : deadline; /* the holder may just have found it over */
 	}
 	if (!dlock_renewal_is_asking(renewal)) {
 		return is_asked_about(renewal, now) ? earlier(wake, renewal->due) : wake;

@@ -116,11 +116,10 @@ static void count_connections(const dlock_renewer *renewers)
 	atomic_store(&service.reconnections, sum.reconnections);
 }
 
-/* Everything that can be done now. Returns when there is more, or -1 to end. */
-static dlock_nanos work(dlock_renewer **renewers)
+/* Everything that can be done now; in `wake` when there is more. False: the thread is to end. */
+static bool work(dlock_renewer **renewers, dlock_nanos *wake)
 {
 	dlock_renewal *chain;
-	dlock_nanos wake;
 	bool stop;
 
 	do {
@@ -130,18 +129,18 @@ static dlock_nanos work(dlock_renewer **renewers)
 			}
 		}
 		pthread_mutex_lock(&mutex);
-		chain = dlock_renewal_list_scan(&list, service.process, &wake);
-		service.wakes = wake;
+		chain = dlock_renewal_list_scan(&list, service.process, wake);
+		service.wakes = *wake;
 		stop = service.stop;
 		*renewers = service.renewers;
 		pthread_mutex_unlock(&mutex);
 		send_batch(chain, *renewers);
 	} while (chain);
 	for (dlock_renewer *renewer = *renewers; renewer; renewer = renewer->next) {
-		wake = renewer->ops->timer ? earlier(wake, renewer->ops->timer(renewer)) : wake;
+		*wake = renewer->ops->timer ? earlier(*wake, renewer->ops->timer(renewer)) : *wake;
 	}
 	count_connections(*renewers);
-	return stop ? -1 : wake;
+	return !stop;
 }
 
 /* The wakeup, and what the renewers wait for; of that as much as there is room for, which each takes note of. */
@@ -228,7 +227,7 @@ static void *run(void *unused)
 	dlock_nanos wake;
 
 	pthread_mutex_lock(&awake);
-	while ((wake = work(&renewers)) >= 0) {
+	while (work(&renewers, &wake)) {
 		int count = collect(renewers);
 		pthread_mutex_unlock(&awake);
 		/* Where it has no descriptors to poll, it looks by itself. */

@@ -2,6 +2,8 @@
  * and must not read specifications differently. */
 #include "servers.h"
 
+#include "settings.h"
+
 #ifdef DLOCK_ZOOKEEPER
 #include "zend_exceptions.h"
 
@@ -54,7 +56,7 @@ ZEND_FUNCTION(Dlock_describe_server)
 		Z_PARAM_ZVAL(spec)
 	ZEND_PARSE_PARAMETERS_END();
 
-	dlock_server *server = dlock_server_from_zval(spec, 1, -1);
+	dlock_server *server = dlock_check_settings() ? dlock_server_from_zval(spec, 1, -1) : NULL;
 	if (!server) {
 		RETURN_THROWS();
 	}

@@ -118,23 +118,33 @@ void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until)
 	}
 }
 
-/* From the vote that decides to the last one, at most, where all servers answer. */
-#define REST_OF_VOTES (20 * DLOCK_MS)
-
-static bool count_all(void *context)
+int dlock_ballot_turnout(const dlock_ballot *ballot)
 {
-	dlock_ballot_count(context);
-	return ((dlock_ballot *) context)->pending == 0;
+	return ballot->yes + ballot->no + ballot->maturing;
 }
 
-void dlock_ballot_drain(dlock_ballot *ballot)
+typedef struct {
+	dlock_ballot *ballot;
+	int enough;
+} drain;
+
+static bool count_rest(void *context)
+{
+	drain *drain = context;
+
+	dlock_ballot_count(drain->ballot);
+	return drain->ballot->pending == 0 || dlock_ballot_turnout(drain->ballot) >= drain->enough;
+}
+
+void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until)
 {
 	dlock_conn *conns[DLOCK_MOST_SERVERS];
+	drain drain = { ballot, enough };
 
 	for (int i = 0; i < ballot->count; i++) {
 		conns[i] = ballot->votes[i] == DLOCK_VOTE_PENDING ? ballot->members[i].conn : NULL;
 	}
-	dlock_exchange(conns, ballot->count, dlock_now() + REST_OF_VOTES, count_all, ballot);
+	dlock_exchange(conns, ballot->count, until, count_rest, &drain);
 }
 
 void dlock_ballot_end(dlock_ballot *ballot)

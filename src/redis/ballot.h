@@ -46,8 +46,14 @@ bool dlock_ballot_count(void *ballot);
 /* Drives it until it is decided, or until `until`; then what is still open counts as no vote. */
 void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until);
 
-/* Waits a moment for the votes that can change nothing any more. */
-void dlock_ballot_drain(dlock_ballot *ballot);
+/* How long the rest of the votes is waited for where all servers answer. */
+#define DLOCK_REST_OF_VOTES (20 * DLOCK_MS)
+
+/* Waits for votes that can change nothing any more: until `enough` servers have voted or none is left, or until `until`. */
+void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until);
+
+/* The number of servers that have voted, whether that counts or not. */
+int dlock_ballot_turnout(const dlock_ballot *ballot);
 
 /* Releases the calls; one without a reply goes on by itself. The votes stay. */
 void dlock_ballot_end(dlock_ballot *ballot);

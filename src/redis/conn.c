@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/platform.h"
+#include "../base/wait.h"
 #include "tls.h"
 
 /* A server that owes this many replies, the oldest for this long, counts as stuck until it answers. */
@@ -39,6 +39,7 @@ static void disconnect(dlock_conn *conn)
 	dlock_handshake_reset(&conn->handshake);
 	conn->state = DLOCK_CONN_CLOSED;
 	conn->unsent = false;
+	conn->cannot_write = false;
 	conn->partial = 0;
 	conn->heard = false;
 }
@@ -110,6 +111,12 @@ static bool open_connection(dlock_conn *conn)
 	return true;
 }
 
+/* Is this generation of the connection still open? A reply may end it, and even begin the next. */
+static bool is_open(const dlock_conn *conn, unsigned long generation)
+{
+	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
+}
+
 /* The peer or the network ended the connection. One that was ready is replaced, once; a new one is not. */
 static void lost(dlock_conn *conn, const char *what)
 {
@@ -137,22 +144,34 @@ static bool append(dlock_conn *conn, dlock_call *call)
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
 }
 
-static void input_or_output_failed(dlock_conn *conn)
+static void drain(dlock_conn *conn);
+
+/* Once the peer has closed, writing fails. What it sent before is still read: it may answer calls, or say why it closed. Not over TLS:
+ * OpenSSL must not be used after an error. */
+static void write_failed(dlock_conn *conn)
 {
+	unsigned long generation = conn->generation;
 	char reason[200];
 
 	dlock_tls_explain(conn->handshake.tls, conn->redis->errstr, reason, sizeof reason);
-	lost(conn, reason);
+	if (!conn->handshake.tls) {
+		conn->cannot_write = true;
+		conn->redis->err = 0; /* after an error, hiredis reads no more */
+		drain(conn);
+	}
+	if (is_open(conn, generation)) {
+		lost(conn, reason);
+	}
 }
 
 static void flush(dlock_conn *conn)
 {
 	int done = 0;
 
-	if (conn->unsent) {
+	if (conn->unsent && !conn->cannot_write) {
 		dlock_tls_prepare(conn->handshake.tls);
 		if (redisBufferWrite(conn->redis, &done) != REDIS_OK) {
-			input_or_output_failed(conn);
+			write_failed(conn);
 			return;
 		}
 		conn->unsent = !done;
@@ -208,9 +227,10 @@ static void begin_handshake(dlock_conn *conn)
 			return;
 		}
 	}
-	flush(conn);
 	if (is_handshake_over(conn)) {
 		become_ready(conn);
+	} else {
+		flush(conn);
 	}
 }
 
@@ -288,12 +308,6 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	}
 }
 
-/* Is this generation of the connection still open? A reply may end it, and even begin the next. */
-static bool is_open(const dlock_conn *conn, unsigned long generation)
-{
-	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
-}
-
 /* Reads what is there. With TLS, too, poll() reports whatever this leaves: OpenSSL takes one record at a time off the socket,
  * and hiredis asks for 16 KiB, the most that a record can hold. */
 static void receive(dlock_conn *conn)
@@ -304,7 +318,9 @@ static void receive(dlock_conn *conn)
 
 	dlock_tls_prepare(conn->handshake.tls);
 	if (redisBufferRead(conn->redis) != REDIS_OK) {
-		input_or_output_failed(conn);
+		char reason[200];
+		dlock_tls_explain(conn->handshake.tls, conn->redis->errstr, reason, sizeof reason);
+		lost(conn, reason);
 		return;
 	}
 	conn->partial += conn->redis->reader->len - before;
@@ -340,6 +356,16 @@ static bool adopt(dlock_conn *conn, dlock_socket fd)
 	}
 	conn->redis->flags &= ~REDIS_BLOCK; /* as the socket is */
 	return true;
+}
+
+/* Reads what has arrived. Each call has at most one read for its reply, and so has the handshake's INFO: so it ends, whatever is sent. */
+static void drain(dlock_conn *conn)
+{
+	unsigned long generation = conn->generation;
+
+	for (size_t most = conn->calls.count + 2; most > 0 && is_open(conn, generation) && dlock_wait_is_ready(conn->redis->fd, POLLIN); most--) {
+		receive(conn);
+	}
 }
 
 static void go_on_connecting(dlock_conn *conn)
@@ -417,22 +443,6 @@ static void describe_timeout(dlock_conn *conn, const char *what, dlock_nanos tim
 		(double) timeout / DLOCK_SECOND);
 }
 
-static bool is_readable(const dlock_conn *conn)
-{
-	struct pollfd fd = { .fd = conn->redis->fd, .events = POLLIN };
-
-	return poll(&fd, 1, 0) > 0;
-}
-
-/* A process that was paused still finds replies that came in time. Each call has at most one read for its reply, and so has the handshake's
- * INFO. */
-static void receive_in_time(dlock_conn *conn)
-{
-	for (size_t most = conn->calls.count + 2; most > 0 && conn->state >= DLOCK_CONN_HANDSHAKE && is_readable(conn); most--) {
-		dlock_conn_advance(conn);
-	}
-}
-
 static void not_connected_in_time(dlock_conn *conn)
 {
 	bool accepted = conn->state == DLOCK_CONN_HANDSHAKE;
@@ -455,7 +465,7 @@ void dlock_conn_expire(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CONNECTING) {
 		go_on_connecting(conn);
 	} else {
-		receive_in_time(conn);
+		drain(conn); /* a process that was paused still finds replies that came in time */
 	}
 	if (dlock_now() < dlock_conn_timer(conn)) {
 		return;

@@ -30,6 +30,7 @@ typedef struct dlock_conn {
 	dlock_nanos connect_deadline;
 	dlock_nanos timeout_cap; /* bounds the server's timeouts; DLOCK_FOREVER: it does not */
 	bool unsent;             /* bytes are left to write */
+	bool cannot_write;       /* the peer has closed: what it sent before is read, and then the connection ends */
 	bool corked;             /* calls are collected before they are written */
 	bool peeking;            /* no new connection is begun */
 	bool heard;              /* the server has sent something over this connection */

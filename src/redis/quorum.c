@@ -110,7 +110,7 @@ static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request
 	}
 	dlock_ballot_hold(votes, DLOCK_FOREVER);
 	if (releasing && claim->needed > backend->quorum) {
-		dlock_ballot_drain(votes); /* the next holder needs all of them, too */
+		dlock_ballot_drain(votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */
 	}
 	bool unanswered = end_holder_calls(claim, votes, releasing);
 	dlock_ballot_end(votes);

@@ -43,13 +43,22 @@ static dlock_status read_vote(const dlock_call *call, const dlock_conn *conn, dl
 	return status;
 }
 
+/* For how long a claim waits for the tickets of a quorum that has not answered together before. */
+#define LATE_TICKETS (500 * DLOCK_MS)
+
 /* Refused, and there is time. Each server whose answer is not waited for now would be sent a release: as much again as the attempt itself.
  * And a claim that has yet to queue needs the tickets of a quorum, whereas fewer are enough to fail. */
-static bool is_rest_wanted(const quorum_backend *backend, const dlock_ballot *votes, bool queue, bool last)
+static void drain_votes(const quorum_claim *claim, dlock_ballot *votes, bool queue, const dlock_wait *wait)
 {
-	int answered = votes->yes + votes->no + votes->maturing;
+	dlock_nanos now = dlock_now(), most = now + LATE_TICKETS;
 
-	return !last && votes->yes < backend->quorum && (queue ? votes->yes == 0 : answered < backend->quorum);
+	if (votes->yes >= votes->quorum || (queue ? votes->yes > 0 : dlock_ballot_turnout(votes) >= votes->quorum)) {
+		return;
+	}
+	dlock_ballot_drain(votes, votes->count, now + DLOCK_REST_OF_VOTES);
+	if (!queue && claim->attempts > 0) {
+		dlock_ballot_drain(votes, votes->quorum, most < wait->deadline ? most : wait->deadline);
+	}
 }
 
 typedef struct {
@@ -117,8 +126,8 @@ static dlock_nanos first_asked_at(const dlock_ballot *votes)
 	return first;
 }
 
-/* Asks all servers, and with `queue` queues where one refuses. Returns when the first vote was asked for. */
-static dlock_nanos collect_votes(quorum_claim *claim, bool queue, bool last, dlock_ballot *votes, dlock_nanos until)
+/* Asks all servers, and with `queue` queues where one refuses. `wait` NULL: it is the last attempt. Returns when the first vote was asked for. */
+static dlock_nanos collect_votes(quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_nanos until)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
 	question question = { { .token = claim->base.token, .ttl = claim->base.ttl, .least_fencing_token = dlock_quorum_propose(backend),
@@ -126,8 +135,8 @@ static dlock_nanos collect_votes(quorum_claim *claim, bool queue, bool last, dlo
 
 	dlock_quorum_ask_all(claim, votes, read_vote, request_lock, &question);
 	dlock_ballot_hold(votes, until);
-	if (is_rest_wanted(backend, votes, queue, last)) {
-		dlock_ballot_drain(votes);
+	if (wait) {
+		drain_votes(claim, votes, queue, wait);
 	}
 	note_queues(claim, votes, queue);
 	note_holders(claim, votes);
@@ -175,7 +184,7 @@ static void accept_votes(quorum_claim *claim, const dlock_ballot *votes, dlock_n
 }
 
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
-static dlock_status attempt(quorum_claim *claim, bool queue, bool last, dlock_ballot *votes, dlock_error *error)
+static dlock_status attempt(quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	quorum_backend *backend = quorum_backend_of(claim);
@@ -190,7 +199,7 @@ static dlock_status attempt(quorum_claim *claim, bool queue, bool last, dlock_ba
 		claim->ticket = claim->next_ticket;
 	}
 	claim->notified = 0;
-	dlock_nanos asked = collect_votes(claim, queue, last, votes, dlock_now() + lasting), deadline = dlock_after(asked, lasting);
+	dlock_nanos asked = collect_votes(claim, queue, wait, votes, dlock_now() + lasting), deadline = dlock_after(asked, lasting);
 	claim->needed = dlock_ballot_needed(votes);
 	if (votes->yes >= backend->quorum && dlock_quorum_confirm(claim, votes, asked, deadline) && dlock_now() < deadline) {
 		accept_votes(claim, votes, deadline, notified);
@@ -236,13 +245,20 @@ static dlock_nanos next_look(const dlock_ballot *votes)
 	return dlock_next_look(&refusals[missing - 1]);
 }
 
-/* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible. */
-static dlock_nanos next_attempt(const dlock_ballot *votes, const dlock_wait *wait)
+/* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to queue. */
+#define UNQUEUED_PAUSE (100 * DLOCK_MS)
+
+/* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible, or if nobody will notify the claim. */
+static dlock_nanos next_attempt(const quorum_claim *claim, const dlock_ballot *votes, const dlock_wait *wait)
 {
 	if (wait->attempts) {
 		return dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US;
 	}
 	dlock_nanos look = next_look(votes), eligible_at = dlock_ballot_next_eligible_at(votes);
+	if (!claim->ticket && !claim->next_ticket) {
+		dlock_nanos soon = dlock_now() + UNQUEUED_PAUSE + dlock_jitter((uint32_t) (UNQUEUED_PAUSE / DLOCK_US)) * DLOCK_US;
+		look = soon < look ? soon : look;
+	}
 	return eligible_at < look ? eligible_at : look;
 }
 
@@ -305,7 +321,7 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 		if (queue) {
 			dlock_inboxes_open(backend->inboxes, backend->count, backend->quorum);
 		}
-		dlock_status status = attempt(claim, queue, last, &votes, error);
+		dlock_status status = attempt(claim, queue, last ? NULL : wait, &votes, error);
 		claim->attempts++;
 		if (status == DLOCK_OK) {
 			return status;
@@ -316,7 +332,7 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 			dlock_quorum_leave(claim, 0);
 			return status;
 		}
-		claim->next_look = next_attempt(&votes, wait);
+		claim->next_look = next_attempt(claim, &votes, wait);
 		/* No pause after the first attempt: the next one queues at once, or finds out where to. */
 		bool pause = base->waited && !claim->next_ticket;
 		base->waited = true;

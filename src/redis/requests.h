@@ -17,7 +17,7 @@ dlock_nanos dlock_lease_left(int64_t pttl);
 
 /* Fencing tokens stay below that for ever, since each is the last one and 1 or one of these: */
 #define DLOCK_MOST_PROPOSED (INT64_C(1) << 52) /* a clock's proposal, in us: the year 2112 (lua/fencing.lua caps it, too) */
-#define DLOCK_MOST_RAISED (DLOCK_EXACT - (INT64_C(1) << 50)) /* no server is raised to this because of another (lua/limit.lua) */
+#define DLOCK_MOST_RAISED (DLOCK_EXACT - (INT64_C(1) << 50)) /* no server is raised to this because of another (lua/forged.lua) */
 
 /* Can this be a lease's fencing token? */
 static inline bool dlock_is_fencing_token(int64_t token)

@@ -76,9 +76,10 @@ foreach ($wrong as $option => $text) {
     $name = strtok($option, '=');
     $output = $start($option, '
         echo ini_get($argv[1]), "\n";
-        foreach ([fn () => new DistributedLock($argv[2]), fn () => new RedLock([$argv[2]], ttl: 5)] as $make) {
+        foreach ([fn () => (new DistributedLock($argv[2]))->acquire($argv[3]), fn () => (new RedLock([$argv[2]], ttl: 5))->acquire($argv[3]),
+                fn () => Dlock\describe_server($argv[2])] as $use) {
             try {
-                $make()->acquire($argv[3]);
+                $use();
             } catch (ValueError $e) {
                 echo "Error: ", $e->getMessage(), "\n";
             }
@@ -88,7 +89,7 @@ foreach ($wrong as $option => $text) {
     ');
     $value = trim(substr($option, strlen($name) + 1), '"');
     $message = preg_quote("$name $text, \"$value\" given", '/');
-    $pattern = '/^\s*(PHP )?Warning:\s+(PHP Startup: )?' . $message . ' in Unknown on line 0\s+' . preg_quote($value, '/') . "\n(Error: $message\n){2}locked\s*$/";
+    $pattern = '/^\s*(PHP )?Warning:\s+(PHP Startup: )?' . $message . ' in Unknown on line 0\s+' . preg_quote($value, '/') . "\n(Error: $message\n){3}locked\s*$/";
     holds((bool) preg_match($pattern, $output), "at the start: $option", $output);
 }
 $output = $start('dlock.server=nowhere', 'echo ini_get($argv[1]), "\n";');

@@ -308,12 +308,45 @@ static void test_straggler_of_none(void)
 	relay_end(&relay);
 }
 
+/* A server of a bare majority whose answers take longer than those of the others. */
+static bool is_queued(void *resource)
+{
+	return waiting_at(0, resource) == 1 && waiting_at(1, resource) == 1 && waiting_at(2, resource) == 1;
+}
+
+static void test_late_tickets(void)
+{
+	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&c, "tickets", 60000);
+	relay relays[2];
+
+	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK, "held");
+	server_kill(&servers[3]);
+	server_kill(&servers[4]);
+	client other = client_by_relays(servers, SERVERS, relays, 1, 2, "");
+	relays[0].delay_ms = relays[1].delay_ms = 60;
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		dlock_claim *waiter = claim_on(&other, "tickets", 60000);
+		_exit(acquire(&other, waiter, 20000) != DLOCK_OK || !let_go(&other, waiter));
+	}
+	check(eventually(is_queued, "tickets"), "a waiter queues although a majority takes its time");
+	check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "and gets its turn");
+	dlock_claim_free(claim);
+	client_free(&other);
+	client_free(&c);
+	relay_end(&relays[0]);
+	relay_end(&relays[1]);
+	server_restart(&servers[3]);
+	server_restart(&servers[4]);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(straggler), TEST(straggler_asked_again), TEST(straggler_behind_leave), TEST(unconnected_straggler),
 		TEST(extension_not_repeated), TEST(straggler_behind_extension), TEST(release_repeated),
-		TEST(late_without_script), TEST(never_heard_in_time), TEST(straggler_of_none),
+		TEST(late_without_script), TEST(never_heard_in_time), TEST(straggler_of_none), TEST(late_tickets),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

@@ -1,9 +1,12 @@
 /* What the single-server back end makes of a server that refuses, or is none. Prints TAP. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "../../src/redis/exchange.h"
 #include "helpers.h"
 #include "one_server.h"
 
@@ -57,7 +60,7 @@ static void test_refusals(void)
 		check(has_nobody(&server, "errors"), "nothing is left of it");
 		dlock_claim_free(claim);
 		if (!*r->user && !*r->behind) {
-			check(passes(&c, "errors", 0), "as soon as it is mended it works (%s)", c.error.message);
+			check(passes(&c, "errors", 0), "as soon as it is repaired it works (%s)", c.error.message);
 		}
 		client_free(&c);
 	}
@@ -203,6 +206,78 @@ static void test_odd_peers(void)
 	}
 }
 
+static int listen_at_path(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%.100s", path);
+	unlink(path);
+	if (fd < 0 || bind(fd, (struct sockaddr *) &address, sizeof address) < 0 || listen(fd, 4) < 0) {
+		perror("listen");
+		exit(2);
+	}
+	return fd;
+}
+
+static bool is_settled(void *call)
+{
+	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
+}
+
+/* Accepts the connection, sends the text and closes it, before the client has written anything. Then nobody is there any more. */
+static void answer_and_leave(int listener, const char *text)
+{
+	int fd = accept(listener, NULL, NULL);
+
+	check(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text), "the peer has sent it");
+	close(fd);
+	close(listener);
+}
+
+/* A write fails then, but what the server has sent is there to be read, and says why it closed the connection. */
+static void test_closed_before_write(void)
+{
+	static const struct {
+		bool unix_socket, needs_uptime;
+		const char *login, *path, *text, *word;
+	} ways[] = {
+		{ false, false, "", "", "-ERR max number of clients reached\r\n", "ERR max number of clients" },
+		{ false, true, "", "", "-ERR max number of clients reached\r\n", "ERR max number of clients" },
+		{ false, true, ":" SECRET "@", "/1", "-ERR max number of clients reached\r\n", "ERR max number of clients" },
+		{ true, false, "", "", "-ERR max number of clients reached\r\n", "ERR max number of clients" },
+		{ true, true, "", "", "-ERR max number of clients reached\r\n", "ERR max number of clients" },
+		{ true, true, ":" SECRET "@", "", "-ERR max number of clients reached\r\n", "ERR max number of clients" },
+		{ true, false, ":" SECRET "@", "", "-DENIED for a reason\r\n", "DENIED for a reason" },
+	};
+
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		char path[sizeof server.socket + 8], dsn[sizeof path + 32];
+		int port = 0;
+		snprintf(path, sizeof path, "%s-peer", server.socket);
+		int listener = ways[i].unix_socket ? listen_at_path(path) : listen_anywhere(&port, 4);
+		if (ways[i].unix_socket) {
+			snprintf(dsn, sizeof dsn, "unix://%s%s", ways[i].login, path);
+		} else {
+			snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d%s", ways[i].login, port, ways[i].path);
+		}
+		dlock_server *at = test_server_at(dsn);
+		dlock_conn *conn = dlock_conn_new(at);
+		dlock_server_release(at);
+		dlock_arg args[] = { DLOCK_ARG("ECHO"), DLOCK_ARG("x") };
+		dlock_call *call = dlock_call_command(args, 2);
+		call->needs_uptime = ways[i].needs_uptime;
+		dlock_conn_send(conn, call);
+		answer_and_leave(listener, ways[i].text);
+		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_settled, call);
+		check(call->state == DLOCK_CALL_FAILED && strstr(conn->error.message, ways[i].word), "%zu: %s", i, conn->error.message);
+		check(!call->sent && conn->generation == 1, "it was not executed, and is not sent again");
+		dlock_call_release(call);
+		dlock_conn_free(conn);
+		unlink(path);
+	}
+}
+
 /* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as it is
  * read; and all else by a refusal, as if somebody held the lock. */
 static pid_t flooding_peer(int *port, const char *word, const char *head, const char *body)
@@ -299,7 +374,7 @@ static void test_flooded_inbox(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers),
+		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers), TEST(closed_before_write),
 		TEST(endless_answers), TEST(flooded_inbox),
 	};
 

@@ -12,11 +12,11 @@ typedef struct {
 	_Atomic int server_port;    /* where new connections go */
 	_Atomic int cut;            /* 1: all connections are closed, and this is 0 again */
 	_Atomic int delay_ms;       /* for each answer */
-	_Atomic(const char *) stop; /* what was sent with this word in it, and all behind it, waits until this is NULL again */
-	_Atomic int stopped;        /* so many connections wait */
-	_Atomic int held;           /* so many pieces of what was sent over them */
-	_Atomic(const char *) swallow; /* what answers the next that has this word in it is dropped, and all behind it */
-	_Atomic int swallowed;      /* so many connections have had their answers dropped: closed when this is set to 0 */
+	_Atomic(const char *) stop; /* what was sent with this word in it, and all after it, waits until this is NULL again */
+	_Atomic int stopped;        /* the number of connections that wait */
+	_Atomic int held;           /* the number of pieces of what was sent over them */
+	_Atomic(const char *) swallow; /* what answers the next that has this word in it is dropped, and all after it */
+	_Atomic int swallowed;      /* the number of connections whose answers were dropped: closed when this is set to 0 */
 	_Atomic int ending;
 	int listener;
 	pthread_t thread;

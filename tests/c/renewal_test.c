@@ -172,7 +172,7 @@ static void test_back_in_time(void)
 	client_free(&c);
 }
 
-/* An answer that comes behind the deadline. Its call is not given up yet, since a lease of 8 s has the patience for it. */
+/* An answer that comes after the deadline. Its call is not cancelled yet, since with a lease of 8 s it may take that long. */
 static void test_late_answer(void)
 {
 	client c = client_of(server, READ_TIMEOUT);

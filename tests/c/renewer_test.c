@@ -1,5 +1,5 @@
-/* src/lock/renewal*.c with a back end that has no server, no connection and nothing of what is optional: a round is decided as soon as it begins.
- * Prints TAP. */
+/* src/lock/renewal*.c with a back end that has no server, and of what is optional at most a timer: a round is decided as soon as it
+ * begins. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,10 +16,12 @@ enum { TTL = 300 };
 static _Atomic int begun, extended, rounds, losses;
 static _Atomic dlock_round_result decision;
 
+static const dlock_renewer_ops *needed; /* the renewer that a round needs; NULL: none */
+
 static void begin(dlock_renewal_round *round, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
 	(void) round;
-	begun += !renewer && ttl == TTL * DLOCK_MS;
+	begun += !renewer == !needed && ttl == TTL * DLOCK_MS;
 	extended += extends;
 }
 
@@ -35,17 +37,46 @@ static void round_free(dlock_renewal_round *round)
 	free(round);
 }
 
-static const dlock_renewal_round_ops round_ops = { .begin = begin, .result = result, .free = round_free };
-
 static dlock_renewal_round *new_round(const dlock_claim *claim)
 {
+	static dlock_renewal_round_ops ops;
 	dlock_renewal_round *round = calloc(1, sizeof *round);
 
 	(void) claim;
+	ops = (dlock_renewal_round_ops) { .renewer = needed, .begin = begin, .result = result, .free = round_free };
 	rounds++;
-	round->ops = &round_ops;
+	round->ops = &ops;
 	return round;
 }
+
+/* ---- a renewer that has a timer ---- */
+
+static _Atomic int looks;
+
+static dlock_nanos long_past(const dlock_renewer *renewer)
+{
+	(void) renewer;
+	return looks++ < 3 ? -1 : DLOCK_FOREVER;
+}
+
+static dlock_renewer *create(void);
+
+static void discard(dlock_renewer *renewer)
+{
+	free(renewer);
+}
+
+static const dlock_renewer_ops timer_ops = { .create = create, .destroy = discard, .timer = long_past };
+
+static dlock_renewer *create(void)
+{
+	dlock_renewer *renewer = calloc(1, sizeof *renewer);
+
+	renewer->ops = &timer_ops;
+	return renewer;
+}
+
+/* ---- the back end ---- */
 
 static dlock_status acquire_or_extend(dlock_claim *claim, dlock_nanos ttl)
 {
@@ -175,12 +206,27 @@ static void test_gone(void)
 	check(eventually(is_freed, NULL), "and freed");
 }
 
+/* Whatever a time is, it only says when to look again: it does not end the thread. */
+static void test_timer_in_the_past(void)
+{
+	needed = &timer_ops;
+	dlock_claim *claim = hold(DLOCK_ROUND_KEPT);
+	int least = 4;
+
+	check(eventually(is_more, &least) && look(claim) == DLOCK_CLAIM_HELD && looks > 3, "kept, though a time to look at has long passed");
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	check(eventually(is_freed, NULL), "and freed");
+	needed = NULL;
+}
+
 int main(void)
 {
 	dlock_process_init();
 	test_kept();
 	test_failed();
 	test_gone();
+	test_timer_in_the_past();
 	dlock_claim *claim = hold(DLOCK_ROUND_KEPT);
 	dlock_renewal_shutdown();
 	check(rounds == 0 && !claim->renewal, "the end of the thread frees what is left");

@@ -26,7 +26,7 @@ void count_loss(void *ward);
 /* Due at a third of the time that is now believed to be left. */
 void make_due(dlock_claim *claim, int left_ms);
 
-/* Waits until so many more renewals were answered than `before`; five seconds at most. */
+/* Waits until `count` more renewals were answered than `before`; five seconds at most. */
 bool renewed_since(unsigned long before, unsigned long count);
 bool failed_since(unsigned long before, unsigned long count);
 bool connected_since(unsigned long before);

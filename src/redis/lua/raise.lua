@@ -5,7 +5,7 @@
 -- KEYS[1] the lock            KEYS[2] the fence
 -- ARGV[1] the token           ARGV[2] the fencing token
 -- Replies 1 when the fence is at least that now, 0 when the lock is not the token's. Cost: O(1).
---#include limit.lua
+--#include forged.lua
 if is_forged(ARGV[2]) then
 	return redis.error_reply(FORGED)
 end

@@ -4,7 +4,7 @@
 -- KEYS[1] the lock            KEYS[2] the fence
 -- ARGV[1] the token           ARGV[2] lease time in ms            ARGV[3] the holder's fencing token
 -- Replies 1 when it has it now, 0 when the lock is another token's. Cost: O(1).
---#include limit.lua
+--#include forged.lua
 if is_forged(ARGV[3]) then
 	return redis.error_reply(FORGED)
 end
