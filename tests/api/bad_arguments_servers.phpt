@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-const SCHEME = 'must begin with redis://, rediss:// or unix://, like "redis://127.0.0.1:6379"';
+const SCHEME = 'must begin with redis://, rediss://, unix://, memcached:// or memory://, like "redis://127.0.0.1:6379"';
 const PORT = 'must have a port between 1 and 65535';
 const DATABASE = 'must have a database that is a whole number, 0 or greater';
 const PASSWORD = 'must have a password after the user (user:password@ or :password@)';
@@ -53,7 +53,7 @@ $bad = [
     // array
     [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host'], [['x' => 1], 'must be a DSN, *'],
     [['host' => ''], 'must have a host that is not empty and has no NUL bytes'], [['host' => 'h', 'port' => 0], PORT], [['host' => 'h', 'port' => 70000], PORT],
-    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are host, port, auth, database, ssl, connectTimeout and readTimeout'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
+    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, database, ssl, connectTimeout and readTimeout'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
     [['host' => 'h', 'database' => -1], 'must have a database of 0 or greater'], [['host' => 'h', 'database' => PHP_INT_MAX], 'must have a database of 0 or greater'],
     [['host' => 'h', 'connectTimeout' => -1], 'must have a connectTimeout between 0.001 and 3600 seconds'], [['host' => 'h', 'readTimeout' => NAN], 'must have a readTimeout between 0.001 and 3600 seconds'],
     [['host' => 'h', 'auth' => ''], 'must have users and passwords that are not empty and have no NUL bytes'], [['host' => 'h', 'auth' => "a\0b"], 'must have users and passwords *'],
