@@ -225,6 +225,13 @@ static bool is_settled(void *call)
 	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
 }
 
+static dlock_call *echo(void)
+{
+	dlock_arg args[] = { DLOCK_ARG("ECHO"), DLOCK_ARG("x") };
+
+	return dlock_call_command(args, 2);
+}
+
 /* Accepts the connection, sends the text and closes it, before the client has written anything. Then nobody is there any more. */
 static void answer_and_leave(int listener, const char *text)
 {
@@ -264,8 +271,7 @@ static void test_closed_before_write(void)
 		dlock_server *at = test_server_at(dsn);
 		dlock_conn *conn = dlock_conn_new(at);
 		dlock_server_release(at);
-		dlock_arg args[] = { DLOCK_ARG("ECHO"), DLOCK_ARG("x") };
-		dlock_call *call = dlock_call_command(args, 2);
+		dlock_call *call = echo();
 		call->needs_uptime = ways[i].needs_uptime;
 		dlock_conn_send(conn, call);
 		answer_and_leave(listener, ways[i].text);
@@ -276,6 +282,36 @@ static void test_closed_before_write(void)
 		dlock_conn_free(conn);
 		unlink(path);
 	}
+}
+
+/* A call whose answer has arrived is not sent again, though the next one cannot be written any more. */
+static void test_answered_before_close(void)
+{
+	char path[sizeof server.socket + 8], dsn[sizeof path + 32], heard[64];
+
+	snprintf(path, sizeof path, "%s-peer", server.socket);
+	snprintf(dsn, sizeof dsn, "unix://%s", path);
+	int listener = listen_at_path(path);
+	dlock_server *at = test_server_at(dsn);
+	dlock_conn *conn = dlock_conn_new(at);
+	dlock_server_release(at);
+	dlock_call *first = echo(), *second = echo();
+
+	dlock_conn_send(conn, first);
+	int fd = accept(listener, NULL, NULL);
+	dlock_conn_advance(conn);
+	check(read(fd, heard, sizeof heard) > 0 && write(fd, "$1\r\nx\r\n", 7) == 7, "the peer has answered");
+	close(fd);
+	close(listener);
+	dlock_conn_cork(conn);
+	dlock_conn_send(conn, second);
+	dlock_conn_uncork(conn);
+	check(first->state == DLOCK_CALL_ANSWERED && !first->repeated, "the answer is read");
+	check(second->state == DLOCK_CALL_FAILED && second->repeated, "the other call was for a new connection: %s", conn->error.message);
+	dlock_call_release(first);
+	dlock_call_release(second);
+	dlock_conn_free(conn);
+	unlink(path);
 }
 
 /* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as it is
@@ -374,8 +410,8 @@ static void test_flooded_inbox(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers), TEST(closed_before_write),
-		TEST(endless_answers), TEST(flooded_inbox),
+		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers),
+		TEST(closed_before_write), TEST(answered_before_close), TEST(endless_answers), TEST(flooded_inbox),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
