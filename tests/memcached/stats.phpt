@@ -62,7 +62,7 @@ $next = function (string $what, ?DistributedLock $by = null, string $resource = 
     same(true, $lease->release(), "$what: release()");
 };
 $next('the first');
-within(microtime(true) * 1e6 - 3600e6, $last, microtime(true) * 1e6 + 1e6, 'it begins with the time in microseconds');
+within((wall_ms() - 3600e3) * 1000, $last, (wall_ms() + 1000) * 1000, 'it begins with the time in microseconds');
 for ($i = 0; $i < 100; $i++) {
     $next("turn $i");
 }
@@ -79,10 +79,10 @@ $server->raw()->say('flush_all');
 $next('after a flush');
 
 // A counter that is none says so, and nobody is locked out by the attempt.
-foreach (['x', '', '0', '9223372036854775807', '18446744073709551615', '-5', '1 x'] as $value) {
+foreach (['x', '', '9223372036854775807', '18446744073709551615', '-5'] as $value) {
     $server->raw()->set('dlock:fence', $value, 0);
     fails(Dlock\ConnectionException::class, "memcached at {$server->address()}: the key dlock:fence must be a number*", fn () => $lock->acquire('odd', 0, 100), "a counter of \"$value\"");
-    wait_for(fn () => $server->raw()->get('Lock:odd') === null, 10, "the lock to be free after a counter of \"$value\"");
+    wait_for(fn () => !$lock->isLocked('odd'), 10, "the lock to be free after a counter of \"$value\"");
 }
 $server->raw()->delete('dlock:fence');
 $next('after the counter was deleted');
