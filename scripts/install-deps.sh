@@ -12,7 +12,7 @@ arguments=("$@") log=$(dirname "$0")/../build/apt.log
 packages=(
 	build-essential pkg-config php-dev php-cli         # the extension
 	libhiredis-dev libzookeeper-mt-dev                 # what it links with
-	redis-server zookeeper default-jre-headless procps # real servers
+	redis-server memcached zookeeper default-jre-headless procps # real servers
 )
 tests=(
 	php-fpm libfcgi-bin # and cgi-fcgi, a client for it
@@ -24,7 +24,7 @@ tests=(
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the README's example
-	memcached php-memcached # the servers of the memcached back end, and another client of theirs
+	php-memcached                                          # and one of memcached
 	spin valgrind openssl
 	duktape             # runs config.w32
 )
