@@ -53,7 +53,7 @@ all_mutants() {
 	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
 		src/base/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
 	mutant release_without_cas Memcached 240 "whoever releases deletes the key, whose ever it is" \
-		src/memcached/backend.c 's/return dlock_memcached_delete\(&item->key, cas\)/return dlock_memcached_delete(&item->key, 0 * cas)/'
+		src/memcached/request.c 's/(return request_new\("md %s) C%" PRIu64 "(%s\\r\\n", key->text), cas, /(void) cas;\n\t$1$2, /'
 	mutant whole_time_on_memcached Memcached 600 "a lease is believed for its whole lease time, whenever the server's clock ticks" \
 		src/memcached/item.h 's/(DLOCK_MEMCACHED_MARGIN )\(2 \* DLOCK_SECOND\)/$1(DLOCK_SECOND \/ 1000)/'
 	mutant clock_of_memcached_not_read Memcached 600 "a server's clock is taken to be right, however long it stood still" \
