@@ -15,6 +15,7 @@ require __DIR__ . '/inc/chance.php';
 require __DIR__ . '/inc/setting.php';
 require __DIR__ . '/inc/record.php';
 require __DIR__ . '/inc/servers.php';
+require __DIR__ . '/inc/memcached.php';
 require __DIR__ . '/inc/crew.php';
 require __DIR__ . '/inc/nemesis.php';
 require __DIR__ . '/inc/young.php';
@@ -32,7 +33,7 @@ final class Run
 
     private const CLIENTS = 12;
     /** Mean seconds between two faults. */
-    private const INTERVAL = ['DistributedLock' => 0.7, 'RedLock' => 0.35, 'ZkLock' => 0.7];
+    private const INTERVAL = ['DistributedLock' => 0.7, 'RedLock' => 0.35, 'ZkLock' => 0.7, 'Memcached' => 0.7];
 
     /** @param list<string> $flags */
     public function __construct(private readonly string $class, private readonly int $seed, private readonly string $dir, private readonly array $flags)
@@ -44,6 +45,7 @@ final class Run
             'DistributedLock' => $this->has('fail-over') ? new RedisServers(2, $dir, true) : new RedisServers(1, $dir),
             'RedLock' => new RedisServers($this->has('young') ? 3 : 5, $dir),
             'ZkLock' => new ZooKeeperServers($dir),
+            'Memcached' => new MemcachedServers($dir),
         };
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
             + ($this->has('young') || $this->has('needed-key') ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1]] : []);
@@ -61,7 +63,8 @@ final class Run
             default => null,
         };
         return new Nemesis($this->seed, $this->servers, $this->crew, self::CLIENTS, $this->journal, $special,
-            $this->has('fail-over') || $this->has('restart') || $this->has('needed-key'), self::INTERVAL[$this->class]);
+            $this->has('fail-over') || $this->has('restart') || $this->has('needed-key'), self::INTERVAL[$this->class],
+            $this->class === 'Memcached' ? 2.0 : 1.0);
     }
 
     /** False: a violation was found on the way. */
@@ -134,7 +137,8 @@ final class Run
             $this->journal->write('left', ['what' => "$key on the record's server", 'after' => 0]);
         }
         $history = History::read($this->dir);
-        $found = violations($history, !$whole ? SAFETY : ($this->has('young') ? WITHOUT_FINALE : null));
+        $properties = array_diff(!$whole ? SAFETY : ($this->has('young') ? WITHOUT_FINALE : array_keys(PROPERTIES)), NOT_PROMISED[$this->class] ?? []);
+        $found = violations($history, array_values($properties));
         print_figures($this->class . ($this->has('young') ? ', the first seconds of sets' : ''), $this->seed, $this->seconds, $history, $found);
         print_violations($found);
         $failed = count(array_filter($found));

@@ -23,6 +23,8 @@ final class Client
     private Dlock\LockManager $locks;
     private readonly Record $record;
     private readonly string $class, $kind;
+    /** @var array<string, float> */
+    private readonly array $ttls;
     private string $name;
     private int $number = 0; // of the present operation
     private ?int $value = null; // of the record, as far as the present lease has to do with it; -1: refused
@@ -35,6 +37,7 @@ final class Client
     {
         $this->name = $config['name'];
         $this->class = $config['class'];
+        $this->ttls = Setting::ttls($this->class);
         $this->kind = $config['kind'];
         $this->journal = new Journal("$config[dir]/history/$this->name.jsonl");
         $this->locks = Setting::manager($this->class, $config['servers']);
@@ -80,7 +83,7 @@ final class Client
         $resource = $this->chance->oneOf(Setting::RESOURCES);
         $patience = $this->chance->weighted(['none' => 2, 'some' => 6, 'much' => 2]);
         $timeout = $patience === 'none' ? 0.0 : $this->chance->between(0.01, $patience === 'some' ? Setting::LONGEST_TIMEOUT / 3 : Setting::LONGEST_TIMEOUT);
-        $ttl = $this->class !== 'ZkLock' && $this->chance->happens(0.6) ? $this->chance->between(0.3, Setting::LONGEST_TTL) : null;
+        $ttl = $this->class !== 'ZkLock' && $this->chance->happens(0.6) ? $this->chance->between($this->ttls['shortest'], $this->ttls['longest']) : null;
         $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1, 'lock' => 2]);
         $this->{"by" . ucfirst($way)}($resource, round($timeout, 3), $ttl === null ? null : round($ttl, 3));
     }
@@ -119,10 +122,10 @@ final class Client
     private function byLock(string $resource, float $timeout, ?float $ttl): void
     {
         if ($this->class === 'RedLock') {
-            $timeout = 20 * 0.1 + 20 * ($ttl ??= Setting::DEFAULT_TTL); // attempts are counted, not time
+            $timeout = 20 * 0.1 + 20 * ($ttl ??= $this->ttls['default']); // attempts are counted, not time
             $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->lock($resource, (int) ($ttl * 1000)));
         } else {
-            $arguments = $this->class === 'DistributedLock' ? [$resource, $timeout, $ttl] : [$resource, $timeout];
+            $arguments = $this->class === 'ZkLock' ? [$resource, $timeout] : [$resource, $timeout, $ttl];
             $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->lock(...$arguments));
         }
         if ($lock) {
@@ -174,7 +177,7 @@ final class Client
             'none' => 0.0,
             'short' => $this->chance->between(0, 0.03),
             'long' => $this->chance->between(0.1, 0.6),
-            'too long' => ($ttl ?? Setting::DEFAULT_TTL) * $this->chance->between(0.9, 1.4),
+            'too long' => ($ttl ?? $this->ttls['default']) * $this->chance->between(0.9, 1.4),
         });
         $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2] + ($this->class === 'ZkLock' ? [] : ['hand on' => 1.5])
             + ($this->kind === 'steady' || $this->isChild ? [] : ['exit' => 0.5, 'kill' => 0.4, 'exec' => 0.4]));
@@ -288,7 +291,7 @@ final class Client
     private function arrangeStop(string $kind): void
     {
         $after = $this->chance->happens(0.7) ? $this->chance->between(0, 0.003) : $this->chance->between(0, 0.3);
-        $for = 0.1 + 1.3 * Setting::LEASE_OVER * $this->chance->fraction() ** 2;
+        $for = 0.1 + 1.3 * Setting::leaseOver($this->class) * $this->chance->fraction() ** 2;
         $parent = getmypid();
         if (($child = pcntl_fork()) !== 0) {
             $child > 0 && $this->children++;
@@ -381,7 +384,7 @@ final class Client
         if ($lease) {
             $this->believes($lease);
             // For longer than it lasts, perhaps.
-            $this->work($lease, $this->chance->between(0, $this->chance->happens(0.25) ? Setting::LONGEST_TTL : 0.6));
+            $this->work($lease, $this->chance->between(0, $this->chance->happens(0.25) ? $this->ttls['longest'] : 0.6));
             $this->release($lease->release(...));
         }
         $this->journal->write('end', ['t' => nanoseconds()]);

@@ -14,7 +14,7 @@ final class Ended extends Exception
 ['class' => $class, 'servers' => $servers, 'resource' => $resource, 'dir' => $dir, 'name' => $name] = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
 $journal = new Journal("$dir/history/$name.jsonl");
 ini_set('dlock.restart_guard', '0'); // the servers may have been restarted within its time, which is not what this is about
-$locks = Setting::manager($class, $servers, Setting::LONGEST_TTL);
+$locks = Setting::manager($class, $servers, Setting::ttls($class)['longest']);
 pcntl_async_signals(true);
 pcntl_signal(SIGTERM, fn () => throw new Ended());
 try {

@@ -52,6 +52,12 @@ all_mutants() {
 		src/redis/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
 	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
 		src/base/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
+	mutant release_without_cas Memcached 240 "whoever releases deletes the key, whose ever it is" \
+		src/memcached/request.c 's/(return request_new\("md %s) C%" PRIu64 "(%s\\r\\n", key->text), cas, /(void) cas;\n\t$1$2, /'
+	mutant whole_time_on_memcached Memcached 600 "a lease is believed for its whole lease time, whenever the server's clock ticks" \
+		src/memcached/item.h 's/(DLOCK_MEMCACHED_MARGIN )\(2 \* DLOCK_SECOND\)/$1(DLOCK_SECOND \/ 1000)/'
+	mutant clock_of_memcached_not_read Memcached 600 "a server's clock is taken to be right, however long it stood still" \
+		src/memcached/backend.c 's/return request->late == DLOCK_FOREVER \? 0 : request->sent_at \+ length - request->late;/return request->sent_at + length;/'
 }
 
 # Builds one mutant in a copy of the checkout, which is the same for all: make compiles what differs.

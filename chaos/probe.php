@@ -58,7 +58,7 @@ $from = nanoseconds();
 if ($what === 'after a dead holder') {
     [$mine, $its] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     if (pcntl_fork() === 0) {
-        $lease = Setting::manager($class, $servers, Setting::LONGEST_TTL)->acquire($resource, 30.0);
+        $lease = Setting::manager($class, $servers, Setting::ttls($class)['longest'])->acquire($resource, 30.0);
         fwrite($its, "held\n");
         usleep(500_000);
         fwrite($its, nanoseconds() . "\n");
@@ -72,7 +72,7 @@ if ($what === 'late') {
 }
 try {
     // A lease that is renewed is released everywhere, whoever has answered.
-    $lease = Setting::manager($class, $servers, Setting::LONGEST_TTL)->acquire($resource, 30.0, $what === 'late' ? 60.0 : null);
+    $lease = Setting::manager($class, $servers, Setting::ttls($class)['longest'])->acquire($resource, 30.0, $what === 'late' ? 60.0 : null);
     $until = nanoseconds();
     if ($what === 'after a dead holder') {
         $from = (int) fgets($mine);

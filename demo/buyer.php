@@ -19,6 +19,7 @@ $buy = function () use ($file, $think): bool {
 $lock = match ($kind) {
     'none' => null,
     'DistributedLock' => new DistributedLock($redis[0]),
+    'memcached' => new DistributedLock('memcached://' . getenv('DLOCK_TEST_MEMCACHED')),
     'RedLock' => new RedLock(array_slice($redis, 0, 5)),
     'ZkLock' => new ZkLock((string) getenv('DLOCK_TEST_ZK')),
 };

@@ -1,5 +1,5 @@
 <?php
-/* A sale of ten pieces to 24 buyers, each a process of its own: without a lock, and under each of the three locks. */
+/* A sale of ten pieces to 24 buyers, each a process of its own: without a lock, and under each kind of lock. */
 declare(strict_types=1);
 
 const STOCK = 10;
@@ -51,7 +51,7 @@ function sale(array $php, string $kind, int $think): array
 
 function row(string ...$cells): string
 {
-    $line = pad($cells[0], 22, false);
+    $line = pad($cells[0], 28, false);
     foreach (array_slice($cells, 1) as $cell) {
         $line .= pad($cell, 14, true);
     }
@@ -71,8 +71,8 @@ $failed = false;
 
 printf("\n%d pieces in stock, %d buyers at once. Each reads the stock, thinks, and writes it back less one.\n\n", STOCK, BUYERS);
 echo row('lock', 'sold', 'refused', 'oversold', 'mean wait', 'longest wait', 'total');
-echo str_repeat('─', 22 + 6 * 14), "\n";
-foreach (['none', 'DistributedLock', 'RedLock', 'ZkLock'] as $kind) {
+echo str_repeat('─', 28 + 6 * 14), "\n";
+foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock'] as $kind) {
     if ($kind === 'ZkLock' && !class_exists('ZkLock')) {
         echo row('ZkLock', 'built without ZooKeeper');
         continue;
@@ -86,7 +86,7 @@ foreach (['none', 'DistributedLock', 'RedLock', 'ZkLock'] as $kind) {
     $right = $kind === 'none' ? $oversold > 0 : $sale['sold'] === STOCK;
     $failed = $failed || !$right;
     echo row(
-        ['none' => 'none', 'DistributedLock' => 'DistributedLock', 'RedLock' => 'RedLock, 5 servers', 'ZkLock' => 'ZkLock'][$kind],
+        ['RedLock' => 'RedLock, 5 servers', 'memcached' => 'DistributedLock on memcached'][$kind] ?? $kind,
         (string) $sale['sold'],
         (string) $sale['refused'],
         $oversold > 0 ? "$oversold" : '-',

@@ -2,7 +2,7 @@
 # Tries to break the locks: clients under faults, by seed, against servers of its own, and a checker that reads what they
 # did. See chaos/README.md. The last line is the result: "N passed, N failed", one check per class and property.
 #
-#   scripts/chaos.sh [--class DistributedLock|RedLock|ZkLock|all] [--seconds N] [--seed S]
+#   scripts/chaos.sh [--class DistributedLock|RedLock|ZkLock|Memcached|all] [--seconds N] [--seed S]
 #                    --short              about two minutes (the default): all classes at a time, and the checker's own tests
 #                    --seconds N          N seconds of faults for each class; RedLock: a sixth more for the first seconds of sets
 #                    --forget             servers lose their data at a restart, too
@@ -21,7 +21,7 @@ root=$PWD
 
 usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
 
-classes="DistributedLock RedLock ZkLock" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
+classes="DistributedLock RedLock ZkLock Memcached" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
 while [ $# -gt 0 ]; do
 	case $1 in
 		--class) [ "${2-}" = all ] || classes=${2-}; shift ;;
@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-for class in $classes; do [[ " DistributedLock RedLock ZkLock " == *" $class "* ]] || usage; done
+for class in $classes; do [[ " DistributedLock RedLock ZkLock Memcached " == *" $class "* ]] || usage; done
 [[ $seconds =~ ^[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
 
 clean_up() {
@@ -110,16 +110,16 @@ run_classes() {
 
 # Every fault but one is off; this one the class does not survive.
 run_counter_example() {
-	local class=$1 flag=$2 what=$3
-	faults "$class" "$seed" 60 "$flag,until" "$run/$flag" > "$run/$flag.report" || true
-	cat "$run/$flag.report"
+	local class=$1 flag=$2 what=$3 file=$run/$1.$2
+	faults "$class" "$seed" 60 "$flag,until" "$file" > "$file.report" || true
+	cat "$file.report"
 	echo
-	if grep -q '^FAIL one holder at a time' "$run/$flag.report"; then
+	if grep -q '^FAIL one holder at a time' "$file.report"; then
 		echo "PASS the checker finds two holders where $what"
-		echo "1 passed, 0 failed" > "$run/$flag.log"
+		echo "1 passed, 0 failed" > "$file.log"
 	else
 		echo "FAIL the checker does not find two holders where $what"
-		echo "0 passed, 1 failed" > "$run/$flag.log"
+		echo "0 passed, 1 failed" > "$file.log"
 	fi
 }
 
@@ -127,6 +127,7 @@ run_counter_examples() {
 	run_counter_example DistributedLock restart "a server lost its data"
 	run_counter_example RedLock needed-key "one server forgot a key where no more than a quorum was had"
 	run_counter_example DistributedLock fail-over "a replica took over that lacked the lock"
+	run_counter_example Memcached restart "a memcached was restarted"
 	add_up "$run"/*.log
 }
 

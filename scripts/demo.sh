@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what the locks are for: a sale with too many buyers, without a lock and under each of the three. Installs what is
+# Shows what the locks are for: a sale with too many buyers, without a lock and under each kind of lock. Installs what is
 # missing, builds, and starts servers of its own, which it stops again. Fails when a sale under a lock goes wrong.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,8 +21,10 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
-echo "demo: starting five Redis servers and more, and a ZooKeeper"
+echo "demo: starting five Redis servers and more, a memcached, and a ZooKeeper"
 tests/setup/servers.sh start "$run" $$
+DLOCK_TEST_MEMCACHED=$(tests/setup/servers.sh memcached-start "$run")
+export DLOCK_TEST_MEMCACHED
 # shellcheck disable=SC1091
 . "$run/env"
 # shellcheck disable=SC2206 # words

@@ -12,7 +12,7 @@ arguments=("$@") log=$(dirname "$0")/../build/apt.log
 packages=(
 	build-essential pkg-config php-dev php-cli         # the extension
 	libhiredis-dev libzookeeper-mt-dev                 # what it links with
-	redis-server zookeeper default-jre-headless procps # real servers
+	redis-server memcached zookeeper default-jre-headless procps # real servers
 )
 tests=(
 	php-fpm libfcgi-bin # and cgi-fcgi, a client for it

@@ -41,7 +41,7 @@ final class Finale
             $entry = json_decode((string) fgets($output), true) ?? ['ok' => false, 't0' => 0, 't1' => 0, 'e' => 'the probe said nothing'];
             // A session that has expired is noticed with a tick of the leader.
             $this->journal->write('probe', ['r' => $resource, 'what' => $what,
-                'limit' => max(Setting::LONGEST_TTL, Setting::SESSION_TIMEOUT, Setting::LEASE_OVER) + Setting::MARGIN] + $entry);
+                'limit' => max(Setting::leaseOver($this->class), Setting::SESSION_TIMEOUT) + Setting::MARGIN] + $entry);
             fclose($input);
             proc_close($process);
         }

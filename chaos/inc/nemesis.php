@@ -5,6 +5,7 @@ require_once __DIR__ . '/servers.php';
 require_once __DIR__ . '/crew.php';
 require_once __DIR__ . '/faults.php';
 require_once __DIR__ . '/forgetting.php';
+require_once __DIR__ . '/memcached.php';
 require_once __DIR__ . '/network.php';
 require_once __DIR__ . '/setting.php';
 
@@ -27,9 +28,11 @@ final class Nemesis implements Faults
     /**
      * @param ?string $special a kind of fault that is off by default
      * @param bool $alone that kind only
+     * @param float $stretch how much longer faults last, where lease times are longer
      */
     public function __construct(int $seed, private readonly Servers $servers, private readonly Crew $crew, private readonly int $clients,
-        private readonly Journal $journal, ?string $special, bool $alone, private readonly float $interval)
+        private readonly Journal $journal, ?string $special, bool $alone, private readonly float $interval,
+        private readonly float $stretch = 1.0)
     {
         $this->chance = new Chance($seed, 'nemesis');
         $this->kinds = ($alone ? [] : $this->kinds()) + array_intersect_key($this->specials(), [$special ?? '' => 0]);
@@ -71,7 +74,7 @@ final class Nemesis implements Faults
         $place = $this->chance->fraction();
         $length = $this->chance->fraction();
         $detail = $this->chance->fraction();
-        $seconds = (0.05 + 2.7 * $length ** 2) * ($this->kinds[$kind][2] ?? 1); // up to more than the longest lease
+        $seconds = (0.05 + 2.7 * $length ** 2) * $this->stretch * ($this->kinds[$kind][2] ?? 1); // up to more than the longest lease
         $seconds = $this->kinds[$kind][3] ?? $seconds;
         $target = str_starts_with($kind, 'client') ? (int) ($place * $this->clients) : (int) ($place * $this->servers->count());
         if ($kind === 'client kill' || $kind === 'client group kill') {
@@ -117,6 +120,11 @@ final class Nemesis implements Faults
             'server kill and restart' => [1.5, fn (int $i) => $this->killServer($i, false)],
             'server stop' => [2, fn (int $i) => $this->stopServer($i)],
         ];
+        $names = [
+            // For longer than anybody may be late, and when connections have to be made.
+            'link name hangs' => [0.7, fn (int $i) => $this->name($i, true), 1, Setting::MARGIN + 2.0],
+            'link name not known' => [1, fn (int $i) => $this->name($i, false)],
+        ];
         if ($this->servers instanceof RedisServers) {
             $redis = fn (int $i): RedisProcess => $this->servers->servers[$i];
             $say = function (int $i, string|int ...$words) use ($redis) {
@@ -126,7 +134,7 @@ final class Nemesis implements Faults
             $kinds += [
                 // Longer than a grant lasts.
                 'link partition of inboxes' => [2, fn (int $i, float $s, float $d) => $this->link($i, ['down' => false, 'only' => 'inbox'], $d < 0.7), 2],
-                'link partition of inboxes, clients stop' => [2, fn (int $i, float $s, float $d) => $this->lateGrants($i, $d), 1, Setting::LEASE_OVER + 0.25],
+                'link partition of inboxes, clients stop' => [2, fn (int $i, float $s, float $d) => $this->lateGrants($i, $d), 1, Setting::GRANT_OVER + 0.25],
                 'server slow' => [1, fn (int $i, float $s) => $say($i, 'DEBUG', 'SLEEP', sprintf('%.3f', $s / 2))],
                 'server CLIENT KILL normal' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'normal')],
                 'server CLIENT KILL pubsub' => [1, fn (int $i) => $say($i, 'CLIENT', 'KILL', 'TYPE', 'pubsub')],
@@ -135,9 +143,7 @@ final class Nemesis implements Faults
                     $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 1 1 1');
                     return fn () => $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 33554432 8388608 60');
                 }],
-                // For longer than anybody may be late, and when connections have to be made.
-                'link name hangs' => [0.7, fn (int $i) => $this->name($i, true), 1, Setting::MARGIN + 2.0],
-                'link name not known' => [1, fn (int $i) => $this->name($i, false)],
+                ...$names,
                 'server forgets who waits' => [1, function (int $i, float $s, float $d) {
                     (new Forgetting($this->servers))->waiters($i, $d);
                     return fn () => null;
@@ -151,12 +157,15 @@ final class Nemesis implements Faults
                 // Not always is there one that is had by so many: it is looked for a few times.
                 $kinds['server forgets a spare key'] = [3, fn () => (new Forgetting($this->servers))->spareKey(0.1) ? fn () => null : null];
             }
-        } else {
+        } elseif ($this->servers instanceof ZooKeeperServers) {
             $leader = fn (callable $do) => fn (int $i, float $s) => ($found = $this->servers->leader()) === null ? null : $do($found);
             $kinds += [
                 'leader kill and restart' => [1, $leader(fn (int $i) => $this->killServer($i, false))],
                 'leader stop' => [1.5, $leader(fn (int $i) => $this->stopServer($i))],
             ];
+        } else {
+            $kinds += $names;
+            unset($kinds['server kill and restart']); // it forgets all
         }
         if (Network::mayLosePackets()) {
             $network = new Network();
@@ -223,7 +232,7 @@ final class Nemesis implements Faults
         $this->servers->links()->order($link, ['down' => false, 'only' => 'inbox']);
         for ($place = 0; $place < $this->clients; $place++) {
             if (($place + (int) ($detail * 100)) % 2 === 0 && ($undo = $this->stopClient($place, false))) {
-                $this->active[] = ['at' => nanoseconds() + (int) ((Setting::LEASE_OVER + 0.2) * 1e9), 'what' => '', 'undo' => $undo,
+                $this->active[] = ['at' => nanoseconds() + (int) ((Setting::GRANT_OVER + 0.2) * 1e9), 'what' => '', 'undo' => $undo,
                     'entry' => ['kind' => 'client stop', 'target' => $place, 'name' => $this->crew->name($place), 't0' => nanoseconds()]];
             }
         }

@@ -17,6 +17,8 @@ const PROPERTIES = [
     'children leave their parents\' locks alone' => 'meddling_children',
     'no process crashes' => 'crashes',
 ];
+/** What a class does not promise. */
+const NOT_PROMISED = ['Memcached' => ['every waiter gets its turns']];
 /** What can be told while a run goes on. */
 const SAFETY = ['one holder at a time', 'fencing tokens rise', 'children leave their parents\' locks alone', 'no process crashes'];
 /** What can be told of a run after which nothing is looked at. */

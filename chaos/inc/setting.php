@@ -5,13 +5,10 @@ declare(strict_types=1);
 final class Setting
 {
     public const RESOURCES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'];
-    /** Longest lease time in use, and that of leases without one of their own; in seconds. */
-    public const LONGEST_TTL = 2.0;
-    public const DEFAULT_TTL = 1.5;
     public const SESSION_TIMEOUT = 2.0;
     public const LONGEST_TIMEOUT = 10.0;
-    /** A lock that nobody releases is free after this: its lease, or a grant that nobody took up. */
-    public const LEASE_OVER = 3.0;
+    /** A grant that nobody takes up is over after this. */
+    public const GRANT_OVER = 3.0;
     /** What a busy machine may add to a time. */
     public const MARGIN = 6.0;
     /** Seconds for which clients compete for one lock; and for which they wait. */
@@ -27,11 +24,24 @@ final class Setting
     public const LEAST_TURNS = 8;
     public const PREFIX = 'Lock:';
 
-    /** @param list<string> $servers DSNs, or one list of ZooKeeper hosts */
-    public static function manager(string $class, array $servers, float $ttl = self::DEFAULT_TTL): Dlock\LockManager
+    /** Lease times in use, in seconds. @return array{shortest: float, longest: float, default: float} default: of leases without one of their own */
+    public static function ttls(string $class): array
     {
+        return $class === 'Memcached' ? ['shortest' => 4.0, 'longest' => 6.0, 'default' => 4.0] : ['shortest' => 0.3, 'longest' => 2.0, 'default' => 1.5];
+    }
+
+    /** A lock that nobody releases is free after this: its lease, or a grant that nobody took up. */
+    public static function leaseOver(string $class): float
+    {
+        return max(self::ttls($class)['longest'], self::GRANT_OVER);
+    }
+
+    /** @param list<string> $servers DSNs, or one list of ZooKeeper hosts */
+    public static function manager(string $class, array $servers, ?float $ttl = null): Dlock\LockManager
+    {
+        $ttl ??= self::ttls($class)['default'];
         return match ($class) {
-            'DistributedLock' => new DistributedLock($servers[0], self::PREFIX, $ttl),
+            'DistributedLock', 'Memcached' => new DistributedLock($servers[0], self::PREFIX, $ttl),
             'RedLock' => new RedLock($servers, 100, 20, self::PREFIX, $ttl),
             'ZkLock' => new ZkLock(implode(',', $servers), '/locks', self::SESSION_TIMEOUT),
         };

@@ -115,10 +115,22 @@ static bool step(dlock_memcached_discard *discard)
 	return true;
 }
 
+static void advance_all(dlock_memcached_pool *pool)
+{
+	for (dlock_memcached_conn *conn = pool->first; conn; conn = conn->next) {
+		if (dlock_memcached_is_busy(conn)) {
+			dlock_memcached_advance(conn);
+			dlock_memcached_expire(conn);
+		}
+	}
+}
+
+/* Discards are polled by nobody between two calls: a connection that failed in that time must not fail what is asked next. */
 void dlock_memcached_pool_step(dlock_memcached_pool *pool)
 {
 	dlock_memcached_discard **at = &pool->discards;
 
+	advance_all(pool);
 	while (*at) {
 		dlock_memcached_discard *discard = *at;
 		if (step(discard)) {
@@ -183,12 +195,6 @@ void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline
 			}
 		}
 		dlock_wait_poll(fds, count, wake, NULL);
-		for (dlock_memcached_conn *conn = pool->first; conn; conn = conn->next) {
-			if (dlock_memcached_is_busy(conn)) {
-				dlock_memcached_advance(conn);
-				dlock_memcached_expire(conn);
-			}
-		}
 		dlock_memcached_pool_step(pool);
 	}
 }

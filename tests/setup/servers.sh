@@ -2,6 +2,7 @@
 # Private servers for tests and demo, on free ports, with their data below DIR.
 #
 #   servers.sh start DIR [PID]          seven Redis servers and one ZooKeeper; writes DIR/env, to be sourced
+#   servers.sh memcached-start DIR      one memcached more, and prints its host:port
 #   servers.sh stop DIR                 kills whatever was started below DIR and is still alive
 #   servers.sh ensemble-start DIR [PID] three ZooKeepers; writes DIR/ensemble: one "number host:port" per line
 #   servers.sh ensemble-leader DIR      prints the number of the leader (waits until there is one)
@@ -300,6 +301,28 @@ ensemble_leader() {
 	wait_until "a leader" leader_now "$1" | tail -n 1
 }
 
+# ---- memcached ----------------------------------------------------------------------------------------------------------
+
+memcached_try() {
+	local dir=$1 port
+	port=$(random_port)
+	echo "$port" > "$dir/port"
+	launch "$dir" memcached -l 127.0.0.1 -p "$port" -U 0 -u "$(id -un)"
+}
+
+memcached_ready() {
+	local dir=$1 pid
+	is_alive "$dir/pid" || return 2
+	read -r pid _ < "$dir/pid"
+	[[ $(timeout 2 bash -c 'exec 3<> "/dev/tcp/127.0.0.1/$1" && printf "stats\r\nquit\r\n" >&3 && cat <&3' _ "$(< "$dir/port")" 2> /dev/null) == *"STAT pid $pid"$'\r'* ]] || return 1
+}
+
+memcached_start() {
+	mkdir -p "$1/memcached"
+	start_with_retry "$1/memcached" memcached_try memcached_ready
+	echo "127.0.0.1:$(< "$1/memcached/port")"
+}
+
 # ---- commands -----------------------------------------------------------------------------------------------------------
 
 write_env() {
@@ -362,6 +385,7 @@ main() {
 	dir=$(realpath -m "$2")
 	case $command in
 		start) start_or_stop start "$dir" "${3-}" ;;
+		memcached-start) memcached_start "$dir" ;;
 		stop) stop_all "$dir" ;;
 		watch) watch "$dir" "$3" ;;
 		ensemble-start) start_or_stop ensemble_start "$dir" "${3-}" ;;

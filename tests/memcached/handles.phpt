@@ -1,0 +1,84 @@
+--TEST--
+memcached: a handle works once, also in another process; what it gives is a lease with tokens of its own
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_memcached();
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/memcached.inc';
+
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+$server = new PrivateMemcached();
+$raw = $server->raw();
+$manager = new DistributedLock($server->dsn());
+
+$lease = $manager->acquire('r', 0, 100);
+[$token, $fence] = [$lease->token, $lease->fencingToken];
+$handle = $lease->detach();
+same([LeaseState::Released, false, false], [$lease->state(), $lease->isHeld(), $lease->release()], 'after detach()');
+same($token, $raw->get('Lock:r'), 'the key after detach()');
+
+// Another process, which has it for as long as was left.
+$child = fork_child(function (callable $say, callable $hear) use ($server, $handle) {
+    $lease = (new DistributedLock($server->dsn()))->attach($handle);
+    $say([$lease->resource, $lease->token, $lease->fencingToken, $lease->remaining()]);
+    $hear();
+    return $lease->release();
+});
+[$resource, $its_token, $its_fence, $remaining] = $child->hear();
+same(['r', $raw->get('Lock:r')], [$resource, $its_token], 'the resource and its key after attach()');
+holds($its_token !== $token && $its_fence > $fence, 'tokens of its own', $token, $its_token, $fence, $its_fence);
+within(80, $remaining, 100 - 1 - MEMCACHED_MARGIN, 'the time that is left');
+fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), 'once more');
+same($its_token, $raw->get('Lock:r'), 'the key after an attach() too many');
+$child->say(null);
+same(true, $child->result(), 'release() in the other process');
+same(null, $raw->get('Lock:r'), 'the key after release()');
+fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), 'after its release');
+
+// Of several that attach it at a time, one has it.
+for ($round = 0; $round < 10; $round++) {
+    $handle = $manager->acquire("round-$round", 0, 100)->detach();
+    $had = fork_run(4, function () use ($server, $handle) {
+        try {
+            (new DistributedLock($server->dsn(), releaseOnShutdown: false))->attach($handle);
+            return 'had';
+        } catch (LeaseLostException) {
+            return 'late';
+        }
+    }, 'kill');
+    sort($had);
+    same(['had', 'late', 'late', 'late'], $had, "round $round");
+}
+
+// What was given to somebody else meanwhile, what is altered, and what is another server's.
+$handle = $manager->acquire('r', 0, 100)->detach();
+$raw->set('Lock:r', 'somebody-else', 100);
+fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), 'somebody else has it');
+same('somebody-else', $raw->get('Lock:r'), 'what somebody else has');
+$raw->delete('Lock:r');
+fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), 'nobody has it');
+fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager->attach(strrev($handle)), 'altered');
+$redis = (new DistributedLock(redis_server()))->acquire(unique(), 0, 100);
+fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager->attach($redis->detach()), 'of a lock on Redis');
+
+// The lease goes on to be renewed after attach().
+$lease = (new DistributedLock($server->dsn(), ttl: MEMCACHED_TTL))->acquire('renewed');
+$lease = $manager->attach($lease->detach());
+pause(2 * MEMCACHED_TTL);
+same([true, true], [$lease->isHeld(), $lease->release()], 'one that is renewed');
+
+// A lease that is over.
+$handle = $manager->acquire('short', 0, MEMCACHED_TTL)->detach();
+wait_for(fn () => $raw->get('Lock:short') === null, 10, 'the end of the key');
+fails(LeaseLostException::class, '*"short"*', fn () => $manager->attach($handle), 'too late');
+echo "done\n";
+?>
+--EXPECT--
+done

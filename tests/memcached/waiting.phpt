@@ -1,0 +1,154 @@
+--TEST--
+memcached: a waiter asks again and again, until it has the lock, its time is over, or a signal ends it
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_memcached();
+skip_unless_functions('pcntl_fork', 'pcntl_async_signals', 'posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/memcached.inc';
+
+use Dlock\AcquireTimeoutException;
+use Dlock\DeadlockException;
+
+final class Stop extends Exception
+{
+}
+
+$server = new PrivateMemcached();
+$raw = $server->raw();
+$make = fn (mixed ...$options) => new DistributedLock($server->dsn(), ...$options);
+$ways = [
+    'lock()' => fn ($m, $r, $t) => $m->lock($r, $t) && $m->release($r),
+    'acquire()' => fn ($m, $r, $t) => $m->acquire($r, $t)->release(),
+    'tryAcquire()' => fn ($m, $r, $t) => (bool) $m->tryAcquire($r, $t)?->release(),
+    'synchronized()' => fn ($m, $r, $t) => $m->synchronized($r, fn ($lease) => $lease->isHeld(), $t),
+];
+
+// ---- until the lock is free ----
+foreach ($ways as $way => $wait) {
+    $holder = $make()->acquire($way, 0, 100);
+    $waiter = fork_child(function (callable $say) use ($make, $wait, $way) {
+        $manager = $make();
+        $manager->isLocked($way); // connected
+        $say('waits');
+        return [$wait($manager, $way, 60), now(), Dlock\stats()['waits']];
+    });
+    $waiter->hear();
+    pause(0.3);
+    same(true, $holder->release(), "$way: release()");
+    $released = now();
+    [$got, $at, $waits] = $waiter->result();
+    same([true, 1], [$got, $waits], "$way: what the waiter got");
+    within(0, $at - $released, 3, "$way: seconds from the release to the waiter"); // it asks after at most 100 ms
+}
+
+// A holder that dies without a word: at the end of its lease.
+$dead = memcached_holder($server->dsn(), 'dead', MEMCACHED_TTL);
+$dead->hear();
+$dead->kill();
+$start = now();
+same(true, $make()->lock('dead', 30), 'the lock of a holder that is dead');
+within(1.5, now() - $start, MEMCACHED_TTL + 3, 'seconds until then');
+
+// ---- until the time is over ----
+$holder = memcached_holder($server->dsn(), 'r');
+$holder->hear();
+$manager = $make(timeout: 0.3);
+foreach ([0.0, 0.01, 0.25, 1.0] as $timeout) {
+    $results = [];
+    $time = seconds(function () use ($manager, $timeout, &$results) {
+        $results[] = $manager->tryAcquire('r', $timeout);
+    });
+    within($timeout, $time, $timeout + ($timeout === 0.0 ? 1 : 2), "tryAcquire() with $timeout s");
+    within($timeout, seconds(function () use ($manager, $timeout, &$results) {
+        $results[] = $manager->lock('r', $timeout);
+    }), $timeout + 2, "lock() with $timeout s");
+    same([null, false], $results, "with $timeout s");
+}
+within(0.3, seconds(fn () => fails(AcquireTimeoutException::class, 'The lock "r" was not free within 0.3 s', fn () => $manager->acquire('r'))), 2.3, 'the manager\'s timeout');
+$before = Dlock\stats();
+$manager->tryAcquire('r', 0.2);
+$after = Dlock\stats();
+same([1, 1], [$after['waits'] - $before['waits'], $after['timeouts'] - $before['timeouts']], 'stats()');
+within(0.2, $after['wait_time'] - $before['wait_time'], 2.2, 'the time waited, of stats()');
+
+// It polls, and not too often: after 5 ms, then up to every 100 ms.
+$asked = fn () => (int) $raw->stats()['cmd_set'] + (int) $raw->stats()['cmd_meta'];
+$before = $asked();
+$manager->tryAcquire('r', 2);
+within(20, $asked() - $before, 1000, 'commands of 2 s');
+
+// ---- signals ----
+pcntl_async_signals(true);
+$child = fork_child(function (callable $say) use ($make) {
+    $count = 0;
+    pcntl_signal(SIGUSR1, function () use ($say, &$count) {
+        $say(++$count);
+    });
+    $manager = $make();
+    $manager->isLocked('r');
+    $say('waits');
+    $start = now();
+    return [$manager->tryAcquire('r', 1.5), now() - $start, $count];
+});
+$child->hear();
+for ($i = 1; $i <= 5; $i++) {
+    $child->signal(SIGUSR1);
+    same($i, $child->hear(), "signal $i is handled in the wait");
+}
+[$got, $time, $count] = $child->result();
+same([null, 5], [$got, $count], 'a wait with signals');
+within(1.5, $time, 4, 'its time');
+
+$child = fork_child(function (callable $say) use ($make) {
+    pcntl_signal(SIGUSR1, fn () => throw new Stop('now'));
+    $manager = $make();
+    $manager->isLocked('r');
+    $say('waits');
+    $thrown = thrown_by(fn () => $manager->acquire('r', 60));
+    $at = now();
+    return [get_debug_type($thrown), $at, $manager->tryAcquire('r', 0.01), $manager->acquire('s')->release()];
+});
+$child->hear();
+pause(0.2);
+$stopped = now();
+$child->signal(SIGUSR1);
+[$thrown, $at, $again, $other] = $child->result();
+same([Stop::class, null, true], [$thrown, $again, $other], 'a handler that throws');
+within(0, $at - $stopped, 2, 'a handler that throws: seconds');
+$holder->say(null);
+same(true, $holder->result(), 'release() of the holder');
+same(null, $raw->get('Lock:r'), 'nothing is left of those that waited');
+
+// ---- no wait for itself ----
+$mine = $make();
+$mine->lock('own', 0);
+fails(DeadlockException::class, 'This process holds the lock "own" already, and would wait for itself', fn () => $make()->acquire('own', 10));
+same(null, $make()->tryAcquire('own'), 'without a wait');
+// One that ends can be waited for.
+$lease = $make()->acquire('ends', 0, MEMCACHED_TTL);
+same(true, $make()->lock('ends', 20), 'one\'s own lease that ends');
+
+// ---- several processes: no two at a time, and each has its turns ----
+$log = temporary_directory() . '/log';
+$gate = gate();
+$turns = fork_run(4, function () use ($make, $gate) {
+    $manager = $make();
+    for ($i = 0; $i < 25; $i++) {
+        $manager->synchronized('turns', function () use ($gate) {
+            enter($gate);
+            pause(0.001);
+            leave($gate);
+        }, 60);
+    }
+    return $i;
+});
+same([25, 25, 25, 25], $turns, 'turns');
+echo "done\n";
+?>
+--EXPECT--
+done
