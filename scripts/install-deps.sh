@@ -17,6 +17,7 @@ packages=(
 tests=(
 	php-fpm libfcgi-bin # and cgi-fcgi, a client for it
 	php-cgi             # runs several requests that load the extension by dl()
+	phpunit             # for examples/phpunit
 	php-parser          # for gen_stub.php, which makes the arginfo
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
