@@ -34,9 +34,9 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_ENTRY("dlock.ttl", "10", PHP_INI_ALL, dlock_update_lease_time, ttl, zend_dlock_globals, dlock_globals)
 	/* longest wait of `acquire()` and `synchronized()` if none is given */
 	STD_PHP_INI_ENTRY("dlock.timeout", "60", PHP_INI_ALL, dlock_update_wait, timeout, zend_dlock_globals, dlock_globals)
-	/* to Redis, if the server's specification has none */
+	/* to Redis or memcached, if the server's specification has none */
 	STD_PHP_INI_ENTRY("dlock.connect_timeout", "1", PHP_INI_ALL, dlock_update_io_timeout, connect_timeout, zend_dlock_globals, dlock_globals)
-	/* to Redis, if the server's specification has none */
+	/* to Redis or memcached, if the server's specification has none */
 	STD_PHP_INI_ENTRY("dlock.read_timeout", "1", PHP_INI_ALL, dlock_update_io_timeout, read_timeout, zend_dlock_globals, dlock_globals)
 	/* longest wait of the end of a request for its releases, in all; read at that moment */
 	STD_PHP_INI_ENTRY("dlock.shutdown_timeout", "0.1", PHP_INI_ALL, dlock_update_wait, shutdown_timeout, zend_dlock_globals, dlock_globals)

@@ -25,8 +25,8 @@ function take_a_lock(Plan $plan): void
 function try_a_lock(Plan $plan): ?string
 {
     $resource = 'dlock-doctor:' . bin2hex(random_bytes(8));
-    // Not for longer than in use: RedLock asks that servers be as old as that.
-    $ttl = min(5.0, max(1.0, $plan->ttl, setting('restart_guard')));
+    // Not for longer than in use: RedLock asks that servers be as old as that. memcached has no shorter leases than 4 s.
+    $ttl = $plan->servers[0]['backend'] === 'memcached' ? 4.0 : min(5.0, max(1.0, $plan->ttl, setting('restart_guard')));
     try {
         $lease = $plan->class === 'ZkLock' ? $plan->lock->tryAcquire($resource) : $plan->lock->tryAcquire($resource, 0, $ttl);
         if ($lease === null) {

@@ -17,6 +17,7 @@ packages=(
 tests=(
 	php-fpm libfcgi-bin # and cgi-fcgi, a client for it
 	php-cgi             # runs several requests that load the extension by dl()
+	phpunit             # for examples/phpunit
 	php-parser          # for gen_stub.php, which makes the arginfo
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
@@ -24,7 +25,7 @@ tests=(
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
-	memcached php-memcached # the servers of the memcached back end, and another client of theirs
+	php-memcached       # another client of memcached
 	spin valgrind openssl
 	duktape             # runs config.w32
 )

@@ -14,7 +14,8 @@ namespace {
     /**
      * Named locks on one Redis server: the string key $prefix . $resource, taken by SET NX PX with an unguessable token and
      * given back by compare-and-delete, as described in https://redis.io/docs/latest/commands/set/. A lock that is waited for
-     * is handed over (docs/hand-over.md).
+     * is handed over (docs/hand-over.md). Or on one memcached, which forgets and is polled, or in this process, for tests
+     * (docs/operations.md).
      *
      * lock() to isLocking() are the calls of userland classes; the rest is Dlock\LockManager's. What the one kind took, the
      * other does not release.
@@ -29,11 +30,13 @@ namespace {
          *
          * @param string|array|null $server  DSN ("redis://user:pw@host:6379/0?connect_timeout=0.2&read_timeout=1", "rediss://…",
          *                                   "unix:///run/redis.sock?db=1"), the list [host, port, connect timeout in s], or
-         *                                   phpredis' constructor array (host, port, auth, database, ssl, connectTimeout, readTimeout);
+         *                                   phpredis' constructor array (host, port, auth, database, ssl, connectTimeout, readTimeout).
+         *                                   "memcached://host:11211", "memcached:///run/memcached.sock", or such an array with the
+         *                                   scheme "memcached". "memory://", "memory://name": a table of this process, for tests.
          *                                   null: INI dlock.server
          * @param string $prefix             the lock's key is exactly $prefix . $resource
-         * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one, 0.003 to a year;
-         *                                   null: INI dlock.ttl
+         * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one, 0.003 to a year,
+         *                                   on memcached 4 s to 30 days, as wherever a lease time is given; null: INI dlock.ttl
          * @param float|null $timeout        longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
          *                                   dlock.timeout. Does not concern lock()
          * @param bool|null $renew           renew leases in the background; null: exactly those acquired without an
@@ -287,12 +290,12 @@ namespace Dlock {
     interface LockManager
     {
         /**
-         * Waits, without polling, until the lock is held. Signals are handled meanwhile.
+         * Waits, without polling (but on memcached), until the lock is held. Signals are handled meanwhile.
          *
          * @param string $resource    1 to 1024 bytes, any bytes
          * @param float|null $timeout seconds to wait, 0 to a year; null: the manager's, 0: try once
-         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the manager's, renewed while the holder runs. ZkLock:
-         *                            must be null, the session is the lease
+         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the manager's, renewed while the holder runs. On
+         *                            memcached 4 s to 30 days. ZkLock: must be null, the session is the lease
          * @throws AcquireTimeoutException when the lock was not free in that time
          * @throws ConnectionException when a server could not be asked; RedLock: QuorumException, when too few could
          * @throws DeadlockException at once, where it would wait for a lock that this process itself holds and renews
@@ -460,7 +463,7 @@ namespace Dlock {
      *
      * @internal
      * @param string|array $server  DistributedLock's $server, or an element of RedLock's $servers
-     * @return array{backend: string, label: string, host: string|null, port: int, path: string|null, database: int,
+     * @return array{backend: "redis"|"memcached"|"memory", label: string, host: string|null, port: int, path: string|null, database: int,
      *         user: string|null, password: string|null, connect_timeout: float, read_timeout: float,
      *         tls: array<string, string|bool>|null} the password as it is; of TLS the ssl context options of PHP's streams
      */

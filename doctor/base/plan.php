@@ -69,7 +69,7 @@ final class Plan
     private function read(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers): void
     {
         $this->lock = match ($this->class) {
-            'DistributedLock' => new \DistributedLock($servers[0], prefix: $this->prefix),
+            'DistributedLock' => new \DistributedLock($servers[0], prefix: $this->prefix, ttl: isset($options['ttl']) ? $this->ttl : null),
             'RedLock' => new \RedLock($servers, prefix: $this->prefix),
             'ZkLock' => new \ZkLock($servers[0], $options['root'] ?? '/locks', $this->ttl, $options['auth'] ?? null),
         };

@@ -7,7 +7,7 @@ namespace Dlock\Doctor;
  * The subjects that are looked at. Each file registers its own: a function that examines a thing of some kind, and the IDs of what it
  * may find there. The kinds are
  * - Plan::class: PHP and its settings, before any server
- * - what the extension calls a back end ("redis"): all servers of the plan. The function tells what it saw by Plan::summarise()
+ * - what the extension calls a back end ("redis", "memcached", …): all servers of the plan. The function tells what it saw by Plan::summarise()
  * - the classes of what that function makes, like RedisServer: it hands each object to the functions of its class
  * - "redis role": a RedisServer before the others; false means that there is no use in going on
  * - "trial": when all that is done

@@ -21,6 +21,18 @@ static void add_text(zval *array, const char *name, const char *text)
 	}
 }
 
+static const char *name_of(dlock_server_kind kind)
+{
+	switch (kind) {
+	case DLOCK_SERVER_MEMCACHED:
+		return "memcached";
+	case DLOCK_SERVER_MEMORY:
+		return "memory";
+	default:
+		return "redis";
+	}
+}
+
 /* The ssl context options of PHP's streams that mean the same. */
 static void add_tls(zval *array, const dlock_server *server)
 {
@@ -61,7 +73,7 @@ ZEND_FUNCTION(Dlock_describe_server)
 		RETURN_THROWS();
 	}
 	array_init(return_value);
-	add_assoc_string(return_value, "backend", "redis");
+	add_assoc_string(return_value, "backend", name_of(server->kind));
 	add_text(return_value, "label", server->label);
 	add_text(return_value, "host", server->host);
 	add_assoc_long(return_value, "port", server->port);

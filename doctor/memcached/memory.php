@@ -1,0 +1,26 @@
+<?php
+/* What a full memory does to locks. */
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+/** Of its limit. A server that evicts has some 90 % in use: the rest is the gaps between items. */
+const MEMCACHED_FULL = 0.8;
+
+Subjects::add(MemcachedServer::class, examine_memcached_memory(...), ['eviction', 'memory']);
+
+function examine_memcached_memory(MemcachedServer $server): void
+{
+    $evicts = ($server->settings['evictions'] ?? 'on') === 'on';
+    $evicted = $server->stat('evictions');
+    $most = $server->stat('limit_maxbytes');
+    if ($evicts && $evicted > 0) {
+        $server->problem('eviction', "its memory has been full: $evicted items evicted since it was started.",
+            'A lock that is evicted is free for others while its holder believes in it.',
+            'Give locks a memcached of their own, and start it with -M: when its memory is full, it refuses locks.');
+    } elseif ($most > 0 && $server->stat('bytes') > MEMCACHED_FULL * $most) {
+        $server->warning('memory', sprintf('uses %d %% of its memory.', 100 * $server->stat('bytes') / $most), $evicts
+            ? 'When it is full, it evicts items, locks among them: an evicted lock is free for others while its holder believes in it.'
+            : 'When it is full, no lock can be taken.', 'Give locks a memcached of their own, or more memory (-m).');
+    }
+}

@@ -1,0 +1,28 @@
+<?php
+declare(strict_types=1);
+
+/** The code that is tested. It is given its locks, and does not know which server they are on. */
+final class Checkout
+{
+    public function __construct(private readonly Dlock\LockManager $locks, private readonly Stock $stock, private readonly float $timeout = 2.0)
+    {
+    }
+
+    /** @return string "sold", "sold out" or "try again" */
+    public function sell(string $article): string
+    {
+        try {
+            return $this->locks->synchronized("stock:$article", function (Dlock\Lease $lease) use ($article) {
+                $left = $this->stock->read($article);
+                if ($left < 1) {
+                    return 'sold out';
+                }
+                $lease->assertHeld();
+                $this->stock->write($article, $left - 1, $lease->fencingToken);
+                return 'sold';
+            }, timeout: $this->timeout);
+        } catch (Dlock\AcquireTimeoutException | Dlock\LeaseLostException | Dlock\ConnectionException) {
+            return 'try again';
+        }
+    }
+}

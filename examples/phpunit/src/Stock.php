@@ -1,0 +1,11 @@
+<?php
+declare(strict_types=1);
+
+/** What is for sale: a table of the database, in the application. */
+interface Stock
+{
+    public function read(string $article): int;
+
+    /** Refuses a write whose fencing token is lower than an earlier one. */
+    public function write(string $article, int $left, int $fencingToken): void;
+}
