@@ -19,8 +19,7 @@ use Symfony\Component\Lock\Exception\LockStorageException;
 use Symfony\Component\Lock\Key;
 
 /**
- * A store for Symfony Lock (5.4 and later) on a DistributedLock, a RedLock or a ZkLock. Blocking, exclusive locks only. With a DistributedLock on
- * memcached, a TTL of less than 4 s or more than 30 days is an InvalidTtlException.
+ * A store for Symfony Lock (5.4 and later) on a DistributedLock, a RedLock or a ZkLock. Blocking, exclusive locks only.
  *
  * As in Symfony's own stores, who has the Key has the lock. With the locks on Redis it may be serialized, and nothing renews
  * the lock but Lock::refresh(). Of several copies of a Key, made by unserialize(), the first that is used has the lock from then on;
@@ -156,8 +155,6 @@ final class DlockStore implements BlockingStoreInterface
             }
             try {
                 $this->isSession() ? $lease->assertHeld() : $lease->refresh($ttl);
-            } catch (\ValueError $e) { // memcached has no such lease times
-                throw new InvalidTtlException($e->getMessage(), 0, $e);
             } finally {
                 $this->keep($key, $lease); // when this fails, too, there is nothing left to keep
             }

@@ -31,6 +31,10 @@ $tells(['user' => 'u', 'password' => 'p', 'database' => 2, 'connect_timeout' => 
     ['host' => 'redis1', 'auth' => ['user' => 'u', 'pass' => 'p'], 'database' => 2, 'connectTimeout' => 3, 'readTimeout' => 4]);
 $tells(['label' => '/run/redis.sock', 'host' => null, 'path' => '/run/redis.sock', 'database' => 1], 'unix:///run/redis.sock?db=1');
 $tells(['label' => '/run/redis.sock', 'host' => null, 'path' => '/run/redis.sock'], ['/run/redis.sock', 0]);
+$tells(['backend' => 'memcached', 'label' => 'redis1:11211', 'port' => 11211, 'read_timeout' => 0.25], 'memcached://redis1?read_timeout=0.25');
+$tells(['backend' => 'memcached', 'label' => 'redis1:11212', 'port' => 11212], ['scheme' => 'memcached', 'host' => 'redis1', 'port' => 11212]);
+$tells(['backend' => 'memcached', 'label' => '/run/m.sock', 'host' => null, 'port' => 11211, 'path' => '/run/m.sock'], 'memcached:///run/m.sock');
+$tells(['backend' => 'memory', 'label' => 'memory://a', 'host' => 'a', 'port' => 0], 'memory://a');
 
 // TLS: the names are those of PHP's streams.
 if (!str_contains((string) thrown_by(fn () => describe_server('rediss://redis1')), 'has no TLS')) {

@@ -9,9 +9,9 @@ skip_unless_memcached();
 <?php
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
-require __DIR__ . '/../inc/memcached.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
+require __DIR__ . '/../inc/memcached.inc';
 
 /** Between the doctor and a server, whose answers it alters line by line. @return string its address */
 function altering(PrivateMemcached $server, array $patterns): string
@@ -56,8 +56,7 @@ $server = new PrivateMemcached();
 $other = new PrivateMemcached();
 $small = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=262144']);
 $refusing = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=262144', '-M', '-F']);
-$directory = temporary_directory();
-$by_socket = start_server(['memcached', '-u', posix_getpwuid(posix_geteuid())['name'], '-s', "$directory/memcached.sock"], "$directory/log");
+$by_socket = new SocketMemcached();
 
 // A restart is told while its leases may be believed in.
 $texts = finds(FORGETS + ['restarted' => 'warning'], [$server->dsn()], 'just started');
@@ -68,7 +67,7 @@ foreach ([$server, $other, $small, $refusing] as $each) {
 finds(FORGETS, [$server->dsn()], 'a good one');
 finds(FORGETS + ['restarted' => 'warning'], [$server->dsn(), '--ttl=600'], 'long leases');
 finds(FORGETS, [json_encode(['host' => '127.0.0.1', 'port' => $server->port, 'scheme' => 'memcached'])], 'the array form');
-finds(FORGETS, ["memcached://$directory/memcached.sock"], 'by a socket');
+finds(FORGETS, ["memcached://{$by_socket->path()}"], 'by a socket');
 $run = new DoctorRun(['--ignore=persistence', $server->dsn()]);
 holds((bool) preg_match("/^All is well: DistributedLock on {$server->address()}, memcached [\d.]+, round trips from [\d.]+ m?s to [\d.]+ m?s\.\n$/", $run->output),
     'one line', $run->output);
@@ -119,12 +118,11 @@ finds(FORGETS + ['maxclients' => 'warning'], [$altered(['/^STAT curr_connections
 
 // Flushes, where they are possible.
 $fill = function (PrivateMemcached $server, int $items) {
-    $stream = stream_socket_client("tcp://{$server->address()}");
+    $raw = $server->raw();
     for ($i = 0; $i < $items; $i++) {
-        fwrite($stream, "set filling:$i 0 0 1000\r\n" . str_repeat('x', 1000) . "\r\n");
-        $answer = fgets($stream);
+        $answer = $raw->say("set filling:$i 0 0 1000", str_repeat('x', 1000));
     }
-    return rtrim($answer);
+    return $answer;
 };
 $other->raw()->say('flush_all');
 $texts = finds(FORGETS + ['flush' => 'warning'], [$other->dsn()], 'a flush');
@@ -148,7 +146,6 @@ $texts = finds(['one-process' => 'note'], ['memory://tests'], 'memory');
 holds(str_contains($texts['one-process'] ?? '', 'memory://tests is a table in this process: there is no server to look at'), 'memory', $texts);
 $run = new DoctorRun(['memory://', '--ignore=one-process']);
 same("All is well: DistributedLock on memory://.\n", $run->output, 'memory, in one line');
-proc_terminate($by_socket, SIGKILL);
 echo "done\n";
 ?>
 --EXPECT--
