@@ -56,7 +56,7 @@ static void drain_votes(const quorum_claim *claim, dlock_ballot *votes, bool que
 		return;
 	}
 	dlock_ballot_drain(votes, votes->count, now + DLOCK_REST_OF_VOTES);
-	if (!queue && claim->attempts > 0) {
+	if (!queue && claim->attempts > 0 && votes->yes == 0) { /* what it has been given it must give back soon */
 		dlock_ballot_drain(votes, votes->quorum, most < wait->deadline ? most : wait->deadline);
 	}
 }
