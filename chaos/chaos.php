@@ -48,7 +48,7 @@ final class Run
             'Memcached' => new MemcachedServers($dir),
         };
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
-            + ($this->has('young') || $this->has('needed-key') ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1]] : []);
+            + ($this->has('young') || $this->has('needed-key') || ($this->has('restart') && $class === 'Memcached') ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1]] : []);
         // Fencing tokens outlive the end of all servers by the clients' clocks.
         $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers, !$this->has('young'));
         $this->faults = $this->has('young') ? new YoungSets($seed, $this->servers, $this->crew, $this->journal) : $this->nemesis();
@@ -64,7 +64,7 @@ final class Run
         };
         return new Nemesis($this->seed, $this->servers, $this->crew, self::CLIENTS, $this->journal, $special,
             $this->has('fail-over') || $this->has('restart') || $this->has('needed-key'), self::INTERVAL[$this->class],
-            $this->class === 'Memcached' ? 2.0 : 1.0);
+            $this->class === 'Memcached' && !$this->has('restart') ? 2.0 : 1.0);
     }
 
     /** False: a violation was found on the way. */

@@ -66,7 +66,7 @@ same(null, $raw->get('Lock:r'), 'the key after release()');
 
 // Out of scope.
 (function () use ($one) {
-    $lease = $one->acquire('scope', 0);
+    $lease = $one->acquire('scope', 0, 100);
 })();
 wait_for(fn () => $raw->get('Lock:scope') === null, 10, 'the end of a lease out of scope');
 
