@@ -18,7 +18,7 @@ all_mutants() {
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
 		src/redis/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
-		src/redis/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl/'
+		src/redis/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
 		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
