@@ -107,7 +107,7 @@ phpt_round() {
 	[ $# -gt 0 ] || return 0
 	step "$name"
 	USE_TRACKED_ALLOC=1 ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=$leaks" TEST_TIMEOUT=${TEST_TIMEOUT:-300} DLOCK_TEST_JOBS=${DLOCK_TEST_JOBS:-2} \
-		DLOCK_ALLOW_SKIP="needs the Debian package php-redis${DLOCK_ALLOW_SKIP:+|$DLOCK_ALLOW_SKIP}" scripts/test.sh "$@" 2>&1 |
+		DLOCK_ALLOW_SKIP="needs the Debian package php-(redis|memcached)${DLOCK_ALLOW_SKIP:+|$DLOCK_ALLOW_SKIP}" scripts/test.sh "$@" 2>&1 |
 		tee "$run/phpt.log" || code=$?
 	counts=$(tail -n 1 "$run/phpt.log")
 	if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
