@@ -1,6 +1,7 @@
 /* The quorum back end against real servers. Prints TAP. */
 
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "helpers.h"

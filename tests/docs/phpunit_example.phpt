@@ -1,6 +1,7 @@
 --TEST--
 Documentation: the example of tests with PHPUnit passes, and notices mistakes of what it tests
 --EXTENSIONS--
+ctype
 dom
 mbstring
 tokenizer

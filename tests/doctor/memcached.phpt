@@ -54,8 +54,8 @@ function altering(PrivateMemcached $server, array $patterns): string
 const FORGETS = ['persistence' => 'note'];
 $server = new PrivateMemcached();
 $other = new PrivateMemcached();
-$small = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=262144']);
-$refusing = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=262144', '-M', '-F']);
+$small = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=256']);
+$refusing = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=256', '-M', '-F']);
 $by_socket = new SocketMemcached();
 
 // A restart is told while its leases may be believed in.
