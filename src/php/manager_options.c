@@ -22,8 +22,12 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 		dlock_ending_watch();
 	}
 	if (options->ttl_arg) {
-		double ttl = options->ttl_is_null ? DLOCK_G(ttl) : options->ttl;
-		if (!dlock_check_ttl(ttl, options->ttls, options->ttl_arg, &manager->ttl)) {
+		double least = (double) options->ttls.least / (double) DLOCK_SECOND, most = (double) options->ttls.most / (double) DLOCK_SECOND;
+		if (options->ttl_is_null && (DLOCK_G(ttl) < least || DLOCK_G(ttl) > most)) { /* by its own limits it is good */
+			zend_value_error("dlock.ttl must be between %.0f and %.0f seconds on this server; or give a $ttl", least, most);
+			return false;
+		}
+		if (!dlock_check_ttl(options->ttl_is_null ? DLOCK_G(ttl) : options->ttl, options->ttls, options->ttl_arg, &manager->ttl)) {
 			return false;
 		}
 	}
