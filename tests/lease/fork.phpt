@@ -5,6 +5,7 @@ Twenty forks of a process that renews: it goes on, children end, lock for themse
 require __DIR__ . '/../inc/skipif.inc';
 skip_unless_zookeeper();
 skip_unless_functions('pcntl_fork', 'pcntl_exec', 'posix_kill');
+skip_unless_forking_beside_threads();
 ?>
 --FILE--
 <?php
