@@ -51,11 +51,22 @@ function altering(PrivateMemcached $server, array $patterns): string
     return stream_socket_get_name($listener, false);
 }
 
+/** With a megabyte of memory. slab_chunk_max is in bytes up to some version, and in kilobytes since, when more is refused. */
+function small_memcached(string ...$options): PrivateMemcached
+{
+    $options = ['-m', '1', '-I', '512k', ...$options];
+    try {
+        return new PrivateMemcached([...$options, '-o', 'slab_chunk_max=262144']);
+    } catch (RuntimeException) {
+        return new PrivateMemcached([...$options, '-o', 'slab_chunk_max=256']);
+    }
+}
+
 const FORGETS = ['persistence' => 'note'];
 $server = new PrivateMemcached();
 $other = new PrivateMemcached();
-$small = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=256']);
-$refusing = new PrivateMemcached(['-m', '1', '-I', '512k', '-o', 'slab_chunk_max=256', '-M', '-F']);
+$small = small_memcached();
+$refusing = small_memcached('-M', '-F');
 $by_socket = new SocketMemcached();
 
 // A restart is told while its leases may be believed in.
