@@ -27,6 +27,7 @@ struct dlock_claim {
 	dlock_nanos unacknowledged_ttl; /* the shortest lease time that was asked for without an answer; 0: none */
 	_Atomic dlock_nanos deadline; /* the lock may be relied upon until then, on dlock_now()'s clock; or DLOCK_OVER */
 	_Atomic bool uncertain;       /* the last request for more time got no answer */
+	_Atomic bool short_lease;     /* as short as a grant: its lease time has yet to be asked for */
 	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_MAX + 1];

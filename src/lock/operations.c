@@ -70,6 +70,7 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	if (!claim->backend->ops->session_lease) {
 		dlock_renewal_change_ttl(claim, dlock_claim_guaranteed_ttl(claim, ttl), status == DLOCK_OK);
 	}
+	atomic_store(&claim->short_lease, atomic_load(&claim->short_lease) && status != DLOCK_OK);
 	dlock_renewal_resume(claim);
 	return status;
 }
@@ -119,8 +120,13 @@ void dlock_claim_abandon(dlock_claim *claim)
 
 void dlock_claim_end(dlock_claim *claim, bool release)
 {
+	dlock_nanos remaining;
+	dlock_error error;
+
 	if (release || claim->state == DLOCK_CLAIM_WAITING) {
 		dlock_claim_abandon(claim);
+	} else if (atomic_load(&claim->short_lease) && dlock_claim_look(claim, &remaining) != DLOCK_CLAIM_LOST) {
+		dlock_claim_extend(claim, claim->ttl, &error);
 	}
 	dlock_renewal_end(claim, false);
 }

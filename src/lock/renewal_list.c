@@ -101,7 +101,7 @@ void dlock_renewal_discard_answer(dlock_renewal *renewal)
 
 static bool is_renewing(const dlock_renewal *renewal, dlock_nanos now)
 {
-	return renewal->renew && now < renewal->until;
+	return (renewal->renew || renewal->tops_up) && now < renewal->until;
 }
 
 static bool is_asked_about(const dlock_renewal *renewal, dlock_nanos now)
@@ -120,27 +120,31 @@ dlock_nanos dlock_renewal_next_due(const dlock_renewal *renewal, dlock_nanos now
 }
 
 /* Soon, but not so soon that a server which comes back is met by a crowd. */
-static dlock_nanos retry_after(dlock_nanos ttl)
+static dlock_nanos retry_after(const dlock_renewal *renewal, dlock_nanos now)
 {
-	dlock_nanos pause = ttl / 12;
+	bool is_short = renewal->claim && atomic_load(&renewal->claim->short_lease);
+	dlock_nanos left = is_short ? atomic_load(&renewal->claim->deadline) - now : renewal->ttl;
+	dlock_nanos pause = earlier(left, renewal->ttl) / 12;
 
 	return pause < 10 * DLOCK_MS ? 10 * DLOCK_MS : pause > DLOCK_SECOND ? DLOCK_SECOND : pause;
 }
 
 dlock_nanos dlock_renewal_next_look(const dlock_renewal *renewal, dlock_nanos now)
 {
-	dlock_nanos due = renewal->renew ? dlock_renewal_next_due(renewal, now) : DLOCK_FOREVER;
+	dlock_nanos due = is_renewing(renewal, now) ? dlock_renewal_next_due(renewal, now) : DLOCK_FOREVER;
 
 	if (!renewal->incomplete) {
 		return due;
 	}
-	return earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal->ttl)));
+	return earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal, now)));
 }
 
 /* When a round has taken so long, its holder may know. */
 static dlock_nanos uncertain_at(const dlock_renewal *renewal)
 {
-	return renewal->round->started + renewal->asked_ttl / 6;
+	dlock_nanos started = renewal->round->started, deadline = atomic_load(&renewal->claim->deadline);
+
+	return started + earlier(renewal->asked_ttl / 6, deadline > started ? (deadline - started) / 2 : 0);
 }
 
 /* ---- what was answered ---- */
@@ -151,7 +155,7 @@ static void report_loss(dlock_renewal *renewal)
 		renewal->lost(renewal->context);
 	}
 	renewal->lost = NULL;
-	renewal->renew = renewal->incomplete = false;
+	renewal->renew = renewal->tops_up = renewal->incomplete = false;
 	if (renewal->state == DLOCK_RENEWAL_KEPT) {
 		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
 	}
@@ -170,6 +174,8 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 		lives = dlock_claim_raise_deadline(claim, round->started + renewal->asked_ttl - dlock_set_aside(claim->backend, renewal->asked_ttl)
 			- round->late);
 		atomic_store(&claim->uncertain, false);
+		atomic_store(&claim->short_lease, false);
+		renewal->tops_up = false;
 		list->renewals++;
 	}
 	renewal->incomplete = false;
@@ -184,7 +190,8 @@ static void apply_failed(dlock_renewal_list *list, dlock_renewal *renewal)
 		list->failures++;
 		atomic_store(&renewal->claim->uncertain, true);
 	}
-	renewal->due = dlock_now() + retry_after(renewal->ttl);
+	dlock_nanos now = dlock_now();
+	renewal->due = now + retry_after(renewal, now);
 	dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
 }
 
@@ -227,7 +234,7 @@ static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nano
 	}
 	if (round->refused) {
 		round->refused = false;
-		renewal->due = earlier(renewal->due, now + retry_after(renewal->ttl));
+		renewal->due = earlier(renewal->due, now + retry_after(renewal, now));
 		renewal->incomplete = true;
 	}
 }
@@ -299,8 +306,8 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 	} else if (due && is_due(renewal, now, true)) {
 		bool extends = is_renewing(renewal, now);
 		renewal->todo = extends ? DLOCK_SEND_EXTEND : DLOCK_SEND_CHECK;
-		renewal->asked_ttl = renewal->ttl;
-		renewal->due = now + retry_after(renewal->ttl); /* should its owner interfere */
+		renewal->asked_ttl = renewal->tops_up ? renewal->until - now : renewal->ttl;
+		renewal->due = now + retry_after(renewal, now); /* should its owner interfere */
 		dlock_renewal_move(renewal, extends ? DLOCK_RENEWAL_EXTENDING : DLOCK_RENEWAL_CHECKING);
 	} else if (renewal->state == DLOCK_RENEWAL_KEPT && renewal->round->ops->has_gaps(renewal->round)) {
 		renewal->todo = DLOCK_SEND_REPAIR;

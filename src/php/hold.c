@@ -82,9 +82,7 @@ void dlock_hold_discard(dlock_hold *hold)
 
 	dlock_hold_look(hold, &remaining); /* a loss counts, even where nobody has asked */
 	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
-	if (hold->release_at_end || !dlock_is_ending()) {
-		dlock_claim_abandon(hold->entry.claim);
-	}
+	dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
 	dlock_hold_free(hold);
 }
 

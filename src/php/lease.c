@@ -255,8 +255,10 @@ ZEND_METHOD(Dlock_Lease, detach)
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
 		RETURN_THROWS();
 	}
-	/* A lease time that is still on its way, as after a hand-over, would arrive after the handle is attached. */
-	if (claim->unacknowledged_ttl > 0 && dlock_hold_check(lease->hold, &error) == DLOCK_LOST) {
+	/* What is left of a lease must be what was asked for; and a lease time that is still on its way would arrive after the handle is attached. */
+	dlock_status status = atomic_load(&claim->short_lease) ? dlock_hold_extend(lease->hold, claim->ttl, &error)
+		: claim->unacknowledged_ttl > 0 ? dlock_hold_check(lease->hold, &error) : DLOCK_OK;
+	if (status == DLOCK_LOST) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}

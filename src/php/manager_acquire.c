@@ -30,10 +30,10 @@ static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold
 	dlock_upkeep upkeep = { .renew = renew, .most = dlock_from_seconds(DLOCK_G(max_hold)) };
 
 	if (!renew && !manager->throw_on_loss) {
-		if (DLOCK_CAN_RENEW && (claim->incomplete || claim->unanswered)) {
-			dlock_renewal_begin(claim, &upkeep, error); /* if it fails, the lock is held all the same */
-		}
-		return DLOCK_OK;
+		bool needed = claim->incomplete || claim->unanswered || atomic_load(&claim->short_lease);
+		bool begun = DLOCK_CAN_RENEW && needed && dlock_renewal_begin(claim, &upkeep, error) == DLOCK_OK;
+		/* Without a thread the lock is held all the same. */
+		return begun || !atomic_load(&claim->short_lease) ? DLOCK_OK : dlock_hold_extend(hold, claim->ttl, error);
 	}
 	if (manager->throw_on_loss) {
 		hold->throws = true;
@@ -41,13 +41,6 @@ static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold
 		upkeep.context = dlock_loss_signal_here();
 		if (!upkeep.context) {
 			return dlock_fail(error, DLOCK_FAILED, "Cannot report a loss, because no descriptor is left: %s", strerror(errno));
-		}
-		/* The full lease time of a lock just handed over is known to this thread only. */
-		if (!renew && claim->received && !dlock_manager_is_session_based(manager)) {
-			dlock_status status = dlock_hold_extend(hold, claim->ttl, error);
-			if (status != DLOCK_OK) {
-				return status;
-			}
 		}
 	}
 	return dlock_renewal_begin(claim, &upkeep, error);

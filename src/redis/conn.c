@@ -42,6 +42,7 @@ static void disconnect(dlock_conn *conn)
 	conn->cannot_write = false;
 	conn->partial = 0;
 	conn->heard = false;
+	conn->fence = 0;
 }
 
 void dlock_conn_free(dlock_conn *conn)

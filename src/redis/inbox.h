@@ -20,6 +20,7 @@ typedef struct dlock_inbox {
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_LEN];
 	char notified[DLOCK_TOKEN_MAX + 1]; /* the waiter of the last message; "": taken */
 	dlock_grant grant;                  /* that came with it */
+	bool expected; /* the last lock that was asked for here was not free: so the next one may not be, and is asked for with the inbox at once */
 	struct dlock_inbox *next;
 } dlock_inbox;
 

@@ -42,30 +42,47 @@ static dlock_arg flag_arg(bool flag)
 static const dlock_arg fence_key = { DLOCK_FENCE_KEY, sizeof DLOCK_FENCE_KEY - 1 };
 static const dlock_arg nothing = { "", 0 };
 
+/* The scripts take what is left out at the end for ''. */
+static dlock_call *script_call(dlock_script_id script, const dlock_arg *args, int count)
+{
+	while (args[count - 1].len == 0) {
+		count--;
+	}
+	return dlock_call_script(script, args, count);
+}
+
+/* The script's rule for a lock whose next holder is another waiter. */
+static dlock_arg hand_over_arg(bool grant)
+{
+	return grant ? nothing : flag_arg(false);
+}
+
 dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 {
 	number lease, least, ticket, own;
 	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(attempt->token),
-		number_arg(&lease, milliseconds(attempt->ttl)), number_arg(&least, attempt->least_fencing_token),
-		flag_arg(attempt->grant), token_arg(attempt->waiter), attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing,
-		number_arg(&ticket, attempt->ticket), number_arg(&own, attempt->number), flag_arg(true) };
+		number_arg(&lease, milliseconds(attempt->ttl)),
+		attempt->may_count ? nothing : number_arg(&least, attempt->least_fencing_token), hand_over_arg(attempt->grant),
+		attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing, attempt->ticket ? number_arg(&ticket, attempt->ticket) : nothing,
+		attempt->inbox ? number_arg(&own, attempt->number) : nothing, attempt->waiter ? token_arg(attempt->waiter) : nothing,
+		attempt->legacy ? flag_arg(true) : nothing };
 
-	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE, args, attempt->legacy ? 13 : 12);
+	return script_call(DLOCK_SCRIPT_ACQUIRE, args, sizeof args / sizeof *args);
 }
 
 dlock_call *dlock_request_release(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
 {
-	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(token), flag_arg(grant),
-		waiter ? token_arg(waiter) : nothing, flag_arg(leaves) };
+	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(token), hand_over_arg(grant),
+		waiter ? token_arg(waiter) : nothing, leaves ? flag_arg(true) : nothing };
 
-	return dlock_call_script(DLOCK_SCRIPT_RELEASE, args, 8);
+	return script_call(DLOCK_SCRIPT_RELEASE, args, sizeof args / sizeof *args);
 }
 
 dlock_call *dlock_request_leave(dlock_keys keys, const char *waiter, bool grant)
 {
-	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(waiter), flag_arg(grant) };
+	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(waiter), hand_over_arg(grant) };
 
-	return dlock_call_script(DLOCK_SCRIPT_LEAVE, args, 6);
+	return script_call(DLOCK_SCRIPT_LEAVE, args, sizeof args / sizeof *args);
 }
 
 static dlock_call *lease_time_call(dlock_script_id script, dlock_keys keys, const char *token, dlock_nanos ttl)
@@ -245,24 +262,21 @@ static dlock_status check_fencing_token(const dlock_response *response, const dl
 			" must be a number from 1 to 9007199254740990, and normally is its time in us", conn->server->label);
 }
 
-/* {1, fencing token} or {0, pttl, position, ticket, new}; the ticket is a sorted set's score, which comes as text. */
+/* The fencing token, or {pttl, position, ticket, new}; the ticket is a sorted set's score, which comes as text. */
 dlock_status dlock_read_acquire(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
-	int64_t acquired;
-
 	if (check_reply(call, conn, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
 	}
 	const redisReply *reply = call->reply;
-	if (reply->type == REDIS_REPLY_ARRAY && integer_at(reply, 0, &acquired)) {
-		if (acquired == 1 && integer_at(reply, 1, &response->fencing_token)) {
-			return check_fencing_token(response, conn, error);
-		}
-		if (acquired == 0 && integer_at(reply, 1, &response->pttl) && integer_at(reply, 2, &response->position)
-				&& integer_at(reply, 4, &response->new_in_queue) && reply->element[3]->type == REDIS_REPLY_STRING) {
-			response->ticket = strtoll(reply->element[3]->str, NULL, 10);
-			return DLOCK_LOST;
-		}
+	if (reply->type == REDIS_REPLY_INTEGER) {
+		response->fencing_token = reply->integer;
+		return check_fencing_token(response, conn, error);
+	}
+	if (reply->type == REDIS_REPLY_ARRAY && integer_at(reply, 0, &response->pttl) && integer_at(reply, 1, &response->position)
+			&& integer_at(reply, 3, &response->new_in_queue) && reply->element[2]->type == REDIS_REPLY_STRING) {
+		response->ticket = strtoll(reply->element[2]->str, NULL, 10);
+		return DLOCK_LOST;
 	}
 	return unexpected(conn, error);
 }

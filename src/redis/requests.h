@@ -31,9 +31,10 @@ static inline bool dlock_is_fencing_token(int64_t token)
 typedef struct {
 	const char *token;
 	dlock_nanos ttl;
-	int64_t least_fencing_token; /* 0: the server's time */
+	bool may_count;              /* the fence may just count on, where the lock is free and nobody waits */
+	int64_t least_fencing_token; /* otherwise; 0: the server's time */
 	bool grant;                  /* the server hands the lock over; otherwise it only notifies the next waiter */
-	const char *waiter;
+	const char *waiter;       /* NULL or "": the token */
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	int64_t ticket;           /* 0: the server's time, where `grant` */
 	int64_t number;           /* of the request; comes back with a grant */

@@ -11,8 +11,19 @@
 	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "5e39d55928ae872e122f9630a7d3509badf87ec5"
+#define DLOCK_LUA_ACQUIRE_SHA1 "32e06185a90dcdba1f54235cfd4452ee294141fc"
 #define DLOCK_LUA_ACQUIRE \
+	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
+	"local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
+	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
+	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
+	"local done, reply = false, queued\n" \
+	"if queued == 0 and not least then\n" \
+	"reply = redis.pcall('INCR', fence)\n" \
+	"if type(reply) == 'number' then\n" \
+	"return reply\n" \
+	"end\n" \
+	"end\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000000 + now[2]\n" \
@@ -31,19 +42,13 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
-	"local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]\n" \
-	"local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
-	"local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]\n" \
-	"local queued = redis.call('EXISTS', queue) == 1\n" \
-	"if least == 0 then\n" \
-	"least = clock()\n" \
+	"local function next_token()\n" \
+	"return fencing_token(fence, (not least or least == 0) and clock() or least)\n" \
 	"end\n" \
-	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
-	"local done, reply\n" \
-	"if mine and not queued then\n" \
-	"done, reply = pcall(fencing_token, fence, least)\n" \
+	"if queued == 0 and least then\n" \
+	"done, reply = pcall(next_token)\n" \
 	"if done then\n" \
-	"return {1, reply}\n" \
+	"return reply\n" \
 	"end\n" \
 	"end\n" \
 	"local STALE = 3000000\n" \
@@ -68,49 +73,42 @@
 	"end\n" \
 	"end\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
-	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
+	"redis.call('HSET', waiters, waiter, sign .. ' ' .. told .. ' ' .. number .. ' ' .. inbox)\n" \
 	"end\n" \
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
-	"local function enter(queue, waiters, waiter, ticket)\n" \
-	"if redis.call('ZSCORE', queue, waiter) then\n" \
-	"return 0\n" \
+	"local function take_first(queue, grant)\n" \
+	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
 	"end\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
-	"end\n" \
-	"local function serve(lock, queue, waiters, fence, self)\n" \
-	"local now, tried\n" \
-	"while true do\n" \
-	"local first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
-	"if not first or first == self then\n" \
-	"if tried then\n" \
-	"redis.call('DEL', lock)\n" \
-	"end\n" \
-	"return first\n" \
-	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local now\n" \
+	"while first and first ~= self do\n" \
 	"now = now or clock()\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
-	"tried = redis.call('SET', lock, first, 'PX', GRACE)\n" \
-	"local token = fencing_token(fence, now)\n" \
-	"forget(queue, waiters, first)\n" \
-	"if redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, token)) > 0 then\n" \
+	"redis.call('HDEL', waiters, first)\n" \
+	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
+	"local token = redis.call('INCR', fence)\n" \
+	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then\n" \
 	"return first\n" \
 	"end\n" \
 	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, now, number, inbox)\n" \
+	"note(waiters, first, sign, string.format('%.0f', now), number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"else\n" \
 	"forget(queue, waiters, first)\n" \
 	"end\n" \
+	"first = take_first(queue, fence)\n" \
 	"end\n" \
+	"return first\n" \
 	"end\n" \
+	"local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''\n" \
+	"local waiter = (ARGV[8] or '') == '' and token or ARGV[8]\n" \
 	"local function next_ticket()\n" \
 	"local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0\n" \
 	"local given = tonumber(redis.call('GET', fence) or 0) or 0\n" \
@@ -128,10 +126,10 @@
 	"end\n" \
 	"end\n" \
 	"if mine then\n" \
-	"if ticket ~= '0' then\n" \
-	"enter(queue, waiters, waiter, ticket)\n" \
+	"if ticket ~= '' then\n" \
+	"redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
 	"end\n" \
-	"local first = serve(lock, queue, waiters, grant and fence, waiter)\n" \
+	"local first = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))\n" \
 	"if not first or first == waiter then\n" \
 	"forget(queue, waiters, waiter)\n" \
 	"if grant then\n" \
@@ -153,20 +151,27 @@
 	"return holder -- not a string, and it never ends: no lock of anybody's\n" \
 	"end\n" \
 	"if mine then\n" \
-	"return {1, fencing_token(fence, least)}\n" \
+	"return next_token()\n" \
 	"end\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
 	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
-	"return {0, pttl, -1, not grant and ticket == '0' and next_ticket() or '0', 0}\n" \
+	"return {pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0}\n" \
 	"end\n" \
-	"local new = enter(queue, waiters, waiter, ticket == '0' and string.format('%.0f', clock()) or ticket)\n" \
-	"note(waiters, waiter, clock(), 0, ARGV[8], inbox)\n" \
+	"local now, left = string.format('%.0f', clock()), redis.call('PTTL', queue)\n" \
+	"if left == -2 then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"end\n" \
+	"local new = redis.call('ZADD', queue, 'NX', ticket == '' and now or ticket, waiter)\n" \
+	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
+	"if left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
-	"return {0, pttl, redis.call('ZRANK', queue, waiter), redis.call('ZSCORE', queue, waiter), new}\n" \
 	"end\n" \
-	"if queued or not mine then\n" \
+	"return {pttl, left > 0 and redis.call('ZRANK', queue, waiter) or 0,\n" \
+	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new}\n" \
+	"end\n" \
+	"if not mine or queued == 1 then\n" \
 	"done, reply = pcall(contend)\n" \
 	"if done then\n" \
 	"return reply\n" \
@@ -175,7 +180,7 @@
 	"if mine then\n" \
 	"free(lock)\n" \
 	"end\n" \
-	"if inbox ~= '' or ticket ~= '0' then\n" \
+	"if inbox ~= '' or ticket ~= '' then\n" \
 	"redis.pcall('ZREM', queue, waiter)\n" \
 	"redis.pcall('HDEL', waiters, waiter)\n" \
 	"end\n" \
@@ -240,7 +245,7 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "bef8103a33a10e48cf2c79f14ee81535300e0c09"
+#define DLOCK_LUA_LEAVE_SHA1 "73af3283301e0e4dd585aecea0f57c98f85356f9"
 #define DLOCK_LUA_LEAVE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -282,55 +287,49 @@
 	"end\n" \
 	"end\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
-	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
+	"redis.call('HSET', waiters, waiter, sign .. ' ' .. told .. ' ' .. number .. ' ' .. inbox)\n" \
 	"end\n" \
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
-	"local function enter(queue, waiters, waiter, ticket)\n" \
-	"if redis.call('ZSCORE', queue, waiter) then\n" \
-	"return 0\n" \
+	"local function take_first(queue, grant)\n" \
+	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
 	"end\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
-	"end\n" \
-	"local function serve(lock, queue, waiters, fence, self)\n" \
-	"local now, tried\n" \
-	"while true do\n" \
-	"local first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
-	"if not first or first == self then\n" \
-	"if tried then\n" \
-	"redis.call('DEL', lock)\n" \
-	"end\n" \
-	"return first\n" \
-	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local now\n" \
+	"while first and first ~= self do\n" \
 	"now = now or clock()\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
-	"tried = redis.call('SET', lock, first, 'PX', GRACE)\n" \
-	"local token = fencing_token(fence, now)\n" \
-	"forget(queue, waiters, first)\n" \
-	"if redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, token)) > 0 then\n" \
+	"redis.call('HDEL', waiters, first)\n" \
+	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
+	"local token = redis.call('INCR', fence)\n" \
+	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then\n" \
 	"return first\n" \
 	"end\n" \
 	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, now, number, inbox)\n" \
+	"note(waiters, first, sign, string.format('%.0f', now), number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"else\n" \
 	"forget(queue, waiters, first)\n" \
 	"end\n" \
+	"first = take_first(queue, fence)\n" \
 	"end\n" \
+	"return first\n" \
 	"end\n" \
 	"local holder\n" \
 	"local done, problem = pcall(function()\n" \
 	"holder = value_of(KEYS[1])\n" \
 	"forget(KEYS[3], KEYS[4], ARGV[1])\n" \
 	"if not holder then\n" \
-	"serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)\n" \
+	"local grant = ARGV[2] ~= '0'\n" \
+	"if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, take_first(KEYS[3], grant)) then\n" \
+	"redis.call('DEL', KEYS[1])\n" \
+	"end\n" \
 	"end\n" \
 	"end)\n" \
 	"if not done then\n" \
@@ -358,11 +357,25 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "8f59553442dfac8834ac71348ae5365881917abf"
+#define DLOCK_LUA_RELEASE_SHA1 "62dad8e6f09f13544aefb46f978babaf526c714e"
 #define DLOCK_LUA_RELEASE \
-	"local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'\n" \
-	"if redis.call('EXISTS', queue) == 0 then\n" \
-	"return redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0\n" \
+	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
+	"local held = redis.call('GET', lock) == ARGV[1]\n" \
+	"if ARGV[4] == '1' then\n" \
+	"redis.call('ZREM', queue, ARGV[3])\n" \
+	"redis.call('HDEL', KEYS[4], ARGV[3])\n" \
+	"end\n" \
+	"if not held then\n" \
+	"return 0\n" \
+	"end\n" \
+	"local first\n" \
+	"if grant then\n" \
+	"first = redis.call('ZPOPMIN', queue)[1]\n" \
+	"else\n" \
+	"first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"end\n" \
+	"if not first then\n" \
+	"return redis.call('DEL', lock)\n" \
 	"end\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -404,63 +417,55 @@
 	"end\n" \
 	"end\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
-	"redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))\n" \
+	"redis.call('HSET', waiters, waiter, sign .. ' ' .. told .. ' ' .. number .. ' ' .. inbox)\n" \
 	"end\n" \
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
-	"local function enter(queue, waiters, waiter, ticket)\n" \
-	"if redis.call('ZSCORE', queue, waiter) then\n" \
-	"return 0\n" \
+	"local function take_first(queue, grant)\n" \
+	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
 	"end\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
-	"end\n" \
-	"local function serve(lock, queue, waiters, fence, self)\n" \
-	"local now, tried\n" \
-	"while true do\n" \
-	"local first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
-	"if not first or first == self then\n" \
-	"if tried then\n" \
-	"redis.call('DEL', lock)\n" \
-	"end\n" \
-	"return first\n" \
-	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local now\n" \
+	"while first and first ~= self do\n" \
 	"now = now or clock()\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
-	"tried = redis.call('SET', lock, first, 'PX', GRACE)\n" \
-	"local token = fencing_token(fence, now)\n" \
-	"forget(queue, waiters, first)\n" \
-	"if redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, token)) > 0 then\n" \
+	"redis.call('HDEL', waiters, first)\n" \
+	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
+	"local token = redis.call('INCR', fence)\n" \
+	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then\n" \
 	"return first\n" \
 	"end\n" \
 	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, now, number, inbox)\n" \
+	"note(waiters, first, sign, string.format('%.0f', now), number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"else\n" \
 	"forget(queue, waiters, first)\n" \
 	"end\n" \
+	"first = take_first(queue, fence)\n" \
 	"end\n" \
+	"return first\n" \
 	"end\n" \
-	"local released = redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) == 1\n" \
 	"local done, told = pcall(function()\n" \
-	"if ARGV[4] == '1' then\n" \
-	"forget(queue, waiters, ARGV[3])\n" \
+	"if not grant then\n" \
+	"redis.call('DEL', lock)\n" \
 	"end\n" \
-	"return released and serve(lock, queue, waiters, grant and fence, ARGV[3])\n" \
+	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], first)\n" \
+	"if grant and not next then\n" \
+	"redis.call('DEL', lock)\n" \
+	"end\n" \
+	"return next\n" \
 	"end)\n" \
 	"if not done then\n" \
-	"if released then\n" \
 	"free(lock)\n" \
-	"end\n" \
 	"return failure(told)\n" \
 	"end\n" \
-	"return released and (told and 2 or 1) or 0\n"
+	"return told and 2 or 1\n"
 
 #define DLOCK_LUA_RENEW_SHA1 "b058e18b6c227e9a6006c15ab37f79891d029e4d"
 #define DLOCK_LUA_RENEW \

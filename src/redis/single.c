@@ -1,5 +1,6 @@
 #include "single.h"
 
+#include "../lock/renewal.h"
 #include "exchange.h"
 #include "renewal_round.h"
 #include "waiting.h"
@@ -24,7 +25,6 @@ typedef struct {
 	int64_t number;         /* of the last request */
 	dlock_nanos next_look;  /* when to look again without having been notified */
 	dlock_nanos refused_at; /* when the last request that was refused was sent, for the first time */
-	dlock_call *extension;  /* of a grant to the full lease, on its way; NULL: none */
 } single_claim;
 
 static single_backend *backend_of(const dlock_claim *claim)
@@ -91,22 +91,48 @@ static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dl
 	return dlock_claim_renew_token(base, error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 }
 
+/* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose server has lost its data
+ * or come back with older ones; or the fence was deleted. docs/how-it-works.md has the reasoning, models/counting.pml checks it. */
+static bool is_counted_on(const dlock_conn *conn, int64_t fencing_token)
+{
+	return conn->fence > 0 && fencing_token > conn->fence;
+}
+
+/* One request. The call is the caller's to release. */
+static dlock_call *ask_for_lock(single_claim *claim, bool queue, bool may_count, dlock_status *status, dlock_response *response,
+	dlock_error *error)
+{
+	dlock_claim *base = &claim->base;
+	single_backend *backend = backend_of(base);
+	dlock_attempt attempt = { .token = base->token, .ttl = base->ttl, .may_count = may_count, .grant = true,
+		.inbox = queue ? backend->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number, .legacy = backend->base.legacy };
+	dlock_call *call = dlock_request_acquire(claim_keys(base), &attempt);
+
+	ask(backend, call);
+	*status = dlock_read_acquire(call, backend->conn, response, error);
+	return call;
+}
+
 /* DLOCK_TIMEOUT: it is someone else's. With `queue` the claim is in the queue then. */
 static dlock_status attempt(single_claim *claim, bool queue, dlock_response *response, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	single_backend *backend = backend_of(base);
-	dlock_attempt attempt = { .token = base->token, .ttl = base->ttl, .grant = true, .waiter = base->token,
-		.inbox = queue ? backend->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number,
-		.legacy = backend->base.legacy };
-	dlock_call *call = dlock_request_acquire(claim_keys(base), &attempt);
+	bool may_count = !queue && backend->conn->fence > 0;
+	bool has_key = false;
+	dlock_status status;
 
 	if (queue) {
 		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
-	ask(backend, call);
-	dlock_status status = dlock_read_acquire(call, backend->conn, response, error);
+	dlock_call *call = ask_for_lock(claim, queue, may_count, &status, response, error);
+	if (status == DLOCK_OK && may_count && !is_counted_on(backend->conn, response->fencing_token)) {
+		has_key = true;
+		dlock_call_release(call);
+		call = ask_for_lock(claim, queue, false, &status, response, error);
+	}
 	if (status == DLOCK_OK) {
+		backend->conn->fence = response->fencing_token;
 		status = accept_lease(claim, call, response, error);
 	} else if (status == DLOCK_LOST) {
 		/* It was in the queue and had been removed: the server found no subscriber of the inbox, even if that is open here. */
@@ -120,7 +146,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_response *res
 		status = DLOCK_TIMEOUT;
 	} else {
 		/* The outcome is unknown: a late success must not lock everyone out until the ttl. */
-		if (dlock_request_may_take_effect(call) || base->state == DLOCK_CLAIM_WAITING) {
+		if (has_key || dlock_request_may_take_effect(call) || base->state == DLOCK_CLAIM_WAITING) {
 			single_abandon(base);
 		}
 		dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -146,75 +172,30 @@ static dlock_status leave_queue(single_claim *claim, dlock_error *error)
 	return status == DLOCK_LOST ? DLOCK_TIMEOUT : status;
 }
 
-static void discard_extension(single_claim *claim)
-{
-	dlock_call *call = claim->extension;
-
-	if (call && !may_run_later(call)) {
-		claim->base.unacknowledged_ttl = 0; /* which it was since accept_grant() */
-	} else if (call) {
-		dlock_call_cancel(call);
-	}
-	dlock_call_release(call);
-	claim->extension = NULL;
-}
-
 /* A grant is accepted without asking again when at least this much of it is left for sure. */
 #define GRANT_LEFT DLOCK_SECOND
 
 /* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at least as
  * long from the sending of that request, whatever the server's clock says and however late the message is read. (From its first
  * sending: if its connection broke and it was sent again, it may have been refused before.) One that names an earlier request may
- * have run out meanwhile. The full lease is asked for at once, but not waited for. */
+ * have run out meanwhile. The full lease time is left to the renewal thread: most locks are released before. */
 static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 {
 	dlock_claim *base = &claim->base;
+	dlock_conn *conn = backend_of(base)->conn;
 	dlock_nanos deadline = claim->refused_at + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
-	if (!dlock_is_fencing_token(grant->fencing_token) || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
+	if (!DLOCK_CAN_RENEW || base->ttl < DLOCK_GRANT_TTL || !dlock_is_fencing_token(grant->fencing_token)
+			|| !is_counted_on(conn, grant->fencing_token) || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
-	claim->extension = dlock_request_extend(claim_keys(base), base->token, base->ttl);
-	if (!claim->extension) {
-		return false;
-	}
-	dlock_call_use_source(claim->extension); /* whether the server knows the script may be heard much later */
-	if (!dlock_conn_send(backend_of(base)->conn, claim->extension) || !claim->extension->sent) {
-		dlock_call_cancel(claim->extension); /* the connection is gone: asking again makes a new one */
-		discard_extension(claim);
-		return false;
-	}
-	/* A shorter lease counts as soon as it may have been set. */
-	dlock_nanos extended = claim->extension->sent_at + base->ttl - dlock_drift(base->ttl);
-	base->deadline = extended < deadline ? extended : deadline;
-	dlock_claim_add_unacknowledged_ttl(base, base->ttl);
+	conn->fence = grant->fencing_token;
+	base->deadline = deadline;
+	base->short_lease = true;
 	base->fencing_token = grant->fencing_token;
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	base->received = true;
 	return true;
-}
-
-/* Has the full lease been given meanwhile? */
-static void single_look(dlock_claim *base)
-{
-	single_claim *claim = (single_claim *) base;
-	dlock_response response;
-	dlock_error error;
-
-	if (!claim->extension) {
-		return;
-	}
-	dlock_conn_peek(backend_of(base)->conn);
-	if (claim->extension->state == DLOCK_CALL_PENDING) {
-		return;
-	}
-	dlock_status status = dlock_read_integer(claim->extension, backend_of(base)->conn, &response, &error);
-	if (status == DLOCK_OK) {
-		dlock_claim_raise_deadline(base, claim->extension->sent_at + base->ttl - dlock_drift(base->ttl));
-	} else if (status == DLOCK_LOST) {
-		dlock_claim_move(base, DLOCK_CLAIM_LOST);
-	}
-	discard_extension(claim);
 }
 
 /* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was notified. DLOCK_OK: it
@@ -259,8 +240,11 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			*error = backend->inbox->conn->error;
 			return DLOCK_CONNECTION;
 		}
-		bool queue = !last && dlock_inbox_is_open(backend->inbox);
+		bool queue = !last && dlock_inbox_is_open(backend->inbox) && (base->waited || backend->inbox->expected);
 		dlock_status status = attempt(claim, queue, &response, error);
+		if (!base->waited) {
+			backend->inbox->expected = status == DLOCK_TIMEOUT;
+		}
 		if (status != DLOCK_TIMEOUT || last) {
 			return status;
 		}
@@ -310,7 +294,6 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 	dlock_response response;
 
 	ask(backend, call);
-	discard_extension((single_claim *) claim);
 	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
 	if (status == DLOCK_OK) {
 		dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
@@ -337,7 +320,6 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 	dlock_response response;
 
 	ask(backend, call);
-	discard_extension((single_claim *) claim);
 	dlock_status status = dlock_read_integer(call, backend->conn, &response, error);
 	if (status == DLOCK_OK) {
 		dlock_nanos left = dlock_claim_guaranteed_ttl(claim, dlock_lease_left(response.value));
@@ -403,11 +385,6 @@ static bool single_is_same(const dlock_claim *claim, dlock_backend *backend, con
 		&& dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len);
 }
 
-static void single_dispose(dlock_claim *claim)
-{
-	discard_extension((single_claim *) claim);
-}
-
 static void single_destroy(dlock_backend *base)
 {
 	free(((single_backend *) base)->keys);
@@ -426,11 +403,9 @@ static const dlock_backend_ops single_ops = {
 	.check = single_check,
 	.release = single_release,
 	.abandon = single_abandon,
-	.look = single_look,
 	.new_round = single_new_round,
 	.is_same = single_is_same,
 	.locked = single_locked,
-	.dispose = single_dispose,
 	.destroy = single_destroy,
 };
 

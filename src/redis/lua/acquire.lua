@@ -5,42 +5,51 @@
 -- KEYS[1] the lock            KEYS[2] the fence: the last fencing token that this server gave out
 -- KEYS[3] the queue           KEYS[4] the waiters
 -- ARGV[1] the token           ARGV[2] lease time in ms
+-- The others may be '', and left out from any of them on:
 -- ARGV[3] the least fencing token; 0: the server's time in us. Over several servers the client proposes one and the same,
---         so that their tokens normally agree
--- ARGV[4] 1: the next waiter is granted the lock; 0: it is notified to try (several servers)
--- ARGV[5] the waiter (with grants: the token)
--- ARGV[6] the waiter's inbox; '': do not queue
--- ARGV[7] the waiter's ticket, which orders the queue; 0: the server's time in us. Over several servers it is the largest of
+--         so that their tokens normally agree. '': the fence may just count on; docs/how-it-works.md says when
+-- ARGV[4] 0: the next waiter is notified to try (several servers). '': it is granted the lock
+-- ARGV[5] the waiter's inbox; '': do not queue
+-- ARGV[6] the waiter's ticket, which orders the queue; '': the server's time in us. Over several servers it is the largest of
 --         theirs, the same everywhere: see next_ticket()
--- ARGV[8] the number of this request, as a sign of life
--- ARGV[9] 1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then. Otherwise left out
+-- ARGV[7] the number of this request, as a sign of life
+-- ARGV[8] the waiter; '': the token
+-- ARGV[9] 1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then
 --
--- Replies {1, fencing token} when the lock is the token's, {0, ms until it may be free, position in the queue, ticket,
+-- Replies the fencing token when the lock is the token's, {ms until it may be free, position in the queue, ticket,
 -- 1 if it was not in the queue before} when not; negative ms: unknown. With ARGV[9] they are unknown for a holder of another
 -- kind: it may release at any time, and notifies nobody. Over several servers, a request that does not queue gets the next ticket.
 -- A repeated request finds its own token and gets a new lease, so that a lost reply, or a lost grant, does no harm.
--- Cost: O(1), four commands, for a free lock that nobody waits for; O(log n) with n waiters.
---#include fencing.lua
-local lock, fence, queue, waiters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+-- Cost: O(1), three commands, for a free lock that nobody waits for; O(log n) with n waiters.
+local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local grant, waiter, inbox, ticket = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
 
--- A right that the user does not have is found out before the first write, or what was written is rolled back.
-local queued = redis.call('EXISTS', queue) == 1
-if least == 0 then
-	least = clock()
-end
+-- What cannot be done, for want of a right perhaps, ends the script before its first write, or what was written is rolled back.
 local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)
-local done, reply
-if mine and not queued then
-	done, reply = pcall(fencing_token, fence, least)
-	if done then
-		return {1, reply}
+local queued = mine and redis.pcall('EXISTS', queue)
+local done, reply = false, queued
+if queued == 0 and not least then
+	reply = redis.pcall('INCR', fence)
+	if type(reply) == 'number' then
+		return reply
 	end
 end
 
 -- The common case ends here: even to define what follows costs time.
+--#include fencing.lua
+local function next_token()
+	return fencing_token(fence, (not least or least == 0) and clock() or least)
+end
+if queued == 0 and least then
+	done, reply = pcall(next_token)
+	if done then
+		return reply
+	end
+end
+
 --#include handover.lua
+local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''
+local waiter = (ARGV[8] or '') == '' and token or ARGV[8]
 
 -- After all that wait here, and all that have held a lock here: as in Lamport's bakery (A New Solution of Dijkstra's Concurrent
 -- Programming Problem, 1974), a waiter with the largest of several servers' numbers comes after every waiter that had its number,
@@ -68,10 +77,10 @@ local function contend()
 	if mine then
 		-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the way.
 		-- A waiter with a ticket keeps its position here, too: otherwise each of two could be first on other servers.
-		if ticket ~= '0' then
-			enter(queue, waiters, waiter, ticket)
+		if ticket ~= '' then
+			redis.call('ZADD', queue, 'NX', ticket, waiter)
 		end
-		local first = serve(lock, queue, waiters, grant and fence, waiter)
+		local first = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))
 		if not first or first == waiter then
 			forget(queue, waiters, waiter)
 			if grant then
@@ -93,21 +102,28 @@ local function contend()
 		return holder -- not a string, and it never ends: no lock of anybody's
 	end
 	if mine then
-		return {1, fencing_token(fence, least)}
+		return next_token()
 	end
 	local pttl = redis.call('PTTL', lock)
 	pttl = pttl == -2 and GRACE or others and -1 or pttl
 	if inbox == '' then
-		return {0, pttl, -1, not grant and ticket == '0' and next_ticket() or '0', 0}
+		return {pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0}
 	end
-	local new = enter(queue, waiters, waiter, ticket == '0' and string.format('%.0f', clock()) or ticket)
-	note(waiters, waiter, clock(), 0, ARGV[8], inbox)
-	redis.call('PEXPIRE', queue, FORGET)
-	redis.call('PEXPIRE', waiters, FORGET)
-	return {0, pttl, redis.call('ZRANK', queue, waiter), redis.call('ZSCORE', queue, waiter), new}
+	local now, left = string.format('%.0f', clock()), redis.call('PTTL', queue)
+	if left == -2 then
+		forget(queue, waiters, waiter) -- a user without the right to leave a queue does not begin one
+	end
+	local new = redis.call('ZADD', queue, 'NX', ticket == '' and now or ticket, waiter)
+	note(waiters, waiter, now, '0', ARGV[7], inbox)
+	if left < FORGET / 2 then
+		redis.call('PEXPIRE', queue, FORGET)
+		redis.call('PEXPIRE', waiters, FORGET)
+	end
+	return {pttl, left > 0 and redis.call('ZRANK', queue, waiter) or 0,
+		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new}
 end
 
-if queued or not mine then
+if not mine or queued == 1 then
 	done, reply = pcall(contend)
 	if done then
 		return reply
@@ -116,7 +132,7 @@ end
 if mine then
 	free(lock)
 end
-if inbox ~= '' or ticket ~= '0' then
+if inbox ~= '' or ticket ~= '' then
 	redis.pcall('ZREM', queue, waiter)
 	redis.pcall('HDEL', waiters, waiter)
 end

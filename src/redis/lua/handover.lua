@@ -31,7 +31,7 @@ local function free(lock)
 end
 
 local function note(waiters, waiter, sign, told, number, inbox)
-	redis.call('HSET', waiters, waiter, string.format('%.0f %.0f %s %s', sign, told, number, inbox))
+	redis.call('HSET', waiters, waiter, sign .. ' ' .. told .. ' ' .. number .. ' ' .. inbox)
 end
 
 local function forget(queue, waiters, waiter)
@@ -39,49 +39,41 @@ local function forget(queue, waiters, waiter)
 	redis.call('HDEL', waiters, waiter)
 end
 
--- Returns 1 when it was not in the queue before. A user without the right to leave the queue does not enter it.
-local function enter(queue, waiters, waiter, ticket)
-	if redis.call('ZSCORE', queue, waiter) then
-		return 0
-	end
-	forget(queue, waiters, waiter)
-	return redis.call('ZADD', queue, 'NX', ticket, waiter)
+-- The first waiter. Where it is to be granted the lock it leaves the queue, which needs no memory: when that is full, only a script
+-- that has already written may go on to write what does.
+local function take_first(queue, grant)
+	return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]
 end
 
 -- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, and leaves the queue; the message
 -- has the number of its last sign, so that an old grant differs from one made after that, and a fencing token.
 -- Without, it is notified to try. Dead waiters before it are removed: those without a sign of life, those whose process
 -- no longer listens (the message has no receiver), those that were notified and did not come. `self` is not notified,
--- and stays. Returns the waiter, or nil if there is none; with a fence, the lock may have been deleted then.
+-- and stays. `first` is take_first()'s. Returns the waiter, or nothing if there is none; with a fence, the lock may be a dead waiter's then.
 -- Cost: O(log n) for each waiter looked at; normally one.
-local function serve(lock, queue, waiters, fence, self)
-	local now, tried
-	while true do
-		local first = redis.call('ZRANGE', queue, 0, 0)[1]
-		if not first or first == self then
-			if tried then
-				redis.call('DEL', lock)
-			end
-			return first
-		end
+local function serve(lock, queue, waiters, fence, self, first)
+	local now
+	while first and first ~= self do
 		now = now or clock()
 		local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')
 		local live = sign and now - sign < STALE
 		if live and fence then
 			-- The reader of the message holds the lock: after it is sent, nothing may fail that has to be true then.
-			tried = redis.call('SET', lock, first, 'PX', GRACE)
-			local token = fencing_token(fence, now)
-			forget(queue, waiters, first)
-			if redis.call('PUBLISH', inbox, string.format('%s %s %.0f', first, number, token)) > 0 then
+			redis.call('HDEL', waiters, first)
+			redis.call('SET', lock, first, 'PX', GRACE)
+			local token = redis.call('INCR', fence)
+			if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then
 				return first
 			end
 		elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then
 			if told == '0' then
-				note(waiters, first, sign, now, number, inbox)
+				note(waiters, first, sign, string.format('%.0f', now), number, inbox)
 			end
 			return first
 		else
 			forget(queue, waiters, first)
 		end
+		first = take_first(queue, fence)
 	end
+	return first
 end

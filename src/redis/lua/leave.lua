@@ -3,7 +3,7 @@
 -- keys: 4
 -- KEYS[1] the lock            KEYS[2] the fence
 -- KEYS[3] the queue           KEYS[4] the waiters
--- ARGV[1] the waiter          ARGV[2] 1: the next waiter is granted the lock; 0: it is notified to try (several servers)
+-- ARGV[1] the waiter          ARGV[2] 0: the next waiter is notified to try (several servers); left out: it is granted the lock
 -- Replies 1 when it was granted the lock in that instant and has it, 0 when not. A turn of its own goes to the next waiter.
 -- Cost: O(log n) with n waiters.
 --#include fencing.lua
@@ -13,7 +13,10 @@ local done, problem = pcall(function()
 	holder = value_of(KEYS[1])
 	forget(KEYS[3], KEYS[4], ARGV[1])
 	if not holder then
-		serve(KEYS[1], KEYS[3], KEYS[4], ARGV[2] == '1' and KEYS[2], nil)
+		local grant = ARGV[2] ~= '0'
+		if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, take_first(KEYS[3], grant)) then
+			redis.call('DEL', KEYS[1])
+		end
 	end
 end)
 if not done then

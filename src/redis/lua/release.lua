@@ -4,33 +4,46 @@
 -- KEYS[1] the lock            KEYS[2] the fence
 -- KEYS[3] the queue           KEYS[4] the waiters
 -- ARGV[1] the token
--- ARGV[2] 1: the next waiter is granted the lock; 0: it is notified to try (several servers)
--- ARGV[3] the waiter that the token belongs to; '': none     ARGV[4] 1: it leaves the queue; 0: it stays, and is not notified
+-- The others may be left out from any of them on:
+-- ARGV[2] 0: the next waiter is notified to try (several servers). '': it is granted the lock
+-- ARGV[3] the waiter that the token belongs to, which is not notified      ARGV[4] 1: it leaves the queue
 -- Replies 0 when it was not the token's, 1 when it was, 2 when a waiter was notified, too. After an error that follows the deletion
 -- (the user has no right to publish, say) the lock is free.
 -- Cost: O(1), three commands, when nobody waits; O(log n) with n waiters, one message.
-local lock, fence, queue, waiters, grant = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2] == '1'
-
-if redis.call('EXISTS', queue) == 0 then
-	return redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) or 0
+local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'
+local held = redis.call('GET', lock) == ARGV[1]
+if ARGV[4] == '1' then
+	redis.call('ZREM', queue, ARGV[3])
+	redis.call('HDEL', KEYS[4], ARGV[3])
+end
+if not held then
+	return 0
+end
+local first -- as take_first() in handover.lua
+if grant then
+	first = redis.call('ZPOPMIN', queue)[1]
+else
+	first = redis.call('ZRANGE', queue, 0, 0)[1]
+end
+if not first then
+	return redis.call('DEL', lock)
 end
 
 -- The common case ends here: even to define what follows costs time.
 --#include fencing.lua
 --#include handover.lua
--- First of all it is free, whatever becomes of the waiters. And when memory is full, only a script that has already written may
--- go on to write what needs memory.
-local released = redis.call('GET', lock) == ARGV[1] and redis.call('DEL', lock) == 1
 local done, told = pcall(function()
-	if ARGV[4] == '1' then
-		forget(queue, waiters, ARGV[3])
+	if not grant then
+		redis.call('DEL', lock)
 	end
-	return released and serve(lock, queue, waiters, grant and fence, ARGV[3])
+	local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], first)
+	if grant and not next then
+		redis.call('DEL', lock)
+	end
+	return next
 end)
 if not done then
-	if released then
-		free(lock)
-	end
+	free(lock)
 	return failure(told)
 end
-return released and (told and 2 or 1) or 0
+return told and 2 or 1
