@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Dlock\Doctor;
 
 /** What the extension's scripts do, and what it sends apart from them. */
-const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zrange', 'zrank',
-    'zscore', 'hset', 'hget', 'hdel', 'publish'];
+const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'incr', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zpopmin', 'zrange',
+    'zrank', 'zscore', 'hset', 'hget', 'hdel', 'publish'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
 /** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
@@ -27,6 +27,7 @@ const ALL_COMMANDS = <<<'LUA'
     try('pttl', lock)
     try('time')
     try('zrem', queue, 'w')
+    try('zpopmin', queue)
     try('zrange', queue, 0, 0)
     try('zrank', queue, 'w')
     try('zscore', queue, 'w')
@@ -36,6 +37,7 @@ const ALL_COMMANDS = <<<'LUA'
     if removable then
         try('set', lock, '1', 'NX', 'PX', 1000)
         try('getset', lock, '1')
+        try('incr', lock)
         try('zadd', queue, 'NX', 1, 'w')
         try('hset', waiters, 'w', '1')
         redis.call('del', lock, queue, waiters)
@@ -128,7 +130,7 @@ final class Rights
             }
         }
         if (in_array('del', $this->missing, true)) {
-            $this->missing[] = 'perhaps set, getset, zadd, hset (not tried without del)';
+            $this->missing[] = 'perhaps set, getset, incr, zadd, hset (not tried without del)';
         }
     }
 

@@ -167,6 +167,11 @@ bool dlock_request_may_take_effect(const dlock_call *call)
 		|| (strncmp(call->reply->str, "NOAUTH", 6) && strncmp(call->reply->str, UNAUTHENTICATED, strlen(UNAUTHENTICATED)));
 }
 
+bool dlock_request_has_acquired(const dlock_call *call)
+{
+	return call && call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER;
+}
+
 #define NEEDED_PASSWORD "; give the password in the server's specification"
 #define NEEDED_RIGHTS "; the user needs the commands, and the keys by their prefix, that docs/operations.md lists"
 #define NO_CLUSTER "; it is a node of a Redis Cluster: locks need one server, or RedLock"

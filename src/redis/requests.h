@@ -69,6 +69,9 @@ dlock_call *dlock_request_holder(dlock_keys keys);
 dlock_call *dlock_request_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
 dlock_call *dlock_request_exchange_back(dlock_keys keys, const char *old, const char *new_token);
 
+/* Does the server say that it has given the lock? Its fencing token may be none. */
+bool dlock_request_has_acquired(const dlock_call *call);
+
 /* May the server have done what it was asked, or do it yet? Not where it says that it did not listen. */
 bool dlock_request_may_take_effect(const dlock_call *call);
 

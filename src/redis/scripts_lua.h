@@ -11,14 +11,14 @@
 	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "32e06185a90dcdba1f54235cfd4452ee294141fc"
+#define DLOCK_LUA_ACQUIRE_SHA1 "16c2b56f4c90ebd68dbd655a97258e5a6c3e45a7"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
-	"local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
+	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
 	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"local done, reply = false, queued\n" \
-	"if queued == 0 and not least then\n" \
+	"if queued == 0 and least == '' then\n" \
 	"reply = redis.pcall('INCR', fence)\n" \
 	"if type(reply) == 'number' then\n" \
 	"return reply\n" \
@@ -26,26 +26,26 @@
 	"end\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
-	"return now[1] * 1000000 + now[2]\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function fencing_token(fence, least)\n" \
-	"if least > MOST_PROPOSED then\n" \
-	"least = MOST_PROPOSED\n" \
-	"elseif least < 1 then\n" \
-	"least = 1\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= least then\n" \
-	"least = last + 1\n" \
+	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
 	"return least\n" \
 	"end\n" \
 	"local function next_token()\n" \
-	"return fencing_token(fence, (not least or least == 0) and clock() or least)\n" \
+	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\n" \
 	"end\n" \
-	"if queued == 0 and least then\n" \
+	"if queued == 0 and least ~= '' then\n" \
 	"done, reply = pcall(next_token)\n" \
 	"if done then\n" \
 	"return reply\n" \
@@ -79,6 +79,12 @@
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
+	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
+	"if checks then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"end\n" \
+	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
+	"end\n" \
 	"local function take_first(queue, grant)\n" \
 	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
 	"end\n" \
@@ -91,13 +97,13 @@
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
-	"local token = redis.call('INCR', fence)\n" \
-	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then\n" \
+	"local token = fencing_token(fence, now)\n" \
+	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
 	"return first\n" \
 	"end\n" \
 	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, string.format('%.0f', now), number, inbox)\n" \
+	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"else\n" \
@@ -126,8 +132,8 @@
 	"end\n" \
 	"end\n" \
 	"if mine then\n" \
-	"if ticket ~= '' then\n" \
-	"redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
+	"if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then\n" \
+	"enter(queue, waiters, waiter, ticket, true)\n" \
 	"end\n" \
 	"local first = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))\n" \
 	"if not first or first == waiter then\n" \
@@ -158,17 +164,14 @@
 	"if inbox == '' then\n" \
 	"return {pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0}\n" \
 	"end\n" \
-	"local now, left = string.format('%.0f', clock()), redis.call('PTTL', queue)\n" \
-	"if left == -2 then\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"end\n" \
-	"local new = redis.call('ZADD', queue, 'NX', ticket == '' and now or ticket, waiter)\n" \
+	"local now, left = clock(), redis.call('PTTL', queue)\n" \
+	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
-	"return {pttl, left > 0 and redis.call('ZRANK', queue, waiter) or 0,\n" \
+	"return {pttl, left == -2 and 0 or redis.call('ZRANK', queue, waiter),\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new}\n" \
 	"end\n" \
 	"if not mine or queued == 1 then\n" \
@@ -193,22 +196,22 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_EXCHANGE_SHA1 "73f21297cde9b49c80b03fe62709f56527bceda6"
+#define DLOCK_LUA_EXCHANGE_SHA1 "78fad6db3555ef9f31943e4a75ee44aa2c1fcfa9"
 #define DLOCK_LUA_EXCHANGE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
-	"return now[1] * 1000000 + now[2]\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function fencing_token(fence, least)\n" \
-	"if least > MOST_PROPOSED then\n" \
-	"least = MOST_PROPOSED\n" \
-	"elseif least < 1 then\n" \
-	"least = 1\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= least then\n" \
-	"least = last + 1\n" \
+	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
 	"return least\n" \
@@ -219,24 +222,24 @@
 	"problem = string.gsub(problem, '^%-', '')\n" \
 	"return redis.error_reply(string.match(problem, '^%u+ ') and problem or 'ERR ' .. problem)\n" \
 	"end\n" \
-	"local lock, fence, old, new, least = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3])\n" \
+	"local lock, fence, old, new, least = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]\n" \
 	"local holder, pttl = redis.call('GET', lock), redis.call('PTTL', lock)\n" \
 	"if pttl < 1 or (holder ~= old and holder ~= new) then\n" \
 	"return {0}\n" \
 	"end\n" \
-	"if least == 0 then\n" \
+	"if least == '0' then\n" \
 	"least = clock()\n" \
 	"end\n" \
 	"redis.call('SET', lock, new, 'PX', pttl)\n" \
 	"local done, token = true, 0\n" \
-	"if least then\n" \
+	"if least ~= '' then\n" \
 	"done, token = pcall(fencing_token, fence, least)\n" \
 	"end\n" \
 	"if not done then\n" \
 	"redis.call('SET', lock, holder, 'PX', pttl)\n" \
 	"return failure(token)\n" \
 	"end\n" \
-	"return {1, token, pttl}\n"
+	"return {1, tonumber(token), pttl}\n"
 
 #define DLOCK_LUA_EXTEND_SHA1 "16ebdef962b7604790808b70c6e41c9785770b46"
 #define DLOCK_LUA_EXTEND \
@@ -245,22 +248,22 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "73af3283301e0e4dd585aecea0f57c98f85356f9"
+#define DLOCK_LUA_LEAVE_SHA1 "224ec65aee1496d26044bd9a7f6f0cebdee48756"
 #define DLOCK_LUA_LEAVE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
-	"return now[1] * 1000000 + now[2]\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function fencing_token(fence, least)\n" \
-	"if least > MOST_PROPOSED then\n" \
-	"least = MOST_PROPOSED\n" \
-	"elseif least < 1 then\n" \
-	"least = 1\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= least then\n" \
-	"least = last + 1\n" \
+	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
 	"return least\n" \
@@ -293,6 +296,12 @@
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
+	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
+	"if checks then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"end\n" \
+	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
+	"end\n" \
 	"local function take_first(queue, grant)\n" \
 	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
 	"end\n" \
@@ -305,13 +314,13 @@
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
-	"local token = redis.call('INCR', fence)\n" \
-	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then\n" \
+	"local token = fencing_token(fence, now)\n" \
+	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
 	"return first\n" \
 	"end\n" \
 	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, string.format('%.0f', now), number, inbox)\n" \
+	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"else\n" \
@@ -357,40 +366,35 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "62dad8e6f09f13544aefb46f978babaf526c714e"
+#define DLOCK_LUA_RELEASE_SHA1 "97daea4c5a9b5509d6d0dc82807bcfb43ac5a342"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
-	"local held = redis.call('GET', lock) == ARGV[1]\n" \
 	"if ARGV[4] == '1' then\n" \
-	"redis.call('ZREM', queue, ARGV[3])\n" \
-	"redis.call('HDEL', KEYS[4], ARGV[3])\n" \
+	"redis.pcall('ZREM', queue, ARGV[3])\n" \
+	"redis.pcall('HDEL', KEYS[4], ARGV[3])\n" \
 	"end\n" \
-	"if not held then\n" \
+	"if redis.call('GET', lock) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
-	"local first\n" \
-	"if grant then\n" \
-	"first = redis.call('ZPOPMIN', queue)[1]\n" \
-	"else\n" \
-	"first = redis.call('ZRANGE', queue, 0, 0)[1]\n" \
-	"end\n" \
-	"if not first then\n" \
-	"return redis.call('DEL', lock)\n" \
+	"local queued = grant and redis.pcall('ZPOPMIN', queue) or redis.pcall('ZRANGE', queue, 0, 0)\n" \
+	"if not queued[1] then\n" \
+	"local deleted = redis.call('DEL', lock)\n" \
+	"return queued.err and queued or deleted\n" \
 	"end\n" \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
-	"return now[1] * 1000000 + now[2]\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function fencing_token(fence, least)\n" \
-	"if least > MOST_PROPOSED then\n" \
-	"least = MOST_PROPOSED\n" \
-	"elseif least < 1 then\n" \
-	"least = 1\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= least then\n" \
-	"least = last + 1\n" \
+	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
 	"return least\n" \
@@ -423,6 +427,12 @@
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
+	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
+	"if checks then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"end\n" \
+	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
+	"end\n" \
 	"local function take_first(queue, grant)\n" \
 	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
 	"end\n" \
@@ -435,13 +445,13 @@
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
-	"local token = redis.call('INCR', fence)\n" \
-	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then\n" \
+	"local token = fencing_token(fence, now)\n" \
+	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
 	"return first\n" \
 	"end\n" \
 	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, string.format('%.0f', now), number, inbox)\n" \
+	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
 	"else\n" \
@@ -455,7 +465,7 @@
 	"if not grant then\n" \
 	"redis.call('DEL', lock)\n" \
 	"end\n" \
-	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], first)\n" \
+	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1])\n" \
 	"if grant and not next then\n" \
 	"redis.call('DEL', lock)\n" \
 	"end\n" \

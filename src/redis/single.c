@@ -126,7 +126,7 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_response *res
 		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
 	dlock_call *call = ask_for_lock(claim, queue, may_count, &status, response, error);
-	if (status == DLOCK_OK && may_count && !is_counted_on(backend->conn, response->fencing_token)) {
+	if (may_count && dlock_request_has_acquired(call) && !is_counted_on(backend->conn, response->fencing_token)) {
 		has_key = true;
 		dlock_call_release(call);
 		call = ask_for_lock(claim, queue, false, &status, response, error);
@@ -182,14 +182,12 @@ static dlock_status leave_queue(single_claim *claim, dlock_error *error)
 static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 {
 	dlock_claim *base = &claim->base;
-	dlock_conn *conn = backend_of(base)->conn;
 	dlock_nanos deadline = claim->refused_at + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
 	if (!DLOCK_CAN_RENEW || base->ttl < DLOCK_GRANT_TTL || !dlock_is_fencing_token(grant->fencing_token)
-			|| !is_counted_on(conn, grant->fencing_token) || grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
+			|| grant->number != claim->number || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
-	conn->fence = grant->fencing_token;
 	base->deadline = deadline;
 	base->short_lease = true;
 	base->fencing_token = grant->fencing_token;

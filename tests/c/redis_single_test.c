@@ -329,7 +329,9 @@ static void test_fencing(void)
 		last = token;
 	}
 	server_do(&server, "SET " DLOCK_FENCE_KEY " 4102444800000000");
-	check(next_token(&c, "fence") == INT64_C(4102444800000001), "one more than one in the future");
+	client another = client_of(&server, READ_TIMEOUT); /* this one has seen larger ones */
+	check(next_token(&another, "fence") == INT64_C(4102444800000001), "one more than one in the future");
+	client_free(&another);
 	check(server_integer(&server, "TTL " DLOCK_FENCE_KEY) == -1, "the last token does not expire");
 	client_free(&c);
 }

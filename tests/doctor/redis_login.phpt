@@ -39,7 +39,7 @@ foreach ([
 finds(['password' => 'problem'], ['redis://:surplus@' . redis_addresses()[0]], 'a password where none is wanted');
 
 // Rights: each of those that it looks for is seen to be missing, and it is named.
-$commands = ['evalsha', 'eval', 'set', 'get', 'getset', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zrange', 'zrank', 'zscore', 'hset',
+$commands = ['evalsha', 'eval', 'set', 'get', 'getset', 'incr', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zpopmin', 'zrange', 'zrank', 'zscore', 'hset',
     'hget', 'hdel', 'publish', 'subscribe'];
 $rules = ['~Lock:*', '~dlock:*', '&dlock:inbox:*', ...array_map(fn ($command) => "+$command", $commands)];
 $lacking = function (array $without, array $expected, string $lacks, array $arguments = [], string $rest = '') use ($redis, $rules, $dsn) {
@@ -51,7 +51,7 @@ $lacking = function (array $without, array $expected, string $lacks, array $argu
 };
 $lacking([], [], '');
 foreach ($commands as $command) {
-    $lacking(["+$command"], ['rights' => 'problem'], "no right to $command" . ($command === 'del' ? ', perhaps set, getset, zadd, hset (not tried without del)' : '') . '. ');
+    $lacking(["+$command"], ['rights' => 'problem'], "no right to $command" . ($command === 'del' ? ', perhaps set, getset, incr, zadd, hset (not tried without del)' : '') . '. ');
 }
 $lacking(['~Lock:*'], ['rights' => 'problem'], 'no right to the keys Lock:*. ');
 $lacking(['~dlock:*'], ['rights' => 'problem'], 'no right to the key dlock:fence, the keys dlock:queue:*, the keys dlock:waiters:*. ');

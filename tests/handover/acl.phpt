@@ -78,9 +78,9 @@ foreach ($kinds as $kind => $locks) {
 // Everything in the list is needed, and the error says so.
 foreach (array_diff(RULES, ['-@all']) as $rule) {
     $allow([$rule]);
-    $problem = $scenario('DistributedLock');
+    $problem = $scenario('DistributedLock') ?: $scenario('RedLock'); // there are rights that only the latter needs
     // Redis words it in three ways.
-    holds(preg_match('/^Dlock\\\\ConnectionException: Redis at \S+: .*(NOPERM|ACL failure|permission|can\'t run this command).*(needs the|docs\/operations\.md)/', $problem) === 1,
+    holds(preg_match('/^Dlock\\\\(Connection|Quorum)Exception: .*Redis at \S+: .*(NOPERM|ACL failure|permission|can\'t run this command).*(needs the|docs\/operations\.md)/', $problem) === 1,
         "without $rule", $problem);
 }
 // Without the channels one can lock, but not wait, and is told what is missing.

@@ -49,7 +49,7 @@ foreach ([$locks, $red] as $locks) {
         }
         $start = now();
         same(true, $lease->release(), "$name: the holder");
-        pause(0.5); // whatever is under way comes to an end
+        pause(2.0); // whatever is under way comes to an end, and the renewal thread has asked for the full lease time
         $waiter->say('go on');
         [$at, [$held, $remaining], [$heldLater, $remainingLater], $released] = $waiter->result();
         same(true, $held, "$name: the waiter holds what it was given");

@@ -83,8 +83,7 @@ foreach ([END, END + 1, (1 << 53) - 1, PHP_INT_MAX, '1e300', 'inf', 'nan'] as $f
 same(1, $redis->cmd('EVAL', script('repair'), 2, 'Lock:z', 'dlock:fence', 'mine', 30000, CAP), 'repair with what a clock may propose');
 $redis->cmd('DEL', 'Lock:z');
 foreach ([(1 << 53) - 1, 1 << 53, PHP_INT_MAX, '1e300', 'inf'] as $forged) {
-    [$done, $token] = $redis->cmd('EVAL', script('acquire'), 4, ...$keys, ...['mine', 30000, $forged, 0, 'mine', '', 0, 1]);
-    same(1, $done, "acquire with $forged");
+    $token = $redis->cmd('EVAL', script('acquire'), 4, ...$keys, ...['mine', 30000, $forged, 0]);
     within(CAP, $token, CAP + 100, "the token of acquire with $forged");
     $redis->cmd('DEL', 'Lock:z');
 }

@@ -22,13 +22,13 @@
 -- A repeated request finds its own token and gets a new lease, so that a lost reply, or a lost grant, does no harm.
 -- Cost: O(1), three commands, for a free lock that nobody waits for; O(log n) with n waiters.
 local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
-local token, ttl, least = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''
 
 -- What cannot be done, for want of a right perhaps, ends the script before its first write, or what was written is rolled back.
 local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)
 local queued = mine and redis.pcall('EXISTS', queue)
 local done, reply = false, queued
-if queued == 0 and not least then
+if queued == 0 and least == '' then
 	reply = redis.pcall('INCR', fence)
 	if type(reply) == 'number' then
 		return reply
@@ -38,9 +38,9 @@ end
 -- The common case ends here: even to define what follows costs time.
 --#include fencing.lua
 local function next_token()
-	return fencing_token(fence, (not least or least == 0) and clock() or least)
+	return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))
 end
-if queued == 0 and least then
+if queued == 0 and least ~= '' then
 	done, reply = pcall(next_token)
 	if done then
 		return reply
@@ -77,8 +77,8 @@ local function contend()
 	if mine then
 		-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the way.
 		-- A waiter with a ticket keeps its position here, too: otherwise each of two could be first on other servers.
-		if ticket ~= '' then
-			redis.call('ZADD', queue, 'NX', ticket, waiter)
+		if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then
+			enter(queue, waiters, waiter, ticket, true)
 		end
 		local first = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))
 		if not first or first == waiter then
@@ -109,17 +109,14 @@ local function contend()
 	if inbox == '' then
 		return {pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0}
 	end
-	local now, left = string.format('%.0f', clock()), redis.call('PTTL', queue)
-	if left == -2 then
-		forget(queue, waiters, waiter) -- a user without the right to leave a queue does not begin one
-	end
-	local new = redis.call('ZADD', queue, 'NX', ticket == '' and now or ticket, waiter)
+	local now, left = clock(), redis.call('PTTL', queue)
+	local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)
 	note(waiters, waiter, now, '0', ARGV[7], inbox)
 	if left < FORGET / 2 then
 		redis.call('PEXPIRE', queue, FORGET)
 		redis.call('PEXPIRE', waiters, FORGET)
 	end
-	return {pttl, left > 0 and redis.call('ZRANK', queue, waiter) or 0,
+	return {pttl, left == -2 and 0 or redis.call('ZRANK', queue, waiter),
 		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new}
 end
 

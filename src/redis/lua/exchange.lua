@@ -9,22 +9,22 @@
 -- Cost: O(1), five or six commands.
 --#include fencing.lua
 --#include failure.lua
-local lock, fence, old, new, least = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3])
+local lock, fence, old, new, least = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 local holder, pttl = redis.call('GET', lock), redis.call('PTTL', lock)
 
 if pttl < 1 or (holder ~= old and holder ~= new) then
 	return {0}
 end
-if least == 0 then
+if least == '0' then
 	least = clock()
 end
 redis.call('SET', lock, new, 'PX', pttl) -- KEEPTTL came with Redis 6
 local done, token = true, 0
-if least then
+if least ~= '' then
 	done, token = pcall(fencing_token, fence, least)
 end
 if not done then
 	redis.call('SET', lock, holder, 'PX', pttl)
 	return failure(token)
 end
-return {1, token, pttl}
+return {1, tonumber(token), pttl}

@@ -39,6 +39,14 @@ local function forget(queue, waiters, waiter)
 	redis.call('HDEL', waiters, waiter)
 end
 
+-- Returns 1 when it was not in the queue before. With `checks`, a user without the right to leave the queue does not enter it.
+local function enter(queue, waiters, waiter, ticket, checks)
+	if checks then
+		forget(queue, waiters, waiter)
+	end
+	return redis.call('ZADD', queue, 'NX', ticket, waiter)
+end
+
 -- The first waiter. Where it is to be granted the lock it leaves the queue, which needs no memory: when that is full, only a script
 -- that has already written may go on to write what does.
 local function take_first(queue, grant)
@@ -61,13 +69,13 @@ local function serve(lock, queue, waiters, fence, self, first)
 			-- The reader of the message holds the lock: after it is sent, nothing may fail that has to be true then.
 			redis.call('HDEL', waiters, first)
 			redis.call('SET', lock, first, 'PX', GRACE)
-			local token = redis.call('INCR', fence)
-			if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. string.format('%.0f', token)) > 0 then
+			local token = fencing_token(fence, now)
+			if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then
 				return first
 			end
 		elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then
 			if told == '0' then
-				note(waiters, first, sign, string.format('%.0f', now), number, inbox)
+				note(waiters, first, sign, now, number, inbox)
 			end
 			return first
 		else

@@ -11,22 +11,18 @@
 -- (the user has no right to publish, say) the lock is free.
 -- Cost: O(1), three commands, when nobody waits; O(log n) with n waiters, one message.
 local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'
-local held = redis.call('GET', lock) == ARGV[1]
 if ARGV[4] == '1' then
-	redis.call('ZREM', queue, ARGV[3])
-	redis.call('HDEL', KEYS[4], ARGV[3])
+	redis.pcall('ZREM', queue, ARGV[3])
+	redis.pcall('HDEL', KEYS[4], ARGV[3])
 end
-if not held then
+if redis.call('GET', lock) ~= ARGV[1] then
 	return 0
 end
-local first -- as take_first() in handover.lua
-if grant then
-	first = redis.call('ZPOPMIN', queue)[1]
-else
-	first = redis.call('ZRANGE', queue, 0, 0)[1]
-end
-if not first then
-	return redis.call('DEL', lock)
+-- As take_first() in handover.lua. Whatever becomes of the waiters, the lock is given back.
+local queued = grant and redis.pcall('ZPOPMIN', queue) or redis.pcall('ZRANGE', queue, 0, 0)
+if not queued[1] then
+	local deleted = redis.call('DEL', lock)
+	return queued.err and queued or deleted
 end
 
 -- The common case ends here: even to define what follows costs time.
@@ -36,7 +32,7 @@ local done, told = pcall(function()
 	if not grant then
 		redis.call('DEL', lock)
 	end
-	local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], first)
+	local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1])
 	if grant and not next then
 		redis.call('DEL', lock)
 	end
