@@ -11,7 +11,7 @@
 	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "16c2b56f4c90ebd68dbd655a97258e5a6c3e45a7"
+#define DLOCK_LUA_ACQUIRE_SHA1 "8545f5c9cf53b92350b1ac9578b65a3d5dc88f18"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -51,6 +51,7 @@
 	"return reply\n" \
 	"end\n" \
 	"end\n" \
+	"local LOOK_AGAIN = 2300\n" \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
 	"local FORGET = 60000\n" \
@@ -78,12 +79,6 @@
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
-	"end\n" \
-	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
-	"if checks then\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"end\n" \
-	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
 	"end\n" \
 	"local function take_first(queue, grant)\n" \
 	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
@@ -119,6 +114,12 @@
 	"local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0\n" \
 	"local given = tonumber(redis.call('GET', fence) or 0) or 0\n" \
 	"return string.format('%.0f', math.min((given > last and given < 9007199254740991 and given or last) + 1, 9007199254740991))\n" \
+	"end\n" \
+	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
+	"if checks then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"end\n" \
+	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
 	"end\n" \
 	"local function contend()\n" \
 	"local holder, others = not mine and value_of(lock), false\n" \
@@ -171,7 +172,7 @@
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
-	"return {pttl, left == -2 and 0 or redis.call('ZRANK', queue, waiter),\n" \
+	"return {pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new}\n" \
 	"end\n" \
 	"if not mine or queued == 1 then\n" \
@@ -248,7 +249,7 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "224ec65aee1496d26044bd9a7f6f0cebdee48756"
+#define DLOCK_LUA_LEAVE_SHA1 "5ee078c55e8ae82b0aa59701da655b6eb7c54713"
 #define DLOCK_LUA_LEAVE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -268,6 +269,7 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local LOOK_AGAIN = 2300\n" \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
 	"local FORGET = 60000\n" \
@@ -295,12 +297,6 @@
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
-	"end\n" \
-	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
-	"if checks then\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"end\n" \
-	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
 	"end\n" \
 	"local function take_first(queue, grant)\n" \
 	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
@@ -366,7 +362,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "97daea4c5a9b5509d6d0dc82807bcfb43ac5a342"
+#define DLOCK_LUA_RELEASE_SHA1 "bf7569cdeab058d63d301eeda87e32cd84cbdede"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
 	"if ARGV[4] == '1' then\n" \
@@ -399,6 +395,7 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local LOOK_AGAIN = 2300\n" \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
 	"local FORGET = 60000\n" \
@@ -426,12 +423,6 @@
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\n" \
-	"end\n" \
-	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
-	"if checks then\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"end\n" \
-	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
 	"end\n" \
 	"local function take_first(queue, grant)\n" \
 	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \

@@ -61,6 +61,14 @@ local function next_ticket()
 	return string.format('%.0f', math.min((given > last and given < 9007199254740991 and given or last) + 1, 9007199254740991))
 end
 
+-- Returns 1 when it was not in the queue before. With `checks`, a user without the right to leave the queue does not enter it.
+local function enter(queue, waiters, waiter, ticket, checks)
+	if checks then
+		forget(queue, waiters, waiter)
+	end
+	return redis.call('ZADD', queue, 'NX', ticket, waiter)
+end
+
 local function contend()
 	local holder, others = not mine and value_of(lock), false
 	if holder and ARGV[9] == '1' then
@@ -116,7 +124,8 @@ local function contend()
 		redis.call('PEXPIRE', queue, FORGET)
 		redis.call('PEXPIRE', waiters, FORGET)
 	end
-	return {pttl, left == -2 and 0 or redis.call('ZRANK', queue, waiter),
+	-- The position tells the waiters apart who look when the lease ends: none does when that is far off.
+	return {pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),
 		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new}
 end
 

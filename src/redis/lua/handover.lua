@@ -4,9 +4,10 @@
 -- it was last notified to try (both in us of this server's clock, 0: not since that sign), the number of that sign, and the inbox
 -- that its process listens to. Both keys go with the last waiter.
 
--- A waiter gives a sign of life about every 2 s (the client's LOOK_AGAIN); after STALE us without one it is taken for dead.
+-- A waiter gives a sign of life at least every LOOK_AGAIN ms (src/redis/waiting.c); after STALE us without one it is taken for dead.
 -- A grant that is not accepted lasts GRACE ms. That is no shorter than STALE, so that of all waiters that vanished before
 -- it was made, none looks alive when it ends: together they cost the others one GRACE, not one each.
+local LOOK_AGAIN = 2300
 local STALE = 3000000
 local GRACE = 3000
 -- A queue whose waiters are all gone expires after FORGET ms.
@@ -37,14 +38,6 @@ end
 local function forget(queue, waiters, waiter)
 	redis.call('ZREM', queue, waiter)
 	redis.call('HDEL', waiters, waiter)
-end
-
--- Returns 1 when it was not in the queue before. With `checks`, a user without the right to leave the queue does not enter it.
-local function enter(queue, waiters, waiter, ticket, checks)
-	if checks then
-		forget(queue, waiters, waiter)
-	end
-	return redis.call('ZADD', queue, 'NX', ticket, waiter)
 end
 
 -- The first waiter. Where it is to be granted the lock it leaves the queue, which needs no memory: when that is full, only a script
