@@ -21,7 +21,7 @@ function median(array $values): ?float
 }
 
 /**
- * By how many a section was overtaken, at most: who asked later and had the lock earlier.
+ * How many processes asked later than another one and had the lock earlier, at most.
  * @param list<array{int, int, int, int, int}> $sections in the order in which they had it
  * @param array<int, true> $left_out some of them that are not looked at
  */
@@ -75,8 +75,8 @@ function handovers(array $sections): array
 }
 
 /**
- * The figures of one run, times in µs. A process's first section is not counted in its waits: the processes do not come at the
- * same time, and some wait for others that have come later than they.
+ * The figures of one run, times in µs. A process's first section is left out of waits and pairs, and of what was overtaken: all
+ * begin at once, and one that loses the CPU between reading the clock and sending its request is behind all others.
  *
  * @param list<array{int, int, int, int, int}> $sections process; in ns: began to ask, had it, began to give it back, had given it back
  * @param array{cpu: float, in: int, out: int}|null $used by the servers, as far as is known
