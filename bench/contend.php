@@ -1,7 +1,7 @@
 <?php
-/* Critical sections under one lock, taken in one of the ways of ways.php. The same as bench/limit.c does in C: look there.
+/* Critical sections under locks that are taken in one of the ways of ways.php. The same as bench/limit.c does in C: look there.
  *
- *   contend.php WAY PROCESSES SECTIONS US
+ *   contend.php WAY together|apart PROCESSES SECTIONS US
  */
 declare(strict_types=1);
 
@@ -29,7 +29,14 @@ function run_sections(Closure $take, string $resource, int $count, int $us): arr
     return $log;
 }
 
-[, $way, $processes, $sections, $us] = $argv;
+/** Says how far everyone has come, and waits for a line, or the end of the input. */
+function report(string $step): void
+{
+    echo "$step\n";
+    fgets(STDIN);
+}
+
+[, $way, $locks, $processes, $sections, $us] = $argv;
 $processes = (int) $processes;
 $count = intdiv((int) $sections, $processes);
 $warm_up = min($count, max(1, intdiv(100, $processes)));
@@ -37,16 +44,22 @@ $warm_up = min($count, max(1, intdiv(100, $processes)));
 $children = [];
 try {
     for ($i = 0; $i < $processes; $i++) {
-        $children[] = fork_child(function (Closure $say, Closure $hear) use ($way, $count, $us, $warm_up) {
+        $children[] = fork_child(function (Closure $say, Closure $hear) use ($way, $locks, $processes, $i, $count, $us, $warm_up) {
             pcntl_alarm(TIME_LIMIT);
             $take = ways()[$way]();
+            // What is opened for waiting only takes a while: a process that has never waited would be overtaken meanwhile.
+            $give = $i === 0 && $processes > 1 ? $take(unique('warm-up')) : null;
             $say('connected');
             $hear(TIME_LIMIT);
-            run_sections($take, unique('warm-up'), $warm_up, 0); // opens what is opened for waiting only
+            if ($give !== null) {
+                usleep(100_000); // all others wait now, and we do next
+                $give();
+            }
+            run_sections($take, unique('warm-up'), $warm_up, 0);
             $say('ready');
             $start = $hear(TIME_LIMIT);
             usleep(max(0, intdiv($start - hrtime(true), 1000)));
-            $log = run_sections($take, unique(), $count, (int) $us);
+            $log = run_sections($take, unique($locks === 'apart' ? (string) $i : ''), $count, (int) $us);
             $say('done');
             $hear(TIME_LIMIT); // the end of a process costs time, which is not to be measured
             return $log;
@@ -56,14 +69,15 @@ try {
         foreach ($children as $child) {
             ($word = $child->hear(TIME_LIMIT)) === $step || throw new RuntimeException("not $step, but $word");
         }
+        $step === 'connected' || report($step);
         $start = hrtime(true) + 100_000_000;
         foreach ($children as $child) {
             $child->say($start);
         }
     }
-    foreach ($children as $child) {
+    foreach ($children as $i => $child) {
         foreach (array_chunk($child->result(TIME_LIMIT), 4) as $times) {
-            echo implode(' ', $times), "\n";
+            echo "$i ", implode(' ', $times), "\n";
         }
     }
 } finally {

@@ -86,9 +86,11 @@ function generate(): array
 /** What README.md must say of it. */
 function summary(Results $results): string
 {
-    $us = fn (string $way) => round($results->figure($way, 'alone', 'pair_p50')) . ' µs';
-    $sections = fn (string $way) => round($results->figure($way, 50, 'sections_per_s'));
-    $longest = fn (string $way) => ($us = $results->figure($way, 50, 'wait_max')) < 100_000 ? round($us / 1000) . ' ms' : round($us / 1e6, 1) . ' s';
+    $written = fn (?float $value, int $decimals, string $unit) => $value === null ? '–' : round($value, $decimals) . $unit; // a short run has not all
+    $us = fn (string $way) => $written($results->figure($way, 'alone', 'pair_p50'), 0, ' µs');
+    $sections = fn (string $way) => $written($results->figure($way, 50, 'sections_per_s'), 0, '');
+    $longest = fn (string $way) => ($us = $results->figure($way, 50, 'wait_max')) >= 100_000 ? $written($us / 1e6, 1, ' s')
+        : $written($us === null ? null : $us / 1000, 0, ' ms');
     $row = fn (string $what, callable $figure) => "| $what | " . implode(' | ', array_map($figure, ['DistributedLock', 'phpredis by hand', 'Symfony Lock'])) . " |\n";
     return $row('acquire and release, one process alone', $us)
         . $row('50 processes, sections of 1 ms: longest wait', $longest)

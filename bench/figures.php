@@ -21,35 +21,83 @@ function median(array $values): ?float
 }
 
 /**
- * The figures of one run, times in µs.
- *
- * A hand-over is counted where the next holder was already waiting when the last one began to give the lock back, and lasts
- * from then until the next one has it. An overlap is a section that began before the one before it had ended.
- *
- * @param list<array{int, int, int, int}> $sections in ns: began to ask, had it, began to give it back, had given it back
- * @return array<string, ?float>
+ * How many processes asked later than another one and had the lock earlier, at most.
+ * @param list<array{int, int, int, int, int}> $sections in the order in which they had it
+ * @param array<int, true> $left_out some of them that are not looked at
  */
-function figures(array $sections): array
+function overtaken(array $sections, array $left_out): int
 {
-    usort($sections, fn ($a, $b) => $a[1] <=> $b[1]);
-    $pairs = $waits = $handovers = [];
+    $most = 0;
+    foreach (array_diff_key($sections, $left_out) as $i => [, $began]) {
+        $count = 0;
+        for ($before = $i - 1; $before >= 0 && $sections[$before][2] > $began; $before--) {
+            $count += $sections[$before][1] > $began ? 1 : 0;
+        }
+        $most = max($most, $count);
+    }
+    return $most;
+}
+
+/** Where there is more than one of a process, its first one. @return array<int, true> by index */
+function first_ones(array $sections): array
+{
+    $first = [];
+    foreach ($sections as $i => [$process]) {
+        $first[$process] ??= $i;
+    }
+    return count($first) === count($sections) ? [] : array_fill_keys($first, true);
+}
+
+/**
+ * Under one lock: for how long it takes to be handed over, in ns, and whether two had it at the same time. A hand-over is
+ * counted where the next holder was already waiting when the last one began to give the lock back, and lasts from then until
+ * the next one has it. An overlap is a section that began before the one before it had ended.
+ *
+ * @param list<array{int, int, int, int, int}> $sections in the order in which they had it
+ * @return array{list<int>, int} hand-overs, sorted; overlaps
+ */
+function handovers(array $sections): array
+{
+    $handovers = [];
     $overlaps = 0;
     $last = null; // the end of the section before
-    foreach ($sections as [$began, $had, $giving, $gave]) {
-        $waits[] = ($had - $began) / 1e3;
-        $pairs[] = ($had - $began + $gave - $giving) / 1e3;
+    foreach ($sections as [, $began, $had, $giving]) {
         if ($last !== null) {
             $overlaps += $had < $last ? 1 : 0;
             if ($began < $last) {
-                $handovers[] = ($had - $last) / 1e3;
+                $handovers[] = $had - $last;
             }
         }
         $last = $giving;
     }
+    sort($handovers);
+    return [$handovers, $overlaps];
+}
+
+/**
+ * The figures of one run, times in µs. A process's first section is left out of waits and pairs, and of what was overtaken: all
+ * begin at once, and one that loses the CPU between reading the clock and sending its request is behind all others.
+ *
+ * @param list<array{int, int, int, int, int}> $sections process; in ns: began to ask, had it, began to give it back, had given it back
+ * @param array{cpu: float, in: int, out: int}|null $used by the servers, as far as is known
+ * @param bool $apart each process has a lock of its own
+ * @return array<string, ?float>
+ */
+function figures(array $sections, ?array $used, bool $apart): array
+{
+    usort($sections, fn ($a, $b) => $a[2] <=> $b[2]);
+    $left_out = first_ones($sections);
+    $pairs = $waits = [];
+    foreach (array_diff_key($sections, $left_out) as [, $began, $had, $giving, $gave]) {
+        $waits[] = ($had - $began) / 1e3;
+        $pairs[] = ($had - $began + $gave - $giving) / 1e3;
+    }
     sort($pairs);
     sort($waits);
-    sort($handovers);
-    $elapsed = max(array_column($sections, 3)) - min(array_column($sections, 0));
+    [$handovers, $overlaps] = $apart ? [[], 0] : handovers($sections);
+    $elapsed = max(array_column($sections, 4)) - min(array_column($sections, 1));
+    $microseconds = fn (?float $ns) => $ns === null ? null : $ns / 1e3;
+    $for_each = fn (string $what) => $used === null ? null : (float) ($used[$what] / count($sections));
     return [
         'sections' => (float) count($sections),
         'sections_per_s' => count($sections) / ($elapsed / 1e9),
@@ -58,9 +106,14 @@ function figures(array $sections): array
         'wait_p50' => percentile($waits, 0.5),
         'wait_p99' => percentile($waits, 0.99),
         'wait_max' => percentile($waits, 1),
-        'handover_p50' => percentile($handovers, 0.5),
-        'handover_p99' => percentile($handovers, 0.99),
+        'handover_p50' => $microseconds(percentile($handovers, 0.5)),
+        'handover_p99' => $microseconds(percentile($handovers, 0.99)),
+        'overtaken' => $apart ? null : (float) overtaken($sections, $left_out),
         'overlaps' => (float) $overlaps,
+        'server_us' => $for_each('cpu'),
+        'per_core_s' => $used === null ? null : count($sections) / ($used['cpu'] / 1e6),
+        'bytes_in' => $for_each('in'),
+        'bytes_out' => $for_each('out'),
     ];
 }
 
@@ -70,7 +123,7 @@ final class Runs
     /** @var array<string, array<int|string, array<int, array<string, ?float>>>> */
     private array $runs = [];
 
-    /** @param int|string $processes or "alone" */
+    /** @param int|string $processes or "alone", "apart", "far", "request" (see plan.php) */
     public function add(string $way, int|string $processes, int $round, array $figures): void
     {
         $this->runs[$way][$processes][$round] = $figures;
@@ -84,14 +137,18 @@ final class Runs
         return $numbers;
     }
 
-    /** By way, processes and figure: the medians of the rounds, but sums of sections and overlaps. @return array<string, array<int|string, array<string, ?float>>> */
+    /** By way, processes and figure: the medians of the rounds, but sums of sections and overlaps, and the most overtakers. @return array<string, array<int|string, array<string, ?float>>> */
     public function medians(): array
     {
         $of_rounds = function (array $rounds) {
             $medians = [];
             foreach (array_keys(current($rounds)) as $figure) {
                 $values = array_filter(array_column($rounds, $figure), 'is_float');
-                $medians[$figure] = in_array($figure, ['sections', 'overlaps'], true) ? array_sum($values) : median($values);
+                $medians[$figure] = match ($figure) {
+                    'sections', 'overlaps' => array_sum($values),
+                    'overtaken' => $values === [] ? null : max($values),
+                    default => median($values),
+                };
             }
             return $medians;
         };
@@ -115,11 +172,14 @@ final class Runs
         return $ratios;
     }
 
-    /** One line for each run. @return iterable<array<string, int|string|float|null>> */
-    public function rows(): iterable
+    /** One line for each run, of requests to php-fpm or of all else. @return iterable<array<string, int|string|float|null>> */
+    public function rows(bool $requests): iterable
     {
         foreach ($this->runs as $way => $by_processes) {
             foreach ($by_processes as $processes => $rounds) {
+                if (($processes === 'request') !== $requests) {
+                    continue;
+                }
                 foreach ($rounds as $round => $figures) {
                     yield ['way' => $way, 'processes' => $processes, 'round' => $round] + $figures;
                 }

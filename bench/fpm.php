@@ -5,7 +5,7 @@
  *   fpm.php ROUNDS REQUESTS WAYS PHP-OPTION...     WAYS: as JSON; the options are for php-fpm with dlock
  *
  * Prints one line of JSON for each round and way: times in µs, counts per request, summed over the servers. Where a way failed:
- * {"way": …, "error": …}.
+ * {"way": …, "round": …, "error": …}.
  */
 declare(strict_types=1);
 
@@ -143,7 +143,7 @@ for ($round = 0; $round <= (int) $rounds; $round++) { // the first one warms the
             $figures = ['error' => $e->getMessage()];
         }
         if ($round > 0 || isset($figures['error'])) {
-            echo json_encode(['way' => $way] + $figures), "\n";
+            echo json_encode(['way' => $way, 'round' => $round] + $figures), "\n";
         }
     }
 }

@@ -1,11 +1,13 @@
 /* What the machine gives: locks in bare C on hiredis and the ZooKeeper client, with nothing between them and the servers.
  * bench/contend.php does the same with PHP's locks; both print one line per critical section, for the same eyes.
  *
- *   limit WAY PROCESSES SECTIONS US SERVER...
+ *   limit WAY together|apart PROCESSES SECTIONS US SERVER...
  *
- * SECTIONS critical sections of US microseconds under one lock, shared out evenly among the processes, which have connected
- * and start together. A line has four times in ns, on the monotonic clock: the process began to ask for the lock, had it,
- * began to give it back, had given it back.
+ * SECTIONS critical sections of US microseconds, under one lock or under one for each process, shared out evenly among the
+ * processes, which have connected and start together. Prints "ready" before and "done" after them, and goes on when it is
+ * given a line, so that the servers can be asked what they have used. Then a line for each section: the number of the
+ * process, and four times in ns, on the monotonic clock: it began to ask for the lock, had it, began to give it back, had
+ * given it back.
  *
  * cc -O2 -DTHREADED limit.c -o limit -lhiredis -lzookeeper_mt
  */
@@ -56,7 +58,7 @@ static server servers[MOST_SERVERS];
 static int server_count;
 static redisContext *inbox;
 static char me[32];
-static const char lock[] = "limit:lock";
+static char lock[48] = "limit:lock";
 
 static redisContext *dial(const char *address)
 {
@@ -408,6 +410,8 @@ typedef struct {
 
 typedef struct {
 	pthread_barrier_t everyone;
+	int processes, apart;
+	long count; /* for each process */
 	section sections[];
 } board;
 
@@ -426,21 +430,37 @@ static void run_sections(const way *way, long count, long us, section *log)
 	}
 }
 
-static void run_process(const way *way, char **addresses, board *board, int number, int processes, long count, long us)
+/* Everyone has come so far: the first process says so, and all go on when it is given a line, or its input ends. */
+static void report(board *board, int number, const char *step)
+{
+	pthread_barrier_wait(&board->everyone);
+	if (number == 0) {
+		dprintf(STDOUT_FILENO, "%s\n", step);
+		for (int c = 0; c != '\n' && c != EOF; ) {
+			c = getchar();
+		}
+	}
+	pthread_barrier_wait(&board->everyone);
+}
+
+static void run_process(const way *way, char **addresses, board *board, int number, long us)
 {
 	/* As in bench/contend.php: so that caches and the servers are warm. */
-	long warm_up = processes < 100 ? 100 / processes : 1;
-	section *log = board->sections + (size_t) number * count;
+	long warm_up = board->processes < 100 ? 100 / board->processes : 1;
+	section *log = board->sections + number * board->count;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(TIME_LIMIT);
 	snprintf(me, sizeof me, "%d", (int) getpid());
+	if (board->apart) {
+		snprintf(lock, sizeof lock, "limit:lock:%s", me);
+	}
 	way->open(addresses);
 	pthread_barrier_wait(&board->everyone); /* who waits is sure to be heard */
-	run_sections(way, warm_up < count ? warm_up : count, 0, log);
-	pthread_barrier_wait(&board->everyone);
-	run_sections(way, count, us, log);
-	pthread_barrier_wait(&board->everyone); /* the end of a process costs time, which is not to be measured */
+	run_sections(way, warm_up < board->count ? warm_up : board->count, 0, log);
+	report(board, number, "ready");
+	run_sections(way, board->count, us, log);
+	report(board, number, "done"); /* the end of a process costs time, which is not to be measured */
 	if (way->close) {
 		way->close();
 	}
@@ -456,7 +476,7 @@ static const way *way_named(const char *name)
 	return NULL;
 }
 
-static board *new_board(int processes, long count)
+static board *new_board(int processes, int apart, long count)
 {
 	size_t size = sizeof(board) + (size_t) processes * count * sizeof(section);
 	board *new = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -468,6 +488,9 @@ static board *new_board(int processes, long count)
 	pthread_barrierattr_init(&shared);
 	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
 	pthread_barrier_init(&new->everyone, &shared, processes);
+	new->processes = processes;
+	new->apart = apart;
+	new->count = count;
 	return new;
 }
 
@@ -481,27 +504,37 @@ static void clear(const way *way, char **addresses)
 	}
 }
 
+static void print_sections(const board *board)
+{
+	for (long i = 0; i < board->processes * board->count; i++) {
+		const section *s = &board->sections[i];
+		printf("%ld %lld %lld %lld %lld\n", i / board->count, (long long) s->began, (long long) s->had, (long long) s->giving,
+			(long long) s->gave);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const way *way = argc > 5 ? way_named(argv[1]) : NULL;
-	int processes = way ? atoi(argv[2]) : 0;
-	long count = processes > 0 ? atol(argv[3]) / processes : 0, us = way ? atol(argv[4]) : 0;
+	const way *way = argc > 6 ? way_named(argv[1]) : NULL;
+	int apart = way && strcmp(argv[2], "apart") == 0, processes = way ? atoi(argv[3]) : 0;
+	long count = processes > 0 ? atol(argv[4]) / processes : 0, us = way ? atol(argv[5]) : 0;
 
-	server_count = argc - 5;
-	if (count < 1 || server_count > MOST_SERVERS || (processes > 1 && !way->contended)) {
-		fputs("usage: limit pair|in-turn|quorum|zookeeper 1 SECTIONS US SERVER...\n"
-		      "       limit direct|race PROCESSES SECTIONS US SERVER\n", stderr);
+	server_count = argc - 6;
+	if (count < 1 || server_count > MOST_SERVERS || (processes > 1 && !apart && !way->contended)) {
+		fputs("usage: limit pair|in-turn|quorum|zookeeper together 1 SECTIONS US SERVER...\n"
+		      "       limit pair apart PROCESSES SECTIONS US SERVER\n"
+		      "       limit direct|race together PROCESSES SECTIONS US SERVER\n", stderr);
 		return 2;
 	}
-	clear(way, argv + 5);
-	board *board = new_board(processes, count);
+	clear(way, argv + 6);
+	board *board = new_board(processes, apart, count);
 	for (int i = 0; i < processes; i++) {
 		pid_t pid = fork();
 		if (pid < 0) {
 			fail("fork", "no more processes");
 		}
 		if (pid == 0) {
-			run_process(way, argv + 5, board, i, processes, count, us);
+			run_process(way, argv + 6, board, i, us);
 			_exit(0);
 		}
 	}
@@ -510,9 +543,6 @@ int main(int argc, char **argv)
 			fail("a process", "failed, or came to no end"); /* our end is that of the others */
 		}
 	}
-	for (long i = 0; i < processes * count; i++) {
-		const section *s = &board->sections[i];
-		printf("%lld %lld %lld %lld\n", (long long) s->began, (long long) s->had, (long long) s->giving, (long long) s->gave);
-	}
+	print_sections(board);
 	return 0;
 }

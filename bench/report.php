@@ -47,9 +47,29 @@ function milliseconds(?float $microseconds): string
 /** @return list<list<string>> */
 function alone_rows(array $medians): array
 {
-    $rows = [['', 'acquire p50', 'with release p50', 'p99']];
+    $rows = [['', 'acquire p50', 'with release p50', 'p99', 'server CPU', 'bytes to it', 'bytes back']];
     foreach (array_filter(array_map(fn ($of_way) => $of_way['alone'] ?? null, $medians)) as $way => $figures) {
-        $rows[] = [$way, shown($figures['wait_p50']), shown($figures['pair_p50']), shown($figures['pair_p99'])];
+        $rows[] = [$way, ...array_map(fn ($figure) => shown($figures[$figure] ?? null), ['wait_p50', 'pair_p50', 'pair_p99', 'server_us', 'bytes_in', 'bytes_out'])];
+    }
+    return $rows;
+}
+
+/** @return list<list<string>> */
+function apart_rows(array $medians): array
+{
+    $rows = [['', 'server CPU per lock, µs', 'locks per second of it', 'locks/s here']];
+    foreach (array_filter(array_map(fn ($of_way) => $of_way['apart'] ?? null, $medians)) as $way => $figures) {
+        $rows[] = [$way, ...array_map(fn ($figure) => shown($figures[$figure]), ['server_us', 'per_core_s', 'sections_per_s'])];
+    }
+    return $rows;
+}
+
+/** @return list<list<string>> */
+function far_rows(array $medians): array
+{
+    $rows = [['', 'acquire p50', 'with release p50', 'p99']];
+    foreach (array_filter(array_map(fn ($of_way) => $of_way['far'] ?? null, $medians)) as $way => $figures) {
+        $rows[] = [$way, ...array_map(fn ($figure) => milliseconds($figures[$figure]), ['wait_p50', 'pair_p50', 'pair_p99'])];
     }
     return $rows;
 }
@@ -71,12 +91,12 @@ function short_rows(array $medians): array
 /** @return list<list<string>> */
 function together_rows(array $medians, int $processes): array
 {
-    $rows = [['', 'sections', 'sections/s', 'wait p50', 'p99', 'longest', 'hand-over p50', 'p99', 'overlaps']];
+    $rows = [['', 'sections', 'sections/s', 'wait p50', 'p99', 'longest', 'hand-over p50', 'p99', 'overtaken', 'overlaps', 'server CPU, µs']];
     foreach (array_filter(array_map(fn ($of_way) => $of_way[$processes] ?? null, $medians)) as $way => $figures) {
         $rows[] = [
             $way, shown($figures['sections']), shown($figures['sections_per_s']),
             ...array_map(fn ($figure) => milliseconds($figures[$figure]), ['wait_p50', 'wait_p99', 'wait_max', 'handover_p50', 'handover_p99']),
-            shown($figures['overlaps']),
+            ...array_map(fn ($figure) => shown($figures[$figure] ?? null), ['overtaken', 'overlaps', 'server_us']),
         ];
     }
     return $rows;
@@ -127,6 +147,22 @@ function verdict(array $result): string
 }
 
 /**
+ * Where a claim is judged.
+ * @param string|int|list<int>|null $where as in CLAIMS
+ * @param list<int> $measured
+ * @return list<string|int>
+ */
+function places(string|int|array|null $where, array $measured): array
+{
+    $those = match (true) {
+        $where === null => $measured,
+        is_array($where) => array_values(array_intersect($measured, $where)),
+        default => [$where],
+    };
+    return $those ?: ['any'];
+}
+
+/**
  * @param array{processes: int, seconds: int, commands: array<string, ?float>} $waiting
  * @param array<string, array<string, float>> $requests
  * @return list<array{claim: string, processes: int|string, measured: ?float, low: ?float, high: ?float, bare_c: ?float, relation: string, bar: ?float, aim: ?float}>
@@ -141,12 +177,13 @@ function judge(Runs $runs, array $waiting, array $requests): array
             'bare_c' => $rounded($bare_c), 'relation' => $relation, 'bar' => $bar, 'aim' => $aim];
     };
     foreach (CLAIMS as [$claim, $where, $figure, $way, $to_figure, $to_way, $relation, $bar, $aim]) {
-        foreach ($where === null ? ($runs->processes($way) ?: ['any']) : [$where] as $processes) {
+        foreach (places($where, $runs->processes($way)) as $processes) {
             if (str_ends_with($to_figure, "@$processes")) {
                 continue; // with itself
             }
             $bare_c = $to_way === $way ? median($runs->ratios('C: direct', $figure, 'C: direct', $to_figure, $processes)) : null;
-            $add($claim, $processes, $runs->ratios($way, $figure, $to_way, $to_figure, $processes), $bare_c, $relation, $bar, $aim);
+            $shown = match ($processes) { 'apart' => APART['processes'], 'far', 'request' => 'alone', default => $processes };
+            $add($claim, $shown, $runs->ratios($way, $figure, $to_way, $to_figure, $processes), $bare_c, $relation, $bar, $aim);
         }
     }
     $sent = $waiting['commands']['DistributedLock'] ?? null;

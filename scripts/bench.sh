@@ -3,7 +3,7 @@
 # installs what is missing, builds, prints tables, and writes data and plots to build/bench/. Ratios are what counts; times are
 # this machine's. Fails when a run fails or two processes were under one lock, not when a bar is missed.
 #
-#   scripts/bench.sh [--short] [--document]      some 5 minutes; --short: one
+#   scripts/bench.sh [--short] [--document]      some 6 minutes; --short: one and a half
 #
 #   --document                      writes docs/performance.md, and what belongs to it, from this run
 #   DLOCK_MODULE=/path/dlock.so     measure that build instead of making one
@@ -57,6 +57,7 @@ for dir in build/bench.*; do # of runs that were killed
 done
 mkdir -p "$results"
 "${CC:-cc}" -O2 -Wall -Wextra -Werror -DTHREADED bench/limit.c -o "$results/limit" -lhiredis -lzookeeper_mt
+"${CC:-cc}" -O2 -Wall -Wextra -Werror bench/delay.c -o "$results/delay"
 
 echo "bench: starting five Redis servers and more, and a ZooKeeper"
 tests/setup/servers.sh start "$run" $$
@@ -66,7 +67,7 @@ tests/setup/servers.sh start "$run" $$
 options=(-n -d display_errors=stderr $(module_options posix pcntl ctype igbinary redis) -d "extension=$run/dlock.so" ${DLOCK_TEST_PHP_ARGS-})
 rm -f "$results/results.json"
 # In the background: a signal ends a wait, but not a command in the foreground.
-{ "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results" "${options[@]}" | tee "$results/tables.txt"; } &
+{ "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results/delay" "$results" "${options[@]}" | tee "$results/tables.txt"; } &
 status=0
 wait $! || status=$?
 if [ -n "$document" ] && [ -e "$results/results.json" ]; then
