@@ -1,0 +1,100 @@
+--TEST--
+A lease that was handed over gets its lease time once: not twice, nor behind refresh(); before it is detached or left by the request; and a short one is asked for at once
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+
+$locks = private_locks('DistributedLock');
+[$redis] = $locks->raw();
+$pttl = fn (string $resource) => $redis->cmd('PTTL', Locks::key($resource));
+/* A process that is handed the lock, and does this with the lease. */
+$handed_over = function (string $resource, float $ttl, Closure $do, array $options = []) use ($locks): ForkedChild {
+    $lease = $locks->manager()->acquire($resource, 0, 100);
+    $child = fork_child(function (Closure $say, Closure $hear) use ($locks, $resource, $ttl, $do, $options) {
+        $manager = $locks->manager(...$options);
+        $before = Dlock\stats()['hand_overs_received'];
+        $lease = $manager->acquire($resource, 60, $ttl);
+        Dlock\stats()['hand_overs_received'] === $before + 1 || $ttl < 3 || throw new RuntimeException('it was not handed over');
+        return $do($lease, $say, $hear);
+    });
+    at_end($child->kill(...));
+    $locks->waitUntilQueued($resource, 1);
+    same(true, $lease->release(), "$resource: the holder");
+    return $child;
+};
+
+// It lasts for its lease time from the hand-over on, and no longer.
+$resource = unique('once');
+$start = now();
+$child = $handed_over($resource, 5, function (Dlock\Lease $lease, Closure $say, Closure $hear) {
+    $say($lease->remaining());
+    $hear();
+    return [$lease->isHeld(), $lease->remaining()];
+});
+within(1.0, $child->hear(), 3.0, 'remaining at first');
+pause(2.0);
+within(2000, $pttl($resource), 3400, 'ms on the server 2 s later');
+$child->say('go on');
+[$held, $remaining] = $child->result();
+same(true, $held, 'held 2 s later');
+within(1.8, $remaining, 3.3, 'remaining 2 s later');
+
+// Nothing that was not asked for comes behind refresh().
+$resource = unique('refreshed');
+$child = $handed_over($resource, 60, function (Dlock\Lease $lease, Closure $say, Closure $hear) {
+    $lease->refresh(4);
+    $say('refreshed');
+    $hear();
+    return $lease->isHeld();
+});
+same('refreshed', $child->hear(), 'refresh()');
+pause(2.0);
+within(1000, $pttl($resource), 2100, 'ms on the server 2 s after refresh(4)');
+pause(2.2);
+same(-2, $pttl($resource), 'ms on the server 4 s after refresh(4)');
+$child->say('go on');
+same(false, $child->result(), 'held 4 s after refresh(4)');
+
+// Another process takes it up later than a grant lasts.
+$child = $handed_over(unique('detached'), 60, fn (Dlock\Lease $lease) => $lease->detach());
+$handle = $child->result();
+// What is left alone at the end of the request is left to its lease time.
+$left = ['kept by an object' => unique('left'), 'dropped' => unique('dropped')];
+$children = [
+    $handed_over($left['kept by an object'], 60, function (Dlock\Lease $lease) { $GLOBALS['kept'] = $lease; }, ['releaseOnShutdown' => false]),
+    $handed_over($left['dropped'], 60, function (Dlock\Lease $lease) { register_shutdown_function(function () use ($lease) {}); }, ['releaseOnShutdown' => false]),
+];
+foreach ($children as $child) {
+    wait_for(fn () => $child->hasEnded(), 20, 'the process to end');
+}
+pause(3.2);
+$lease = $locks->manager()->attach($handle);
+within(50.0, $lease->remaining(), 60.0, 'remaining after detach() and attach()');
+same(true, $lease->release(), 'release() after attach()');
+foreach ($left as $how => $resource) {
+    within(50_000, $pttl($resource), 60_000, "ms on the server, $how");
+}
+
+// A lease time below that of a grant.
+$resource = unique('short');
+$child = $handed_over($resource, 1.5, function (Dlock\Lease $lease, Closure $say, Closure $hear) {
+    $say($lease->remaining());
+    $hear();
+    return $lease->release();
+});
+within(1.0, $child->hear(), 1.5, 'remaining of a short one');
+within(500, $pttl($resource), 1500, 'ms on the server of a short one');
+$child->say('go on');
+same(true, $child->result(), 'release() of a short one');
+echo "done\n";
+?>
+--EXPECT--
+done
