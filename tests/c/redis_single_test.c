@@ -336,6 +336,69 @@ static void test_fencing(void)
 	client_free(&c);
 }
 
+/* A connection's first lock is given a fencing token by the server's clock, those after it count on from there. */
+static void test_fencing_counted(void)
+{
+	client c = client_of(&server, READ_TIMEOUT), other = client_of(&server, READ_TIMEOUT);
+	int64_t first = next_token(&c, "counted"), last = next_token(&other, "counted");
+	int bad = 0;
+
+	server_do(&server, "CONFIG RESETSTAT");
+	for (int i = 1; i <= 20; i++) {
+		bad += next_token(&c, "counted") != last + i;
+	}
+	check(first > 0 && last > first && bad == 0, "one more each time");
+	check(server_info(&server, "commandstats", "cmdstat_time:calls") <= 0 && server_info(&server, "commandstats", "cmdstat_incr:calls") == 20
+		&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 40, "without a look at the clock, in one round trip");
+	last += 20;
+	for (int i = 0; i < 3; i++) { /* each of them counts from nothing, and finds that out */
+		server_do(&server, "DEL " DLOCK_FENCE_KEY);
+		int64_t theirs = next_token(&other, "counted"), ours = next_token(&c, "counted");
+		check(theirs > last && ours > theirs, "a lost fence: the tokens rise for all connections (%lld, %lld)", (long long) theirs, (long long) ours);
+		last = ours;
+	}
+	server_do(&server, "SET " DLOCK_FENCE_KEY " %lld", (long long) last - 10);
+	server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* as when it is started with older data */
+	for (int i = 0; i < 2; i++) {
+		int64_t token = next_token(i ? &other : &c, "counted");
+		check(token > last, "an older fence behind new connections: the token rises (%lld)", (long long) token);
+		last = token;
+	}
+	server_restart(&server);
+	check(next_token(&c, "counted") > last && next_token(&other, "counted") > last, "a restart without data: the tokens rise");
+	client_free(&c);
+	client_free(&other);
+}
+
+/* ---- requests of a waiter ---- */
+
+static long long requests_of_wait(client *c, const char *resource)
+{
+	dlock_claim *claim = claim_on(c, resource, 60000);
+
+	server_do(&server, "CONFIG RESETSTAT");
+	bool refused = acquire(c, claim, 30) == DLOCK_TIMEOUT;
+	dlock_claim_free(claim);
+	return refused ? server_info(&server, "commandstats", "cmdstat_evalsha:calls") : -1;
+}
+
+/* The first request is as short as can be, unless the last lock was not free either: then it queues at once. */
+static void test_first_request(void)
+{
+	client c = client_of(&server, READ_TIMEOUT), other = client_of(&server, READ_TIMEOUT);
+	dlock_claim *claim = claim_on(&other, "wanted", 60000);
+
+	check(acquire(&other, claim, 0) == DLOCK_OK && passes(&c, "unwanted", 0), "held");
+	requests_of_wait(&c, "wanted"); /* which sends the texts of scripts, and opens the inbox */
+	check(passes(&c, "unwanted", 0), "one that is free");
+	check(requests_of_wait(&c, "wanted") == 3, "then one that is not: refused, queued, and left");
+	check(requests_of_wait(&c, "wanted") == 2, "then another: queued, and left");
+	check(passes(&c, "unwanted", 0) && requests_of_wait(&c, "wanted") == 3, "and the same again");
+	check(let_go(&other, claim), "released");
+	client_free(&c);
+	client_free(&other);
+}
+
 /* What the fence can only be where somebody has meddled with it: a script cannot count on from there. */
 static void test_fencing_impossible(void)
 {
@@ -394,7 +457,8 @@ int main(int argc, char **argv)
 	static const tap_test tests[] = {
 		TEST(life), TEST(names), TEST(key_space), TEST(abandon), TEST(abandon_and_end), TEST(abandon_unknown_script),
 		TEST(foreign_values), TEST(deleted_by_hand), TEST(repeated), TEST(expired), TEST(lost_by_clock),
-		TEST(script_flush), TEST(scripts_loaded_once), TEST(tiny_ttl), TEST(fencing), TEST(fencing_impossible),
+		TEST(script_flush), TEST(scripts_loaded_once), TEST(tiny_ttl), TEST(fencing), TEST(fencing_counted),
+		TEST(fencing_impossible), TEST(first_request),
 		TEST(endless_key), TEST(fencing_keeps_up),
 	};
 

@@ -37,15 +37,16 @@ $start = now();
 $child = $handed_over($resource, 5, function (Dlock\Lease $lease, Closure $say, Closure $hear) {
     $say($lease->remaining());
     $hear();
-    return [$lease->isHeld(), $lease->remaining()];
+    return [$lease->isHeld(), $lease->remaining(), Dlock\stats()['renewals']];
 });
 within(1.0, $child->hear(), 3.0, 'remaining at first');
-pause(2.0);
-within(2000, $pttl($resource), 3400, 'ms on the server 2 s later');
+pause(3.5);
+within(500, $pttl($resource), 1800, 'ms on the server 3.5 s later');
 $child->say('go on');
-[$held, $remaining] = $child->result();
-same(true, $held, 'held 2 s later');
-within(1.8, $remaining, 3.3, 'remaining 2 s later');
+[$held, $remaining, $renewals] = $child->result();
+same(true, $held, 'held 3.5 s later');
+within(0.3, $remaining, 1.7, 'remaining 3.5 s later');
+same(1, $renewals, 'requests for more time');
 
 // Nothing that was not asked for comes behind refresh().
 $resource = unique('refreshed');
