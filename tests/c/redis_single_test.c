@@ -357,7 +357,12 @@ static void test_fencing_counted(void)
 		check(theirs > last && ours > theirs, "a lost fence: the tokens rise for all connections (%lld, %lld)", (long long) theirs, (long long) ours);
 		last = ours;
 	}
-	server_do(&server, "SET " DLOCK_FENCE_KEY " %lld", (long long) last - 10);
+	for (int i = 1; i <= 20; i++) {
+		bad += next_token(&other, "counted") != last + i;
+	}
+	check(bad == 0, "the other goes on");
+	last += 20;
+	server_do(&server, "SET " DLOCK_FENCE_KEY " %lld", (long long) last - 10); /* more than the first has seen, and less than the other */
 	server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* as when it is started with older data */
 	for (int i = 0; i < 2; i++) {
 		int64_t token = next_token(i ? &other : &c, "counted");
