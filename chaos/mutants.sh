@@ -9,12 +9,11 @@
 # taken up, one that counts from its reading, and one that counts from the second sending of a request. C tests tell
 # (redis_repeats, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
 # Nor what only the C tests and .phpt tests see, since no property is violated: a repair that comes late, or is sent again by itself
-# behind what takes it back; a lease time that a renewal on its way sets back; a script that fails in its middle; a deadlock that
+# behind what takes it back; a lease time that a renewal on its way sets back; a fence that is counted on although it was lost; a script that fails in its middle; a deadlock that
 # arises while one waits.
 all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
-		src/redis/lua/release.lua 's/return redis\.call\(.GET., lock\) == ARGV\[1\] and redis\.call\(.DEL., lock\) or 0/return redis.call("DEL", lock)/' \
-		src/redis/lua/release.lua 's/released = redis\.call\(.GET., lock\) == ARGV\[1\] and /released = /'
+		src/redis/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
 		src/redis/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
@@ -26,6 +25,8 @@ all_mutants() {
 		src/zookeeper/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \
 		src/redis/single.c 's/dlock_nanos left = dlock_lease_left\(response\.pttl\)/dlock_nanos left = claim->ttl/'
+	mutant whole_time_by_grant DistributedLock 240 "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
+		src/redis/single.c 's/(base->deadline = )deadline;\n\tbase->short_lease = true;/$1dlock_now() + base->ttl;/'
 	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
 		src/redis/lua/exchange.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
