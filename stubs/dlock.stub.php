@@ -394,7 +394,7 @@ namespace Dlock {
 
         /**
          * Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. Right after a wait on one Redis it may be 1 to
-         * 3 s whatever the lease time: a lock that was handed over lasts for that long until the server has heard from its new holder.
+         * 3 s whatever the lease time: a lock that was handed over lasts for that long until its lease time has been asked for, about a second later.
          */
         public function remaining(): float {}
 
