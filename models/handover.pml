@@ -10,8 +10,10 @@
  *
  *   -DN=3       clients                        -DFAULTS=2   crashes, broken inboxes and lost replies, all together
  *   -DFOREIGN   a client without our scripts: SET NX PX, compare-and-delete
- *   -DRENEW     holders extend their lease
  *   -DREPEATS   an answer is lost with its connection, and the request sent again
+ *   -DSTRAYS    (with REPEATS) what was sent first may be carried out at any time after it was sent again
+ *   -DSHORT     the lease time is shorter than a grant
+ *   -DLENGTHENS a holder sets a longer lease time itself, while a renewal with the former one may be under way
  *
  * The known mistakes, each of which must make the check fail:
  *
@@ -22,8 +24,12 @@
  *   -DBELIEF_FROM_READING       a grant: the lease counted from the reading of the message
  *   -DCOUNT_FROM_REPEAT         a grant: the lease counted from the second sending of a request that was sent twice
  *   -DTAKE_ANY_GRANT            a grant that is older than the last refusal is taken for a new one
- *   -DEXTENSION_TAKEN_FOR_GRANTED   the full lease is believed in before the server has said that it was set
- *   -DEXTENSION_NOT_READ        nor is it heard when the server says that it was not set
+ *   -DRENEWAL_BELIEVED          a renewal is believed in before the server has answered it
+ *   -DRENEWAL_NOT_READ          a renewal is believed in though the server says that the lock is not the token's
+ *   -DRENEWAL_FROM_ANSWER       a renewed lease counted from the answer, not from the request
+ *   -DRENEWAL_WITHOUT_COMPARE   a renewal renews whatever has the lock
+ *   -DRENEWAL_SHORTENS          a renewal sets its lease time, though the key lasts longer (with LENGTHENS)
+ *   -DSHORT_GRANT_TAKEN_UP      a grant is taken up for a lease time that is shorter (with SHORT, STRAYS)
  *   -DRELEASE_WITHOUT_COMPARE   a release takes the lock from whoever has it
  *   -DSILENT_BREAK              the client never hears that its inbox is gone, though the server skips it for that
  *   -DTOKEN_REUSED              a token that was given back is used for the next attempt
@@ -35,18 +41,29 @@
 #ifndef FAULTS
 #define FAULTS 0
 #endif
+#ifndef LATE
+#define LATE N
+#endif
 
 /* Ticks. Their order is that of the code: a waiter looks again sooner than it is taken for dead (LOOK < STALE), and GRACE
  * is no shorter than STALE. That TTL and GRACE differ keeps one from passing for the other. */
 #ifdef PROMPT
+#ifdef SHORT
+#define TTL 2
+#else
 #define TTL 4
+#endif
 #define GRACE 3
 #define STALE 3
 #define LOOK 2
+#elif defined(SHORT)
+#define TTL 1
+#define GRACE 2
 #else
 #define TTL 2
 #define GRACE 1
 #endif
+#define LONG (TTL + 1)
 
 #define NOBODY 255
 
@@ -83,17 +100,35 @@ mtype inbox[N] = CLOSED;
 mtype = { NONE, ACQUIRE, ACQUIRE_QUEUE, SUBSCRIBE, LEAVE, RELEASE, YES, NO, LOST };
 mtype call[N] = NONE;
 
-/* Beside it: the extension that goes out when a grant is taken up, */
+/* Beside it, over a connection of its own: the renewal; of a grant, too. */
 mtype = { SENT };
-mtype extension[N] = NONE; /* NONE, SENT, YES, NO */
+mtype renewal[N] = NONE; /* NONE, SENT, YES, NO */
+/* Those that nobody waits for any more, of each token: they may come any time later. */
+#define EACH(i, gen) (2 * (i) + (gen))
+bool late_renewal[2 * N];
 #ifdef LATE_RELEASE
-/* and the release of a token that was given back: on a connection given up since, it may come any time later. */
+/* And the release of a token that was given back: on a connection given up since, it may come any time later. */
 bool giving_back[N];
 bit given_back[N]; /* the token's generation */
 #define ALL_GIVEN_BACK(i) (!giving_back[i])
+#define GIVING_BACK(i, gen) (giving_back[i] && given_back[i] == (gen))
 #else
 #define ALL_GIVEN_BACK(i) true
+#define GIVING_BACK(i, gen) false
 #endif
+#ifdef STRAYS
+bool stray[2 * N]; /* an acquire that was sent again is still on its way */
+#define STRAY(i, gen) stray[EACH(i, gen)]
+#else
+#define STRAY(i, gen) false
+#endif
+#ifdef STRAYS
+#define MAY_REPEAT(i) (i == 0 && !repeated[i] && !STRAY(i, generation[i])) /* the first client's, which makes the search smaller */
+#else
+#define MAY_REPEAT(i) (!repeated[i])
+#endif
+/* Is any request with this token still on its way, which nobody waits for? */
+#define UNDER_WAY(i, gen) (late_renewal[EACH(i, gen)] || (GIVING_BACK(i, gen)) || STRAY(i, gen))
 
 /* A grant on its way to the inbox, or in it, not read. There is one at most that is younger than the last refusal: to be
  * granted again a waiter must have queued again. Those older than it are ignored, which is as if they were gone. */
@@ -108,7 +143,7 @@ mtype = { IDLE, ASKING, OPENING, WAITING, LEAVING, ASKING_LAST, ABANDONING, HOLD
 mtype state[N] = IDLE;
 bit generation[N]; /* tells a claim's tokens apart */
 bool listening[N] = INBOXES; /* the inbox is open, as far as the client knows */
-byte age[N];       /* ticks since the last acquire, or extension, was sent */
+byte age[N];       /* ticks since the last acquire was sent; while it holds: since the renewal under way was */
 #ifdef REPEATS
 bool repeated[N];  /* the request under way is there for the second time */
 byte since[N];     /* ticks since it was sent, or sent again */
@@ -118,6 +153,10 @@ byte belief[N];    /* ticks for which the client still believes that it holds */
 byte look[N];      /* ticks until it looks again */
 bool tired[N];     /* it has waited for a tick at least, and may give up */
 bool rested[N];    /* a tick has passed since its last claim: nobody acquires infinitely often in no time */
+bool renewed[N];   /* once in a claim, for the same reason */
+#endif
+#ifdef LENGTHENS
+bool lengthened[N];
 #endif
 #ifdef FOREIGN
 byte foreign_belief;
@@ -233,6 +272,14 @@ inline believe(i, ticks)
 	assert(belief[i] == 0 || !OWNERS_EXCEPT(i)) /* never two owners */
 }
 
+inline raise_belief(i, ticks)
+{
+	if
+	:: belief[i] < ticks -> believe(i, ticks)
+	:: else
+	fi
+}
+
 inline send(i, request)
 {
 	call[i] = request;
@@ -304,11 +351,18 @@ inline hold(i)
 #endif
 }
 
-inline take_up(i, left)
+/* Nobody waits for it any more. */
+inline drop_renewal(i)
 {
-	believe(i, left);
-	extension[i] = SENT;
-	hold(i)
+	late_renewal[EACH(i, generation[i])] = late_renewal[EACH(i, generation[i])] || (renewal[i] == SENT && i < LATE);
+	renewal[i] = NONE;
+	age[i] = 0
+}
+
+/* For the next claim: a token that nothing is under way with. */
+inline choose_token(i)
+{
+	generation[i] = (UNDER_WAY(i, 0) -> 1 : 0)
 }
 
 /* The next claim has another token: what arrives for this one is not even looked at. */
@@ -316,20 +370,20 @@ inline end_claim(i)
 {
 	state[i] = IDLE;
 	belief[i] = 0;
-	age[i] = 0;
-	extension[i] = NONE;
+	drop_renewal(i);
+#ifdef LENGTHENS
+	lengthened[i] = false;
+#endif
 #ifdef PROMPT
 	look[i] = 0;
 	tired[i] = false;
 	rested[i] = false;
+	renewed[i] = false;
 #endif
 	call[i] = NONE;
 	forget_grants(i);
 	drop_ticket(i);
-	if
-	:: ALL_GIVEN_BACK(i) -> generation[i] = 0
-	:: else
-	fi
+	choose_token(i)
 }
 
 /* ---- the scripts, each atomic ---- */
@@ -340,8 +394,8 @@ inline outdate_grants(i)
 {
 	if
 #ifdef REPEATS
-	:: repeated[i]
-	:: !repeated[i] ->
+	:: repeated[i] && !STRAY(i, generation[i])
+	:: !repeated[i] || STRAY(i, generation[i]) ->
 #else
 	:: true ->
 #endif
@@ -434,16 +488,60 @@ inline leave(i)
 	next = 0
 }
 
-/* lua/extend.lua */
-inline extend(i)
+/* lua/renew.lua */
+inline renew(token)
 {
 	if
-	:: lock == MINE(i) -> lease = TTL; extension[i] = YES
-	:: else -> extension[i] = NO
+#ifndef RENEWAL_WITHOUT_COMPARE
+	:: lock == token ->
+#else
+	:: lock != FREE ->
+#endif
+#ifdef RENEWAL_SHORTENS
+		lease = TTL;
+#else
+		lease = (lease < TTL -> TTL : lease);
+#endif
+		mine = true
+	:: else
 	fi
 }
 
+#ifdef LENGTHENS
+/* lua/extend.lua, and its answer: that these may be late is known from acquire. */
+inline lengthen(i)
+{
+	if
+	:: lock == MINE(i) -> lease = LONG; believe(i, LONG); lengthened[i] = true
+	:: else -> end_claim(i)
+	fi
+}
+#endif
+
+#ifdef STRAYS
+/* Before what was sent after it: that is as if its answer were lost. */
+#define IS_FIRST(i, gen) (generation[i] == (gen) && (call[i] == LOST || (call[i] == ACQUIRE_QUEUE && repeated[i])))
+
+/* lua/acquire.lua once more, with nobody to hear of it */
+inline execute_stray(token)
+{
+	if
+	:: lock == FREE || lock == token -> lock = token; lease = TTL
+	:: else
+	fi
+}
+#endif
+
 /* ---- a client's way to the server ---- */
+
+inline arrived(i, request)
+{
+	request = false;
+	if
+	:: state[i] == IDLE -> choose_token(i)
+	:: else
+	fi
+}
 
 proctype Connection(byte i)
 {
@@ -452,28 +550,48 @@ proctype Connection(byte i)
 	:: d_step { call[i] == ACQUIRE_QUEUE -> acquire(i, true) }
 #ifdef REPEATS
 	/* The answer is lost, with the connection. */
-	:: d_step { call[i] == ACQUIRE_QUEUE && !repeated[i] -> execute(i, true); mine = false; call[i] = LOST }
+	:: d_step { call[i] == ACQUIRE_QUEUE && MAY_REPEAT(i) -> execute(i, true); mine = false; call[i] = LOST }
+#endif
+#ifdef STRAYS
+	/* Or the request is still on its way. */
+	:: d_step { call[i] == ACQUIRE_QUEUE && MAY_REPEAT(i) -> stray[EACH(i, generation[i])] = true; call[i] = LOST }
 #endif
 	:: d_step { call[i] == SUBSCRIBE -> inbox[i] = OPEN; call[i] = YES }
 	:: d_step { call[i] == LEAVE -> leave(i) }
-	/* One connection: the extension was sent first. */
-	:: d_step { call[i] == RELEASE && extension[i] != SENT -> release(MINE(i)); end_claim(i) }
-	:: d_step { extension[i] == SENT -> extend(i) }
+	:: d_step { call[i] == RELEASE -> release(MINE(i)); end_claim(i) }
 	/* dlock_request_release() of a claim that is given up: sent behind its last request. */
 	:: d_step { state[i] == ABANDONING && (call[i] == NONE || call[i] == YES) -> forget(i); release(MINE(i)); end_claim(i) }
+	/* Over another one: the renewal thread's requests, */
+	:: d_step { renewal[i] == SENT -> renew(MINE(i)); renewal[i] = (mine -> YES : NO); mine = false }
+#ifdef PROMPT
+	:: d_step { late_renewal[EACH(i, 0)] -> renew(TOKEN(i, 0)); mine = false; arrived(i, late_renewal[EACH(i, 0)]) }
+#else
+	:: d_step { renewal[i] == SENT -> drop_renewal(i) }
+#if LATE > 0
+	/* of which there may be several late ones. */
+	:: d_step { late_renewal[EACH(i, 0)] -> renew(TOKEN(i, 0)); mine = false }
+	:: d_step { late_renewal[EACH(i, 1)] -> renew(TOKEN(i, 1)); mine = false }
+	:: d_step { late_renewal[EACH(i, 0)] -> arrived(i, late_renewal[EACH(i, 0)]) }
+	:: d_step { late_renewal[EACH(i, 1)] -> arrived(i, late_renewal[EACH(i, 1)]) }
+#endif
+#endif
+#ifdef STRAYS
+	:: d_step { stray[EACH(i, 0)] && !IS_FIRST(i, 0) -> execute_stray(TOKEN(i, 0)); arrived(i, stray[EACH(i, 0)]) }
+	:: d_step { stray[EACH(i, 1)] && !IS_FIRST(i, 1) -> execute_stray(TOKEN(i, 1)); arrived(i, stray[EACH(i, 1)]) }
+#endif
 #ifdef LATE_RELEASE
 	:: d_step { giving_back[i] ->
 			release(TOKEN(i, given_back[i]));
 			giving_back[i] = false;
 			given_back[i] = 0;
 			if
-			:: state[i] == IDLE -> generation[i] = 0
+			:: state[i] == IDLE -> choose_token(i)
 			:: else
 			fi }
 #endif
 #if FAULTS > 0
 	/* Of what a dead client sent, everything or nothing may arrive. */
-	:: d_step { state[i] == DEAD && (call[i] != NONE || extension[i] != NONE) -> call[i] = NONE; extension[i] = NONE }
+	:: d_step { state[i] == DEAD && call[i] != NONE -> call[i] = NONE }
 	:: d_step { inbox[i] == BROKEN -> inbox[i] = GONE }
 #endif
 #ifndef PROMPT
@@ -487,10 +605,16 @@ proctype Connection(byte i)
 
 #ifdef PROMPT
 #define MAY_START(i) rested[i]
+#define MAY_RENEW(i) (!renewed[i])
 #define MAY_LOOK(i) (look[i] == 0)
 #define MAY_GIVE_UP(i) (tired[i] && i != 0) /* the LTL property is about client 0 */
 #else
 #define MAY_START(i) true
+#ifdef LENGTHENS
+#define MAY_RENEW(i) (!lengthened[i]) /* later ones ask for the longer time */
+#else
+#define MAY_RENEW(i) true /* its deadline may have passed: if the lock is the token's, it has been all the time */
+#endif
 #define MAY_LOOK(i) true
 #define MAY_GIVE_UP(i) true
 #endif
@@ -507,11 +631,16 @@ proctype Connection(byte i)
 #else
 #define GRANTED_FOR(i) (age[i] < GRACE -> GRACE - age[i] : 0)
 #endif
+#ifdef RENEWAL_FROM_ANSWER
+#define RENEWED_FOR(i) TTL
+#else
+#define RENEWED_FOR(i) (TTL - age[i])
+#endif
 
 proctype Client(byte i)
 {
 	do
-	:: d_step { state[i] == IDLE && MAY_START(i) && ALL_GIVEN_BACK(i) -> attempt(i) }
+	:: d_step { state[i] == IDLE && MAY_START(i) && ALL_GIVEN_BACK(i) && !UNDER_WAY(i, generation[i]) -> attempt(i) }
 
 #ifdef REPEATS
 	/* end_connection() */
@@ -529,7 +658,8 @@ proctype Client(byte i)
 #if !defined(PROMPT) && !defined(BELIEF_FROM_REPLY)
 	/* It took longer than the lease lasts: the token is given back. The next attempt has another one. */
 #ifdef LATE_RELEASE
-	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) == 0 && ALL_GIVEN_BACK(i) ->
+	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) == 0 && ALL_GIVEN_BACK(i) &&
+			!UNDER_WAY(i, 1 - generation[i]) ->
 			giving_back[i] = true;
 			given_back[i] = generation[i];
 #ifndef TOKEN_REUSED
@@ -548,10 +678,12 @@ proctype Client(byte i)
 #endif
 
 	/* wait_for_turn(): a grant is taken up, or, where little of it may be left, asked about. */
-	:: d_step { state[i] == WAITING && grant[i] && GRANTED_FOR(i) > 0 -> take_up(i, GRANTED_FOR(i)) }
+#if TTL >= GRACE || defined(SHORT_GRANT_TAKEN_UP)
+	:: d_step { state[i] == WAITING && grant[i] && GRANTED_FOR(i) > 0 -> believe(i, GRANTED_FOR(i)); hold(i) }
+#endif
 	:: d_step { state[i] == WAITING && grant[i] -> grant[i] = false; attempt(i) }
 #ifdef TAKE_ANY_GRANT
-	:: d_step { state[i] == WAITING && old_grant[i] && GRANTED_FOR(i) > 0 -> old_grant[i] = false; take_up(i, GRANTED_FOR(i)) }
+	:: d_step { state[i] == WAITING && old_grant[i] && GRANTED_FOR(i) > 0 -> old_grant[i] = false; believe(i, GRANTED_FOR(i)); hold(i) }
 #endif
 #ifndef NO_RECHECK
 	:: d_step { state[i] == WAITING && MAY_LOOK(i) -> attempt(i) }
@@ -578,24 +710,30 @@ proctype Client(byte i)
 #endif
 	:: d_step { state[i] == WAITING && MAY_GIVE_UP(i) -> state[i] = ABANDONING; age[i] = 0; forget_grants(i) }
 
-	/* single_look(): has the full lease been given meanwhile? */
-	:: d_step { state[i] == HOLDING && extension[i] == YES -> extension[i] = NONE; believe(i, TTL - age[i]); age[i] = 0 }
+	/* The renewal thread */
+	:: d_step { state[i] == HOLDING && renewal[i] == NONE && MAY_RENEW(i) ->
+#ifdef PROMPT
+			renewed[i] = true;
+#endif
+			renewal[i] = SENT }
+	:: d_step { state[i] == HOLDING && renewal[i] == YES -> raise_belief(i, RENEWED_FOR(i)); renewal[i] = NONE; age[i] = 0 }
 #ifndef PROMPT
-#ifdef EXTENSION_NOT_READ
-	:: d_step { state[i] == HOLDING && extension[i] == NO -> extension[i] = NONE; believe(i, TTL - age[i]); age[i] = 0 }
+#ifdef RENEWAL_NOT_READ
+	:: d_step { state[i] == HOLDING && renewal[i] == NO -> raise_belief(i, RENEWED_FOR(i)); renewal[i] = NONE; age[i] = 0 }
 #else
-	:: d_step { state[i] == HOLDING && extension[i] == NO -> end_claim(i) }
+	:: d_step { state[i] == HOLDING && renewal[i] == NO -> end_claim(i) }
 #endif
 #endif
-#ifdef EXTENSION_TAKEN_FOR_GRANTED
-	:: d_step { state[i] == HOLDING && extension[i] == SENT && belief[i] < TTL - age[i] -> believe(i, TTL - age[i]) }
+#ifdef RENEWAL_BELIEVED
+	:: d_step { state[i] == HOLDING && renewal[i] == SENT && belief[i] < RENEWED_FOR(i) -> raise_belief(i, RENEWED_FOR(i)) }
 #endif
-#ifdef RENEW
-	:: d_step { state[i] == HOLDING && belief[i] > 0 && extension[i] == NONE -> extension[i] = SENT; age[i] = 0 }
+#ifdef LENGTHENS
+	/* dlock_claim_extend() with a longer time */
+	:: d_step { state[i] == HOLDING && !lengthened[i] -> lengthen(i) }
 #endif
 
 	/* single_release(); also when the lease time is over: something may be left on the server. */
-	:: d_step { state[i] == HOLDING -> belief[i] = 0; state[i] = RELEASING; call[i] = RELEASE; age[i] = 0 }
+	:: d_step { state[i] == HOLDING -> belief[i] = 0; state[i] = RELEASING; call[i] = RELEASE; drop_renewal(i) }
 
 #if FAULTS > 0
 	:: d_step { faults > 0 && inbox[i] == OPEN -> faults--; inbox[i] = BROKEN; forget_grants(i) }
@@ -603,8 +741,10 @@ proctype Client(byte i)
 	:: d_step { faults > 0 && state[i] != IDLE && state[i] != DEAD && i != 0 ->
 			faults--;
 			state[i] = DEAD;
-			belief[i] = 0; age[i] = 0; listening[i] = false; forget_grants(i);
+			belief[i] = 0; listening[i] = false; forget_grants(i);
+			drop_renewal(i);
 #ifdef PROMPT
+			renewed[i] = false;
 			look[i] = 0; tired[i] = false; rested[i] = false;
 #endif
 			if
@@ -651,7 +791,7 @@ proctype Foreign()
 
 #ifdef PROMPT
 /* Is there nothing that a client, or its connection, would do at once? */
-#define SETTLED(i) (call[i] == NONE && state[i] != ABANDONING && extension[i] == NONE \
+#define SETTLED(i) (call[i] == NONE && state[i] != ABANDONING && renewal[i] == NONE && !UNDER_WAY(i, 0) && !UNDER_WAY(i, 1) \
 	&& !(state[i] == WAITING && (grant[i] || CAN_LOOK(i) || HEARS_OF_BREAK(i))) && !(state[i] == HOLDING && belief[i] <= 1))
 /* A connection that one end has closed, the other hears of. -DSILENT_BREAK: it may not (a firewall that forgot it). */
 #if FAULTS > 0 && !defined(SILENT_BREAK)
@@ -684,8 +824,10 @@ proctype Clock()
 end:
 	do
 	:: d_step { MAY_PASS ->
+#ifndef STRAYS
 			/* No grant lost: when all are done the lock is free, without waiting for its expiry. */
 			assert(!(FAULTLESS && ALL(QUIET) && lock != FREE && lock != OTHER));
+#endif
 #ifdef PROMPT
 			/* Nobody is left asleep while the lock is free; where a fault has happened, or a foreign client does not hand
 			 * over, not beyond the re-check. */
@@ -708,7 +850,7 @@ end:
 			:: c < N ->
 				less(belief[c]);
 				if
-				:: state[c] == ASKING || state[c] == ASKING_LAST || extension[c] != NONE ->
+				:: state[c] == ASKING || state[c] == ASKING_LAST || renewal[c] != NONE ->
 					age[c] = (age[c] < TTL -> age[c] + 1 : TTL)
 				:: state[c] == WAITING -> age[c] = (age[c] < GRACE -> age[c] + 1 : GRACE)
 				:: else
