@@ -29,6 +29,7 @@
  *   -DRENEWAL_FROM_ANSWER       a renewed lease counted from the answer, not from the request
  *   -DRENEWAL_WITHOUT_COMPARE   a renewal renews whatever has the lock
  *   -DRENEWAL_SHORTENS          a renewal sets its lease time, though the key lasts longer (with LENGTHENS)
+ *   -DREPEAT_FORGOTTEN          a longer lease is believed in though an acquire was sent twice (with LENGTHENS, STRAYS)
  *   -DSHORT_GRANT_TAKEN_UP      a grant is taken up for a lease time that is shorter (with SHORT, STRAYS)
  *   -DRELEASE_WITHOUT_COMPARE   a release takes the lock from whoever has it
  *   -DSILENT_BREAK              the client never hears that its inbox is gone, though the server skips it for that
@@ -64,6 +65,7 @@
 #define GRACE 1
 #endif
 #define LONG (TTL + 1)
+#define OLDEST (TTL > GRACE -> TTL : GRACE) /* what is older than that is as good as that old */
 
 #define NOBODY 255
 
@@ -157,6 +159,9 @@ bool renewed[N];   /* once in a claim, for the same reason */
 #endif
 #ifdef LENGTHENS
 bool lengthened[N];
+#ifdef STRAYS
+bool doubtful[N];  /* a request of this claim was sent twice */
+#endif
 #endif
 #ifdef FOREIGN
 byte foreign_belief;
@@ -373,6 +378,9 @@ inline end_claim(i)
 	drop_renewal(i);
 #ifdef LENGTHENS
 	lengthened[i] = false;
+#ifdef STRAYS
+	doubtful[i] = false;
+#endif
 #endif
 #ifdef PROMPT
 	look[i] = 0;
@@ -388,8 +396,8 @@ inline end_claim(i)
 
 /* ---- the scripts, each atomic ---- */
 
-/* A grant names the waiter's last request before it: what was granted before this refusal names an earlier one. Or this one,
- * where that was refused before. */
+/* A grant names the waiter's last request before it: what was granted before this one names an earlier one. Or this one,
+ * where that was carried out before. */
 inline outdate_grants(i)
 {
 	if
@@ -428,10 +436,10 @@ inline execute(i, queueing)
 		mine = true
 	:: else
 	fi;
+	outdate_grants(i);
 	if
 	:: mine
 	:: else ->
-		outdate_grants(i);
 		if
 		:: queueing ->
 			draw_ticket(i);
@@ -508,11 +516,17 @@ inline renew(token)
 }
 
 #ifdef LENGTHENS
+#if defined(STRAYS) && !defined(REPEAT_FORGOTTEN)
+#define GUARANTEED(i) (doubtful[i] -> TTL : LONG)
+#else
+#define GUARANTEED(i) LONG
+#endif
+
 /* lua/extend.lua, and its answer: that these may be late is known from acquire. */
 inline lengthen(i)
 {
 	if
-	:: lock == MINE(i) -> lease = LONG; believe(i, LONG); lengthened[i] = true
+	:: lock == MINE(i) -> lease = LONG; believe(i, GUARANTEED(i)); lengthened[i] = true
 	:: else -> end_claim(i)
 	fi
 }
@@ -622,9 +636,9 @@ proctype Connection(byte i)
 #ifdef BELIEF_FROM_REPLY
 #define ACQUIRED_FOR(i) TTL
 #elif defined(REPEATS)
-#define ACQUIRED_FOR(i) (TTL - since[i])
+#define ACQUIRED_FOR(i) (since[i] < TTL -> TTL - since[i] : 0)
 #else
-#define ACQUIRED_FOR(i) (TTL - age[i])
+#define ACQUIRED_FOR(i) (age[i] < TTL -> TTL - age[i] : 0)
 #endif
 #ifdef BELIEF_FROM_READING
 #define GRANTED_FOR(i) GRACE
@@ -634,7 +648,7 @@ proctype Connection(byte i)
 #ifdef RENEWAL_FROM_ANSWER
 #define RENEWED_FOR(i) TTL
 #else
-#define RENEWED_FOR(i) (TTL - age[i])
+#define RENEWED_FOR(i) (age[i] < TTL -> TTL - age[i] : 0)
 #endif
 
 proctype Client(byte i)
@@ -646,6 +660,9 @@ proctype Client(byte i)
 	/* end_connection() */
 	:: d_step { call[i] == LOST ->
 			call[i] = ACQUIRE_QUEUE; repeated[i] = true; since[i] = 0
+#if defined(LENGTHENS) && defined(STRAYS)
+			; doubtful[i] = true
+#endif
 #ifdef COUNT_FROM_REPEAT
 			; age[i] = 0
 #endif
@@ -851,7 +868,7 @@ end:
 				less(belief[c]);
 				if
 				:: state[c] == ASKING || state[c] == ASKING_LAST || renewal[c] != NONE ->
-					age[c] = (age[c] < TTL -> age[c] + 1 : TTL)
+					age[c] = (age[c] < OLDEST -> age[c] + 1 : OLDEST)
 				:: state[c] == WAITING -> age[c] = (age[c] < GRACE -> age[c] + 1 : GRACE)
 				:: else
 				fi;
