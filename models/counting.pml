@@ -242,9 +242,10 @@ end:
 #ifdef REDLOCK
 	/* lua/raise.lua, repair.lua, or acquire.lua with a proposal */
 #ifdef LOSS_NOTICED
-	:: d_step { fence < saved -> fence = (fence == 0 -> MAX(saved, clock) : saved); issued = MAX(issued, fence) }
+	:: d_step { fence == 0 && issued > 0 -> fence = clock; issued = MAX(issued, fence) }
+	:: d_step { fence > 0 && fence < issued -> fence++ }
 #else
-	:: d_step { fence < saved -> fence = saved }
+	:: d_step { fence < issued -> fence = MAX(fence + 1, EPOCH) }
 #endif
 #endif
 #if OTHERS > 0

@@ -30,6 +30,7 @@
  *   -DRENEWAL_WITHOUT_COMPARE   a renewal renews whatever has the lock
  *   -DRENEWAL_SHORTENS          a renewal sets its lease time, though the key lasts longer (with LENGTHENS)
  *   -DREPEAT_FORGOTTEN          a longer lease is believed in though an acquire was sent twice (with LENGTHENS, STRAYS)
+ *   -DREFUSAL_FORGOTTEN         the same, only where the acquire that was sent twice was refused
  *   -DSHORT_GRANT_TAKEN_UP      a grant is taken up for a lease time that is shorter (with SHORT, STRAYS)
  *   -DRELEASE_WITHOUT_COMPARE   a release takes the lock from whoever has it
  *   -DSILENT_BREAK              the client never hears that its inbox is gone, though the server skips it for that
@@ -660,7 +661,7 @@ proctype Client(byte i)
 	/* end_connection() */
 	:: d_step { call[i] == LOST ->
 			call[i] = ACQUIRE_QUEUE; repeated[i] = true; since[i] = 0
-#if defined(LENGTHENS) && defined(STRAYS)
+#if defined(LENGTHENS) && defined(STRAYS) && !defined(REFUSAL_FORGOTTEN)
 			; doubtful[i] = true
 #endif
 #ifdef COUNT_FROM_REPEAT
@@ -671,6 +672,9 @@ proctype Client(byte i)
 
 	/* attempt(): the answer */
 	:: d_step { state[i] == ASKING && call[i] == YES && ACQUIRED_FOR(i) > 0 ->
+#ifdef REFUSAL_FORGOTTEN
+			doubtful[i] = repeated[i];
+#endif
 			believe(i, ACQUIRED_FOR(i)); hold(i) }
 #if !defined(PROMPT) && !defined(BELIEF_FROM_REPLY)
 	/* It took longer than the lease lasts: the token is given back. The next attempt has another one. */

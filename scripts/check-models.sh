@@ -36,7 +36,7 @@ asleep='assertion violated .*free_for'
 stuck='assertion violated .*lock!='
 unserved='acceptance cycle'
 forgotten='assertion violated .*state\[k\]!='
-falling='assertion violated .*>last'
+falling='assertion violated .*>(last|before)'
 twice='assertion violated .*given'
 overtaken='assertion violated .*ticket'
 attached='assertion violated .*attached'
@@ -102,14 +102,21 @@ count=0
 holds() { check "$1: $2" "$1" "$3"; }
 bites() { check "$1 with $2 fails as it must: $3" "$1" "-D$2 ${5:-}" "$4"; }
 
-holds handover 'never two owners, no grant lost: three clients, any timing' '-DN=3'
+holds handover 'never two owners, no grant lost: three clients, any timing' '-DN=3 -DLATE=0'
+[ "$long" = 0 ] || holds handover 'never two owners, no grant lost: three clients, any timing, renewals that come late' '-DN=3 -DLATE=1'
 holds handover 'nobody asleep beyond the re-check: three clients, one fault' '-DPROMPT -DN=3 -DFAULTS=1'
-holds handover 'never two owners, no grant lost: two clients, two faults' '-DFAULTS=2'
+holds handover 'never two owners, no grant lost: two clients, two faults' '-DFAULTS=2 -DLATE=1'
 holds handover 'never two owners: a release that comes late' '-DLATE_RELEASE'
-holds handover 'never two owners: leases extended' '-DRENEW'
-holds handover 'never two owners: requests sent again' '-DREPEATS'
+holds handover 'never two owners, no grant lost: renewals that come late' ''
+holds handover 'never two owners: requests sent again' '-DREPEATS -DLATE=1'
+holds handover 'never two owners: requests sent again, the first one late' '-DREPEATS -DSTRAYS -DLATE=0'
+holds handover 'never two owners: a longer lease' '-DLENGTHENS'
+holds handover 'never two owners: a longer lease, requests sent again, the first one late' '-DLENGTHENS -DREPEATS -DSTRAYS -DLATE=0'
+holds handover 'never two owners, no grant lost: leases shorter than a grant' '-DSHORT'
+holds handover 'never two owners: leases shorter than a grant, requests sent again, the first one late' '-DSHORT -DREPEATS -DSTRAYS -DLATE=0'
 holds handover 'never two owners: beside a foreign client' '-DFOREIGN'
 holds handover 'nobody asleep while the lock is free, no lease runs out: three clients' '-DPROMPT -DN=3'
+holds handover 'nobody asleep while the lock is free, no lease runs out: leases shorter than a grant' '-DPROMPT -DN=3 -DSHORT'
 holds handover 'nobody asleep beyond the re-check: two clients, three faults' '-DPROMPT -DFAULTS=3'
 holds handover 'nobody asleep beyond the re-check: beside a foreign client' '-DPROMPT -DFOREIGN -DFAULTS=1'
 holds handover 'whoever waits is served: two clients, two faults' '-DPROMPT -DSERVED -DFAULTS=2'
@@ -119,8 +126,14 @@ bites handover BELIEF_FROM_REPLY 'two owners' "$owners"
 bites handover BELIEF_FROM_READING 'two owners' "$owners"
 bites handover COUNT_FROM_REPEAT 'two owners' "$owners" '-DREPEATS'
 bites handover TAKE_ANY_GRANT 'two owners' "$owners"
-bites handover EXTENSION_TAKEN_FOR_GRANTED 'two owners' "$owners"
-bites handover EXTENSION_NOT_READ 'two owners' "$owners"
+bites handover RENEWAL_BELIEVED 'two owners' "$owners"
+bites handover RENEWAL_NOT_READ 'two owners' "$owners"
+bites handover RENEWAL_FROM_ANSWER 'two owners' "$owners"
+bites handover RENEWAL_WITHOUT_COMPARE 'two owners' "$owners"
+bites handover RENEWAL_SHORTENS 'two owners' "$owners" '-DLENGTHENS'
+bites handover REPEAT_FORGOTTEN 'two owners' "$owners" '-DLENGTHENS -DREPEATS -DSTRAYS -DLATE=0'
+bites handover REFUSAL_FORGOTTEN 'two owners' "$owners" '-DLENGTHENS -DREPEATS -DSTRAYS -DLATE=0'
+bites handover SHORT_GRANT_TAKEN_UP 'two owners' "$owners" '-DSHORT -DREPEATS -DSTRAYS -DLATE=0'
 bites handover RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
 bites handover TOKEN_REUSED 'two owners' "$owners" '-DLATE_RELEASE'
 bites handover LEAVE_WITHOUT_ASKING 'a grant lost' "$stuck"
@@ -176,6 +189,25 @@ bites fencing YOUNG_VOTE 'a token that falls' "$falling" '-DRESTARTS=1'
 bites fencing YOUTH_JUDGED_LATE 'a token that falls' "$falling" '-DRESTARTS=1'
 bites fencing CLOCKS_APART 'a token that falls' "$falling" '-DRESTARTS=1'
 bites fencing REPAIR_ALONE 'a token that falls' "$falling" '-DRESTARTS=1 -DMADE_GOOD'
+
+holds counting 'tokens rise: data lost once' ''
+holds counting 'tokens rise: data lost twice' '-DLOSSES=2'
+holds counting 'tokens rise: data lost once, somebody else counts' '-DOTHERS=1'
+holds counting "tokens rise: beside a RedLock, a lost fence begins at the server's time" '-DLOSS_NOTICED -DREDLOCK'
+holds counting "tokens rise: a lost fence begins at the server's time, whatever that is" '-DLOSS_NOTICED -DEPOCH=1 -DOTHERS=1'
+[ "$long" = 0 ] || holds counting 'tokens rise: data lost once, three attempts' '-DATTEMPTS=3'
+
+bites counting NOT_ANCHORED 'a token that falls' "$falling"
+bites counting SEEN_KEPT 'a token that falls' "$falling"
+bites counting CROSS_CONNECTION 'a token that falls' "$falling"
+bites counting SEEN_NOT_COMPARED 'a token that falls' "$falling"
+bites counting INBOX_ANCHORS 'a token that falls' "$falling" '-DLOSSES=2'
+bites counting ANCHOR_LOWERS 'a token that falls' "$falling"
+# Where the promise ends
+bites counting OLD_UNDER_OPEN 'a token that falls: an old fence under open connections' "$falling"
+bites counting REDLOCK 'a token that falls: beside a RedLock that raises a lost fence' "$falling"
+bites counting BEHIND_ITS_TIME "a token that falls: data lost, and the server's time set back" "$falling"
+bites counting EPOCH=2 "a token that falls: more locks counted over a lost fence than the server's time says" "$falling"
 
 holds forgetting 'never two owners: one restart within a lease, a new set' '-DFORGETFUL=1'
 holds forgetting 'never two owners: one restart within a lease, attempts that are slow and ask again' '-DFORGETFUL=1 -DSLOW'
