@@ -12,6 +12,7 @@
  *   -DFOREIGN   a client without our scripts: SET NX PX, compare-and-delete
  *   -DREPEATS   an answer is lost with its connection, and the request sent again
  *   -DSTRAYS    (with REPEATS) what was sent first may be carried out at any time after it was sent again
+ *   -DLATE=1    so many clients' renewals may come after their leases (all; others' come before, or never)
  *   -DSHORT     the lease time is shorter than a grant
  *   -DLENGTHENS a holder sets a longer lease time itself, while a renewal with the former one may be under way
  *
