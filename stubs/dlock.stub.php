@@ -394,7 +394,8 @@ namespace Dlock {
 
         /**
          * Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. Right after a wait on one Redis it may be 1 to
-         * 3 s whatever the lease time: a lock that was handed over lasts for that long until its lease time has been asked for, about a second later.
+         * 3 s whatever the lease time: a lock that was handed over lasts for that long until its lease time has been asked for, about a
+         * second later.
          */
         public function remaining(): float {}
 
@@ -431,6 +432,7 @@ namespace Dlock {
          * somebody who must not change the length of renewals in it. Not for ZkLock (its session cannot move).
          *
          * @throws LeaseLostException when there is nothing left to hand over
+         * @throws ConnectionException right after a wait on one Redis, when the server does not answer: the lease is still held
          * @throws DlockException for a lease of ZkLock
          */
         public function detach(): string {}

@@ -77,6 +77,9 @@ typedef struct {
 	 * be said is left to the lease time or the session. */
 	void (*abandon)(dlock_claim *claim);
 
+	/* Asks for the lease time of a claim with a short lease, without waiting for the answer. NULL: there are none. */
+	void (*top_up)(dlock_claim *claim);
+
 	/* Refreshes claim->state and claim->deadline from memory, for back ends that hear of a loss from elsewhere. May be NULL. */
 	void (*look)(dlock_claim *claim);
 

@@ -121,12 +121,12 @@ void dlock_claim_abandon(dlock_claim *claim)
 void dlock_claim_end(dlock_claim *claim, bool release)
 {
 	dlock_nanos remaining;
-	dlock_error error;
 
 	if (release || claim->state == DLOCK_CLAIM_WAITING) {
 		dlock_claim_abandon(claim);
 	} else if (atomic_load(&claim->short_lease) && dlock_claim_look(claim, &remaining) != DLOCK_CLAIM_LOST) {
-		dlock_claim_extend(claim, claim->ttl, &error);
+		claim->backend->ops->top_up(claim);
+		atomic_store(&claim->short_lease, false);
 	}
 	dlock_renewal_end(claim, false);
 }

@@ -48,8 +48,8 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 		return dlock_fail(error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
 	}
 	bool incomplete = claim->incomplete || claim->unanswered;
-	bool tops_up = !upkeep->renew && atomic_load(&claim->short_lease);
-	dlock_renewal *renewal = dlock_renewal_new(claim, upkeep->renew || tops_up || incomplete);
+	bool is_short = atomic_load(&claim->short_lease);
+	dlock_renewal *renewal = dlock_renewal_new(claim, upkeep->renew || is_short || incomplete);
 	if (!renewal) {
 		return out_of_memory(error);
 	}
@@ -57,8 +57,8 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	renewal->renew = upkeep->renew;
 	renewal->endless = upkeep->renew && upkeep->most == 0;
 	renewal->incomplete = incomplete;
-	renewal->tops_up = tops_up;
-	renewal->until = tops_up ? now + claim->ttl : upkeep->most > 0 ? dlock_after(now, upkeep->most) : DLOCK_FOREVER;
+	renewal->until = upkeep->most > 0 ? dlock_after(now, upkeep->most) : DLOCK_FOREVER;
+	renewal->full = is_short ? now + claim->ttl : 0;
 	renewal->lost = upkeep->lost;
 	renewal->context = upkeep->context;
 	renewal->due = dlock_renewal_next_look(renewal, now);
@@ -94,7 +94,7 @@ void dlock_renewal_stop(dlock_claim *claim)
 {
 	if (claim->renewal) {
 		dlock_renewal_thread_lock();
-		claim->renewal->renew = claim->renewal->tops_up = false;
+		claim->renewal->renew = false;
 		dlock_renewal_discard_answer(claim->renewal);
 		dlock_renewal_thread_unlock();
 	}
@@ -193,7 +193,7 @@ void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered
 	if (renewal) {
 		dlock_renewal_thread_lock();
 		renewal->ttl = answered || ttl < renewal->ttl ? ttl : renewal->ttl;
-		renewal->tops_up &= !answered;
+		renewal->full = answered ? 0 : renewal->full;
 		dlock_renewal_thread_unlock();
 	}
 }

@@ -101,37 +101,46 @@ void dlock_renewal_discard_answer(dlock_renewal *renewal)
 
 static bool is_renewing(const dlock_renewal *renewal, dlock_nanos now)
 {
-	return (renewal->renew || renewal->tops_up) && now < renewal->until;
+	return renewal->renew && now < renewal->until;
+}
+
+/* Of more time: again and again, or for the rest of a short lease, once. */
+static bool is_to_extend(const dlock_renewal *renewal, dlock_nanos now)
+{
+	return is_renewing(renewal, now) || now < renewal->full;
+}
+
+static dlock_nanos time_left(const dlock_renewal *renewal, dlock_nanos now)
+{
+	dlock_nanos deadline = atomic_load(&renewal->claim->deadline);
+
+	return deadline == DLOCK_OVER || deadline < now ? 0 : deadline - now;
 }
 
 static bool is_asked_about(const dlock_renewal *renewal, dlock_nanos now)
 {
-	return is_renewing(renewal, now) || renewal->incomplete;
+	return is_to_extend(renewal, now) || renewal->incomplete;
 }
 
 /* A third of the time that is left; that of a lock just handed over is shorter than its ttl. */
 dlock_nanos dlock_renewal_next_due(const dlock_renewal *renewal, dlock_nanos now)
 {
-	dlock_nanos left = atomic_load(&renewal->claim->deadline);
-
-	left = left == DLOCK_OVER ? 0 : left - now;
-	dlock_nanos pause = earlier(left, renewal->ttl) / 3;
+	dlock_nanos pause = earlier(time_left(renewal, now), renewal->ttl) / 3;
 	return now + (pause < DLOCK_MS ? DLOCK_MS : pause); /* however short it is, not as fast as servers can answer */
 }
 
 /* Soon, but not so soon that a server which comes back is met by a crowd. */
 static dlock_nanos retry_after(const dlock_renewal *renewal, dlock_nanos now)
 {
-	bool is_short = renewal->claim && atomic_load(&renewal->claim->short_lease);
-	dlock_nanos left = is_short ? atomic_load(&renewal->claim->deadline) - now : renewal->ttl;
-	dlock_nanos pause = earlier(left, renewal->ttl) / 12;
+	bool is_short = renewal->claim && renewal->full > 0;
+	dlock_nanos pause = earlier(is_short ? time_left(renewal, now) : renewal->ttl, renewal->ttl) / 12;
 
 	return pause < 10 * DLOCK_MS ? 10 * DLOCK_MS : pause > DLOCK_SECOND ? DLOCK_SECOND : pause;
 }
 
 dlock_nanos dlock_renewal_next_look(const dlock_renewal *renewal, dlock_nanos now)
 {
-	dlock_nanos due = is_renewing(renewal, now) ? dlock_renewal_next_due(renewal, now) : DLOCK_FOREVER;
+	dlock_nanos due = is_to_extend(renewal, now) ? dlock_renewal_next_due(renewal, now) : DLOCK_FOREVER;
 
 	if (!renewal->incomplete) {
 		return due;
@@ -155,7 +164,8 @@ static void report_loss(dlock_renewal *renewal)
 		renewal->lost(renewal->context);
 	}
 	renewal->lost = NULL;
-	renewal->renew = renewal->tops_up = renewal->incomplete = false;
+	renewal->renew = renewal->incomplete = false;
+	renewal->full = 0;
 	if (renewal->state == DLOCK_RENEWAL_KEPT) {
 		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
 	}
@@ -175,7 +185,7 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 			- round->late);
 		atomic_store(&claim->uncertain, false);
 		atomic_store(&claim->short_lease, false);
-		renewal->tops_up = false;
+		renewal->full = 0;
 		list->renewals++;
 	}
 	renewal->incomplete = false;
@@ -304,9 +314,12 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 	} else if (renewal->state == DLOCK_RENEWAL_ENDED || renewal->paused) {
 		renewal->todo = DLOCK_SEND_NOTHING;
 	} else if (due && is_due(renewal, now, true)) {
-		bool extends = is_renewing(renewal, now);
+		bool extends = is_to_extend(renewal, now);
 		renewal->todo = extends ? DLOCK_SEND_EXTEND : DLOCK_SEND_CHECK;
-		renewal->asked_ttl = renewal->tops_up ? renewal->until - now : renewal->ttl;
+		renewal->asked_ttl = is_renewing(renewal, now) || !extends ? renewal->ttl : earlier(renewal->full - now, renewal->ttl);
+		if (renewal->round) {
+			renewal->round->within = renewal->full > 0 ? time_left(renewal, now) : renewal->asked_ttl;
+		}
 		renewal->due = now + retry_after(renewal, now); /* should its owner interfere */
 		dlock_renewal_move(renewal, extends ? DLOCK_RENEWAL_EXTENDING : DLOCK_RENEWAL_CHECKING);
 	} else if (renewal->state == DLOCK_RENEWAL_KEPT && renewal->round->ops->has_gaps(renewal->round)) {

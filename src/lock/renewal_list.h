@@ -28,10 +28,10 @@ typedef struct dlock_renewal {
 	dlock_process process;
 	dlock_nanos ttl;
 	dlock_nanos due, until;    /* when it is asked about next; until when it is extended */
+	dlock_nanos full;          /* of a short lease: when it ends, once its rest has been asked for; 0: it is not short, or not any more */
 	void (*lost)(void *context); /* NULL: the loss is reported, or nobody wants to know */
 	void *context;
 	bool renew;      /* ask for more time, again and again */
-	bool tops_up;    /* ask for the rest of the lease time, once */
 	bool endless;    /* without limit */
 	bool paused;     /* the holder asks the servers itself: no round begins */
 	bool cancel;     /* what is under way is to end soon: the holder waits */

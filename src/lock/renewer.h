@@ -121,6 +121,7 @@ struct dlock_renewal_round {
 	/* Set by collect(): a server that was to be given the key has it for somebody else. The thread clears it. */
 	bool refused;
 	dlock_nanos started; /* the thread's: just before begin() */
+	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a short lease */
 };
 
 #endif

@@ -262,6 +262,10 @@ ZEND_METHOD(Dlock_Lease, detach)
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
+	if (status != DLOCK_OK && atomic_load(&claim->short_lease)) {
+		dlock_throw(status, &error, claim->backend);
+		RETURN_THROWS();
+	}
 	zend_string *handle = dlock_handle_make(claim);
 	dlock_hold_free(lease->hold);
 	lease->hold = NULL;

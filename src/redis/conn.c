@@ -109,6 +109,7 @@ static bool open_connection(dlock_conn *conn)
 	conn->state = DLOCK_CONN_CONNECTING;
 	conn->connect_deadline = conn->dial.deadline;
 	conn->generation++;
+	conn->fence = 0;
 	return true;
 }
 

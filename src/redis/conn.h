@@ -34,7 +34,7 @@ typedef struct dlock_conn {
 	bool corked;             /* calls are collected before they are written */
 	bool peeking;            /* no new connection is begun */
 	bool heard;              /* the server has sent something over this connection */
-	int64_t fence;           /* the largest fencing token of a lock acquired over it, where that is of use; 0: none yet */
+	int64_t fence;           /* the fencing token of the last lock acquired over it, where that is of use; 0: none yet */
 	size_t partial;          /* the number of bytes of a reply that is not complete yet */
 	dlock_call_queue calls;  /* whose replies are still to come */
 	const dlock_script *unknown; /* the server did not know it, but the call could not be sent again: the next one is sent as text */

@@ -78,7 +78,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 		round_server *member = &round->servers[i];
 		cancel_sending(member->extension);
 		discard(&member->extension);
-		have_conn(member, dlock_redis_renewer_pool(renewer), extends ? ttl : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
+		have_conn(member, dlock_redis_renewer_pool(renewer), extends ? base->within : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
 		member->extension = extends ? dlock_request_renew(keys_of(round), round->token, ttl) : dlock_request_check(keys_of(round), round->token);
 		if (!member->conn || !member->extension) {
 			discard(&member->extension);

@@ -11,17 +11,16 @@
 	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "8545f5c9cf53b92350b1ac9578b65a3d5dc88f18"
+#define DLOCK_LUA_ACQUIRE_SHA1 "e4c81f3440241791999889f253ba441351b67bc6"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
 	"local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
-	"local done, reply = false, queued\n" \
 	"if queued == 0 and least == '' then\n" \
-	"reply = redis.pcall('INCR', fence)\n" \
-	"if type(reply) == 'number' then\n" \
-	"return reply\n" \
+	"local counted = redis.pcall('INCR', fence)\n" \
+	"if type(counted) == 'number' and counted > 1 then\n" \
+	"return counted\n" \
 	"end\n" \
 	"end\n" \
 	"local function clock()\n" \
@@ -29,6 +28,12 @@
 	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
 	"local function fencing_token(fence, least)\n" \
 	"if tonumber(least) > MOST_PROPOSED then\n" \
 	"least = string.format('%.0f', MOST_PROPOSED)\n" \
@@ -36,7 +41,9 @@
 	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
 	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
@@ -45,7 +52,8 @@
 	"local function next_token()\n" \
 	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\n" \
 	"end\n" \
-	"if queued == 0 and least ~= '' then\n" \
+	"local done, reply = false, queued\n" \
+	"if queued == 0 then\n" \
 	"done, reply = pcall(next_token)\n" \
 	"if done then\n" \
 	"return reply\n" \
@@ -197,13 +205,19 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_EXCHANGE_SHA1 "78fad6db3555ef9f31943e4a75ee44aa2c1fcfa9"
+#define DLOCK_LUA_EXCHANGE_SHA1 "405e4a145385e91db6b67556e3e95c889c9b4124"
 #define DLOCK_LUA_EXCHANGE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
 	"local function fencing_token(fence, least)\n" \
 	"if tonumber(least) > MOST_PROPOSED then\n" \
 	"least = string.format('%.0f', MOST_PROPOSED)\n" \
@@ -211,7 +225,9 @@
 	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
 	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
@@ -249,13 +265,19 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "5ee078c55e8ae82b0aa59701da655b6eb7c54713"
+#define DLOCK_LUA_LEAVE_SHA1 "78a996febe547e8714bddf0c372a7386f9a7f67b"
 #define DLOCK_LUA_LEAVE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
 	"local function fencing_token(fence, least)\n" \
 	"if tonumber(least) > MOST_PROPOSED then\n" \
 	"least = string.format('%.0f', MOST_PROPOSED)\n" \
@@ -263,7 +285,9 @@
 	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
 	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
@@ -345,24 +369,54 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_RAISE_SHA1 "919f7a4cd6b31bea16939621707ecb0f28e80477"
+#define DLOCK_LUA_RAISE_SHA1 "89395458574ec75a94b41a6887facb28b0f2dbcf"
 #define DLOCK_LUA_RAISE \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
 	"end\n" \
 	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
+	"end\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
 	"if is_forged(ARGV[2]) then\n" \
 	"return redis.error_reply(FORGED)\n" \
 	"end\n" \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
-	"if tonumber(redis.call('GET', KEYS[2]) or 0) < tonumber(ARGV[2]) then\n" \
+	"local last = redis.call('GET', KEYS[2])\n" \
+	"if tonumber(last or 0) < tonumber(ARGV[2]) then\n" \
 	"redis.call('SET', KEYS[2], ARGV[2])\n" \
+	"end\n" \
+	"if not last then\n" \
+	"raise_lost(KEYS[2], ARGV[2])\n" \
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "bf7569cdeab058d63d301eeda87e32cd84cbdede"
+#define DLOCK_LUA_RELEASE_SHA1 "bd60951f41f6422f15a596e3fefeaa52b0bed55e"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
 	"if ARGV[4] == '1' then\n" \
@@ -382,6 +436,12 @@
 	"return now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
 	"local function fencing_token(fence, least)\n" \
 	"if tonumber(least) > MOST_PROPOSED then\n" \
 	"least = string.format('%.0f', MOST_PROPOSED)\n" \
@@ -389,7 +449,9 @@
 	"least = '1'\n" \
 	"end\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
-	"if last and tonumber(last) >= tonumber(least) then\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
 	"least = string.format('%.0f', last + 1)\n" \
 	"redis.call('SET', fence, least)\n" \
 	"end\n" \
@@ -478,20 +540,49 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_REPAIR_SHA1 "ad3669aeeee0872a5eb3b8fe74dd896caef45bf3"
+#define DLOCK_LUA_REPAIR_SHA1 "f566f789200c14ef309249a39c4016126e28f9bc"
 #define DLOCK_LUA_REPAIR \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
 	"end\n" \
 	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
+	"end\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
 	"if is_forged(ARGV[3]) then\n" \
 	"return redis.error_reply(FORGED)\n" \
 	"end\n" \
-	"local last = tonumber(redis.call('GET', KEYS[2]) or 0)\n" \
+	"local last = redis.call('GET', KEYS[2])\n" \
 	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
-	"if last < tonumber(ARGV[3]) then\n" \
+	"if tonumber(last or 0) < tonumber(ARGV[3]) then\n" \
 	"redis.call('SET', KEYS[2], ARGV[3])\n" \
+	"end\n" \
+	"if not last then\n" \
+	"raise_lost(KEYS[2], ARGV[3])\n" \
 	"end\n" \
 	"return 1\n"

@@ -63,6 +63,12 @@ static void single_abandon(dlock_claim *claim)
 		claim->state == DLOCK_CLAIM_WAITING), dlock_after(dlock_now(), claim->ttl));
 }
 
+static void single_top_up(dlock_claim *claim)
+{
+	dlock_conn_send_background(backend_of(claim)->conn, dlock_request_renew(claim_keys(claim), claim->token, claim->ttl),
+		atomic_load(&claim->deadline));
+}
+
 /* ---- acquire ---- */
 
 /* When an attempt took longer than the lease lasts, in ms. */
@@ -75,9 +81,6 @@ static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dl
 
 	base->deadline = call->sent_at + base->ttl - dlock_drift(base->ttl);
 	base->fencing_token = response->fencing_token;
-	if (may_run_later(call)) {
-		dlock_claim_add_unacknowledged_ttl(base, base->ttl);
-	}
 	if (dlock_now() < base->deadline) {
 		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		return DLOCK_OK;
@@ -110,6 +113,10 @@ static dlock_call *ask_for_lock(single_claim *claim, bool queue, bool may_count,
 
 	ask(backend, call);
 	*status = dlock_read_acquire(call, backend->conn, response, error);
+	/* Executed once more, it finds its own token and sets its lease time: whether it was given the lock, or has it from somebody else by then. */
+	if (call && may_run_later(call)) {
+		dlock_claim_add_unacknowledged_ttl(base, base->ttl);
+	}
 	return call;
 }
 
@@ -132,9 +139,12 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_response *res
 		call = ask_for_lock(claim, queue, false, &status, response, error);
 	}
 	if (status == DLOCK_OK) {
-		backend->conn->fence = response->fencing_token;
+		if (backend->conn->state == DLOCK_CONN_READY) {
+			backend->conn->fence = response->fencing_token;
+		}
 		status = accept_lease(claim, call, response, error);
 	} else if (status == DLOCK_LOST) {
+		base->received = false;
 		/* It was in the queue and had been removed: the server found no subscriber of the inbox, even if that is open here. */
 		if (queue && claim->ticket && response->new_in_queue) {
 			dlock_inbox_discard(backend->inbox);
@@ -192,7 +202,6 @@ static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 	base->short_lease = true;
 	base->fencing_token = grant->fencing_token;
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
-	base->received = true;
 	return true;
 }
 
@@ -206,6 +215,7 @@ static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 
 	while (dlock_inbox_is_open(inbox)) {
 		if (dlock_inbox_take(inbox, claim->base.token, &grant)) {
+			claim->base.received = true;
 			return accept_grant(claim, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
 		}
 		int woken = dlock_inboxes_wait(&inbox, 1, until, wait);
@@ -401,6 +411,7 @@ static const dlock_backend_ops single_ops = {
 	.check = single_check,
 	.release = single_release,
 	.abandon = single_abandon,
+	.top_up = single_top_up,
 	.new_round = single_new_round,
 	.is_same = single_is_same,
 	.locked = single_locked,

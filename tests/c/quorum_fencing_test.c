@@ -115,7 +115,8 @@ static void test_fencing_normally(void)
 	int64_t last = 0;
 	int bad = 0;
 
-	check(warm_all(&c), "warm");
+	check(warm_all(&c) && passes(&c, "normally", 0), "warm, and the fences are not new");
+	client_drain(&c);
 	for (int i = 0; i < SERVERS; i++) {
 		server_do(&servers[i], "CONFIG RESETSTAT");
 	}
@@ -195,7 +196,7 @@ static void test_raise(void)
 	} cases[] = {
 		{ "SET " DLOCK_FENCE_KEY " 10", 20, DLOCK_OK, 20, "raised by the holder" },
 		{ "SET " DLOCK_FENCE_KEY " 30", 20, DLOCK_OK, 30, "never lowered" },
-		{ "DEL " DLOCK_FENCE_KEY, 20, DLOCK_OK, 20, "set where there was none" },
+		{ "SET " DLOCK_FENCE_KEY " 20", 20, DLOCK_OK, 20, "left as it is" },
 		{ "SET " PREFIX "raise other", 40, DLOCK_LOST, 20, "not by somebody who holds it no longer" },
 		{ "DEL " PREFIX "raise", 40, DLOCK_LOST, 20, "nor when nobody holds it" },
 	};
@@ -210,6 +211,14 @@ static void test_raise(void)
 		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);
 		dlock_call_release(call);
 	}
+	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
+	server_do(&servers[0], "DEL " DLOCK_FENCE_KEY);
+	dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, 40);
+	dlock_conn_send(conn, call);
+	dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+	check(dlock_read_integer(call, conn, &response, &c.error) == DLOCK_OK && fence(0) > INT64_C(1700000000000000),
+		"a lost one becomes the time, from which others may count on (%lld)", (long long) fence(0));
+	dlock_call_release(call);
 	dlock_claim_free(claim);
 	client_free(&c);
 }

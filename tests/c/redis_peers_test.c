@@ -180,7 +180,8 @@ static void test_odd_peers(void)
 		{ "*0\r\n", 4, false, false, "unexpected form" },
 		{ "*-1\r\n", 5, false, false, "unexpected form" },
 		{ "*2\r\n*0\r\n*0\r\n", 12, false, false, "unexpected form" },
-		{ ":1\r\n", 4, false, false, "unexpected form" },
+		{ "*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 20, false, false, "unexpected form" },
+		{ ":0\r\n", 4, false, false, "fencing tokens" },
 		{ "$99999999999999999999\r\n", 23, false, false, "" },
 		{ "-\r\n", 3, false, false, "Redis at" },
 		{ "-NOSCRIPT\r\n", 11, false, false, "no answer within" },
@@ -336,7 +337,7 @@ static pid_t flooding_peer(int *port, const char *word, const char *head, const 
 			if (!word || memmem(heard, (size_t) len, word, strlen(word))) {
 				break;
 			}
-			const char *answer = heard[1] == '9' ? ":0\r\n" : "*5\r\n:0\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n"; /* `leave` has nine words */
+			const char *answer = heard[1] == '8' ? ":0\r\n" : "*4\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n"; /* `leave` has eight words */
 			if (write(fd, answer, strlen(answer)) < 0) {
 				_exit(0);
 			}

@@ -83,10 +83,14 @@ static void test_extended_after_repair(void)
 static void test_repair_raises_fence(void)
 {
 	server_do(&servers[2], "SET " PREFIX "fence token PX 60000");
+	server_do(&servers[2], "SET " DLOCK_FENCE_KEY " 5");
 	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 1
 		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "where the key is there");
 	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 0
 		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "not where it is somebody else's");
+	server_do(&servers[2], "DEL " DLOCK_FENCE_KEY);
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 1
+		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) > INT64_C(1700000000000000), "a lost one becomes the time");
 }
 
 static bool is_gone(void *resource)

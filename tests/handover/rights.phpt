@@ -49,6 +49,7 @@ $situations = [
     'free, the first is dead' => fn () => $queue_up(false),
     'held' => fn () => $admin->cmd('SET', $lock, OTHER, 'PX', TTL),
     'held, somebody waits' => fn () => $admin->cmd('SET', $lock, OTHER, 'PX', TTL) . $queue_up(true),
+    'held for a moment, somebody waits' => fn () => $admin->cmd('SET', $lock, OTHER, 'PX', 2000) . $queue_up(true),
     'held already' => fn () => $admin->cmd('SET', $lock, TOKEN, 'PX', TTL),
 ];
 $state = fn () => [$admin->cmd('GET', $lock), $admin->cmd('ZRANGE', $queue, 0, -1), $admin->cmd('HKEYS', $waiters), (int) $admin->cmd('GET', 'dlock:fence')];
@@ -128,7 +129,7 @@ foreach (NEEDED as $right) {
         }
     }
 }
-foreach (NEEDED as $right) {
+foreach (array_diff(NEEDED, ['+incr']) as $right) { // without that, each lock has a look at the clock
     holds(isset($failed[$right]), "without $right something fails");
 }
 // A server that is given a lost key again, but whose fence may not be read.

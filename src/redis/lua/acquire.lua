@@ -20,18 +20,17 @@
 -- 1 if it was not in the queue before} when not; negative ms: unknown. With ARGV[9] they are unknown for a holder of another
 -- kind: it may release at any time, and notifies nobody. Over several servers, a request that does not queue gets the next ticket.
 -- A repeated request finds its own token and gets a new lease, so that a lost reply, or a lost grant, does no harm.
--- Cost: O(1), three commands, for a free lock that nobody waits for; O(log n) with n waiters.
+-- Cost: O(1), three to six commands, for a free lock that nobody waits for; O(log n) with n waiters.
 local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''
 
 -- What cannot be done, for want of a right perhaps, ends the script before its first write, or what was written is rolled back.
 local mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)
 local queued = mine and redis.pcall('EXISTS', queue)
-local done, reply = false, queued
 if queued == 0 and least == '' then
-	reply = redis.pcall('INCR', fence)
-	if type(reply) == 'number' then
-		return reply
+	local counted = redis.pcall('INCR', fence)
+	if type(counted) == 'number' and counted > 1 then -- it was not lost
+		return counted
 	end
 end
 
@@ -40,7 +39,8 @@ end
 local function next_token()
 	return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))
 end
-if queued == 0 and least ~= '' then
+local done, reply = false, queued
+if queued == 0 then
 	done, reply = pcall(next_token)
 	if done then
 		return reply

@@ -10,6 +10,15 @@ end
 -- nearer to 2^53, the limit of exact numbers: from there it rises by one each time, for ever.
 local MOST_PROPOSED = 4503599627370496
 
+-- A fence that is missing was lost, perhaps under open connections whose clients count on from it: it begins at the time, however small the
+-- token is that is the first to be noted again.
+local function raise_lost(fence, token)
+	local now = math.min(clock(), MOST_PROPOSED)
+	if now > tonumber(token) then
+		redis.call('SET', fence, string.format('%.0f', now))
+	end
+end
+
 -- The next fencing token, at least `least`, as digits. The server's time, given as that, keeps the tokens rising where the last one was
 -- lost, or came back old, with the server's data; the last one keeps them rising where the clock went back.
 -- The caller has used SET before: were that found to be forbidden here, the fence would have been lowered.
@@ -20,7 +29,9 @@ local function fencing_token(fence, least)
 		least = '1'
 	end
 	local last = redis.call('GETSET', fence, least)
-	if last and tonumber(last) >= tonumber(least) then
+	if not last then
+		raise_lost(fence, least)
+	elseif tonumber(last) >= tonumber(least) then
 		least = string.format('%.0f', last + 1)
 		redis.call('SET', fence, least)
 	end

@@ -10,7 +10,7 @@
 local LOOK_AGAIN = 2300
 local STALE = 3000000
 local GRACE = 3000
--- A queue whose waiters are all gone expires after FORGET ms.
+-- A queue whose waiters are all gone expires after FORGET ms, or half of that.
 local FORGET = 60000
 
 -- The lock's value, or the error of a key of another type, which is another library's lock; other errors end the script.
