@@ -27,7 +27,11 @@ final class Setting
     /** Lease times in use, in seconds. @return array{shortest: float, longest: float, default: float} default: of leases without one of their own */
     public static function ttls(string $class): array
     {
-        return $class === 'Memcached' ? ['shortest' => 4.0, 'longest' => 6.0, 'default' => 4.0] : ['shortest' => 0.3, 'longest' => 2.0, 'default' => 1.5];
+        return match ($class) {
+            'DistributedLock' => ['shortest' => 0.3, 'longest' => 4.5, 'default' => 3.2], // shorter and longer than a grant
+            'Memcached' => ['shortest' => 4.0, 'longest' => 6.0, 'default' => 4.0],
+            default => ['shortest' => 0.3, 'longest' => 2.0, 'default' => 1.5],
+        };
     }
 
     /** A lock that nobody releases is free after this: its lease, or a grant that nobody took up. */
