@@ -8,10 +8,9 @@
  *
  *   -DATTEMPTS=2     of each of two clients         -DOTHERS=1   so many times somebody else counts, and does not go on
  *   -DLOSSES=1       so many times data is lost: the fence, a lock, both, or all that is younger than an old copy of the fence, by a restart
- *   -DEPOCH=20       the least that the server's time is: greater than the number of locks that are counted while the fence is lost
+ *   -DEPOCH=20       the least that the server's time is
  *   -DOLD_UNDER_OPEN an old fence comes back without a restart, under open connections
  *   -DREDLOCK        somebody raises the fence to a token that was given out before: a RedLock on the same server
- *   -DLOSS_NOTICED   (with REDLOCK) whoever finds no fence, begins at the server's time; who counts, too
  *
  * The known mistakes:
  *
@@ -20,6 +19,7 @@
  *   -DCROSS_CONNECTION  the answer over a newer connection is taken for one of the connection over which it was asked
  *   -DSEEN_NOT_COMPARED the answer is not compared with what was seen before
  *   -DINBOX_ANCHORS     a token that came with a grant, over the inbox, anchors the connection for requests
+ *   -DLOSS_NOT_NOTICED  where there is no fence, a count begins at 1, and a RedLock's token becomes the fence as it is
  *   -DANCHOR_LOWERS     anchoring writes the server's time, though the last token is larger
  *   -DBEHIND_ITS_TIME   data is lost while the server's time is behind what was given out
  */
@@ -144,7 +144,7 @@ end:
 	/* SET NX, INCR: one script, or a pipeline. It does not matter what comes between. */
 	:: d_step { request[c] == COUNT && lock == FREE -> lock = c; request[c] = SET }
 	:: d_step { request[c] == COUNT && lock != FREE -> request[c] = NO }
-#ifdef LOSS_NOTICED
+#ifndef LOSS_NOT_NOTICED
 	:: d_step { request[c] == SET && fence == 0 -> anchor(c); request[c] = YES }
 	:: d_step { request[c] == SET && fence > 0 -> fence++; give_out(c); request[c] = YES }
 #else
@@ -241,7 +241,7 @@ end:
 #endif
 #ifdef REDLOCK
 	/* lua/raise.lua, repair.lua, or acquire.lua with a proposal */
-#ifdef LOSS_NOTICED
+#ifndef LOSS_NOT_NOTICED
 	:: d_step { fence == 0 && issued > 0 -> fence = clock; issued = MAX(issued, fence) }
 	:: d_step { fence > 0 && fence < issued -> fence++ }
 #else
@@ -249,7 +249,7 @@ end:
 #endif
 #endif
 #if OTHERS > 0
-#ifdef LOSS_NOTICED
+#ifndef LOSS_NOT_NOTICED
 	:: d_step { others > 0 -> others--; fence = (fence == 0 -> clock : fence + 1); issued = MAX(issued, fence) }
 #else
 	:: d_step { others > 0 -> others--; fence++; issued = MAX(issued, fence) }

@@ -193,21 +193,22 @@ bites fencing REPAIR_ALONE 'a token that falls' "$falling" '-DRESTARTS=1 -DMADE_
 holds counting 'tokens rise: data lost once' ''
 holds counting 'tokens rise: data lost twice' '-DLOSSES=2'
 holds counting 'tokens rise: data lost once, somebody else counts' '-DOTHERS=1'
-holds counting "tokens rise: beside a RedLock, a lost fence begins at the server's time" '-DLOSS_NOTICED -DREDLOCK'
-holds counting "tokens rise: a lost fence begins at the server's time, whatever that is" '-DLOSS_NOTICED -DEPOCH=1 -DOTHERS=1'
+holds counting 'tokens rise: beside a RedLock' '-DREDLOCK'
+holds counting "tokens rise: whatever the server's time is" '-DEPOCH=1 -DOTHERS=1'
+holds counting 'tokens rise: a loss is only seen by the answer' '-DLOSS_NOT_NOTICED'
 [ "$long" = 0 ] || holds counting 'tokens rise: data lost once, three attempts' '-DATTEMPTS=3'
 
 bites counting NOT_ANCHORED 'a token that falls' "$falling"
 bites counting SEEN_KEPT 'a token that falls' "$falling"
 bites counting CROSS_CONNECTION 'a token that falls' "$falling"
-bites counting SEEN_NOT_COMPARED 'a token that falls' "$falling"
+bites counting SEEN_NOT_COMPARED 'a token that falls' "$falling" '-DLOSS_NOT_NOTICED'
+bites counting LOSS_NOT_NOTICED 'a token that falls: beside a RedLock that raises a lost fence' "$falling" '-DREDLOCK'
+bites counting LOSS_NOT_NOTICED "a token that falls: more locks counted over a lost fence than the server's time says" "$falling" '-DEPOCH=2'
 bites counting INBOX_ANCHORS 'a token that falls' "$falling" '-DLOSSES=2'
 bites counting ANCHOR_LOWERS 'a token that falls' "$falling"
 # Where the promise ends
 bites counting OLD_UNDER_OPEN 'a token that falls: an old fence under open connections' "$falling"
-bites counting REDLOCK 'a token that falls: beside a RedLock that raises a lost fence' "$falling"
 bites counting BEHIND_ITS_TIME "a token that falls: data lost, and the server's time set back" "$falling"
-bites counting EPOCH=2 "a token that falls: more locks counted over a lost fence than the server's time says" "$falling"
 
 holds forgetting 'never two owners: one restart within a lease, a new set' '-DFORGETFUL=1'
 holds forgetting 'never two owners: one restart within a lease, attempts that are slow and ask again' '-DFORGETFUL=1 -DSLOW'
