@@ -61,10 +61,55 @@ static void test_discard_answer(void)
 	}
 }
 
+/* A lease that is due now. `full`, `until`: in so many seconds; 0: neither short, nor renewed. Returns the lease time that is asked for, in s. */
+static double asked_for(int ttl, int full, int until)
+{
+	static const dlock_backend_ops ops = { .name = "none" };
+	dlock_backend backend = { .ops = &ops };
+	dlock_nanos now = dlock_now(), wake;
+	dlock_claim claim = { .backend = &backend, .process = dlock_process_current(), .state = DLOCK_CLAIM_HELD, .deadline = now + DLOCK_SECOND,
+		.short_lease = full > 0 };
+	dlock_renewal renewal = { .claim = &claim, .process = claim.process, .ttl = ttl * DLOCK_SECOND, .due = now,
+		.full = full > 0 ? now + full * DLOCK_SECOND : 0, 
+		.renew = until != 0, .until = now + until * DLOCK_SECOND };
+	dlock_renewal_list list = { 0 };
+
+	dlock_renewal_list_add(&list, &renewal);
+	bool sends = dlock_renewal_list_scan(&list, claim.process, &wake) == &renewal && renewal.todo == DLOCK_SEND_EXTEND;
+	return sends ? (double) renewal.asked_ttl / DLOCK_SECOND : 0;
+}
+
+static bool is_about(double seconds, double expected)
+{
+	return seconds <= expected && seconds > expected - 0.5;
+}
+
+static void test_asked_ttl(void)
+{
+	check(is_about(asked_for(60, 0, 100), 60), "renewed: the lease time");
+	check(asked_for(60, 0, 0) == 0, "not renewed: nothing");
+	check(is_about(asked_for(60, 58, 0), 58), "a short lease that is not renewed: the rest of its lease time");
+	check(is_about(asked_for(60, 58, 100), 60), "and one that is: the lease time");
+	check(is_about(asked_for(5, 58, 0), 5), "no more than a lease time that the holder has asked for meanwhile without an answer");
+	check(is_about(asked_for(60, 58, -1), 58), "a short lease whose renewal is over already: the rest of its first lease time");
+}
+
+/* It was found over by its holder meanwhile. */
+static void test_over(void)
+{
+	dlock_claim claim = { .deadline = DLOCK_OVER, .short_lease = true, .incomplete = false };
+	dlock_renewal renewal = { .claim = &claim, .ttl = DLOCK_SECOND, .full = dlock_now() + DLOCK_SECOND, .incomplete = true };
+	dlock_nanos now = dlock_now(), look = dlock_renewal_next_look(&renewal, now);
+
+	check(look > now && look <= now + DLOCK_SECOND, "a lease that is over: the next look is soon");
+}
+
 int main(void)
 {
 	dlock_process_init();
 	test_moves();
 	test_discard_answer();
+	test_asked_ttl();
+	test_over();
 	return tap_end();
 }
