@@ -94,8 +94,8 @@ static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dl
 	return dlock_claim_renew_token(base, error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 }
 
-/* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose server has lost its data
- * or come back with older ones; or the fence was deleted. docs/how-it-works.md has the reasoning, models/counting.pml checks it. */
+/* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose server has come back with
+ * older data; or somebody has set the fence. docs/how-it-works.md has the reasoning, models/counting.pml checks it. */
 static bool is_counted_on(const dlock_conn *conn, int64_t fencing_token)
 {
 	return conn->fence > 0 && fencing_token > conn->fence;
