@@ -15,7 +15,7 @@ all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
 		src/redis/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
-		src/redis/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl/'
+		src/redis/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl + 0 * call->sent_at/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
 		src/redis/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
