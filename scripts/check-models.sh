@@ -11,6 +11,7 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 models=$PWD/models
 memory=1900 # MB, of all runs together; the long ones may take more
+depth=2000000
 
 verbose=0
 long=0
@@ -40,13 +41,14 @@ falling='assertion violated .*>(last|before)'
 twice='assertion violated .*given'
 overtaken='assertion violated .*ticket'
 attached='assertion violated .*attached'
+older='assertion violated .*overtaken'
 useless='assertion violated .*server.*>=2'
 
 # Searches one model. Prints why it is not as it should be, or nothing.
 #   search directory model "macros" "what must be violated; '': nothing"
 search() {
-	[ "$long" = 0 ] || memory=$((4000 * jobs))
-	local dir=$1 model=$2 macros=$3 violated=$4 never compile=(-O2 -w -DNOREDUCE -DPEG "-DMEMLIM=$((memory / jobs))") run=(-m2000000 -w22)
+	[ "$long" = 0 ] || memory=$((4000 * jobs)) depth=5000000
+	local dir=$1 model=$2 macros=$3 violated=$4 never compile=(-O2 -w -DNOREDUCE -DPEG "-DMEMLIM=$((memory / jobs))") run=("-m$depth" -w22)
 	mkdir "$dir"
 	cd "$dir"
 	case " $macros " in
@@ -243,6 +245,32 @@ bites attach TOKEN_KEPT 'a token that does not rise' "$falling"
 bites attach NO_ROLLBACK 'a handle of no use' "$useless" '-DGIVEN_UP'
 # Where the promise ends
 bites attach ONCE 'attached again behind a late repair' "$attached" '-DSTRAYS=1'
+
+holds failover 'never two owners, tokens rise: two replicas' ''
+holds failover 'never two owners, tokens rise: restarts, clocks apart, one replica' '-DNODES=2 -DTTL=3 -DRESTARTS -DCLOCKS -DIDENTITIES'
+holds failover 'never two owners, tokens rise: identities, two promotions' '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2'
+holds failover 'never two owners, tokens rise: repairs that ask for no era' '-DREPAIR_ANYWHERE'
+[ "$long" = 0 ] || holds failover 'never two owners, tokens rise: restarts, clocks apart, two replicas' '-DRESTARTS -DCLOCKS'
+[ "$long" = 0 ] || holds failover 'never two owners, tokens rise: identities, two promotions, restarts' '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2 -DRESTARTS'
+
+bites failover NO_GUARD 'two owners' "$owners"
+bites failover SETTLED_FROM_OPENING 'two owners' "$owners"
+bites failover GUARD_TOO_SHORT 'two owners' "$owners"
+bites failover GRANT_WITHOUT_WAIT 'two owners' "$owners"
+bites failover RENEWAL_WITHOUT_WAIT 'two owners' "$owners"
+bites failover LEASE_FROM_ANSWER 'two owners' "$owners"
+bites failover RESURRECTED 'two owners' "$owners"
+bites failover TOKEN_REUSED 'two owners, or a token that falls' "$owners|$older"
+bites failover REPAIR_OVER_ANOTHER 'two owners' "$owners"
+bites failover HANDOVER_UNSETTLED 'two owners' "$owners"
+bites failover PUSH_BELIEVED 'two owners' "$owners"
+bites failover OWN_KEY_UNSETTLED 'two owners' "$owners"
+bites failover REPLID_AT_CONNECT 'two owners, or a token that falls' "$owners|$older" '-DTTL=1 -DIDENTITIES -DPROMOTIONS=1'
+bites failover RUN_ID_ALONE 'two owners' "$owners" '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2'
+bites failover REPLID_NOTED 'two owners' "$owners" '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2'
+# Where the promise ends
+bites failover MOVED_BACK 'two owners: a replica follows a master that was replaced' "$owners"
+[ "$long" = 0 ] || bites failover NODES=4 'two owners: WAIT 1 is too few for three replicas' "$owners"
 
 wait
 passed=$(cat "$work"/result.* 2>/dev/null | grep -c '^PASS' || true)

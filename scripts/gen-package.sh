@@ -8,6 +8,7 @@ role_of() {
 	case $1 in
 		tests/*) echo test ;;
 		doctor/*) echo data ;;
+		models/*) echo doc ;;
 		*.c | *.h | *.lua | config.m4 | config.w32 | *.stub.php) echo src ;;
 		*) echo doc ;;
 	esac
