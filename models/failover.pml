@@ -32,6 +32,9 @@
  *   -DRUN_ID_ALONE          (with IDENTITIES) the era is told by the run_id alone
  *   -DREPLID_NOTED          (with IDENTITIES) under the same run_id another replid does not matter while replid2 is zero
  *
+ * No mistakes, since nothing breaks: REPAIR_ANYWHERE, a missing key is set again in any era, or none; HANDOVER_ANYWHERE, a release hands
+ * over in any era, if the waiter has that confirmed in a settled one.
+ *
  * No mistake of the code, but where the promise ends: MOVED_BACK, a replica is moved back to a master that was replaced.
  */
 
@@ -238,7 +241,7 @@ end:
 #ifdef TOKEN_REUSED
 	:: d_step { IS_MASTER(n) && node[n].lock == c -> node[n].lock = FREE; node[n].lease = 0 }
 #endif
-#ifdef HANDOVER_UNSETTLED
+#if defined(HANDOVER_UNSETTLED) || defined(HANDOVER_ANYWHERE)
 	:: d_step { state[c] == ASKING && IS_MASTER(n) && node[n].lock == FREE -> set_key(c, n) }
 #endif
 #ifdef PUSH_BELIEVED

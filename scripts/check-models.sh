@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Checks the Promela models in models/ with spin: each is searched exhaustively, and each known mistake must be found out.
+# Checks the Promela models in models/ with spin: each is searched exhaustively, and each known mistake must be found out. What is too
+# large for that, models/failover/ walks through at random.
 # The last line is the result: "N passed, N failed". Needs spin and a C compiler; see models/README.md.
 #
 #   scripts/check-models.sh [-v] [-l] [words]    -v: the size of each search; -l: long ones too (a minute each, 3 GB)
 #                                                words: only the runs whose names contain them
 #
 #   DLOCK_MODEL_JOBS=4    runs at a time (default: one per processor)
+#   DLOCK_MODEL_SEED=7    of the random walks (default: another one each time; each walk tells its seed)
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -87,21 +89,55 @@ search() {
 check() {
 	local name=$1 dir=$work/$((++count)) why size=
 	[[ $name == *"$only"* ]] || return 0
-	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
-		wait -n || true
-	done
+	await_job
 	{
 		why=$(search "$dir" "${@:2:3}" "${4:-}")
 		if [ "$verbose" = 1 ] && [ -e "$dir/pan.out" ]; then
 			size=$(sed -nE 's/^ *([0-9]+) states, stored.*/ (\1 states/p; s/.*elapsed time ([0-9.e+-]+) s.*/, \1 s)/p' "$dir/pan.out" | tr -d '\n')
 		fi
 		rm -rf "$dir"
-		if [ -z "$why" ]; then echo "PASS $name$size"; else echo "FAIL $name$size: $why"; fi | tee "$work/result.${dir##*/}"
+		tell "$name$size" "$why" "${dir##*/}"
+	} &
+}
+
+await_job() {
+	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+		wait -n || true
+	done
+}
+
+# tell "name" "why it is not as it should be" number
+tell() {
+	if [ -z "$2" ]; then echo "PASS $1"; else echo "FAIL $1: $2"; fi | tee "$work/result.$3"
+}
+
+# Walks until the time is over, or something is violated. What is expected: '', nothing.
+#   walk "name" seconds "settings" ["what must be violated"]
+walk() {
+	local name="walk: $1" seconds=$2 settings=$3 violated=${4:-} number=$((++count)) seed=${DLOCK_MODEL_SEED:-$((RANDOM * 32768 + RANDOM))} said why=
+	[[ $name == *"$only"* ]] || return 0
+	if [ ! -e "$work/walk" ] && ! "${CC:-cc}" -std=c11 -O2 -flto -Wall -Wextra -Werror -o "$work/walk" "$models"/failover/*.c 2>"$work/walk.cc"; then
+		tell "$name" "${CC:-cc}: $(grep -m1 -i error "$work/walk.cc")" "$number"
+		return
+	fi
+	await_job
+	{
+		# shellcheck disable=SC2086 # settings are words
+		said=$("$work/walk" "seed=$seed" "seconds=$((seconds * (long ? 10 : 1)))" $settings 2>&1) || true
+		if [ -z "$violated" ]; then
+			[[ $said =~ ^[0-9.]+\ million\ ticks ]] || why=${said%%$'\n'*}
+		elif ! grep -Eq "^($violated):" <<<"$said"; then
+			why="not found out: $said"
+		fi
+		[ "$verbose" = 0 ] || name+=" (${said%; seed=*})"
+		tell "$name (seed=$seed)" "$why" "$number"
 	} &
 }
 
 count=0
 holds() { check "$1: $2" "$1" "$3"; }
+walks() { walk "$1" "$2" "$3"; }
+stumbles() { walk "with $1 fails as it must: $2" 60 "${1//+/ }" "${3:-two owners|a fencing token fell}"; }
 bites() { check "$1 with $2 fails as it must: $3" "$1" "-D$2 ${5:-}" "$4"; }
 
 holds handover 'never two owners, no grant lost: three clients, any timing' '-DN=3 -DLATE=0'
@@ -250,6 +286,7 @@ holds failover 'never two owners, tokens rise: two replicas' ''
 holds failover 'never two owners, tokens rise: restarts, clocks apart, one replica' '-DNODES=2 -DTTL=3 -DRESTARTS -DCLOCKS -DIDENTITIES'
 holds failover 'never two owners, tokens rise: identities, two promotions' '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2'
 holds failover 'never two owners, tokens rise: repairs that ask for no era' '-DREPAIR_ANYWHERE'
+holds failover 'never two owners, tokens rise: hand-overs that ask for no era' '-DHANDOVER_ANYWHERE'
 [ "$long" = 0 ] || holds failover 'never two owners, tokens rise: restarts, clocks apart, two replicas' '-DRESTARTS -DCLOCKS'
 [ "$long" = 0 ] || holds failover 'never two owners, tokens rise: identities, two promotions, restarts' '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2 -DRESTARTS'
 
@@ -271,6 +308,24 @@ bites failover REPLID_NOTED 'two owners' "$owners" '-DTTL=1 -DIDENTITIES -DPROMO
 # Where the promise ends
 bites failover MOVED_BACK 'two owners: a replica follows a master that was replaced' "$owners"
 [ "$long" = 0 ] || bites failover NODES=4 'two owners: WAIT 1 is too few for three replicas' "$owners"
+
+walks 'never two owners, tokens rise: three servers' 6 ''
+walks 'never two owners, tokens rise: five servers, WAIT 2' 5 'FIVE'
+walks 'never two owners, tokens rise: stale Sentinels, the era counts full resyncs' 5 'STALE'
+[ "$long" = 0 ] || walks 'never two owners, tokens rise: five servers, stale Sentinels' 5 'FIVE STALE'
+[ "$long" = 0 ] || walks 'never two owners, tokens rise: repairs and hand-overs that ask for no era' 5 'REPAIR_ANYWHERE HANDOVER_ANYWHERE'
+
+for mistake in NO_GUARD SETTLED_FROM_OPENING GUARD_TOO_SHORT GRANT_WITHOUT_WAIT RENEWAL_WITHOUT_WAIT LEASE_FROM_ANSWER RESURRECTED \
+		TOKEN_REUSED HANDOVER_UNSETTLED PUSH_BELIEVED OWN_KEY_UNSETTLED REPLID_AT_CONNECT RUN_ID_ALONE REPLID_NOTED FIRST_AT_ONCE \
+		STALE+RESYNCS_NOT_CONFIRMED; do
+	stumbles "$mistake" 'two owners, or a token that falls'
+done
+[ "$long" = 0 ] || stumbles REPAIR_OVER_ANOTHER 'two owners, or a token that falls'
+stumbles COUNTED_ALONE 'a token that falls' 'a fencing token fell'
+# Where the promise ends
+stumbles MOVED_BACK 'two owners: a replica follows a master that was replaced'
+stumbles TOO_FEW 'two owners: WAIT 1 is too few for four replicas'
+stumbles CLOCKS_APART "a token that falls: clocks differ by more than an era takes to settle" 'a fencing token fell'
 
 wait
 passed=$(cat "$work"/result.* 2>/dev/null | grep -c '^PASS' || true)
