@@ -42,6 +42,7 @@ static const struct {
 	[CLOCKS_APART] = {"CLOCKS_APART", "servers' clocks differ by more than G"},
 	[RESYNCS_NOT_CONFIRMED] = {"RESYNCS_NOT_CONFIRMED", "with STALE: the number of full resyncs is not looked at again after WAIT"},
 	[FIRST_AT_ONCE] = {"FIRST_AT_ONCE", "a server that has been up for G, was never promoted and has no era settles at once"},
+	[SETTLED_UNCHECKED] = {"SETTLED_UNCHECKED", "an era settles, though the opening that was acknowledged was an earlier one's"},
 };
 
 bool set[SETTINGS];
@@ -194,7 +195,8 @@ static void begin_episode(void)
 		node->run_id = ++ids;
 		node->up = true;
 		node->clock = below(2 * apart + 1) - apart;
-		node->replid2 = node->linked = node->history = NOBODY;
+		node->replid = node->history = ++ids;
+		node->replid2 = node->linked = NOBODY;
 		node->due = NEVER;
 		for (int m = 0; m < NODES; m++) {
 			node->acks[m].due = NEVER;
@@ -204,7 +206,6 @@ static void begin_episode(void)
 		begin_reign(node);
 	}
 	nodes[0].is_master = true;
-	nodes[0].replid = nodes[0].history = ++ids;
 	for (int c = 0; c < CLIENTS; c++) {
 		clients[c].node = NOBODY;
 		clients[c].settle_at = NEVER;
