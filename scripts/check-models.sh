@@ -309,9 +309,10 @@ bites failover REPLID_NOTED 'two owners' "$owners" '-DTTL=1 -DIDENTITIES -DPROMO
 bites failover MOVED_BACK 'two owners: a replica follows a master that was replaced' "$owners"
 [ "$long" = 0 ] || bites failover NODES=4 'two owners: WAIT 1 is too few for three replicas' "$owners" '-DTTL=1'
 
-walks 'never two owners, tokens rise: three servers' 6 ''
-walks 'never two owners, tokens rise: five servers, WAIT 2' 5 'FIVE'
-walks 'never two owners, tokens rise: stale Sentinels, the era counts full resyncs' 5 'STALE'
+walks 'never two owners, tokens rise: three servers' 5 ''
+walks 'never two owners, tokens rise: five servers, WAIT 2' 4 'FIVE'
+walks 'never two owners, tokens rise: stale Sentinels, the era counts full resyncs' 4 'STALE'
+walks 'never two owners, tokens rise: counted on from the time at which the era settles' 4 'ANCHORED'
 [ "$long" = 0 ] || walks 'never two owners, tokens rise: five servers, stale Sentinels' 5 'FIVE STALE'
 [ "$long" = 0 ] || walks 'never two owners, tokens rise: repairs and hand-overs that ask for no era' 5 'REPAIR_ANYWHERE HANDOVER_ANYWHERE'
 
@@ -323,6 +324,7 @@ done
 [ "$long" = 0 ] || stumbles REPAIR_OVER_ANOTHER 'two owners, or a token that falls'
 [ "$long" = 0 ] || stumbles SETTLED_UNCHECKED 'two owners, or a token that falls'
 stumbles COUNTED_ALONE 'a token that falls' 'a fencing token fell'
+stumbles ANCHORED_AT_CONNECT 'a token that falls' 'a fencing token fell'
 # Where the promise ends
 stumbles MOVED_BACK 'two owners: a replica follows a master that was replaced'
 stumbles TOO_FEW 'two owners: WAIT 1 is too few for four replicas'

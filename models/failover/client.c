@@ -17,6 +17,7 @@ static void connect_to_some(client *client)
 
 	if (nodes[n].up && group_of[n] == client->group) {
 		client->node = n;
+		client->anchored = false;
 		client->run_id = nodes[n].run_id;
 		client->shown = nodes[n].is_master ? nodes[n].replid : nodes[n].history;
 	}
@@ -28,7 +29,7 @@ static void send_to(client *client, int kind, int token)
 		return;
 	}
 	messages[sent_messages++] = (message) {.kind = kind, .client = (int)(client - clients), .node = client->node, .run_id = client->run_id,
-		.shown = client->shown, .due = now + below(once_in(weather.late) ? 3 * LEASE : weather.delay + 1), .number = client->number, .token = token, .sent = now,
+		.shown = client->shown, .anchors = !client->anchored, .due = now + below(once_in(weather.late) ? 3 * LEASE : weather.delay + 1), .number = client->number, .token = token, .sent = now,
 		.fence = client->fence, .opened_run_id = client->settle_run_id, .opened_replid = client->settle_replid};
 }
 
@@ -110,6 +111,7 @@ static void take_answer(client *client, const message *reply)
 	end_request(client);
 	switch (reply->result) {
 	case GRANTED:
+		client->anchored = true;
 		if (client->state == ASKING || now < client->until || IS(RESURRECTED)) {
 			believe(client, client->sent, reply->fence);
 		}

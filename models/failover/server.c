@@ -230,6 +230,25 @@ static void wait_for_replicas(server *node, const message *request, int result)
 	}
 }
 
+/* The unit is finer than a tick: no two scripts run in the same microsecond. */
+static void anchor(server *node, int time)
+{
+	if (node->now.fence < 16 * time) {
+		node->now.fence = 16 * time;
+	}
+}
+
+static int next_fence(server *node, bool first)
+{
+	bool counts = IS(COUNTED_ALONE) || IS(ANCHORED) || (IS(ANCHORED_AT_CONNECT) && !first);
+
+	node->now.fence++;
+	if (!counts) {
+		anchor(node, clock_of(node));
+	}
+	return node->now.fence;
+}
+
 static void open_era(server *node, const message *request)
 {
 	data *data = &node->now;
@@ -265,17 +284,6 @@ static void leave_queue(data *data, int client)
 	data->waiting = kept;
 }
 
-static int next_fence(server *node)
-{
-	int time = 16 * clock_of(node); /* finer than ticks: no two scripts run in the same microsecond */
-
-	node->now.fence++;
-	if (!IS(COUNTED_ALONE) && node->now.fence < time) {
-		node->now.fence = time;
-	}
-	return node->now.fence;
-}
-
 static void refuse(server *node, const message *request)
 {
 	data *data = &node->now;
@@ -299,7 +307,7 @@ static void acquire(server *node, message *request)
 	} else {
 		set_key(node, request->client, request->token);
 		leave_queue(&node->now, request->client);
-		request->fence = next_fence(node);
+		request->fence = next_fence(node, request->anchors);
 		wait_for_replicas(node, request, GRANTED);
 	}
 }
@@ -334,7 +342,7 @@ static void hand_over(server *node, const message *release)
 	push.client = first.client;
 	push.token = first.token;
 	push.sent = first.sent;
-	push.fence = next_fence(node);
+	push.fence = next_fence(node, false);
 	answer(&push, PUSHED);
 	TELL("server %d hands over to client %d", index_of(node), first.client);
 }
@@ -363,6 +371,9 @@ static void settle(server *node, const message *request)
 
 	if ((same || IS(SETTLED_UNCHECKED)) && is_current(node, request) && data->settles == NEVER) {
 		data->settles = clock_of(node) + guard();
+		if (IS(ANCHORED)) {
+			anchor(node, data->settles);
+		}
 		node->offset++;
 		TELL("server %d settles in %d", index_of(node), guard());
 	}

@@ -39,6 +39,8 @@ static const struct {
 	[MOVED_BACK] = {"MOVED_BACK", "as STALE, but the era does not hold the number of full resyncs"},
 	[TOO_FEW] = {"TOO_FEW", "five servers and WAIT 1"},
 	[COUNTED_ALONE] = {"COUNTED_ALONE", "fencing tokens are counted, without the server's time"},
+	[ANCHORED] = {"ANCHORED", "tokens are counted on from the time at which the era settles, which is noted when that is known"},
+	[ANCHORED_AT_CONNECT] = {"ANCHORED_AT_CONNECT", "tokens are counted on from the time of the first one over each connection"},
 	[CLOCKS_APART] = {"CLOCKS_APART", "servers' clocks differ by more than G"},
 	[RESYNCS_NOT_CONFIRMED] = {"RESYNCS_NOT_CONFIRMED", "with STALE: the number of full resyncs is not looked at again after WAIT"},
 	[FIRST_AT_ONCE] = {"FIRST_AT_ONCE", "a server that has been up for G, was never promoted and has no era settles at once"},

@@ -20,7 +20,7 @@ enum {
 	FIVE, STALE, NO_GUARD, SETTLED_FROM_OPENING, GUARD_TOO_SHORT, GRANT_WITHOUT_WAIT, RENEWAL_WITHOUT_WAIT, LEASE_FROM_ANSWER,
 	RESURRECTED, TOKEN_REUSED, REPAIR_OVER_ANOTHER, HANDOVER_UNSETTLED, PUSH_BELIEVED, OWN_KEY_UNSETTLED, REPLID_AT_CONNECT,
 	RUN_ID_ALONE, REPLID_NOTED, REPAIR_ANYWHERE, HANDOVER_ANYWHERE, MOVED_BACK, TOO_FEW, COUNTED_ALONE, CLOCKS_APART,
-	RESYNCS_NOT_CONFIRMED, FIRST_AT_ONCE, SETTLED_UNCHECKED, SETTINGS
+	RESYNCS_NOT_CONFIRMED, FIRST_AT_ONCE, SETTLED_UNCHECKED, ANCHORED, ANCHORED_AT_CONNECT, SETTINGS
 };
 extern bool set[SETTINGS];
 #define IS(name) set[name]
@@ -110,7 +110,7 @@ enum { ACQUIRE, RENEW, RELEASE, SETTLE };
 enum { GRANTED, OPENED, REFUSED, LOST, FAILED, PUSHED };
 /* Between a client and a server, until it is due or later */
 typedef struct {
-	bool is_answer;
+	bool is_answer, anchors;
 	int kind, result, client, node, run_id, due, number, token, sent, fence, shown;
 	int opened_run_id, opened_replid;
 } message;
@@ -119,6 +119,7 @@ enum { IDLE, ASKING, HOLDING };
 typedef struct {
 	int state, group, token, until, fence;
 	int node, run_id, shown;       /* its connection; NOBODY: none. What replid it showed */
+	bool anchored;                 /* over this connection, a token that the server's time went into */
 	int number, kind, sent, gives_up; /* the request under way; number 0: none */
 	int numbers, asks_at, renews_at, ends_at;
 	int settle_at, settle_node, settle_run_id, settle_replid; /* the opening that it made was acknowledged */
