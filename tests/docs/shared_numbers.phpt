@@ -24,6 +24,7 @@ $stale = number_in('lua/handover.lua', '/^local STALE = (\d+)$/m') / 1000;      
 same(1000 * number_in('waiting.h', '/^#define DLOCK_GRANT_TTL \((\d+) \* DLOCK_SECOND\)$/m'), $grant, 'how long a grant lasts');
 holds($stale <= $grant, 'all waiters that vanished with one are taken for dead when its grant ends', [$stale, $grant]);
 $look = number_in('waiting.c', '/^#define LOOK_AGAIN \((\d+) \* DLOCK_MS\)$/m') + number_in('waiting.c', '/^#define LOOK_AGAIN_JITTER (\d+)/m');
+same($look, number_in('lua/handover.lua', '/^local LOOK_AGAIN = (\d+)$/m'), 'when a waiter looks again, at the latest');
 holds($look < $stale, 'a waiter gives a sign of life before it is taken for dead', [$look, $stale]);
 
 $exact = 1 << number_in('requests.h', '/^#define DLOCK_EXACT \(INT64_C\(1\) << (\d+)\)$/m');
