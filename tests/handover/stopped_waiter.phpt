@@ -45,12 +45,13 @@ foreach (shared_locks() as $locks) {
         $believed = [];
         $deadline = now() + 10;
         do {
+            $looked = now();
+            $remaining = $lease->remaining(); // before, since the renewal thread may ask for more at any time
             $pttls = array_map(fn (RedisRaw $redis) => $redis->cmd('PTTL', Locks::key($resource)), $locks->raw());
             rsort($pttls);
             $pttl = $pttls[$quorum - 1] / 1000;
-            $remaining = $lease->remaining();
             $believed[] = [$remaining, $pttl];
-            $least = min($least, $pttl - $remaining);
+            $least = min($least, $pttl + now() - $looked - $remaining);
         } while ($remaining <= 5 && now() < $deadline);
         return [$lease->isHeld(), $least, $remaining, $believed[0], $lease->release()];
     });
