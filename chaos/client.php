@@ -112,7 +112,8 @@ final class Client
                 $this->work($lease, $this->chance->between(0, 0.03));
             }, $timeout, $ttl);
         } catch (Dlock\DlockException | Interrupted $e) {
-            $this->waiting && $this->answered($started, null, $e); // else it was had, and lost or left behind at the end
+            [$waited, $this->waiting] = [$this->waiting, false];
+            $waited && $this->answered($started, null, $e); // else it was had, and lost or left behind at the end
         } finally {
             $this->waiting = false;
         }
@@ -146,6 +147,7 @@ final class Client
             $this->answered($started, $answer);
             return $answer;
         } catch (Dlock\DlockException | Interrupted $e) {
+            $this->waiting = false; // a signal is not to interrupt the writing of this
             $this->answered($started, null, $e);
             return null;
         } finally {
