@@ -136,7 +136,7 @@ foreach ([
     ['images', '/(?<=seckill)\.png|(?<=selling)\.png/', '.jpg'],
     ['images', '/!(?=\[)/', ''],
     ['names', '/(?<=`)assertHeld\(\)(?=`)/', 'isHeld()'],
-    ['numbers', '/760/', '670'],
+    ['numbers', '/(?<=\| )\d\d\d(?= \|)/', '1'], // sections per second
 ] as [$kind, $pattern, $replacement]) {
     $altered = preg_replace($pattern, $replacement, $chinese, 1);
     holds($altered !== $chinese, "$pattern finds something");
