@@ -253,7 +253,7 @@ void memcached_client_free(memcached_client *client)
 
 void memcached_client_drain(memcached_client *client)
 {
-	dlock_memcached_pool_drain(client->pool, dlock_now() + 2 * DLOCK_SECOND);
+	dlock_memcached_pool_drain(client->pool, dlock_now() + 10 * DLOCK_SECOND); /* it ends as soon as nothing is left to be sent */
 }
 
 dlock_claim *memcached_claim_on(memcached_client *client, const char *resource, int ttl_ms)

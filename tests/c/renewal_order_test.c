@@ -232,8 +232,8 @@ static void test_detached_under_repair(void)
 	client c = begin_repair(&relay, &ward, "detached");
 
 	dlock_claim_free(ward.claim);
+	server_do(last, "CONFIG RESETSTAT"); /* while nothing comes through */
 	atomic_store(&relay.stop, NULL);
-	server_do(last, "CONFIG RESETSTAT");
 	check(eventually(has_taken_back, NULL) && eventually_nobody(last, "detached"), "a repair under way is taken back");
 	sleep_ms(100);
 	check(has_nobody(last, "detached") && !has_nobody(&servers[0], "detached"), "and nothing else");
