@@ -1,5 +1,6 @@
 #include "relay.h"
 
+#include <sched.h>
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
@@ -133,6 +134,7 @@ static void *run(void *context)
 	for (int i = 0; i < MOST; i++) {
 		links[i].client = links[i].server = -1;
 	}
+	atomic_store(&relay->running, 1);
 	while (!atomic_load(&relay->ending)) {
 		struct pollfd fds[2 * MOST + 1];
 		if (atomic_exchange(&relay->cut, 0)) {
@@ -177,6 +179,10 @@ void relay_start(relay *relay, int server_port)
 	if (pthread_create(&relay->thread, NULL, run, relay) != 0) {
 		perror("relay");
 		exit(2);
+	}
+	/* A process that is forked while a thread is being started may find the allocator's locks taken, under AddressSanitizer for ever. */
+	while (!atomic_load(&relay->running)) {
+		sched_yield();
 	}
 }
 

@@ -17,7 +17,7 @@ typedef struct {
 	_Atomic int held;           /* the number of pieces of what was sent over them */
 	_Atomic(const char *) swallow; /* what answers the next that has this word in it is dropped, and all after it */
 	_Atomic int swallowed;      /* the number of connections whose answers were dropped: closed when this is set to 0 */
-	_Atomic int ending;
+	_Atomic int running, ending;
 	int listener;
 	pthread_t thread;
 } relay;
