@@ -70,7 +70,9 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	if (!claim->backend->ops->session_lease) {
 		dlock_renewal_change_ttl(claim, dlock_claim_guaranteed_ttl(claim, ttl), status == DLOCK_OK);
 	}
-	atomic_store(&claim->short_lease, atomic_load(&claim->short_lease) && status != DLOCK_OK);
+	if (status == DLOCK_OK) {
+		atomic_store(&claim->short_lease, false);
+	}
 	dlock_renewal_resume(claim);
 	return status;
 }

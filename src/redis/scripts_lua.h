@@ -369,7 +369,7 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_RAISE_SHA1 "89395458574ec75a94b41a6887facb28b0f2dbcf"
+#define DLOCK_LUA_RAISE_SHA1 "1a3d7c1d2aec32d6158146a973a632d035952bcd"
 #define DLOCK_LUA_RAISE \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
@@ -401,19 +401,21 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local function raise_fence(fence, token, last)\n" \
+	"if tonumber(last or 0) < tonumber(token) then\n" \
+	"redis.call('SET', fence, token)\n" \
+	"end\n" \
+	"if not last then\n" \
+	"raise_lost(fence, token)\n" \
+	"end\n" \
+	"end\n" \
 	"if is_forged(ARGV[2]) then\n" \
 	"return redis.error_reply(FORGED)\n" \
 	"end\n" \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
-	"local last = redis.call('GET', KEYS[2])\n" \
-	"if tonumber(last or 0) < tonumber(ARGV[2]) then\n" \
-	"redis.call('SET', KEYS[2], ARGV[2])\n" \
-	"end\n" \
-	"if not last then\n" \
-	"raise_lost(KEYS[2], ARGV[2])\n" \
-	"end\n" \
+	"raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
 #define DLOCK_LUA_RELEASE_SHA1 "bd60951f41f6422f15a596e3fefeaa52b0bed55e"
@@ -540,7 +542,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_REPAIR_SHA1 "f566f789200c14ef309249a39c4016126e28f9bc"
+#define DLOCK_LUA_REPAIR_SHA1 "4ecbe53970766e2b30ab83267a659345af553c16"
 #define DLOCK_LUA_REPAIR \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
@@ -572,6 +574,14 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local function raise_fence(fence, token, last)\n" \
+	"if tonumber(last or 0) < tonumber(token) then\n" \
+	"redis.call('SET', fence, token)\n" \
+	"end\n" \
+	"if not last then\n" \
+	"raise_lost(fence, token)\n" \
+	"end\n" \
+	"end\n" \
 	"if is_forged(ARGV[3]) then\n" \
 	"return redis.error_reply(FORGED)\n" \
 	"end\n" \
@@ -579,10 +589,5 @@
 	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
-	"if tonumber(last or 0) < tonumber(ARGV[3]) then\n" \
-	"redis.call('SET', KEYS[2], ARGV[3])\n" \
-	"end\n" \
-	"if not last then\n" \
-	"raise_lost(KEYS[2], ARGV[3])\n" \
-	"end\n" \
+	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"

@@ -1,8 +1,8 @@
 #include "relay.h"
 
-#include <sched.h>
 #include <arpa/inet.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,7 +180,7 @@ void relay_start(relay *relay, int server_port)
 		perror("relay");
 		exit(2);
 	}
-	/* A process that is forked while a thread is being started may find the allocator's locks taken, under AddressSanitizer for ever. */
+	/* A process that is forked while a thread is starting may find locks of the allocator taken for ever. */
 	while (!atomic_load(&relay->running)) {
 		sched_yield();
 	}

@@ -61,7 +61,8 @@ static void test_discard_answer(void)
 	}
 }
 
-/* A lease that is due now. `full`, `until`: in so many seconds; 0: neither short, nor renewed. Returns the lease time that is asked for, in s. */
+/* Returns the lease time that is asked for, in seconds, for a lease that is due now. `full`: its end in seconds from now, 0 where it is not short.
+ * `until`: the end of its renewal, 0 where it is not renewed. */
 static double asked_for(int ttl, int full, int until)
 {
 	static const dlock_backend_ops ops = { .name = "none" };

@@ -7,3 +7,14 @@ local function is_forged(token)
 end
 
 local FORGED = 'ERR no fencing token can be as large as this one'
+
+--#include fencing.lua
+-- The fence becomes the token, if it is less. `last` is what it was.
+local function raise_fence(fence, token, last)
+	if tonumber(last or 0) < tonumber(token) then
+		redis.call('SET', fence, token)
+	end
+	if not last then
+		raise_lost(fence, token)
+	end
+end

@@ -6,18 +6,11 @@
 -- ARGV[1] the token           ARGV[2] the fencing token
 -- Replies 1 when the fence is at least that now, 0 when the lock is not the token's. Cost: O(1).
 --#include forged.lua
---#include fencing.lua
 if is_forged(ARGV[2]) then
 	return redis.error_reply(FORGED)
 end
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end
-local last = redis.call('GET', KEYS[2])
-if tonumber(last or 0) < tonumber(ARGV[2]) then
-	redis.call('SET', KEYS[2], ARGV[2])
-end
-if not last then
-	raise_lost(KEYS[2], ARGV[2])
-end
+raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))
 return 1

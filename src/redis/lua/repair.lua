@@ -5,7 +5,6 @@
 -- ARGV[1] the token           ARGV[2] lease time in ms            ARGV[3] the holder's fencing token
 -- Replies 1 when it has it now, 0 when the lock is another token's. Cost: O(1).
 --#include forged.lua
---#include fencing.lua
 if is_forged(ARGV[3]) then
 	return redis.error_reply(FORGED)
 end
@@ -13,10 +12,5 @@ local last = redis.call('GET', KEYS[2])
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end
-if tonumber(last or 0) < tonumber(ARGV[3]) then
-	redis.call('SET', KEYS[2], ARGV[3])
-end
-if not last then
-	raise_lost(KEYS[2], ARGV[3])
-end
+raise_fence(KEYS[2], ARGV[3], last)
 return 1
