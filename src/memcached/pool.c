@@ -16,6 +16,7 @@ struct dlock_memcached_discard {
 	char token[DLOCK_TOKEN_MAX + 1], instead[DLOCK_TOKEN_MAX + 1];
 	dlock_memcached_cas known; /* where it is not, it is asked for */
 	int64_t left; /* seconds that the key had left when it was asked for */
+	bool missed;   /* nothing was found once */
 	dlock_nanos due, useful_until;
 	dlock_memcached_request *request; /* under way; NULL: none */
 };
@@ -90,6 +91,12 @@ static bool take_answer(dlock_memcached_discard *discard)
 	if (discard->known.cas == 0 && reply->cas > 0 && is_to_change(discard, reply)) {
 		discard->known = (dlock_memcached_cas) { reply->cas, discard->request->opened };
 		discard->left = reply->left;
+		return true;
+	}
+	/* The server reads its connections in any order: what was sent over one that is closed may be executed yet. */
+	if (discard->known.cas == 0 && reply->code == DLOCK_MEMCACHED_EN && !discard->missed) {
+		discard->missed = true;
+		discard->due = dlock_now() + PAUSE;
 		return true;
 	}
 	return false;

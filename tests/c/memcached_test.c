@@ -480,6 +480,30 @@ static void test_lost_answers(void)
 	relay_end(&relay);
 }
 
+/* The server reads what came over the closed connection behind what looks for it. */
+static void test_late_success(void)
+{
+	relay relay;
+
+	relay_start(&relay, server.port);
+	memcached_client c = memcached_client_at(relay.port, 200);
+	dlock_claim *claim = memcached_claim_on(&c, "late", 30000);
+	check(memcached_passes(&c, "late", 0), "connected");
+	atomic_store(&relay.stop, "ms Lock:late");
+	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION, "no answer: %s", c.error.message);
+	dlock_memcached_pool_drain(c.pool, dlock_now() + 50 * DLOCK_MS);
+	check(nobody_has("late"), "not yet executed");
+	atomic_store(&relay.stop, NULL);
+	while (is_stopped(&relay)) {
+		sleep_ms(1);
+	}
+	memcached_client_drain(&c);
+	check(!c.pool->discards && nobody_has("late"), "what it has done since is undone");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	relay_end(&relay);
+}
+
 /* It was not executed, and would be as long as the key has the same CAS: a check must not take the longer lease for sure. */
 static void test_pending_extension(void)
 {
@@ -522,6 +546,7 @@ int main(int argc, char **argv)
 		{ "lost_clock", test_lost_clock },
 		{ "clock_readings", test_clock_readings },
 		{ "lost_answers", test_lost_answers },
+		{ "late_success", test_late_success },
 		{ "pending_extension", test_pending_extension },
 	};
 

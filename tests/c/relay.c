@@ -16,7 +16,7 @@ enum { MOST = 8 };
 
 typedef struct {
 	int client, server;
-	bool stopped, swallows, swallowed;
+	bool stopped, left, swallows, swallowed; /* left: by the client */
 	char held[65536];
 	size_t held_len;
 } stretch;
@@ -61,7 +61,10 @@ static void to_server(relay *relay, stretch *link)
 	ssize_t len = read(link->client, bytes, sizeof link->held - link->held_len);
 
 	if (len <= 0) {
-		hang_up(link);
+		link->left = true; /* what is held is on its way all the same */
+		if (!link->stopped) {
+			hang_up(link);
+		}
 		return;
 	}
 	if (!link->stopped && word && memmem(bytes, (size_t) len, word, strlen(word))) {
@@ -87,6 +90,10 @@ static void go_on(relay *relay, stretch *link)
 		put(link->server, link->held, link->held_len);
 		link->held_len = 0;
 		link->stopped = false;
+		atomic_fetch_sub(&relay->stopped, 1);
+		if (link->left) {
+			hang_up(link);
+		}
 	}
 }
 
@@ -143,7 +150,7 @@ static void *run(void *context)
 		for (int i = 0; i < MOST; i++) {
 			go_on(relay, &links[i]);
 			close_swallowed(relay, &links[i]);
-			fds[2 * i] = (struct pollfd) { .fd = links[i].client, .events = POLLIN };
+			fds[2 * i] = (struct pollfd) { .fd = links[i].left ? -1 : links[i].client, .events = POLLIN };
 			fds[2 * i + 1] = (struct pollfd) { .fd = links[i].server, .events = POLLIN };
 		}
 		fds[2 * MOST] = (struct pollfd) { .fd = relay->listener, .events = POLLIN };

@@ -361,7 +361,6 @@ static void test_shorter_waits_no_longer(void)
 	check(let_go(&c, ward.claim), "released");
 
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
-	atomic_store(&relay.stopped, 0);
 	ward_begin(&ward, &c, "soon over", 20000, 600, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal of what is soon over is under way");
 	check(extend(&c, ward.claim, 2000) == DLOCK_OK && look(ward.claim) == DLOCK_CLAIM_HELD, "which is not over before a shorter time is asked for");
