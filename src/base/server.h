@@ -11,6 +11,19 @@
 /* What is spoken there. */
 typedef enum { DLOCK_SERVER_REDIS, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_MEMORY } dlock_server_kind;
 
+/* How the Redis server that has a key is found. */
+typedef enum {
+	DLOCK_SERVER_FIXED,    /* it is at `host` and `port`, or at `path` */
+	DLOCK_SERVER_SENTINEL, /* it is the master of `service`, which Sentinels name */
+	DLOCK_SERVER_CLUSTER   /* it is the master of the key's hash slot, which the nodes of a Redis Cluster name */
+} dlock_server_discovery;
+
+/* A Sentinel, or a node of a cluster, that may be asked. */
+typedef struct {
+	char *host;
+	int port;
+} dlock_seed;
+
 /* The most servers that one lock uses. */
 enum { DLOCK_MOST_SERVERS = 64 };
 
@@ -38,7 +51,17 @@ typedef struct {
 	char *tls_key;
 	char *tls_passphrase; /* of the key's file */
 
-	char *label; /* "host:port" or the socket's path: names the server in messages, without credentials */
+	/* Of Redis: */
+	dlock_server_discovery discovery;
+	dlock_seed *seeds; /* where it is not FIXED, host, port and path are those of none */
+	int seed_count;
+	char *service;
+	bool sentinel_tls; /* with the same tls_ options */
+	char *sentinel_user, *sentinel_password;
+	int replicas;      /* so many must confirm what is to be believed; 0: none, and a fail-over can make two holders */
+	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over */
+
+	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages, without credentials */
 	char *key;   /* all that makes two connections different; contains password and passphrase, so never shown */
 } dlock_server;
 
@@ -68,5 +91,11 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 
 /* Checks the whole and makes label and key. To be called once, last. */
 bool dlock_server_seal(dlock_server *server, dlock_error *error);
+
+/* A server of that service, sealed and FIXED: with its credentials, TLS, timeouts and database, without replicas. NULL when out of memory. */
+dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port);
+
+/* One of its Sentinels, likewise. */
+dlock_server *dlock_server_sentinel(const dlock_server *service, int seed);
 
 #endif

@@ -8,6 +8,7 @@
 typedef struct {
 	dlock_conn *first;
 	dlock_inbox *inboxes;
+	struct dlock_topology *topologies;
 } dlock_pool;
 
 /* The connection to this server, opened on first use. NULL when out of memory. */
