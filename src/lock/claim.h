@@ -32,6 +32,7 @@ struct dlock_claim {
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */
+	bool explained;      /* with DLOCK_TIMEOUT of acquire() the error says why nobody gets the lock */
 	bool received;       /* it was handed over by its holder before */
 	bool handed_over;    /* its release handed it over to a waiter */
 	bool renewed;        /* a thread asks for more time, or did so where it was detached */

@@ -115,8 +115,9 @@ static dlock_status wait_for(const dlock_manager *manager, dlock_claim *claim, z
 	}
 	count_wait(claim, start, status);
 	if (status == DLOCK_TIMEOUT) {
-		return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not free within %g s", claim->resource,
-			(double) limit.timeout / DLOCK_SECOND);
+		dlock_error reason = *error;
+		return dlock_fail(error, DLOCK_TIMEOUT, claim->explained ? "The lock \"%.100s\" was not to be had within %g s: %s"
+			: "The lock \"%.100s\" was not free within %g s", claim->resource, (double) limit.timeout / DLOCK_SECOND, reason.message);
 	}
 	return status;
 }

@@ -23,7 +23,7 @@ static dlock_call *call_new(const dlock_script *script, const dlock_arg *args, i
 	}
 	call->references = 1;
 	call->wanted = true;
-	call->script = script;
+	call->script = call->origin = script;
 	call->words = head + count;
 
 	char *out = call->storage;
@@ -52,6 +52,17 @@ dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int
 dlock_call *dlock_call_command(const dlock_arg *args, int count)
 {
 	return call_new(NULL, args, count);
+}
+
+dlock_call *dlock_call_again(const dlock_call *call)
+{
+	dlock_arg args[DLOCK_CALL_WORDS];
+	int head = call->origin ? 3 : 0;
+
+	for (int i = head; i < call->words; i++) {
+		args[i - head] = (dlock_arg) { call->word[i], call->word_len[i] };
+	}
+	return call_new(call->origin, args, call->words - head);
 }
 
 void dlock_call_use_source(dlock_call *call)

@@ -38,9 +38,11 @@ typedef struct dlock_call {
 	dlock_nanos useful_until;   /* in the background: sent again over any number of connections until then */
 	dlock_nanos sent_at;        /* just before it was sent last: its reply is to that */
 	dlock_nanos first_sent_at;  /* just before it was sent first: without a reply, it may have been executed since then */
+	unsigned long generation, sequence; /* of the connection that it was sent over last; its place among all that was sent there */
 	dlock_nanos server_started; /* of an answered call: its server was started then or before; see uptime.h */
 	redisReply *reply;
-	const dlock_script *script;
+	const dlock_script *script; /* NULL: sent as text, or no script */
+	const dlock_script *origin; /* NULL: no script */
 	int words;
 	const char *word[DLOCK_CALL_WORDS];
 	size_t word_len[DLOCK_CALL_WORDS];
@@ -51,6 +53,9 @@ typedef struct dlock_call {
 dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count);
 /* A plain command. */
 dlock_call *dlock_call_command(const dlock_arg *args, int count);
+
+/* The same once more, as it was made. NULL when out of memory. */
+dlock_call *dlock_call_again(const dlock_call *call);
 
 /* Uses the script's full text, which the server then keeps. */
 void dlock_call_use_source(dlock_call *call);

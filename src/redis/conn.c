@@ -110,6 +110,7 @@ static bool open_connection(dlock_conn *conn)
 	conn->connect_deadline = conn->dial.deadline;
 	conn->generation++;
 	conn->fence = 0;
+	conn->refused = false;
 	return true;
 }
 
@@ -142,6 +143,8 @@ static bool append(dlock_conn *conn, dlock_call *call)
 	call->sent_at = dlock_now();
 	call->first_sent_at = call->sent ? call->first_sent_at : call->sent_at;
 	call->sent = true;
+	call->generation = conn->generation;
+	call->sequence = ++conn->sequence;
 	conn->unsent = true;
 	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
 }
@@ -245,6 +248,7 @@ static void take_handshake(dlock_conn *conn, redisReply *reply)
 
 	freeReplyObject(reply);
 	if (status != DLOCK_OK) {
+		conn->refused = true;
 		fail(conn, error.message);
 	} else if (is_handshake_over(conn)) {
 		become_ready(conn);

@@ -33,6 +33,8 @@ typedef struct dlock_conn {
 	bool cannot_write;       /* the peer has closed: what it sent before is read, and then the connection ends */
 	bool corked;             /* calls are collected before they are written */
 	bool peeking;            /* no new connection is begun */
+	bool refused;            /* the last handshake was refused: the user, the password, the database */
+	unsigned long sequence;  /* of the call that was sent last */
 	bool heard;              /* the server has sent something over this connection */
 	int64_t fence;           /* the fencing token of the last lock acquired over it, where that is of use; 0: none yet */
 	size_t partial;          /* the number of bytes of a reply that is not complete yet */

@@ -1,24 +1,32 @@
 #include "keys.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "slot.h"
 
 #define QUEUE "dlock:queue:"
 #define WAITERS "dlock:waiters:"
 
 struct dlock_key_builder {
 	size_t prefix_len, room; /* of the lock's key; the others' follow */
+	bool slots;
+	int slot; /* that the next two are of */
+	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN], era[sizeof DLOCK_ERA_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
+	char tag[DLOCK_SLOT_TAG_LEN + 1];
 	char bytes[];
 };
 
 dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest)
 {
 	size_t room = prefix_len + longest;
-	dlock_key_builder *builder = malloc(sizeof *builder + 3 * room + sizeof QUEUE + sizeof WAITERS + 4);
+	dlock_key_builder *builder = malloc(sizeof *builder + 3 * room + sizeof QUEUE + sizeof WAITERS + 2 * sizeof "{}:" + 2 * DLOCK_SLOT_TAG_LEN);
 
 	if (builder) {
 		builder->prefix_len = prefix_len;
 		builder->room = room;
+		builder->slots = false;
 		memcpy(builder->bytes, prefix, prefix_len);
 	}
 	return builder;
@@ -31,6 +39,38 @@ static bool has_hash_tag(dlock_arg key)
 	const char *close = open ? memchr(open, '}', key.len - (size_t) (open - key.text)) : NULL;
 
 	return close && close > open + 1;
+}
+
+void dlock_key_builder_use_slots(dlock_key_builder *builder)
+{
+	builder->slots = true;
+	builder->slot = -1;
+}
+
+static dlock_arg companion_in_slot(char *out, const char *name, dlock_arg lock, const char *tag)
+{
+	size_t len = (size_t) sprintf(out, "%s{%s}:", name, tag);
+
+	memcpy(out + len, lock.text, lock.len);
+	return (dlock_arg) { out, len + lock.len };
+}
+
+static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
+{
+	int slot = dlock_slot_of(lock.text, lock.len);
+	dlock_keys keys = { .lock = lock, .slot = slot };
+
+	if (slot != builder->slot) {
+		dlock_slot_tag(slot, builder->tag);
+		sprintf(builder->fence, DLOCK_FENCE_KEY ":{%s}", builder->tag);
+		sprintf(builder->era, DLOCK_ERA_KEY ":{%s}", builder->tag);
+		builder->slot = slot;
+	}
+	keys.queue = companion_in_slot(builder->bytes + builder->room, QUEUE, lock, builder->tag);
+	keys.waiters = companion_in_slot((char *) keys.queue.text + keys.queue.len, WAITERS, lock, builder->tag);
+	keys.fence = DLOCK_ARG(builder->fence);
+	keys.era = DLOCK_ARG(builder->era);
+	return keys;
 }
 
 /* No two locks share a queue. A key that has a hash tag keeps it, and gets a colon instead of the braces: "{x}" is not "x". */
@@ -57,10 +97,19 @@ static bool begins(dlock_arg prefix, dlock_arg resource, const char *with, size_
 
 bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 {
-	static const size_t fence = sizeof DLOCK_FENCE_KEY - 1;
+	static const struct {
+		const char *text;
+		bool whole;
+	} reserved[] = { { QUEUE, false }, { WAITERS, false }, { DLOCK_FENCE_KEY, true }, { DLOCK_FENCE_KEY ":", false }, { DLOCK_ERA_KEY, true },
+		{ DLOCK_ERA_KEY ":", false } };
 
-	return begins(prefix, resource, QUEUE, sizeof QUEUE - 1) || begins(prefix, resource, WAITERS, sizeof WAITERS - 1)
-		|| (prefix.len + resource.len == fence && begins(prefix, resource, DLOCK_FENCE_KEY, fence));
+	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+		size_t len = strlen(reserved[i].text);
+		if (begins(prefix, resource, reserved[i].text, len) && (!reserved[i].whole || prefix.len + resource.len == len)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len)
@@ -68,8 +117,8 @@ const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const cha
 	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
 		return NULL;
 	}
-	return "must not make the key \"dlock:fence\", or one that begins with \"dlock:queue:\" or \"dlock:waiters:\", "
-		"which dlock keeps beside the locks";
+	return "must not make the key \"dlock:fence\" or \"dlock:era\", or one that begins with \"dlock:queue:\", \"dlock:waiters:\", "
+		"\"dlock:fence:\" or \"dlock:era:\", which dlock keeps beside the locks";
 }
 
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
@@ -78,7 +127,10 @@ dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resour
 	bool tagged;
 
 	memcpy(builder->bytes + builder->prefix_len, resource, len);
-	keys.lock = (dlock_arg) { builder->bytes, builder->prefix_len + len };
+	keys = (dlock_keys) { .lock = { builder->bytes, builder->prefix_len + len } };
+	if (builder->slots) {
+		return keys_in_slot(builder, keys.lock);
+	}
 	tagged = has_hash_tag(keys.lock);
 	keys.queue = companion(builder->bytes + builder->room, QUEUE, keys.lock, tagged);
 	keys.waiters = companion((char *) keys.queue.text + keys.queue.len, WAITERS, keys.lock, tagged);

@@ -39,7 +39,11 @@ static dlock_arg flag_arg(bool flag)
 	return (dlock_arg) { flag ? "1" : "0", 1 };
 }
 
-static const dlock_arg fence_key = { DLOCK_FENCE_KEY, sizeof DLOCK_FENCE_KEY - 1 };
+static dlock_arg fence_of(dlock_keys keys)
+{
+	return keys.fence.len > 0 ? keys.fence : DLOCK_ARG(DLOCK_FENCE_KEY);
+}
+
 static const dlock_arg nothing = { "", 0 };
 
 /* The scripts take what is left out at the end for ''. */
@@ -60,7 +64,7 @@ static dlock_arg hand_over_arg(bool grant)
 dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 {
 	number lease, least, ticket, own;
-	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(attempt->token),
+	dlock_arg args[] = { keys.lock, fence_of(keys), keys.queue, keys.waiters, token_arg(attempt->token),
 		number_arg(&lease, milliseconds(attempt->ttl)),
 		attempt->may_count ? nothing : number_arg(&least, attempt->least_fencing_token), hand_over_arg(attempt->grant),
 		attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing, attempt->ticket ? number_arg(&ticket, attempt->ticket) : nothing,
@@ -72,7 +76,7 @@ dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 
 dlock_call *dlock_request_release(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves)
 {
-	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(token), hand_over_arg(grant),
+	dlock_arg args[] = { keys.lock, fence_of(keys), keys.queue, keys.waiters, token_arg(token), hand_over_arg(grant),
 		waiter ? token_arg(waiter) : nothing, leaves ? flag_arg(true) : nothing };
 
 	return script_call(DLOCK_SCRIPT_RELEASE, args, sizeof args / sizeof *args);
@@ -80,7 +84,7 @@ dlock_call *dlock_request_release(dlock_keys keys, const char *token, bool grant
 
 dlock_call *dlock_request_leave(dlock_keys keys, const char *waiter, bool grant)
 {
-	dlock_arg args[] = { keys.lock, fence_key, keys.queue, keys.waiters, token_arg(waiter), hand_over_arg(grant) };
+	dlock_arg args[] = { keys.lock, fence_of(keys), keys.queue, keys.waiters, token_arg(waiter), hand_over_arg(grant) };
 
 	return script_call(DLOCK_SCRIPT_LEAVE, args, sizeof args / sizeof *args);
 }
@@ -113,7 +117,7 @@ dlock_call *dlock_request_check(dlock_keys keys, const char *token)
 dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token)
 {
 	number fence;
-	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&fence, fencing_token) };
+	dlock_arg args[] = { keys.lock, fence_of(keys), token_arg(token), number_arg(&fence, fencing_token) };
 
 	return dlock_call_script(DLOCK_SCRIPT_RAISE, args, 4);
 }
@@ -121,7 +125,7 @@ dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fenc
 dlock_call *dlock_request_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token)
 {
 	number lease, fence;
-	dlock_arg args[] = { keys.lock, fence_key, token_arg(token), number_arg(&lease, milliseconds(ttl)),
+	dlock_arg args[] = { keys.lock, fence_of(keys), token_arg(token), number_arg(&lease, milliseconds(ttl)),
 		number_arg(&fence, fencing_token) };
 
 	return dlock_call_script(DLOCK_SCRIPT_REPAIR, args, 5);
@@ -136,7 +140,7 @@ dlock_call *dlock_request_holder(dlock_keys keys)
 
 static dlock_call *exchange_call(dlock_keys keys, const char *from, const char *to, dlock_arg least)
 {
-	dlock_arg args[] = { keys.lock, fence_key, token_arg(from), token_arg(to), least };
+	dlock_arg args[] = { keys.lock, fence_of(keys), token_arg(from), token_arg(to), least };
 
 	return dlock_call_script(DLOCK_SCRIPT_EXCHANGE, args, 5);
 }

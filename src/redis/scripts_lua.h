@@ -2,16 +2,21 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", 4, DLOCK_LUA_ACQUIRE_SHA1, DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", 5, DLOCK_LUA_ACQUIRE_REPLICATED_SHA1, DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(CHECK, "check", 1, DLOCK_LUA_CHECK_SHA1, DLOCK_LUA_CHECK) \
 	script(EXCHANGE, "exchange", 2, DLOCK_LUA_EXCHANGE_SHA1, DLOCK_LUA_EXCHANGE) \
+	script(EXCHANGE_REPLICATED, "exchange_replicated", 3, DLOCK_LUA_EXCHANGE_REPLICATED_SHA1, DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", 1, DLOCK_LUA_EXTEND_SHA1, DLOCK_LUA_EXTEND) \
+	script(KEEP, "keep", 1, DLOCK_LUA_KEEP_SHA1, DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", 4, DLOCK_LUA_LEAVE_SHA1, DLOCK_LUA_LEAVE) \
 	script(RAISE, "raise", 2, DLOCK_LUA_RAISE_SHA1, DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", 4, DLOCK_LUA_RELEASE_SHA1, DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
-	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR)
+	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR) \
+	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
+	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "e4c81f3440241791999889f253ba441351b67bc6"
+#define DLOCK_LUA_ACQUIRE_SHA1 "1db94e6b0a93bdea436dd6e75a707897137eeec1"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -53,6 +58,222 @@
 	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\n" \
 	"end\n" \
 	"local done, reply = false, queued\n" \
+	"if queued == 0 then\n" \
+	"done, reply = pcall(next_token)\n" \
+	"if done then\n" \
+	"return reply\n" \
+	"end\n" \
+	"end\n" \
+	"local unsettled = 0\n" \
+	"local LOOK_AGAIN = 2300\n" \
+	"local STALE = 3000000\n" \
+	"local GRACE = 3000\n" \
+	"local FORGET = 60000\n" \
+	"local function value_of(lock)\n" \
+	"local value = redis.pcall('GET', lock)\n" \
+	"if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then\n" \
+	"error(value.err, 0)\n" \
+	"end\n" \
+	"return value\n" \
+	"end\n" \
+	"local function failure(problem)\n" \
+	"problem = type(problem) == 'table' and problem.err or problem\n" \
+	"problem = string.gsub(string.gsub(problem, '^@?user_script: ?%d+: ', ''), '^@?user_script: ?%d+: ', '')\n" \
+	"problem = string.gsub(problem, '^%-', '')\n" \
+	"return redis.error_reply(string.match(problem, '^%u+ ') and problem or 'ERR ' .. problem)\n" \
+	"end\n" \
+	"local function free(lock)\n" \
+	"if type(redis.pcall('DEL', lock)) == 'table' then\n" \
+	"redis.pcall('SET', lock, '', 'PX', 1)\n" \
+	"end\n" \
+	"end\n" \
+	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
+	"redis.call('HSET', waiters, waiter, sign .. ' ' .. told .. ' ' .. number .. ' ' .. inbox)\n" \
+	"end\n" \
+	"local function forget(queue, waiters, waiter)\n" \
+	"redis.call('ZREM', queue, waiter)\n" \
+	"redis.call('HDEL', waiters, waiter)\n" \
+	"end\n" \
+	"local function take_first(queue, grant)\n" \
+	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local now\n" \
+	"while first and first ~= self do\n" \
+	"now = now or clock()\n" \
+	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
+	"local live = sign and now - sign < STALE\n" \
+	"if live and fence then\n" \
+	"redis.call('HDEL', waiters, first)\n" \
+	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
+	"local token = fencing_token(fence, now)\n" \
+	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
+	"return first\n" \
+	"end\n" \
+	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
+	"if told == '0' then\n" \
+	"note(waiters, first, sign, now, number, inbox)\n" \
+	"end\n" \
+	"return first\n" \
+	"else\n" \
+	"forget(queue, waiters, first)\n" \
+	"end\n" \
+	"first = take_first(queue, fence)\n" \
+	"end\n" \
+	"return first\n" \
+	"end\n" \
+	"local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''\n" \
+	"local waiter = (ARGV[8] or '') == '' and token or ARGV[8]\n" \
+	"local function next_ticket()\n" \
+	"local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0\n" \
+	"local given = tonumber(redis.call('GET', fence) or 0) or 0\n" \
+	"return string.format('%.0f', math.min((given > last and given < 9007199254740991 and given or last) + 1, 9007199254740991))\n" \
+	"end\n" \
+	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
+	"if checks then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"end\n" \
+	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
+	"end\n" \
+	"local function refusal(pttl, position, ticket, new)\n" \
+	"if unsettled == 0 then\n" \
+	"return {pttl, position, ticket, new}\n" \
+	"end\n" \
+	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid}\n" \
+	"end\n" \
+	"local function contend()\n" \
+	"local holder, others = not mine and value_of(lock), false\n" \
+	"if holder and ARGV[9] == '1' then\n" \
+	"local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
+	"if ends and #ends == 10 and tonumber(ends) < tonumber(redis.call('TIME')[1]) and redis.call('PTTL', lock) == -1 then\n" \
+	"redis.call('SET', lock, token, 'PX', ttl)\n" \
+	"mine = true\n" \
+	"else\n" \
+	"others = type(holder) ~= 'string' or string.sub(holder, 1, 11) ~= string.sub(token, 1, 11)\n" \
+	"end\n" \
+	"end\n" \
+	"if mine then\n" \
+	"if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then\n" \
+	"enter(queue, waiters, waiter, ticket, true)\n" \
+	"end\n" \
+	"local first = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))\n" \
+	"if not first or first == waiter then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"if grant then\n" \
+	"redis.call('SET', lock, token, 'PX', ttl)\n" \
+	"end\n" \
+	"else\n" \
+	"if not grant then\n" \
+	"redis.call('DEL', lock)\n" \
+	"end\n" \
+	"mine = false\n" \
+	"if inbox == '' then\n" \
+	"forget(queue, waiters, waiter)\n" \
+	"end\n" \
+	"end\n" \
+	"elseif holder == token and unsettled == 0 then\n" \
+	"mine = true\n" \
+	"redis.call('PEXPIRE', lock, ttl)\n" \
+	"elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then\n" \
+	"return holder -- not a string, and it never ends: no lock of anybody's\n" \
+	"end\n" \
+	"if mine then\n" \
+	"return next_token()\n" \
+	"end\n" \
+	"local pttl = redis.call('PTTL', lock)\n" \
+	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
+	"if inbox == '' then\n" \
+	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
+	"end\n" \
+	"local now, left = clock(), redis.call('PTTL', queue)\n" \
+	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
+	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
+	"if left < FORGET / 2 then\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"end\n" \
+	"return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),\n" \
+	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\n" \
+	"end\n" \
+	"if not mine or queued == 1 then\n" \
+	"done, reply = pcall(contend)\n" \
+	"if done then\n" \
+	"return reply\n" \
+	"end\n" \
+	"end\n" \
+	"if mine then\n" \
+	"free(lock)\n" \
+	"end\n" \
+	"if inbox ~= '' or ticket ~= '' then\n" \
+	"redis.pcall('ZREM', queue, waiter)\n" \
+	"redis.pcall('HDEL', waiters, waiter)\n" \
+	"end\n" \
+	"return failure(reply)\n"
+
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "fadc5e1894a500288bf5424d4142a24246c1be3a"
+#define DLOCK_LUA_ACQUIRE_REPLICATED \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"end\n" \
+	"local function look_at_era(era, guard)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"guard = longer and guard or longest\n" \
+	"if opened ~= id then\n" \
+	"settles = '0'\n" \
+	"elseif settles == '-' and not longer then\n" \
+	"return 0, id\n" \
+	"end\n" \
+	"local left = -1\n" \
+	"if settles == '-' then\n" \
+	"left = 0\n" \
+	"elseif settles ~= '0' then\n" \
+	"local now = redis.call('TIME')\n" \
+	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"settles = left == 0 and '-' or settles\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"end\n" \
+	"return left, id\n" \
+	"end\n" \
+	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
+	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
+	"local unsettled, replid = look_at_era(KEYS[5], ARGV[3])\n" \
+	"local mine = unsettled == 0 and redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
+	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
+	"local done, reply = false, queued\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
+	"end\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
+	"local function next_token()\n" \
+	"local counted = redis.call('INCR', fence)\n" \
+	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\n" \
+	"end\n" \
 	"if queued == 0 then\n" \
 	"done, reply = pcall(next_token)\n" \
 	"if done then\n" \
@@ -129,6 +350,12 @@
 	"end\n" \
 	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
 	"end\n" \
+	"local function refusal(pttl, position, ticket, new)\n" \
+	"if unsettled == 0 then\n" \
+	"return {pttl, position, ticket, new}\n" \
+	"end\n" \
+	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid}\n" \
+	"end\n" \
 	"local function contend()\n" \
 	"local holder, others = not mine and value_of(lock), false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
@@ -159,7 +386,7 @@
 	"forget(queue, waiters, waiter)\n" \
 	"end\n" \
 	"end\n" \
-	"elseif holder == token then\n" \
+	"elseif holder == token and unsettled == 0 then\n" \
 	"mine = true\n" \
 	"redis.call('PEXPIRE', lock, ttl)\n" \
 	"elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then\n" \
@@ -171,7 +398,7 @@
 	"local pttl = redis.call('PTTL', lock)\n" \
 	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
-	"return {pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0}\n" \
+	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \
 	"local now, left = clock(), redis.call('PTTL', queue)\n" \
 	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
@@ -180,8 +407,8 @@
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
-	"return {pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),\n" \
-	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new}\n" \
+	"return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),\n" \
+	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\n" \
 	"end\n" \
 	"if not mine or queued == 1 then\n" \
 	"done, reply = pcall(contend)\n" \
@@ -205,7 +432,7 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_EXCHANGE_SHA1 "405e4a145385e91db6b67556e3e95c889c9b4124"
+#define DLOCK_LUA_EXCHANGE_SHA1 "7a953dec02a3cc88d1c284c468547ce8d699a8b5"
 #define DLOCK_LUA_EXCHANGE \
 	"local function clock()\n" \
 	"local now = redis.call('TIME')\n" \
@@ -239,7 +466,7 @@
 	"problem = string.gsub(problem, '^%-', '')\n" \
 	"return redis.error_reply(string.match(problem, '^%u+ ') and problem or 'ERR ' .. problem)\n" \
 	"end\n" \
-	"local lock, fence, old, new, least = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]\n" \
+	"local function swap(lock, fence, old, new, least)\n" \
 	"local holder, pttl = redis.call('GET', lock), redis.call('PTTL', lock)\n" \
 	"if pttl < 1 or (holder ~= old and holder ~= new) then\n" \
 	"return {0}\n" \
@@ -256,7 +483,94 @@
 	"redis.call('SET', lock, holder, 'PX', pttl)\n" \
 	"return failure(token)\n" \
 	"end\n" \
-	"return {1, tonumber(token), pttl}\n"
+	"return {1, tonumber(token), pttl}\n" \
+	"end\n" \
+	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
+
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "181f467c40892585e726d9f967ba74af84ae0f11"
+#define DLOCK_LUA_EXCHANGE_REPLICATED \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"end\n" \
+	"local function look_at_era(era, guard)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"guard = longer and guard or longest\n" \
+	"if opened ~= id then\n" \
+	"settles = '0'\n" \
+	"elseif settles == '-' and not longer then\n" \
+	"return 0, id\n" \
+	"end\n" \
+	"local left = -1\n" \
+	"if settles == '-' then\n" \
+	"left = 0\n" \
+	"elseif settles ~= '0' then\n" \
+	"local now = redis.call('TIME')\n" \
+	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"settles = left == 0 and '-' or settles\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"end\n" \
+	"return left, id\n" \
+	"end\n" \
+	"local unsettled, replid = look_at_era(KEYS[3], ARGV[4])\n" \
+	"if unsettled ~= 0 then\n" \
+	"return {2, unsettled, replid}\n" \
+	"end\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
+	"end\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
+	"local function failure(problem)\n" \
+	"problem = type(problem) == 'table' and problem.err or problem\n" \
+	"problem = string.gsub(string.gsub(problem, '^@?user_script: ?%d+: ', ''), '^@?user_script: ?%d+: ', '')\n" \
+	"problem = string.gsub(problem, '^%-', '')\n" \
+	"return redis.error_reply(string.match(problem, '^%u+ ') and problem or 'ERR ' .. problem)\n" \
+	"end\n" \
+	"local function swap(lock, fence, old, new, least)\n" \
+	"local holder, pttl = redis.call('GET', lock), redis.call('PTTL', lock)\n" \
+	"if pttl < 1 or (holder ~= old and holder ~= new) then\n" \
+	"return {0}\n" \
+	"end\n" \
+	"if least == '0' then\n" \
+	"least = clock()\n" \
+	"end\n" \
+	"redis.call('SET', lock, new, 'PX', pttl)\n" \
+	"local done, token = true, 0\n" \
+	"if least ~= '' then\n" \
+	"done, token = pcall(fencing_token, fence, least)\n" \
+	"end\n" \
+	"if not done then\n" \
+	"redis.call('SET', lock, holder, 'PX', pttl)\n" \
+	"return failure(token)\n" \
+	"end\n" \
+	"return {1, tonumber(token), pttl}\n" \
+	"end\n" \
+	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
 #define DLOCK_LUA_EXTEND_SHA1 "16ebdef962b7604790808b70c6e41c9785770b46"
 #define DLOCK_LUA_EXTEND \
@@ -264,6 +578,18 @@
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\n" \
 	"end\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_KEEP_SHA1 "b627066171aeb760501be714107791d5cb71b5a5"
+#define DLOCK_LUA_KEEP \
+	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
+	"local holder = redis.call('GET', lock)\n" \
+	"if holder ~= ARGV[1] then\n" \
+	"return holder and 0 or 2\n" \
+	"end\n" \
+	"if ttl > 0 then\n" \
+	"redis.call('PEXPIRE', lock, ARGV[3] == '1' and ttl or math.max(ttl, redis.call('PTTL', lock)))\n" \
+	"end\n" \
+	"return 1\n"
 
 #define DLOCK_LUA_LEAVE_SHA1 "78a996febe547e8714bddf0c372a7386f9a7f67b"
 #define DLOCK_LUA_LEAVE \
@@ -591,3 +917,147 @@
 	"end\n" \
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
+
+#define DLOCK_LUA_RESTORE_SHA1 "858c968b4572953d36184198e7b6120e2f359494"
+#define DLOCK_LUA_RESTORE \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"end\n" \
+	"local function look_at_era(era, guard)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"guard = longer and guard or longest\n" \
+	"if opened ~= id then\n" \
+	"settles = '0'\n" \
+	"elseif settles == '-' and not longer then\n" \
+	"return 0, id\n" \
+	"end\n" \
+	"local left = -1\n" \
+	"if settles == '-' then\n" \
+	"left = 0\n" \
+	"elseif settles ~= '0' then\n" \
+	"local now = redis.call('TIME')\n" \
+	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"settles = left == 0 and '-' or settles\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"end\n" \
+	"return left, id\n" \
+	"end\n" \
+	"local function is_forged(token)\n" \
+	"return not (tonumber(token) < 7881299347898368)\n" \
+	"end\n" \
+	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
+	"end\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
+	"local function raise_fence(fence, token, last)\n" \
+	"if tonumber(last or 0) < tonumber(token) then\n" \
+	"redis.call('SET', fence, token)\n" \
+	"end\n" \
+	"if not last then\n" \
+	"raise_lost(fence, token)\n" \
+	"end\n" \
+	"end\n" \
+	"if is_forged(ARGV[3]) then\n" \
+	"return redis.error_reply(FORGED)\n" \
+	"end\n" \
+	"local holder = redis.call('GET', KEYS[1])\n" \
+	"if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then\n" \
+	"return 0\n" \
+	"end\n" \
+	"redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])\n" \
+	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
+	"return 1\n"
+
+#define DLOCK_LUA_SETTLE_SHA1 "2a07bfa79ff7e1460bd48def276770091e4fd3d7"
+#define DLOCK_LUA_SETTLE \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"end\n" \
+	"local function look_at_era(era, guard)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"guard = longer and guard or longest\n" \
+	"if opened ~= id then\n" \
+	"settles = '0'\n" \
+	"elseif settles == '-' and not longer then\n" \
+	"return 0, id\n" \
+	"end\n" \
+	"local left = -1\n" \
+	"if settles == '-' then\n" \
+	"left = 0\n" \
+	"elseif settles ~= '0' then\n" \
+	"local now = redis.call('TIME')\n" \
+	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"settles = left == 0 and '-' or settles\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"end\n" \
+	"return left, id\n" \
+	"end\n" \
+	"local function clock()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
+	"end\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
+	"local opened, longest, settles = string.match(redis.call('GET', KEYS[2]) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"if opened ~= ARGV[1] or settles ~= '0' or replication_id() ~= opened then\n" \
+	"return 0\n" \
+	"end\n" \
+	"local guard, now = math.max(longest, ARGV[2]), redis.call('TIME')\n" \
+	"local at = now[1] * 1000 + math.floor(now[2] / 1000) + 1 + guard\n" \
+	"local last = redis.call('GET', KEYS[1])\n" \
+	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f', opened, guard, at))\n" \
+	"if tonumber(last or 0) < at * 1000 then\n" \
+	"redis.call('SET', KEYS[1], string.format('%.0f', math.min(at * 1000, MOST_PROPOSED)))\n" \
+	"end\n" \
+	"return math.max(1, guard)\n"

@@ -1,0 +1,283 @@
+#include "delivery.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exchange.h"
+
+/* How often one request is redirected, or sent to another master. */
+enum { MOST_HOPS = 5, MOST_MASTERS = 2 };
+
+/* ---- steps ---- */
+
+static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
+
+/* Part of the time that the answer may take, so that "too few" is heard, too. */
+static dlock_call *wait_call(const dlock_conn *conn, int replicas)
+{
+	dlock_nanos time = shorter(conn->server->read_timeout, conn->timeout_cap) / 2;
+	char count[16], ms[24];
+
+	time = time > DLOCK_SECOND ? DLOCK_SECOND : time;
+	snprintf(count, sizeof count, "%d", replicas);
+	snprintf(ms, sizeof ms, "%" PRId64, time < 10 * DLOCK_MS ? (int64_t) 10 : (int64_t) (time / DLOCK_MS)); /* 0 is without limit */
+	dlock_arg args[] = { DLOCK_ARG("WAIT"), DLOCK_ARG(count), DLOCK_ARG(ms) };
+	dlock_call *call = dlock_call_command(args, 3);
+	if (call) {
+		call->once = true; /* over another connection it would be about other writes */
+	}
+	return call;
+}
+
+static void send_asking(dlock_conn *conn)
+{
+	dlock_arg args[] = { DLOCK_ARG("ASKING") };
+	dlock_call *call = dlock_call_command(args, 1);
+
+	if (call) {
+		call->once = true;
+		dlock_conn_send(conn, call);
+		dlock_call_release(call);
+	}
+}
+
+dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, bool asks)
+{
+	dlock_call *confirmation = NULL;
+	bool corked = conn->corked;
+
+	dlock_conn_cork(conn);
+	if (asks) {
+		send_asking(conn);
+		call->once = true; /* again it would go out alone */
+	}
+	if (dlock_conn_send(conn, call) && replicas > 0) {
+		confirmation = wait_call(conn, replicas);
+		if (confirmation) {
+			dlock_conn_send(conn, confirmation);
+		}
+	}
+	if (!corked) {
+		dlock_conn_uncork(conn);
+	}
+	return confirmation;
+}
+
+/* Of a call that was answered: a script that the server did not know was sent once more, as text. */
+static bool is_behind(const dlock_call *call, const dlock_call *confirmation)
+{
+	return confirmation && confirmation->sent && confirmation->generation == call->generation && confirmation->sequence > call->sequence;
+}
+
+bool dlock_delivery_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas)
+{
+	return replicas == 0 || (call && call->state == DLOCK_CALL_ANSWERED && is_behind(call, confirmation)
+		&& confirmation->state == DLOCK_CALL_ANSWERED && confirmation->reply->type == REDIS_REPLY_INTEGER
+		&& confirmation->reply->integer >= replicas);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+dlock_answer dlock_delivery_answer(const dlock_call *call, const char **address)
+{
+	static const char *const later[] = { "TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOREPLICAS" };
+	const char *text = call->reply->str;
+
+	*address = NULL;
+	if (call->reply->type != REDIS_REPLY_ERROR) {
+		return DLOCK_ANSWER_FINAL;
+	}
+	if (begins(text, "MOVED ") || begins(text, "ASK ")) {
+		const char *slot = strchr(text, ' ') + 1, *end = strchr(slot, ' ');
+		*address = end ? end + 1 : "";
+		return *text == 'M' ? DLOCK_ANSWER_MOVED : DLOCK_ANSWER_ASK;
+	}
+	for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+		if (begins(text, later[i])) {
+			return DLOCK_ANSWER_LATER;
+		}
+	}
+	/* In a script, some versions put more around it. */
+	return strstr(text, "READONLY ") || begins(text, "UNBLOCKED") ? DLOCK_ANSWER_REPLICA : DLOCK_ANSWER_FINAL;
+}
+
+/* ---- the whole way ---- */
+
+static bool is_answered(void *call)
+{
+	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
+}
+
+static void discard(dlock_call **call)
+{
+	if (*call) {
+		dlock_call_cancel(*call);
+		dlock_call_release(*call);
+		*call = NULL;
+	}
+}
+
+/* One server. False: it has not answered. */
+static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server *server, bool asks)
+{
+	discard(&delivery->confirmation);
+	delivery->conn = dlock_pool_capped_conn(route->pool, server, route->timeout_cap);
+	if (!delivery->conn || !delivery->call) {
+		return false;
+	}
+	delivery->confirmation = dlock_delivery_send(delivery->conn, delivery->call, route->replicas, asks);
+	dlock_exchange(&delivery->conn, 1, DLOCK_FOREVER, is_answered, delivery->call);
+	return delivery->call->state == DLOCK_CALL_ANSWERED;
+}
+
+static dlock_server *find_master(const dlock_route *route, int slot, dlock_error *error)
+{
+	dlock_server *master = dlock_topology_master(route->topology, slot);
+
+	if (!master && dlock_topology_discover(route->topology, DLOCK_FOREVER, NULL, error) == DLOCK_OK) {
+		master = dlock_topology_master(route->topology, slot);
+		if (!master) {
+			dlock_fail(error, DLOCK_CONNECTION, "Redis Cluster: no node has the hash slot %d", slot);
+		}
+	}
+	return master ? dlock_server_retain(master) : NULL;
+}
+
+/* Asks who is the master now. True: another one, or it is not known which address the last one had. */
+static bool has_moved(const dlock_route *route, int slot, const dlock_server *from)
+{
+	dlock_error error;
+
+	if (dlock_topology_discover(route->topology, DLOCK_FOREVER, NULL, &error) != DLOCK_OK) {
+		return false;
+	}
+	dlock_server *master = dlock_topology_master(route->topology, slot);
+	return master && strcmp(master->key, from->key);
+}
+
+/* Once more, as it was made. What was sent before may be executed yet. */
+static bool repeat(dlock_delivery *delivery, bool may_run)
+{
+	dlock_call *again = delivery->call ? dlock_call_again(delivery->call) : NULL;
+
+	delivery->repeated |= may_run;
+	discard(&delivery->call);
+	delivery->call = again;
+	return again != NULL;
+}
+
+static dlock_status no_answer(const dlock_delivery *delivery, dlock_error *error)
+{
+	if (!delivery->conn || !delivery->call) {
+		return dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
+	}
+	*error = delivery->conn->error;
+	return DLOCK_CONNECTION;
+}
+
+static dlock_status not_now(dlock_delivery *delivery, dlock_error *error)
+{
+	char reason[200];
+
+	delivery->transient = true;
+	dlock_server_quote(delivery->conn->server, delivery->call->reply->str, reason, sizeof reason);
+	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s", delivery->conn->server->label, reason);
+}
+
+dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error)
+{
+	int masters = 0;
+	bool asks = false;
+
+	*delivery = (dlock_delivery) { .call = call };
+	dlock_server *server = find_master(route, slot, error);
+	if (!server) {
+		delivery->transient = true;
+		return DLOCK_CONNECTION;
+	}
+	for (int hops = 0;; hops++) {
+		const char *address = NULL;
+		bool answered = ask(delivery, route, server, asks);
+		dlock_answer answer = answered ? dlock_delivery_answer(delivery->call, &address) : DLOCK_ANSWER_REPLICA;
+		dlock_server *next = NULL;
+		asks = false;
+		if ((answer == DLOCK_ANSWER_MOVED || answer == DLOCK_ANSWER_ASK) && !dlock_topology_has_slots(route->topology)) {
+			answer = DLOCK_ANSWER_FINAL;
+		}
+		if (answer == DLOCK_ANSWER_FINAL) {
+			dlock_server_release(server);
+			return DLOCK_OK;
+		}
+		dlock_status status = answered ? not_now(delivery, error) : no_answer(delivery, error);
+		delivery->transient = answered || (delivery->conn && !delivery->conn->refused);
+		if (answer == DLOCK_ANSWER_MOVED && hops < MOST_HOPS) {
+			dlock_topology_move(route->topology, slot, address, server);
+			next = dlock_topology_master(route->topology, slot);
+			next = next ? dlock_server_retain(next) : NULL;
+		} else if (answer == DLOCK_ANSWER_ASK && hops < MOST_HOPS) {
+			next = dlock_topology_server_at(route->topology, address, server);
+			asks = true;
+		} else if (answer == DLOCK_ANSWER_REPLICA && delivery->transient && ++masters <= MOST_MASTERS && has_moved(route, slot, server)) {
+			next = dlock_server_retain(dlock_topology_master(route->topology, slot));
+		}
+		bool may_run = !answered && delivery->call && delivery->call->sent;
+		dlock_server_release(server);
+		if (!next || !repeat(delivery, may_run)) {
+			if (next) {
+				dlock_server_release(next);
+			}
+			return status;
+		}
+		server = next;
+	}
+}
+
+dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route *route, dlock_error *error)
+{
+	dlock_call *call = delivery->call;
+
+	if (route->replicas == 0) {
+		return DLOCK_OK;
+	}
+	if (!is_behind(call, delivery->confirmation) && call->generation == delivery->conn->generation) {
+		discard(&delivery->confirmation);
+		delivery->confirmation = wait_call(delivery->conn, route->replicas);
+		if (delivery->confirmation) {
+			dlock_conn_send(delivery->conn, delivery->confirmation);
+		}
+	}
+	if (delivery->confirmation) {
+		dlock_exchange(&delivery->conn, 1, DLOCK_FOREVER, is_answered, delivery->confirmation);
+	}
+	if (dlock_delivery_is_confirmed(call, delivery->confirmation, route->replicas)) {
+		return DLOCK_OK;
+	}
+	const dlock_call *said = delivery->confirmation;
+	const char *label = delivery->conn->server->label;
+	delivery->transient = true;
+	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_ERROR) {
+		char reason[200];
+		dlock_server_quote(delivery->conn->server, said->reply->str, reason, sizeof reason);
+		delivery->transient = begins(said->reply->str, "UNBLOCKED");
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s; without WAIT, replicas cannot confirm a lock", label, reason);
+	}
+	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_INTEGER && is_behind(call, said)) {
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %lld of its replicas confirmed the lock in time, and %d must (replicas=%d)", label,
+			said->reply->integer, route->replicas, route->replicas);
+	}
+	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: whether replicas have the lock is not known: %.200s", label,
+		*delivery->conn->error.message ? delivery->conn->error.message : "the connection was replaced");
+}
+
+void dlock_delivery_end(dlock_delivery *delivery)
+{
+	discard(&delivery->confirmation);
+	discard(&delivery->call);
+}

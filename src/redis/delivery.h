@@ -1,0 +1,53 @@
+#ifndef DLOCK_REDIS_DELIVERY_H
+#define DLOCK_REDIS_DELIVERY_H
+
+#include "topology.h"
+
+/* A request's way to the master of a slot, and what replicas say to it. */
+
+typedef struct {
+	dlock_pool *pool;
+	dlock_topology *topology;
+	int replicas;            /* so many must confirm it; 0: none, and none is asked */
+	dlock_nanos timeout_cap; /* as with dlock_pool_capped_conn() */
+} dlock_route;
+
+typedef struct {
+	dlock_conn *conn;         /* that it went over last; NULL: none */
+	dlock_call *call;         /* NULL: none */
+	dlock_call *confirmation; /* NULL: none */
+	bool repeated;            /* other servers were asked before: it may be executed there yet */
+	bool transient;           /* it failed as happens while a server fails over, or a slot moves */
+} dlock_delivery;
+
+/* Sends it, takes the call over, and waits for its answer. Redirections are followed; where a server does not answer, or is no master any more, the
+ * topology is asked, and another master once more. DLOCK_OK: the slot's master has answered; perhaps with an error. DLOCK_CONNECTION: nobody has.
+ * dlock_delivery_end() follows in any case. */
+dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error);
+
+/* Waits until enough replicas have what the call has written. Only where it has written: WAIT answers for the last write of a connection. DLOCK_CONNECTION:
+ * too few of them in time, or it is not known. */
+dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route *route, dlock_error *error);
+
+void dlock_delivery_end(dlock_delivery *delivery);
+
+/* ---- its steps, for whoever must not wait ---- */
+
+/* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it. `asks`: after ASK. Returns the WAIT, to be released; NULL: none. */
+dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, bool asks);
+
+/* Have so many confirmed it? Not what was sent before the call was sent last, or over another connection. */
+bool dlock_delivery_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas);
+
+typedef enum {
+	DLOCK_ANSWER_FINAL,  /* by a master */
+	DLOCK_ANSWER_MOVED,  /* the slot is at another address, */
+	DLOCK_ANSWER_ASK,    /* or its keys are on their way to it */
+	DLOCK_ANSWER_LATER,  /* nobody serves it at the moment */
+	DLOCK_ANSWER_REPLICA /* the server is no master */
+} dlock_answer;
+
+/* Of an answered call. `address`, of MOVED and ASK, lives as long as the call. */
+dlock_answer dlock_delivery_answer(const dlock_call *call, const char **address);
+
+#endif

@@ -1,0 +1,34 @@
+#ifndef DLOCK_REDIS_REPLICATED_REQUESTS_H
+#define DLOCK_REDIS_REPLICATED_REQUESTS_H
+
+#include "requests.h"
+
+/* requests.h for servers that fail over: what is granted depends on the server's era (lua/era.lua). The guard is in the requests' unit of time. */
+
+dlock_call *dlock_request_acquire_replicated(dlock_keys keys, const dlock_attempt *attempt, dlock_nanos guard);
+dlock_call *dlock_request_settle(dlock_keys keys, const char *replication_id, dlock_nanos guard);
+
+/* A lease time of 0 just asks. `shortens`: also where more is left. */
+dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens);
+dlock_call *dlock_request_restore(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token, dlock_nanos guard);
+dlock_call *dlock_request_exchange_replicated(dlock_keys keys, const char *old, const char *new_token, dlock_nanos guard);
+
+/* Why an answered call has granted nothing; it may be refused for other reasons, too. */
+typedef struct {
+	bool unsettled;
+	int64_t left;       /* ms until the era is settled; negative: its opening is to be confirmed, then settle it */
+	const char *opened; /* for this replication id; lives as long as the call */
+} dlock_era;
+
+/* Of acquire and exchange. */
+dlock_era dlock_read_era(const dlock_call *call);
+
+typedef enum { DLOCK_KEY_OWN, DLOCK_KEY_FOREIGN, DLOCK_KEY_MISSING } dlock_key_state;
+
+/* Of keep. DLOCK_OK: the state is known. */
+dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error);
+
+/* Why nothing is granted for so long, for messages: "... was promoted, restarted or set up ...". */
+void dlock_explain_era(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error);
+
+#endif

@@ -1,0 +1,269 @@
+#include "replicated_round.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "delivery.h"
+#include "renewer.h"
+#include "replicated_requests.h"
+
+/* What the next round does, by what the last one was answered. */
+typedef enum {
+	STEP_KEEP,
+	STEP_RESTORE /* the server has not got the key */
+} round_step;
+
+typedef struct {
+	dlock_renewal_round base;
+	dlock_server *service, *master; /* the master: that was asked last, or NULL */
+	dlock_server *asked;            /* where ASK has led; NULL: nowhere */
+	dlock_nanos guard;
+	dlock_topology *topology; /* the thread's; NULL: not yet */
+	dlock_conn *conn;
+	dlock_call *call, *confirmation; /* of the round under way or last decided; NULL: none */
+	round_step step;
+	bool extends;
+	bool noted; /* what the answer says of servers and steps was taken in */
+	char token[DLOCK_TOKEN_MAX + 1];
+	int64_t fencing_token;
+	dlock_keys keys; /* the lock, the fence and the era, in `text` */
+	char text[];
+} replicated_round;
+
+static void discard(dlock_call **call)
+{
+	dlock_call_release(*call);
+	*call = NULL;
+}
+
+static void forget_server(dlock_server **server)
+{
+	if (*server) {
+		dlock_server_release(*server);
+		*server = NULL;
+	}
+}
+
+static void round_free(dlock_renewal_round *base)
+{
+	replicated_round *round = (replicated_round *) base;
+
+	discard(&round->call);
+	discard(&round->confirmation);
+	forget_server(&round->asked);
+	forget_server(&round->master);
+	dlock_server_release(round->service);
+	free(round);
+}
+
+static bool is_pending(const dlock_call *call)
+{
+	return call && call->state == DLOCK_CALL_PENDING;
+}
+
+static void cancel(dlock_renewal_round *base)
+{
+	replicated_round *round = (replicated_round *) base;
+
+	if (is_pending(round->call)) {
+		dlock_call_cancel_sending(round->call);
+	}
+	if (is_pending(round->confirmation)) {
+		dlock_call_cancel_sending(round->confirmation);
+	}
+}
+
+/* Who is to be asked; NULL: it is not known. */
+static dlock_server *find_server(replicated_round *round)
+{
+	dlock_server *server = round->asked;
+
+	if (!server) {
+		server = dlock_topology_master(round->topology, round->keys.slot);
+	}
+	if (!server) {
+		dlock_topology_ask(round->topology);
+	}
+	return server;
+}
+
+static dlock_call *request(const replicated_round *round, dlock_nanos ttl)
+{
+	return round->step == STEP_RESTORE && round->extends
+		? dlock_request_restore(round->keys, round->token, ttl, round->fencing_token, round->guard)
+		: dlock_request_keep(round->keys, round->token, round->extends ? ttl : 0, false);
+}
+
+static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
+{
+	replicated_round *round = (replicated_round *) base;
+	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
+
+	cancel(base);
+	discard(&round->call);
+	discard(&round->confirmation);
+	round->extends = extends;
+	round->noted = false;
+	round->topology = dlock_pool_topology(pool, round->service);
+	dlock_server *server = round->topology ? find_server(round) : NULL;
+	forget_server(&round->master);
+	if (!server) {
+		return;
+	}
+	round->master = dlock_server_retain(server);
+	round->conn = dlock_pool_capped_conn(pool, server, dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX));
+	round->call = round->conn ? request(round, ttl) : NULL;
+	if (round->call) {
+		round->confirmation = dlock_delivery_send(round->conn, round->call, extends ? round->service->replicas : 0, round->asked != NULL);
+	}
+}
+
+typedef enum { OPEN, YES, NO, MISSING, UNKNOWN } verdict;
+
+/* Of what was asked, by the server alone. */
+static verdict answer_of(const replicated_round *round)
+{
+	dlock_key_state state;
+	dlock_response response;
+	dlock_error error;
+
+	if (is_pending(round->call)) {
+		return OPEN;
+	}
+	if (!round->call || round->call->state != DLOCK_CALL_ANSWERED) {
+		return UNKNOWN;
+	}
+	if (round->step == STEP_RESTORE && round->extends) {
+		dlock_status status = dlock_read_integer(round->call, round->conn, &response, &error);
+		return status == DLOCK_OK ? YES : status == DLOCK_LOST ? NO : UNKNOWN;
+	}
+	if (dlock_read_keep(round->call, round->conn, &state, &error) != DLOCK_OK) {
+		return UNKNOWN;
+	}
+	return state == DLOCK_KEY_OWN ? YES : state == DLOCK_KEY_FOREIGN ? NO : MISSING;
+}
+
+/* A key that is missing may be set again by the next round, or, where nothing more is asked for, go on missing until the lease ends. */
+static dlock_round_result result(const dlock_renewal_round *base)
+{
+	const replicated_round *round = (const replicated_round *) base;
+	verdict verdict = answer_of(round);
+
+	switch (verdict) {
+	case OPEN:
+		return DLOCK_ROUND_OPEN;
+	case NO:
+		return DLOCK_ROUND_GONE;
+	case MISSING:
+		return round->service->replicas > 0 ? DLOCK_ROUND_FAILED : DLOCK_ROUND_GONE;
+	case YES:
+		if (!round->extends || dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas)) {
+			return DLOCK_ROUND_KEPT;
+		}
+		return is_pending(round->confirmation) ? DLOCK_ROUND_OPEN : DLOCK_ROUND_FAILED;
+	default:
+		return DLOCK_ROUND_FAILED;
+	}
+}
+
+/* Will the next round do something else, so that it is worth beginning at once? */
+static bool may_know_more(const dlock_renewal_round *base)
+{
+	const replicated_round *round = (const replicated_round *) base;
+	const char *address = NULL;
+
+	return round->call && round->call->state == DLOCK_CALL_ANSWERED && (answer_of(round) == MISSING ? round->extends && round->service->replicas > 0
+		: dlock_delivery_answer(round->call, &address) == DLOCK_ANSWER_MOVED || (address && !round->asked));
+}
+
+/* What the answer says of where to ask, and what, the next time. */
+static void note(replicated_round *round)
+{
+	const char *address = NULL;
+	bool answered = round->call && round->call->state == DLOCK_CALL_ANSWERED;
+	dlock_answer answer = answered ? dlock_delivery_answer(round->call, &address) : DLOCK_ANSWER_REPLICA;
+	bool has_slots = round->topology && dlock_topology_has_slots(round->topology);
+
+	round->noted = true;
+	round->step = answered && answer_of(round) == MISSING ? STEP_RESTORE : STEP_KEEP;
+	forget_server(&round->asked);
+	if (answer == DLOCK_ANSWER_MOVED && has_slots) {
+		dlock_topology_move(round->topology, round->keys.slot, address, round->master);
+	} else if (answer == DLOCK_ANSWER_ASK && has_slots) {
+		round->asked = dlock_topology_server_at(round->topology, address, round->master);
+	} else if (answer == DLOCK_ANSWER_REPLICA && round->topology) {
+		dlock_topology_ask(round->topology);
+	}
+}
+
+static bool collect(dlock_renewal_round *base, bool released)
+{
+	replicated_round *round = (replicated_round *) base;
+	bool call = is_pending(round->call) && (round->call->sent || round->call->wanted);
+	bool confirmation = is_pending(round->confirmation) && (round->confirmation->sent || round->confirmation->wanted);
+
+	(void) released;
+	if (!call && !round->noted) {
+		note(round);
+	}
+	return call || confirmation;
+}
+
+static bool has_calls(const dlock_renewal_round *base)
+{
+	const replicated_round *round = (const replicated_round *) base;
+
+	return round->call || round->confirmation;
+}
+
+static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
+{
+	const dlock_server *service = ((const replicated_round *) base)->service;
+	dlock_nanos cap = dlock_timeout_cap(service, ttl);
+
+	return cap < service->read_timeout ? cap : service->read_timeout;
+}
+
+static const dlock_renewal_round_ops ops = {
+	.renewer = &dlock_redis_renewer_ops,
+	.begin = begin,
+	.result = result,
+	.may_know_more = may_know_more,
+	.collect = collect,
+	.cancel = cancel,
+	.has_calls = has_calls,
+	.longest_wait = longest_wait,
+	.free = round_free,
+};
+
+static dlock_arg keep_key(char **room, dlock_arg key)
+{
+	dlock_arg kept = { memcpy(*room, key.text, key.len), key.len };
+
+	*room += key.len;
+	return kept;
+}
+
+dlock_renewal_round *dlock_replicated_round_new(const dlock_claim *claim, dlock_server *service, dlock_keys keys, dlock_nanos guard)
+{
+	replicated_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.era.len + 1);
+
+	if (!round) {
+		return NULL;
+	}
+	char *room = round->text;
+	round->base.ops = &ops;
+	round->base.late_proves_nothing = true;
+	round->service = dlock_server_retain(service);
+	round->guard = guard;
+	round->noted = true;
+	round->fencing_token = claim->fencing_token;
+	memcpy(round->token, claim->token, sizeof round->token);
+	round->keys.slot = keys.slot;
+	round->keys.lock = keep_key(&room, keys.lock);
+	if (keys.fence.len > 0) {
+		round->keys.fence = keep_key(&room, keys.fence);
+		round->keys.era = keep_key(&room, keys.era);
+	}
+	return &round->base;
+}
