@@ -146,6 +146,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/ballot.c
       src/redis/call.c
       src/redis/call_queue.c
+      src/redis/cluster.c
       src/redis/conn.c
       src/redis/exchange.c
       src/redis/handshake.c
@@ -161,8 +162,12 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c
+      src/redis/sentinel.c
       src/redis/single.c
+      src/redis/slot.c
+      src/redis/slot_map.c
       src/redis/tls.c
+      src/redis/topology.c
       src/redis/uptime.c
       src/redis/waiting.c
       src/php/arguments.c

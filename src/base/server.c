@@ -50,6 +50,17 @@ dlock_server *dlock_server_retain(dlock_server *server)
 	return server;
 }
 
+static void free_service(dlock_server *server)
+{
+	for (int i = 0; i < server->seed_count; i++) {
+		free(server->seeds[i].host);
+	}
+	free(server->seeds);
+	free(server->service);
+	free(server->sentinel_user);
+	free_secret(server->sentinel_password);
+}
+
 void dlock_server_release(dlock_server *server)
 {
 	if (atomic_fetch_sub(&server->references, 1) > 1) {
@@ -67,6 +78,7 @@ void dlock_server_release(dlock_server *server)
 	free(server->tls_cert);
 	free(server->tls_key);
 	free(server->label);
+	free_service(server);
 	free(server);
 }
 
@@ -407,11 +419,12 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 static char *make_key(const dlock_server *server)
 {
 	char number[96];
-	snprintf(number, sizeof number, "%d %d %d %d%d%d %lld %lld", server->kind, server->port, server->database, server->tls,
-		server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
+	snprintf(number, sizeof number, "%d %d %d %d %d%d%d%d %lld %lld", server->kind, server->discovery, server->port, server->database, server->tls,
+		server->sentinel_tls, server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
 		(long long) server->read_timeout);
 	const char *parts[] = { number, server->host, server->path, server->user, server->password, server->tls_peer_name,
-		server->tls_cafile, server->tls_capath, server->tls_cert, server->tls_key, server->tls_passphrase };
+		server->tls_cafile, server->tls_capath, server->tls_cert, server->tls_key, server->tls_passphrase,
+		server->discovery == DLOCK_SERVER_FIXED ? NULL : server->label, server->sentinel_user, server->sentinel_password };
 	enum { COUNT = sizeof parts / sizeof *parts };
 	size_t size = 1;
 
@@ -444,6 +457,9 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 	if (server->kind == DLOCK_SERVER_MEMORY) {
 		return (server->host && strlen(server->host) <= 100) || reject(error, "must have a name of at most 100 bytes after memory://");
 	}
+	if (server->discovery != DLOCK_SERVER_FIXED) {
+		return server->seed_count > 0 || reject(error, "must name a Sentinel or a node of the cluster");
+	}
 	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
 		return reject(error, server->path ? "must have a socket path of at most 100 bytes" : "must name a host");
 	}
@@ -456,8 +472,32 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 	return true;
 }
 
+/* "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000" */
+static bool make_service_label(dlock_server *server)
+{
+	size_t size = (server->service ? strlen(server->service) : 0) + 8, len;
+
+	for (int i = 0; i < server->seed_count; i++) {
+		size += strlen(server->seeds[i].host) + 16;
+	}
+	server->label = malloc(size);
+	if (!server->label) {
+		return false;
+	}
+	len = (size_t) snprintf(server->label, size, server->service ? "%s at " : "%s", server->service ? server->service : "");
+	for (int i = 0; i < server->seed_count; i++) {
+		const dlock_seed *seed = &server->seeds[i];
+		len += (size_t) snprintf(server->label + len, size - len, strchr(seed->host, ':') ? "%s[%s]:%d" : "%s%s:%d", i ? "," : "", seed->host,
+			seed->port);
+	}
+	return true;
+}
+
 static bool make_label(dlock_server *server)
 {
+	if (server->discovery != DLOCK_SERVER_FIXED) {
+		return make_service_label(server);
+	}
 	if (server->path) {
 		return dlock_server_set(&server->label, server->path, strlen(server->path));
 	}
@@ -533,4 +573,64 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
 {
 	return a == b || (a->kind == b->kind && !strcmp(a->label, b->label) && a->database == b->database);
+}
+
+/* ---- the servers of a service ---- */
+
+static bool copy(char **field, const char *value)
+{
+	return !value || dlock_server_set(field, value, strlen(value));
+}
+
+/* Takes the reference over: NULL unless everything was copied and it can be sealed. */
+static dlock_server *sealed(dlock_server *server, bool copied)
+{
+	dlock_error error;
+
+	if (server && !(copied && dlock_server_seal(server, &error))) {
+		dlock_server_release(server);
+		return NULL;
+	}
+	return server;
+}
+
+/* With the timeouts and the TLS options of the service. */
+static dlock_server *server_like(const dlock_server *service, const char *host, int port, bool tls)
+{
+	dlock_server *server = dlock_server_new(service->connect_timeout, service->read_timeout);
+
+	if (!server) {
+		return NULL;
+	}
+	server->port = port;
+	server->replicas = 0;
+	server->tls = tls;
+	server->tls_verify_peer = service->tls_verify_peer;
+	server->tls_verify_peer_name = service->tls_verify_peer_name;
+	bool copied = copy(&server->host, host) && copy(&server->tls_peer_name, service->tls_peer_name)
+		&& copy(&server->tls_cafile, service->tls_cafile) && copy(&server->tls_capath, service->tls_capath)
+		&& copy(&server->tls_cert, service->tls_cert) && copy(&server->tls_key, service->tls_key)
+		&& copy(&server->tls_passphrase, service->tls_passphrase);
+	if (!copied) {
+		dlock_server_release(server);
+		return NULL;
+	}
+	return server;
+}
+
+dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port)
+{
+	dlock_server *server = server_like(service, host, port, service->tls);
+
+	if (server) {
+		server->database = service->database;
+	}
+	return sealed(server, server && copy(&server->user, service->user) && copy(&server->password, service->password));
+}
+
+dlock_server *dlock_server_sentinel(const dlock_server *service, int seed)
+{
+	dlock_server *server = server_like(service, service->seeds[seed].host, service->seeds[seed].port, service->sentinel_tls);
+
+	return sealed(server, server && copy(&server->user, service->sentinel_user) && copy(&server->password, service->sentinel_password));
 }

@@ -98,6 +98,10 @@ unsigned long dlock_pool_reopened(const dlock_pool *pool)
 
 void dlock_pool_clear(dlock_pool *pool)
 {
+	if (pool->topologies) { /* first: their questions are on the connections */
+		pool->free_topologies(pool->topologies);
+		pool->topologies = NULL;
+	}
 	while (pool->first) {
 		dlock_conn *conn = pool->first;
 		pool->first = conn->next;

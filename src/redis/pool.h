@@ -8,7 +8,8 @@
 typedef struct {
 	dlock_conn *first;
 	dlock_inbox *inboxes;
-	struct dlock_topology *topologies;
+	struct dlock_topology *topologies; /* see topology.h, which sets the next one with the first */
+	void (*free_topologies)(struct dlock_topology *first);
 } dlock_pool;
 
 /* The connection to this server, opened on first use. NULL when out of memory. */

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "topology.h"
+
 typedef struct {
 	dlock_renewer base;
 	dlock_pool pool;
@@ -74,6 +76,7 @@ static void advance(dlock_renewer *renewer, const struct pollfd *fds, int count)
 			dlock_conn_advance(conn);
 		}
 	}
+	dlock_topologies_advance(dlock_redis_renewer_pool(renewer));
 }
 
 static void expire(dlock_renewer *renewer)
@@ -81,11 +84,12 @@ static void expire(dlock_renewer *renewer)
 	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
 		dlock_conn_expire(conn);
 	}
+	dlock_topologies_advance(dlock_redis_renewer_pool(renewer));
 }
 
 static dlock_nanos timer(const dlock_renewer *renewer)
 {
-	dlock_nanos first = DLOCK_FOREVER;
+	dlock_nanos first = dlock_topologies_timer(pool_of(renewer));
 
 	for (const dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
 		dlock_nanos time = dlock_conn_timer(conn);

@@ -1,6 +1,7 @@
 #ifndef DLOCK_REDIS_TOPOLOGY_H
 #define DLOCK_REDIS_TOPOLOGY_H
 
+#include "../base/wait.h"
 #include "pool.h"
 
 /* Where the masters of a service are, as far as this pool's thread knows: of a Redis behind Sentinels, of each slot of a cluster, or the one
@@ -13,7 +14,10 @@ typedef struct dlock_topology dlock_topology;
 
 /* The service's, kept over requests like the connections; NULL when out of memory. */
 dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_server *service);
-void dlock_topology_free(dlock_topology *topology);
+
+/* dlock_topology_advance() and dlock_topology_timer() for all of a pool. */
+void dlock_topologies_advance(dlock_pool *pool);
+dlock_nanos dlock_topologies_timer(const dlock_pool *pool);
 
 /* How many slots it has: 1, or DLOCK_SLOTS. */
 bool dlock_topology_has_slots(const dlock_topology *topology);
@@ -28,11 +32,14 @@ void dlock_topology_move(dlock_topology *topology, int slot, const char *address
 /* The server at an address ("host:port" of ASK), which is not remembered as anybody's master. To be released; NULL: no address, or out of memory. */
 dlock_server *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_server *from);
 
-/* What is known may be out of date: asks for it, unless that is under way already. Nothing where the address is fixed. */
+/* What is known may be out of date: asks for it, unless that is under way already. Nothing where the address is fixed. One question follows another at
+ * once only if the first has changed something: otherwise after a pause, for which it counts as asking. */
 void dlock_topology_ask(dlock_topology *topology);
 bool dlock_topology_is_asking(const dlock_topology *topology);
 
-/* Takes what has been answered; one that does not answer, or does not know, is followed by the next, once each. */
+/* Takes what has been answered. One that does not answer, answers late or does not know is followed by the next, once each; the one that was asked
+ * longest ago comes first, since one that is cut off goes on naming the old master. Connections to servers that are nobody's master any more are closed
+ * unless something is under way there. */
 void dlock_topology_advance(dlock_topology *topology);
 
 /* When dlock_topology_advance() has something to do that no connection's timer tells; DLOCK_FOREVER for never. */
