@@ -124,6 +124,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/process.c
       src/base/resolve.c
       src/base/server.c
+      src/base/server_parse.c
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c

@@ -24,8 +24,13 @@ typedef struct {
 	int port;
 } dlock_seed;
 
-/* The most servers that one lock uses. */
-enum { DLOCK_MOST_SERVERS = 64 };
+/* The most servers that one lock uses, and the most replicas that can be asked to confirm. */
+enum { DLOCK_MOST_SERVERS = 64, DLOCK_MOST_REPLICAS = 8 };
+
+enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379 };
+
+#define DLOCK_SHORTEST_GUARD (DLOCK_SECOND / 10)
+#define DLOCK_LONGEST_GUARD (3600 * DLOCK_SECOND)
 
 /* Where a server is and how to connect to it. Filled field by field or from a DSN, then sealed; not changed after that. Strings are
  * owned, and NULL where not given. */
@@ -53,13 +58,14 @@ typedef struct {
 
 	/* Of Redis: */
 	dlock_server_discovery discovery;
-	dlock_seed *seeds; /* where it is not FIXED, host, port and path are those of none */
+	dlock_seed *seeds; /* where it is not FIXED: then host and path are NULL, and port is 0 */
 	int seed_count;
 	char *service;
-	bool sentinel_tls; /* with the same tls_ options */
+	bool has_sentinel_tls; /* sentinel_tls was given; otherwise it is as tls */
+	bool sentinel_tls;     /* with the same tls_ options */
 	char *sentinel_user, *sentinel_password;
-	int replicas;      /* so many must confirm what is to be believed; 0: none, and a fail-over can make two holders */
-	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over */
+	int replicas;      /* so many must confirm what is to be believed; 0: none, and a fail-over can make two holders. -1: not given, until it is sealed */
+	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over. 0: not given, to be set before use */
 
 	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages, without credentials */
 	char *key;   /* all that makes two connections different; contains password and passphrase, so never shown */
@@ -76,12 +82,23 @@ bool dlock_server_is_same(const dlock_server *a, const dlock_server *b);
 /* Replaces an owned string by a copy. */
 bool dlock_server_set(char **field, const char *value, size_t len);
 
-/* Writes an error of the server's as it may be shown: without the part that repeats the command, and not at all where it contains the
+/* Wipes and frees what may be a secret. */
+void dlock_free_secret(char *text);
+
+/* Writes an error of the server's as it may be shown: without the part that repeats the command, and not at all where it contains a
  * password. */
 void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size);
 
-/* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "memcached" or "memory". */
+/* Adds a Sentinel or a node of a cluster: by its parts, or from "host", "host:port" or "[::1]:port". */
+bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, int port, dlock_error *error);
+bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len, dlock_error *error);
+
+/* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "sentinel", "cluster", "memcached" or
+ * "memory". */
 bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error);
+
+/* The scheme that a DSN of this server begins with. */
+const char *dlock_server_scheme(const dlock_server *server);
 
 /* Reads a DSN with one of these schemes. On failure the message goes on from the name of an argument: "must ...". */
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error);

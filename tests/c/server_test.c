@@ -1,4 +1,4 @@
-/* src/base/server.c: DSNs, options, labels, keys; and a random search for what breaks it. Prints TAP.
+/* src/base/server.c and server_parse.c: DSNs, options, labels, keys; and a random search for what breaks it. Prints TAP.
  * server_test [SEED [ITERATIONS]] repeats a search. */
 
 #include <stdint.h>
@@ -149,6 +149,155 @@ static void test_timeouts(void)
 	}
 }
 
+/* ---- Sentinel and Cluster ---- */
+
+typedef struct {
+	const char *dsn;
+	dlock_server_discovery discovery;
+	const char *label, *service;
+	int database, replicas;
+	dlock_nanos guard;
+	const char *user, *password, *sentinel_user, *sentinel_password;
+} good_service;
+
+#define SENTINEL DLOCK_SERVER_SENTINEL
+#define CLUSTER DLOCK_SERVER_CLUSTER
+
+static const good_service good_services[] = {
+	{ "sentinel://s1/mymaster", SENTINEL, "mymaster at s1:26379", "mymaster", 0, 1, 0, NULL, NULL, NULL, NULL },
+	{ "Sentinel://S1:7/My.Master-1_", SENTINEL, "My.Master-1_ at s1:7", "My.Master-1_", 0, 1, 0, NULL, NULL, NULL, NULL },
+	{ "sentinel://s1:1,s2,[::1],[fe80::1]:9/m/", SENTINEL, "m at s1:1,s2:26379,[::1]:26379,[fe80::1]:9", "m", 0, 1, 0, NULL, NULL, NULL,
+		NULL },
+	{ "sentinel://ann:" SECRET "@s1,s2/m/3?replicas=2&guard=2.5&sentinel_user=bob&sentinel_password=" SECRET "2", SENTINEL,
+		"m at s1:26379,s2:26379", "m", 3, 2, 5 * DLOCK_SECOND / 2, "ann", SECRET, "bob", SECRET "2" },
+	{ "sentinel://:" SECRET "@s1/m?db=4&sentinel_password=x%26y", SENTINEL, "m at s1:26379", "m", 4, 1, 0, NULL, SECRET, NULL, "x&y" },
+	{ "sentinel://:" SECRET "@,x@s1/a%3ab?replicas=0", SENTINEL, "a:b at s1:26379", "a:b", 0, 0, 0, NULL, SECRET "@,x", NULL, NULL },
+	{ "cluster://h1", CLUSTER, "h1:6379", NULL, 0, 1, 0, NULL, NULL, NULL, NULL },
+	{ "cluster://ann:" SECRET "@h1:7000,H2,[::1]:7/0?guard=0.1&replicas=8", CLUSTER, "h1:7000,h2:6379,[::1]:7", NULL, 0, 8,
+		DLOCK_SECOND / 10, "ann", SECRET, NULL, NULL },
+	{ "cluster://h1,h1/?replicas=0&db=0", CLUSTER, "h1:6379,h1:6379", NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+	{ "redis://h?replicas=1&guard=3600", DLOCK_SERVER_FIXED, "h:6379", NULL, 0, 1, 3600 * DLOCK_SECOND, NULL, NULL, NULL, NULL },
+	{ "unix:///s?replicas=2&db=1", DLOCK_SERVER_FIXED, "/s", NULL, 1, 2, 0, NULL, NULL, NULL, NULL },
+	{ "redis://h/2?replicas=0", DLOCK_SERVER_FIXED, "h:6379", NULL, 2, 0, 0, NULL, NULL, NULL, NULL },
+	{ "memcached://h?replicas=0", DLOCK_SERVER_FIXED, "h:11211", NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+static void test_services(void)
+{
+	dlock_error error;
+
+	for (size_t i = 0; i < sizeof good_services / sizeof *good_services; i++) {
+		const good_service *expected = &good_services[i];
+		dlock_server *server = server_from(expected->dsn, strlen(expected->dsn), &error);
+		if (!check(server != NULL, "%s", expected->dsn)) {
+			note("%s", error.message);
+			continue;
+		}
+		bool fixed = expected->discovery == DLOCK_SERVER_FIXED;
+		check(server->discovery == expected->discovery && same(server->service, expected->service) && server->database == expected->database
+			&& server->replicas == expected->replicas && server->guard == expected->guard && same(server->user, expected->user)
+			&& same(server->password, expected->password) && same(server->sentinel_user, expected->sentinel_user)
+			&& same(server->sentinel_password, expected->sentinel_password) && !server->tls && !server->sentinel_tls,
+			"says what it means");
+		check(fixed || (!server->host && !server->path && server->port == 0 && server->seed_count > 0), "and where");
+		check(same(server->label, expected->label) && !strstr(server->label, SECRET), "its label is %s", server->label);
+		size_t scheme = strlen(dlock_server_scheme(server));
+		check(!strncasecmp(expected->dsn, dlock_server_scheme(server), scheme) && expected->dsn[scheme] == ':', "and its scheme %s",
+			dlock_server_scheme(server));
+		dlock_server_release(server);
+	}
+	dlock_server *server = server_from("redis://h", 9, &error);
+	check(server->replicas == 0 && server->guard == 0, "a lone server has no replicas");
+	dlock_server_release(server);
+}
+
+static void test_services_tls(void)
+{
+	static const struct {
+		const char *dsn;
+		bool tls, sentinel_tls;
+	} cases[] = {
+		{ "sentinel://s/m?tls=1", true, true }, { "sentinel://s/m?tls=1&sentinel_tls=0", true, false },
+		{ "sentinel://s/m?sentinel_tls=false&tls=true", true, false }, { "sentinel://s/m?sentinel_tls=1", false, true },
+		{ "sentinel://s/m?tls=0", false, false }, { "cluster://h?tls=1", true, false },
+	};
+	dlock_error error;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_server *server = server_from(cases[i].dsn, strlen(cases[i].dsn), &error);
+#ifdef DLOCK_TLS
+		check(server && server->tls == cases[i].tls && server->sentinel_tls == cases[i].sentinel_tls, "%s", cases[i].dsn);
+#else
+		bool none = !cases[i].tls && !cases[i].sentinel_tls;
+		check(none ? server != NULL : !server && strstr(error.message, "TLS"), "%s", cases[i].dsn);
+#endif
+		if (server) {
+			dlock_server_release(server);
+		}
+	}
+}
+
+/* How many servers one may name. */
+static void test_many_seeds(void)
+{
+	char dsn[1000] = "cluster://h";
+	dlock_error error;
+
+	for (int i = 1; i < DLOCK_MOST_SERVERS; i++) {
+		strcat(dsn, ",h");
+	}
+	dlock_server *server = server_from(dsn, strlen(dsn), &error);
+	check(server && server->seed_count == DLOCK_MOST_SERVERS, "%d nodes", DLOCK_MOST_SERVERS);
+	if (server) {
+		dlock_server_release(server);
+	}
+	strcat(dsn, ",h");
+	server = server_from(dsn, strlen(dsn), &error);
+	check(!server && !strcmp(error.message, "must name at most 64 servers"), "no more (%s)", error.message);
+	if (server) {
+		dlock_server_release(server);
+	}
+}
+
+static void test_quote_of_both(void)
+{
+	static const char dsn[] = "sentinel://:" SECRET "@s/m?sentinel_password=WRONG";
+	dlock_error error;
+	dlock_server *server = server_from(dsn, sizeof dsn - 1, &error);
+	char text[200];
+
+	dlock_server_quote(server, "ERR it is " SECRET, text, sizeof text);
+	check(!strstr(text, SECRET) && strstr(text, "not shown"), "the servers' password is not shown (%s)", text);
+	dlock_server_quote(server, "ERR it is WRONG", text, sizeof text);
+	check(!strstr(text, "WRONG") && strstr(text, "not shown"), "nor the Sentinels' (%s)", text);
+	dlock_server_quote(server, "WRONGPASS " SECRET, text, sizeof text);
+	check(!strstr(text, "WRONG") && strstr(text, "not shown"), "nor as a part of Redis' own words (%s)", text);
+	dlock_server_quote(server, "ERR other", text, sizeof text);
+	check(!strcmp(text, "ERR other"), "anything else is (%s)", text);
+	dlock_server_release(server);
+}
+
+static void test_is_same(void)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} cases[] = {
+		{ "redis://h", "redis://:p@h", true }, { "redis://h", "redis://h/1", false }, { "redis://h", "cluster://h", false },
+		{ "cluster://h", "cluster://:p@h?replicas=0", true }, { "cluster://h", "cluster://h,i", false },
+		{ "sentinel://s/m", "sentinel://s/m?sentinel_password=p", true }, { "sentinel://s/m", "sentinel://s/n", false },
+		{ "sentinel://s/m", "sentinel://s/m/1", false }, { "sentinel://s/m", "sentinel://t/m", false },
+	};
+	dlock_error error;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_server *a = server_from(cases[i].a, strlen(cases[i].a), &error), *b = server_from(cases[i].b, strlen(cases[i].b), &error);
+		check(dlock_server_is_same(a, b) == cases[i].same, "%s is %s%s", cases[i].a, cases[i].same ? "" : "not ", cases[i].b);
+		dlock_server_release(a);
+		dlock_server_release(b);
+	}
+}
+
 /* ---- what is bad ---- */
 
 #define BAD(text, word) { text, sizeof(text) - 1, word }
@@ -189,6 +338,33 @@ static const struct {
 	BAD("unix://", "absolute path"), BAD("unix://run/s", "absolute path"), BAD("unix://./s", "absolute path"),
 	BAD("unix://:" SECRET "@run/s", "absolute path"), BAD("unix://:" SECRET "@", "absolute path"),
 	BAD("unix://?db=1", "absolute path"),
+	BAD("sentinel://", "host"), BAD("sentinel:///m", "host"), BAD("sentinel://s1,/m", "host"), BAD("sentinel://,s1/m", "host"),
+	BAD("sentinel://s1,,s2/m", "host"), BAD("sentinel://s1:/m", "port"), BAD("sentinel://s1,s2:0/m", "port"),
+	BAD("sentinel://s1:65536/m", "port"), BAD("sentinel://::1/m", "host"), BAD("sentinel://[::1/m", "]"), BAD("sentinel://[::1]2/m", "IPv6"),
+	BAD("sentinel://s%2c1/m", "commas"), BAD("sentinel://s%201/m", "spaces"), BAD("sentinel://s%401/m", "hosts without user"),
+	BAD("sentinel://s%00/m", "NUL"), BAD("sentinel://s1/m%00", "NUL"), BAD("sentinel://s1%/m", "%"), BAD("sentinel://s1/m%4", "%"),
+	BAD("sentinel://s1", "name of a service, as in"), BAD("sentinel://s1?db=1", "name of a service"), BAD("sentinel://s1/", "1 to 100"),
+	BAD("sentinel://s1//1", "1 to 100"), BAD("sentinel://s1/a%20b", "1 to 100"), BAD("sentinel://s1/a@b", "1 to 100"),
+	BAD("sentinel://s1/a%2Fb", "1 to 100"), BAD("sentinel://s1/a,b", "1 to 100"), BAD("sentinel://s1/a%0Ab", "1 to 100"),
+	BAD("sentinel://s1/a#b", "1 to 100"), BAD("sentinel://s1/%c3%a4", "1 to 100"), BAD("sentinel://s1/"
+		"12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901", "1 to 100"),
+	BAD("sentinel://s1/m/x", "database"), BAD("sentinel://s1/m/1/2", "database"), BAD("sentinel://s1/m?db=-1", "database"),
+	BAD("sentinel://ann@s1/m", "password"), BAD("sentinel://ann:@s1/m", "password"),
+	BAD("sentinel://s1/m?sentinel_user=ann", "sentinel_password"), BAD("sentinel://s1/m?sentinel_password=", "sentinel_password"),
+	BAD("sentinel://s1/m?sentinel_tls=yes", "sentinel_tls"), BAD("sentinel://s1/m?tls=2", "tls either"),
+	BAD("sentinel://s1/m?foo=1", "unknown option"), BAD("sentinel://s1/m?replicas=9", "between 0 and 8"),
+	BAD("sentinel://s1/m?replicas=", "between 0 and 8"), BAD("sentinel://s1/m?replicas=-1", "between 0 and 8"),
+	BAD("sentinel://s1/m?replicas=1.5", "between 0 and 8"), BAD("sentinel://s1/m?guard=0", "between 0.1 and 3600"),
+	BAD("sentinel://s1/m?guard=0.09", "between 0.1 and 3600"), BAD("sentinel://s1/m?guard=3601", "between 0.1 and 3600"),
+	BAD("sentinel://s1/m?guard=x", "between 0.1 and 3600"), BAD("sentinel://s1/m?guard=10&replicas=0", "only where replicas"),
+	BAD("cluster://", "host"), BAD("cluster:///0", "host"), BAD("cluster://h,", "host"), BAD("cluster://h/1", "no database but 0"),
+	BAD("cluster://h?db=1", "no database but 0"), BAD("cluster://h/mymaster", "database"), BAD("cluster://h/0/", "database"),
+	BAD("cluster://h?sentinel_password=" SECRET, "no login or TLS for Sentinels"), BAD("cluster://h?sentinel_tls=0", "for Sentinels"),
+	BAD("redis://h?sentinel_user=ann", "for Sentinels"), BAD("memcached://h?sentinel_tls=1", "for Sentinels"),
+	BAD("redis://h?guard=10", "only where replicas"), BAD("redis://h?guard=10&replicas=0", "only where replicas"),
+	BAD("redis://h?replicas=9", "between 0 and 8"), BAD("redis://h?tls=1", "rediss://"), BAD("rediss://h?tls=0", "rediss://"),
+	BAD("memcached://h?replicas=1", "memcached has no replicas"), BAD("memory://?replicas=1", "no server"),
+	BAD("memory://?guard=1", "no server"),
 	BAD("unix:///1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890",
 		"100 bytes"),
 };
@@ -216,6 +392,11 @@ static void test_misplaced_passwords(void)
 		"redis://ann:1?" SECRET "@h", "redis://ann:1?" SECRET "=1@h", "redis://" SECRET "@h", "redis://:[" SECRET "@h:x", "redis://[" SECRET "@h",
 		"unix://ann:x/" SECRET "@/s", "unix://:?" SECRET "@/s", "redis://h?connect_timeout=" SECRET, "redis://h?db=" SECRET,
 		"redis://h?verify_peer=" SECRET, "redis:" SECRET "@h", SECRET,
+		"sentinel://ann:x/" SECRET "@s/m", "sentinel://ann:1/" SECRET "@s/m", "sentinel://ann:1/" SECRET "@s",
+		"sentinel://ann:1/a/" SECRET "@s/m", "sentinel://ann:1/a/" SECRET "@s", "sentinel://ann:1?" SECRET "@s/m",
+		"sentinel://ann:1?" SECRET "=1@s/m", "sentinel://" SECRET "@s/m", "sentinel://s,:" SECRET "/m", "cluster://ann:1/" SECRET "@h",
+		"cluster://ann:x/" SECRET "@h", "cluster://ann:1?" SECRET "=1@h", "cluster://ann:" SECRET "/@h", "cluster://h,ann:" SECRET,
+		"redis://h?replicas=" SECRET, "redis://h?guard=" SECRET, "sentinel://s/m?sentinel_pasword=" SECRET,
 	};
 	dlock_error error;
 
@@ -286,6 +467,10 @@ static void test_keys(void)
 		"redis://h?local_cert=x", "redis://h?local_pk=x", "redis://h?passphrase=x", "redis://h?cafile=x&capath=y", "redis://h?cafile=xy",
 		"unix:///h", "unix:///i", "unix://:p@/h", "unix://u:p@/h", "unix:///h?db=1", "redis://%2Fh", "redis://1:%68",
 		"redis://:1%3Ap@h", "redis://1:p@h", "redis://-:-@h", "redis://u:-@h", "redis://h-", "redis://h--",
+		"cluster://h", "cluster://h,i", "cluster://i,h", "cluster://h:1", "cluster://:p@h", "cluster://u:p@h", "cluster://h?read_timeout=1",
+		"cluster://h?tls=1", "sentinel://h/m", "sentinel://h/n", "sentinel://h:6379/m", "sentinel://h,i/m", "sentinel://h/m/1",
+		"sentinel://:p@h/m", "sentinel://h/m?sentinel_password=p", "sentinel://h/m?sentinel_user=u&sentinel_password=p", "sentinel://u:p@h/m",
+		"sentinel://h/m?tls=1", "sentinel://h/m?sentinel_tls=1", "sentinel://h/m?tls=1&sentinel_tls=0", "sentinel://h/m?cafile=x",
 	};
 	enum { COUNT = sizeof dsns / sizeof *dsns };
 	dlock_server *servers[COUNT];
@@ -304,6 +489,9 @@ static void test_keys(void)
 	check(equal == 0, "servers that differ in anything have different keys");
 	dlock_server *again = server_from("redis://u:%70@h:6379/0", 22, &error);
 	check(again && same(again->key, servers[6]->key), "one server spelt in two ways has one key");
+	dlock_server *confirmed = server_from("redis://u:p@h?replicas=2&guard=3", 32, &error);
+	check(confirmed && same(confirmed->key, again->key), "replicas and the guard make no difference to a connection");
+	dlock_server_release(confirmed);
 	for (int i = 0; i < COUNT; i++) {
 		if (servers[i]) {
 			dlock_server_release(servers[i]);
@@ -345,10 +533,15 @@ static uint32_t random_below(uint32_t bound)
 static const char *random_dsn(size_t *len)
 {
 	size_t goods = sizeof good_dsns / sizeof *good_dsns, bads = sizeof bad_dsns / sizeof *bad_dsns;
-	size_t i = random_below((uint32_t) (goods + bads));
-	const char *dsn = i < goods ? good_dsns[i].dsn : bad_dsns[i - goods].dsn;
+	size_t services = sizeof good_services / sizeof *good_services - 1; /* without the memcached */
+	size_t i = random_below((uint32_t) (goods + bads + services));
 
-	*len = i < goods ? strlen(dsn) : bad_dsns[i - goods].len;
+	if (i >= goods && i < goods + bads) {
+		*len = bad_dsns[i - goods].len;
+		return bad_dsns[i - goods].dsn;
+	}
+	const char *dsn = i < goods ? good_dsns[i].dsn : good_services[i - goods - bads].dsn;
+	*len = strlen(dsn);
 	return dsn;
 }
 
@@ -389,9 +582,13 @@ static size_t mutate(char *text, size_t len, size_t most)
 static bool holds_together(const dlock_server *server)
 {
 	bool tcp = server->host && *server->host && !server->path;
-	bool unix_socket = server->path && *server->path == '/' && !server->host;
+	bool unix_socket = (server->path && *server->path == '/' && !server->host) || server->kind == DLOCK_SERVER_MEMORY;
+	bool service = server->discovery != DLOCK_SERVER_FIXED;
+	bool place = service ? server->seed_count > 0 && !server->host && !server->path && server->port == 0
+		&& (server->discovery == SENTINEL) == (server->service != NULL)
+		: (tcp || unix_socket) && (server->kind == DLOCK_SERVER_MEMORY || (server->port >= 1 && server->port <= 65535));
 
-	return (tcp || unix_socket) && server->port >= 1 && server->port <= 65535 && server->database >= 0
+	return place && server->database >= 0 && server->replicas >= 0 && server->replicas <= 8 && (!server->guard || server->replicas > 0)
 		&& server->read_timeout > 0 && server->connect_timeout > 0 && (!server->user || server->password)
 		&& server->label && *server->label && server->key && *server->key;
 }
@@ -435,6 +632,11 @@ int main(int argc, char **argv)
 	test_good();
 	test_tls();
 	test_timeouts();
+	test_services();
+	test_services_tls();
+	test_many_seeds();
+	test_quote_of_both();
+	test_is_same();
 	test_bad();
 	test_misplaced_passwords();
 	test_long();
