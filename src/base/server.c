@@ -190,8 +190,8 @@ static bool check_discovery(const dlock_server *server, dlock_error *error)
 {
 	bool sentinel = server->discovery == DLOCK_SERVER_SENTINEL;
 
-	if (!sentinel && (server->has_sentinel_tls || server->sentinel_user || server->sentinel_password)) {
-		return reject(error, "must have no login or TLS for Sentinels, since it names none");
+	if (!sentinel && (server->service || server->has_sentinel_tls || server->sentinel_user || server->sentinel_password)) {
+		return reject(error, "must have no service, and no login or TLS for Sentinels, since it names none");
 	}
 	if (server->discovery == DLOCK_SERVER_FIXED) {
 		return true;

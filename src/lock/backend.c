@@ -10,11 +10,12 @@ void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops)
 	backend->ops = ops;
 	backend->references = 1;
 	backend->legacy = false;
+	backend->ttls = ops->ttls ? *ops->ttls : DLOCK_ANY_TTL;
 }
 
 dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend)
 {
-	return backend->ops->ttls ? *backend->ops->ttls : (dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX };
+	return backend->ttls;
 }
 
 dlock_nanos dlock_set_aside(const dlock_backend *backend, dlock_nanos ttl)

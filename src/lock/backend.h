@@ -31,7 +31,10 @@ dlock_nanos dlock_drift(dlock_nanos ttl);
 /* The lease times that there can be. */
 typedef struct {
 	dlock_nanos least, most;
+	bool is_guarded; /* `most` is the guard of a server that fails over, which is the user's to set */
 } dlock_ttl_range;
+
+#define DLOCK_ANY_TTL ((dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX, false })
 
 typedef struct dlock_backend dlock_backend;
 typedef struct dlock_claim dlock_claim;
@@ -45,7 +48,7 @@ typedef struct {
 	/* What leases are like here. */
 	bool session_lease; /* the session with the servers is the lease: it has no lease time, is renewed by the session, and ends with the process */
 	bool detachable;    /* another process can take up a lease by its token: attach() */
-	const dlock_ttl_range *ttls; /* NULL: from DLOCK_TTL_MIN to DLOCK_TTL_MAX */
+	const dlock_ttl_range *ttls; /* NULL: DLOCK_ANY_TTL */
 	dlock_nanos margin; /* the part of a lease time, beside dlock_drift(), by which its end may come early on the server */
 	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
 
@@ -108,6 +111,7 @@ struct dlock_backend {
 	const dlock_backend_ops *ops;
 	unsigned references; /* of the manager object and of each claim */
 	bool legacy;         /* new tokens begin with DLOCK_TOKEN_LEGACY */
+	dlock_ttl_range ttls; /* those of `ops`, or fewer */
 };
 
 void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops);

@@ -525,7 +525,7 @@ static void destroy(dlock_backend *backend)
 	free(backend);
 }
 
-const dlock_ttl_range dlock_memcached_ttls = { 4 * DLOCK_SECOND, 30 * 24 * 3600 * DLOCK_SECOND };
+const dlock_ttl_range dlock_memcached_ttls = { 4 * DLOCK_SECOND, 30 * 24 * 3600 * DLOCK_SECOND, false };
 
 static const dlock_backend_ops ops = {
 	.name = "memcached",

@@ -10,6 +10,7 @@
 #include "../memcached/backend.h"
 #include "../memory/backend.h"
 #endif
+#include "../redis/replicated.h"
 #include "../redis/single.h"
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
@@ -61,7 +62,7 @@ dlock_ttl_range dlock_ttls_on(const dlock_server *server)
 		return dlock_memcached_ttls;
 	}
 #endif
-	return (dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX };
+	return server->replicas > 0 ? (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true } : DLOCK_ANY_TTL;
 }
 
 #ifndef _WIN32
@@ -87,6 +88,9 @@ dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const 
 		return dlock_memory_new(server->host, prefix, prefix_len);
 #endif
 	default:
+		if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
+			return dlock_replicated_new(&pools->redis, server, prefix, prefix_len);
+		}
 		return dlock_single_new(&pools->redis, server, prefix, prefix_len, legacy);
 	}
 }

@@ -12,7 +12,7 @@
 #endif
 
 /* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server has. A new back end is
- * a folder of src/, a scheme in base/server.c, and its lines in backends.c. */
+ * a folder of src/, a scheme in base/server_parse.c, and its lines in backends.c. */
 typedef struct {
 	dlock_pool redis;
 #ifndef _WIN32
@@ -35,7 +35,7 @@ void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline);
 
 void dlock_pools_clear(dlock_pools *pools);
 
-/* The lease times that leases on such a server can have. */
+/* The lease times that leases on such a server can have: not longer than its guard, which is set. */
 dlock_ttl_range dlock_ttls_on(const dlock_server *server);
 
 /* The back end on one server. `legacy`: shares its locks with SETNX/GETSET timestamp code. NULL when out of memory. */

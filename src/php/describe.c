@@ -2,6 +2,7 @@
  * and must not read specifications differently. */
 #include "servers.h"
 
+#include "globals.h"
 #include "settings.h"
 
 #ifdef DLOCK_ZOOKEEPER
@@ -34,7 +35,7 @@ static const char *name_of(dlock_server_kind kind)
 }
 
 /* The ssl context options of PHP's streams that mean the same. */
-static void add_tls(zval *array, const dlock_server *server)
+static void add_tls(zval *array, const dlock_server *server, bool on)
 {
 	const struct {
 		const char *name, *value;
@@ -45,7 +46,7 @@ static void add_tls(zval *array, const dlock_server *server)
 	};
 	zval options;
 
-	if (!server->tls) {
+	if (!on) {
 		add_assoc_null(array, "tls");
 		return;
 	}
@@ -60,6 +61,50 @@ static void add_tls(zval *array, const dlock_server *server)
 	add_assoc_zval(array, "tls", &options);
 }
 
+static const char *discovery_of(const dlock_server *server)
+{
+	switch (server->discovery) {
+	case DLOCK_SERVER_SENTINEL:
+		return "sentinel";
+	case DLOCK_SERVER_CLUSTER:
+		return "cluster";
+	default:
+		return "fixed";
+	}
+}
+
+/* How the masters are found, and what is done about their fail-overs. */
+static void add_discovery(zval *array, const dlock_server *server)
+{
+	zval seeds, seed, sentinel;
+
+	add_assoc_string(array, "discovery", discovery_of(server));
+	array_init(&seeds);
+	for (int i = 0; i < server->seed_count; i++) {
+		array_init(&seed);
+		add_assoc_string(&seed, "host", server->seeds[i].host);
+		add_assoc_long(&seed, "port", server->seeds[i].port);
+		add_next_index_zval(&seeds, &seed);
+	}
+	add_assoc_zval(array, "seeds", &seeds);
+	add_text(array, "service", server->service);
+	if (server->discovery == DLOCK_SERVER_SENTINEL) {
+		array_init(&sentinel);
+		add_tls(&sentinel, server, server->sentinel_tls);
+		add_text(&sentinel, "user", server->sentinel_user);
+		add_text(&sentinel, "password", server->sentinel_password);
+		add_assoc_zval(array, "sentinel", &sentinel);
+	} else {
+		add_assoc_null(array, "sentinel");
+	}
+	add_assoc_long(array, "replicas", server->replicas);
+	if (server->replicas > 0) {
+		add_assoc_double(array, "guard", (double) server->guard / (double) DLOCK_SECOND);
+	} else {
+		add_assoc_null(array, "guard");
+	}
+}
+
 ZEND_FUNCTION(Dlock_describe_server)
 {
 	zval *spec;
@@ -72,6 +117,7 @@ ZEND_FUNCTION(Dlock_describe_server)
 	if (!server) {
 		RETURN_THROWS();
 	}
+	dlock_server_complete(server, DLOCK_G(ttl));
 	array_init(return_value);
 	add_assoc_string(return_value, "backend", name_of(server->kind));
 	add_text(return_value, "label", server->label);
@@ -83,7 +129,8 @@ ZEND_FUNCTION(Dlock_describe_server)
 	add_text(return_value, "password", server->password);
 	add_assoc_double(return_value, "connect_timeout", (double) server->connect_timeout / (double) DLOCK_SECOND);
 	add_assoc_double(return_value, "read_timeout", (double) server->read_timeout / (double) DLOCK_SECOND);
-	add_tls(return_value, server);
+	add_tls(return_value, server, server->tls);
+	add_discovery(return_value, server);
 	dlock_server_release(server);
 }
 

@@ -40,9 +40,12 @@ ZEND_METHOD(DistributedLock, __construct)
 	if (!server) {
 		RETURN_THROWS();
 	}
+	dlock_server_complete(server, options.ttl_is_null ? DLOCK_G(ttl) : options.ttl);
 	options.ttls = dlock_ttls_on(server);
 	if (legacy && server->kind != DLOCK_SERVER_REDIS) {
 		zend_argument_value_error(8, "must be false: only Redis has locks of other code to share");
+	} else if (legacy && (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0)) {
+		zend_argument_value_error(8, "must be false: only one plain Redis server has locks of other code to share, without Sentinels, cluster or replicas");
 	} else if (dlock_manager_configure(manager, &options)) {
 		manager->prefix = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Lock:"), 0);
 		manager->servers = zend_string_init(server->label, strlen(server->label), 0);

@@ -183,7 +183,7 @@ ZEND_METHOD(Dlock_Lease, assertHeld)
 /* One that is not held any more is refused elsewhere. */
 static dlock_ttl_range ttls_of(const lease_object *lease)
 {
-	return lease->hold ? dlock_backend_ttls(lease->hold->entry.claim->backend) : (dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX };
+	return lease->hold ? dlock_backend_ttls(lease->hold->entry.claim->backend) : DLOCK_ANY_TTL;
 }
 
 ZEND_METHOD(Dlock_Lease, refresh)

@@ -17,6 +17,32 @@ static void release_servers(dlock_server **servers, int count)
 	}
 }
 
+/* The last of the list so far. False after an exception. */
+static bool check_member(dlock_server **servers, int count)
+{
+	const dlock_server *server = servers[count - 1];
+
+	if (server->kind != DLOCK_SERVER_REDIS) {
+		zend_argument_value_error(1, "must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
+			"were told", count - 1, server->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+		return false;
+	}
+	if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
+		zend_argument_value_error(1, "must name plain Redis servers, but element %d is %s: RedLock needs servers that are independent of "
+			"each other", count - 1, server->discovery == DLOCK_SERVER_SENTINEL ? "a service behind Sentinels"
+			: server->discovery == DLOCK_SERVER_CLUSTER ? "a cluster" : "one with replicas");
+		return false;
+	}
+	/* One server with two votes would make a majority where there is none. */
+	for (int i = 0; i < count - 1; i++) {
+		if (!strcmp(servers[i]->label, server->label)) {
+			zend_argument_value_error(1, "must name different servers, but elements %d and %d are both %s", i, count - 1, server->label);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Reads the list; returns how many, or 0 after an exception. */
 static int read_servers(HashTable *list, dlock_server **servers)
 {
@@ -34,20 +60,9 @@ static int read_servers(HashTable *list, dlock_server **servers)
 			return 0;
 		}
 		count++;
-		if (servers[count - 1]->kind != DLOCK_SERVER_REDIS) {
-			zend_argument_value_error(1, "must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
-				"were told", count - 1, servers[count - 1]->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+		if (!check_member(servers, count)) {
 			release_servers(servers, count);
 			return 0;
-		}
-		/* One server with two votes would make a majority where there is none. */
-		for (int i = 0; i < count - 1; i++) {
-			if (!strcmp(servers[i]->label, servers[count - 1]->label)) {
-				zend_argument_value_error(1, "must name different servers, but elements %d and %d are both %s", i, count - 1,
-					servers[i]->label);
-				release_servers(servers, count);
-				return 0;
-			}
 		}
 	} ZEND_HASH_FOREACH_END();
 	return count;
@@ -72,7 +87,7 @@ ZEND_METHOD(RedLock, __construct)
 	zend_long retry_delay = 200, retry_count = 3;
 	zend_string *prefix = NULL;
 	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttls = { DLOCK_TTL_MIN, DLOCK_TTL_MAX }, .ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
+		.ttls = DLOCK_ANY_TTL, .ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	ZEND_PARSE_PARAMETERS_START(1, 9)

@@ -6,25 +6,36 @@
 typedef struct {
 	uint32_t arg;
 	zend_long element; /* -1: the argument itself is the server */
+	const char *list;  /* NULL, or "sentinels" or "cluster": the one with this index in it */
+	zend_long index;
 } position;
+
+/* "element 2 ", "sentinels[1] ", or nothing */
+static void name_position(char *out, size_t size, position at)
+{
+	*out = '\0';
+	if (at.element >= 0) {
+		snprintf(out, size, "element " ZEND_LONG_FMT " ", at.element);
+	}
+	if (at.list) {
+		snprintf(out + strlen(out), size - strlen(out), "%s[" ZEND_LONG_FMT "] ", at.list, at.index);
+	}
+}
 
 static void reject(position at, const char *message)
 {
-	if (at.element < 0) {
-		zend_argument_value_error(at.arg, "%s", message);
-	} else {
-		zend_argument_value_error(at.arg, "element " ZEND_LONG_FMT " %s", at.element, message);
-	}
+	char where[96];
+
+	name_position(where, sizeof where, at);
+	zend_argument_value_error(at.arg, "%s%s", where, message);
 }
 
 static void reject_type(position at, const char *expected, const zval *given)
 {
-	if (at.element < 0) {
-		zend_argument_type_error(at.arg, "must have %s, %s given", expected, zend_zval_type_name(given));
-	} else {
-		zend_argument_type_error(at.arg, "element " ZEND_LONG_FMT " must have %s, %s given", at.element, expected,
-			zend_zval_type_name(given));
-	}
+	char where[96];
+
+	name_position(where, sizeof where, at);
+	zend_argument_type_error(at.arg, "%smust have %s, %s given", where, expected, zend_zval_type_name(given));
 }
 
 static bool set_scheme(dlock_server *server, const zval *value, position at)
@@ -35,7 +46,8 @@ static bool set_scheme(dlock_server *server, const zval *value, position at)
 		reject_type(at, "a string as scheme", value);
 		return false;
 	}
-	if (!dlock_server_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)) {
+	/* Those of Sentinel and Cluster are for DSNs: an array has `sentinels` or `cluster`. */
+	if (!dlock_server_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error) || server->discovery != DLOCK_SERVER_FIXED) {
 		reject(at, "must have a scheme that is redis, rediss, unix, memcached or memory");
 		return false;
 	}
@@ -69,7 +81,7 @@ static bool set_host(dlock_server *server, const zval *value, position at)
 	return dlock_server_set(*host == '/' ? &server->path : &server->host, host, strlen(host));
 }
 
-static bool set_port(dlock_server *server, const zval *value, position at)
+static bool read_port(int *out, const zval *value, bool has_path, position at)
 {
 	zend_long port;
 	double fraction;
@@ -78,14 +90,84 @@ static bool set_port(dlock_server *server, const zval *value, position at)
 		reject_type(at, "an int as port", value);
 		return false;
 	}
-	if (server->path && port <= 0) {
+	if (has_path && port <= 0) {
 		return true; /* phpredis wants 0 or -1 with a socket's path */
 	}
 	if (port < 1 || port > 65535) {
 		reject(at, "must have a port between 1 and 65535");
 		return false;
 	}
-	server->port = (int) port;
+	*out = (int) port;
+	return true;
+}
+
+static bool set_port(dlock_server *server, const zval *value, position at)
+{
+	if (server->discovery != DLOCK_SERVER_FIXED) {
+		reject(at, "must have no port but those of its sentinels or cluster");
+		return false;
+	}
+	return read_port(&server->port, value, server->path != NULL, at);
+}
+
+/* ["host" => ..., "port" => ...], [host, port] */
+static bool add_seed_array(dlock_server *server, HashTable *seed, position at)
+{
+	bool is_list = zend_hash_index_exists(seed, 0);
+	zval *host = is_list ? zend_hash_index_find_deref(seed, 0) : zend_hash_str_find_deref(seed, ZEND_STRL("host"));
+	zval *port = is_list ? zend_hash_index_find_deref(seed, 1) : zend_hash_str_find_deref(seed, ZEND_STRL("port"));
+	int number = server->discovery == DLOCK_SERVER_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
+	dlock_error error;
+
+	if (!host || zend_hash_num_elements(seed) != 1 + (port != NULL)) {
+		reject(at, "must be \"host:port\", [host, port] or [\"host\" => ..., \"port\" => ...]");
+		return false;
+	}
+	if (Z_TYPE_P(host) != IS_STRING) {
+		reject_type(at, "a string as host", host);
+		return false;
+	}
+	if (Z_STRLEN_P(host) == 0 || strlen(Z_STRVAL_P(host)) != Z_STRLEN_P(host)) {
+		reject(at, "must have a host that is not empty and has no NUL bytes");
+		return false;
+	}
+	if (port && !read_port(&number, port, false, at)) {
+		return false;
+	}
+	if (!dlock_server_add_seed(server, Z_STRVAL_P(host), Z_STRLEN_P(host), number, &error)) {
+		reject(at, error.message);
+		return false;
+	}
+	return true;
+}
+
+/* `sentinels`, `cluster` */
+static bool set_seeds(dlock_server *server, const char *name, zval *value, position at)
+{
+	dlock_error error;
+	zval *seed;
+
+	server->discovery = *name == 's' ? DLOCK_SERVER_SENTINEL : DLOCK_SERVER_CLUSTER;
+	if (Z_TYPE_P(value) != IS_ARRAY) {
+		reject_type(at, *name == 's' ? "a list of servers as sentinels" : "a list of servers as cluster", value);
+		return false;
+	}
+	at.list = name;
+	ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(value), seed) {
+		ZVAL_DEREF(seed);
+		if (Z_TYPE_P(seed) == IS_ARRAY) {
+			if (!add_seed_array(server, Z_ARRVAL_P(seed), at)) {
+				return false;
+			}
+		} else if (Z_TYPE_P(seed) != IS_STRING) {
+			reject_type(at, "\"host:port\" or an array", seed);
+			return false;
+		} else if (!dlock_server_parse_seed(server, Z_STRVAL_P(seed), Z_STRLEN_P(seed), &error)) {
+			reject(at, error.message);
+			return false;
+		}
+		at.index++;
+	} ZEND_HASH_FOREACH_END();
 	return true;
 }
 
@@ -133,7 +215,7 @@ static bool set_secret(char **field, const zval *value, position at)
 }
 
 /* "password", ["password"], ["user", "password"], ["user" => ..., "pass" => ...] */
-static bool set_auth(dlock_server *server, const zval *value, position at)
+static bool set_auth(char **user_field, char **password_field, const zval *value, position at)
 {
 	zval *user = NULL, *password = NULL;
 
@@ -141,7 +223,7 @@ static bool set_auth(dlock_server *server, const zval *value, position at)
 		return true;
 	}
 	if (Z_TYPE_P(value) != IS_ARRAY) {
-		return set_secret(&server->password, value, at);
+		return set_secret(password_field, value, at);
 	}
 	HashTable *auth = Z_ARRVAL_P(value);
 	if (zend_hash_index_exists(auth, 0)) {
@@ -159,10 +241,10 @@ static bool set_auth(dlock_server *server, const zval *value, position at)
 	if (user) {
 		ZVAL_DEREF(user);
 	}
-	if (user && Z_TYPE_P(user) != IS_NULL && !set_secret(&server->user, user, at)) {
+	if (user && Z_TYPE_P(user) != IS_NULL && !set_secret(user_field, user, at)) {
 		return false;
 	}
-	return set_secret(&server->password, password, at);
+	return set_secret(password_field, password, at);
 }
 
 static bool set_tls(dlock_server *server, zval *value, position at)
@@ -224,18 +306,107 @@ static bool set_database(dlock_server *server, const zval *value, position at)
 	return true;
 }
 
+static bool set_replicas(dlock_server *server, const zval *value, position at)
+{
+	char message[64];
+	zend_long replicas;
+	double fraction;
+
+	if (dlock_number_of(value, &replicas, &fraction) != IS_LONG) {
+		reject_type(at, "an int as replicas", value);
+		return false;
+	}
+	if (replicas < 0 || replicas > DLOCK_MOST_REPLICAS) {
+		snprintf(message, sizeof message, "must have replicas between 0 and %d", DLOCK_MOST_REPLICAS);
+		reject(at, message);
+		return false;
+	}
+	server->replicas = (int) replicas;
+	return true;
+}
+
+static bool set_guard(dlock_server *server, const zval *value, position at)
+{
+	zend_long whole;
+	double seconds;
+
+	switch (dlock_number_of(value, &whole, &seconds)) {
+	case IS_LONG:
+		seconds = (double) whole;
+		break;
+	case IS_DOUBLE:
+		break;
+	default:
+		reject_type(at, "seconds as guard", value);
+		return false;
+	}
+	if (!(seconds >= (double) DLOCK_SHORTEST_GUARD / (double) DLOCK_SECOND && seconds <= (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND))) {
+		reject(at, "must have a guard between 0.1 and 3600 seconds");
+		return false;
+	}
+	server->guard = dlock_from_seconds(seconds);
+	return true;
+}
+
+static bool set_service(dlock_server *server, const zval *value, position at)
+{
+	if (Z_TYPE_P(value) != IS_STRING) {
+		reject_type(at, "a string as service", value);
+		return false;
+	}
+	if (strlen(Z_STRVAL_P(value)) != Z_STRLEN_P(value)) {
+		reject(at, "must have a service without NUL bytes");
+		return false;
+	}
+	return dlock_server_set(&server->service, Z_STRVAL_P(value), Z_STRLEN_P(value));
+}
+
+static bool set_sentinel_tls(dlock_server *server, const zval *value, position at)
+{
+	if (Z_TYPE_P(value) != IS_FALSE && Z_TYPE_P(value) != IS_TRUE) {
+		reject_type(at, "true or false as sentinelTls", value);
+		return false;
+	}
+	server->has_sentinel_tls = true;
+	server->sentinel_tls = Z_TYPE_P(value) == IS_TRUE;
+	return true;
+}
+
+static bool reject_key(const char *name, position at)
+{
+	char message[256];
+
+	snprintf(message, sizeof message, "has an unknown key \"%.40s\"; known are scheme, host, port, auth, database, ssl, connectTimeout, "
+		"readTimeout, replicas, guard, sentinels, service, sentinelAuth, sentinelTls and cluster", name);
+	reject(at, message);
+	return false;
+}
+
 static bool set_field(dlock_server *server, const char *name, zval *value, position at)
 {
-	char message[160];
-
-	if (!strcmp(name, "host") || !strcmp(name, "scheme")) {
+	if (!strcmp(name, "host") || !strcmp(name, "scheme") || !strcmp(name, "sentinels") || !strcmp(name, "cluster")) {
 		return true; /* taken before the others */
 	}
 	if (!strcmp(name, "port")) {
 		return set_port(server, value, at);
 	}
 	if (!strcmp(name, "auth")) {
-		return set_auth(server, value, at);
+		return set_auth(&server->user, &server->password, value, at);
+	}
+	if (!strcmp(name, "sentinelAuth")) {
+		return set_auth(&server->sentinel_user, &server->sentinel_password, value, at);
+	}
+	if (!strcmp(name, "sentinelTls")) {
+		return set_sentinel_tls(server, value, at);
+	}
+	if (!strcmp(name, "service")) {
+		return set_service(server, value, at);
+	}
+	if (!strcmp(name, "replicas")) {
+		return set_replicas(server, value, at);
+	}
+	if (!strcmp(name, "guard")) {
+		return set_guard(server, value, at);
 	}
 	if (!strcmp(name, "database")) {
 		return set_database(server, value, at);
@@ -252,29 +423,35 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 	if (!strcmp(name, "persistent") || !strcmp(name, "retryInterval") || !strcmp(name, "backoff")) {
 		return true; /* phpredis' own; connections are persistent here, and made again as needed */
 	}
-	snprintf(message, sizeof message, "has an unknown key \"%.40s\"; known are scheme, host, port, auth, database, ssl, "
-		"connectTimeout and readTimeout", name);
-	reject(at, message);
-	return false;
+	return reject_key(name, at);
+}
+
+/* Where it is: a host, sentinels or cluster. */
+static bool set_place(dlock_server *server, HashTable *spec, position at)
+{
+	zval *sentinels = zend_hash_str_find_deref(spec, ZEND_STRL("sentinels")), *cluster = zend_hash_str_find_deref(spec, ZEND_STRL("cluster"));
+	zval *host = zend_hash_index_exists(spec, 0) ? zend_hash_index_find_deref(spec, 0)
+		: zend_hash_str_find_deref(spec, ZEND_STRL("host"));
+
+	if (!host && !sentinels && !cluster) {
+		reject(at, "must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster");
+		return false;
+	}
+	if (!!host + !!sentinels + !!cluster > 1) {
+		reject(at, "must have only one of host, sentinels and cluster");
+		return false;
+	}
+	return host ? set_host(server, host, at) : set_seeds(server, sentinels ? "sentinels" : "cluster", sentinels ? sentinels : cluster, at);
 }
 
 static bool read_array(dlock_server *server, HashTable *spec, position at)
 {
 	zend_string *name;
 	zend_ulong index;
-	zval *value, *host;
+	zval *value;
 
 	value = zend_hash_str_find_deref(spec, ZEND_STRL("scheme"));
-	if (value && !set_scheme(server, value, at)) {
-		return false;
-	}
-	host = zend_hash_index_exists(spec, 0) ? zend_hash_index_find_deref(spec, 0)
-		: zend_hash_str_find_deref(spec, ZEND_STRL("host"));
-	if (!host) {
-		reject(at, "must be a DSN, the list [host, port, connect timeout] or an array with a host");
-		return false;
-	}
-	if (!set_host(server, host, at)) {
+	if ((value && !set_scheme(server, value, at)) || !set_place(server, spec, at)) {
 		return false;
 	}
 	ZEND_HASH_FOREACH_KEY_VAL(spec, index, name, value) {
@@ -294,7 +471,7 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
 {
-	position at = { arg, element };
+	position at = { arg, element, NULL, 0 };
 	dlock_server *server = dlock_server_new(dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
 	dlock_error error;
 	bool good;
@@ -323,4 +500,15 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 		return NULL;
 	}
 	return server;
+}
+
+void dlock_server_complete(dlock_server *server, double ttl)
+{
+	double guard = DLOCK_G(restart_guard) > 0 ? DLOCK_G(restart_guard) : 10;
+
+	if (server->replicas > 0 && server->guard == 0) {
+		guard = ttl > guard ? ttl : guard; /* whatever it is: it is checked against the guard */
+		server->guard = guard < (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND) ? dlock_from_seconds(guard) : DLOCK_LONGEST_GUARD;
+		server->guard = server->guard > DLOCK_SHORTEST_GUARD ? server->guard : DLOCK_SHORTEST_GUARD;
+	}
 }

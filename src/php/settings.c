@@ -159,6 +159,40 @@ ZEND_INI_MH(dlock_update_server)
 	return OnUpdateString(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 }
 
+/* As a DSN says it. The label of a service is "NAME at SENTINELS". */
+static zend_string *address_of(const dlock_server *server)
+{
+	const char *label = server->label;
+
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		return zend_string_init(label, strlen(label), 0); /* has the scheme */
+	}
+	if (server->service) {
+		label += strlen(server->service) + strlen(" at ");
+		return zend_strpprintf(0, "sentinel://%s/%s", label, server->service);
+	}
+	return zend_strpprintf(0, "%s://%s", dlock_server_scheme(server), label);
+}
+
+/* The options that say what it is. */
+static void print_options(const dlock_server *server)
+{
+	const char *separator = "?";
+	bool fixed = server->discovery == DLOCK_SERVER_FIXED;
+
+	if (server->database != 0) {
+		php_printf(server->path ? "?db=%d" : "/%d", server->database);
+		separator = server->path ? "&" : "?";
+	}
+	if (server->tls && !fixed) {
+		php_printf("%stls=1", separator);
+		separator = "&";
+	}
+	if (server->replicas != !fixed) {
+		php_printf("%sreplicas=%d", separator, server->replicas);
+	}
+}
+
 /* Shows where the server is, not how to log in there. */
 ZEND_INI_DISP(dlock_display_server)
 {
@@ -167,14 +201,13 @@ ZEND_INI_DISP(dlock_display_server)
 	dlock_error error;
 
 	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error) && dlock_server_seal(server, &error)) {
-		zend_string *shown = sapi_module.phpinfo_as_text ? zend_string_init(server->label, strlen(server->label), 0)
-			: php_escape_html_entities((unsigned char *) server->label, strlen(server->label), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
-		php_printf("%s%s", server->path ? "unix://" : server->tls ? "rediss://" : "redis://", ZSTR_VAL(shown));
-		if (server->database != 0) {
-			php_printf(server->path ? "?db=%d" : "/%d", server->database);
-		}
-		PUTS(server->password ? " (with password)" : "");
+		zend_string *address = address_of(server), *shown = sapi_module.phpinfo_as_text ? zend_string_copy(address)
+			: php_escape_html_entities((unsigned char *) ZSTR_VAL(address), ZSTR_LEN(address), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
+		PHPWRITE(ZSTR_VAL(shown), ZSTR_LEN(shown));
+		print_options(server);
+		PUTS(server->password || server->sentinel_password ? " (with password)" : "");
 		zend_string_release(shown);
+		zend_string_release(address);
 	} else {
 		PUTS("(not a server)");
 	}
