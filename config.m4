@@ -149,6 +149,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/call_queue.c
       src/redis/cluster.c
       src/redis/conn.c
+      src/redis/delivery.c
       src/redis/exchange.c
       src/redis/handshake.c
       src/redis/inbox.c
@@ -160,6 +161,9 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/quorum_votes.c
       src/redis/renewal_round.c
       src/redis/renewer.c
+      src/redis/replicated.c
+      src/redis/replicated_requests.c
+      src/redis/replicated_round.c
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c
