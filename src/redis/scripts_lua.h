@@ -16,7 +16,7 @@
 	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
 	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "1db94e6b0a93bdea436dd6e75a707897137eeec1"
+#define DLOCK_LUA_ACQUIRE_SHA1 "b7673db4f675477de9f46a6a08960dd45c127231"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -181,7 +181,7 @@
 	"return next_token()\n" \
 	"end\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
-	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
+	"pttl = pttl == -2 and (unsettled > 0 and 0 or GRACE) or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
 	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \
@@ -210,7 +210,7 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "fadc5e1894a500288bf5424d4142a24246c1be3a"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "240ee78e880f0af6f00cbf18f777614e824641f2"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
@@ -396,7 +396,7 @@
 	"return next_token()\n" \
 	"end\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
-	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
+	"pttl = pttl == -2 and (unsettled > 0 and 0 or GRACE) or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
 	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \
@@ -918,7 +918,7 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "858c968b4572953d36184198e7b6120e2f359494"
+#define DLOCK_LUA_RESTORE_SHA1 "d665112fc68956891a5542771c0e66f7ca149380"
 #define DLOCK_LUA_RESTORE \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
@@ -991,7 +991,7 @@
 	"if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then\n" \
 	"return 0\n" \
 	"end\n" \
-	"redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])\n" \
+	"redis.call('SET', KEYS[1], ARGV[1], 'PX', string.format('%.0f', math.max(ARGV[2], redis.call('PTTL', KEYS[1]))))\n" \
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
