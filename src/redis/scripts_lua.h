@@ -16,7 +16,7 @@
 	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
 	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "b7673db4f675477de9f46a6a08960dd45c127231"
+#define DLOCK_LUA_ACQUIRE_SHA1 "2f8c1b7cb8c717e6c97f744a4efca554f009cf1a"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -181,7 +181,10 @@
 	"return next_token()\n" \
 	"end\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
-	"pttl = pttl == -2 and (unsettled > 0 and 0 or GRACE) or others and -1 or pttl\n" \
+	"if unsettled > 0 and (pttl == -2 or holder == token) then\n" \
+	"pttl = 0\n" \
+	"end\n" \
+	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
 	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \
@@ -210,7 +213,7 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "240ee78e880f0af6f00cbf18f777614e824641f2"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "f1faff7d0301d2c45991e368425f52dd9e22c54d"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
@@ -396,7 +399,10 @@
 	"return next_token()\n" \
 	"end\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
-	"pttl = pttl == -2 and (unsettled > 0 and 0 or GRACE) or others and -1 or pttl\n" \
+	"if unsettled > 0 and (pttl == -2 or holder == token) then\n" \
+	"pttl = 0\n" \
+	"end\n" \
+	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
 	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \

@@ -76,7 +76,10 @@ local function contend()
 		return next_token()
 	end
 	local pttl = redis.call('PTTL', lock)
-	pttl = pttl == -2 and (unsettled > 0 and 0 or GRACE) or others and -1 or pttl
+	if unsettled > 0 and (pttl == -2 or holder == token) then
+		pttl = 0
+	end
+	pttl = pttl == -2 and GRACE or others and -1 or pttl
 	if inbox == '' then
 		return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)
 	end
