@@ -24,7 +24,7 @@ typedef enum {
 	DLOCK_CALL_FAILED    /* no reply will come; the connection's error says why */
 } dlock_call_state;
 
-enum { DLOCK_CALL_WORDS = 16 };
+enum { DLOCK_CALL_WORDS = 20 };
 
 typedef struct dlock_call {
 	unsigned references;

@@ -43,6 +43,7 @@ dlock_inbox *dlock_inbox_new(dlock_server *server)
 void dlock_inbox_free(dlock_inbox *inbox)
 {
 	dlock_call_release(inbox->subscribing);
+	dlock_call_release(inbox->publishing);
 	dlock_conn_free(inbox->conn);
 	free(inbox);
 }
@@ -51,6 +52,11 @@ bool dlock_inbox_is_open(const dlock_inbox *inbox)
 {
 	return inbox->process == dlock_process_current() && inbox->conn->state == DLOCK_CONN_READY
 		&& inbox->subscribed == inbox->conn->generation;
+}
+
+bool dlock_inbox_can_notify(const dlock_inbox *inbox)
+{
+	return !inbox->refused && !inbox->silent;
 }
 
 /* The channel's name is as hard to guess as a token: with it and a waiter's token anybody could make the waiter believe in a grant that was
@@ -68,13 +74,15 @@ static bool name_channel(dlock_inbox *inbox)
 		inbox->subscribed = 0;
 		dlock_call_release(inbox->subscribing);
 		inbox->subscribing = NULL;
+		dlock_call_release(inbox->publishing);
+		inbox->publishing = NULL;
 	}
 	return true;
 }
 
 static void subscribe(dlock_inbox *inbox)
 {
-	if (name_channel(inbox) && !inbox->subscribing) {
+	if (name_channel(inbox) && !inbox->subscribing && !inbox->refused) {
 		dlock_arg args[] = { DLOCK_ARG("SUBSCRIBE"), DLOCK_ARG(inbox->channel) };
 		inbox->subscribing = dlock_call_command(args, 2);
 		if (inbox->subscribing) {
@@ -88,13 +96,59 @@ void dlock_inbox_discard(dlock_inbox *inbox)
 	dlock_conn_close(inbox->conn);
 }
 
+/* Is the command, or the channel, refused for want of a right, or since it was renamed or switched off? */
+static bool is_refusal(const redisReply *reply)
+{
+	static const char *const words[] = { "NOPERM", "ACL failure", "user executing the script can't", "nknown command", "nknown Redis command",
+		"not allowed", "not supported", "disabled" };
+
+	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < sizeof words / sizeof *words; i++) {
+		if (strstr(reply->str, words[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* To nobody: nobody subscribes to it. */
+void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn)
+{
+	char channel[sizeof inbox->channel + sizeof ":try"];
+
+	if (inbox->published || !name_channel(inbox) || inbox->publishing) {
+		return;
+	}
+	snprintf(channel, sizeof channel, "%s:try", inbox->channel);
+	dlock_arg args[] = { DLOCK_ARG(channel) };
+	inbox->publishing = dlock_call_script(DLOCK_SCRIPT_PUBLISH, args, 1);
+	if (inbox->publishing) {
+		dlock_call_use_source(inbox->publishing); /* otherwise it could come after what is sent next */
+		dlock_conn_send(conn, inbox->publishing);
+	}
+}
+
+/* Where it could not be asked, it is asked again. */
+static void note_publishing(dlock_inbox *inbox)
+{
+	dlock_call *call = inbox->publishing;
+
+	if (call && call->state != DLOCK_CALL_PENDING) {
+		inbox->silent = call->state == DLOCK_CALL_ANSWERED && is_refusal(call->reply);
+		inbox->published = inbox->silent || (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER);
+		dlock_call_release(call);
+		inbox->publishing = NULL;
+	}
+}
+
 void dlock_inbox_update(dlock_inbox *inbox)
 {
 	dlock_call *call = inbox->subscribing;
 
+	note_publishing(inbox);
 	if (!call || call->state == DLOCK_CALL_PENDING) {
 		return;
 	}
+	inbox->refused = call->state == DLOCK_CALL_ANSWERED && is_refusal(call->reply);
 	if (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ERROR) {
 		char reason[200];
 		dlock_server_quote(inbox->conn->server, call->reply->str, reason, sizeof reason);
@@ -153,6 +207,11 @@ int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
 	if (begun && opening.open < opening.count) {
 		opening.enough = opening.count;
 		dlock_exchange(conns, opening.count, dlock_now() + TOGETHER, settle, &opening);
+	}
+	for (int i = 0; i < opening.count; i++) {
+		if (inboxes[i]->refused) {
+			dlock_conn_close(conns[i]); /* it is of no use */
+		}
 	}
 	return opening.open;
 }

@@ -69,10 +69,14 @@ typedef struct {
 static dlock_call *request_lock(const quorum_claim *claim, int server, const void *context)
 {
 	const question *question = context;
-	const dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[server];
+	dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[server];
 	dlock_attempt attempt = question->attempt;
 
 	attempt.inbox = question->queue && dlock_inbox_is_open(inbox) ? inbox : NULL;
+	attempt.unnotified = attempt.inbox && !dlock_inbox_can_notify(inbox);
+	if (attempt.inbox) {
+		dlock_inbox_try_publishing(inbox, quorum_backend_of(claim)->members[server].conn);
+	}
 	return dlock_request_acquire(dlock_quorum_keys(claim), &attempt);
 }
 
@@ -83,6 +87,7 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes, bool que
 		dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[i];
 		const dlock_call *call = votes->calls[i];
 		server_set server = UINT64_C(1) << i;
+		dlock_inbox_update(inbox);
 		if (votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID) {
 			/* A holder is in no queue, even if it is rolled back. */
 			claim->queued &= ~server;
@@ -227,8 +232,19 @@ static int by_pttl(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Can a quorum notify the claim of its turn? */
+static bool can_be_notified(const quorum_backend *backend)
+{
+	int able = 0;
+
+	for (int i = 0; i < backend->count; i++) {
+		able += dlock_inbox_can_notify(backend->inboxes[i]);
+	}
+	return able >= backend->quorum;
+}
+
 /* When enough of the refusing servers may be free for a quorum; where fewer than a quorum are eligible, all of them. */
-static dlock_nanos next_look(const dlock_ballot *votes)
+static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *votes)
 {
 	dlock_response refusals[DLOCK_MOST_SERVERS], unknown = { .pttl = -1 };
 	int count = 0, needed = dlock_ballot_needed(votes), missing = needed > votes->quorum ? votes->no : votes->quorum - votes->yes;
@@ -239,10 +255,10 @@ static dlock_nanos next_look(const dlock_ballot *votes)
 		}
 	}
 	if (missing < 1 || missing > count) {
-		return dlock_next_look(&unknown);
+		return can_be_notified(backend) ? dlock_next_look(&unknown) : dlock_next_look_unnotified(&unknown);
 	}
 	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
-	return dlock_next_look(&refusals[missing - 1]);
+	return can_be_notified(backend) ? dlock_next_look(&refusals[missing - 1]) : dlock_next_look_unnotified(&refusals[missing - 1]);
 }
 
 /* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to queue. */
@@ -254,7 +270,7 @@ static dlock_nanos next_attempt(const quorum_claim *claim, const dlock_ballot *v
 	if (wait->attempts) {
 		return dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US;
 	}
-	dlock_nanos look = next_look(votes), eligible_at = dlock_ballot_next_eligible_at(votes);
+	dlock_nanos look = next_look(quorum_backend_of(claim), votes), eligible_at = dlock_ballot_next_eligible_at(votes);
 	if (!claim->ticket && !claim->next_ticket) {
 		dlock_nanos soon = dlock_now() + UNQUEUED_PAUSE + dlock_jitter((uint32_t) (UNQUEUED_PAUSE / DLOCK_US)) * DLOCK_US;
 		look = soon < look ? soon : look;

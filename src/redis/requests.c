@@ -69,7 +69,7 @@ dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 		attempt->may_count ? nothing : number_arg(&least, attempt->least_fencing_token), hand_over_arg(attempt->grant),
 		attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing, attempt->ticket ? number_arg(&ticket, attempt->ticket) : nothing,
 		attempt->inbox ? number_arg(&own, attempt->number) : nothing, attempt->waiter ? token_arg(attempt->waiter) : nothing,
-		attempt->legacy ? flag_arg(true) : nothing };
+		attempt->legacy ? flag_arg(true) : nothing, attempt->unnotified ? flag_arg(true) : nothing };
 
 	return script_call(DLOCK_SCRIPT_ACQUIRE, args, sizeof args / sizeof *args);
 }

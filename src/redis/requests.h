@@ -39,6 +39,7 @@ typedef struct {
 	int64_t ticket;           /* 0: the server's time, where `grant` */
 	int64_t number;           /* of the request; comes back with a grant */
 	bool legacy;              /* takes over from ended timestamps */
+	bool unnotified;          /* looks at intervals, and needs its position for that */
 } dlock_attempt;
 
 dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt);

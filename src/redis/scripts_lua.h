@@ -9,6 +9,7 @@
 	script(EXTEND, "extend", 1, DLOCK_LUA_EXTEND_SHA1, DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", 1, DLOCK_LUA_KEEP_SHA1, DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", 4, DLOCK_LUA_LEAVE_SHA1, DLOCK_LUA_LEAVE) \
+	script(PUBLISH, "publish", 0, DLOCK_LUA_PUBLISH_SHA1, DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", 2, DLOCK_LUA_RAISE_SHA1, DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", 4, DLOCK_LUA_RELEASE_SHA1, DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
@@ -16,7 +17,7 @@
 	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
 	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "2f8c1b7cb8c717e6c97f744a4efca554f009cf1a"
+#define DLOCK_LUA_ACQUIRE_SHA1 "eb71e956ef08574d9a52635fed4fdcc1ac9799bd"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -28,9 +29,24 @@
 	"return counted\n" \
 	"end\n" \
 	"end\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -95,30 +111,44 @@
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
 	"local function take_first(queue, grant)\n" \
-	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"local popped = grant and redis.call('ZPOPMIN', queue)\n" \
+	"return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]\n" \
 	"end\n" \
-	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local function put_back(queue, waiters, waiter, ticket, sign, number, inbox)\n" \
+	"redis.call('ZADD', queue, ticket, waiter)\n" \
+	"note(waiters, waiter, sign, '0', number, inbox)\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first, ticket)\n" \
 	"local now\n" \
 	"while first and first ~= self do\n" \
-	"now = now or clock()\n" \
+	"now = now or clock(waiters)\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
+	"elseif receivers > 0 then\n" \
 	"return first\n" \
 	"end\n" \
-	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
+	"else\n" \
+	"local receivers = live and (told == '0' or now - told < GRACE * 1000) and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return nil\n" \
+	"elseif receivers > 0 then\n" \
 	"if told == '0' then\n" \
 	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
-	"else\n" \
+	"end\n" \
 	"forget(queue, waiters, first)\n" \
 	"end\n" \
-	"first = take_first(queue, fence)\n" \
+	"first, ticket = take_first(queue, fence)\n" \
 	"end\n" \
 	"return first\n" \
 	"end\n" \
@@ -145,7 +175,7 @@
 	"local holder, others = not mine and value_of(lock), false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
 	"local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
-	"if ends and #ends == 10 and tonumber(ends) < tonumber(redis.call('TIME')[1]) and redis.call('PTTL', lock) == -1 then\n" \
+	"if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7)) and redis.call('PTTL', lock) == -1 then\n" \
 	"redis.call('SET', lock, token, 'PX', ttl)\n" \
 	"mine = true\n" \
 	"else\n" \
@@ -188,14 +218,14 @@
 	"if inbox == '' then\n" \
 	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \
-	"local now, left = clock(), redis.call('PTTL', queue)\n" \
+	"local now, left = clock(waiters), redis.call('PTTL', queue)\n" \
 	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
-	"return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),\n" \
+	"return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\n" \
 	"end\n" \
 	"if not mine or queued == 1 then\n" \
@@ -213,7 +243,7 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "f1faff7d0301d2c45991e368425f52dd9e22c54d"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "4304e46b94558acf3191388362fc66f5b5785dba"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
@@ -247,9 +277,24 @@
 	"local mine = unsettled == 0 and redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"local done, reply = false, queued\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -313,30 +358,44 @@
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
 	"local function take_first(queue, grant)\n" \
-	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"local popped = grant and redis.call('ZPOPMIN', queue)\n" \
+	"return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]\n" \
 	"end\n" \
-	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local function put_back(queue, waiters, waiter, ticket, sign, number, inbox)\n" \
+	"redis.call('ZADD', queue, ticket, waiter)\n" \
+	"note(waiters, waiter, sign, '0', number, inbox)\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first, ticket)\n" \
 	"local now\n" \
 	"while first and first ~= self do\n" \
-	"now = now or clock()\n" \
+	"now = now or clock(waiters)\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
+	"elseif receivers > 0 then\n" \
 	"return first\n" \
 	"end\n" \
-	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
+	"else\n" \
+	"local receivers = live and (told == '0' or now - told < GRACE * 1000) and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return nil\n" \
+	"elseif receivers > 0 then\n" \
 	"if told == '0' then\n" \
 	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
-	"else\n" \
+	"end\n" \
 	"forget(queue, waiters, first)\n" \
 	"end\n" \
-	"first = take_first(queue, fence)\n" \
+	"first, ticket = take_first(queue, fence)\n" \
 	"end\n" \
 	"return first\n" \
 	"end\n" \
@@ -363,7 +422,7 @@
 	"local holder, others = not mine and value_of(lock), false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
 	"local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
-	"if ends and #ends == 10 and tonumber(ends) < tonumber(redis.call('TIME')[1]) and redis.call('PTTL', lock) == -1 then\n" \
+	"if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7)) and redis.call('PTTL', lock) == -1 then\n" \
 	"redis.call('SET', lock, token, 'PX', ttl)\n" \
 	"mine = true\n" \
 	"else\n" \
@@ -406,14 +465,14 @@
 	"if inbox == '' then\n" \
 	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \
-	"local now, left = clock(), redis.call('PTTL', queue)\n" \
+	"local now, left = clock(waiters), redis.call('PTTL', queue)\n" \
 	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
-	"return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),\n" \
+	"return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\n" \
 	"end\n" \
 	"if not mine or queued == 1 then\n" \
@@ -438,11 +497,26 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_EXCHANGE_SHA1 "7a953dec02a3cc88d1c284c468547ce8d699a8b5"
+#define DLOCK_LUA_EXCHANGE_SHA1 "6fad400094bb1b171425463031338708d716fa55"
 #define DLOCK_LUA_EXCHANGE \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -493,7 +567,7 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "181f467c40892585e726d9f967ba74af84ae0f11"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "3d10f244925153f646c515ef8582e2fff6b7f4da"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
@@ -525,9 +599,24 @@
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid}\n" \
 	"end\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -597,11 +686,26 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "78a996febe547e8714bddf0c372a7386f9a7f67b"
+#define DLOCK_LUA_LEAVE_SHA1 "4a34ca56de8067da51ee1f7ff0e9b9f2bea108d8"
 #define DLOCK_LUA_LEAVE \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -655,30 +759,44 @@
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
 	"local function take_first(queue, grant)\n" \
-	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"local popped = grant and redis.call('ZPOPMIN', queue)\n" \
+	"return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]\n" \
 	"end\n" \
-	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local function put_back(queue, waiters, waiter, ticket, sign, number, inbox)\n" \
+	"redis.call('ZADD', queue, ticket, waiter)\n" \
+	"note(waiters, waiter, sign, '0', number, inbox)\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first, ticket)\n" \
 	"local now\n" \
 	"while first and first ~= self do\n" \
-	"now = now or clock()\n" \
+	"now = now or clock(waiters)\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
+	"elseif receivers > 0 then\n" \
 	"return first\n" \
 	"end\n" \
-	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
+	"else\n" \
+	"local receivers = live and (told == '0' or now - told < GRACE * 1000) and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return nil\n" \
+	"elseif receivers > 0 then\n" \
 	"if told == '0' then\n" \
 	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
-	"else\n" \
+	"end\n" \
 	"forget(queue, waiters, first)\n" \
 	"end\n" \
-	"first = take_first(queue, fence)\n" \
+	"first, ticket = take_first(queue, fence)\n" \
 	"end\n" \
 	"return first\n" \
 	"end\n" \
@@ -701,15 +819,34 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_RAISE_SHA1 "1a3d7c1d2aec32d6158146a973a632d035952bcd"
+#define DLOCK_LUA_PUBLISH_SHA1 "1ceaff06537b0c06064de1d908f53807f12cbb1b"
+#define DLOCK_LUA_PUBLISH \
+	"return redis.pcall('PUBLISH', ARGV[1], '')\n"
+
+#define DLOCK_LUA_RAISE_SHA1 "6b0fba4b661c7086e06ad79d4f09b53bf649f84a"
 #define DLOCK_LUA_RAISE \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
 	"end\n" \
 	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -750,7 +887,7 @@
 	"raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "bd60951f41f6422f15a596e3fefeaa52b0bed55e"
+#define DLOCK_LUA_RELEASE_SHA1 "58ea5783ae2935b85134286ee8e4d2954216e697"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
 	"if ARGV[4] == '1' then\n" \
@@ -765,9 +902,24 @@
 	"local deleted = redis.call('DEL', lock)\n" \
 	"return queued.err and queued or deleted\n" \
 	"end\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -821,30 +973,44 @@
 	"redis.call('HDEL', waiters, waiter)\n" \
 	"end\n" \
 	"local function take_first(queue, grant)\n" \
-	"return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]\n" \
+	"local popped = grant and redis.call('ZPOPMIN', queue)\n" \
+	"return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]\n" \
 	"end\n" \
-	"local function serve(lock, queue, waiters, fence, self, first)\n" \
+	"local function put_back(queue, waiters, waiter, ticket, sign, number, inbox)\n" \
+	"redis.call('ZADD', queue, ticket, waiter)\n" \
+	"note(waiters, waiter, sign, '0', number, inbox)\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"end\n" \
+	"local function serve(lock, queue, waiters, fence, self, first, ticket)\n" \
 	"local now\n" \
 	"while first and first ~= self do\n" \
-	"now = now or clock()\n" \
+	"now = now or clock(waiters)\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
+	"elseif receivers > 0 then\n" \
 	"return first\n" \
 	"end\n" \
-	"elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then\n" \
+	"else\n" \
+	"local receivers = live and (told == '0' or now - told < GRACE * 1000) and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"if type(receivers) == 'table' then\n" \
+	"return nil\n" \
+	"elseif receivers > 0 then\n" \
 	"if told == '0' then\n" \
 	"note(waiters, first, sign, now, number, inbox)\n" \
 	"end\n" \
 	"return first\n" \
-	"else\n" \
+	"end\n" \
 	"forget(queue, waiters, first)\n" \
 	"end\n" \
-	"first = take_first(queue, fence)\n" \
+	"first, ticket = take_first(queue, fence)\n" \
 	"end\n" \
 	"return first\n" \
 	"end\n" \
@@ -852,7 +1018,7 @@
 	"if not grant then\n" \
 	"redis.call('DEL', lock)\n" \
 	"end\n" \
-	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1])\n" \
+	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1], queued[2])\n" \
 	"if grant and not next then\n" \
 	"redis.call('DEL', lock)\n" \
 	"end\n" \
@@ -874,15 +1040,30 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_REPAIR_SHA1 "4ecbe53970766e2b30ab83267a659345af553c16"
+#define DLOCK_LUA_REPAIR_SHA1 "5984db9970059a4b4c48b905c49dd5aa30092d8c"
 #define DLOCK_LUA_REPAIR \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
 	"end\n" \
 	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -924,7 +1105,7 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "d665112fc68956891a5542771c0e66f7ca149380"
+#define DLOCK_LUA_RESTORE_SHA1 "992b3b462c115be59888781ac1f5567ac5c36d13"
 #define DLOCK_LUA_RESTORE \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
@@ -956,9 +1137,24 @@
 	"return not (tonumber(token) < 7881299347898368)\n" \
 	"end\n" \
 	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
@@ -1001,7 +1197,7 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "2a07bfa79ff7e1460bd48def276770091e4fd3d7"
+#define DLOCK_LUA_SETTLE_SHA1 "00656867308b62e47346ebc581b0987a8045a2bb"
 #define DLOCK_LUA_SETTLE \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
@@ -1029,9 +1225,24 @@
 	"end\n" \
 	"return left, id\n" \
 	"end\n" \
-	"local function clock()\n" \
-	"local now = redis.call('TIME')\n" \
-	"return now[1] .. string.format('%06d', now[2])\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \

@@ -108,10 +108,15 @@ static dlock_call *ask_for_lock(single_claim *claim, bool queue, bool may_count,
 	dlock_claim *base = &claim->base;
 	single_backend *backend = backend_of(base);
 	dlock_attempt attempt = { .token = base->token, .ttl = base->ttl, .may_count = may_count, .grant = true,
-		.inbox = queue ? backend->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number, .legacy = backend->base.legacy };
+		.inbox = queue ? backend->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number, .legacy = backend->base.legacy,
+		.unnotified = queue && !dlock_inbox_can_notify(backend->inbox) };
 	dlock_call *call = dlock_request_acquire(claim_keys(base), &attempt);
 
+	if (queue) {
+		dlock_inbox_try_publishing(backend->inbox, backend->conn);
+	}
 	ask(backend, call);
+	dlock_inbox_update(backend->inbox);
 	*status = dlock_read_acquire(call, backend->conn, response, error);
 	/* Executed once more, it finds its own token and sets its lease time: whether it was given the lock, or has it from somebody else by then. */
 	if (call && may_run_later(call)) {
@@ -205,15 +210,15 @@ static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 	return true;
 }
 
-/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was notified. DLOCK_OK: it
- * holds the lock already. */
+/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was notified. Where there can be no inbox,
+ * until it is time to look. DLOCK_OK: it holds the lock already. */
 static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 {
 	dlock_grant grant;
 	dlock_inbox *inbox = backend_of(&claim->base)->inbox;
 	dlock_nanos until = claim->next_look < wait->deadline ? claim->next_look : wait->deadline;
 
-	while (dlock_inbox_is_open(inbox)) {
+	while (dlock_inbox_is_open(inbox) || inbox->refused) {
 		if (dlock_inbox_take(inbox, claim->base.token, &grant)) {
 			claim->base.received = true;
 			return accept_grant(claim, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
@@ -240,7 +245,8 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 				return left;
 			}
 		}
-		if (!last && base->waited && dlock_inboxes_open(&backend->inbox, 1, 1) == 0) {
+		if (!last && base->waited && !backend->inbox->refused
+				&& dlock_inboxes_open(&backend->inbox, 1, 1) == 0 && !backend->inbox->refused) {
 			if (base->state == DLOCK_CLAIM_WAITING) {
 				single_abandon(base);
 				dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -257,8 +263,9 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			return status;
 		}
 		base->waited = true;
-		if (queue) {
-			claim->next_look = backend->base.legacy ? dlock_next_look_legacy(&response) : dlock_next_look(&response);
+		if (queue || backend->inbox->refused) {
+			claim->next_look = !dlock_inbox_can_notify(backend->inbox) ? dlock_next_look_unnotified(&response)
+				: backend->base.legacy ? dlock_next_look_legacy(&response) : dlock_next_look(&response);
 			status = wait_for_turn(claim, wait);
 			if (status != DLOCK_TIMEOUT) {
 				return status;

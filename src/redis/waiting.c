@@ -21,20 +21,25 @@ dlock_nanos dlock_next_look(const dlock_response *refusal)
 	return look;
 }
 
-/* How often the first in the queue looks where the holder notifies nobody of its release; the others look less often. */
-#define LOOK_LEGACY (80 * DLOCK_MS)
-#define LOOK_LEGACY_JITTER 40 /* ms */
+/* How often the first in the queue looks where nobody notifies it of a release, and whoever is in no queue; the others look less often. */
+#define LOOK_UNNOTIFIED (80 * DLOCK_MS)
+#define LOOK_UNNOTIFIED_JITTER 40 /* ms */
 
-dlock_nanos dlock_next_look_legacy(const dlock_response *refusal)
+dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal)
 {
 	dlock_nanos look = dlock_next_look(refusal);
 
-	if (refusal->pttl < 0 && refusal->position < 100) {
+	if (refusal->position < 100) {
 		int64_t ahead = refusal->position < 0 ? 0 : refusal->position;
-		dlock_nanos soon = dlock_now() + (LOOK_LEGACY + dlock_jitter(LOOK_LEGACY_JITTER) * DLOCK_MS) * (ahead + 1);
+		dlock_nanos soon = dlock_now() + (LOOK_UNNOTIFIED + dlock_jitter(LOOK_UNNOTIFIED_JITTER) * DLOCK_MS) * (ahead + 1);
 		look = soon < look ? soon : look;
 	}
 	return look;
+}
+
+dlock_nanos dlock_next_look_legacy(const dlock_response *refusal)
+{
+	return refusal->pttl < 0 ? dlock_next_look_unnotified(refusal) : dlock_next_look(refusal);
 }
 
 /* Also those that are being opened: they may be so now. */

@@ -17,6 +17,9 @@ dlock_nanos dlock_next_look(const dlock_response *refusal);
 /* The same for locks that are shared with older code, which notifies nobody of a release. */
 dlock_nanos dlock_next_look_legacy(const dlock_response *refusal);
 
+/* The same for a waiter that cannot be notified of anything; see dlock_inbox_can_notify(). */
+dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal);
+
 /* Sleeps until one of these inboxes has a message or broke, until `until`, or until an interruption; returns as dlock_wait_poll(). */
 int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait);
 

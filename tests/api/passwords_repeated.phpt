@@ -65,13 +65,6 @@ $lock = new DistributedLock($ignorant->dsn());
 $e = thrown_by(fn () => $lock->acquire('x', 0));
 same("Redis at {$ignorant->address()}: ERR unknown command 'EVALSHA'", $e?->getMessage(), 'what is unknown, without its arguments');
 
-// ---- SUBSCRIBE ----
-$raw->cmd('FLUSHALL');
-$dsn = $login('permissions', 'resetchannels');
-$lease = (new DistributedLock($dsn))->acquire('held', 0, 100);
-$hides('SUBSCRIBE', 'permissions', thrown_by(fn () => (new DistributedLock($dsn))->acquire('held', 2)), 'waiting needs the channels dlock:inbox:*');
-same(true, $lease->release(), 'release()');
-
 // ---- INFO ----
 $dsn = $login('permissions', '-info') . '?read_timeout=5'; // over another connection, which has not asked yet
 $hides('INFO', 'permissions', thrown_by(fn () => (new RedLock([$dsn]))->acquire('x', 0)), 'give the user +info');

@@ -141,7 +141,7 @@ static void test_none(void)
 /* Of a user without all rights nothing is changed. */
 static void test_rights(void)
 {
-	static const char *rights[] = { "~" PREFIX "* +@all", "~* +@all -getset", "~* +@all -time", "~* +@all -set", "~* +@all -get", "~* +@all -pttl" };
+	static const char *rights[] = { "~" PREFIX "* +@all", "~* +@all -getset", "~* +@all -time -pexpiretime", "~* +@all -set", "~* +@all -get", "~* +@all -pttl" };
 	client all = client_of(&servers[0], READ_TIMEOUT);
 	dlock_claim *claim;
 	char dsn[80];

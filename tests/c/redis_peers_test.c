@@ -337,9 +337,13 @@ static pid_t flooding_peer(int *port, const char *word, const char *head, const 
 			if (!word || memmem(heard, (size_t) len, word, strlen(word))) {
 				break;
 			}
-			const char *answer = heard[1] == '8' ? ":0\r\n" : "*4\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n"; /* `leave` has eight words */
-			if (write(fd, answer, strlen(answer)) < 0) {
-				_exit(0);
+			/* `leave` has eight words, and a try to publish four, just ahead of another request. */
+			for (const char *request = heard; request; request = memmem(request + 1, (size_t) (heard + len - request - 1), "\r\n*", 3)) {
+				const char *words = request + strcspn(request, "*") + 1;
+				const char *answer = *words == '8' || *words == '4' ? ":0\r\n" : "*4\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n";
+				if (write(fd, answer, strlen(answer)) < 0) {
+					_exit(0);
+				}
 			}
 		}
 		static char flood[1 << 16];

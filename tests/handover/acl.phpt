@@ -76,23 +76,15 @@ foreach ($kinds as $kind => $locks) {
     }
 }
 // Everything in the list is needed, and the error says so.
-// But for INCR, without which each lock has a look at the clock, and ZRANK, which is for leases that end soon (rights.phpt).
-foreach (array_diff(RULES, ['-@all', '+incr', '+zrank']) as $rule) {
+// But for INCR, without which each lock has a look at the clock, ZRANK, which is for leases that end soon (rights.phpt), and messages,
+// without which waiters look at intervals (restricted.phpt).
+foreach (array_diff(RULES, ['-@all', '+incr', '+zrank', '+publish', '+subscribe', ...CHANNELS]) as $rule) {
     $allow([$rule]);
     $problem = $scenario('DistributedLock') ?: $scenario('RedLock'); // there are rights that only the latter needs
     // Redis words it in three ways.
     holds(preg_match('/^Dlock\\\\(Connection|Quorum)Exception: .*Redis at \S+: .*(NOPERM|ACL failure|permission|can\'t run this command).*(needs the|docs\/operations\.md)/', $problem) === 1,
         "without $rule", $problem);
 }
-// Without the channels one can lock, but not wait, and is told what is missing.
-$allow(CHANNELS);
-$resource = unique('channels');
-$lease = $manager('DistributedLock')->acquire($resource, 0, 30);
-fails(Dlock\ConnectionException::class, 'Redis at *: NOPERM *channel*; waiting needs the channels dlock:inbox:*',
-    fn () => $manager('DistributedLock')->acquire($resource, 2), 'waiting without channels');
-same(0, $kinds['DistributedLock']->waiting($resource), 'queue');
-same(true, $lease->release(), 'release() without channels, when nobody waits');
-
 // Another database needs SELECT besides, and RedLock INFO.
 $allow();
 $in_database = fn (string $kind) => $kind === 'DistributedLock' ? new DistributedLock("redis://locks:secret@{$kinds[$kind]->addresses[0]}/1")

@@ -17,6 +17,8 @@ preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', fil
 define('RULES', explode(' ', $listed[1]));
 // The right to run scripts and to subscribe is not theirs.
 define('NEEDED', array_values(array_diff(RULES, ['-@all', '+eval', '+evalsha', '+subscribe'])));
+// Without these dlock works on; with a list they are what is left: the clock is read otherwise then.
+const SILENT = ['+publish', '&dlock:inbox:*'], OTHER_CLOCK = 'time, but with pexpiretime';
 const TTL = 30000, TOKEN = 'the-token', OTHER = 'another-token', WAITER = 'the-waiter', AHEAD = 'the-one-ahead', INBOX = 'dlock:inbox:ahead';
 
 $server = redis_private();
@@ -27,7 +29,8 @@ $inbox->cmd('SUBSCRIBE', INBOX);
 $lock = 'Lock:x';
 [$queue, $waiters] = [Locks::queue('x'), Locks::waiters('x')];
 
-$allow = fn (string $without) => $admin->cmd('ACL', 'SETUSER', 'limited', 'reset', 'resetchannels', 'on', '>secret', ...array_diff(RULES, [$without]));
+$allow = fn (string $without) => $admin->cmd('ACL', 'SETUSER', 'limited', 'reset', 'resetchannels', 'on', '>secret', ...array_diff(RULES, [$without]),
+    ...($without === OTHER_CLOCK ? ['-time', '+pexpiretime'] : []));
 /* What the inbox has received until now. @return list<string> */
 $received = function () use ($admin, $inbox) {
     $admin->cmd('PUBLISH', INBOX, 'the end');
@@ -79,7 +82,7 @@ $set_up = function (string $without, callable $situation) use ($admin, $limited,
 };
 
 $failed = [];
-foreach (NEEDED as $right) {
+foreach ([...NEEDED, ...($admin->cmd('COMMAND', 'INFO', 'pexpiretime')[0] ? [OTHER_CLOCK] : [])] as $right) {
     foreach ([true, false] as $grant) {
         $kind = $grant ? 'one server' : 'several';
         foreach ($situations as $name => $situation) {
@@ -121,7 +124,13 @@ foreach (NEEDED as $right) {
                         $changed = !in_array($right, ['+get', '~Lock:*', '~dlock:*']);
                         holds($now === ($changed && $holder === TOKEN ? null : $holder) || $right === '+del' && $now === $holder, "$what: whose it is", $now);
                     } else {
-                        same($holder === OTHER ? OTHER : ($grant && $listens ? AHEAD : null), $now, "$what: whose it is");
+                        $silent = in_array($right, SILENT);
+                        same($holder === OTHER ? OTHER : ($grant && $listens && !$silent ? AHEAD : null), $now, "$what: whose it is");
+                        if ($silent) { // it looks by itself
+                            same([[AHEAD], [AHEAD]], array_slice($state(), 1, 2), "$what: the one that waits");
+                            holds(preg_match('/^\d+ 0 9 /', $admin->cmd('HGET', $waiters, AHEAD)) === 1, "$what: its sign of life", $admin->cmd('HGET', $waiters, AHEAD));
+                            holds($admin->cmd('PTTL', $queue) === -1 || $admin->cmd('PTTL', $waiters) > 30000, "$what: the queue's end");
+                        }
                     }
                     $is_sound($what, $grant, $fence);
                 }
@@ -129,8 +138,9 @@ foreach (NEEDED as $right) {
         }
     }
 }
-foreach (array_diff(NEEDED, ['+incr']) as $right) { // without that, each lock has a look at the clock
-    holds(isset($failed[$right]), "without $right something fails");
+foreach ([...NEEDED, OTHER_CLOCK] as $right) {
+    // Without incr each lock has a look at the clock; the others are served otherwise, too.
+    same(!in_array($right, ['+incr', OTHER_CLOCK, ...SILENT]), isset($failed[$right]), "without $right something fails");
 }
 // A server that is given a lost key again, but whose fence may not be read.
 $set_up('+get', fn () => null);

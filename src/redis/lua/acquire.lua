@@ -15,6 +15,7 @@
 -- ARGV[7] the number of this request, as a sign of life
 -- ARGV[8] the waiter; '': the token
 -- ARGV[9] 1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then
+-- ARGV[10] 1: the waiter cannot be notified here, and looks at intervals: its position is asked for, however far off the lease's end is
 --
 -- Replies the fencing token when the lock is the token's, {ms until it may be free, position in the queue, ticket,
 -- 1 if it was not in the queue before} when not; negative ms: unknown. With ARGV[9] they are unknown for a holder of another

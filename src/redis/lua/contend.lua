@@ -38,7 +38,7 @@ local function contend()
 		-- Ended by the older code's own rule: $value < time(), where only the value says when. Ten digits: a 1 that has yet to
 		-- get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is greater than its whole part.
 		local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))
-		if ends and #ends == 10 and tonumber(ends) < tonumber(redis.call('TIME')[1]) and redis.call('PTTL', lock) == -1 then
+		if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7)) and redis.call('PTTL', lock) == -1 then
 			redis.call('SET', lock, token, 'PX', ttl)
 			mine = true
 		else
@@ -83,15 +83,15 @@ local function contend()
 	if inbox == '' then
 		return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)
 	end
-	local now, left = clock(), redis.call('PTTL', queue)
+	local now, left = clock(waiters), redis.call('PTTL', queue)
 	local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)
 	note(waiters, waiter, now, '0', ARGV[7], inbox)
 	if left < FORGET / 2 then
 		redis.call('PEXPIRE', queue, FORGET)
 		redis.call('PEXPIRE', waiters, FORGET)
 	end
-	-- The position tells the waiters apart who look when the lease ends: none does when that is far off.
-	return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN) and 0 or redis.call('ZRANK', queue, waiter),
+	-- The position tells the waiters apart who look when the lease ends: none does when that is far off, unless nobody notifies them.
+	return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),
 		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)
 end
 

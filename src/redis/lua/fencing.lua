@@ -1,9 +1,28 @@
 -- Included where fencing tokens are given out; never sent by itself.
 
--- The server's time in us, as digits: to write numbers of that size costs more than to read them.
-local function clock()
-	local now = redis.call('TIME')
-	return now[1] .. string.format('%06d', now[2])
+-- Where TIME is refused: when a key ends, less how long that is. A key that is not there is made for the moment, and one that never
+-- ends is given an end. PEXPIRETIME came with Redis 7.
+local function clock_of(key, refusal)
+	local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)
+	local ends = redis.pcall('PEXPIRETIME', key)
+	if ends == -1 and redis.call('PEXPIRE', key, 60000) then
+		ends = redis.call('PEXPIRETIME', key)
+	end
+	local left = redis.call('PTTL', key)
+	if made then
+		redis.pcall('DEL', key)
+	end
+	if type(ends) ~= 'number' then
+		error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)
+	end
+	return string.format('%.0f', (ends - left) * 1000)
+end
+
+-- The server's time in us, as digits: to write numbers of that size costs more than to read them. `scratch` is a key that may be made or
+-- given an end; without one, the lock is held and has an end.
+local function clock(scratch)
+	local now = redis.pcall('TIME')
+	return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])
 end
 
 -- The most that any clock proposes: 2^52, which in us is the year 2112. A clock that is further ahead brings the fence to that, and no

@@ -43,19 +43,29 @@ end
 -- The first waiter. Where it is to be granted the lock it leaves the queue, which needs no memory: when that is full, only a script
 -- that has already written may go on to write what does.
 local function take_first(queue, grant)
-	return grant and redis.call('ZPOPMIN', queue)[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1]
+	local popped = grant and redis.call('ZPOPMIN', queue)
+	return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]
+end
+
+-- A waiter that could not be notified, since the user may not publish, looks at intervals: where it was popped it returns to its place.
+local function put_back(queue, waiters, waiter, ticket, sign, number, inbox)
+	redis.call('ZADD', queue, ticket, waiter)
+	note(waiters, waiter, sign, '0', number, inbox)
+	redis.call('PEXPIRE', queue, FORGET)
+	redis.call('PEXPIRE', waiters, FORGET)
 end
 
 -- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, and leaves the queue; the message
 -- has the number of its last sign, so that an old grant differs from one made after that, and a fencing token.
 -- Without, it is notified to try. Dead waiters before it are removed: those without a sign of life, those whose process
 -- no longer listens (the message has no receiver), those that were notified and did not come. `self` is not notified,
--- and stays. `first` is take_first()'s. Returns the waiter, or nothing if there is none; with a fence, the lock may be a dead waiter's then.
+-- and stays. `first` and `ticket` are take_first()'s. Returns the waiter, or nothing if there is none, or if the user has no right to
+-- publish: the lock goes to whoever asks next then. With a fence, it may be a dead waiter's when nothing is returned, or one's that looks.
 -- Cost: O(log n) for each waiter looked at; normally one.
-local function serve(lock, queue, waiters, fence, self, first)
+local function serve(lock, queue, waiters, fence, self, first, ticket)
 	local now
 	while first and first ~= self do
-		now = now or clock()
+		now = now or clock(waiters)
 		local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')
 		local live = sign and now - sign < STALE
 		if live and fence then
@@ -63,18 +73,25 @@ local function serve(lock, queue, waiters, fence, self, first)
 			redis.call('HDEL', waiters, first)
 			redis.call('SET', lock, first, 'PX', GRACE)
 			local token = fencing_token(fence, now)
-			if redis.call('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token) > 0 then
+			local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)
+			if type(receivers) == 'table' then
+				return put_back(queue, waiters, first, ticket, sign, number, inbox)
+			elseif receivers > 0 then
 				return first
 			end
-		elseif live and (told == '0' or now - told < GRACE * 1000) and redis.call('PUBLISH', inbox, first) > 0 then
-			if told == '0' then
-				note(waiters, first, sign, now, number, inbox)
-			end
-			return first
 		else
+			local receivers = live and (told == '0' or now - told < GRACE * 1000) and redis.pcall('PUBLISH', inbox, first) or 0
+			if type(receivers) == 'table' then
+				return nil
+			elseif receivers > 0 then
+				if told == '0' then
+					note(waiters, first, sign, now, number, inbox)
+				end
+				return first
+			end
 			forget(queue, waiters, first)
 		end
-		first = take_first(queue, fence)
+		first, ticket = take_first(queue, fence)
 	end
 	return first
 end

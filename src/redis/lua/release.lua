@@ -7,8 +7,8 @@
 -- The others may be left out from any of them on:
 -- ARGV[2] 0: the next waiter is notified to try (several servers). '': it is granted the lock
 -- ARGV[3] the waiter that the token belongs to, which is not notified      ARGV[4] 1: it leaves the queue
--- Replies 0 when it was not the token's, 1 when it was, 2 when a waiter was notified, too. After an error
--- (the user has no right to publish, say) the lock is free, if it could be freed.
+-- Replies 0 when it was not the token's, 1 when it was, 2 when a waiter was notified, too; without a right to publish none is. After an
+-- error (the user has no right to set, say) the lock is free, if it could be freed.
 -- Cost: O(1), three commands, when nobody waits; O(log n) with n waiters, one message.
 local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'
 if ARGV[4] == '1' then
@@ -32,7 +32,7 @@ local done, told = pcall(function()
 	if not grant then
 		redis.call('DEL', lock)
 	end
-	local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1])
+	local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1], queued[2])
 	if grant and not next then
 		redis.call('DEL', lock)
 	end
