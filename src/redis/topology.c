@@ -504,7 +504,12 @@ dlock_status dlock_topology_discover(dlock_topology *topology, dlock_nanos until
 		*error = topology->error;
 		return DLOCK_CONNECTION;
 	}
-	dlock_fail(error, DLOCK_CONNECTION, "%s: no answer in time", topology->error.message);
+	*error = topology->error;
+	for (int i = 0; i < topology->source_count; i++) {
+		if (topology->sources[i].call) {
+			dlock_append(error, "; %s: no answer in time", topology->sources[i].server->label);
+		}
+	}
 	return DLOCK_CONNECTION;
 }
 

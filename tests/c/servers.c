@@ -1,5 +1,6 @@
 #include "servers.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,7 +41,7 @@ static void remove_file(const char *directory, const char *name)
 
 static void clean_up(test_server *server)
 {
-	static const char *names[] = { "log", "s", "nodes.conf", "dump.rdb" };
+	static const char *names[] = { "log", "s", "nodes.conf", "dump.rdb", "sentinel.conf" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		remove_file(server->directory, names[i]);
@@ -97,19 +99,8 @@ int closed_port(void)
 
 /* ---- processes ---- */
 
-static void run(const test_server *server)
+static void execute(const char *const *words)
 {
-	char port[16], log[256];
-	const char *program = getenv("DLOCK_TEST_REDIS_SERVER");
-	const char *words[32] = { program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
-		"--appendonly", "no", "--daemonize", "no", "--dir", server->directory, "--logfile", log, "--unixsocket", server->socket };
-	int count = 17;
-
-	snprintf(port, sizeof port, "%d", server->port);
-	snprintf(log, sizeof log, "%s/log", server->directory);
-	for (int i = 0; server->options && server->options[i] && count < 31; i++) {
-		words[count++] = server->options[i];
-	}
 	int nothing = open("/dev/null", O_RDWR);
 	dup2(nothing, STDOUT_FILENO);
 	dup2(nothing, STDERR_FILENO);
@@ -119,6 +110,42 @@ static void run(const test_server *server)
 	unsetenv("LD_PRELOAD"); /* a sanitizer's library that is meant for the test */
 	execvp(words[0], (char *const *) words);
 	_exit(127);
+}
+
+/* A Sentinel writes what it learns to its configuration. */
+static void run_sentinel(const test_server *server)
+{
+	char path[256];
+	const char *program = getenv("DLOCK_TEST_REDIS_SERVER");
+	const char *words[] = { program && *program ? program : "redis-server", path, "--sentinel", NULL };
+
+	snprintf(path, sizeof path, "%s/sentinel.conf", server->directory);
+	FILE *file = fopen(path, "w");
+	if (!file) {
+		_exit(126);
+	}
+	fprintf(file, "port %d\nbind 127.0.0.1\ndir %s\nlogfile %s/log\n%s", server->port, server->directory, server->directory, server->sentinel);
+	fclose(file);
+	execute(words);
+}
+
+static void run(const test_server *server)
+{
+	char port[16], log[256];
+	const char *program = getenv("DLOCK_TEST_REDIS_SERVER");
+	const char *words[48] = { program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
+		"--appendonly", "no", "--daemonize", "no", "--dir", server->directory, "--logfile", log, "--unixsocket", server->socket };
+	int count = 17;
+
+	if (server->sentinel) {
+		run_sentinel(server);
+	}
+	snprintf(port, sizeof port, "%d", server->port);
+	snprintf(log, sizeof log, "%s/log", server->directory);
+	for (int i = 0; server->options && server->options[i] && count < 47; i++) {
+		words[count++] = server->options[i];
+	}
+	execute(words);
 }
 
 static bool connect_admin(test_server *server)
@@ -133,7 +160,7 @@ static bool connect_admin(test_server *server)
 		return false;
 	}
 	redisSetTimeout(server->admin, time);
-	redisReply *reply = redisCommand(server->admin, "PING");
+	redisReply *reply = server->password ? redisCommand(server->admin, "AUTH %s", server->password) : redisCommand(server->admin, "PING");
 	bool good = reply && reply->type == REDIS_REPLY_STATUS;
 	if (reply) {
 		freeReplyObject(reply);
@@ -162,13 +189,29 @@ static bool launch(test_server *server)
 	return false;
 }
 
-void server_start(test_server *server, const char *const *options)
+/* A node of a cluster uses the port that is higher by 10000 as well. */
+static bool is_usable(const test_server *server, bool is_node)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	if (!is_node || server->port > 65535 - 10000) {
+		return !is_node;
+	}
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	address.sin_port = htons((uint16_t) (server->port + 10000));
+	bool free = bind(fd, (struct sockaddr *) &address, sizeof address) == 0;
+	close(fd);
+	return free;
+}
+
+static void start(test_server *server, bool is_node)
 {
 	begin();
-	memset(server, 0, sizeof *server);
-	server->options = options;
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 100; i++) {
 		server->port = closed_port();
+		if (!is_usable(server, is_node)) {
+			continue;
+		}
 		snprintf(server->directory, sizeof server->directory, "%s/redis-%d", base, server->port);
 		snprintf(server->socket, sizeof server->socket, "%s/s", server->directory);
 		if (mkdir(server->directory, 0700) < 0) {
@@ -184,6 +227,30 @@ void server_start(test_server *server, const char *const *options)
 		clean_up(server);
 	}
 	die("no redis-server could be started");
+}
+
+void server_start(test_server *server, const char *const *options)
+{
+	*server = (test_server) { .options = options };
+	start(server, false);
+}
+
+void server_start_secret(test_server *server, const char *const *options, const char *password)
+{
+	*server = (test_server) { .options = options, .password = password };
+	start(server, false);
+}
+
+void server_start_node(test_server *server, const char *const *options)
+{
+	*server = (test_server) { .options = options };
+	start(server, true);
+}
+
+void server_start_sentinel(test_server *server, const char *lines, const char *password)
+{
+	*server = (test_server) { .sentinel = lines, .password = password };
+	start(server, false);
 }
 
 void servers_start(test_server *servers, int count)

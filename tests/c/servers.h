@@ -13,12 +13,21 @@ typedef struct {
 	char directory[160];
 	char socket[176];
 	const char *const *options;
-	redisContext *admin; /* the test's own connection */
+	const char *sentinel; /* the lines of a Sentinel's configuration; NULL: it is no Sentinel */
+	const char *password; /* of the default user */
+	redisContext *admin;  /* the test's own connection */
 } test_server;
 
 /* Options as on the command line, NULL-terminated; NULL for none. Exits the test when there is no server to be had. */
 void server_start(test_server *server, const char *const *options);
 void servers_start(test_server *servers, int count);
+
+/* A node of a cluster that is still to be made, and a Sentinel. The latter begins with these lines again when it is restarted. NULL: no password. */
+void server_start_node(test_server *server, const char *const *options);
+void server_start_sentinel(test_server *server, const char *lines, const char *password);
+
+/* With a password for the default user, which is among the options too. */
+void server_start_secret(test_server *server, const char *const *options, const char *password);
 
 /* SIGKILL: it answers no more, and all it knew is lost. */
 void server_kill(test_server *server);

@@ -1,0 +1,326 @@
+/* How the masters of a Redis Cluster are found, with a real one; and answers that it does not give. Prints TAP. */
+
+#include <stdlib.h>
+
+#include "../../src/redis/cluster.h"
+#include "../../src/redis/slot.h"
+#include "../../src/redis/topology.h"
+#include "fleet.h"
+#include "helpers.h"
+#include "redis_client.h"
+#include "tap.h"
+
+static cluster nodes;
+
+static void begin(void)
+{
+	cluster_start(&nodes);
+}
+
+static void reset(void)
+{
+}
+
+/* ---- answers ---- */
+
+typedef struct {
+	dlock_server *service, *node;
+	dlock_slot_map known, map;
+	dlock_error error;
+} reader;
+
+static reader reader_new(void)
+{
+	int port = 7000;
+	reader reader = { .service = cluster_service_at(&port, 1) };
+
+	reader.node = dlock_server_member(reader.service, "10.0.0.9", 7009);
+	dlock_slot_map_begin(&reader.known, DLOCK_SLOTS);
+	return reader;
+}
+
+static void reader_free(reader *reader)
+{
+	dlock_slot_map_end(&reader->known);
+	dlock_server_release(reader->node);
+	dlock_server_release(reader->service);
+}
+
+static dlock_status read_answer(reader *reader, const char *answer)
+{
+	redisReader *parser = redisReaderCreate();
+	void *reply = NULL;
+
+	redisReaderFeed(parser, answer, strlen(answer));
+	check(redisReaderGetReply(parser, &reply) == REDIS_OK && reply, "an answer");
+	dlock_status status = dlock_cluster_read(reply, reader->service, reader->node, &reader->known, &reader->map, &reader->error);
+	freeReplyObject(reply);
+	redisReaderFree(parser);
+	return status;
+}
+
+static bool is_at(const dlock_server *server, const char *label)
+{
+	return label ? server && !strcmp(server->label, label) : !server;
+}
+
+static bool has_at(const reader *reader, int slot, const char *label)
+{
+	return is_at(dlock_slot_map_get(&reader->map, slot), label);
+}
+
+#define MASTER(host, port) "*2\r\n" host ":" port "\r\n"
+#define RANGE(first, last, master) "*3\r\n:" first "\r\n:" last "\r\n" master
+#define TEXT(len, text) "$" len "\r\n" text "\r\n"
+
+static void test_answers(void)
+{
+	reader reader = reader_new();
+
+	check(read_answer(&reader, "*5\r\n"
+		RANGE("0", "99", MASTER(TEXT("8", "10.0.0.1"), "7000"))
+		RANGE("100", "199", MASTER(TEXT("0", ""), "7001"))
+		RANGE("200", "299", MASTER(TEXT("1", "?"), "7002"))
+		RANGE("300", "399", MASTER("$-1\r\n", "7003"))
+		"*4\r\n:16383\r\n:16383\r\n*4\r\n" TEXT("3", "::1") ":7004\r\n" TEXT("2", "id") "*0\r\n" MASTER(TEXT("8", "10.0.0.1"), "7005")) == DLOCK_OK, "read");
+	check(has_at(&reader, 0, "10.0.0.1:7000") && has_at(&reader, 99, "10.0.0.1:7000"), "an address");
+	check(has_at(&reader, 100, "10.0.0.9:7001") && has_at(&reader, 299, "10.0.0.9:7002") && has_at(&reader, 300, "10.0.0.9:7003"),
+		"without one, that of the node that was asked");
+	check(has_at(&reader, 16383, "[::1]:7004") && has_at(&reader, 400, NULL), "IPv6, and slots of nobody");
+	check(!dlock_slot_map_get(&reader.map, 0)->replicas && dlock_slot_map_get(&reader.map, 0)->discovery == DLOCK_SERVER_FIXED, "as members");
+	dlock_slot_map_end(&reader.known);
+	reader.known = reader.map;
+	check(read_answer(&reader, "*1\r\n" RANGE("5", "5", MASTER(TEXT("8", "10.0.0.1"), "7000"))) == DLOCK_OK
+		&& dlock_slot_map_get(&reader.map, 5) == dlock_slot_map_get(&reader.known, 0) && reader.map.count == 1, "a server that is known is the same");
+	dlock_slot_map_end(&reader.map);
+	check(read_answer(&reader, "*1\r\n" RANGE("5", "5", MASTER(TEXT("8", "10.0.0.1"), "0"))) == DLOCK_OK && has_at(&reader, 5, NULL),
+		"a master that cannot be reached is not known");
+	dlock_slot_map_end(&reader.map);
+	reader_free(&reader);
+}
+
+static void test_strange_answers(void)
+{
+	static const struct {
+		const char *answer, *word;
+	} cases[] = {
+		{ "-ERR This instance has cluster support disabled\r\n", "ERR This instance has cluster support disabled" },
+		{ "*0\r\n", "no slots" },
+		{ "+OK\r\n", "no slots" },
+		{ "*1\r\n:1\r\n", "cannot be read" },
+		{ "*1\r\n*2\r\n:1\r\n:2\r\n", "cannot be read" },
+		{ "*1\r\n" RANGE("2", "1", MASTER(TEXT("8", "10.0.0.1"), "7000")), "cannot be read" },
+		{ "*1\r\n" RANGE("-1", "1", MASTER(TEXT("8", "10.0.0.1"), "7000")), "cannot be read" },
+		{ "*1\r\n" RANGE("0", "16384", MASTER(TEXT("8", "10.0.0.1"), "7000")), "cannot be read" },
+		{ "*1\r\n" RANGE("0", "1", "*1\r\n" TEXT("8", "10.0.0.1")), "cannot be read" },
+		{ "*1\r\n" RANGE("0", "1", "*2\r\n" TEXT("8", "10.0.0.1") TEXT("4", "7000")), "cannot be read" },
+	};
+	reader reader = reader_new();
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_status status = read_answer(&reader, cases[i].answer);
+		check(status == DLOCK_CONNECTION && strstr(reader.error.message, cases[i].word), "%s", reader.error.message);
+	}
+	reader_free(&reader);
+}
+
+static void test_addresses(void)
+{
+	static const struct {
+		const char *address, *label;
+	} cases[] = {
+		{ "10.0.0.1:7000", "10.0.0.1:7000" }, { ":7000", "10.0.0.9:7000" }, { "?:7000", "10.0.0.9:7000" }, { "::1:7000", "[::1]:7000" },
+		{ "Node-1.example.com:7000", "node-1.example.com:7000" }, { "10.0.0.1", NULL }, { "10.0.0.1:", NULL }, { "10.0.0.1:0", NULL },
+		{ "10.0.0.1:70000", NULL }, { "10.0.0.1:7x", NULL }, { "", NULL },
+	};
+	reader reader = reader_new();
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dlock_server *server = dlock_cluster_server_at(cases[i].address, reader.service, reader.node, &reader.known);
+		check(is_at(server, cases[i].label), "\"%s\" is %s", cases[i].address, cases[i].label ? cases[i].label : "no address");
+		if (server) {
+			dlock_server_release(server);
+		}
+	}
+	reader_free(&reader);
+}
+
+/* ---- a cluster ---- */
+
+typedef struct {
+	dlock_pool pool;
+	dlock_server *service;
+	dlock_topology *topology;
+	dlock_error error;
+} asker;
+
+static asker *asker_of(dlock_server *service)
+{
+	asker *asker = calloc(1, sizeof *asker);
+
+	asker->service = service;
+	asker->topology = dlock_pool_topology(&asker->pool, service);
+	return asker;
+}
+
+static void asker_free(asker *asker)
+{
+	dlock_pool_clear(&asker->pool);
+	dlock_server_release(asker->service);
+	free(asker);
+}
+
+static dlock_status discover(asker *asker)
+{
+	asker->error.message[0] = '\0';
+	return dlock_topology_discover(asker->topology, dlock_now() + 5 * DLOCK_SECOND, NULL, &asker->error);
+}
+
+static int port_of(const asker *asker, int slot)
+{
+	const dlock_server *master = dlock_topology_master(asker->topology, slot);
+
+	return master ? master->port : 0;
+}
+
+/* The same as the nodes say. */
+static bool is_right(const asker *asker)
+{
+	for (int slot = 0; slot < DLOCK_SLOTS; slot += 1000) {
+		const test_server *master = cluster_master(&nodes, slot);
+		if (!master || port_of(asker, slot) != master->port) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void test_found(void)
+{
+	asker *asker = asker_of(cluster_service(&nodes, 1));
+
+	check(dlock_topology_has_slots(asker->topology) && port_of(asker, 0) == 0 && port_of(asker, 16383) == 0, "nothing is known at first");
+	bool good = discover(asker) == DLOCK_OK;
+	check(good && is_right(asker), "the masters of all slots (%s)", asker->error.message);
+	check(port_of(asker, 5460) == nodes.nodes[0].port && port_of(asker, 5461) == nodes.nodes[1].port && port_of(asker, 16383) == nodes.nodes[2].port,
+		"to the slot");
+	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED, "of one node, whose connection is closed at once");
+	dlock_server *master = dlock_server_retain(dlock_topology_master(asker->topology, 7));
+	check(discover(asker) == DLOCK_OK && dlock_topology_master(asker->topology, 7) == master, "again: the same servers");
+	dlock_server_release(master);
+	asker_free(asker);
+}
+
+static void test_moved(void)
+{
+	asker *asker = asker_of(cluster_service(&nodes, 1));
+	char address[32];
+
+	discover(asker);
+	dlock_server *from = dlock_server_retain(dlock_topology_master(asker->topology, 100)), *first = from;
+	unsigned long answers = dlock_topology_answers(asker->topology);
+	snprintf(address, sizeof address, "127.0.0.1:%d", nodes.nodes[1].port);
+	dlock_topology_move(asker->topology, 100, address, from);
+	check(port_of(asker, 100) == nodes.nodes[1].port && port_of(asker, 101) == from->port, "a slot that has moved is believed at once");
+	check(dlock_topology_is_asking(asker->topology) && discover(asker) == DLOCK_OK && dlock_topology_answers(asker->topology) == answers + 1,
+		"and asked about");
+	check(port_of(asker, 100) == nodes.nodes[0].port, "it was not true");
+	dlock_topology_move(asker->topology, 100, ":1", from);
+	check(is_at(dlock_topology_master(asker->topology, 100), "127.0.0.1:1"), "without a host it is the node's own");
+	dlock_topology_move(asker->topology, 101, "nonsense", from);
+	check(port_of(asker, 101) == nodes.nodes[0].port, "what is no address is not believed");
+	discover(asker);
+	check(is_right(asker), "right again");
+	dlock_server_release(first);
+	asker_free(asker);
+}
+
+static bool sees_move(void *context)
+{
+	asker *asker = context;
+
+	return discover(asker) == DLOCK_OK && port_of(asker, 200) == nodes.nodes[2].port;
+}
+
+static void test_moved_slot(void)
+{
+	asker *asker = asker_of(cluster_service(&nodes, 1));
+
+	discover(asker);
+	check(cluster_begin_move(&nodes, 200, &nodes.nodes[2]), "a slot is being moved");
+	check(discover(asker) == DLOCK_OK && port_of(asker, 200) == nodes.nodes[0].port, "until it has been, the old master has it");
+	check(cluster_end_move(&nodes, 200, &nodes.nodes[2]) && eventually(sees_move, asker), "it has been");
+	check(port_of(asker, 199) == nodes.nodes[0].port && port_of(asker, 201) == nodes.nodes[0].port, "and no other");
+	asker_free(asker);
+}
+
+static void test_address_of_ask(void)
+{
+	asker *asker = asker_of(cluster_service(&nodes, 1));
+	char address[32];
+
+	discover(asker);
+	dlock_server *from = dlock_topology_master(asker->topology, 100);
+	dlock_server *other = dlock_topology_server_at(asker->topology, "127.0.0.1:1", from);
+	check(is_at(other, "127.0.0.1:1") && other->references == 1, "an address of ASK is nobody's master");
+	dlock_server_release(other);
+	snprintf(address, sizeof address, ":%d", nodes.nodes[1].port);
+	other = dlock_topology_server_at(asker->topology, address, from);
+	check(other == dlock_topology_master(asker->topology, 6000), "unless it is one");
+	dlock_server_release(other);
+	asker_free(asker);
+}
+
+static void test_no_cluster(void)
+{
+	test_server plain;
+	int ports[] = { 0, nodes.nodes[4].port };
+
+	server_start(&plain, NULL);
+	ports[0] = plain.port;
+	asker *asker = asker_of(cluster_service_at(ports, 1));
+	check(discover(asker) == DLOCK_CONNECTION, "a server that is no node");
+	check(strstr(asker->error.message, "cluster support disabled") && strstr(asker->error.message, "No node of the cluster"), "%s",
+		asker->error.message);
+	asker_free(asker);
+	asker = asker_of(cluster_service_at(ports, 2));
+	check(discover(asker) == DLOCK_OK && is_right(asker), "the next one is (%s)", asker->error.message);
+	asker_free(asker);
+	server_kill(&plain);
+}
+
+static void test_promoted(void)
+{
+	asker *asker = asker_of(cluster_service(&nodes, 1));
+
+	discover(asker);
+	check(port_of(asker, 7000) == nodes.nodes[1].port, "before");
+	check(cluster_promote(&nodes, &nodes.nodes[4]), "a replica is promoted");
+	check(discover(asker) == DLOCK_OK && port_of(asker, 7000) == nodes.nodes[4].port && is_right(asker), "and found");
+	asker_free(asker);
+}
+
+/* The last: it kills. */
+static void test_seeds_gone(void)
+{
+	int ports[] = { closed_port(), nodes.nodes[0].port };
+	asker *asker = asker_of(cluster_service_at(ports, 2));
+
+	check(discover(asker) == DLOCK_OK && is_right(asker), "found by the seed that is there (%s)", asker->error.message);
+	server_kill(&nodes.nodes[0]);
+	check(discover(asker) == DLOCK_OK, "no seed is left: the masters are asked (%s)", asker->error.message);
+	check(cluster_promote(&nodes, &nodes.nodes[3]), "a replica takes over");
+	check(discover(asker) == DLOCK_OK && port_of(asker, 0) == nodes.nodes[3].port && is_right(asker), "and is found (%s)", asker->error.message);
+	asker_free(asker);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		TEST(answers), TEST(strange_answers), TEST(addresses), TEST(found), TEST(moved), TEST(moved_slot), TEST(address_of_ask), TEST(no_cluster),
+		TEST(promoted), TEST(seeds_gone),
+	};
+	static const tap_setting setting = { begin, reset };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
+}

@@ -1,0 +1,395 @@
+/* How the master behind Sentinels is found, with real ones and with such as say what a test needs. Prints TAP. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/redis/renewer.h"
+#include "../../src/redis/topology.h"
+#include "fleet.h"
+#include "helpers.h"
+#include "memcached_server.h"
+#include "redis_client.h"
+#include "tap.h"
+
+#define SENTINEL_SECRET "sentinel-" SECRET
+
+static fleet fleet_one;
+
+static void begin(void)
+{
+	fleet_start(&fleet_one, SECRET, SENTINEL_SECRET);
+}
+
+static void reset(void)
+{
+	interrupt_clear();
+}
+
+/* What asks. */
+typedef struct {
+	dlock_pool pool;
+	dlock_server *service;
+	dlock_topology *topology;
+	dlock_error error;
+	dlock_nanos took;
+} asker;
+
+static asker *asker_of(dlock_server *service)
+{
+	asker *asker = calloc(1, sizeof *asker);
+
+	asker->service = service;
+	asker->topology = dlock_pool_topology(&asker->pool, service);
+	return asker;
+}
+
+static asker *asker_at(const int *ports, int count)
+{
+	return asker_of(sentinel_service(ports, count, "mymaster"));
+}
+
+static void asker_free(asker *asker)
+{
+	dlock_pool_clear(&asker->pool);
+	dlock_server_release(asker->service);
+	free(asker);
+}
+
+static dlock_status discover(asker *asker, int ms)
+{
+	dlock_nanos start = dlock_now();
+
+	asker->error.message[0] = '\0';
+	dlock_status status = dlock_topology_discover(asker->topology, start + ms * DLOCK_MS, NULL, &asker->error);
+	asker->took = dlock_now() - start;
+	return status;
+}
+
+static int port_found(const asker *asker)
+{
+	const dlock_server *master = dlock_topology_master(asker->topology, 0);
+
+	return master ? master->port : 0;
+}
+
+/* Of an error. */
+static bool says(const asker *asker, const char *word)
+{
+	return strstr(asker->error.message, word) && !strstr(asker->error.message, SECRET);
+}
+
+/* A Sentinel that always gives this answer. */
+#define ADDRESS(port) "*2\r\n$9\r\n127.0.0.1\r\n$4\r\n" port "\r\n"
+
+static pid_t fake(int *port, const char *answer)
+{
+	return memcached_peer(port, answer, answer);
+}
+
+/* ---- one that answers ---- */
+
+static void test_found(void)
+{
+	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+
+	check(!dlock_topology_has_slots(asker->topology) && port_found(asker) == 0, "nothing is known at first");
+	check(dlock_pool_topology(&asker->pool, asker->service) == asker->topology, "one for the service");
+	check(discover(asker, 5000) == DLOCK_OK, "it is found (%s)", asker->error.message);
+	const dlock_server *master = dlock_topology_master(asker->topology, 12345);
+	check(master && master->port == fleet_master(&fleet_one)->port, "at the right place");
+	check(master && master->discovery == DLOCK_SERVER_FIXED && master->replicas == 0 && !strcmp(master->password, SECRET) && !master->user,
+		"as a server of its own, with the service's password");
+	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED, "a Sentinel's connection is closed at once");
+	check(dlock_topology_answers(asker->topology) == 1 && dlock_topology_timer(asker->topology) == DLOCK_FOREVER, "answered once");
+	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_master(asker->topology, 0) == master, "again: the same server");
+	check(dlock_topology_answers(asker->topology) == 2, "answered again");
+	for (int i = 0; i < 5; i++) {
+		discover(asker, 5000);
+	}
+	check(dlock_topology_answers(asker->topology) == 7 && asker->took > 40 * DLOCK_MS, "not more often than needed (%.3g ms)",
+		(double) asker->took / DLOCK_MS);
+	asker_free(asker);
+}
+
+static void test_fixed(void)
+{
+	dlock_server *server = test_server_at("redis://127.0.0.1:1234");
+	asker *asker = asker_of(server);
+
+	check(dlock_topology_master(asker->topology, 0) == server, "a fixed address is known");
+	dlock_topology_ask(asker->topology);
+	check(!dlock_topology_is_asking(asker->topology) && discover(asker, 0) == DLOCK_OK && !asker->pool.first, "nobody is asked");
+	asker_free(asker);
+}
+
+static bool is_pool_at_rest(const dlock_pool *pool)
+{
+	for (const dlock_conn *conn = pool->first; conn; conn = conn->next) {
+		if (conn->state != DLOCK_CONN_CLOSED) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* As the renewal thread does. */
+static void test_by_renewer(void)
+{
+	int ports[] = { closed_port(), fleet_one.sentinels[1].port };
+	dlock_server *service = sentinel_service(ports, 1, "mymaster"), *fleet = fleet_service(&fleet_one, "mymaster", 1);
+	dlock_renewer *renewer = dlock_redis_renewer_ops.create();
+	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
+	dlock_topology *none = dlock_pool_topology(pool, service), *one = dlock_pool_topology(pool, fleet);
+	dlock_nanos start = dlock_now();
+	int turns = 0;
+
+	dlock_redis_renewer_ops.begin_batch(renewer);
+	dlock_topology_ask(one);
+	dlock_topology_ask(none);
+	dlock_topology_ask(none);
+	dlock_redis_renewer_ops.end_batch(renewer);
+	check(dlock_now() - start < 100 * DLOCK_MS && dlock_topology_is_asking(one), "asking does not wait");
+	while ((dlock_topology_is_asking(one) || dlock_topology_is_asking(none)) && turns++ < 1000) {
+		struct pollfd fds[8];
+		int count = dlock_redis_renewer_ops.poll(renewer, fds, 8);
+		dlock_nanos timer = dlock_redis_renewer_ops.timer(renewer);
+		dlock_wait_poll(fds, count, timer, NULL);
+		dlock_redis_renewer_ops.advance(renewer, fds, count);
+		dlock_redis_renewer_ops.expire(renewer);
+	}
+	check(dlock_topology_master(one, 0) && dlock_topology_answers(one) == 1, "found by the renewer");
+	check(!dlock_topology_master(none, 0) && dlock_topology_answers(none) == 0, "or not");
+	check(turns < 30 && is_pool_at_rest(pool), "in a few steps (%d)", turns);
+	dlock_redis_renewer_ops.destroy(renewer);
+	dlock_server_release(service);
+	dlock_server_release(fleet);
+}
+
+/* ---- some that do not ---- */
+
+static void test_dead_first(void)
+{
+	int ports[] = { closed_port(), 0 };
+	pid_t pid = fake(&ports[1], ADDRESS("1111"));
+	asker *asker = asker_at(ports, 2);
+
+	bool good = discover(asker, 5000) == DLOCK_OK;
+	check(good && port_found(asker) == 1111, "the next one is asked (%s)", asker->error.message);
+	check(asker->took < DLOCK_SECOND, "at once (%.3g ms)", (double) asker->took / DLOCK_MS);
+	unsigned long opened = dlock_pool_opened(&asker->pool);
+	check(discover(asker, 5000) == DLOCK_OK && dlock_pool_opened(&asker->pool) == opened + 1, "and first from then on");
+	asker_free(asker);
+	end_child(pid);
+}
+
+static void test_unknown_service(void)
+{
+	int ports[FLEET_SENTINELS];
+	char label[64];
+
+	for (int i = 0; i < FLEET_SENTINELS; i++) {
+		ports[i] = fleet_one.sentinels[i].port;
+	}
+	asker *asker = asker_of(sentinel_service(ports, FLEET_SENTINELS, "other"));
+	check(discover(asker, 5000) == DLOCK_CONNECTION && says(asker, "NOAUTH"), "without their password: %s", asker->error.message);
+	asker_free(asker);
+
+	asker = asker_of(fleet_service(&fleet_one, "other", 1));
+	check(discover(asker, 5000) == DLOCK_CONNECTION && says(asker, "master of other"), "unknown: %s", asker->error.message);
+	for (int i = 0; i < FLEET_SENTINELS; i++) {
+		snprintf(label, sizeof label, "127.0.0.1:%d: does not know it", ports[i]);
+		check(says(asker, label), "%s", label);
+	}
+	check(asker->took < 2 * DLOCK_SECOND && dlock_topology_answers(asker->topology) == 0, "nobody has answered");
+	asker_free(asker);
+}
+
+static void test_strange_answers(void)
+{
+	static const struct {
+		const char *answer, *word;
+	} cases[] = {
+		{ "*-1\r\n", "does not know it" },
+		{ "$-1\r\n", "does not know it" },
+		{ "*0\r\n", "does not know it" },
+		{ "-ERR unknown command `SENTINEL`, with args beginning with: " SECRET "\r\n", "ERR unknown command `SENTINEL`" },
+		{ "+OK\r\n", "no address" },
+		{ "*2\r\n$9\r\n127.0.0.1\r\n$1\r\n0\r\n", "no address" },
+		{ "*2\r\n$9\r\n127.0.0.1\r\n:6379\r\n", "no address" },
+		{ "*2\r\n$3\r\na b\r\n$1\r\n1\r\n", "cannot be used" },
+		{ "nonsense\r\n", "127.0.0.1" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int port;
+		pid_t pid = fake(&port, cases[i].answer);
+		asker *asker = asker_at(&port, 1);
+		discover(asker, 5000);
+		check(says(asker, cases[i].word), "%s", asker->error.message);
+		asker_free(asker);
+		end_child(pid);
+	}
+}
+
+static void test_all_dead(void)
+{
+	int ports[] = { closed_port(), closed_port(), closed_port() };
+	asker *asker = asker_at(ports, 3);
+	char label[32];
+
+	snprintf(label, sizeof label, "127.0.0.1:%d: ", ports[2]);
+	check(discover(asker, 60000) == DLOCK_CONNECTION && says(asker, "refused") && says(asker, label), "nobody: %s", asker->error.message);
+	check(asker->took < DLOCK_SECOND, "known soon (%.3g ms)", (double) asker->took / DLOCK_MS);
+	asker_free(asker);
+}
+
+/* The system takes connections for those that stand still. */
+static void test_standing_still(void)
+{
+	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+
+	server_freeze(&fleet_one.sentinels[0]);
+	check(discover(asker, 5000) == DLOCK_OK, "one stands still (%s)", asker->error.message);
+	check(asker->took > 100 * DLOCK_MS && asker->took < DLOCK_SECOND, "that costs little (%.3g ms)", (double) asker->took / DLOCK_MS);
+	check(is_pool_at_rest(&asker->pool), "and is left alone then");
+	asker_free(asker);
+
+	asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+	server_freeze(&fleet_one.sentinels[1]);
+	server_freeze(&fleet_one.sentinels[2]);
+	bool good = discover(asker, 300) == DLOCK_CONNECTION;
+	check(good && asker->took < DLOCK_SECOND && says(asker, "in time") && says(asker, "; 127.0.0.1:"),
+		"all of them: %s", asker->error.message);
+	check(dlock_topology_is_asking(asker->topology), "it goes on");
+	good = discover(asker, 60000) == DLOCK_CONNECTION;
+	check(good && asker->took > DLOCK_SECOND && asker->took < 4 * DLOCK_SECOND, "within the timeouts (%.3g ms)", (double) asker->took / DLOCK_MS);
+	server_thaw(&fleet_one.sentinels[0]);
+	server_thaw(&fleet_one.sentinels[2]);
+	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) != 0, "until they go on (%s)", asker->error.message);
+	server_thaw(&fleet_one.sentinels[1]);
+	asker_free(asker);
+}
+
+static void test_interrupted(void)
+{
+	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+	dlock_wait wait = { .interrupted = interrupted };
+
+	interrupt_now();
+	check(dlock_topology_discover(asker->topology, DLOCK_FOREVER, &wait, &asker->error) == DLOCK_INTERRUPTED, "interrupted");
+	interrupt_clear();
+	check(dlock_topology_discover(asker->topology, DLOCK_FOREVER, &wait, &asker->error) == DLOCK_OK, "and gone on with");
+	check(dlock_topology_answers(asker->topology) == 1, "with the same question");
+	asker_free(asker);
+}
+
+/* ---- those that are not of one mind ---- */
+
+static void test_stale_answers(void)
+{
+	int ports[3], found[4];
+	pid_t pids[] = { fake(&ports[0], ADDRESS("1111")), fake(&ports[1], ADDRESS("2222")), fake(&ports[2], "*-1\r\n") };
+	asker *asker = asker_at(ports, 3);
+
+	for (int i = 0; i < 4; i++) {
+		check(discover(asker, 5000) == DLOCK_OK, "answered");
+		found[i] = port_found(asker);
+	}
+	check(found[0] == 1111 && found[1] == 2222 && found[2] == 1111 && found[3] == 2222, "asked in turn: %d, %d, %d, %d", found[0], found[1], found[2],
+		found[3]);
+	asker_free(asker);
+	for (int i = 0; i < 3; i++) {
+		end_child(pids[i]);
+	}
+}
+
+static void test_flapping(void)
+{
+	int ports[2], count = 0;
+	pid_t pids[] = { fake(&ports[0], ADDRESS("1111")), fake(&ports[1], ADDRESS("2222")) };
+	asker *asker = asker_at(ports, 2);
+	dlock_nanos end = dlock_now() + 500 * DLOCK_MS;
+
+	for (; dlock_now() < end; count++) {
+		discover(asker, 5000);
+	}
+	check(count <= 24, "answers that contradict each other are not asked for all the time (%d times)", count);
+	asker_free(asker);
+	for (int i = 0; i < 2; i++) {
+		end_child(pids[i]);
+	}
+}
+
+/* ---- fork ---- */
+
+static void test_fork(void)
+{
+	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+
+	for (int i = 0; i < FLEET_SENTINELS; i++) {
+		server_freeze(&fleet_one.sentinels[i]);
+	}
+	check(discover(asker, 50) == DLOCK_CONNECTION && dlock_topology_is_asking(asker->topology), "in the middle of a question");
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		bool good = !dlock_topology_is_asking(asker->topology) && dlock_topology_timer(asker->topology) == DLOCK_FOREVER;
+		dlock_topology_advance(asker->topology);
+		good = good && !dlock_topology_is_asking(asker->topology);
+		for (int i = 0; i < FLEET_SENTINELS; i++) {
+			server_thaw(&fleet_one.sentinels[i]);
+		}
+		good = good && discover(asker, 5000) == DLOCK_OK && port_found(asker) != 0;
+		asker_free(asker);
+		_exit(!good);
+	}
+	check(exit_of(pid) == 0, "a child asks by itself");
+	check(dlock_topology_is_asking(asker->topology) && discover(asker, 5000) == DLOCK_OK, "the parent's question is answered (%s)", asker->error.message);
+	check(dlock_topology_answers(asker->topology) == 1 && port_found(asker) != 0, "once");
+	asker_free(asker);
+}
+
+/* ---- fail-over ---- */
+
+static bool open_to(asker *asker, dlock_server *server)
+{
+	dlock_conn *conn = dlock_pool_conn(&asker->pool, server);
+	dlock_arg words[] = { DLOCK_ARG("PING") };
+	dlock_call *call = dlock_call_command(words, 1);
+
+	dlock_conn_send(conn, call);
+	dlock_pool_drain(&asker->pool, dlock_now() + 2 * DLOCK_SECOND);
+	bool good = call->state == DLOCK_CALL_ANSWERED && conn->state == DLOCK_CONN_READY;
+	dlock_call_release(call);
+	return good;
+}
+
+static void test_fail_over(void)
+{
+	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+
+	check(discover(asker, 5000) == DLOCK_OK, "found (%s)", asker->error.message);
+	dlock_server *old = dlock_server_retain(dlock_topology_master(asker->topology, 0));
+	check(old->port == fleet_master(&fleet_one)->port && open_to(asker, old), "a connection to it");
+	check(fleet_promote(&fleet_one), "another is promoted");
+	check(port_found(asker) == old->port, "nobody has asked");
+	check(discover(asker, 5000) == DLOCK_OK, "asked (%s)", asker->error.message);
+	dlock_server *new = dlock_topology_master(asker->topology, 0);
+	check(new->port != old->port && new->port == fleet_master(&fleet_one)->port, "the new master");
+	check(dlock_pool_conn(&asker->pool, old)->state == DLOCK_CONN_CLOSED, "an idle connection to the old one is closed");
+	check(open_to(asker, new) && discover(asker, 5000) == DLOCK_OK && dlock_pool_conn(&asker->pool, new)->state == DLOCK_CONN_READY,
+		"that to the new one stays");
+	check(old->references == 2, "the old one is kept by its connection only (%u)", old->references);
+	dlock_server_release(old);
+	asker_free(asker);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = { /* the fail-over before Sentinels stand still, since they do nothing for 30 s after that */
+		TEST(found), TEST(fail_over), TEST(fixed), TEST(by_renewer), TEST(dead_first), TEST(unknown_service), TEST(strange_answers), TEST(all_dead),
+		TEST(standing_still), TEST(interrupted), TEST(stale_answers), TEST(flapping), TEST(fork),
+	};
+	static const tap_setting setting = { begin, reset };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
+}
