@@ -42,7 +42,7 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_ENTRY("dlock.shutdown_timeout", "0.1", PHP_INI_ALL, dlock_update_wait, shutdown_timeout, zend_dlock_globals, dlock_globals)
 	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is acquired. 0: no limit */
 	STD_PHP_INI_ENTRY("dlock.max_hold", "0", PHP_INI_ALL, dlock_update_wait, max_hold, zend_dlock_globals, dlock_globals)
-	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off */
+	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off. With replicas: the guard, where a server has none; 0: 10 */
 	STD_PHP_INI_ENTRY("dlock.restart_guard", "10", PHP_INI_ALL, dlock_update_wait, restart_guard, zend_dlock_globals, dlock_globals)
 	/* release what a request still holds when it ends */
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown, zend_dlock_globals, dlock_globals)

@@ -14,8 +14,9 @@ namespace {
     /**
      * Named locks on one Redis server: the string key $prefix . $resource, taken by SET NX PX with an unguessable token and
      * given back by compare-and-delete, as described in https://redis.io/docs/latest/commands/set/. A lock that is waited for
-     * is handed over (docs/hand-over.md). Or on one memcached, which forgets and is polled, or in this process, for tests
-     * (docs/operations.md).
+     * is handed over (docs/hand-over.md). Or on Redis servers that fail over to their replicas: behind Sentinels, in a cluster, or
+     * at one address; there a lock is confirmed by replicas, and has one holder through a fail-over. Or on one memcached, which
+     * forgets and is polled, or in this process, for tests (docs/operations.md).
      *
      * lock() to isLocking() are the calls of userland classes; the rest is Dlock\LockManager's. What the one kind took, the
      * other does not release.
@@ -31,12 +32,25 @@ namespace {
          * @param string|array|null $server  DSN ("redis://user:pw@host:6379/0?connect_timeout=0.2&read_timeout=1", "rediss://…",
          *                                   "unix:///run/redis.sock?db=1"), the list [host, port, connect timeout in s], or
          *                                   phpredis' constructor array (host, port, auth, database, ssl, connectTimeout, readTimeout).
+         *                                   Redis behind Sentinels: "sentinel://user:pw@s1:26379,s2:26379/mymaster/0", or such an
+         *                                   array with sentinels (a list of "host:port" or [host, port]) and service instead of host
+         *                                   and port. A Redis Cluster: "cluster://user:pw@h1:7000,h2:7001", or such an array with
+         *                                   cluster, a list likewise. User and password are for the Redis servers; for the Sentinels
+         *                                   there are the options sentinel_user and sentinel_password, in an array sentinelAuth.
+         *                                   tls=1, in an array ssl, is for both; sentinel_tls, sentinelTls say otherwise for the
+         *                                   Sentinels. Two more options of each kind of Redis: replicas, how many of them must confirm
+         *                                   a lock, 0 to 8, by default 1 with Sentinels and in a cluster, otherwise 0; with 0 a fail-
+         *                                   over can make two holders. guard, where replicas confirm: for how long no lock is granted
+         *                                   after a fail-over, and the longest lease time, 0.1 to 3600 s; by default INI
+         *                                   dlock.restart_guard (10 s where it is 0), or $ttl if that is longer. All programs that
+         *                                   share locks need the same guard.
          *                                   "memcached://host:11211", "memcached:///run/memcached.sock", or such an array with the
          *                                   scheme "memcached". "memory://", "memory://name": a table of this process, for tests.
          *                                   null: INI dlock.server
          * @param string $prefix             the lock's key is exactly $prefix . $resource
          * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one, 0.003 to a year,
-         *                                   on memcached 4 s to 30 days, as wherever a lease time is given; null: INI dlock.ttl
+         *                                   on memcached 4 s to 30 days, with replicas not above the guard, as wherever a lease time is
+         *                                   given; null: INI dlock.ttl
          * @param float|null $timeout        longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
          *                                   dlock.timeout. Does not concern lock()
          * @param bool|null $renew           renew leases in the background; null: exactly those acquired without an
@@ -48,7 +62,7 @@ namespace {
          *                                   lease time
          * @param bool $legacy               share locks with hosts still running SETNX/GETSET timestamp code, or SETNX and EXPIRE.
          *                                   Every host with this class then needs it, and a $ttl shorter than the expiry in
-         *                                   the old code by some 2 s: see docs/legacy.md
+         *                                   the old code by some 2 s: see docs/legacy.md. One Redis server only, without replicas
          * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
          */
         public function __construct(
@@ -139,7 +153,8 @@ namespace {
         /**
          * Connects to nothing yet. INI dlock.restart_guard is read here.
          *
-         * @param array $servers   list of 1 to 64 different servers, each in a form that DistributedLock takes
+         * @param array $servers   list of 1 to 64 different servers, each in a form that DistributedLock takes, but without replicas,
+         *                         Sentinels or a cluster: they must be independent of each other
          * @param int $retryDelay  milliseconds, 1 to 60000: upper bound of the random pause between two attempts of lock();
          *                         the lower one is half of it
          * @param int $retryCount  attempts of lock() in all, 1 to 1000000. The second comes at once, to join the queue, so that there are
@@ -467,7 +482,10 @@ namespace Dlock {
      * @param string|array $server  DistributedLock's $server, or an element of RedLock's $servers
      * @return array{backend: "redis"|"memcached"|"memory", label: string, host: string|null, port: int, path: string|null, database: int,
      *         user: string|null, password: string|null, connect_timeout: float, read_timeout: float,
-     *         tls: array<string, string|bool>|null} the password as it is; of TLS the ssl context options of PHP's streams
+     *         tls: array<string, string|bool>|null, discovery: "fixed"|"sentinel"|"cluster", seeds: list<array{host: string, port: int}>,
+     *         service: string|null, sentinel: array{tls: array<string, string|bool>|null, user: string|null, password: string|null}|null,
+     *         replicas: int, guard: float|null} passwords as they are; of TLS the ssl context options of PHP's streams. Where a service is
+     *         found by Sentinels or nodes, these are the seeds, and there is no host
      */
     function describe_server(#[\SensitiveParameter] string|array $server): array {}
 

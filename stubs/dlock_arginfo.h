@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ae4ffabe7aed348c8ab17a3258fab0b9b9f6c3a4 */
+ * Stub hash: 7acb2bc067bdc039cfb0438e2ed042695fa46bc0 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

@@ -89,7 +89,11 @@ dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const 
 #endif
 	default:
 		if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
-			return dlock_replicated_new(&pools->redis, server, prefix, prefix_len);
+			dlock_backend *backend = dlock_replicated_new(&pools->redis, server, prefix, prefix_len);
+			if (backend) {
+				backend->ttls = dlock_ttls_on(server);
+			}
+			return backend;
 		}
 		return dlock_single_new(&pools->redis, server, prefix, prefix_len, legacy);
 	}

@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-const SCHEME = 'must begin with redis://, rediss://, unix://, memcached:// or memory://, like "redis://127.0.0.1:6379"';
+const SCHEME = 'must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, like "redis://127.0.0.1:6379"';
 const PORT = 'must have a port between 1 and 65535';
 const DATABASE = 'must have a database that is a whole number, 0 or greater';
 const PASSWORD = 'must have a password after the user (user:password@ or :password@)';
@@ -41,7 +41,7 @@ $bad = [
     ['unix://', 'must have an absolute path after unix://'], ['unix://run/x.sock', 'must have an absolute path after unix://'], ['unix://?db=1', 'must have an absolute path after unix://'],
     ['unix:///' . str_repeat('x', 200), 'must have a socket path of at most 100 bytes'], ['unix:///x?db=x', DATABASE],
     // list
-    [[], 'must be a DSN, the list [host, port, connect timeout] or an array with a host'],
+    [[], 'must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster'],
     [['', 1], 'must have a host that is not empty and has no NUL bytes'], [["h\0", 1], 'must have a host that is not empty and has no NUL bytes'],
     [['http://h', 1], 'must have a host without scheme, or with tcp://, tls:// or unix://; *'], [['redis://h', 1], 'must have a host without scheme, or with tcp://, tls:// or unix://; a DSN is a string, not in an array'],
     [['h', 0], PORT], [['h', '0'], PORT], [['host' => 'h', 'port' => '70000'], PORT], [['h', -1], PORT], [['h', 70000], PORT], [['h', PHP_INT_MAX], PORT],
@@ -51,9 +51,9 @@ $bad = [
     [['user:pw@h', 1], 'must have a host without *'], [['h/1', 1], 'must have a host without *'], [['a b', 1], 'must have a host without *'],
     [['/' . str_repeat('x', 200)], 'must have a socket path of at most 100 bytes'],
     // array
-    [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host'], [['x' => 1], 'must be a DSN, *'],
+    [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster'], [['x' => 1], 'must be a DSN, *'],
     [['host' => ''], 'must have a host that is not empty and has no NUL bytes'], [['host' => 'h', 'port' => 0], PORT], [['host' => 'h', 'port' => 70000], PORT],
-    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, database, ssl, connectTimeout and readTimeout'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
+    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, database, ssl, connectTimeout, readTimeout, replicas, guard, sentinels, service, sentinelAuth, sentinelTls and cluster'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
     [['host' => 'h', 'database' => -1], 'must have a database of 0 or greater'], [['host' => 'h', 'database' => PHP_INT_MAX], 'must have a database of 0 or greater'],
     [['host' => 'h', 'connectTimeout' => -1], 'must have a connectTimeout between 0.001 and 3600 seconds'], [['host' => 'h', 'readTimeout' => NAN], 'must have a readTimeout between 0.001 and 3600 seconds'],
     [['host' => 'h', 'auth' => ''], 'must have users and passwords that are not empty and have no NUL bytes'], [['host' => 'h', 'auth' => "a\0b"], 'must have users and passwords *'],

@@ -18,7 +18,8 @@ use function Dlock\{describe_ensemble, describe_server};
 
 /** What is told where a specification has nothing but the host. */
 const DEFAULTS = ['backend' => 'redis', 'label' => 'redis1:6379', 'host' => 'redis1', 'port' => 6379, 'path' => null, 'database' => 0,
-    'user' => null, 'password' => null, 'connect_timeout' => 0.4, 'read_timeout' => 1.5, 'tls' => null];
+    'user' => null, 'password' => null, 'connect_timeout' => 0.4, 'read_timeout' => 1.5, 'tls' => null,
+    'discovery' => 'fixed', 'seeds' => [], 'service' => null, 'sentinel' => null, 'replicas' => 0, 'guard' => null];
 $tells = fn (array $expected, string|array $spec) => same(array_replace(DEFAULTS, $expected), describe_server($spec), json_encode($spec));
 
 $tells([], 'redis://redis1');
@@ -36,12 +37,37 @@ $tells(['backend' => 'memcached', 'label' => 'redis1:11212', 'port' => 11212], [
 $tells(['backend' => 'memcached', 'label' => '/run/m.sock', 'host' => null, 'port' => 11211, 'path' => '/run/m.sock'], 'memcached:///run/m.sock');
 $tells(['backend' => 'memory', 'label' => 'memory://a', 'host' => 'a', 'port' => 0], 'memory://a');
 
+// Found by Sentinels or by a cluster's nodes; with replicas the guard is that of an object with the default lease time.
+$service = fn (array $expected) => $expected + ['host' => null, 'port' => 0, 'replicas' => 1, 'guard' => 10.0];
+$seeds = fn (array $seeds) => array_map(fn (array $seed) => ['host' => $seed[0], 'port' => $seed[1]], $seeds);
+$tells($service(['label' => 'mymaster at s1:26379,[::1]:7', 'discovery' => 'sentinel', 'seeds' => $seeds([['s1', 26379], ['::1', 7]]), 'service' => 'mymaster',
+    'sentinel' => ['tls' => null, 'user' => null, 'password' => null]]), 'sentinel://S1,[::1]:7/mymaster');
+$tells($service(['label' => 'm at s1:1', 'discovery' => 'sentinel', 'seeds' => $seeds([['s1', 1]]), 'service' => 'm', 'user' => 'u', 'password' => 'p', 'database' => 2,
+    'sentinel' => ['tls' => null, 'user' => 'su', 'password' => 'sp'], 'replicas' => 2, 'guard' => 2.5]),
+    'sentinel://u:p@s1:1/m/2?sentinel_user=su&sentinel_password=sp&replicas=2&guard=2.5');
+$tells($service(['label' => 'h1:6379,h2:7', 'discovery' => 'cluster', 'seeds' => $seeds([['h1', 6379], ['h2', 7]]), 'replicas' => 0, 'guard' => null]),
+    'cluster://h1,h2:7?replicas=0');
+$tells(['replicas' => 3, 'guard' => 10.0], 'redis://redis1?replicas=3');
+$tells(['replicas' => 1, 'guard' => 0.1], ['host' => 'redis1', 'replicas' => '1', 'guard' => 0.1]);
+$settings = fn (string $ttl, string $restart_guard) => [ini_set('dlock.ttl', $ttl), ini_set('dlock.restart_guard', $restart_guard)];
+foreach ([['30', '20', 30.0], ['5', '20', 20.0], ['5', '0', 10.0], ['12.5', '0', 12.5], ['4000', '0', 3600.0], ['0.01', '0.02', 0.1]] as [$ttl, $restart_guard, $guard]) {
+    $settings($ttl, $restart_guard);
+    $tells(['replicas' => 1, 'guard' => $guard], 'redis://redis1?replicas=1');
+}
+ini_restore('dlock.ttl');
+ini_restore('dlock.restart_guard');
+
 // TLS: the names are those of PHP's streams.
 if (!str_contains((string) thrown_by(fn () => describe_server('rediss://redis1')), 'has no TLS')) {
     $tells(['tls' => ['verify_peer' => true, 'verify_peer_name' => true, 'peer_name' => 'redis1']], 'rediss://redis1');
     $tells(['tls' => ['verify_peer' => false, 'verify_peer_name' => true, 'peer_name' => 'x', 'cafile' => '/ca', 'local_cert' => '/cert', 'local_pk' => '/key',
         'passphrase' => 'secret']], ['host' => 'tls://redis1', 'ssl' => ['verify_peer' => false, 'peer_name' => 'x', 'cafile' => '/ca', 'local_cert' => '/cert',
         'local_pk' => '/key', 'passphrase' => 'secret']]);
+    $tls = ['verify_peer' => true, 'verify_peer_name' => true];
+    foreach (['tls=1' => [$tls, $tls], 'tls=1&sentinel_tls=0' => [$tls, null], 'sentinel_tls=1' => [null, $tls]] as $options => [$servers, $sentinels]) {
+        $tells($service(['label' => 'm at s:26379', 'discovery' => 'sentinel', 'seeds' => $seeds([['s', 26379]]), 'service' => 'm', 'tls' => $servers,
+            'sentinel' => ['tls' => $sentinels, 'user' => null, 'password' => null]]), "sentinel://s/m?$options");
+    }
 }
 
 // The members of an ensemble.

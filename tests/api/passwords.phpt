@@ -61,9 +61,34 @@ foreach ($forms as $form => $server) {
 $lock = new DistributedLock('redis://h?local_pk=/k&passphrase=' . SECRET);
 hides([SECRET], all_texts($lock), 'a passphrase');
 
+foreach (['sentinel://app:' . SECRET . '@s1,s2/m?sentinel_password=' . SECRET, 'cluster://app:' . SECRET . '@h', 'redis://:' . SECRET . '@h?replicas=1',
+    ['sentinels' => ['s1', 's2'], 'service' => 'm', 'auth' => SECRET, 'sentinelAuth' => ['app', SECRET]], ['cluster' => ['h'], 'auth' => ['app', SECRET]]] as $i => $server) {
+    hides([SECRET], all_texts(new DistributedLock($server)), "a service, $i");
+    hides([SECRET], all_texts(thrown_by(fn () => (new DistributedLock($server))->acquire('x', ttl: 3600.5))), "a call that is refused, $i");
+}
+
 // A constructor that fails, for whatever reason.
 $failures = [
     fn () => new DistributedLock('redis://app:' . SECRET . '@h:70000'),
+    // Of Redis behind Sentinels, and of the Sentinels.
+    fn () => new DistributedLock('sentinel://app:' . SECRET . '@s'),
+    fn () => new DistributedLock('sentinel://s/m?sentinel_user=x&sentinel_password=' . SECRET . '&replicas=9'),
+    fn () => new DistributedLock('sentinel://app:1/' . SECRET . '@s/m'),
+    fn () => new DistributedLock('sentinel://app:1/' . SECRET . '@s'),
+    fn () => new DistributedLock('sentinel://app:1?' . SECRET . '=@s/m'),
+    fn () => new DistributedLock('sentinel://s1,x:' . SECRET . '@s2/m', ttl: -1),
+    fn () => new DistributedLock('sentinel://s/m?sentinel_password=' . SECRET, legacy: true),
+    fn () => new DistributedLock('cluster://app:' . SECRET . '@h/3'),
+    fn () => new DistributedLock('cluster://app:1/' . SECRET . '@h'),
+    fn () => new DistributedLock('cluster://h?sentinel_password=' . SECRET),
+    fn () => new DistributedLock(['sentinels' => ['s'], 'service' => 'm', 'sentinelAuth' => SECRET, 'guard' => 0]),
+    fn () => new DistributedLock(['sentinels' => [':' . SECRET . '@s'], 'service' => 'm']),
+    fn () => new DistributedLock(['sentinels' => [['host' => SECRET . '@s']], 'service' => 'm']),
+    fn () => new DistributedLock(['cluster' => ['h', SECRET . ':x']]),
+    fn () => new DistributedLock(['cluster' => 'cluster://:' . SECRET . '@h']),
+    fn () => new RedLock(['redis://h', 'sentinel://:' . SECRET . '@s/m']),
+    fn () => new RedLock([['cluster' => ['h'], 'auth' => SECRET]]),
+    fn () => new RedLock(['redis://:' . SECRET . '@h?replicas=1']),
     fn () => new DistributedLock('redis://app:' . SECRET . '@h/x'),
     fn () => new DistributedLock('redis://app:' . SECRET . '@h?x=1'),
     fn () => new DistributedLock('redis://app:' . SECRET . '@'),
@@ -126,7 +151,7 @@ foreach ([['app', SECRET], SECRET] as $auth) {
 }
 
 // Warnings, and the leases and handles of a server with a password.
-foreach (['redis://:' . SECRET . '@h:0', SECRET, 'redis://' . SECRET . '@h'] as $bad) {
+foreach (['redis://:' . SECRET . '@h:0', SECRET, 'redis://' . SECRET . '@h', 'sentinel://s/m?db=x&sentinel_password=' . SECRET, 'cluster://:' . SECRET . '@h/1'] as $bad) {
     same(false, @ini_set('dlock.server', $bad), 'ini_set()');
     hides([SECRET], error_get_last()['message'], 'the warning');
 }

@@ -50,6 +50,18 @@ hides(['the-secret', 'other-secret'], $info, 'phpinfo()');
 ini_set('dlock.server', 'unix:///run/redis.sock');
 holds(str_contains(info(), "\ndlock.server => unix:///run/redis.sock => redis://redis.example:6380/2 (with password)\n"), 'a socket', info());
 
+// Every kind of server, as its DSN says it.
+foreach (['sentinel://u:the-secret@s1,[::1]:7/mymaster/2?replicas=2' => 'sentinel://s1:26379,[::1]:7/mymaster/2?replicas=2 (with password)',
+    'sentinel://s1/m?sentinel_password=the-secret&guard=3' => 'sentinel://s1:26379/m (with password)', 'sentinel://s1/m?replicas=0' => 'sentinel://s1:26379/m?replicas=0',
+    'cluster://:the-secret@h1:7000,h2' => 'cluster://h1:7000,h2:6379 (with password)', 'redis://h/1?replicas=1' => 'redis://h:6379/1?replicas=1',
+    'unix:///s?db=1&replicas=1' => 'unix:///s?db=1&replicas=1', 'unix:///s?replicas=1' => 'unix:///s?replicas=1',
+    'memcached://h' => 'memcached://h:11211', 'memcached:///run/m' => 'memcached:///run/m', 'memory://a' => 'memory://a'] as $dsn => $shown) {
+    holds(ini_set('dlock.server', $dsn) !== false, $dsn);
+    $info = info();
+    holds(str_contains($info, "\ndlock.server => $shown => "), $dsn, $info);
+    hides(['the-secret'], $info, $dsn);
+}
+
 // The same from the command line.
 $php = escapeshellarg(getenv('TEST_PHP_EXECUTABLE')) . ' ' . php_options() . ' -d dlock.server=redis://:the-secret@h';
 $ri = shell_exec("$php --ri dlock");
