@@ -5,7 +5,8 @@
  *
  * FLAGS, with commas: "forget": Redis servers are restarted without their data as well. "restart": nothing but that, on
  * one server. "fail-over": nothing but that, from one server to its replica. "needed-key": nothing but that one server of a quorum
- * forgets a lock's key. "young": no faults but in the first seconds of sets of servers, one set after the other. "until": end at the first violation. The last line
+ * forgets a lock's key. "unconfirmed": no replica has to confirm
+ * anything. "young": no faults but in the first seconds of sets of servers, one set after the other. "until": end at the first violation. The last line
  * is "N passed, N failed". */
 declare(strict_types=1);
 
@@ -16,6 +17,7 @@ require __DIR__ . '/inc/setting.php';
 require __DIR__ . '/inc/record.php';
 require __DIR__ . '/inc/servers.php';
 require __DIR__ . '/inc/memcached.php';
+require __DIR__ . '/inc/replicated.php';
 require __DIR__ . '/inc/crew.php';
 require __DIR__ . '/inc/nemesis.php';
 require __DIR__ . '/inc/young.php';
@@ -32,8 +34,6 @@ final class Run
     private float $seconds = 0;
 
     private const CLIENTS = 12;
-    /** Mean seconds between two faults. */
-    private const INTERVAL = ['DistributedLock' => 0.7, 'RedLock' => 0.35, 'ZkLock' => 0.7, 'Memcached' => 0.7];
 
     /** @param list<string> $flags */
     public function __construct(private readonly string $class, private readonly int $seed, private readonly string $dir, private readonly array $flags)
@@ -46,6 +46,8 @@ final class Run
             'RedLock' => new RedisServers($this->has('young') ? 3 : 5, $dir),
             'ZkLock' => new ZooKeeperServers($dir),
             'Memcached' => new MemcachedServers($dir),
+            'Sentinel' => new SentinelServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
+            'Cluster' => new ClusterServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
         };
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
             + ($this->has('young') || $this->has('needed-key') || ($this->has('restart') && $class === 'Memcached') ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1]] : []);
@@ -63,7 +65,7 @@ final class Run
             default => null,
         };
         return new Nemesis($this->seed, $this->servers, $this->crew, self::CLIENTS, $this->journal, $special,
-            $this->has('fail-over') || $this->has('restart') || $this->has('needed-key'), self::INTERVAL[$this->class],
+            $this->has('fail-over') || $this->has('restart') || $this->has('needed-key'), Setting::weather($this->class),
             $this->class === 'Memcached' && !$this->has('restart') ? 2.0 : 1.0);
     }
 

@@ -50,6 +50,8 @@ final class History
     /** @var array<string, int> */
     public array $values = [];
     public int $looks = 0, $attached = 0, $attachedTwice = 0;
+    /** How often a replica was seen to be a master. */
+    public int $failOvers = 0;
 
     public static function read(string $dir): self
     {
@@ -114,6 +116,9 @@ final class History
                     break;
                 case 'fault':
                     $this->faults[] = $entry;
+                    break;
+                case 'role':
+                    $this->failOvers += $entry['before'] === 'slave' && $entry['role'] === 'master';
                     break;
                 case 'crash':
                     $this->crashes[] = [$name, $entry];

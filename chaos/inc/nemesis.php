@@ -7,13 +7,12 @@ require_once __DIR__ . '/faults.php';
 require_once __DIR__ . '/forgetting.php';
 require_once __DIR__ . '/memcached.php';
 require_once __DIR__ . '/network.php';
+require_once __DIR__ . '/replicated_faults.php';
 require_once __DIR__ . '/setting.php';
 
 /** Injects faults, by seed: what, where, how long, and after what time. Storms are followed by calm, so that work goes on. */
 final class Nemesis implements Faults
 {
-    private const STORM = 7.0, CALM = 1.5;
-
     private readonly Chance $chance;
     /** @var array<string, array{float|int, callable, 2?: int, 3?: float}> kind => [weight, function that begins it and returns what ends it,
         how much longer than others it lasts, or how long in seconds] */
@@ -28,10 +27,11 @@ final class Nemesis implements Faults
     /**
      * @param ?string $special a kind of fault that is off by default
      * @param bool $alone that kind only
+     * @param array{interval: float, storm: float, calm: float} $weather
      * @param float $stretch how much longer faults last, where lease times are longer
      */
     public function __construct(int $seed, private readonly Servers $servers, private readonly Crew $crew, private readonly int $clients,
-        private readonly Journal $journal, ?string $special, bool $alone, private readonly float $interval,
+        private readonly Journal $journal, ?string $special, bool $alone, private readonly array $weather,
         private readonly float $stretch = 1.0)
     {
         $this->chance = new Chance($seed, 'nemesis');
@@ -51,10 +51,11 @@ final class Nemesis implements Faults
         }
         if ($now >= $this->next) {
             $this->inject();
-            $this->next = $now + (int) ($this->chance->between(0.1, 1.9) * $this->interval * 1e9);
-            $phase = fmod(($this->next - $this->start) / 1e9, self::STORM + self::CALM);
-            if ($phase > self::STORM) {
-                $this->next += (int) ((self::STORM + self::CALM - $phase) * 1e9);
+            $this->next = $now + (int) ($this->chance->between(0.1, 1.9) * $this->weather['interval'] * 1e9);
+            ['storm' => $storm, 'calm' => $calm] = $this->weather;
+            $phase = fmod(($this->next - $this->start) / 1e9, $storm + $calm);
+            if ($phase > $storm) {
+                $this->next += (int) (($storm + $calm - $phase) * 1e9);
             }
         }
     }
@@ -125,7 +126,7 @@ final class Nemesis implements Faults
             'link name hangs' => [0.7, fn (int $i) => $this->name($i, true), 1, Setting::MARGIN + 2.0],
             'link name not known' => [1, fn (int $i) => $this->name($i, false)],
         ];
-        if ($this->servers instanceof RedisServers) {
+        if ($this->servers instanceof RedisServers || $this->servers instanceof ReplicatedServers) {
             $redis = fn (int $i): RedisProcess => $this->servers->servers[$i];
             $say = function (int $i, string|int ...$words) use ($redis) {
                 $redis($i)->tell(...$words);
@@ -143,6 +144,10 @@ final class Nemesis implements Faults
                     $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 1 1 1');
                     return fn () => $say($i, 'CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 33554432 8388608 60');
                 }],
+            ];
+        }
+        if ($this->servers instanceof RedisServers) {
+            $kinds += [
                 ...$names,
                 'server forgets who waits' => [1, function (int $i, float $s, float $d) {
                     (new Forgetting($this->servers))->waiters($i, $d);
@@ -163,6 +168,9 @@ final class Nemesis implements Faults
                 'leader kill and restart' => [1, $leader(fn (int $i) => $this->killServer($i, false))],
                 'leader stop' => [1.5, $leader(fn (int $i) => $this->stopServer($i))],
             ];
+        } elseif ($this->servers instanceof ReplicatedServers) {
+            $replicated = new ReplicatedFaults($this->servers, $this->killServer(...), $this->stopServer(...));
+            return $replicated->kinds() + array_map(fn (array $kind) => [$kind[0] / 2] + $kind, $kinds);
         } else {
             $kinds += $names;
             unset($kinds['server kill and restart']); // it forgets all

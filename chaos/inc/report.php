@@ -53,6 +53,7 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
         $turns = array_map('count', turns($history, $contest));
         $row("turns of each, $contest[r]", min($turns) . ' to ' . max($turns));
     }
+    Setting::hasReplicas($class) && $row('fail-overs', $history->failOvers);
     $faults = array_count_values(array_column($history->faults, 'kind'));
     $row('faults', array_sum($faults));
     ksort($faults);

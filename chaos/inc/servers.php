@@ -91,17 +91,24 @@ function write_clock(string $file, float $offset): void
     fclose($stream);
 }
 
-final class RedisProcess
+class RedisProcess
 {
     /** @var resource|null */
     private $process = null;
     public int $pid = 0;
     public int $port = 0;
-    private float $offset = 0;
+    public readonly string $host;
 
-    /** @param list<string> $config */
-    public function __construct(public readonly string $dir, private readonly array $config = [], private readonly bool $clock = false)
+    /**
+     * @param list<string> $config
+     * @param bool $clock it may have a wall clock of its own
+     * @param ?string $host an address that no other server of this run has
+     * @param float $offset seconds by which its wall clock is wrong
+     */
+    public function __construct(public readonly string $dir, private readonly array $config = [], private readonly bool $clock = false, ?string $host = null,
+        private float $offset = 0)
     {
+        $this->host = $host ?? private_host();
         mkdir($dir, 0700, true);
         for ($i = 0; $i < 6; $i++) {
             $this->port = private_port();
@@ -118,17 +125,37 @@ final class RedisProcess
 
     public function address(): string
     {
-        return private_host() . ":$this->port";
+        return "$this->host:$this->port";
     }
 
     public function start(): void
     {
-        file_put_contents("$this->dir/redis.conf", implode("\n", ['bind ' . private_host(), "port $this->port", "dir $this->dir", 'save ""',
-            'appendonly yes', 'appendfsync always', 'enable-debug-command local', 'auto-aof-rewrite-percentage 0', ...$this->config, '']));
+        // Written once: who is whose replica, and who is a Sentinel, is written into it by themselves.
+        if (!preg_match("/^port $this->port$/m", (string) @file_get_contents("$this->dir/redis.conf"))) {
+            file_put_contents("$this->dir/redis.conf", implode("\n", ["bind $this->host", "port $this->port", "dir $this->dir", ...$this->usual(), ...$this->config, '']));
+        }
         $this->setClock();
         $clock = $this->clock ? wrong_clock("$this->dir/clock") : [];
-        $this->process = start_server([...in_environment($clock), 'redis-server', "$this->dir/redis.conf"], "$this->dir/log");
+        $this->process = start_server([...in_environment($clock), 'redis-server', "$this->dir/redis.conf", ...$this->options()], "$this->dir/log");
         $this->pid = proc_get_status($this->process)['pid'];
+    }
+
+    /** @return list<string> lines of the configuration */
+    protected function usual(): array
+    {
+        return ['protected-mode no', 'save ""', 'appendonly yes', 'appendfsync always', 'enable-debug-command local', 'auto-aof-rewrite-percentage 0'];
+    }
+
+    /** @return list<string> of the command line */
+    protected function options(): array
+    {
+        return [];
+    }
+
+    /** What it logs when it serves. */
+    protected function readiness(): string
+    {
+        return 'Ready to accept connections';
     }
 
     /** Sets its wall clock back for good. (Not forward: Redis ends leases by it.) */
@@ -155,7 +182,7 @@ final class RedisProcess
     /** Becomes a replica, with all the data of the master; null: of one that is not there, with the data that it has. */
     public function follow(?self $master): void
     {
-        $this->raw()->cmd('REPLICAOF', $master ? private_host() : '127.0.0.1', (string) ($master?->port ?? 1));
+        $this->raw()->cmd('REPLICAOF', $master?->host ?? '127.0.0.1', (string) ($master?->port ?? 1));
         $master && wait_for(fn () => str_contains($this->raw()->cmd('INFO', 'replication'), 'master_link_status:up'), 30, 'the replica');
     }
 
@@ -193,7 +220,7 @@ final class RedisProcess
     {
         wait_for(function () {
             $this->check();
-            return str_contains((string) file_get_contents("$this->dir/log"), 'Ready to accept connections');
+            return str_contains((string) file_get_contents("$this->dir/log"), $this->readiness());
         }, 30, 'redis-server');
     }
 }

@@ -23,6 +23,18 @@ final class Setting
     /** Of each competitor, in the mean; with fewer nothing can be told. */
     public const LEAST_TURNS = 8;
     public const PREFIX = 'Lock:';
+    /** With replicas, no lock is granted for so long after a fail-over: more than the longest lease time, and than servers' clocks differ. */
+    public const GUARD = 2.5;
+
+    /** Seconds between two faults, in the mean; of a storm, and of the calm after it. */
+    public static function weather(string $class): array
+    {
+        return match ($class) {
+            'RedLock' => ['interval' => 0.35, 'storm' => 7.0, 'calm' => 1.5],
+            'Sentinel', 'Cluster' => ['interval' => 0.5, 'storm' => 6.0, 'calm' => 5.0], // a fail-over takes some 6 s until locks are granted again
+            default => ['interval' => 0.7, 'storm' => 7.0, 'calm' => 1.5],
+        };
+    }
 
     /** Lease times in use, in seconds. @return array{shortest: float, longest: float, default: float} default: of leases without one of their own */
     public static function ttls(string $class): array
@@ -34,10 +46,15 @@ final class Setting
         };
     }
 
-    /** A lock that nobody releases is free after this: its lease, or a grant that nobody took up. */
+    /** A lock that nobody releases is free after this: its lease, or a grant that nobody took up; perhaps not before the guard has passed. */
     public static function leaseOver(string $class): float
     {
-        return max(self::ttls($class)['longest'], self::GRANT_OVER);
+        return max(self::ttls($class)['longest'], self::GRANT_OVER) + (self::hasReplicas($class) ? self::GUARD : 0.0);
+    }
+
+    public static function hasReplicas(string $class): bool
+    {
+        return $class === 'Sentinel' || $class === 'Cluster';
     }
 
     /** @param list<string> $servers DSNs, or one list of ZooKeeper hosts */
@@ -45,7 +62,7 @@ final class Setting
     {
         $ttl ??= self::ttls($class)['default'];
         return match ($class) {
-            'DistributedLock', 'Memcached' => new DistributedLock($servers[0], self::PREFIX, $ttl),
+            'DistributedLock', 'Memcached', 'Sentinel', 'Cluster' => new DistributedLock($servers[0], self::PREFIX, $ttl),
             'RedLock' => new RedLock($servers, 100, 20, self::PREFIX, $ttl),
             'ZkLock' => new ZkLock(implode(',', $servers), '/locks', self::SESSION_TIMEOUT),
         };

@@ -1,7 +1,8 @@
 <?php
 /* A TCP relay in front of each target, with faults; see ../inc/relay.inc.
  *
- *   php relay.php TARGET …      a target is "host:port", or several with commas between: each connection goes to the next one.
+ *   php relay.php [--from=ADDRESS] TARGET …
+ *                               ADDRESS is where its connections to targets come from; a target is "host:port", or several with commas between: each connection goes to the next one.
  *                               Prints its own ports, one line, then obeys lines of JSON on its input:
  *
  * {"link": 0, "up": false, "down": true, "only": "inbox"}   which directions are forwarded ("only": on subscriptions alone).
@@ -53,7 +54,7 @@ final class Relay
     private string $orders = '';
 
     /** @param list<string> $targets */
-    public function __construct(private array $targets)
+    public function __construct(private array $targets, private readonly ?string $from)
     {
         mt_srand(1);
         $context = stream_context_create(['socket' => ['tcp_nodelay' => true, 'backlog' => 128]]);
@@ -138,7 +139,7 @@ final class Relay
         if (!$client) {
             return;
         }
-        $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
+        $context = stream_context_create(['socket' => ['tcp_nodelay' => true] + ($this->from === null ? [] : ['bindto' => "$this->from:0"])]);
         // Not waited for: the packets may be lost, and the other links go on.
         $server = @stream_socket_client("tcp://{$this->next($link)}", $code, $message, 0.2, STREAM_CLIENT_CONNECT | STREAM_CLIENT_ASYNC_CONNECT, $context);
         if (!$server) {
@@ -217,4 +218,6 @@ final class Relay
     }
 }
 
-(new Relay(array_slice($argv, 1)))->run();
+$targets = array_slice($argv, 1);
+$from = str_starts_with($targets[0] ?? '', '--from=') ? substr(array_shift($targets), 7) : null;
+(new Relay($targets, $from))->run();

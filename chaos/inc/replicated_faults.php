@@ -1,0 +1,127 @@
+<?php
+declare(strict_types=1);
+
+require_once __DIR__ . '/replicated.php';
+require_once __DIR__ . '/setting.php';
+
+/** Faults of servers with replicas: those that make a replica take over, or nearly. Who is hit depends on the role that it has now. */
+final class ReplicatedFaults
+{
+    /** Up to 2.75 s, times this: longer than it takes until a server is taken to be down. */
+    private const LONG = 1.8;
+
+    /**
+     * @param Closure $kill (int $server, bool $forget): ?callable
+     * @param Closure $stop (int $server): callable
+     */
+    public function __construct(private readonly ReplicatedServers $servers, private readonly Closure $kill, private readonly Closure $stop)
+    {
+    }
+
+    /** As Nemesis has them. */
+    public function kinds(): array
+    {
+        $master = fn (callable $do) => $this->to('master', $do);
+        $replica = fn (callable $do) => $this->to('slave', $do);
+        $kinds = [
+            'master kill and restart' => [2, $master(fn (int $i) => ($this->kill)($i, false)), self::LONG],
+            // Mostly before it is missed: then its replicas forget all, too.
+            'master restart without data' => [1.5, $master(fn (int $i) => ($this->kill)($i, true)), 0.4],
+            'master restart without data, late' => [1, $master(fn (int $i) => ($this->kill)($i, true)), self::LONG],
+            'master stop' => [2.5, $master(fn (int $i) => ($this->stop)($i)), self::LONG],
+            'master FLUSHALL' => [0.3, $master(fn (int $i) => $this->say($i, 'FLUSHALL'))],
+            'replica kill and restart' => [0.7, $replica(fn (int $i) => ($this->kill)($i, false)), self::LONG],
+            'replica restart without data' => [0.7, $replica(fn (int $i) => ($this->kill)($i, true))],
+            'replica stop' => [0.7, $replica(fn (int $i) => ($this->stop)($i)), self::LONG],
+        ];
+        $kinds += $this->servers instanceof SentinelServers ? $this->ofSentinels($this->servers) : $this->ofClusters($this->servers);
+        return $kinds + ($this->servers->partitions ? $this->ofNetworks() : []);
+    }
+
+    private function ofSentinels(SentinelServers $servers): array
+    {
+        $one = fn (callable $do) => fn (int $i) => $do($servers->sentinels()[$i % 3]);
+        return [
+            'SENTINEL FAILOVER' => [2.5, $one(fn (int $i) => $this->say($i, 'SENTINEL', 'FAILOVER', SentinelServers::SERVICE))],
+            'Sentinel kill and restart' => [0.5, $one(fn (int $i) => ($this->kill)($i, false)), self::LONG],
+            'Sentinel stop' => [0.5, $one(fn (int $i) => ($this->stop)($i)), self::LONG],
+        ];
+    }
+
+    private function ofClusters(ClusterServers $servers): array
+    {
+        $failOver = fn (string ...$how) => $this->to('slave', fn (int $i) => $this->say($i, 'CLUSTER', 'FAILOVER', ...$how));
+        return [
+            'CLUSTER FAILOVER' => [2, $failOver()],
+            'CLUSTER FAILOVER FORCE' => [2, $failOver('FORCE')],
+            // Of a lock that is in use, with up to 0.5 s in which its keys are on neither side, or on both.
+            'slot is to move' => [8, function (int $i, float $s, float $detail) use ($servers) {
+                $servers->move(Setting::RESOURCES[(int) ($detail * count(Setting::RESOURCES))], 0.5 * fmod($detail * 1000, 1) ** 2);
+                return fn () => null;
+            }],
+        ];
+    }
+
+    /** Where packets are lost. "Others" are other servers, Sentinels among them. */
+    private function ofNetworks(): array
+    {
+        $others = fn (int $i) => $this->servers->hosts(array_diff(array_keys($this->servers->servers), [$i]));
+        $all = fn (int $i) => [...Partitions::CLIENTS, ...$others($i)];
+        $clients = fn (int $i) => Partitions::CLIENTS;
+        $apart = fn (callable $from, string $how = '') => function (int $i) use ($from, $how) {
+            $sides = [$this->servers->hosts([$i]), $from($i)];
+            return $this->servers->partitions->lose(...($how === 'deaf' ? array_reverse($sides) : $sides), both: $how === '');
+        };
+        $masters = fn () => $this->servers->hosts($this->servers->having('master'));
+        $master = fn (callable $do) => $this->to('master', $do);
+        $replica = fn (callable $do) => $this->to('slave', $do);
+        return [
+            // Clients reach the old master and the new one.
+            'master cut off from others' => [2, $master($apart($others)), self::LONG],
+            'master hears nothing of others' => [1, $master($apart($others, 'deaf')), self::LONG],
+            'master is not heard by others' => [1, $master($apart($others, 'mute')), self::LONG],
+            'master and a replica cut off from others' => [2, $master($this->island(...)), self::LONG],
+            'master cut off from clients' => [0.7, $master($apart($clients)), self::LONG],
+            'master hears nothing of clients' => [0.5, $master($apart($clients, 'deaf')), self::LONG],
+            'master is not heard by clients' => [0.5, $master($apart($clients, 'mute')), self::LONG],
+            'master cut off' => [1, $master($apart($all)), self::LONG],
+            'replica cut off from others' => [0.7, $replica($apart($others)), self::LONG],
+            'replica cut off from masters' => [0.7, $replica($apart($masters)), self::LONG],
+            'server cut off' => [0.7, $apart($all), self::LONG],
+        ];
+    }
+
+    /** A master with a replica of its own on this side, all other servers on the other one; clients see both. */
+    private function island(int $master): ?callable
+    {
+        $replica = null;
+        foreach ($this->servers->having('slave') as $i) {
+            try {
+                if ((int) redis_info($this->servers->servers[$i]->raw(0.2), 'replication')['master_port'] === $this->servers->port($master)) {
+                    $replica = $i;
+                }
+            } catch (RuntimeException) {
+            }
+        }
+        if ($replica === null) {
+            return null;
+        }
+        $others = array_diff(array_keys($this->servers->servers), [$master, $replica]);
+        return $this->servers->partitions->lose($this->servers->hosts([$master, $replica]), $this->servers->hosts($others));
+    }
+
+    /** One of those with that role, which $do(int $server, float $seconds, float $detail) hits. */
+    private function to(string $role, callable $do): callable
+    {
+        return function (int $i, float $seconds, float $detail) use ($role, $do) {
+            $those = $this->servers->having($role);
+            return $those ? $do($those[$i % count($those)], $seconds, $detail) : null;
+        };
+    }
+
+    private function say(int $server, string|int ...$words): callable
+    {
+        $this->servers->servers[$server]->tell(...$words);
+        return fn () => null;
+    }
+}
