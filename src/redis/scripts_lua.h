@@ -9,6 +9,7 @@
 	script(EXTEND, "extend", 1, DLOCK_LUA_EXTEND_SHA1, DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", 1, DLOCK_LUA_KEEP_SHA1, DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", 4, DLOCK_LUA_LEAVE_SHA1, DLOCK_LUA_LEAVE) \
+	script(LOOK, "look", 1, DLOCK_LUA_LOOK_SHA1, DLOCK_LUA_LOOK) \
 	script(PUBLISH, "publish", 0, DLOCK_LUA_PUBLISH_SHA1, DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", 2, DLOCK_LUA_RAISE_SHA1, DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", 4, DLOCK_LUA_RELEASE_SHA1, DLOCK_LUA_RELEASE) \
@@ -17,7 +18,7 @@
 	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
 	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "eb71e956ef08574d9a52635fed4fdcc1ac9799bd"
+#define DLOCK_LUA_ACQUIRE_SHA1 "78b7b3ddf8672d284d224eaa1ab6a40717bbba3d"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -169,7 +170,7 @@
 	"if unsettled == 0 then\n" \
 	"return {pttl, position, ticket, new}\n" \
 	"end\n" \
-	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid}\n" \
+	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\n" \
 	"end\n" \
 	"local function contend()\n" \
 	"local holder, others = not mine and value_of(lock), false\n" \
@@ -243,37 +244,44 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "4304e46b94558acf3191388362fc66f5b5785dba"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "afc49987a1805fd3cceeb56427397dc2d7223596"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
-	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local function replication_ids()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id = replication_id()\n" \
-	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local id, before = replication_ids()\n" \
+	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened ~= id then\n" \
-	"settles = '0'\n" \
-	"elseif settles == '-' and not longer then\n" \
-	"return 0, id\n" \
+	"if opened == id and settles == '-' and not longer then\n" \
+	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left = -1\n" \
-	"if settles == '-' then\n" \
-	"left = 0\n" \
-	"elseif settles ~= '0' then\n" \
-	"local now = redis.call('TIME')\n" \
-	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"local left, now, us = 0, time()\n" \
+	"if opened ~= id then\n" \
+	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
+	"end\n" \
+	"if string.sub(settles, 1, 1) == '0' then\n" \
+	"left = -1\n" \
+	"elseif settles ~= '-' then\n" \
+	"left = math.max(0, settles - now)\n" \
 	"settles = left == 0 and '-' or settles\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
 	"end\n" \
-	"return left, id\n" \
+	"return left, id, settles, waited\n" \
 	"end\n" \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
-	"local unsettled, replid = look_at_era(KEYS[5], ARGV[3])\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3])\n" \
 	"local mine = unsettled == 0 and redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"local done, reply = false, queued\n" \
@@ -416,7 +424,7 @@
 	"if unsettled == 0 then\n" \
 	"return {pttl, position, ticket, new}\n" \
 	"end\n" \
-	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid}\n" \
+	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\n" \
 	"end\n" \
 	"local function contend()\n" \
 	"local holder, others = not mine and value_of(lock), false\n" \
@@ -567,37 +575,44 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "3d10f244925153f646c515ef8582e2fff6b7f4da"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "11d365a75cf3a28d3cfeb9fdf736eb27e3a40e28"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
-	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local function replication_ids()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id = replication_id()\n" \
-	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local id, before = replication_ids()\n" \
+	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened ~= id then\n" \
-	"settles = '0'\n" \
-	"elseif settles == '-' and not longer then\n" \
-	"return 0, id\n" \
+	"if opened == id and settles == '-' and not longer then\n" \
+	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left = -1\n" \
-	"if settles == '-' then\n" \
-	"left = 0\n" \
-	"elseif settles ~= '0' then\n" \
-	"local now = redis.call('TIME')\n" \
-	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"local left, now, us = 0, time()\n" \
+	"if opened ~= id then\n" \
+	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
+	"end\n" \
+	"if string.sub(settles, 1, 1) == '0' then\n" \
+	"left = -1\n" \
+	"elseif settles ~= '-' then\n" \
+	"left = math.max(0, settles - now)\n" \
 	"settles = left == 0 and '-' or settles\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
 	"end\n" \
-	"return left, id\n" \
+	"return left, id, settles, waited\n" \
 	"end\n" \
-	"local unsettled, replid = look_at_era(KEYS[3], ARGV[4])\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4])\n" \
 	"if unsettled ~= 0 then\n" \
-	"return {2, unsettled, replid}\n" \
+	"return {2, unsettled, replid, settles}\n" \
 	"end\n" \
 	"local function clock_of(key, refusal)\n" \
 	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
@@ -818,6 +833,43 @@
 	"return failure(problem)\n" \
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
+
+#define DLOCK_LUA_LOOK_SHA1 "ad5fb10f28b3329fc7ba34ca7b8bbbc9be9fc174"
+#define DLOCK_LUA_LOOK \
+	"local function replication_ids()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local function look_at_era(era, guard)\n" \
+	"local id, before = replication_ids()\n" \
+	"local opened, longest, settles, waited = read_era(era)\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"guard = longer and guard or longest\n" \
+	"if opened == id and settles == '-' and not longer then\n" \
+	"return 0, id, settles, waited\n" \
+	"end\n" \
+	"local left, now, us = 0, time()\n" \
+	"if opened ~= id then\n" \
+	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
+	"end\n" \
+	"if string.sub(settles, 1, 1) == '0' then\n" \
+	"left = -1\n" \
+	"elseif settles ~= '-' then\n" \
+	"left = math.max(0, settles - now)\n" \
+	"settles = left == 0 and '-' or settles\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
+	"end\n" \
+	"return left, id, settles, waited\n" \
+	"end\n" \
+	"return {look_at_era(KEYS[1], ARGV[1])}\n"
 
 #define DLOCK_LUA_PUBLISH_SHA1 "1ceaff06537b0c06064de1d908f53807f12cbb1b"
 #define DLOCK_LUA_PUBLISH \
@@ -1105,33 +1157,40 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "992b3b462c115be59888781ac1f5567ac5c36d13"
+#define DLOCK_LUA_RESTORE_SHA1 "7f7dd481e215454dd17dbc6d54ae999e3ed9cc65"
 #define DLOCK_LUA_RESTORE \
-	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local function replication_ids()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id = replication_id()\n" \
-	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local id, before = replication_ids()\n" \
+	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened ~= id then\n" \
-	"settles = '0'\n" \
-	"elseif settles == '-' and not longer then\n" \
-	"return 0, id\n" \
+	"if opened == id and settles == '-' and not longer then\n" \
+	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left = -1\n" \
-	"if settles == '-' then\n" \
-	"left = 0\n" \
-	"elseif settles ~= '0' then\n" \
-	"local now = redis.call('TIME')\n" \
-	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"local left, now, us = 0, time()\n" \
+	"if opened ~= id then\n" \
+	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
+	"end\n" \
+	"if string.sub(settles, 1, 1) == '0' then\n" \
+	"left = -1\n" \
+	"elseif settles ~= '-' then\n" \
+	"left = math.max(0, settles - now)\n" \
 	"settles = left == 0 and '-' or settles\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
 	"end\n" \
-	"return left, id\n" \
+	"return left, id, settles, waited\n" \
 	"end\n" \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
@@ -1197,33 +1256,40 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "00656867308b62e47346ebc581b0987a8045a2bb"
+#define DLOCK_LUA_SETTLE_SHA1 "1f679500c87ab57fe4cf3a2c64b8cb4bbb14b558"
 #define DLOCK_LUA_SETTLE \
-	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local function replication_ids()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id = replication_id()\n" \
-	"local opened, longest, settles = string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (.+)$')\n" \
+	"local id, before = replication_ids()\n" \
+	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened ~= id then\n" \
-	"settles = '0'\n" \
-	"elseif settles == '-' and not longer then\n" \
-	"return 0, id\n" \
+	"if opened == id and settles == '-' and not longer then\n" \
+	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left = -1\n" \
-	"if settles == '-' then\n" \
-	"left = 0\n" \
-	"elseif settles ~= '0' then\n" \
-	"local now = redis.call('TIME')\n" \
-	"left = math.max(0, settles - now[1] * 1000 - math.floor(now[2] / 1000))\n" \
+	"local left, now, us = 0, time()\n" \
+	"if opened ~= id then\n" \
+	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
+	"end\n" \
+	"if string.sub(settles, 1, 1) == '0' then\n" \
+	"left = -1\n" \
+	"elseif settles ~= '-' then\n" \
+	"left = math.max(0, settles - now)\n" \
 	"settles = left == 0 and '-' or settles\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
 	"end\n" \
-	"return left, id\n" \
+	"return left, id, settles, waited\n" \
 	"end\n" \
 	"local function clock_of(key, refusal)\n" \
 	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
@@ -1266,15 +1332,22 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
-	"local opened, longest, settles = string.match(redis.call('GET', KEYS[2]) or '', '^(%x+) (%d+) (.+)$')\n" \
-	"if opened ~= ARGV[1] or settles ~= '0' or replication_id() ~= opened then\n" \
+	"local opened, longest, settles = read_era(KEYS[2])\n" \
+	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_ids() ~= opened then\n" \
 	"return 0\n" \
 	"end\n" \
-	"local guard, now = math.max(longest, ARGV[2]), redis.call('TIME')\n" \
-	"local at = now[1] * 1000 + math.floor(now[2] / 1000) + 1 + guard\n" \
-	"local last = redis.call('GET', KEYS[1])\n" \
-	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f', opened, guard, at))\n" \
-	"if tonumber(last or 0) < at * 1000 then\n" \
+	"local guard, left, waited = math.max(longest, ARGV[2])\n" \
+	"if ARGV[3] then\n" \
+	"left, waited = tonumber(ARGV[4]), tonumber(ARGV[5])\n" \
+	"if settles ~= ARGV[3] or waited < guard then\n" \
+	"return 0\n" \
+	"end\n" \
+	"else\n" \
+	"left, waited = guard, guard\n" \
+	"end\n" \
+	"local at = time() + left + 1\n" \
+	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f', opened, guard, at, waited))\n" \
+	"if tonumber(redis.call('GET', KEYS[1]) or 0) < at * 1000 then\n" \
 	"redis.call('SET', KEYS[1], string.format('%.0f', math.min(at * 1000, MOST_PROPOSED)))\n" \
 	"end\n" \
-	"return math.max(1, guard)\n"
+	"return left + 1\n"

@@ -1,7 +1,7 @@
 -- Included behind the head of an acquire script; never sent by itself. It goes on where the lock is not free, or somebody waits, or something has failed.
 --
 -- The head has the locals lock, fence, queue, token, ttl, least, next_token(); `mine`: it has set the key; `queued`: EXISTS of the queue, behind that;
--- done, reply: of next_token(), where it has called that; `unsettled`: not 0 where no lock may be granted (era.lua), and `replid` then.
+-- done, reply: of next_token(), where it has called that; `unsettled`: not 0 where no lock may be granted (era.lua), and `replid` and `settles` then.
 --#include handover.lua
 local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''
 local waiter = (ARGV[8] or '') == '' and token or ARGV[8]
@@ -29,7 +29,7 @@ local function refusal(pttl, position, ticket, new)
 	if unsettled == 0 then
 		return {pttl, position, ticket, new}
 	end
-	return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid}
+	return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}
 end
 
 local function contend()
