@@ -165,6 +165,39 @@ static void test_by_renewer(void)
 	dlock_server_release(fleet);
 }
 
+/* Nobody has looked for it. */
+static void test_old_answer(void)
+{
+	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+	dlock_topology_ask(asker->topology);
+	dlock_conn *conn = asker->pool.first;
+
+	while (dlock_conn_busy(conn)) {
+		dlock_wait_is_ready(dlock_conn_fd(conn), POLLIN);
+		dlock_conn_advance(conn);
+	}
+	check(dlock_topology_is_asking(asker->topology), "an answer that nobody has taken");
+	sleep_ms(60);
+	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_answers(asker->topology) == 2, "is an old one: it is asked for again");
+	check(is_pool_at_rest(&asker->pool), "nothing stays open");
+	asker_free(asker);
+}
+
+static void test_drained(void)
+{
+	int port, fd = listen_anywhere(&port, 5);
+	asker *asker = asker_at(&port, 1);
+	dlock_nanos start = dlock_now();
+
+	dlock_topology_ask(asker->topology);
+	check(dlock_topology_is_asking(asker->topology) && dlock_conn_busy(asker->pool.first), "a question that is not answered");
+	dlock_pool_drain(&asker->pool, start + 5 * DLOCK_SECOND);
+	check(dlock_now() - start < DLOCK_SECOND && !dlock_topology_is_asking(asker->topology) && is_pool_at_rest(&asker->pool),
+		"a request's end does not wait for it");
+	asker_free(asker);
+	close(fd);
+}
+
 /* ---- some that do not ---- */
 
 static void test_dead_first(void)
@@ -386,7 +419,7 @@ static void test_fail_over(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { /* the fail-over before Sentinels stand still, since they do nothing for 30 s after that */
-		TEST(found), TEST(fail_over), TEST(fixed), TEST(by_renewer), TEST(dead_first), TEST(unknown_service), TEST(strange_answers), TEST(all_dead),
+		TEST(found), TEST(fail_over), TEST(fixed), TEST(by_renewer), TEST(old_answer), TEST(drained), TEST(dead_first), TEST(unknown_service), TEST(strange_answers), TEST(all_dead),
 		TEST(standing_still), TEST(interrupted), TEST(stale_answers), TEST(flapping), TEST(fork),
 	};
 	static const tap_setting setting = { begin, reset };
