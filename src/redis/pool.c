@@ -53,8 +53,12 @@ static bool never(void *context)
 void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline)
 {
 	enum { AT_ONCE = 64 };
-	dlock_conn *busy[AT_ONCE], *conn = pool->first;
+	dlock_conn *busy[AT_ONCE], *conn;
 
+	if (pool->topologies) {
+		pool->end_questions(pool->topologies);
+	}
+	conn = pool->first;
 	while (conn) {
 		int count = 0;
 		for (; conn && count < AT_ONCE; conn = conn->next) {

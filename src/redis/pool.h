@@ -8,8 +8,9 @@
 typedef struct {
 	dlock_conn *first;
 	dlock_inbox *inboxes;
-	struct dlock_topology *topologies; /* see topology.h, which sets the next one with the first */
+	struct dlock_topology *topologies; /* see topology.h, which sets the next two with the first */
 	void (*free_topologies)(struct dlock_topology *first);
+	void (*end_questions)(struct dlock_topology *first);
 } dlock_pool;
 
 /* The connection to this server, opened on first use. NULL when out of memory. */
@@ -22,7 +23,7 @@ dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_server *server, dlock
 /* The inbox on this server. NULL when out of memory. */
 dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server);
 
-/* Waits until `deadline` for what is still under way; at a request's end these are releases. */
+/* Waits until `deadline` for what is still under way; at a request's end these are releases. Nobody waits for a topology's questions then: they end. */
 void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);
 
 /* The number of connections opened so far; and of those that replaced one. */

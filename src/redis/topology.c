@@ -50,6 +50,7 @@ struct dlock_topology {
 	dlock_nanos seen;  /* when dlock_topology_advance() was called last */
 	bool hurried;      /* the last question was put without a pause because of what the one before had changed */
 	bool begun;        /* while asking: the pause is over */
+	dlock_nanos began; /* the last question */
 	dlock_error error; /* of this question: who has failed, and why */
 	dlock_topology *successor;
 };
@@ -140,6 +141,8 @@ static dlock_topology *topology_new(dlock_pool *pool, dlock_server *service)
 	return topology;
 }
 
+static void end_questions(dlock_topology *first);
+
 dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_server *service)
 {
 	dlock_topology *topology;
@@ -154,6 +157,7 @@ dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_server *service)
 		topology->successor = pool->topologies;
 		pool->topologies = topology;
 		pool->free_topologies = free_all;
+		pool->end_questions = end_questions;
 	}
 	return topology;
 }
@@ -261,7 +265,7 @@ static void end_question(dlock_topology *topology, bool changed)
 	}
 	topology->asking = topology->begun = false;
 	topology->hurried = changed && !topology->hurried;
-	topology->next = topology->hurried ? 0 : dlock_now() + PAUSE;
+	topology->next = topology->hurried ? 0 : topology->began + PAUSE;
 }
 
 static void failed(dlock_topology *topology, source *source, const char *why)
@@ -357,6 +361,7 @@ static void begin_question(dlock_topology *topology)
 	const dlock_server *service = topology->service;
 
 	topology->begun = true;
+	topology->began = dlock_now();
 	topology->question++;
 	topology->next = 0;
 	if (dlock_topology_has_slots(topology)) {
@@ -486,8 +491,29 @@ static int wait_once(dlock_topology *topology, dlock_nanos until, const dlock_wa
 	return ready;
 }
 
+/* Takes what has come already. */
+static void look(dlock_topology *topology)
+{
+	drop_outdated(topology);
+	if (topology->asking) {
+		wait_once(topology, 0, NULL);
+		dlock_topology_advance(topology);
+	}
+}
+
+static void end_questions(dlock_topology *first)
+{
+	for (dlock_topology *topology = first; topology; topology = topology->successor) {
+		look(topology);
+		if (topology->asking) {
+			end_question(topology, false);
+		}
+	}
+}
+
 dlock_status dlock_topology_discover(dlock_topology *topology, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
 {
+	look(topology); /* at the answer to an earlier question: it may have been here for long */
 	unsigned long before = topology->answers;
 
 	dlock_topology_ask(topology);

@@ -273,7 +273,7 @@ static void test_address_of_ask(void)
 
 static void test_no_cluster(void)
 {
-	test_server plain;
+	static test_server plain; /* noted until the end */
 	int ports[] = { 0, nodes.nodes[4].port };
 
 	server_start(&plain, NULL);

@@ -86,6 +86,47 @@ static pid_t fake(int *port, const char *answer)
 	return memcached_peer(port, answer, answer);
 }
 
+/* ---- whom to ask, and whom it is about ---- */
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void test_servers(void)
+{
+	dlock_server *service = test_server_at("sentinel://ann:" SECRET "@S1,[::1]:5000/mymaster/3?replicas=2&sentinel_user=bob&sentinel_password=" SENTINEL_SECRET
+		"&connect_timeout=0.5&read_timeout=0.25");
+	dlock_server *first = dlock_server_sentinel(service, 0), *second = dlock_server_sentinel(service, 1), *master = dlock_server_member(service, "R1", 7000);
+
+	check(same(first->label, "s1:26379") && same(second->label, "[::1]:5000") && same(master->label, "r1:7000"), "%s, %s, %s", first->label, second->label,
+		master->label);
+	check(same(first->user, "bob") && same(first->password, SENTINEL_SECRET) && first->database == 0, "a Sentinel's login");
+	check(same(master->user, "ann") && same(master->password, SECRET) && master->database == 3, "the master's");
+	check(!first->tls && !master->tls && master->replicas == 0 && master->discovery == DLOCK_SERVER_FIXED && !master->seed_count && !master->service,
+		"plain servers");
+	check(first->connect_timeout == 500 * DLOCK_MS && first->read_timeout == 250 * DLOCK_MS && master->connect_timeout == 500 * DLOCK_MS
+		&& master->read_timeout == 250 * DLOCK_MS, "the timeouts");
+	check(!dlock_server_member(service, "a b", 7000) && !dlock_server_member(service, "r1", 0), "what is no address makes none");
+	dlock_server_release(first);
+	dlock_server_release(second);
+	dlock_server_release(master);
+	dlock_server_release(service);
+#ifdef DLOCK_TLS
+	service = test_server_at("sentinel://s1/mymaster?tls=1&sentinel_tls=0&verify_peer_name=0&peer_name=p&cafile=a&capath=b&local_cert=c&local_pk=d"
+		"&passphrase=" SECRET);
+	first = dlock_server_sentinel(service, 0);
+	master = dlock_server_member(service, "r1", 7000);
+	check(!first->tls && master->tls, "TLS for one side");
+	check(master->tls_verify_peer && !master->tls_verify_peer_name && same(master->tls_peer_name, "p") && same(master->tls_cafile, "a")
+		&& same(master->tls_capath, "b") && same(master->tls_cert, "c") && same(master->tls_key, "d") && same(master->tls_passphrase, SECRET),
+		"with all its options");
+	dlock_server_release(first);
+	dlock_server_release(master);
+	dlock_server_release(service);
+#endif
+}
+
 /* ---- one that answers ---- */
 
 static void test_found(void)
@@ -163,6 +204,39 @@ static void test_by_renewer(void)
 	dlock_redis_renewer_ops.destroy(renewer);
 	dlock_server_release(service);
 	dlock_server_release(fleet);
+}
+
+/* Nobody has looked for it. */
+static void test_old_answer(void)
+{
+	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+	dlock_topology_ask(asker->topology);
+	dlock_conn *conn = asker->pool.first;
+
+	while (dlock_conn_busy(conn)) {
+		dlock_wait_is_ready(dlock_conn_fd(conn), POLLIN);
+		dlock_conn_advance(conn);
+	}
+	check(dlock_topology_is_asking(asker->topology), "an answer that nobody has taken");
+	sleep_ms(60);
+	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_answers(asker->topology) == 2, "is an old one: it is asked for again");
+	check(is_pool_at_rest(&asker->pool), "nothing stays open");
+	asker_free(asker);
+}
+
+static void test_drained(void)
+{
+	int port, fd = listen_anywhere(&port, 5);
+	asker *asker = asker_at(&port, 1);
+	dlock_nanos start = dlock_now();
+
+	dlock_topology_ask(asker->topology);
+	check(dlock_topology_is_asking(asker->topology) && dlock_conn_busy(asker->pool.first), "a question that is not answered");
+	dlock_pool_drain(&asker->pool, start + 5 * DLOCK_SECOND);
+	check(dlock_now() - start < DLOCK_SECOND && !dlock_topology_is_asking(asker->topology) && is_pool_at_rest(&asker->pool),
+		"a request's end does not wait for it");
+	asker_free(asker);
+	close(fd);
 }
 
 /* ---- some that do not ---- */
@@ -386,7 +460,7 @@ static void test_fail_over(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { /* the fail-over before Sentinels stand still, since they do nothing for 30 s after that */
-		TEST(found), TEST(fail_over), TEST(fixed), TEST(by_renewer), TEST(dead_first), TEST(unknown_service), TEST(strange_answers), TEST(all_dead),
+		TEST(servers), TEST(found), TEST(fail_over), TEST(fixed), TEST(by_renewer), TEST(old_answer), TEST(drained), TEST(dead_first), TEST(unknown_service), TEST(strange_answers), TEST(all_dead),
 		TEST(standing_still), TEST(interrupted), TEST(stale_answers), TEST(flapping), TEST(fork),
 	};
 	static const tap_setting setting = { begin, reset };

@@ -69,6 +69,8 @@ static void test_map(void)
 	dlock_slot_map_sweep(&other);
 	check(other.count == 18 && !dlock_slot_map_find(&other, "127.0.0.1", 1000) && !dlock_slot_map_find(&other, "127.0.0.1", 1007),
 		"those without slots are dropped (%d are left)", other.count);
+	dlock_slot_map_set(&other, 5000, 5000, again);
+	dlock_slot_map_set(&other, 5001, 5001, servers[7]);
 	check(dlock_slot_map_get(&other, 0) == servers[5] && dlock_slot_map_get(&other, 1900) == servers[19] && dlock_slot_map_get(&other, 1850) == servers[18]
 		&& !dlock_slot_map_get(&other, 750), "the others keep theirs");
 	dlock_slot_map_end(&map);
