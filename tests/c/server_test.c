@@ -106,6 +106,7 @@ static void test_tls(void)
 	check(server->tls && !server->tls_verify_peer && !server->tls_verify_peer_name && same(server->tls_cafile, "/ca")
 		&& same(server->tls_capath, "/cas") && same(server->tls_cert, "/c") && same(server->tls_key, "/k")
 		&& same(server->tls_passphrase, "%p") && same(server->tls_peer_name, "n") && server->port == 7, "says what it means");
+	check(same(dlock_server_scheme(server), "rediss"), "and its scheme");
 	bool sealed = dlock_server_seal(server, &error);
 #ifdef DLOCK_TLS
 	check(sealed, "sealed");
@@ -346,7 +347,7 @@ static const struct {
 	BAD("sentinel://s1", "name of a service, as in"), BAD("sentinel://s1?db=1", "name of a service"), BAD("sentinel://s1/", "1 to 100"),
 	BAD("sentinel://s1//1", "1 to 100"), BAD("sentinel://s1/a%20b", "1 to 100"), BAD("sentinel://s1/a@b", "1 to 100"),
 	BAD("sentinel://s1/a%2Fb", "1 to 100"), BAD("sentinel://s1/a,b", "1 to 100"), BAD("sentinel://s1/a%0Ab", "1 to 100"),
-	BAD("sentinel://s1/a#b", "1 to 100"), BAD("sentinel://s1/%c3%a4", "1 to 100"), BAD("sentinel://s1/"
+	BAD("sentinel://s1/a#b", "1 to 100"), BAD("sentinel://s1/a%7f", "1 to 100"), BAD("sentinel://s1/%c3%a4", "1 to 100"), BAD("sentinel://s1/"
 		"12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901", "1 to 100"),
 	BAD("sentinel://s1/m/x", "database"), BAD("sentinel://s1/m/1/2", "database"), BAD("sentinel://s1/m?db=-1", "database"),
 	BAD("sentinel://ann@s1/m", "password"), BAD("sentinel://ann:@s1/m", "password"),

@@ -1,4 +1,4 @@
-/* src/base/server.c. Lines: a DSN, then an option's name, then its value. */
+/* src/base/server.c and server_parse.c. Lines: a DSN, then an option's name, then its value. */
 
 #include "../../src/base/server.h"
 #include "fuzz.h"
@@ -18,11 +18,44 @@ static void check_refusal(const dlock_error *error)
 
 static void check_parts(const dlock_server *server)
 {
-	MUST(server->port >= 1 && server->port <= 65535);
+	MUST(server->discovery != DLOCK_SERVER_FIXED || server->kind == DLOCK_SERVER_MEMORY || (server->port >= 1 && server->port <= 65535));
+	MUST(server->replicas >= 0 && server->replicas <= DLOCK_MOST_REPLICAS);
+	MUST(!server->guard || (server->replicas > 0 && server->guard >= DLOCK_SHORTEST_GUARD && server->guard <= DLOCK_LONGEST_GUARD));
+	MUST(!server->sentinel_user || server->sentinel_password);
 	MUST(server->database >= 0 && server->database <= 1000000);
 	MUST(server->connect_timeout > 0 && server->connect_timeout <= 3600 * DLOCK_SECOND);
 	MUST(server->read_timeout > 0 && server->read_timeout <= 3600 * DLOCK_SECOND);
 	MUST(!server->user || server->password);
+}
+
+/* "NAME at HOST:PORT,HOST:PORT" */
+static void check_service(const dlock_server *server)
+{
+	const char *label = server->label;
+
+	MUST(!server->host && !server->path && server->port == 0 && server->seed_count > 0 && server->seed_count <= DLOCK_MOST_SERVERS);
+	MUST((server->service != NULL) == (server->discovery == DLOCK_SERVER_SENTINEL));
+	MUST(server->service || server->database == 0);
+	if (server->service) {
+		MUST(*server->service && strlen(server->service) <= 100 && !strpbrk(server->service, "@/?#, "));
+		MUST(!strncmp(label, server->service, strlen(server->service)));
+		label += strlen(server->service);
+		MUST(!strncmp(label, " at ", 4));
+		label += 4;
+	}
+	for (int i = 0; i < server->seed_count; i++) {
+		const dlock_seed *seed = &server->seeds[i];
+		char port[16];
+		MUST(*seed->host && !strpbrk(seed->host, "@/?#, ") && seed->port >= 1 && seed->port <= 65535);
+		bool v6 = strchr(seed->host, ':') != NULL;
+		snprintf(port, sizeof port, "%s:%d%s", v6 ? "]" : "", seed->port, i + 1 < server->seed_count ? "," : "");
+		label += v6;
+		MUST(!strncmp(label, seed->host, strlen(seed->host)));
+		label += strlen(seed->host);
+		MUST(!strncmp(label, port, strlen(port)));
+		label += strlen(port);
+	}
+	MUST(!*label);
 }
 
 /* The label is made of the address alone, and the address of what is behind the password alone. */
@@ -31,8 +64,10 @@ static void check_label(const dlock_server *server, const char *dsn, size_t len)
 	char expected[64];
 	const char *host = server->host, *at = NULL;
 
-	MUST((server->host != NULL) != (server->path != NULL));
-	if (server->path) {
+	if (server->discovery != DLOCK_SERVER_FIXED) {
+		check_service(server);
+	} else if (server->path) {
+		MUST(!host);
 		MUST(*server->path == '/' && strlen(server->path) <= 100);
 		MUST(!strcmp(server->label, server->path));
 	} else {
@@ -66,8 +101,15 @@ static void check_key(dlock_server *server)
 	MUST(other);
 	other->port = server->port;
 	other->database = server->database;
-	MUST(dlock_server_set(server->path ? &other->path : &other->host, server->path ? server->path : server->host,
-		strlen(server->path ? server->path : server->host)));
+	other->discovery = server->discovery;
+	for (int i = 0; i < server->seed_count; i++) {
+		MUST(dlock_server_add_seed(other, server->seeds[i].host, strlen(server->seeds[i].host), server->seeds[i].port, &error));
+	}
+	const char *texts[] = { server->host, server->path, server->service };
+	char **fields[] = { &other->host, &other->path, &other->service };
+	for (int i = 0; i < 3; i++) {
+		MUST(!texts[i] || dlock_server_set(fields[i], texts[i], strlen(texts[i])));
+	}
 	MUST(dlock_server_set(&other->password, SECRET "!", sizeof SECRET));
 	MUST(dlock_server_seal(other, &error));
 	MUST(dlock_server_is_same(server, other));
@@ -88,8 +130,10 @@ static void try_dsn(const char *dsn, size_t len, const char *terminated)
 		check_refusal(&error);
 	} else {
 		check_parts(server);
-		check_label(server, terminated, len);
-		check_key(server);
+		if (server->kind == DLOCK_SERVER_REDIS) {
+			check_label(server, terminated, len);
+			check_key(server);
+		}
 	}
 	dlock_server_release(server);
 }
@@ -102,8 +146,10 @@ static void try_option(const char *name, const char *value, size_t len)
 	MUST(server && dlock_server_set(&server->host, "h", 1));
 	if (!dlock_server_option(server, name, value, len, &error)) {
 		check_refusal(&error);
+	} else if (!dlock_server_seal(server, &error)) {
+		MUST(!strcmp(name, "guard") || !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
+		check_refusal(&error);
 	} else {
-		MUST(dlock_server_seal(server, &error));
 		check_parts(server);
 		MUST(!strcmp(server->label, "h:6379"));
 	}
