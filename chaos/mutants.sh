@@ -28,7 +28,7 @@ all_mutants() {
 	mutant whole_time_by_grant DistributedLock 240 "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
 		src/redis/single.c 's/(base->deadline = )deadline;\n\tbase->short_lease = true;/$1dlock_now() + base->ttl;/'
 	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
-		src/redis/lua/exchange.lua 's/ or \(holder ~= old and holder ~= new\)//'
+		src/redis/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
 		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \

@@ -7,6 +7,8 @@ namespace Dlock\Doctor;
 /** What the extension's scripts do, and what it sends apart from them. */
 const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'incr', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zpopmin', 'zrange',
     'zrank', 'zscore', 'hset', 'hget', 'hdel', 'publish'];
+/** What dlock works on without. */
+const MESSAGES = ['publish', 'subscribe', 'the channels dlock:inbox:*'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
 /** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
@@ -25,7 +27,9 @@ const ALL_COMMANDS = <<<'LUA'
     try('get', lock)
     try('exists', queue)
     try('pttl', lock)
-    try('time')
+    if not try('time') and type(redis.pcall('PEXPIRETIME', lock)) == 'table' then
+        refused[#refused + 1] = {'pexpiretime', refused[#refused][2]}
+    end
     try('zrem', queue, 'w')
     try('zpopmin', queue)
     try('zrange', queue, 0, 0)
@@ -76,7 +80,20 @@ final class Rights
             $this->tryCommands($keys);
         }
         $this->trySubscription();
-        if ($this->missing) {
+        $time = array_search('pexpiretime', $this->missing, true); // missed only where time is
+        if (in_array('time', $this->missing, true) && $time === false) {
+            $this->missing = array_diff($this->missing, ['time']);
+            $this->server->warning('rights', 'the user has no right to time, only to pexpiretime.',
+                'Fencing tokens are made of when a key ends. They rise all the same; a lock that has to look at the clock takes up to four commands more.',
+                'Give it +time if you can.');
+        } elseif ($time !== false) {
+            unset($this->missing[$time]);
+        }
+        if ($this->missing && !array_diff($this->missing, MESSAGES)) {
+            $this->server->warning('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',
+                'Locks are not handed over: waiters look at intervals of some 100 ms, and get the lock in any order.',
+                'Give it +publish +subscribe &dlock:inbox:* if you can, and restart what has locks: a process finds this out once.');
+        } elseif ($this->missing) {
             $this->tell($prefix);
         }
     }

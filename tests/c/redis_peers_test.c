@@ -393,6 +393,23 @@ static void test_endless_answers(void)
 	}
 }
 
+/* A subscription that fails, but is not refused for good, is an error, which repeats no password. */
+static void test_failed_subscription(void)
+{
+	int port;
+	pid_t pid = flooding_peer(&port, "SUBSCRIBE", "-LOADING with s3cret\r\n", ":1\r\n");
+	char dsn[128];
+
+	snprintf(dsn, sizeof dsn, "redis://:s3cret@127.0.0.1:%d?read_timeout=5", port);
+	client c = client_at(dsn);
+	dlock_claim *claim = claim_on(&c, "loading", 60000);
+	check(acquire(&c, claim, 300) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "contains the password"), "%s", c.error.message);
+	check(!strstr(c.error.message, "s3cret"), "the password is not repeated");
+	dlock_claim_free(claim);
+	client_free(&c);
+	end_child(pid);
+}
+
 /* Messages without end must not keep a waiter beyond its time. */
 static void test_flooded_inbox(void)
 {
@@ -416,7 +433,8 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers),
-		TEST(closed_before_write), TEST(answered_before_close), TEST(endless_answers), TEST(flooded_inbox),
+		TEST(closed_before_write), TEST(answered_before_close), TEST(endless_answers), TEST(failed_subscription),
+		TEST(flooded_inbox),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -42,7 +42,7 @@ finds(['password' => 'problem'], ['redis://:surplus@' . redis_addresses()[0]], '
 $commands = ['evalsha', 'eval', 'set', 'get', 'getset', 'incr', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zpopmin', 'zrange', 'zrank', 'zscore', 'hset',
     'hget', 'hdel', 'publish', 'subscribe'];
 $rules = ['~Lock:*', '~dlock:*', '&dlock:inbox:*', ...array_map(fn ($command) => "+$command", $commands)];
-$lacking = function (array $without, array $expected, string $lacks, array $arguments = [], string $rest = '') use ($redis, $rules, $dsn) {
+$lacking = function (array $without, array $expected, string $lacks, array $arguments = [], string $rest = '') use ($redis, &$rules, $dsn) {
     $redis->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...array_diff([...$rules, '+info', '+config|get', '+pubsub|numsub', '+select'], $without));
     $texts = finds($expected, [$dsn('locks:secret@', $rest), ...$arguments], 'without ' . implode(' ', $without));
     holds($lacks === '' || str_contains($texts['rights'] ?? '', $lacks), 'without ' . implode(' ', $without), $texts);
@@ -51,11 +51,18 @@ $lacking = function (array $without, array $expected, string $lacks, array $argu
 };
 $lacking([], [], '');
 foreach ($commands as $command) {
-    $lacking(["+$command"], ['rights' => 'problem'], "no right to $command" . ($command === 'del' ? ', perhaps set, getset, incr, zadd, hset (not tried without del)' : '') . '. ');
+    $lacking(["+$command"], ['rights' => in_array($command, ['publish', 'subscribe']) ? 'warning' : 'problem'], "no right to $command" . ($command === 'del' ? ', perhaps set, getset, incr, zadd, hset (not tried without del)' : '') . '. ');
 }
 $lacking(['~Lock:*'], ['rights' => 'problem'], 'no right to the keys Lock:*. ');
 $lacking(['~dlock:*'], ['rights' => 'problem'], 'no right to the key dlock:fence, the keys dlock:queue:*, the keys dlock:waiters:*. ');
-$lacking(['&dlock:inbox:*'], ['rights' => 'problem'], 'no right to the channels dlock:inbox:*. ');
+$lacking(['&dlock:inbox:*'], ['rights' => 'warning'], 'no right to the channels dlock:inbox:*. ');
+$lacking(['+publish', '+subscribe'], ['rights' => 'warning'], 'no right to publish, subscribe. ');
+if ($redis->cmd('COMMAND', 'INFO', 'pexpiretime')[0]) { // Redis 7
+    $rules[] = '+pexpiretime';
+    $lacking(['+time'], ['rights' => 'warning'], 'no right to time, only to pexpiretime. ');
+    $lacking(['+time', '+zadd'], ['rights' => 'problem'], 'no right to zadd. ');
+    array_pop($rules);
+}
 $lacking(['+zadd', '+hset', '&dlock:inbox:*'], ['rights' => 'problem'], 'no right to the channels dlock:inbox:*, zadd, hset. ');
 $lacking([], ['rights' => 'problem'], 'no right to the keys other:*', ['--prefix=other:']);
 $lacking(['+select'], ['rights' => 'problem'], '+select', [], '/2');
@@ -65,9 +72,9 @@ $lacking(['+pubsub|numsub'], ['unseen' => 'note'], '');
 $lacking(['+info'], ['few-servers' => 'warning', 'rights' => 'problem', 'unseen' => 'note'], '+info', ['--class=RedLock', '--prefix=Lock:']);
 
 // Taken out of the server altogether.
-foreach (['EVALSHA', 'GETSET', 'SUBSCRIBE'] as $command) {
+foreach (['EVALSHA' => 'problem', 'GETSET' => 'problem', 'SUBSCRIBE' => 'warning'] as $command => $severity) {
     $without = redis_private(["rename-command $command \"\"", 'appendonly yes', 'appendfsync always']);
-    $texts = finds(['rights' => 'problem'], [$without->dsn()], "renamed $command");
+    $texts = finds(['rights' => $severity], [$without->dsn()], "renamed $command");
     holds(str_contains($texts['rights'] ?? '', 'no right to ' . strtolower($command) . '. '), "renamed $command", $texts);
 }
 echo "done\n";
