@@ -55,21 +55,27 @@ static dlock_arg companion_in_slot(char *out, const char *name, dlock_arg lock, 
 	return (dlock_arg) { out, len + lock.len };
 }
 
-static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
+dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot)
 {
-	int slot = dlock_slot_of(lock.text, lock.len);
-	dlock_keys keys = { .lock = lock, .slot = slot };
-
+	if (!builder->slots) {
+		return (dlock_keys) { 0 };
+	}
 	if (slot != builder->slot) {
 		dlock_slot_tag(slot, builder->tag);
 		sprintf(builder->fence, DLOCK_FENCE_KEY ":{%s}", builder->tag);
 		sprintf(builder->era, DLOCK_ERA_KEY ":{%s}", builder->tag);
 		builder->slot = slot;
 	}
+	return (dlock_keys) { .fence = DLOCK_ARG(builder->fence), .era = DLOCK_ARG(builder->era), .slot = slot };
+}
+
+static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
+{
+	dlock_keys keys = dlock_key_builder_slot(builder, dlock_slot_of(lock.text, lock.len));
+
+	keys.lock = lock;
 	keys.queue = companion_in_slot(builder->bytes + builder->room, QUEUE, lock, builder->tag);
 	keys.waiters = companion_in_slot((char *) keys.queue.text + keys.queue.len, WAITERS, lock, builder->tag);
-	keys.fence = DLOCK_ARG(builder->fence);
-	keys.era = DLOCK_ARG(builder->era);
 	return keys;
 }
 

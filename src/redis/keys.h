@@ -30,6 +30,9 @@ dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, 
 /* The keys are for a cluster from now on: all of a resource in the lock's slot. */
 void dlock_key_builder_use_slots(dlock_key_builder *builder);
 
+/* The fence and the era of any slot; the rest is empty. Valid until the next call. */
+dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot);
+
 /* NULL, or why the resource's key cannot be a lock; see refuse() in lock/backend.h. */
 const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len);
 

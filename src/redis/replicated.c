@@ -71,18 +71,15 @@ static dlock_status begin_again(replicated_claim *claim, dlock_error *error)
 
 /* ---- acquire ---- */
 
-/* Replicas have the opening of the era, or not. From when it counts is for the server to say. */
-static dlock_status settle(const replicated_backend *backend, dlock_delivery *delivery, dlock_keys keys, dlock_era *era, dlock_error *error)
+/* Tells the server that the era may settle. DLOCK_LOST: not so. */
+static dlock_status tell_settled(const replicated_backend *backend, dlock_keys keys, dlock_era *era, const dlock_era *with, dlock_error *error)
 {
+	dlock_route once = backend->route;
 	dlock_delivery settling;
 	dlock_response response;
 
-	if (dlock_delivery_confirm(delivery, &backend->route, error) != DLOCK_OK) {
-		return DLOCK_CONNECTION;
-	}
-	dlock_route once = backend->route;
 	once.replicas = 0; /* where it is lost with the master, so is the era */
-	dlock_status status = dlock_deliver(&settling, &once, keys.slot, dlock_request_settle(keys, era->opened, backend->guard), error);
+	dlock_status status = dlock_deliver(&settling, &once, keys.slot, dlock_request_settle(keys, era, backend->guard, with), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(settling.call, settling.conn, &response, error);
 	}
@@ -90,7 +87,54 @@ static dlock_status settle(const replicated_backend *backend, dlock_delivery *de
 		era->left = response.value;
 	}
 	dlock_delivery_end(&settling);
-	return status == DLOCK_LOST ? DLOCK_OK : status;
+	return status;
+}
+
+static dlock_status confirm_and_settle(const replicated_backend *backend, dlock_delivery *delivery, dlock_keys keys, dlock_era *era,
+	dlock_error *error)
+{
+	dlock_status status = dlock_delivery_confirm(delivery, &backend->route, error);
+
+	return status == DLOCK_OK ? tell_settled(backend, keys, era, NULL, error) : status;
+}
+
+/* In a cluster: with the first slot of the same master, so that all its slots settle together, and a lock whose slot was never used waits for nobody.
+ * DLOCK_LOST: not so. */
+static dlock_status settle_with_first(const replicated_backend *backend, const dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
+{
+	const dlock_server *master = delivery->conn->server;
+	int first = dlock_topology_first_slot(backend->route.topology, master);
+	dlock_delivery looking;
+
+	if (first < 0 || first == slot || era->settles[1] == '\0') {
+		return DLOCK_LOST;
+	}
+	dlock_call *look = dlock_request_look(dlock_key_builder_slot(backend->keys, first), backend->guard);
+	dlock_status status = dlock_deliver(&looking, &backend->route, first, look, error);
+	dlock_era with = dlock_read_era(looking.call);
+	if (status == DLOCK_OK && with.unsettled && with.left < 0) {
+		status = confirm_and_settle(backend, &looking, dlock_key_builder_slot(backend->keys, first), &with, error);
+		with.waited = backend->guard / DLOCK_MS;
+	}
+	if (status == DLOCK_OK && (!with.replid || strcmp(with.replid, era->replid) || strcmp(looking.conn->server->key, master->key))) {
+		status = DLOCK_LOST;
+	}
+	if (status == DLOCK_OK) {
+		status = tell_settled(backend, dlock_key_builder_slot(backend->keys, slot), era, &with, error);
+	}
+	dlock_delivery_end(&looking);
+	return status;
+}
+
+/* Replicas have the opening of the era, or not. From when it counts is for the server to say. */
+static dlock_status settle(const replicated_backend *backend, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
+{
+	dlock_status status = settle_with_first(backend, delivery, slot, era, error);
+
+	if (status == DLOCK_LOST) {
+		status = confirm_and_settle(backend, delivery, dlock_key_builder_slot(backend->keys, slot), era, error);
+	}
+	return status == DLOCK_LOST ? DLOCK_OK : status; /* somebody else has told it */
 }
 
 /* When it took longer than the lease lasts, or the era was not confirmed, in ms. */
@@ -140,7 +184,7 @@ static dlock_status refused(replicated_claim *claim, dlock_delivery *delivery, d
 		claim->queued_at = delivery->conn->server;
 	}
 	if (era.unsettled && era.left < 0) {
-		dlock_status status = settle(backend, delivery, keys, &era, error);
+		dlock_status status = settle(backend, delivery, keys.slot, &era, error);
 		if (status != DLOCK_OK) {
 			return status;
 		}
@@ -320,7 +364,7 @@ static dlock_status replicated_attach(dlock_claim *claim, const char *token, dlo
 	dlock_era era = dlock_read_era(delivery.call);
 
 	if (status == DLOCK_OK && era.unsettled) {
-		status = era.left < 0 ? settle(backend, &delivery, keys, &era, error) : DLOCK_OK;
+		status = era.left < 0 ? settle(backend, &delivery, keys.slot, &era, error) : DLOCK_OK;
 		if (status == DLOCK_OK) {
 			dlock_explain_era(delivery.conn, era.left, backend->guard, error);
 		}

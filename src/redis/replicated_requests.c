@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -44,12 +45,21 @@ dlock_call *dlock_request_acquire_replicated(dlock_keys keys, const dlock_attemp
 	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE_REPLICATED, args, attempt->inbox ? 12 : 8);
 }
 
-dlock_call *dlock_request_settle(dlock_keys keys, const char *replication_id, dlock_nanos guard)
+dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_nanos guard, const dlock_era *with)
+{
+	number longest, left, waited;
+	dlock_arg args[] = { fence_of(keys), era_of(keys), DLOCK_ARG(era->replid), time_arg(&longest, guard), DLOCK_ARG(era->settles),
+		number_arg(&left, with ? with->left : 0), number_arg(&waited, with ? with->waited : 0) };
+
+	return dlock_call_script(DLOCK_SCRIPT_SETTLE, args, with ? 7 : 4);
+}
+
+dlock_call *dlock_request_look(dlock_keys keys, dlock_nanos guard)
 {
 	number longest;
-	dlock_arg args[] = { fence_of(keys), era_of(keys), DLOCK_ARG(replication_id), time_arg(&longest, guard) };
+	dlock_arg args[] = { era_of(keys), time_arg(&longest, guard) };
 
-	return dlock_call_script(DLOCK_SCRIPT_SETTLE, args, 4);
+	return dlock_call_script(DLOCK_SCRIPT_LOOK, args, 2);
 }
 
 dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens)
@@ -85,19 +95,22 @@ static const redisReply *element(const redisReply *reply, size_t index, int type
 	return index < reply->elements && reply->element[index]->type == type ? reply->element[index] : NULL;
 }
 
-/* {pttl, position, ticket, new, left, replid}, {2, left, replid} */
+/* {pttl, position, ticket, new, left, replid, settles}, {2, left, replid, settles}, {left, replid, settles, waited} */
 dlock_era dlock_read_era(const dlock_call *call)
 {
-	const redisReply *reply = call && call->state == DLOCK_CALL_ANSWERED ? call->reply : NULL, *left, *opened;
+	const redisReply *reply = call && call->state == DLOCK_CALL_ANSWERED ? call->reply : NULL, *left, *replid, *settles, *waited;
+	bool looks = call && call->origin == &dlock_scripts[DLOCK_SCRIPT_LOOK];
 
 	if (!reply || reply->type != REDIS_REPLY_ARRAY) {
 		return (dlock_era) { 0 };
 	}
-	size_t at = reply->elements == 3 ? 1 : 4;
+	size_t at = looks ? 0 : reply->elements == 4 ? 1 : 4;
 	left = element(reply, at, REDIS_REPLY_INTEGER);
-	opened = element(reply, at + 1, REDIS_REPLY_STRING);
-	return left && opened && (at == 4 || reply->element[0]->integer == 2)
-		? (dlock_era) { true, left->integer, opened->str } : (dlock_era) { 0 };
+	replid = element(reply, at + 1, REDIS_REPLY_STRING);
+	settles = element(reply, at + 2, REDIS_REPLY_STRING);
+	waited = looks ? element(reply, at + 3, REDIS_REPLY_STRING) : NULL;
+	return left && replid && settles && (!looks || waited)
+		? (dlock_era) { left->integer != 0, left->integer, replid->str, settles->str, waited ? strtoll(waited->str, NULL, 10) : 0 } : (dlock_era) { 0 };
 }
 
 dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error)

@@ -6,21 +6,26 @@
 /* requests.h for servers that fail over: what is granted depends on the server's era (lua/era.lua). The guard is in the requests' unit of time. */
 
 dlock_call *dlock_request_acquire_replicated(dlock_keys keys, const dlock_attempt *attempt, dlock_nanos guard);
-dlock_call *dlock_request_settle(dlock_keys keys, const char *replication_id, dlock_nanos guard);
+
+/* Of acquire, exchange and look: what of the era keeps the server from granting. The texts live as long as the call. */
+typedef struct {
+	bool unsettled;
+	int64_t left;        /* ms until it is settled; negative: its opening is to be confirmed, then it can be settled. Of look 0: it is settled */
+	const char *replid;  /* that it was opened for */
+	const char *settles; /* of era.lua */
+	int64_t waited;      /* of look: ms */
+} dlock_era;
+
+/* `with`: another slot's era, which look has told of; NULL: by itself. */
+dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_nanos guard, const dlock_era *with);
+dlock_call *dlock_request_look(dlock_keys keys, dlock_nanos guard);
 
 /* A lease time of 0 just asks. `shortens`: also where more is left. */
 dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens);
 dlock_call *dlock_request_restore(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token, dlock_nanos guard);
 dlock_call *dlock_request_exchange_replicated(dlock_keys keys, const char *old, const char *new_token, dlock_nanos guard);
 
-/* Why an answered call has granted nothing; it may be refused for other reasons, too. */
-typedef struct {
-	bool unsettled;
-	int64_t left;       /* ms until the era is settled; negative: its opening is to be confirmed, then settle it */
-	const char *opened; /* for this replication id; lives as long as the call */
-} dlock_era;
-
-/* Of acquire and exchange. */
+/* Of acquire, exchange and look; not `unsettled` where it is settled, or the call was not answered. */
 dlock_era dlock_read_era(const dlock_call *call);
 
 typedef enum { DLOCK_KEY_OWN, DLOCK_KEY_FOREIGN, DLOCK_KEY_MISSING } dlock_key_state;

@@ -174,6 +174,18 @@ dlock_server *dlock_topology_master(const dlock_topology *topology, int slot)
 	return dlock_slot_map_get(&topology->map, dlock_topology_has_slots(topology) ? slot : 0);
 }
 
+int dlock_topology_first_slot(const dlock_topology *topology, const dlock_server *server)
+{
+	const dlock_server *master = dlock_slot_map_find(&topology->map, server->host, server->port);
+
+	for (int slot = 0; master && slot < (dlock_topology_has_slots(topology) ? DLOCK_SLOTS : 1); slot++) {
+		if (dlock_slot_map_get(&topology->map, slot) == master) {
+			return slot;
+		}
+	}
+	return -1;
+}
+
 dlock_server *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_server *from)
 {
 	return dlock_cluster_server_at(address, topology->service, from, &topology->map);

@@ -25,6 +25,9 @@ bool dlock_topology_has_slots(const dlock_topology *topology);
 /* The slot's master; NULL: not known. Of a service without slots any number will do. Valid until the next call that may change it: retain it. */
 dlock_server *dlock_topology_master(const dlock_topology *topology, int slot);
 
+/* The least of the slots that the server is the master of; -1: none. */
+int dlock_topology_first_slot(const dlock_topology *topology, const dlock_server *server);
+
 /* A server has said that the slot is at this address now ("host:port" of MOVED; an empty host is its own). Believed at once, and asked about
  * as with dlock_topology_ask(). */
 void dlock_topology_move(dlock_topology *topology, int slot, const char *address, const dlock_server *from);
