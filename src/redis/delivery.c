@@ -16,10 +16,10 @@ static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
 	return a < b ? a : b;
 }
 
-/* Part of the time that the answer may take, so that "too few" is heard, too. */
+/* Part of the time that the answer may take, so that "too few" is heard, too, also where it is asked once more behind a script that was sent as text. */
 static dlock_call *wait_call(const dlock_conn *conn, int replicas)
 {
-	dlock_nanos time = shorter(conn->server->read_timeout, conn->timeout_cap) / 2;
+	dlock_nanos time = shorter(conn->server->read_timeout, conn->timeout_cap) / 4;
 	char count[16], ms[24];
 
 	time = time > DLOCK_SECOND ? DLOCK_SECOND : time;

@@ -72,7 +72,8 @@ static dlock_status begin_again(replicated_claim *claim, dlock_error *error)
 /* ---- acquire ---- */
 
 /* Tells the server that the era may settle. DLOCK_LOST: not so. */
-static dlock_status tell_settled(const replicated_backend *backend, dlock_keys keys, dlock_era *era, const dlock_era *with, dlock_error *error)
+static dlock_status tell_settled(const replicated_backend *backend, dlock_keys keys, dlock_era *era, const dlock_era *with,
+	dlock_delivery *delivery, dlock_error *error)
 {
 	dlock_route once = backend->route;
 	dlock_delivery settling;
@@ -86,6 +87,7 @@ static dlock_status tell_settled(const replicated_backend *backend, dlock_keys k
 	if (status == DLOCK_OK) {
 		era->left = response.value;
 	}
+	delivery->transient = settling.transient;
 	dlock_delivery_end(&settling);
 	return status;
 }
@@ -95,12 +97,12 @@ static dlock_status confirm_and_settle(const replicated_backend *backend, dlock_
 {
 	dlock_status status = dlock_delivery_confirm(delivery, &backend->route, error);
 
-	return status == DLOCK_OK ? tell_settled(backend, keys, era, NULL, error) : status;
+	return status == DLOCK_OK ? tell_settled(backend, keys, era, NULL, delivery, error) : status;
 }
 
 /* In a cluster: with the first slot of the same master, so that all its slots settle together, and a lock whose slot was never used waits for nobody.
  * DLOCK_LOST: not so. */
-static dlock_status settle_with_first(const replicated_backend *backend, const dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
+static dlock_status settle_with_first(const replicated_backend *backend, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
 {
 	const dlock_server *master = delivery->conn->server;
 	int first = dlock_topology_first_slot(backend->route.topology, master);
@@ -120,8 +122,9 @@ static dlock_status settle_with_first(const replicated_backend *backend, const d
 		status = DLOCK_LOST;
 	}
 	if (status == DLOCK_OK) {
-		status = tell_settled(backend, dlock_key_builder_slot(backend->keys, slot), era, &with, error);
+		status = tell_settled(backend, dlock_key_builder_slot(backend->keys, slot), era, &with, &looking, error);
 	}
+	delivery->transient = looking.transient;
 	dlock_delivery_end(&looking);
 	return status;
 }
