@@ -50,10 +50,16 @@ final class Run
             'Cluster' => new ClusterServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
         };
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
-            + ($this->has('young') || $this->has('needed-key') || ($this->has('restart') && $class === 'Memcached') ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1]] : []);
+            + ($this->longer() ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1] + (Setting::hasReplicas($class) ? ['over a fail-over' => 2] : [])] : []);
         // Fencing tokens outlive the end of all servers by the clients' clocks.
         $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers, !$this->has('young'));
         $this->faults = $this->has('young') ? new YoungSets($seed, $this->servers, $this->crew, $this->journal) : $this->nemesis();
+    }
+
+    /** Are leases held for longer than usual, since it takes more than a moment until another one can have the lock? */
+    private function longer(): bool
+    {
+        return $this->has('young') || $this->has('needed-key') || $this->has('unconfirmed') || ($this->has('restart') && $this->class === 'Memcached');
     }
 
     private function nemesis(): Nemesis

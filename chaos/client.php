@@ -174,11 +174,13 @@ final class Client
     {
         $lease->isHeld() && $this->believes($lease);
         $this->chance->happens(0.015) && $this->arrangeStop('client stop while it holds');
-        $length = $this->chance->weighted($this->config['lengths'] ?? ['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]);
+        $length = $this->chance->weighted($this->config['lengths'] ?? ['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]
+            + (Setting::hasReplicas($this->class) ? ['over a fail-over' => 0.5] : []));
         $this->work($lease, match ($length) {
             'none' => 0.0,
             'short' => $this->chance->between(0, 0.03),
             'long' => $this->chance->between(0.1, 0.6),
+            'over a fail-over' => $this->chance->between(1.0, 5.0),
             'too long' => ($ttl ?? $this->ttls['default']) * $this->chance->between(0.9, 1.4),
         });
         $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2] + ($this->class === 'ZkLock' ? [] : ['hand on' => 1.5])

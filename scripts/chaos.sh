@@ -132,6 +132,8 @@ run_counter_examples() {
 	run_counter_example RedLock needed-key "one server forgot a key where no more than a quorum was had"
 	run_counter_example DistributedLock fail-over "a replica took over that lacked the lock"
 	run_counter_example Memcached restart "a memcached was restarted"
+	run_counter_example Sentinel unconfirmed "a replica that Sentinels promoted lacked the lock, which it had not to confirm"
+	run_counter_example Cluster unconfirmed "a replica of a cluster that was promoted lacked the lock, which it had not to confirm"
 	add_up "$run"/*.log
 }
 
