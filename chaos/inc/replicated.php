@@ -218,7 +218,7 @@ final class SentinelServers extends ReplicatedServers
         $sentinels = $raws = [];
         for ($i = 0; $i < 3; $i++) {
             $host = self::host();
-            $sentinels[] = $sentinel = new SentinelProcess("$this->dir/sentinel$i", ["bind-source-addr $host", 'protected-mode no', "sentinel announce-ip $host",
+            $sentinels[] = $sentinel = new SentinelProcess("$this->dir/sentinel$i", ["bind-source-addr $host", "sentinel announce-ip $host",
                 ...sentinel_config(self::SERVICE, $servers[0]->address(), 2, self::DOWN_AFTER, self::FAILOVER_TIMEOUT)], true, $host, $this->chance->between(-300, 300));
             $raws[$sentinel->address()] = $sentinel->raw();
         }

@@ -132,7 +132,9 @@ class RedisProcess
     {
         // Written once: who is whose replica, and who is a Sentinel, is written into it by themselves.
         if (!preg_match("/^port $this->port$/m", (string) @file_get_contents("$this->dir/redis.conf"))) {
-            file_put_contents("$this->dir/redis.conf", implode("\n", ["bind $this->host", "port $this->port", "dir $this->dir", ...$this->usual(), ...$this->config, '']));
+            file_put_contents("$this->dir/redis.conf", implode("\n", ["bind $this->host", "port $this->port", "dir $this->dir", 'protected-mode no',
+                'jemalloc-bg-thread no', // it would wait by the wall clock, for what has passed already
+                ...$this->usual(), ...$this->config, '']));
         }
         $this->setClock();
         $clock = $this->clock ? wrong_clock("$this->dir/clock") : [];
@@ -143,7 +145,7 @@ class RedisProcess
     /** @return list<string> lines of the configuration */
     protected function usual(): array
     {
-        return ['protected-mode no', 'save ""', 'appendonly yes', 'appendfsync always', 'enable-debug-command local', 'auto-aof-rewrite-percentage 0'];
+        return ['save ""', 'appendonly yes', 'appendfsync always', 'enable-debug-command local', 'auto-aof-rewrite-percentage 0'];
     }
 
     /** @return list<string> of the command line */
