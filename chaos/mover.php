@@ -47,7 +47,8 @@ final class Mover
             try {
                 $raw = new RedisRaw($address, null, 'default', self::ANSWER);
                 preg_match('/^(\S+) \S+ \S*myself,(\w+)\S* (\S+) \S+ \S+ \S+ \S+ ?(.*)$/m', $raw->cmd('CLUSTER', 'NODES'), $found);
-                $nodes[$address] = ['id' => $found[1], 'raw' => $raw, 'master' => $found[2] === 'master' ? null : $found[3], 'slots' => $found[4]];
+                $slots = trim((string) preg_replace('/\[[^]]*\]/', '', $found[4])); // without those that are on their way
+                $nodes[$address] = ['id' => $found[1], 'raw' => $raw, 'master' => $found[2] === 'master' ? null : $found[3], 'slots' => $slots];
             } catch (RuntimeException) {
             }
         }
@@ -64,6 +65,36 @@ final class Mover
         return false;
     }
 
+    /** @param array<string, array> $nodes  @return array<string, array> */
+    private static function masters(array $nodes): array
+    {
+        return array_filter($nodes, fn (array $node) => $node['master'] === null && $node['slots'] !== '');
+    }
+
+    /**
+     * A master that was replaced while one of its slots was on its way may be left alone with nothing, and the new one without a replica: it becomes that.
+     * True: all nodes are there, and there is none like that.
+     */
+    private function mend(): bool
+    {
+        $nodes = $this->nodes();
+        $masters = self::masters($nodes);
+        $alone = array_values(array_filter($masters, fn (array $master) => !in_array($master['id'], array_column($nodes, 'master'), true)));
+        $idle = array_filter($nodes, fn (array $node) => $node['master'] === null && $node['slots'] === '');
+        if (count($nodes) < count($this->addresses) || !$idle || !$alone) {
+            return count($nodes) === count($this->addresses) && !$idle;
+        }
+        $node = array_values($idle)[0]['raw'];
+        $node->cmd('FLUSHALL'); // it may have got some keys of that slot
+        $node->cmd('CLUSTER', 'REPLICATE', $alone[0]['id']);
+        return false;
+    }
+
+    public function finish(): void
+    {
+        $this->persist($this->mend(...));
+    }
+
     /** The master that has the slot. @param array<string, array> $nodes */
     private function owner(array $nodes, int $slot): ?string
     {
@@ -74,9 +105,10 @@ final class Mover
     /** Whereto: the nodes of another shard, of which the master may change on the way. @return list<string> IDs */
     private function choose(int $slot): ?array
     {
+        $this->mend();
         $nodes = $this->nodes();
         $owner = $this->owner($nodes, $slot);
-        $masters = array_keys(array_filter($nodes, fn (array $node) => $node['master'] === null && ($node['slots'] !== '')));
+        $masters = array_keys(self::masters($nodes));
         if ($owner === null || count($nodes) < count($this->addresses) || count($masters) < 3) {
             return null;
         }
@@ -89,8 +121,8 @@ final class Mover
     {
         $nodes = $this->nodes();
         $owner = $this->owner($nodes, $slot);
-        $targets = array_filter($nodes, fn (array $node) => in_array($node['id'], $shard, true) && $node['master'] === null);
-        $masters = array_filter($nodes, fn (array $node) => $node['master'] === null);
+        $masters = self::masters($nodes);
+        $targets = array_filter($masters, fn (array $node) => in_array($node['id'], $shard, true));
         if ($owner === null || count($targets) !== 1) {
             return false;
         }
@@ -112,3 +144,4 @@ while (($line = fgets(STDIN)) !== false) {
     ['slot' => $slot, 'pause' => $pause] = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
     $mover->move($slot, $pause);
 }
+$mover->finish();

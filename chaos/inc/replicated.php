@@ -262,16 +262,22 @@ final class SentinelServers extends ReplicatedServers
 final class ClusterServers extends ReplicatedServers
 {
     private const NODES = 6, MASTERS = 3, NODE_TIMEOUT = 1000;
-    /** @var resource|null */
-    private $mover = null;
+    /** @var resource */
+    private $mover;
     /** @var resource */
     private $orders;
+
+    public function __construct(string $dir, bool $confirmed, Chance $chance)
+    {
+        parent::__construct($dir, $confirmed, $chance);
+        $this->mover = $this->launch('mover', $this->orders);
+    }
 
     protected function make(): array
     {
         $nodes = $raws = [];
         for ($i = 0; $i < self::NODES; $i++) {
-            $nodes[] = $node = $this->server("redis$i", ['cluster-enabled yes', 'cluster-node-timeout ' . self::NODE_TIMEOUT, 'cluster-allow-replica-migration no',
+            $nodes[] = $node = $this->server("redis$i", ['cluster-enabled yes', 'cluster-node-timeout ' . self::NODE_TIMEOUT, 'cluster-migration-barrier 100',
                 'cluster-replica-validity-factor 0', 'cluster-require-full-coverage no', 'cluster-port ' . private_port()]);
             $raws[$node->address()] = $node->raw();
         }
@@ -302,21 +308,17 @@ final class ClusterServers extends ReplicatedServers
     /** Moves the slot of that resource's lock to another master: a process does that, one after the other, and to the end, whatever happens. */
     public function move(string $resource, float $pause): void
     {
-        if ($this->mover === null) {
-            $this->mover = $this->launch('mover', $this->orders);
-        }
         fwrite($this->orders, json_encode(['slot' => key_slot(Setting::PREFIX . $resource), 'pause' => $pause]) . "\n");
     }
 
     public function waitUntilReady(): void
     {
-        parent::waitUntilReady();
-        if ($this->mover !== null) {
-            fclose($this->orders);
-            wait_for(fn () => !proc_get_status($this->mover)['running'], 90, 'the slots to arrive');
-            $this->mover = null;
-            parent::waitUntilReady();
+        foreach ($this->servers as $server) {
+            $server->waitUntilReady();
         }
+        fclose($this->orders);
+        wait_for(fn () => !proc_get_status($this->mover)['running'], 90, 'the slots to arrive');
+        parent::waitUntilReady();
     }
 
     protected function isWell(): bool
