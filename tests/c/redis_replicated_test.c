@@ -43,7 +43,7 @@ static void test_new_set(void)
 	dlock_nanos start = dlock_now();
 
 	check(is_refused(&c, "new"), "nothing at once: %s", c.error.message);
-	check(has_nobody(servers.master, "new") && server_integer(servers.master, "EXISTS dlock:queue:Lock:new") == 0, "and nothing is left behind");
+	check(has_nobody(servers.master, "new") && server_integer(servers.master, "EXISTS dlock:queue:{Lock:new}") == 0, "and nothing is left behind");
 	long took = first_lock_ms(&c, "new", start);
 	check(took >= GUARD && took < GUARD + 2000, "the first lock after the guard (%ld ms)", took);
 	check(is_refused(&c, "other") == false, "and then at once");

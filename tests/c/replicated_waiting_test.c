@@ -46,13 +46,13 @@ static results *shared;
 
 static bool has_waiters(void *count)
 {
-	return server_integer(servers.master, "ZCARD dlock:queue:Lock:lock") == *(int *) count;
+	return server_integer(servers.master, "ZCARD dlock:queue:{Lock:lock}") == *(int *) count;
 }
 
 /* A process that waits for the lock, and has it for an instant. */
 static pid_t wait_for_lock(int number)
 {
-	int before = (int) server_integer(servers.master, "ZCARD dlock:queue:Lock:lock") + 1;
+	int before = (int) server_integer(servers.master, "ZCARD dlock:queue:{Lock:lock}") + 1;
 	pid_t pid = fork_child();
 
 	if (pid == 0) {
@@ -88,7 +88,12 @@ static void test_order(void)
 	dlock_nanos start = dlock_now();
 	check(release(&c, claim) == DLOCK_OK && claim->handed_over, "handed over");
 	for (int i = 0; i < WAITERS; i++) {
-		wrong += exit_of(pids[i]) != 0 || shared->order[i] != i || !shared->received[i] || shared->tokens[i] <= token;
+		int status = exit_of(pids[i]);
+		bool good = status == 0 && shared->order[i] == i && shared->received[i] && shared->tokens[i] > token;
+		if (!good) {
+			note("%d: %d, %d, %d, %lld", i, status, shared->order[i], shared->received[i], (long long) (shared->tokens[i] - token));
+		}
+		wrong += !good;
 		token = shared->tokens[i];
 	}
 	check(wrong == 0, "in their order, each with a larger token");
@@ -127,7 +132,7 @@ static void test_waits_over_promotion(void)
 	pid_t pid = wait_for_lock(0);
 	dlock_nanos start = dlock_now();
 	pair_fail_over(&servers);
-	server_do(servers.master, "DEL Lock:lock dlock:queue:Lock:lock dlock:waiters:Lock:lock");
+	server_do(servers.master, "DEL Lock:lock dlock:queue:{Lock:lock} dlock:waiters:{Lock:lock}");
 	dlock_claim_free(claim);
 	int status = exit_of(pid);
 	long took = (long) ((shared->at[0] - start) / DLOCK_MS);
@@ -146,11 +151,10 @@ static void test_push_is_a_hint(void)
 	shared = shared_memory(sizeof *shared);
 	dlock_claim *claim = hold(&c, "lock", 60000);
 	pid_t pid = wait_for_lock(0);
-	server_text(servers.master, "ZRANGE dlock:queue:Lock:lock 0 0");
-	redisReply *queue = redisCommand(servers.master->admin, "ZRANGE dlock:queue:Lock:lock 0 0");
+	redisReply *queue = redisCommand(servers.master->admin, "ZRANGE dlock:queue:{Lock:lock} 0 0");
 	snprintf(token, sizeof token, "%s", queue->element[0]->str);
 	freeReplyObject(queue);
-	int fields = sscanf(server_text(servers.master, "HGET dlock:waiters:Lock:lock %s", token), "%llu %llu %llu %127s", &sign, &told, &number, inbox);
+	int fields = sscanf(server_text(servers.master, "HGET dlock:waiters:{Lock:lock} %s", token), "%llu %llu %llu %127s", &sign, &told, &number, inbox);
 	check(fields == 4, "the waiter's entry is read");
 	for (int i = 0; i < 3; i++) {
 		char message[160];
@@ -192,13 +196,13 @@ static void test_times_out(void)
 	dlock_claim *claim = hold(&c, "lock", 60000), *waiter = claim_on(&other, "lock", LEASE);
 	dlock_nanos start = dlock_now();
 	check(acquire(&other, waiter, 200) == DLOCK_TIMEOUT && !waiter->explained, "a wait ends");
-	check(dlock_now() - start < DLOCK_SECOND && server_integer(servers.master, "EXISTS dlock:queue:Lock:lock") == 0, "in time, and leaves the queue");
+	check(dlock_now() - start < DLOCK_SECOND && server_integer(servers.master, "EXISTS dlock:queue:{Lock:lock}") == 0, "in time, and leaves the queue");
 	dlock_claim_free(waiter);
 	server_do(servers.master, "DEL dlock:era");
 	waiter = claim_on(&other, "free", LEASE);
 	start = dlock_now();
 	check(acquire(&other, waiter, 100) == DLOCK_TIMEOUT && waiter->explained, "also for an era: %s", other.error.message);
-	check(dlock_now() - start < GUARD * DLOCK_MS && server_integer(servers.master, "EXISTS dlock:queue:Lock:free") == 0, "in time, and leaves the queue");
+	check(dlock_now() - start < GUARD * DLOCK_MS && server_integer(servers.master, "EXISTS dlock:queue:{Lock:free}") == 0, "in time, and leaves the queue");
 	dlock_claim_free(waiter);
 	check(let_go(&c, claim), "released");
 	client_free(&other);
