@@ -217,6 +217,9 @@ dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, i
 		}
 		dlock_status status = answered ? not_now(delivery, error) : no_answer(delivery, error);
 		delivery->transient = answered || (delivery->conn && !delivery->conn->refused);
+		if (answered && answer == DLOCK_ANSWER_REPLICA) {
+			dlock_conn_close(delivery->conn); /* behind its address, there may be another server by now */
+		}
 		if (answer == DLOCK_ANSWER_MOVED && hops < MOST_HOPS) {
 			dlock_topology_move(route->topology, slot, address, server);
 			next = dlock_topology_master(route->topology, slot);

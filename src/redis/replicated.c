@@ -317,7 +317,7 @@ static bool may_end(const replicated_backend *backend, bool transient)
 /* The server that has it in its queue is not the one where its inbox is: it was replaced meanwhile. */
 static bool queues_elsewhere(const replicated_claim *claim)
 {
-	return strcmp(claim->queued_at->key, claim->inbox->conn->server->key);
+	return claim->queued_at && strcmp(claim->queued_at->key, claim->inbox->conn->server->key);
 }
 
 static dlock_status replicated_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)

@@ -192,6 +192,9 @@ static void note(replicated_round *round)
 	} else if (answer == DLOCK_ANSWER_ASK && has_slots) {
 		round->asked = dlock_topology_server_at(round->topology, address, round->master);
 	} else if (answer == DLOCK_ANSWER_REPLICA && round->topology) {
+		if (answered) {
+			dlock_conn_close(round->conn); /* behind its address, there may be another server by now */
+		}
 		dlock_topology_ask(round->topology);
 	}
 }

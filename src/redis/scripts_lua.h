@@ -244,10 +244,14 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "afc49987a1805fd3cceeb56427397dc2d7223596"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "8dbc07ed22611a7c1b1bd97ce377fa21f6fc649e"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local function replication_ids()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
@@ -575,10 +579,14 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "11d365a75cf3a28d3cfeb9fdf736eb27e3a40e28"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "302d26fae3ce3986135167cf642d9cc5860276a6"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	"local function replication_ids()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
@@ -834,10 +842,14 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "ad5fb10f28b3329fc7ba34ca7b8bbbc9be9fc174"
+#define DLOCK_LUA_LOOK_SHA1 "87f2408312190c12a658bb4f89649febc18f3a34"
 #define DLOCK_LUA_LOOK \
 	"local function replication_ids()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
@@ -1157,10 +1169,14 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "7f7dd481e215454dd17dbc6d54ae999e3ed9cc65"
+#define DLOCK_LUA_RESTORE_SHA1 "6cf38530d065d73fc0c8d2b3edd9b450e210ab84"
 #define DLOCK_LUA_RESTORE \
 	"local function replication_ids()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
@@ -1256,10 +1272,14 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "1f679500c87ab57fe4cf3a2c64b8cb4bbb14b558"
+#define DLOCK_LUA_SETTLE_SHA1 "d56ae09df7d9143cecd3cbea32645a2681f42634"
 #define DLOCK_LUA_SETTLE \
 	"local function replication_ids()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \

@@ -13,7 +13,11 @@
 
 -- The server's own, and that of the master whose place it took.
 local function replication_ids()
-	return string.match(redis.call('INFO', 'replication'), '\nmaster_replid:(%x+)%s+master_replid2:(%x+)')
+	local info = redis.pcall('INFO', 'replication')
+	if type(info) == 'table' then
+		error('INFO: ' .. info.err, 0) -- the server's own words do not name it
+	end
+	return string.match(info, '\nmaster_replid:(%x+)%s+master_replid2:(%x+)')
 end
 
 local function read_era(era)

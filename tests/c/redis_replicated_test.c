@@ -1,0 +1,392 @@
+/* The back end for Redis servers that fail over, at one stable address: what an era grants, what is believed, what a promotion leaves to a holder.
+ * Prints TAP. */
+
+#include <stdlib.h>
+
+#include "../../src/redis/topology.h"
+#include "helpers.h"
+#include "pair.h"
+#include "tap.h"
+#include "upkeep.h"
+
+static pair servers;
+
+static void begin(void)
+{
+	pair_start(&servers);
+}
+
+static void reset(void)
+{
+	pair_reset(&servers);
+}
+
+static client new_client(void)
+{
+	return pair_client(&servers, "guard=0.5&read_timeout=0.4");
+}
+
+static dlock_claim *hold(client *c, const char *resource, int ttl_ms)
+{
+	dlock_claim *claim = claim_on(c, resource, ttl_ms);
+	dlock_status status = acquire(c, claim, 2000);
+
+	check(status == DLOCK_OK, "%s is held %s", resource, c->error.message);
+	return claim;
+}
+
+/* ---- eras ---- */
+
+static void test_new_set(void)
+{
+	client c = new_client();
+	dlock_nanos start = dlock_now();
+
+	check(is_refused(&c, "new"), "nothing at once: %s", c.error.message);
+	check(has_nobody(servers.master, "new") && server_integer(servers.master, "EXISTS dlock:queue:{Lock:new}") == 0, "and nothing is left behind");
+	long took = first_lock_ms(&c, "new", start);
+	check(took >= GUARD && took < GUARD + 2000, "the first lock after the guard (%ld ms)", took);
+	check(is_refused(&c, "other") == false, "and then at once");
+	client_free(&c);
+}
+
+/* Of `changed`, what another process gets and the holder of the token itself. */
+static void check_era(client *c, const char *what, dlock_claim *mine, dlock_nanos since)
+{
+	dlock_claim *again = dlock_claim_new(c->backend, mine->resource, mine->resource_len, LEASE * DLOCK_MS, mine->token, &c->error);
+
+	check(is_refused(c, "free"), "%s: nothing is granted", what);
+	check(acquire(c, again, 0) == DLOCK_TIMEOUT && again->explained, "%s: nor one's own key", what);
+	dlock_claim_free(again);
+	long took = first_lock_ms(c, "free", since);
+	check(took >= GUARD && took < GUARD + 3000, "%s: until the guard is over (%ld ms)", what, took);
+	dlock_claim_abandon(mine);
+	dlock_claim_free(mine);
+}
+
+static void test_promotion(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *mine = hold(&c, "mine", 400);
+	dlock_nanos since = dlock_now();
+	pair_fail_over(&servers);
+	check_era(&c, "promotion", mine, since);
+	client_free(&c);
+}
+
+static void test_restart_with_data(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *mine = hold(&c, "mine", 400);
+	server_do(servers.master, "SAVE");
+	dlock_nanos since = dlock_now();
+	server_restart(servers.master);
+	check(!has_nobody(servers.master, "mine") || dlock_now() - since > 300 * DLOCK_MS, "the data are there again");
+	pair_is_in_step(&servers);
+	check_era(&c, "restart", mine, since);
+	char path[256];
+	snprintf(path, sizeof path, "%s/dump.rdb", servers.master->directory);
+	remove(path);
+	client_free(&c);
+}
+
+static void test_restart_without_data(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *mine = hold(&c, "mine", 400);
+	dlock_nanos since = dlock_now();
+	server_restart(servers.master);
+	pair_is_in_step(&servers);
+	check_era(&c, "restart without data", mine, since);
+	client_free(&c);
+}
+
+static void test_flush(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *mine = hold(&c, "mine", 400);
+	dlock_nanos since = dlock_now();
+	server_do(servers.master, "FLUSHALL");
+	check_era(&c, "FLUSHALL", mine, since);
+	client_free(&c);
+}
+
+static void test_there_and_back(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *mine = hold(&c, "mine", 400);
+	dlock_nanos since = dlock_now();
+	server_do(servers.replica, "REPLICAOF NO ONE");
+	server_do(servers.master, "REPLICAOF 127.0.0.1 %d", servers.replica->port);
+	server_do(servers.master, "REPLICAOF NO ONE");
+	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", servers.master->port);
+	pair_is_in_step(&servers);
+	check_era(&c, "REPLICAOF there and back", mine, since);
+	client_free(&c);
+}
+
+/* An endpoint that was failed over leaves connections to the old master open, which is a replica now. */
+static void test_demoted(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "connected");
+	test_server *old = servers.master;
+	server_do(servers.replica, "REPLICAOF NO ONE");
+	servers.master = servers.replica;
+	servers.replica = old;
+	atomic_store(&servers.endpoint.server_port, servers.master->port);
+	server_do(old, "REPLICAOF 127.0.0.1 %d", servers.master->port);
+	pair_is_in_step(&servers);
+	dlock_nanos since = dlock_now();
+	long took = first_lock_ms(&c, "lock", since);
+	check(took >= 0 && took < GUARD + 2000, "a replica that was the master is left (%ld ms)", took);
+	client_free(&c);
+}
+
+static void test_guards_differ(void)
+{
+	client c = new_client(), longer = pair_client(&servers, "guard=1.2&read_timeout=0.4");
+
+	pair_settle(&servers);
+	check(first_lock_ms(&longer, "lock", dlock_now()) >= 0, "one with a longer guard has been there");
+	dlock_nanos since = dlock_now();
+	pair_fail_over(&servers);
+	long took = first_lock_ms(&c, "lock", since);
+	check(took >= 1200, "the longer guard counts for the others, too (%ld ms)", took);
+	client_free(&longer);
+	client_free(&c);
+}
+
+/* ---- nothing is believed without replicas ---- */
+
+static void test_no_replica(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "it works");
+	dlock_claim *held = hold(&c, "held", LEASE);
+	dlock_nanos deadline = held->deadline;
+	server_freeze(servers.replica);
+	dlock_claim *claim = claim_on(&c, "lock", LEASE);
+	dlock_nanos start = dlock_now();
+	check(extend(&c, held, LEASE) == DLOCK_CONNECTION && held->deadline <= deadline, "a refresh fails: %s", c.error.message);
+	check(acquire(&c, claim, 300) == DLOCK_CONNECTION, "no lock: %s", c.error.message);
+	check(dlock_now() - start < 2 * DLOCK_SECOND, "in time");
+	check(strstr(c.error.message, "0 of its replicas confirmed") != NULL, "the message says why");
+	dlock_claim_free(claim);
+	server_thaw(servers.replica);
+	client_drain(&c);
+	check(pair_is_in_step(&servers) && eventually_nobody(servers.master, "lock") && eventually_nobody(servers.replica, "lock"), "nothing is left behind");
+	dlock_claim_abandon(held);
+	dlock_claim_free(held);
+	client_free(&c);
+}
+
+static void test_no_replica_renewed(void)
+{
+	client c = new_client();
+	ward ward;
+
+	pair_settle(&servers);
+	ward_begin(&ward, &c, "lock", LEASE, 0, RENEW_AND_TELL(&ward));
+	check(renewed_since(renewals(), 2) && look(ward.claim) == DLOCK_CLAIM_HELD, "it is renewed");
+	server_freeze(servers.replica);
+	dlock_nanos start = dlock_now();
+	check(eventually_in_state(ward.claim, DLOCK_CLAIM_UNCERTAIN), "without confirmation it is uncertain");
+	check(eventually_lost(&ward) && dlock_now() - start < 2 * LEASE * DLOCK_MS + DLOCK_SECOND, "and lost by the clock");
+	server_thaw(servers.replica);
+	check(look(ward.claim) == DLOCK_CLAIM_LOST, "for good");
+	dlock_claim_abandon(ward.claim);
+	dlock_claim_free(ward.claim);
+	client_free(&c);
+}
+
+/* The WAIT that went out with the name of a script answers for nothing where the script had to be sent as text. */
+static void test_unknown_script(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	server_do(servers.master, "SCRIPT FLUSH");
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "an unknown script is sent, and confirmed");
+	server_do(servers.master, "SCRIPT FLUSH");
+	server_freeze(servers.replica);
+	dlock_claim *claim = claim_on(&c, "lock", LEASE);
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "no WAIT counts that was sent before the text (%s)", c.error.message);
+	dlock_claim_free(claim);
+	server_do(servers.master, "SCRIPT FLUSH");
+	client fresh = new_client();
+	claim = claim_on(&fresh, "other", LEASE);
+	check(acquire(&fresh, claim, 0) == DLOCK_CONNECTION, "also over a new connection (%s)", fresh.error.message);
+	dlock_claim_free(claim);
+	server_thaw(servers.replica);
+	client_free(&fresh);
+	client_free(&c);
+}
+
+static void *cut_later(void *context)
+{
+	sleep_ms(60);
+	atomic_store(&((relay *) context)->cut, 1);
+	return NULL;
+}
+
+/* Between the script's answer and that of WAIT. */
+static void test_broken_between(void)
+{
+	client c = pair_client(&servers, "guard=0.5&read_timeout=2");
+	pthread_t thread;
+
+	pair_settle(&servers);
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "connected");
+	server_freeze(servers.replica);
+	pthread_create(&thread, NULL, cut_later, &servers.endpoint);
+	dlock_claim *claim = claim_on(&c, "lock", LEASE);
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && dlock_now() - start < DLOCK_SECOND, "a connection that breaks before WAIT is answered: %s", c.error.message);
+	pthread_join(thread, NULL);
+	dlock_claim_free(claim);
+	server_thaw(servers.replica);
+	client_drain(&c);
+	check(pair_is_in_step(&servers) && eventually_nobody(servers.master, "lock"), "nothing is left behind");
+	client_free(&c);
+}
+
+/* ---- a holder and its key ---- */
+
+static void test_restored(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *claim = hold(&c, "lock", LEASE);
+	int64_t token = claim->fencing_token;
+	pair_fail_over(&servers);
+	server_do(servers.master, "DEL Lock:lock dlock:fence");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "a promotion without the key: it is kept (%s)", c.error.message);
+	check(has(servers.master, claim) && has(servers.replica, claim), "on both");
+	check(server_integer(servers.master, "GET dlock:fence") >= token, "with its fencing token");
+	server_do(servers.master, "SET Lock:lock another PX 5000");
+	check(extend(&c, claim, LEASE) == DLOCK_LOST && !strcmp(server_text(servers.master, "GET Lock:lock"), "another"), "another's is left alone");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_restored_by_renewal(void)
+{
+	client c = new_client();
+	ward ward, other;
+
+	pair_settle(&servers);
+	ward_begin(&ward, &c, "lock", LEASE, 0, RENEW_AND_TELL(&ward));
+	ward_begin(&other, &c, "other", LEASE, 0, RENEW_AND_TELL(&other));
+	pair_fail_over(&servers);
+	server_do(servers.master, "DEL Lock:lock");
+	server_do(servers.master, "SET Lock:other another PX 5000");
+	check(eventually_lost(&other) && !strcmp(server_text(servers.master, "GET Lock:other"), "another"), "another's is not overwritten");
+	sleep_ms(LEASE);
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && has(servers.master, ward.claim) && ward.losses == 0, "its own is set again");
+	check(let_go(&c, ward.claim) && has_nobody(servers.master, "lock"), "and released");
+	dlock_claim_abandon(other.claim);
+	dlock_claim_free(other.claim);
+	client_free(&c);
+}
+
+static void test_not_restored(void)
+{
+	client c = new_client();
+	ward ward;
+
+	pair_settle(&servers);
+	dlock_claim *claim = hold(&c, "lock", LEASE);
+	server_do(servers.master, "DEL Lock:lock");
+	check(extend(&c, claim, LEASE) == DLOCK_LOST && has_nobody(servers.master, "lock"), "in a settled era it is lost (%s)", c.error.message);
+	dlock_claim_free(claim);
+	ward_begin(&ward, &c, "renewed", LEASE, 0, RENEW_AND_TELL(&ward));
+	server_do(servers.master, "DEL Lock:renewed");
+	check(eventually_lost(&ward) && has_nobody(servers.master, "renewed"), "also by renewal");
+	dlock_claim_abandon(ward.claim);
+	dlock_claim_free(ward.claim);
+	client_free(&c);
+}
+
+static void test_restore_unconfirmed(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *claim = hold(&c, "lock", LEASE);
+	pair_fail_over(&servers);
+	server_do(servers.master, "DEL Lock:lock");
+	dlock_nanos deadline = claim->deadline;
+	server_freeze(servers.replica);
+	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && claim->deadline <= deadline, "not without replicas (%s)", c.error.message);
+	server_thaw(servers.replica);
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_release_unknown(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *claim = hold(&c, "lock", LEASE), *late = hold(&c, "late", 100);
+	pair_fail_over(&servers);
+	server_do(servers.master, "DEL Lock:lock Lock:late");
+	check(release(&c, claim) == DLOCK_OK, "a lock that the new master does not know is released (%s)", c.error.message);
+	check(eventually_nobody(servers.master, "lock"), "and free");
+	sleep_ms(100);
+	check(release(&c, late) == DLOCK_LOST, "but not when the lease is over");
+	dlock_claim_free(claim);
+	dlock_claim_free(late);
+	client_free(&c);
+}
+
+static void test_late_answers(void)
+{
+	client c = pair_client(&servers, "guard=0.5&read_timeout=2");
+
+	pair_settle(&servers);
+	dlock_claim *claim = hold(&c, "lock", 250), *late = claim_on(&c, "late", 120);
+	atomic_store(&servers.endpoint.delay_ms, 150); /* for WAIT and the script, which are answered at once, or one by one */
+	sleep_ms(150);
+	dlock_status status = extend(&c, claim, 400);
+	check(status != DLOCK_OK || dlock_claim_is_held(claim), "a refresh that comes late: %d", status);
+	check(look(claim) == DLOCK_CLAIM_LOST, "what has ended stays lost");
+	status = acquire(&c, late, 400);
+	check(status == DLOCK_TIMEOUT, "an acquire that takes longer than its lease is none (%d)", status);
+	atomic_store(&servers.endpoint.delay_ms, 0);
+	client_drain(&c);
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	dlock_claim_free(late);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		TEST(new_set), TEST(promotion), TEST(restart_with_data), TEST(restart_without_data), TEST(flush), TEST(there_and_back),
+		TEST(demoted), TEST(guards_differ), TEST(no_replica), TEST(no_replica_renewed), TEST(unknown_script), TEST(broken_between),
+		TEST(restored), TEST(restored_by_renewal), TEST(not_restored), TEST(restore_unconfirmed), TEST(release_unknown),
+		TEST(late_answers),
+	};
+	static const tap_setting setting = { begin, reset };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
+}
