@@ -60,24 +60,29 @@ final class Rights
 
     public function __construct(private readonly RedisServer $server)
     {
-        $this->lock = "{$server->plan->prefix}dlock-doctor:" . bin2hex(random_bytes(8));
+        $this->lock = key_at($server);
         $this->channel = 'dlock:inbox:doctor-' . bin2hex(random_bytes(8));
     }
 
     public function examine(): void
     {
         $prefix = $this->server->plan->prefix;
-        $keys = [$this->lock, "dlock:queue:{{$this->lock}}", "dlock:waiters:{{$this->lock}}"];
+        $tag = $this->server->slots ? tag_of(key_slot($this->lock)) : null;
+        $keys = [$this->lock, $tag === null ? "dlock:queue:{{$this->lock}}" : "dlock:queue:{{$tag}}:$this->lock",
+            $tag === null ? "dlock:waiters:{{$this->lock}}" : "dlock:waiters:{{$tag}}:$this->lock"];
+        [$fence, $era] = $tag === null ? ['dlock:fence', 'dlock:era'] : ["dlock:fence:{{$tag}}", "dlock:era:{{$tag}}"];
         $eval = $this->attempt('eval', 'EVAL', 'return 1', 0);
         $this->attempt('evalsha', 'EVALSHA', str_repeat('0', 40), 0);
         if ($eval) {
-            foreach ([[$keys[0], "the keys $prefix*"], ['dlock:fence', 'the key dlock:fence'], [$keys[1], 'the keys dlock:queue:*'],
-                [$keys[2], 'the keys dlock:waiters:*']] as [$key, $what]) {
+            foreach ([[$keys[0], "the keys $prefix*"], [$fence, $tag === null ? 'the key dlock:fence' : 'the keys dlock:fence:*'],
+                [$keys[1], 'the keys dlock:queue:*'], [$keys[2], 'the keys dlock:waiters:*'],
+                ...($this->server->spec['replicas'] > 0 ? [[$era, $tag === null ? 'the key dlock:era' : 'the keys dlock:era:*']] : [])] as [$key, $what]) {
                 $eval = $this->attempt($what, 'EVAL', 'return 1', 1, $key) && $eval;
             }
         }
         if ($eval) {
             $this->tryCommands($keys);
+            $this->tryConfirmation($keys[0]);
         }
         $this->trySubscription();
         $time = array_search('pexpiretime', $this->missing, true); // missed only where time is
@@ -103,7 +108,8 @@ final class Rights
         $rights = implode(' ', array_map(fn ($command) => "+$command", [...COMMANDS_SENT, ...COMMANDS_IN_SCRIPTS]));
         $this->server->unusable('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',
             'Without all of them a lock cannot be taken, waited for or handed over.', 'A user needs: '
-            . "~$prefix* ~dlock:* &dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' ? ' +info' : '')
+            . "~$prefix* ~dlock:* &dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' || $this->server->spec['replicas'] > 0 ? ' +info' : '')
+            . ($this->server->spec['replicas'] > 0 ? ' +wait' : '') . ($this->server->slots ? ' +asking +cluster|slots' : '')
             . ($this->server->spec['database'] ? ' +select' : '')
             . '; a command that was renamed or switched off has to be there by its name.'
             . ($prefix === '' ? ' Where your locks have a prefix, name it: --prefix=Lock:, for example.' : ''));
@@ -151,6 +157,22 @@ final class Rights
         }
     }
 
+    /** What is said to servers that fail over, and to nodes of a cluster. */
+    private function tryConfirmation(string $lock): void
+    {
+        if ($this->server->spec['replicas'] > 0) {
+            try {
+                $this->server->redis->cmd('EVAL', 'return redis.call("INFO", "replication")', 1, $lock);
+            } catch (Refusal) {
+                $this->missing[] = 'info (in scripts)';
+            }
+            $this->attempt('wait', 'WAIT', 0, 1);
+        }
+        if ($this->server->slots) {
+            $this->attempt('asking', 'ASKING');
+        }
+    }
+
     /** On a connection of its own, as waiters do. */
     private function trySubscription(): void
     {
@@ -180,6 +202,34 @@ final class Rights
             $this->server->problem('balancer', 'two connections to it ended at two different servers.',
                 'A process that gets to the other server finds the same lock free.',
                 'Give the address of one server, not of what distributes connections.');
+        }
+    }
+}
+
+/** The key of a lock that nobody else has, at a node of a cluster in one of its slots. */
+function key_at(RedisServer $server): string
+{
+    for ($tries = 0;; $tries++) {
+        $key = "{$server->plan->prefix}dlock-doctor:" . bin2hex(random_bytes(8));
+        if (!$server->slots || $tries === 2000) { // all keys with a hash tag in their prefix are in one slot
+            return $key;
+        }
+        $slot = key_slot($key);
+        foreach ($server->slots as [$first, $last]) {
+            if ($slot >= $first && $slot <= $last) {
+                return $key;
+            }
+        }
+    }
+}
+
+/** What has that slot; as src/redis/slot.c has such tags, but not the same ones. */
+function tag_of(int $slot): string
+{
+    for ($i = 36 ** 2;; $i++) {
+        $tag = base_convert((string) $i, 10, 36);
+        if (key_slot($tag) === $slot) {
+            return $tag;
         }
     }
 }
