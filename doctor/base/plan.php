@@ -81,16 +81,17 @@ final class Plan
     /** A lease time above the server's guard is refused: that is a finding, see redis/confirmation.php. */
     private function makeLock(#[\SensitiveParameter] string|array $server, ?float $ttl): \DistributedLock
     {
-        $this->guard = \Dlock\describe_server($server)['guard'] ?? null;
         try {
             $lock = new \DistributedLock($server, prefix: $this->prefix, ttl: $ttl);
-            $this->guard = $this->guard === null ? null : max($this->guard, $this->ttl);
+            $guard = \Dlock\describe_server($server)['guard'];
+            $this->guard = $guard === null ? null : max($guard, $this->ttl);
             return $lock;
         } catch (\ValueError $e) {
-            if ($this->guard === null || $this->ttl <= $this->guard) {
+            if (!str_contains($e->getMessage(), 'no lease time may exceed')) {
                 throw $e;
             }
-            return new \DistributedLock($server, prefix: $this->prefix, ttl: $this->guard);
+            $this->guard = \Dlock\describe_server($server)['guard'];
+            return new \DistributedLock($server, prefix: $this->prefix, ttl: $this->guard ?? throw $e);
         }
     }
 

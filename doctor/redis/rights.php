@@ -9,6 +9,8 @@ const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'incr', 'del', 'exists', 'p
     'zrank', 'zscore', 'hset', 'hget', 'hdel', 'publish'];
 /** What dlock works on without. */
 const MESSAGES = ['publish', 'subscribe', 'the channels dlock:inbox:*'];
+/** What they do as well where replicas confirm. */
+const CONFIRMING_COMMANDS = ['info'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
 /** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
@@ -38,6 +40,9 @@ const ALL_COMMANDS = <<<'LUA'
     try('hget', waiters, 'w')
     try('hdel', waiters, 'w')
     try('publish', ARGV[1], '')
+    if ARGV[2] == '1' then
+        try('info', 'replication')
+    end
     if removable then
         try('set', lock, '1', 'NX', 'PX', 1000)
         try('getset', lock, '1')
@@ -67,6 +72,7 @@ final class Rights
     public function examine(): void
     {
         $prefix = $this->server->plan->prefix;
+        $confirmed = $this->server->spec['replicas'] > 0;
         $tag = $this->server->slots ? tag_of(key_slot($this->lock)) : null;
         $keys = [$this->lock, $tag === null ? "dlock:queue:{{$this->lock}}" : "dlock:queue:{{$tag}}:$this->lock",
             $tag === null ? "dlock:waiters:{{$this->lock}}" : "dlock:waiters:{{$tag}}:$this->lock"];
@@ -76,17 +82,18 @@ final class Rights
         if ($eval) {
             foreach ([[$keys[0], "the keys $prefix*"], [$fence, $tag === null ? 'the key dlock:fence' : 'the keys dlock:fence:*'],
                 [$keys[1], 'the keys dlock:queue:*'], [$keys[2], 'the keys dlock:waiters:*'],
-                ...($this->server->spec['replicas'] > 0 ? [[$era, $tag === null ? 'the key dlock:era' : 'the keys dlock:era:*']] : [])] as [$key, $what]) {
+                ...($confirmed ? [[$era, $tag === null ? 'the key dlock:era' : 'the keys dlock:era:*']] : [])] as [$key, $what]) {
                 $eval = $this->attempt($what, 'EVAL', 'return 1', 1, $key) && $eval;
             }
         }
         if ($eval) {
-            $this->tryCommands($keys);
-            $this->tryConfirmation($keys[0]);
+            $this->tryCommands($keys, $confirmed);
         }
+        $confirmed && $this->attempt('wait', 'WAIT', 0, 1);
+        $this->server->slots && $this->attempt('asking', 'ASKING');
         $this->trySubscription();
         $time = array_search('pexpiretime', $this->missing, true); // missed only where time is
-        if (in_array('time', $this->missing, true) && $time === false) {
+        if (in_array('time', $this->missing, true) && $time === false && !$confirmed) { // an era needs the time itself
             $this->missing = array_diff($this->missing, ['time']);
             $this->server->warning('rights', 'the user has no right to time, only to pexpiretime.',
                 'Fencing tokens are made of when a key ends. They rise all the same; a lock that has to look at the clock takes up to four commands more.',
@@ -134,10 +141,10 @@ final class Rights
     }
 
     /** @param list<string> $keys */
-    private function tryCommands(array $keys): void
+    private function tryCommands(array $keys, bool $confirmed): void
     {
         try {
-            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel]);
+            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel, $confirmed ? '1' : '0']);
         } catch (Refusal $e) {
             $this->server->refuses($e);
             return;
@@ -154,22 +161,6 @@ final class Rights
         }
         if (in_array('del', $this->missing, true)) {
             $this->missing[] = 'perhaps set, getset, incr, zadd, hset (not tried without del)';
-        }
-    }
-
-    /** What is said to servers that fail over, and to nodes of a cluster. */
-    private function tryConfirmation(string $lock): void
-    {
-        if ($this->server->spec['replicas'] > 0) {
-            try {
-                $this->server->redis->cmd('EVAL', 'return redis.call("INFO", "replication")', 1, $lock);
-            } catch (Refusal) {
-                $this->missing[] = 'info (in scripts)';
-            }
-            $this->attempt('wait', 'WAIT', 0, 1);
-        }
-        if ($this->server->slots) {
-            $this->attempt('asking', 'ASKING');
         }
     }
 

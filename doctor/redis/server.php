@@ -52,15 +52,23 @@ final class RedisServer extends Server
         }
     }
 
-    /** What a replica lacks, it lacks as soon as it is promoted. */
+    /** What is wrong with a replica matters as soon as it is promoted. */
+    public function problem(string $id, string $seen, string $why, string $do): void
+    {
+        if ($this->isReplica) {
+            $this->warning($id, $seen, "It is a replica, and may be promoted. Then: $why", $do);
+        } else {
+            parent::problem($id, $seen, $why, $do);
+        }
+    }
+
     public function unusable(string $id, string $seen, string $why, string $do): void
     {
-        if (!$this->isReplica) {
+        if ($this->isReplica) {
+            $this->problem($id, $seen, $why, $do);
+        } else {
             parent::unusable($id, $seen, $why, $do);
-            return;
         }
-        $this->usable = false;
-        $this->warning($id, $seen, "It is a replica, and may be promoted. Then: $why", $do);
     }
 
     public function config(string $name): ?string
