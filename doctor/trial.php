@@ -11,7 +11,11 @@ const UNSETTLED = 'no lock is granted for another';
 /** The proof: a lock is taken and released by the extension itself, where nothing found so far keeps that from working. */
 function take_a_lock(Plan $plan): void
 {
-    $failure = $plan->report->isHopeless() ? null : try_a_lock($plan);
+    $failure = null;
+    foreach ($plan->report->isHopeless() ? [] : $plan->resources as $resource) {
+        $failed = try_a_lock($plan, $resource); // all of them, since that begins an era
+        $failure ??= $failed;
+    }
     if ($failure === null) {
         return;
     }
@@ -30,10 +34,8 @@ function take_a_lock(Plan $plan): void
 }
 
 /** Null where all went well. Where the lease has a lease time, a second one waits for the lock as well. */
-function try_a_lock(Plan $plan): ?string
+function try_a_lock(Plan $plan, string $resource): ?string
 {
-    // In a cluster always the same slot: each has an era of its own, which the first lock opens.
-    $resource = 'dlock-doctor:' . (($plan->servers[0]['discovery'] ?? '') === 'cluster' ? '{doctor}:' : '') . bin2hex(random_bytes(8));
     // Not for longer than in use: RedLock asks that servers be as old as that. memcached has no shorter leases than 4 s.
     $ttl = $plan->servers[0]['backend'] === 'memcached' ? 4.0 : min(5.0, max(1.0, $plan->ttl, setting('restart_guard')));
     $ttl = $plan->guard === null ? $ttl : min($ttl, $plan->guard);

@@ -19,6 +19,8 @@ final class Plan
     /** @var list<string> */
     public readonly array $ignored;
     public readonly \Dlock\LockManager $lock;
+    /** The locks that are tried in the end: one, in a cluster one at each master. @var list<string> */
+    public array $resources;
     /** For how long no lock is granted after a fail-over; null where nothing is done about that. */
     public ?float $guard = null;
     /** As the extension reads them: see Dlock\describe_server(). @var list<array<string, mixed>> */
@@ -29,6 +31,7 @@ final class Plan
     public function __construct(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers)
     {
         $this->report = new Report();
+        $this->resources = ['dlock-doctor:' . bin2hex(random_bytes(8))];
         $this->class = $options['class'] ?? match (true) {
             is_string($servers[0]) && !str_contains($servers[0], '://') => 'ZkLock',
             count($servers) === 1 => 'DistributedLock',

@@ -29,6 +29,7 @@ function examine_redis(Plan $plan): void
             $find($service);
         }
         $servers = [...$service->masters, ...$service->replicas];
+        $plan->resources = array_values(array_filter(array_map(resource_at(...), $service->masters))) ?: $plan->resources;
     }
     foreach ($servers as $server) {
         $server->examine();

@@ -54,18 +54,24 @@ const ALL_COMMANDS = <<<'LUA'
     return refused
     LUA;
 
-Subjects::add(RedisServer::class, fn (RedisServer $server) => (new Rights($server))->examine(), ['balancer', 'rights']);
+Subjects::add(RedisServer::class, examine_rights(...), ['balancer', 'rights']);
+
+function examine_rights(RedisServer $server): void
+{
+    $resource = resource_at($server);
+    if ($resource !== null) {
+        (new Rights($server, $server->plan->prefix . $resource))->examine();
+    }
+}
 
 final class Rights
 {
     /** @var list<string> */
     private array $missing = [];
-    private readonly string $lock;
     private readonly string $channel;
 
-    public function __construct(private readonly RedisServer $server)
+    public function __construct(private readonly RedisServer $server, private readonly string $lock)
     {
-        $this->lock = key_at($server);
         $this->channel = 'dlock:inbox:doctor-' . bin2hex(random_bytes(8));
     }
 
@@ -197,21 +203,19 @@ final class Rights
     }
 }
 
-/** The key of a lock that nobody else has, at a node of a cluster in one of its slots. */
-function key_at(RedisServer $server): string
+/** A lock that nobody else has, at a node of a cluster in one of its slots; null: it has none of the prefix. */
+function resource_at(RedisServer $server): ?string
 {
-    for ($tries = 0;; $tries++) {
-        $key = "{$server->plan->prefix}dlock-doctor:" . bin2hex(random_bytes(8));
-        if (!$server->slots || $tries === 2000) { // all keys with a hash tag in their prefix are in one slot
-            return $key;
-        }
-        $slot = key_slot($key);
-        foreach ($server->slots as [$first, $last]) {
+    for ($tries = 0; $tries < 2000; $tries++) { // where the prefix has a hash tag, all have the same slot
+        $resource = 'dlock-doctor:' . bin2hex(random_bytes(8));
+        $slot = key_slot($server->plan->prefix . $resource);
+        foreach ($server->slots ?: [[0, SLOTS - 1]] as [$first, $last]) {
             if ($slot >= $first && $slot <= $last) {
-                return $key;
+                return $resource;
             }
         }
     }
+    return null;
 }
 
 /** What has that slot; as src/redis/slot.c has such tags, but not the same ones. */
