@@ -3,13 +3,25 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-Subjects::add('trial', take_a_lock(...), ['rights', 'trial']);
+Subjects::add('trial', take_a_lock(...), ['rights', 'trial', 'unsettled']);
+
+/** What AcquireTimeoutException says of a server that may have missed what is still locked. */
+const UNSETTLED = 'no lock is granted for another';
 
 /** The proof: a lock is taken and released by the extension itself, where nothing found so far keeps that from working. */
 function take_a_lock(Plan $plan): void
 {
-    $failure = $plan->report->isHopeless() ? null : try_a_lock($plan);
+    $failure = null;
+    foreach ($plan->report->isHopeless() ? [] : $plan->resources as $resource) {
+        $failed = try_a_lock($plan, $resource); // all of them, since that begins an era
+        $failure ??= $failed;
+    }
     if ($failure === null) {
+        return;
+    }
+    if ($plan->guard !== null && str_contains($failure, UNSETTLED)) {
+        $plan->report->add(Severity::Warning, 'unsettled', implode(', ', array_column($plan->servers, 'label')), "a lock cannot be taken yet: $failure.",
+            'Locks that it has missed may still be held. Holders keep theirs.', 'Wait, and run this again. If nobody meant that, see why it was promoted or restarted.');
         return;
     }
     // Where the root cannot be made, the node below it seems to disappear.
@@ -22,16 +34,13 @@ function take_a_lock(Plan $plan): void
 }
 
 /** Null where all went well. Where the lease has a lease time, a second one waits for the lock as well. */
-function try_a_lock(Plan $plan): ?string
+function try_a_lock(Plan $plan, string $resource): ?string
 {
-    $resource = 'dlock-doctor:' . bin2hex(random_bytes(8));
     // Not for longer than in use: RedLock asks that servers be as old as that. memcached has no shorter leases than 4 s.
     $ttl = $plan->servers[0]['backend'] === 'memcached' ? 4.0 : min(5.0, max(1.0, $plan->ttl, setting('restart_guard')));
+    $ttl = $plan->guard === null ? $ttl : min($ttl, $plan->guard);
     try {
-        $lease = $plan->class === 'ZkLock' ? $plan->lock->tryAcquire($resource) : $plan->lock->tryAcquire($resource, 0, $ttl);
-        if ($lease === null) {
-            return 'it was not free';
-        }
+        $lease = $plan->class === 'ZkLock' ? $plan->lock->acquire($resource, 0) : $plan->lock->acquire($resource, 0, $ttl);
         if ($plan->class !== 'ZkLock' && $plan->lock->tryAcquire($resource, 0.02, $ttl) !== null) {
             return 'two hold it at once';
         }

@@ -1,4 +1,4 @@
-/* A lock on a Redis that fails over: the protocol of a mode to come. An era and WAIT keep the promise of one holder, whatever the
+/* A lock on a Redis that fails over, confirmed by replicas (docs/fail-over.md). An era and WAIT keep the promise of one holder, whatever the
  * replica has missed that is promoted. README.md beside this file says what stands for what.
  *
  * Anything may take any time: a tick may fall between any two steps. That is a slow network, a partition, a server or a client

@@ -19,6 +19,10 @@ final class Plan
     /** @var list<string> */
     public readonly array $ignored;
     public readonly \Dlock\LockManager $lock;
+    /** The locks that are tried in the end: one, in a cluster one at each master. @var list<string> */
+    public array $resources;
+    /** For how long no lock is granted after a fail-over; null where nothing is done about that. */
+    public ?float $guard = null;
     /** As the extension reads them: see Dlock\describe_server(). @var list<array<string, mixed>> */
     public readonly array $servers;
     public readonly Report $report;
@@ -27,6 +31,7 @@ final class Plan
     public function __construct(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers)
     {
         $this->report = new Report();
+        $this->resources = ['dlock-doctor:' . bin2hex(random_bytes(8))];
         $this->class = $options['class'] ?? match (true) {
             is_string($servers[0]) && !str_contains($servers[0], '://') => 'ZkLock',
             count($servers) === 1 => 'DistributedLock',
@@ -69,11 +74,28 @@ final class Plan
     private function read(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers): void
     {
         $this->lock = match ($this->class) {
-            'DistributedLock' => new \DistributedLock($servers[0], prefix: $this->prefix, ttl: isset($options['ttl']) ? $this->ttl : null),
+            'DistributedLock' => $this->makeLock($servers[0], isset($options['ttl']) ? $this->ttl : null),
             'RedLock' => new \RedLock($servers, prefix: $this->prefix),
             'ZkLock' => new \ZkLock($servers[0], $options['root'] ?? '/locks', $this->ttl, $options['auth'] ?? null),
         };
         $this->servers = $this->class === 'ZkLock' ? \Dlock\describe_ensemble($servers[0]) : array_map(\Dlock\describe_server(...), $servers);
+    }
+
+    /** A lease time above the server's guard is refused: that is a finding, see redis/confirmation.php. */
+    private function makeLock(#[\SensitiveParameter] string|array $server, ?float $ttl): \DistributedLock
+    {
+        try {
+            $lock = new \DistributedLock($server, prefix: $this->prefix, ttl: $ttl);
+            $guard = \Dlock\describe_server($server)['guard'];
+            $this->guard = $guard === null ? null : max($guard, $this->ttl);
+            return $lock;
+        } catch (\ValueError $e) {
+            if (!str_contains($e->getMessage(), 'no lease time may exceed')) {
+                throw $e;
+            }
+            $this->guard = \Dlock\describe_server($server)['guard'];
+            return new \DistributedLock($server, prefix: $this->prefix, ttl: $this->guard ?? throw $e);
+        }
     }
 
     /** What the summary tells of any back end: the product with the servers' versions, and round trips. @param array<Server> $servers */

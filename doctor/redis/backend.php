@@ -20,9 +20,22 @@ final class RedisSet
 
 function examine_redis(Plan $plan): void
 {
-    $servers = array_map(fn (array $spec) => new RedisServer($spec, $plan), $plan->servers);
+    $service = null;
+    if ($plan->servers[0]['discovery'] === 'fixed') {
+        $servers = array_map(fn (array $spec) => new RedisServer($spec, $plan), $plan->servers);
+    } else {
+        $service = new RedisService($plan->servers[0], $plan);
+        foreach (Subjects::of("redis {$service->spec['discovery']}") as $find) {
+            $find($service);
+        }
+        $servers = [...$service->masters, ...$service->replicas];
+        $plan->resources = array_values(array_filter(array_map(resource_at(...), $service->masters))) ?: $plan->resources;
+    }
     foreach ($servers as $server) {
         $server->examine();
+    }
+    foreach ($service ? Subjects::of(RedisService::class) : [] as $examine) {
+        $examine($service);
     }
     $set = new RedisSet($servers, $plan);
     $n = count($servers);
@@ -33,5 +46,6 @@ function examine_redis(Plan $plan): void
     foreach (Subjects::of(RedisSet::class) as $examine) {
         $examine($set);
     }
-    $plan->summarise($n > 1 ? "$n servers" : $servers[0]->label, 'Redis', $servers);
+    $what = $service ? "{$service->spec['label']} (" . plural($n, 'server') . ')' : ($n > 1 ? "$n servers" : $servers[0]->label);
+    $plan->summarise($what, 'Redis', $servers);
 }

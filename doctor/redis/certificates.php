@@ -7,6 +7,7 @@ namespace Dlock\Doctor;
 const CERTIFICATE_DAYS = 14;
 
 Subjects::add(RedisServer::class, examine_certificates(...), ['certificate']);
+Subjects::add('redis replica', examine_certificates(...), []);
 
 function examine_certificates(RedisServer $server): void
 {

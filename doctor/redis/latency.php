@@ -4,6 +4,7 @@ declare(strict_types=1);
 namespace Dlock\Doctor;
 
 Subjects::add(RedisServer::class, measure_latency(...), ['slow']);
+Subjects::add('redis replica', measure_latency(...), []);
 
 /** Round trips, and the server's clock against ours. */
 function measure_latency(RedisServer $server): void

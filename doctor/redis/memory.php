@@ -4,6 +4,7 @@ declare(strict_types=1);
 namespace Dlock\Doctor;
 
 Subjects::add(RedisServer::class, examine_memory(...), ['eviction', 'memory']);
+Subjects::add('redis replica', examine_memory(...), []);
 
 function examine_memory(RedisServer $server): void
 {

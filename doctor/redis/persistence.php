@@ -11,6 +11,9 @@ function examine_persistence(RedisServer $server): void
     if (!isset($server->info['aof_enabled'])) {
         return;
     }
+    if ($server->spec['replicas'] > 0) {
+        return; // a restart begins a new era, in which nothing is granted until all that it has forgotten is over
+    }
     $red = $server->plan->class === 'RedLock';
     if ($red && setting('restart_guard') > 0) {
         return; // then it has no vote until all that it has forgotten is over

@@ -7,6 +7,9 @@ Subjects::add(RedisServer::class, examine_replication(...), ['replicas']);
 
 function examine_replication(RedisServer $server): void
 {
+    if ($server->spec['discovery'] !== 'fixed' || $server->spec['replicas'] > 0) {
+        return; // see confirmation.php
+    }
     $replicas = (int) ($server->info['connected_slaves'] ?? 0);
     $sentinels = 0;
     try {
@@ -21,6 +24,7 @@ function examine_replication(RedisServer $server): void
             'Replication is asynchronous: a replica that is promoted does not know the latest locks, and two hold the same one.',
             $server->plan->class === 'RedLock'
             ? 'RedLock needs independent masters without fail-over.'
-                : 'Use RedLock over independent servers, or have each write checked by its fencing token.');
+                : 'Have replicas confirm each lock: ' . ($sentinels > 0 ? 'sentinel://… with the Sentinels, or, where the address follows the master, ' : 'where the address follows the master, ')
+                . 'replicas=' . max(1, intdiv($replicas + 1, 2)) . ' in the specification. Or use RedLock over independent servers.');
     }
 }

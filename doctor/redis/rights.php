@@ -9,6 +9,8 @@ const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'incr', 'del', 'exists', 'p
     'zrank', 'zscore', 'hset', 'hget', 'hdel', 'publish'];
 /** What dlock works on without. */
 const MESSAGES = ['publish', 'subscribe', 'the channels dlock:inbox:*'];
+/** What they do as well where replicas confirm. */
+const CONFIRMING_COMMANDS = ['info'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
 /** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
@@ -38,6 +40,9 @@ const ALL_COMMANDS = <<<'LUA'
     try('hget', waiters, 'w')
     try('hdel', waiters, 'w')
     try('publish', ARGV[1], '')
+    if ARGV[2] == '1' then
+        try('info', 'replication')
+    end
     if removable then
         try('set', lock, '1', 'NX', 'PX', 1000)
         try('getset', lock, '1')
@@ -49,39 +54,52 @@ const ALL_COMMANDS = <<<'LUA'
     return refused
     LUA;
 
-Subjects::add(RedisServer::class, fn (RedisServer $server) => (new Rights($server))->examine(), ['balancer', 'rights']);
+Subjects::add(RedisServer::class, examine_rights(...), ['balancer', 'rights']);
+
+function examine_rights(RedisServer $server): void
+{
+    $resource = resource_at($server);
+    if ($resource !== null) {
+        (new Rights($server, $server->plan->prefix . $resource))->examine();
+    }
+}
 
 final class Rights
 {
     /** @var list<string> */
     private array $missing = [];
-    private readonly string $lock;
     private readonly string $channel;
 
-    public function __construct(private readonly RedisServer $server)
+    public function __construct(private readonly RedisServer $server, private readonly string $lock)
     {
-        $this->lock = "{$server->plan->prefix}dlock-doctor:" . bin2hex(random_bytes(8));
         $this->channel = 'dlock:inbox:doctor-' . bin2hex(random_bytes(8));
     }
 
     public function examine(): void
     {
         $prefix = $this->server->plan->prefix;
-        $keys = [$this->lock, "dlock:queue:{{$this->lock}}", "dlock:waiters:{{$this->lock}}"];
+        $confirmed = $this->server->spec['replicas'] > 0;
+        $tag = $this->server->slots ? tag_of(key_slot($this->lock)) : null;
+        $keys = [$this->lock, $tag === null ? "dlock:queue:{{$this->lock}}" : "dlock:queue:{{$tag}}:$this->lock",
+            $tag === null ? "dlock:waiters:{{$this->lock}}" : "dlock:waiters:{{$tag}}:$this->lock"];
+        [$fence, $era] = $tag === null ? ['dlock:fence', 'dlock:era'] : ["dlock:fence:{{$tag}}", "dlock:era:{{$tag}}"];
         $eval = $this->attempt('eval', 'EVAL', 'return 1', 0);
         $this->attempt('evalsha', 'EVALSHA', str_repeat('0', 40), 0);
         if ($eval) {
-            foreach ([[$keys[0], "the keys $prefix*"], ['dlock:fence', 'the key dlock:fence'], [$keys[1], 'the keys dlock:queue:*'],
-                [$keys[2], 'the keys dlock:waiters:*']] as [$key, $what]) {
+            foreach ([[$keys[0], "the keys $prefix*"], [$fence, $tag === null ? 'the key dlock:fence' : 'the keys dlock:fence:*'],
+                [$keys[1], 'the keys dlock:queue:*'], [$keys[2], 'the keys dlock:waiters:*'],
+                ...($confirmed ? [[$era, $tag === null ? 'the key dlock:era' : 'the keys dlock:era:*']] : [])] as [$key, $what]) {
                 $eval = $this->attempt($what, 'EVAL', 'return 1', 1, $key) && $eval;
             }
         }
         if ($eval) {
-            $this->tryCommands($keys);
+            $this->tryCommands($keys, $confirmed);
         }
+        $confirmed && $this->attempt('wait', 'WAIT', 0, 1);
+        $this->server->slots && $this->attempt('asking', 'ASKING');
         $this->trySubscription();
         $time = array_search('pexpiretime', $this->missing, true); // missed only where time is
-        if (in_array('time', $this->missing, true) && $time === false) {
+        if (in_array('time', $this->missing, true) && $time === false && !$confirmed) { // an era needs the time itself
             $this->missing = array_diff($this->missing, ['time']);
             $this->server->warning('rights', 'the user has no right to time, only to pexpiretime.',
                 'Fencing tokens are made of when a key ends. They rise all the same; a lock that has to look at the clock takes up to four commands more.',
@@ -103,7 +121,8 @@ final class Rights
         $rights = implode(' ', array_map(fn ($command) => "+$command", [...COMMANDS_SENT, ...COMMANDS_IN_SCRIPTS]));
         $this->server->unusable('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',
             'Without all of them a lock cannot be taken, waited for or handed over.', 'A user needs: '
-            . "~$prefix* ~dlock:* &dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' ? ' +info' : '')
+            . "~$prefix* ~dlock:* &dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' || $this->server->spec['replicas'] > 0 ? ' +info' : '')
+            . ($this->server->spec['replicas'] > 0 ? ' +wait' : '') . ($this->server->slots ? ' +asking +cluster|slots' : '')
             . ($this->server->spec['database'] ? ' +select' : '')
             . '; a command that was renamed or switched off has to be there by its name.'
             . ($prefix === '' ? ' Where your locks have a prefix, name it: --prefix=Lock:, for example.' : ''));
@@ -128,10 +147,10 @@ final class Rights
     }
 
     /** @param list<string> $keys */
-    private function tryCommands(array $keys): void
+    private function tryCommands(array $keys, bool $confirmed): void
     {
         try {
-            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel]);
+            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel, $confirmed ? '1' : '0']);
         } catch (Refusal $e) {
             $this->server->refuses($e);
             return;
@@ -180,6 +199,32 @@ final class Rights
             $this->server->problem('balancer', 'two connections to it ended at two different servers.',
                 'A process that gets to the other server finds the same lock free.',
                 'Give the address of one server, not of what distributes connections.');
+        }
+    }
+}
+
+/** A lock that nobody else has, at a node of a cluster in one of its slots; null: it has none of the prefix. */
+function resource_at(RedisServer $server): ?string
+{
+    for ($tries = 0; $tries < 2000; $tries++) { // where the prefix has a hash tag, all have the same slot
+        $resource = 'dlock-doctor:' . bin2hex(random_bytes(8));
+        $slot = key_slot($server->plan->prefix . $resource);
+        foreach ($server->slots ?: [[0, SLOTS - 1]] as [$first, $last]) {
+            if ($slot >= $first && $slot <= $last) {
+                return $resource;
+            }
+        }
+    }
+    return null;
+}
+
+/** What has that slot; as src/redis/slot.c has such tags, but not the same ones. */
+function tag_of(int $slot): string
+{
+    for ($i = 36 ** 2;; $i++) {
+        $tag = base_convert((string) $i, 10, 36);
+        if (key_slot($tag) === $slot) {
+            return $tag;
         }
     }
 }

@@ -13,12 +13,11 @@ function can_keep_locks(RedisServer $server): bool
     $info = $server->info + ['redis_mode' => '', 'cluster_enabled' => '0', 'role' => 'master', 'redis_version' => LEAST_REDIS];
     if ($info['redis_mode'] === 'sentinel') {
         $server->unusable('sentinel', 'is a Sentinel.', 'It keeps no data, so no locks.',
-            'Give the address of a server; dlock does not ask Sentinels. For more than one server use RedLock.');
-    } elseif ($info['cluster_enabled'] === '1') {
-        $server->unusable('cluster', 'is a node of a Redis Cluster.',
-            'The keys of a lock are in different slots there, and a fail-over of a node would lose its locks.',
-            'Use a server of its own, or several with RedLock.');
-    } elseif ($info['role'] !== 'master') {
+            'Name it in a specification for Sentinels, sentinel://…/SERVICE, or give the address of a server.');
+    } elseif ($info['cluster_enabled'] === '1' && $server->spec['discovery'] !== 'cluster') {
+        $server->unusable('cluster', 'is a node of a Redis Cluster.', 'It has some of the hash slots, and refuses all other keys.',
+            'Give the nodes as cluster://…, for DistributedLock; RedLock needs servers without cluster mode.');
+    } elseif ($info['role'] !== 'master' && !$server->isReplica) {
         $server->unusable('replica', "is a replica of $info[master_host]:$info[master_port].",
             'It refuses writes; one that does not would take locks that nobody else sees.', 'Give the address of the master.');
     } elseif (version_compare($info['redis_version'], LEAST_REDIS, '<')) {

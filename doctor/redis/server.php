@@ -14,9 +14,13 @@ final class RedisServer extends Server
     public float $doubt = 0;
     /** What could not be seen. @var array<string> */
     public array $unseen = [];
+    /** How many servers there are of which it is the master, itself included, as far as Sentinels or the cluster know. 0: nobody says. */
+    public int $nodes = 0;
+    /** The slots that it has in a cluster: first and last. @var list<array{int, int}> */
+    public array $slots = [];
 
     /** @param array<string, mixed> $spec see Dlock\describe_server() */
-    public function __construct(#[\SensitiveParameter] public readonly array $spec, Plan $plan)
+    public function __construct(#[\SensitiveParameter] public readonly array $spec, Plan $plan, public readonly bool $isReplica = false)
     {
         parent::__construct($spec['label'], $plan);
     }
@@ -34,7 +38,7 @@ final class RedisServer extends Server
             }
             $this->usable = true;
             $this->askForAge();
-            foreach (Subjects::of(self::class) as $examine) {
+            foreach (Subjects::of($this->isReplica ? 'redis replica' : self::class) as $examine) {
                 $examine($this);
             }
         } catch (Trouble $e) {
@@ -45,6 +49,25 @@ final class RedisServer extends Server
             $this->note('unseen', 'could not be seen: ' . implode(', ', $this->unseen) . '.',
                 'What may be wrong with it stays unknown.',
                 'Run this again with a user that has +info +config|get +pubsub|numsub.');
+        }
+    }
+
+    /** What is wrong with a replica matters as soon as it is promoted. */
+    public function problem(string $id, string $seen, string $why, string $do): void
+    {
+        if ($this->isReplica) {
+            $this->warning($id, $seen, "It is a replica, and may be promoted. Then: $why", $do);
+        } else {
+            parent::problem($id, $seen, $why, $do);
+        }
+    }
+
+    public function unusable(string $id, string $seen, string $why, string $do): void
+    {
+        if ($this->isReplica) {
+            $this->problem($id, $seen, $why, $do);
+        } else {
+            parent::unusable($id, $seen, $why, $do);
         }
     }
 

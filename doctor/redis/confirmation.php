@@ -1,0 +1,68 @@
+<?php
+/* What the promise over a fail-over depends on: how many replicas confirm, of how many servers, and for how long nothing is granted then. */
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+/** Seconds from the decision until the new master is written to, its replicas follow it and clients have found it. */
+const PROMOTION = 2.0;
+
+Subjects::add(RedisServer::class, examine_confirmation(...), ['confirmations', 'few-replicas', 'min-replicas']);
+Subjects::add(RedisService::class, examine_fail_over(...), ['down-after', 'replicas']);
+Subjects::add(Plan::class, examine_guard(...), ['guard']);
+
+function examine_guard(Plan $plan): void
+{
+    $guard = $plan->guard;
+    if ($guard !== null && $guard < $plan->ttl) {
+        $plan->report->add(Severity::Problem, 'guard', $plan->servers[0]['label'], sprintf('its guard is %s, and leases last up to %s.', seconds($guard), seconds($plan->ttl)),
+            'A lease time above the guard is refused: a server that was promoted would give away locks that it has missed.', 'Set guard= to the longest lease time, in all programs.');
+    }
+}
+
+function examine_confirmation(RedisServer $server): void
+{
+    $needed = $server->spec['replicas'];
+    if ($needed === 0 || $server->isReplica || !isset($server->info['connected_slaves'])) {
+        return;
+    }
+    $there = (int) $server->info['connected_slaves'];
+    $nodes = max($server->nodes, $there + 1);
+    if ($there < $needed) {
+        $server->unusable('few-replicas', 'has ' . plural($there, 'replica') . ", and $needed must confirm each lock (replicas=$needed).", 'No lock can be taken.',
+            $nodes > 1 + $there ? 'See to the replicas that are not connected.' : 'Add replicas, or say replicas=' . $there . '.');
+    } elseif ($there === $needed) {
+        $server->warning('few-replicas', 'has ' . plural($there, 'replica') . ($there === 1 ? ', which' : ', all of which') . ' must confirm each lock.',
+            'While a replica is down, as the old master is after a fail-over, no lock can be taken.', 'Add another replica.');
+    }
+    if (2 * $needed < $nodes - 1) {
+        $server->warning('confirmations', "is one of $nodes servers, and $needed " . ($needed === 1 ? 'replica has' : 'replicas have') . " to confirm a lock (replicas=$needed).",
+            'After a fail-over there can be two holders: the old master and the new one find different replicas that confirm.', 'Set replicas=' . intdiv($nodes, 2) . ', in all programs.');
+    }
+    if ($there >= $needed && ($server->config('min-replicas-to-write') ?? $server->config('min-slaves-to-write')) === '0') {
+        $server->note('min-replicas', 'takes writes without any replica (min-replicas-to-write 0).',
+            'A master that is cut off goes on for others that write there. Locks do not depend on it.', 'Set min-replicas-to-write 1, if it suits what else is there.');
+    }
+}
+
+function examine_fail_over(RedisService $service): void
+{
+    $label = $service->spec['label'];
+    if ($service->spec['replicas'] === 0) {
+        $service->warning('replicas', $label, 'no replica has to confirm a lock (replicas=0).',
+            'A replica that is promoted may not know the latest locks, and two hold the same one.', 'Leave out replicas=0, or have each write checked by its fencing token.');
+        return;
+    }
+    $ttl = $service->plan->ttl;
+    if ($service->spec['discovery'] === 'cluster' && $service->masters && $service->masters[0]->usable) {
+        $timeout = $service->masters[0]->config('cluster-node-timeout');
+        $service->detection = $timeout === null ? null : (int) $timeout / 1000;
+        $service->setting = 'cluster-node-timeout';
+    }
+    if ($service->detection !== null && $service->detection + PROMOTION > $ttl * 2 / 3) {
+        $service->warning('down-after', $label,
+            sprintf('a master counts as down after %s (%s), and leases last %s.', seconds($service->detection), $service->setting, seconds($ttl)),
+            'By then what is left of a lease, two thirds at worst, is over: holders lose their locks in a fail-over. Nobody else gets them too early.',
+            sprintf('Set %s to 1 to 5 s, or the lease time (and guard) to %s or more.', $service->setting, seconds(ceil(($service->detection + PROMOTION) * 1.5))));
+    }
+}

@@ -1,0 +1,101 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+const SLOTS = 16384;
+
+Subjects::add('redis cluster', find_by_nodes(...), ['one-of-many', 'password', 'refuses', 'rights', 'slots', 'unreachable', 'unseen']);
+
+/** The hash slot of a key. */
+function key_slot(string $key): int
+{
+    if (preg_match('/^[^{]*\{([^}]+)\}/', $key, $found)) {
+        $key = $found[1];
+    }
+    $crc = 0;
+    foreach (unpack('C*', $key) as $byte) {
+        $crc ^= $byte << 8;
+        for ($bit = 0; $bit < 8; $bit++) {
+            $crc = $crc & 0x8000 ? ($crc << 1 ^ 0x1021) & 0xffff : $crc << 1;
+        }
+    }
+    return $crc % SLOTS;
+}
+
+/** Asks the nodes that the specification names for the others. */
+function find_by_nodes(RedisService $service): void
+{
+    $known = [];
+    foreach ($service->spec['seeds'] as $seed) {
+        $label = server_at($service->spec, $seed['host'], $seed['port'])['label'];
+        try {
+            $connection = $service->ask($seed);
+            $slots = $connection->cmd('CLUSTER', 'SLOTS');
+            if ($slots) {
+                $known = $known ?: [$slots, $connection, $seed['host']];
+            } else {
+                $service->unusable('slots', $label, 'knows of no hash slots.', 'It is in no cluster, or not yet: see CLUSTER INFO.');
+            }
+        } catch (Trouble $e) {
+            $service->unusable('unreachable', $label, "cannot be reached: {$e->getMessage()}.", 'Is this node running, on this address, and does a firewall let this host through?');
+        } catch (Refusal $e) {
+            if ($e->isAboutLogin()) {
+                $service->unusable('password', $label, "refuses the login: {$e->getMessage()}.", 'Set user and password of the specification right.');
+            } elseif ($e->isAboutRights()) {
+                $service->unusable('rights', $label, 'the user has no right to CLUSTER SLOTS.', 'Give the user +cluster|slots on each node.');
+            } else {
+                $service->unusable('refuses', $label, "refuses: {$e->getMessage()}.", 'Is it a node of a cluster? For a server of its own the scheme is redis://.');
+            }
+        }
+    }
+    if ($known) {
+        $service->plan->report->soften('The other nodes are asked.');
+        add_nodes($service, ...$known);
+    }
+}
+
+/** @param list<array> $slots of CLUSTER SLOTS: first, last, master, replicas */
+function add_nodes(RedisService $service, array $slots, RedisConnection $connection, string $host): void
+{
+    $ranges = $masters = [];
+    $covered = 0;
+    foreach ($slots as $row) {
+        [$first, $last, $master] = $row;
+        $covered += $last - $first + 1;
+        $ranges[$master[2] ?? "$master[0]:$master[1]"][] = [$first, $last];
+        $masters[$master[2] ?? "$master[0]:$master[1]"] = array_slice($row, 2);
+    }
+    $at = fn (array $node) => [in_array($node[0], [null, '', '?'], true) ? $host : $node[0], (int) $node[1]];
+    $all = count_nodes($service, $connection);
+    foreach ($masters as $id => $nodes) {
+        $master = $service->found(...[...$at($nodes[0]), array_map($at, array_slice($nodes, 1))]);
+        $master->slots = $ranges[$id];
+        $master->nodes = max($master->nodes, $all[$id] ?? 0);
+    }
+    if ($covered < SLOTS) {
+        $service->problem('slots', $service->spec['label'], SLOTS - $covered . ' of its ' . SLOTS . ' hash slots have no master.',
+            'Locks in them cannot be taken; with cluster-require-full-coverage no lock at all.', 'See redis-cli --cluster check, --cluster fix.');
+    }
+    if (count($service->spec['seeds']) === 1 && count($masters) > 1) {
+        $service->warning('one-of-many', $service->spec['label'], 'the specification names one node of several.',
+            'While that one is down, a new process finds no master.', 'Name one node of each shard at least.');
+    }
+}
+
+/** The nodes of each shard by the ID of its master, with those that are down. @return array<string, int> */
+function count_nodes(RedisService $service, RedisConnection $connection): array
+{
+    $all = [];
+    try {
+        foreach (explode("\n", trim((string) $connection->cmd('CLUSTER', 'NODES'))) as $line) {
+            [$id, , $flags, $master] = explode(' ', $line) + ['', '', '', ''];
+            $id = $master === '-' ? $id : $master;
+            $all[$id] = ($all[$id] ?? 0) + 1;
+        }
+    } catch (Refusal) {
+        $service->note('unseen', $service->spec['label'], 'could not be seen: replicas that are down (CLUSTER NODES).',
+            'Whether replicas= is enough for them stays unknown.', 'Run this again with a user that has +cluster|nodes.');
+    }
+    return $all;
+}

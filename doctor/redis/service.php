@@ -1,0 +1,72 @@
+<?php
+/* Servers of which others take the place: behind Sentinels, or in a cluster. Who they are is asked by sentinels.php and nodes.php. */
+declare(strict_types=1);
+
+namespace Dlock\Doctor;
+
+final class RedisService
+{
+    /** @var list<RedisServer> */
+    public array $masters = [];
+    /** @var list<RedisServer> */
+    public array $replicas = [];
+    /** Seconds until a master that does not answer counts as down; null where that could not be seen. */
+    public ?float $detection = null;
+    /** The setting that says so. */
+    public string $setting = '';
+
+    /** @param array<string, mixed> $spec see Dlock\describe_server() */
+    public function __construct(#[\SensitiveParameter] public readonly array $spec, public readonly Plan $plan)
+    {
+    }
+
+    /** A Sentinel or node that does not help to find the masters. */
+    public function unusable(string $id, string $server, string $seen, string $do): void
+    {
+        $this->plan->report->add(Severity::Problem, $id, $server, $seen, 'If no other one does, nobody finds the master.', $do, true);
+    }
+
+    public function problem(string $id, string $server, string $seen, string $why, string $do): void
+    {
+        $this->plan->report->add(Severity::Problem, $id, $server, $seen, $why, $do);
+    }
+
+    public function warning(string $id, string $server, string $seen, string $why, string $do): void
+    {
+        $this->plan->report->add(Severity::Warning, $id, $server, $seen, $why, $do);
+    }
+
+    public function note(string $id, string $server, string $seen, string $why, string $do): void
+    {
+        $this->plan->report->add(Severity::Note, $id, $server, $seen, $why, $do);
+    }
+
+    /** A connection to one of those that the specification names, that is logged in. Throws Trouble or Refusal. */
+    public function ask(array $seed, #[\SensitiveParameter] ?array $with = null): RedisConnection
+    {
+        $connection = new RedisConnection(server_at($this->spec, $seed['host'], $seed['port'], $with ?? []));
+        $connection->logIn();
+        return $connection;
+    }
+
+    /** @param list<array{string, int}> $replicas host and port of each */
+    public function found(string $host, int $port, array $replicas): RedisServer
+    {
+        $this->masters[] = $master = new RedisServer(server_at($this->spec, $host, $port), $this->plan);
+        $master->nodes = 1 + count($replicas);
+        foreach ($replicas as $replica) {
+            $this->replicas[] = new RedisServer(server_at($this->spec, ...$replica), $this->plan, true);
+        }
+        return $master;
+    }
+}
+
+/** The specification of a server of a service. @param array<string, mixed> $spec  @param array<string, mixed> $with what is different there */
+function server_at(#[\SensitiveParameter] array $spec, string $host, int $port, #[\SensitiveParameter] array $with = []): array
+{
+    $server = $with + ['host' => $host, 'port' => $port, 'path' => null, 'label' => (str_contains($host, ':') ? "[$host]" : $host) . ":$port"] + $spec;
+    if ($server['tls'] !== null) {
+        $server['tls'] += ['peer_name' => $host];
+    }
+    return $server;
+}

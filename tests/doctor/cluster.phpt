@@ -1,0 +1,61 @@
+--TEST--
+dlock-doctor looks at the nodes of a cluster
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/doctor.inc';
+require __DIR__ . '/../inc/replicated.inc';
+
+$set = new ClusterSet(2, 4, config: ['min-replicas-to-write 1']);
+$guarded = $set->dsn(['guard' => 6]);
+$ttl = '--ttl=6';
+finds(['unsettled' => 'warning'], [$guarded, $ttl], 'a new cluster');
+wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 20, 'the era to settle');
+$run = new DoctorRun([$guarded, $ttl]);
+holds(preg_match('/^All is well: DistributedLock on [\d.:,]+ \(6 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
+foreach ($set->masters() as $master) {
+    holds(count($master->raw()->cmd('KEYS', '*')) <= 4, 'what is left', $master->raw()->cmd('KEYS', '*'));
+}
+finds(['few-replicas' => 'warning'], [$set->dsn(['guard' => 6, 'replicas' => 2]), $ttl], 'two of two');
+finds(['few-replicas' => 'problem'], [$set->dsn(['guard' => 6, 'replicas' => 3]), $ttl], 'three of two');
+finds(['persistence' => 'note', 'replicas' => 'warning'], [$set->dsn(['replicas' => 0]), $ttl], 'none');
+$texts = finds(['down-after' => 'warning'], [$set->dsn(['guard' => 6]), '--ttl=3', '--ignore=unsettled'], 'short leases');
+holds(str_contains($texts['down-after'] ?? '', '(cluster-node-timeout)'), 'short leases', $texts);
+
+$nodes = array_map(fn (ReplicatedRedis $node) => $node->address(), $set->servers);
+finds(['one-of-many' => 'warning'], ["cluster://$nodes[0]?guard=6", $ttl], 'one of several');
+finds(['unreachable' => 'warning'], ["cluster://127.0.0.1:1,$nodes[0],$nodes[1]?guard=6", $ttl], 'one that is down');
+finds(['unreachable' => 'problem'], ['cluster://127.0.0.1:1,127.0.0.1:2?guard=6', $ttl], 'none');
+$lone = redis_private();
+finds(['refuses' => 'problem'], ["cluster://{$lone->address()}?guard=6", $ttl], 'a server of its own');
+$texts = finds(['cluster' => 'problem'], ["redis://$nodes[0]"], 'a node as a server');
+holds(str_contains($texts['cluster'] ?? '', 'cluster://'), 'a node as a server', $texts);
+
+// Rights, on each node.
+foreach ($set->servers as $node) {
+    $node->raw()->cmd('ACL', 'SETUSER', 'locks', 'on', '>secret', '~Lock:*', '~dlock:*', '&dlock:inbox:*', '+@all', '-asking', '-wait');
+}
+$user = str_replace('//', '//locks:secret@', $guarded);
+$texts = finds(['rights' => 'problem'], [$user, $ttl], 'without ASKING and WAIT');
+holds(str_contains($texts['rights'] ?? '', 'no right to wait, asking.') && str_contains($texts['rights'], '+asking +cluster|slots'), 'without ASKING and WAIT', $texts);
+foreach ($set->servers as $node) {
+    $node->raw()->cmd('ACL', 'SETUSER', 'locks', '+asking', '+wait', '-cluster');
+}
+finds(['rights' => 'problem'], [$user, $ttl], 'without CLUSTER SLOTS');
+
+// A shard whose replicas are down.
+$master = $set->masters()[0];
+foreach ($set->replicas() as $replica) {
+    (int) $replica->info('replication')['master_port'] === $master->port && $replica->kill();
+}
+wait_for(fn () => $master->info('replication')['connected_slaves'] === '0', 20, 'the master to notice');
+$found = array_column(doctor([$guarded, $ttl])->findings(), 'severity', 'id');
+same('problem', $found['few-replicas'] ?? null, 'a master without its replicas');
+echo "done\n";
+?>
+--EXPECT--
+done
