@@ -6,7 +6,7 @@
 declare(strict_types=1);
 
 require_once __DIR__ . '/../tests/inc/servers.inc';
-foreach (['plan', 'figures', 'report', 'plot', 'runner'] as $part) {
+foreach (['plan', 'figures', 'report', 'plot', 'runner', 'ways', 'replicated'] as $part) {
     require_once __DIR__ . "/$part.php";
 }
 
@@ -72,6 +72,24 @@ function measure_together(Bench $bench, Runs $runs, string $size): void
     }
 }
 
+/** Its servers are there only meanwhile. */
+function measure_replicated(Bench $bench, Runs $runs, string $size): void
+{
+    $servers = new Replicated();
+    ['rounds' => $rounds, 'sections' => $sections, 'far_sections' => $far_sections] = $plan = REPLICATED[$size];
+    foreach (REPLICATED['ways'] as $way) {
+        ways()[$way]()('first')(); // after which locks are granted at once
+    }
+    $on_one_cpu = fn (int $processes, int $sections, int $us) => fn (string $way) =>
+        $bench->on_one_cpu(servers_of($way), fn () => $bench->sections($way, false, $processes, $sections, $us), more: $servers->pids());
+    measure_ways($bench, $runs, 'replicated', REPLICATED['ways'], $rounds, $on_one_cpu(1, $sections, 0));
+    measure_ways($bench, $runs, 'replicated, together', REPLICATED['ways'], $plan['together_rounds'], $on_one_cpu(REPLICATED['processes'], $plan['together_sections'], TOGETHER['us']));
+    $bench->far(REPLICATED['round_trip_us'], function (string $master) use ($bench, $runs, $servers, $rounds, $far_sections) {
+        $servers->go_to($master);
+        measure_ways($bench, $runs, 'hosts apart', REPLICATED['far_ways'], $rounds, fn (string $way) => $bench->sections($way, false, 1, $far_sections, 0));
+    }, [$servers->master()]);
+}
+
 /** As a module. */
 function has_opcache(): bool
 {
@@ -114,6 +132,9 @@ function documented(array $medians): array
         'apart' => ['sections_per_s', 'server_us', 'per_core_s'],
         'far' => ['wait_p50', 'pair_p50', 'pair_p99'],
         'request' => [],
+        'replicated' => ['wait_p50', 'pair_p50', 'pair_p99'],
+        'hosts apart' => ['wait_p50', 'pair_p50', 'pair_p99'],
+        'replicated, together' => ['sections_per_s', 'handover_p50', 'handover_p99', 'overlaps'],
     ];
     $together = ['sections', 'sections_per_s', 'wait_p50', 'wait_p99', 'wait_max', 'handover_p50', 'handover_p99', 'overtaken', 'overlaps', 'server_us'];
     foreach ($medians as $way => $of_way) {
@@ -173,6 +194,10 @@ $bench->step('requests to php-fpm', function () use ($bench, $runs, $size) {
 });
 $requests = array_filter(array_map(fn ($of_way) => $of_way['request'] ?? null, array_replace(array_flip(PER_REQUEST['ways']), $runs->medians())));
 table('A request to php-fpm with a lock, over one without: µs; per request; KiB per worker', per_request_rows($requests));
+
+$bench->step('servers with replicas', fn () => measure_replicated($bench, $runs, $size));
+table('Servers with replicas. µs on one host; ms with ' . REPLICATED['round_trip_us'] / 1000 . ' ms between hosts, and where ' . REPLICATED['processes']
+    . ' processes want one lock', replicated_rows($runs->medians()));
 
 $claims = judge($runs, $waiting, $requests);
 table('Ratios, taken round by round; medians', claim_rows($claims));

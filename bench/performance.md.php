@@ -146,6 +146,19 @@ trip takes <?= FAR['round_trip_us'] / 1000 ?> ms more. Times in ms:
 
 <?= markdown(far_rows($data['medians'])) ?>
 
+<?php $replicated = replicated_rows($data['medians']) ?>
+<?php if (count($replicated) > 1): ?>
+### Servers with replicas
+
+A master with one replica, and a cluster of three masters with one replica each. "With a replica" is the plain mode there: nobody waits for the replica.
+With `replicas=1` a lock counts only when the replica has confirmed it, which takes the master a round trip to its replica; the release waits for nobody. With
+a cluster that is so unless `replicas=0` says otherwise. On one host, client and all servers share one CPU, so that a replica's work counts,
+too: a server without one is faster by that. With hosts apart, a round trip from the client to the master, and from the master to its
+replica, takes <?= REPLICATED['round_trip_us'] / 1000 ?> ms more. The hand-over is that of <?= REPLICATED['processes'] ?> processes with critical sections of 1 ms, on one host.
+
+<?= markdown($replicated) ?>
+
+<?php endif ?>
 ## Many processes under one lock
 
 Critical sections of 1 ms; clients and servers share one CPU, except with ZooKeeper. A hand-over lasts from the moment when the holder begins to

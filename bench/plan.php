@@ -77,13 +77,27 @@ const TOGETHER = [
     ],
 ];
 
-/** How many Redis servers a way asks. */
+/**
+ * On servers with replicas (replicated.php), beside one without: "replicated", as alone, with all of them on the client's CPU; "hosts apart", the same over a
+ * network on which a round trip takes so much longer, also for the replica; "replicated, together", as together, by so many processes.
+ */
+const REPLICATED = [
+    'round_trip_us' => 500,
+    'processes' => 20,
+    'short' => ['rounds' => 3, 'sections' => 1000, 'far_sections' => 100, 'together_rounds' => 1, 'together_sections' => 300],
+    'full' => ['rounds' => 11, 'sections' => 3000, 'far_sections' => 300, 'together_rounds' => 3, 'together_sections' => 1000],
+    'ways' => ['DistributedLock', 'DistributedLock, with a replica', 'DistributedLock, replicas=1', 'DistributedLock, cluster, replicas=0', 'DistributedLock, cluster'],
+    'far_ways' => ['DistributedLock', 'DistributedLock, with a replica', 'DistributedLock, replicas=1'],
+];
+
+/** How many Redis servers a way asks, of those without replicas. */
 function servers_of(string $way): int
 {
     $way = ON_ONE_CPU[$way] ?? $way;
     return match (true) {
         isset(LIMITS[$way]) => LIMITS[$way][1],
         in_array($way, ['RedLock', ONE_STOPPED, 'Redlock class'], true) => 5,
+        $way !== 'DistributedLock' && in_array($way, REPLICATED['ways'], true) => 0,
         default => $way === 'ZkLock' ? 0 : 1,
     };
 }
@@ -143,6 +157,12 @@ const CLAIMS = [
     ['RedLock sections/s, to bare C direct', 20, 'sections_per_s', 'RedLock', 'sections_per_s', 'C: direct', '>=', 0.4, null],
     ['RedLock sections/s, to DistributedLock', 50, 'sections_per_s', 'RedLock', 'sections_per_s', 'DistributedLock', '>=', 0.5, null],
     ['RedLock longest wait, to the median', 20, 'wait_max', 'RedLock', 'wait_p50', 'RedLock', '<=', 3.0, null],
+    ['a replica confirms, to a server with a replica', 'replicated', 'pair_p50', 'DistributedLock, replicas=1', 'pair_p50', 'DistributedLock, with a replica', '<=', 1.5, null],
+    ['a replica confirms, to a server without', 'replicated', 'pair_p50', 'DistributedLock, replicas=1', 'pair_p50', 'DistributedLock', '<=', null, null],
+    ['a replica confirms, hosts 0.5 ms apart', 'hosts apart', 'pair_p50', 'DistributedLock, replicas=1', 'pair_p50', 'DistributedLock, with a replica', '<=', null, null],
+    ['a replica confirms, hand-over p50', 'replicated, together', 'handover_p50', 'DistributedLock, replicas=1', 'handover_p50', 'DistributedLock, with a replica', '<=', null, null],
+    ['a cluster, to a server with a replica', 'replicated', 'pair_p50', 'DistributedLock, cluster, replicas=0', 'pair_p50', 'DistributedLock, with a replica', '<=', null, null],
+    ['a cluster where a replica confirms, to one where none does', 'replicated', 'pair_p50', 'DistributedLock, cluster', 'pair_p50', 'DistributedLock, cluster, replicas=0', '<=', null, null],
     ['a later request to php-fpm, to phpredis with pconnect', 'request', 'later', 'DistributedLock', 'later', 'phpredis by hand, pconnect', '<=', 1.1, null],
 ];
 

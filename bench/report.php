@@ -74,6 +74,22 @@ function far_rows(array $medians): array
     return $rows;
 }
 
+/** @return list<list<string>> */
+function replicated_rows(array $medians): array
+{
+    $rows = [['', 'acquire p50, µs', 'with release p50', 'p99', 'hosts apart: acquire p50, ms', 'with release p50', 'hand-over p50, ms', 'p99', 'sections/s']];
+    foreach (REPLICATED['ways'] as $way) {
+        ['replicated' => $near, 'hosts apart' => $far, 'replicated, together' => $together] = ($medians[$way] ?? [])
+            + array_fill_keys(['replicated', 'hosts apart', 'replicated, together'], []);
+        if ($near !== []) {
+            $rows[] = [$way, ...array_map(fn ($figure) => shown($near[$figure] ?? null), ['wait_p50', 'pair_p50', 'pair_p99']),
+                ...array_map(fn ($figure) => milliseconds($far[$figure] ?? null), ['wait_p50', 'pair_p50']),
+                ...array_map(fn ($figure) => milliseconds($together[$figure] ?? null), ['handover_p50', 'handover_p99']), shown($together['sections_per_s'] ?? null)];
+        }
+    }
+    return $rows;
+}
+
 /** What a user would compare. @return list<list<string>> */
 function short_rows(array $medians): array
 {
@@ -182,7 +198,8 @@ function judge(Runs $runs, array $waiting, array $requests): array
                 continue; // with itself
             }
             $bare_c = $to_way === $way ? median($runs->ratios('C: direct', $figure, 'C: direct', $to_figure, $processes)) : null;
-            $shown = match ($processes) { 'apart' => APART['processes'], 'far', 'request' => 'alone', default => $processes };
+            $shown = match ($processes) { 'apart' => APART['processes'], 'far', 'request', 'replicated', 'hosts apart' => 'alone',
+                'replicated, together' => REPLICATED['processes'], default => $processes };
             $add($claim, $shown, $runs->ratios($way, $figure, $to_way, $to_figure, $processes), $bare_c, $relation, $bar, $aim);
         }
     }

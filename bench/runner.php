@@ -38,13 +38,17 @@ final class Bench
         return $lines === null ? null : figures(array_map(fn ($line) => array_map('intval', explode(' ', $line)), $lines), $used, $apart);
     }
 
-    /** Does something with the first $count Redis servers on one CPU, and all that is run meanwhile, unless it may go anywhere. */
-    public function on_one_cpu(int $count, callable $do, bool $clients = true): mixed
+    /**
+     * Does something with the first $count Redis servers on one CPU, and all that is run meanwhile, unless it may go anywhere.
+     * @param list<int> $more pids of other servers
+     */
+    public function on_one_cpu(int $count, callable $do, bool $clients = true, array $more = []): mixed
     {
         preg_match('/^Cpus_allowed_list:\s*((\d+).*)$/m', file_get_contents('/proc/self/status'), $allowed);
-        $place_servers = function (string $cpus) use ($count) {
-            for ($number = 1; $number <= $count; $number++) {
-                exec("taskset --all-tasks --pid --cpu-list $cpus {$this->server_pid($number)}");
+        $pids = [...$count > 0 ? array_map($this->server_pid(...), range(1, $count)) : [], ...$more];
+        $place_servers = function (string $cpus) use ($pids) {
+            foreach ($pids as $pid) {
+                exec("taskset --all-tasks --pid --cpu-list $cpus $pid");
             }
         };
         $place_servers($allowed[2]);
@@ -57,16 +61,16 @@ final class Bench
         }
     }
 
-    /** Does something with the Redis servers far away: a round trip takes so much longer. */
-    public function far(int $round_trip_us, callable $do): mixed
+    /** Does something with the Redis servers far away: a round trip takes so much longer. It is given the addresses that $more have then. @param list<string> $more */
+    public function far(int $round_trip_us, callable $do, array $more = []): mixed
     {
-        $relay = proc_open([$this->delay, (string) intdiv($round_trip_us, 2), ...$this->redis], [['pipe', 'r'], ['pipe', 'w']], $pipes);
+        $relay = proc_open([$this->delay, (string) intdiv($round_trip_us, 2), ...$this->redis, ...$more], [['pipe', 'r'], ['pipe', 'w']], $pipes);
         $addresses = explode(' ', trim((string) fgets($pipes[1])));
         $near = getenv('DLOCK_TEST_REDIS');
-        putenv('DLOCK_TEST_REDIS=' . implode(',', $addresses));
+        putenv('DLOCK_TEST_REDIS=' . implode(',', array_slice($addresses, 0, count($this->redis))));
         try {
-            count($addresses) === count($this->redis) || throw new RuntimeException('no relay');
-            return $do();
+            count($addresses) === count($this->redis) + count($more) || throw new RuntimeException('no relay');
+            return $do(...array_slice($addresses, count($this->redis)));
         } finally {
             putenv("DLOCK_TEST_REDIS=$near");
             fclose($pipes[0]);

@@ -23,6 +23,16 @@ function bench_dsns(): array
     return array_map(fn ($address) => 'redis://' . ($password === null ? '' : ":$password@") . $address, bench_redis());
 }
 
+/** Lease time of the ways that want servers with replicas, in s: their first lock waits for so long. */
+const REPLICATED_LEASE = 5;
+
+/** Takes locks there, all of them in one slot of a cluster. */
+function replicated_way(string $dsn, float $timeout): Closure
+{
+    $locks = new DistributedLock($dsn, '{bench}:', REPLICATED_LEASE);
+    return fn (string $resource) => $locks->acquire($resource, $timeout)->release(...);
+}
+
 function phpredis(int $i = 0, bool $persistent = false): Redis
 {
     [$host, $port] = explode(':', bench_redis()[$i]);
@@ -81,6 +91,10 @@ function ways(): array
             $locks = new DistributedLock(bench_dsns()[0]);
             return fn (string $resource) => $locks->acquire($resource, $timeout)->release(...);
         },
+        'DistributedLock, with a replica' => fn () => replicated_way('redis://' . getenv('DLOCK_BENCH_MASTER'), $timeout),
+        'DistributedLock, replicas=1' => fn () => replicated_way('redis://' . getenv('DLOCK_BENCH_MASTER') . '?replicas=1&guard=' . REPLICATED_LEASE, $timeout),
+        'DistributedLock, cluster, replicas=0' => fn () => replicated_way('cluster://' . getenv('DLOCK_BENCH_CLUSTER') . '?replicas=0', $timeout),
+        'DistributedLock, cluster' => fn () => replicated_way('cluster://' . getenv('DLOCK_BENCH_CLUSTER') . '?guard=' . REPLICATED_LEASE, $timeout),
         'RedLock' => function () use ($timeout) {
             $locks = new RedLock(bench_dsns());
             return fn (string $resource) => $locks->acquire($resource, $timeout)->release(...);

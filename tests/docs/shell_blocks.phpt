@@ -440,7 +440,7 @@ function rule_for(string $language, string $code): ?string
 }
 
 $rules = [];
-foreach ([...documents(), 'examples/seckill/README.md', 'chaos/README.md', 'RELEASING.md'] as $file) {
+foreach ([...documents(), 'examples/fail-over/README.md', 'examples/seckill/README.md', 'chaos/README.md', 'RELEASING.md'] as $file) {
     foreach (blocks($file) as ['line' => $line, 'language' => $language, 'code' => $code]) {
         if ($language === 'php' && in_array($file, php_documents(), true)) {
             continue;

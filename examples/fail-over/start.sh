@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# A sale over a Redis that fails over: starts one with two replicas and three Sentinels on free ports of 127.0.0.1, sells, kills
+# the master in the middle, and plots the sales around that. Installs what is missing, builds the extension, and stops all that it has
+# started. Fails when too much or too little was sold, or a lock was lost.
+#
+#   examples/fail-over/start.sh [--stock N] [--lease SECONDS]     300 and 6; some 25 s
+#
+#   DLOCK_MODULE=/path/dlock.so   that build instead of making one
+set -euo pipefail
+export DLOCK_SANITIZE=0
+cd "$(dirname "$0")/../.."
+. scripts/php.inc.sh
+run=$PWD/build/fail-over-sale.$$ results=$PWD/build/fail-over job=""
+
+usage() { echo "usage: examples/fail-over/start.sh [--stock N] [--lease SECONDS]; 50 to 2000 pieces, 4 to 60 s" >&2; exit 2; }
+
+stock=300 lease=6
+while [ $# -gt 0 ]; do
+	[[ ${2-} =~ ^[1-9][0-9]{0,3}$ ]] || usage
+	case $1 in
+		--stock) stock=$2 ;;
+		--lease) lease=$2 ;;
+		*) usage ;;
+	esac
+	shift 2
+done
+[ "$stock" -ge 50 ] && [ "$stock" -le 2000 ] && [ "$lease" -ge 4 ] && [ "$lease" -le 60 ] || usage
+
+# The servers end with the process that started them.
+clean_up() {
+	trap '' INT TERM HUP
+	if [ -n "$job" ]; then
+		kill "$job" 2> /dev/null || true
+		wait "$job" || true
+	fi
+	rm -rf "$run"
+}
+
+scripts/install-deps.sh --demo
+[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
+php=$("${PHP_CONFIG:-php-config}" --php-binary)
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+mkdir -p "$run" "$results"
+# A copy: a build meanwhile must not change what is running.
+cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
+
+# shellcheck disable=SC2046 # words
+DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM "$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" \
+	examples/fail-over/sale.php "$stock" "$lease" "$results/sales.svg" &
+job=$!
+status=0
+wait "$job" || status=$?
+job=""
+exit "$status"

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# What a fail-over costs: kills the master of a Redis behind three Sentinels of its own while processes hold locks and others ask
+# for some, and says after how long there is a new lock, and how many of those that were held were kept. Installs what is missing, and
+# builds. Fails when it cannot measure, not when locks are lost.
+#
+#   scripts/fail-over.sh [LEASE:TIMES …]     lease times in seconds, and how often each; 10:5 30:3, which take some 6 minutes
+#
+#   DLOCK_MODULE=/path/dlock.so              that build instead of making one
+set -euo pipefail
+export LC_ALL=C DLOCK_SANITIZE=0
+cd "$(dirname "$0")/.."
+. scripts/php.inc.sh
+job=""
+
+for words; do
+	[[ $words =~ ^[1-9][0-9]{0,2}:[1-9][0-9]{0,2}$ ]] || { echo "usage: scripts/fail-over.sh [LEASE:TIMES …]" >&2; exit 2; }
+done
+[ $# -gt 0 ] || set -- 10:5 30:3
+
+# What was started ends with the process that started it.
+clean_up() {
+	trap '' INT TERM HUP
+	if [ -n "$job" ]; then
+		kill "$job" 2> /dev/null || true
+		wait "$job" || true
+	fi
+	rm -rf "$run"
+}
+
+begin_run fail-over
+# shellcheck disable=SC2046 # words
+DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM "$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" bench/fail-over.php "$@" &
+job=$!
+status=0
+wait "$job" || status=$?
+job=""
+exit "$status"
