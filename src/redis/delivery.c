@@ -53,7 +53,10 @@ dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas
 	dlock_conn_cork(conn);
 	if (asks) {
 		send_asking(conn);
-		call->once = true; /* again it would go out alone */
+		call->once = true; /* again it would go out alone, */
+		if (call->script) {
+			dlock_call_use_source(call); /* also where the server does not know it */
+		}
 	}
 	if (dlock_conn_send(conn, call) && replicas > 0) {
 		confirmation = wait_call(conn, replicas);
@@ -85,9 +88,21 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
+static bool has_any(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strstr(text, words[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 dlock_answer dlock_delivery_answer(const dlock_call *call, const char **address)
 {
-	static const char *const later[] = { "TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOREPLICAS" };
+	/* In a script, some versions put more around these. */
+	static const char *const later[] = { "TRYAGAIN ", "NOREPLICAS " };
+	static const char *const replica[] = { "READONLY ", "UNBLOCKED ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ", "with replica instances" };
 	const char *text = call->reply->str;
 
 	*address = NULL;
@@ -99,13 +114,8 @@ dlock_answer dlock_delivery_answer(const dlock_call *call, const char **address)
 		*address = end ? end + 1 : "";
 		return *text == 'M' ? DLOCK_ANSWER_MOVED : DLOCK_ANSWER_ASK;
 	}
-	for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-		if (begins(text, later[i])) {
-			return DLOCK_ANSWER_LATER;
-		}
-	}
-	/* In a script, some versions put more around it. */
-	return strstr(text, "READONLY ") || begins(text, "UNBLOCKED") ? DLOCK_ANSWER_REPLICA : DLOCK_ANSWER_FINAL;
+	return has_any(text, later, sizeof later / sizeof *later) ? DLOCK_ANSWER_LATER
+		: has_any(text, replica, sizeof replica / sizeof *replica) ? DLOCK_ANSWER_REPLICA : DLOCK_ANSWER_FINAL;
 }
 
 /* ---- the whole way ---- */
@@ -128,12 +138,12 @@ static void discard(dlock_call **call)
 static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server *server, bool asks)
 {
 	discard(&delivery->confirmation);
-	delivery->conn = dlock_pool_capped_conn(route->pool, server, route->timeout_cap);
+	delivery->conn = dlock_pool_conn(route->pool, server);
 	if (!delivery->conn || !delivery->call) {
 		return false;
 	}
 	delivery->confirmation = dlock_delivery_send(delivery->conn, delivery->call, route->replicas, asks);
-	dlock_exchange(&delivery->conn, 1, DLOCK_FOREVER, is_answered, delivery->call);
+	dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->call);
 	return delivery->call->state == DLOCK_CALL_ANSWERED;
 }
 
@@ -141,7 +151,7 @@ static dlock_server *find_master(const dlock_route *route, int slot, dlock_error
 {
 	dlock_server *master = dlock_topology_master(route->topology, slot);
 
-	if (!master && dlock_topology_discover(route->topology, DLOCK_FOREVER, NULL, error) == DLOCK_OK) {
+	if (!master && dlock_topology_discover(route->topology, route->until, NULL, error) == DLOCK_OK) {
 		master = dlock_topology_master(route->topology, slot);
 		if (!master) {
 			dlock_fail(error, DLOCK_CONNECTION, "Redis Cluster: no node has the hash slot %d", slot);
@@ -150,16 +160,18 @@ static dlock_server *find_master(const dlock_route *route, int slot, dlock_error
 	return master ? dlock_server_retain(master) : NULL;
 }
 
-/* Asks who is the master now. True: another one, or it is not known which address the last one had. */
-static bool has_moved(const dlock_route *route, int slot, const dlock_server *from)
+typedef enum { SAME_MASTER, OTHER_MASTER, UNKNOWN_MASTER } master_now;
+
+/* Asks who is the master now. */
+static master_now ask_master(const dlock_route *route, int slot, const dlock_server *from)
 {
 	dlock_error error;
 
-	if (dlock_topology_discover(route->topology, DLOCK_FOREVER, NULL, &error) != DLOCK_OK) {
-		return false;
+	if (dlock_topology_discover(route->topology, route->until, NULL, &error) != DLOCK_OK) {
+		return UNKNOWN_MASTER;
 	}
 	dlock_server *master = dlock_topology_master(route->topology, slot);
-	return master && strcmp(master->key, from->key);
+	return master && strcmp(master->key, from->key) ? OTHER_MASTER : SAME_MASTER;
 }
 
 /* Once more, as it was made. What was sent before may be executed yet. */
@@ -178,6 +190,9 @@ static dlock_status no_answer(const dlock_delivery *delivery, dlock_error *error
 	if (!delivery->conn || !delivery->call) {
 		return dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
 	}
+	if (delivery->call->state == DLOCK_CALL_PENDING) {
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", delivery->conn->server->label);
+	}
 	*error = delivery->conn->error;
 	return DLOCK_CONNECTION;
 }
@@ -194,12 +209,11 @@ static dlock_status not_now(dlock_delivery *delivery, dlock_error *error)
 dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error)
 {
 	int masters = 0;
-	bool asks = false;
+	bool asks = false, is_fixed = dlock_topology_is_fixed(route->topology);
 
 	*delivery = (dlock_delivery) { .call = call };
 	dlock_server *server = find_master(route, slot, error);
 	if (!server) {
-		delivery->transient = true;
 		return DLOCK_CONNECTION;
 	}
 	for (int hops = 0;; hops++) {
@@ -216,7 +230,7 @@ dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, i
 			return DLOCK_OK;
 		}
 		dlock_status status = answered ? not_now(delivery, error) : no_answer(delivery, error);
-		delivery->transient = answered || (delivery->conn && !delivery->conn->refused);
+		delivery->transient = answered || (delivery->conn && !delivery->conn->refused && !is_fixed);
 		if (answered && answer == DLOCK_ANSWER_REPLICA) {
 			dlock_conn_close(delivery->conn); /* behind its address, there may be another server by now */
 		}
@@ -227,8 +241,10 @@ dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, i
 		} else if (answer == DLOCK_ANSWER_ASK && hops < MOST_HOPS) {
 			next = dlock_topology_server_at(route->topology, address, server);
 			asks = true;
-		} else if (answer == DLOCK_ANSWER_REPLICA && delivery->transient && ++masters <= MOST_MASTERS && has_moved(route, slot, server)) {
-			next = dlock_server_retain(dlock_topology_master(route->topology, slot));
+		} else if (answer == DLOCK_ANSWER_REPLICA && delivery->transient && ++masters <= MOST_MASTERS) {
+			master_now now = ask_master(route, slot, server);
+			next = now == OTHER_MASTER ? dlock_server_retain(dlock_topology_master(route->topology, slot)) : NULL;
+			delivery->transient = answered || now != UNKNOWN_MASTER;
 		}
 		bool may_run = !answered && delivery->call && delivery->call->sent;
 		dlock_server_release(server);
@@ -257,7 +273,7 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 		}
 	}
 	if (delivery->confirmation) {
-		dlock_exchange(&delivery->conn, 1, DLOCK_FOREVER, is_answered, delivery->confirmation);
+		dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->confirmation);
 	}
 	if (dlock_delivery_is_confirmed(call, delivery->confirmation, route->replicas)) {
 		return DLOCK_OK;
@@ -268,7 +284,8 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_ERROR) {
 		char reason[200];
 		dlock_server_quote(delivery->conn->server, said->reply->str, reason, sizeof reason);
-		delivery->transient = begins(said->reply->str, "UNBLOCKED");
+		const char *address;
+		delivery->transient = dlock_delivery_answer(said, &address) == DLOCK_ANSWER_REPLICA;
 		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s; without WAIT, replicas cannot confirm a lock", label, reason);
 	}
 	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_INTEGER && is_behind(call, said)) {

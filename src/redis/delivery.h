@@ -9,7 +9,7 @@ typedef struct {
 	dlock_pool *pool;
 	dlock_topology *topology;
 	int replicas;            /* so many must confirm it; 0: none, and none is asked */
-	dlock_nanos timeout_cap; /* as with dlock_pool_capped_conn() */
+	dlock_nanos until;       /* nobody waits for longer; DLOCK_FOREVER: the servers' timeouts bound each step */
 } dlock_route;
 
 typedef struct {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slot.h"
+
 typedef struct {
 	char text[24];
 } number;
@@ -57,9 +59,11 @@ dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_na
 dlock_call *dlock_request_look(dlock_keys keys, dlock_nanos guard)
 {
 	number longest;
-	dlock_arg args[] = { era_of(keys), time_arg(&longest, guard) };
+	char slots[sizeof DLOCK_ERA_KEY ":{}:slots" + DLOCK_SLOT_TAG_LEN];
 
-	return dlock_call_script(DLOCK_SCRIPT_LOOK, args, 2);
+	snprintf(slots, sizeof slots, "%.*s:slots", (int) keys.era.len, keys.era.text);
+	dlock_arg args[] = { keys.era, DLOCK_ARG(slots), time_arg(&longest, guard) };
+	return dlock_call_script(DLOCK_SCRIPT_LOOK, args, 3);
 }
 
 dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens)
@@ -77,6 +81,13 @@ dlock_call *dlock_request_restore(dlock_keys keys, const char *token, dlock_nano
 		time_arg(&longest, guard) };
 
 	return dlock_call_script(DLOCK_SCRIPT_RESTORE, args, 7);
+}
+
+dlock_call *dlock_request_drop(dlock_keys keys, const char *token)
+{
+	dlock_arg args[] = { keys.lock, DLOCK_ARG(token) };
+
+	return dlock_call_script(DLOCK_SCRIPT_DROP, args, 2);
 }
 
 dlock_call *dlock_request_exchange_replicated(dlock_keys keys, const char *old, const char *new_token, dlock_nanos guard)

@@ -16,13 +16,17 @@ typedef struct {
 	int64_t waited;      /* of look: ms */
 } dlock_era;
 
-/* `with`: another slot's era, which look has told of; NULL: by itself. */
+/* `with`: what look has told; NULL: by itself. */
 dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_nanos guard, const dlock_era *with);
+/* Of a cluster, with the keys of a slot. */
 dlock_call *dlock_request_look(dlock_keys keys, dlock_nanos guard);
 
 /* A lease time of 0 just asks. `shortens`: also where more is left. */
 dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens);
+/* A lease time of 0: it is given back, and DLOCK_OK means that it was the holder's until then. */
 dlock_call *dlock_request_restore(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token, dlock_nanos guard);
+/* A release with one key. */
+dlock_call *dlock_request_drop(dlock_keys keys, const char *token);
 dlock_call *dlock_request_exchange_replicated(dlock_keys keys, const char *old, const char *new_token, dlock_nanos guard);
 
 /* Of acquire, exchange and look; not `unsettled` where it is settled, or the call was not answered. */

@@ -4,12 +4,13 @@
 	script(ACQUIRE, "acquire", 4, DLOCK_LUA_ACQUIRE_SHA1, DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", 5, DLOCK_LUA_ACQUIRE_REPLICATED_SHA1, DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(CHECK, "check", 1, DLOCK_LUA_CHECK_SHA1, DLOCK_LUA_CHECK) \
+	script(DROP, "drop", 1, DLOCK_LUA_DROP_SHA1, DLOCK_LUA_DROP) \
 	script(EXCHANGE, "exchange", 2, DLOCK_LUA_EXCHANGE_SHA1, DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", 3, DLOCK_LUA_EXCHANGE_REPLICATED_SHA1, DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", 1, DLOCK_LUA_EXTEND_SHA1, DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", 1, DLOCK_LUA_KEEP_SHA1, DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", 4, DLOCK_LUA_LEAVE_SHA1, DLOCK_LUA_LEAVE) \
-	script(LOOK, "look", 1, DLOCK_LUA_LOOK_SHA1, DLOCK_LUA_LOOK) \
+	script(LOOK, "look", 2, DLOCK_LUA_LOOK_SHA1, DLOCK_LUA_LOOK) \
 	script(PUBLISH, "publish", 0, DLOCK_LUA_PUBLISH_SHA1, DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", 2, DLOCK_LUA_RAISE_SHA1, DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", 4, DLOCK_LUA_RELEASE_SHA1, DLOCK_LUA_RELEASE) \
@@ -244,39 +245,33 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "8dbc07ed22611a7c1b1bd97ce377fa21f6fc649e"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "1b917fa9305fba32511ccebe20c2a906c11cff7b"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
-	"local function replication_ids()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
-	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id, before = replication_ids()\n" \
+	"local id = replication_id()\n" \
 	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and settles == '-' and not longer then\n" \
+	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left, now, us = 0, time()\n" \
+	"local left, now, us = -1, time()\n" \
 	"if opened ~= id then\n" \
-	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
-	"end\n" \
-	"if string.sub(settles, 1, 1) == '0' then\n" \
-	"left = -1\n" \
-	"elseif settles ~= '-' then\n" \
-	"left = math.max(0, settles - now)\n" \
-	"settles = left == 0 and '-' or settles\n" \
+	"settles, waited = '0' .. us, '0'\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
 	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
@@ -509,6 +504,13 @@
 	"end\n" \
 	"return 0\n"
 
+#define DLOCK_LUA_DROP_SHA1 "48c0af50f201920df7a01ac8a2e7a08fb556dfe1"
+#define DLOCK_LUA_DROP \
+	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
+	"return 0\n" \
+	"end\n" \
+	"return redis.call('DEL', KEYS[1])\n"
+
 #define DLOCK_LUA_EXCHANGE_SHA1 "6fad400094bb1b171425463031338708d716fa55"
 #define DLOCK_LUA_EXCHANGE \
 	"local function clock_of(key, refusal)\n" \
@@ -579,39 +581,33 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "302d26fae3ce3986135167cf642d9cc5860276a6"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "b349c0f1fa8000e221a5f2ec9afb4e4bb4a73335"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
-	"local function replication_ids()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
-	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id, before = replication_ids()\n" \
+	"local id = replication_id()\n" \
 	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and settles == '-' and not longer then\n" \
+	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left, now, us = 0, time()\n" \
+	"local left, now, us = -1, time()\n" \
 	"if opened ~= id then\n" \
-	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
-	"end\n" \
-	"if string.sub(settles, 1, 1) == '0' then\n" \
-	"left = -1\n" \
-	"elseif settles ~= '-' then\n" \
-	"left = math.max(0, settles - now)\n" \
-	"settles = left == 0 and '-' or settles\n" \
+	"settles, waited = '0' .. us, '0'\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
 	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
@@ -697,11 +693,12 @@
 	"end\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_KEEP_SHA1 "b627066171aeb760501be714107791d5cb71b5a5"
+#define DLOCK_LUA_KEEP_SHA1 "8bcef6cb56e5ef774eb8a6144dc98f695fddee38"
 #define DLOCK_LUA_KEEP \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
 	"local holder = redis.call('GET', lock)\n" \
 	"if holder ~= ARGV[1] then\n" \
+	"redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)\n" \
 	"return holder and 0 or 2\n" \
 	"end\n" \
 	"if ttl > 0 then\n" \
@@ -842,46 +839,53 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "87f2408312190c12a658bb4f89649febc18f3a34"
+#define DLOCK_LUA_LOOK_SHA1 "19b3da55ef78eda5dfd10e379fe88e2055eca950"
 #define DLOCK_LUA_LOOK \
-	"local function replication_ids()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
-	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id, before = replication_ids()\n" \
+	"local id = replication_id()\n" \
 	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and settles == '-' and not longer then\n" \
+	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left, now, us = 0, time()\n" \
+	"local left, now, us = -1, time()\n" \
 	"if opened ~= id then\n" \
-	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
-	"end\n" \
-	"if string.sub(settles, 1, 1) == '0' then\n" \
-	"left = -1\n" \
-	"elseif settles ~= '-' then\n" \
-	"left = math.max(0, settles - now)\n" \
-	"settles = left == 0 and '-' or settles\n" \
+	"settles, waited = '0' .. us, '0'\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
 	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
 	"end\n" \
 	"return left, id, settles, waited\n" \
 	"end\n" \
-	"return {look_at_era(KEYS[1], ARGV[1])}\n"
+	"local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1])\n" \
+	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
+	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
+	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"local noted, since = string.match(redis.call('GET', KEYS[2]) or '', '^(%x+) (%d+)$')\n" \
+	"local now = time()\n" \
+	"if noted ~= state then\n" \
+	"since = now\n" \
+	"redis.call('SET', KEYS[2], string.format('%s %.0f', state, now))\n" \
+	"end\n" \
+	"if left >= 0 then\n" \
+	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\n" \
+	"end\n" \
+	"return {left, id, settles, waited}\n"
 
 #define DLOCK_LUA_PUBLISH_SHA1 "1ceaff06537b0c06064de1d908f53807f12cbb1b"
 #define DLOCK_LUA_PUBLISH \
@@ -1169,39 +1173,33 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "6cf38530d065d73fc0c8d2b3edd9b450e210ab84"
+#define DLOCK_LUA_RESTORE_SHA1 "2416affc35d99e970d6dde853e7b93e2b27776f2"
 #define DLOCK_LUA_RESTORE \
-	"local function replication_ids()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
-	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id, before = replication_ids()\n" \
+	"local id = replication_id()\n" \
 	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and settles == '-' and not longer then\n" \
+	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left, now, us = 0, time()\n" \
+	"local left, now, us = -1, time()\n" \
 	"if opened ~= id then\n" \
-	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
-	"end\n" \
-	"if string.sub(settles, 1, 1) == '0' then\n" \
-	"left = -1\n" \
-	"elseif settles ~= '-' then\n" \
-	"left = math.max(0, settles - now)\n" \
-	"settles = left == 0 and '-' or settles\n" \
+	"settles, waited = '0' .. us, '0'\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
 	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
@@ -1264,47 +1262,47 @@
 	"if is_forged(ARGV[3]) then\n" \
 	"return redis.error_reply(FORGED)\n" \
 	"end\n" \
-	"local holder = redis.call('GET', KEYS[1])\n" \
+	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
+	"local holder = redis.call('GET', lock)\n" \
+	"redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)\n" \
 	"if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then\n" \
 	"return 0\n" \
 	"end\n" \
-	"redis.call('SET', KEYS[1], ARGV[1], 'PX', string.format('%.0f', math.max(ARGV[2], redis.call('PTTL', KEYS[1]))))\n" \
+	"if ttl == 0 then\n" \
+	"redis.call('DEL', lock)\n" \
+	"return 1\n" \
+	"end\n" \
+	"redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', lock))))\n" \
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "d56ae09df7d9143cecd3cbea32645a2681f42634"
+#define DLOCK_LUA_SETTLE_SHA1 "00c98ef1471132dc87dabdd00480db36be1bac39"
 #define DLOCK_LUA_SETTLE \
-	"local function replication_ids()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
-	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)%s+master_replid2:(%x+)')\n" \
+	"local function replication_id()\n" \
+	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
 	"local function look_at_era(era, guard)\n" \
-	"local id, before = replication_ids()\n" \
+	"local id = replication_id()\n" \
 	"local opened, longest, settles, waited = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and settles == '-' and not longer then\n" \
+	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
-	"local left, now, us = 0, time()\n" \
+	"local left, now, us = -1, time()\n" \
 	"if opened ~= id then\n" \
-	"settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'\n" \
-	"end\n" \
-	"if string.sub(settles, 1, 1) == '0' then\n" \
-	"left = -1\n" \
-	"elseif settles ~= '-' then\n" \
-	"left = math.max(0, settles - now)\n" \
-	"settles = left == 0 and '-' or settles\n" \
+	"settles, waited = '0' .. us, '0'\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
 	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
@@ -1352,22 +1350,21 @@
 	"end\n" \
 	"return least\n" \
 	"end\n" \
+	"local UNHEARD = 1048576\n" \
 	"local opened, longest, settles = read_era(KEYS[2])\n" \
-	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_ids() ~= opened then\n" \
+	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_id() ~= opened then\n" \
 	"return 0\n" \
 	"end\n" \
-	"local guard, left, waited = math.max(longest, ARGV[2])\n" \
-	"if ARGV[3] then\n" \
-	"left, waited = tonumber(ARGV[4]), tonumber(ARGV[5])\n" \
-	"if settles ~= ARGV[3] or waited < guard then\n" \
+	"local guard = math.max(longest, ARGV[2])\n" \
+	"local left, waited = tonumber(ARGV[4] or guard), tonumber(ARGV[5] or guard)\n" \
+	"if ARGV[3] and settles ~= ARGV[3] or waited < guard then\n" \
 	"return 0\n" \
-	"end\n" \
-	"else\n" \
-	"left, waited = guard, guard\n" \
 	"end\n" \
 	"local at = time() + left + 1\n" \
 	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f', opened, guard, at, waited))\n" \
-	"if tonumber(redis.call('GET', KEYS[1]) or 0) < at * 1000 then\n" \
-	"redis.call('SET', KEYS[1], string.format('%.0f', math.min(at * 1000, MOST_PROPOSED)))\n" \
+	"local last = tonumber(redis.call('GET', KEYS[1]) or 0)\n" \
+	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
+	"if last < least then\n" \
+	"redis.call('SET', KEYS[1], string.format('%.0f', least))\n" \
 	"end\n" \
 	"return left + 1\n"

@@ -169,6 +169,11 @@ bool dlock_topology_has_slots(const dlock_topology *topology)
 	return topology->service->discovery == DLOCK_SERVER_CLUSTER;
 }
 
+bool dlock_topology_is_fixed(const dlock_topology *topology)
+{
+	return topology->service->discovery == DLOCK_SERVER_FIXED;
+}
+
 dlock_server *dlock_topology_master(const dlock_topology *topology, int slot)
 {
 	return dlock_slot_map_get(&topology->map, dlock_topology_has_slots(topology) ? slot : 0);

@@ -22,6 +22,9 @@ dlock_nanos dlock_topologies_timer(const dlock_pool *pool);
 /* How many slots it has: 1, or DLOCK_SLOTS. */
 bool dlock_topology_has_slots(const dlock_topology *topology);
 
+/* Is it one server with an address that stays? */
+bool dlock_topology_is_fixed(const dlock_topology *topology);
+
 /* The slot's master; NULL: not known. Of a service without slots any number will do. Valid until the next call that may change it: retain it. */
 dlock_server *dlock_topology_master(const dlock_topology *topology, int slot);
 

@@ -6,22 +6,16 @@
 -- would confirm another one. Its key is replicated as all others. It says "replid guard settles waited":
 --   replid   the master's replication id, which another master, or the same one after a restart, never has
 --   guard    ms; no lease of anybody is longer
---   settles  when it settles by this server's clock, in ms; "-": it has; "0": its opening is not known to be replicated; "0+" and the time of the opening in
---            us: likewise, and in a cluster it may settle with another slot of the same master (settle.lua). Not where the slot came from another shard:
---            the key has the id of a master that this one does not follow upon
---   waited   the guard that it has waited for
+--   settles  when it settles by this server's clock, in ms, with a "-" before it once that has been; "0" and the time of the opening in us: its opening is
+--            not known to be replicated
+--   waited   the guard that it waits for, or has waited for
 
--- The server's own, and that of the master whose place it took.
-local function replication_ids()
-	local info = redis.pcall('INFO', 'replication')
-	if type(info) == 'table' then
-		error('INFO: ' .. info.err, 0) -- the server's own words do not name it
-	end
-	return string.match(info, '\nmaster_replid:(%x+)%s+master_replid2:(%x+)')
+local function replication_id()
+	return string.match(redis.call('INFO', 'replication'), '\nmaster_replid:(%x+)')
 end
 
 local function read_era(era)
-	return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%S+) (%d+)$')
+	return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')
 end
 
 -- In ms, and in us as digits.
@@ -33,22 +27,21 @@ end
 -- Returns 0 where the server's era is settled; otherwise the ms until it is, or -1: replicas have to confirm this script, then settle.lua
 -- follows. And its replid, settles and waited.
 local function look_at_era(era, guard)
-	local id, before = replication_ids()
+	local id = replication_id()
 	local opened, longest, settles, waited = read_era(era)
 	local longer = not longest or tonumber(guard) > tonumber(longest)
 	guard = longer and guard or longest
-	if opened == id and settles == '-' and not longer then
+	if opened == id and not longer and string.sub(settles, 1, 1) == '-' then
 		return 0, id, settles, waited
 	end
-	local left, now, us = 0, time()
+	local left, now, us = -1, time()
 	if opened ~= id then
-		settles, waited = (not opened or opened == before) and '0+' .. us or '0', '0'
-	end
-	if string.sub(settles, 1, 1) == '0' then
-		left = -1
-	elseif settles ~= '-' then
-		left = math.max(0, settles - now)
-		settles = left == 0 and '-' or settles
+		settles, waited = '0' .. us, '0'
+	elseif string.sub(settles, 1, 1) ~= '0' then
+		-- A longer guard is waited for from the beginning. No clock that was set back makes it longer.
+		local at = math.abs(settles) + math.max(0, guard - waited)
+		left = math.max(0, math.min(at - now, guard))
+		settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))
 	end
 	if left <= 0 or longer then
 		redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)

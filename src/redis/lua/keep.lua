@@ -7,6 +7,8 @@
 local lock, ttl = KEYS[1], tonumber(ARGV[2])
 local holder = redis.call('GET', lock)
 if holder ~= ARGV[1] then
+	-- Of no effect, but a replica refuses it: what that has not got says nothing.
+	redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)
 	return holder and 0 or 2
 end
 if ttl > 0 then
