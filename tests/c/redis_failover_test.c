@@ -112,6 +112,21 @@ static void check_fail_over(void (*replace)(void))
 	client_free(&c);
 }
 
+/* Where the thread has never asked for this service. */
+static void test_first_renewal(void)
+{
+	client c = client_with(1);
+	ward ward;
+	unsigned long failures = dlock_renewal_count().failures, before = renewals();
+
+	settle(fleet_master(&set));
+	ward_begin(&ward, &c, "held", 900, 0, RENEW_AND_TELL(&ward));
+	check(renewed_since(before, 2) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed");
+	check(dlock_renewal_count().failures == failures, "from the first time on");
+	check(let_go(&c, ward.claim), "released");
+	client_free(&c);
+}
+
 static void promote(void)
 {
 	check(fleet_promote(&set), "SENTINEL FAILOVER");
@@ -154,7 +169,7 @@ static void test_plain(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(promotion), TEST(plain), TEST(killed) };
+	static const tap_test tests[] = { TEST(first_renewal), TEST(promotion), TEST(plain), TEST(killed) };
 	static const tap_setting setting = { begin, reset };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
