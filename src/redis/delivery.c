@@ -70,15 +70,15 @@ dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas
 	return confirmation;
 }
 
-/* Of a call that was answered: a script that the server did not know was sent once more, as text. */
-static bool is_behind(const dlock_call *call, const dlock_call *confirmation)
+/* A script that the server did not know was sent once more, as text. */
+bool dlock_delivery_is_behind(const dlock_call *call, const dlock_call *confirmation)
 {
 	return confirmation && confirmation->sent && confirmation->generation == call->generation && confirmation->sequence > call->sequence;
 }
 
 bool dlock_delivery_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas)
 {
-	return replicas == 0 || (call && call->state == DLOCK_CALL_ANSWERED && is_behind(call, confirmation)
+	return replicas == 0 || (call && call->state == DLOCK_CALL_ANSWERED && dlock_delivery_is_behind(call, confirmation)
 		&& confirmation->state == DLOCK_CALL_ANSWERED && confirmation->reply->type == REDIS_REPLY_INTEGER
 		&& confirmation->reply->integer >= replicas);
 }
@@ -265,7 +265,7 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 	if (route->replicas == 0) {
 		return DLOCK_OK;
 	}
-	if (!is_behind(call, delivery->confirmation) && call->generation == delivery->conn->generation) {
+	if (!dlock_delivery_is_behind(call, delivery->confirmation) && call->generation == delivery->conn->generation) {
 		discard(&delivery->confirmation);
 		delivery->confirmation = wait_call(delivery->conn, route->replicas);
 		if (delivery->confirmation) {
@@ -278,6 +278,8 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 	if (dlock_delivery_is_confirmed(call, delivery->confirmation, route->replicas)) {
 		return DLOCK_OK;
 	}
+	/* A master that was replaced may go on without replicas for a while. */
+	dlock_topology_discover(route->topology, DLOCK_FOREVER, NULL, error);
 	const dlock_call *said = delivery->confirmation;
 	const char *label = delivery->conn->server->label;
 	delivery->transient = true;
@@ -288,7 +290,7 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 		delivery->transient = dlock_delivery_answer(said, &address) == DLOCK_ANSWER_REPLICA;
 		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s; without WAIT, replicas cannot confirm a lock", label, reason);
 	}
-	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_INTEGER && is_behind(call, said)) {
+	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_INTEGER && dlock_delivery_is_behind(call, said)) {
 		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %lld of its replicas confirmed the lock in time, and %d must (replicas=%d)", label,
 			said->reply->integer, route->replicas, route->replicas);
 	}

@@ -399,18 +399,27 @@ static dlock_status restore(replicated_backend *backend, dlock_claim *claim, dlo
 	dlock_error *error)
 {
 	dlock_response response;
+	bool repeated = delivery->repeated;
 
 	dlock_delivery_end(delivery);
 	dlock_status status = dlock_deliver(delivery, &backend->route, keys.slot,
 		dlock_request_restore(keys, claim->token, ttl, claim->fencing_token, backend->guard), error);
+	delivery->repeated |= repeated;
 	return status == DLOCK_OK ? dlock_read_integer(delivery->call, delivery->conn, &response, error) : status;
 }
 
-/* DLOCK_OK: the server has the key for so long, and replicas have confirmed it. */
-static dlock_status keep(dlock_claim *claim, dlock_nanos ttl, dlock_delivery *delivery, dlock_error *error)
+/* That the lock is lost counts only if replicas are there: a master that was replaced would say so, too. */
+static dlock_status confirm(const replicated_backend *backend, dlock_status status, dlock_delivery *delivery, dlock_error *error)
+{
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		return status;
+	}
+	return dlock_delivery_confirm(delivery, &backend->route, error) == DLOCK_OK ? status : DLOCK_CONNECTION;
+}
+
+static dlock_status keep_at_master(dlock_claim *claim, dlock_keys keys, dlock_nanos ttl, dlock_delivery *delivery, dlock_error *error)
 {
 	replicated_backend *backend = backend_of(claim);
-	dlock_keys keys = claim_keys(claim);
 	dlock_key_state state = DLOCK_KEY_FOREIGN;
 	dlock_status status = dlock_deliver(delivery, &backend->route, keys.slot, dlock_request_keep(keys, claim->token, ttl, true), error);
 
@@ -422,7 +431,29 @@ static dlock_status keep(dlock_claim *claim, dlock_nanos ttl, dlock_delivery *de
 	} else if (status == DLOCK_OK && state != DLOCK_KEY_OWN) {
 		status = DLOCK_LOST;
 	}
-	return status == DLOCK_OK ? dlock_delivery_confirm(delivery, &backend->route, error) : status;
+	return confirm(backend, status, delivery, error);
+}
+
+/* It was asked without success, and is not the master any more. */
+static bool is_replaced(const replicated_backend *backend, int slot, const dlock_delivery *delivery)
+{
+	const dlock_server *master = dlock_topology_master(backend->route.topology, slot);
+
+	return master && delivery->conn && delivery->call && delivery->transient && strcmp(master->key, delivery->conn->server->key);
+}
+
+/* DLOCK_OK: the server has the key for so long, and replicas have confirmed it. */
+static dlock_status keep(dlock_claim *claim, dlock_nanos ttl, dlock_delivery *delivery, dlock_error *error)
+{
+	dlock_keys keys = claim_keys(claim);
+	dlock_status status = keep_at_master(claim, keys, ttl, delivery, error);
+
+	if (status == DLOCK_CONNECTION && is_replaced(backend_of(claim), keys.slot, delivery)) {
+		dlock_delivery_end(delivery);
+		status = keep_at_master(claim, keys, ttl, delivery, error);
+		delivery->repeated = true;
+	}
+	return status;
 }
 
 static dlock_status replicated_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
@@ -475,7 +506,7 @@ static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 		status = DLOCK_OK; /* by an earlier sending */
 	} else if (status == DLOCK_LOST && backend->route.replicas > 0) {
 		/* A server that was promoted without the key: until now it was this holder's. It is set for a millisecond. */
-		status = restore(backend, claim, keys, DLOCK_MS, &delivery, error);
+		status = confirm(backend, restore(backend, claim, keys, DLOCK_MS, &delivery, error), &delivery, error);
 	}
 	if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
@@ -510,8 +541,9 @@ static dlock_status replicated_locked(dlock_backend *base, const char *resource,
 static dlock_renewal_round *replicated_new_round(const dlock_claim *claim)
 {
 	const replicated_backend *backend = backend_of(claim);
+	dlock_keys keys = claim_keys(claim);
 
-	return dlock_replicated_round_new(claim, backend->service, claim_keys(claim), backend->guard);
+	return dlock_replicated_round_new(claim, backend->service, dlock_topology_master(backend->route.topology, keys.slot), keys, backend->guard);
 }
 
 static const char *replicated_refuse(const dlock_backend *backend, const char *resource, size_t len)

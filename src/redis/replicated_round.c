@@ -15,13 +15,14 @@ typedef enum {
 
 typedef struct {
 	dlock_renewal_round base;
-	dlock_server *service, *master; /* the master: that was asked last, or NULL */
+	dlock_server *service, *master; /* the master: that was asked last, by the holder or the thread; NULL: none */
 	dlock_server *asked;            /* where ASK has led; NULL: nowhere */
 	dlock_nanos guard;
 	dlock_topology *topology; /* the thread's; NULL: not yet */
 	dlock_conn *conn;
 	dlock_call *call, *confirmation; /* of the round under way or last decided; NULL: none */
 	round_step step;
+	bool is_new; /* nothing was asked yet: the holder may know more than the thread does */
 	bool extends;
 	bool noted; /* what the answer says of servers and steps was taken in */
 	char token[DLOCK_TOKEN_MAX + 1];
@@ -73,7 +74,7 @@ static void cancel(dlock_renewal_round *base)
 	}
 }
 
-/* Who is to be asked; NULL: it is not known. */
+/* Who is to be asked: where the thread does not know it yet, the one that was asked last, or that the holder has the lock from. NULL: it is not known. */
 static dlock_server *find_server(replicated_round *round)
 {
 	dlock_server *server = round->asked;
@@ -81,8 +82,9 @@ static dlock_server *find_server(replicated_round *round)
 	if (!server) {
 		server = dlock_topology_master(round->topology, round->keys.slot);
 	}
-	if (!server) {
+	if (!server || (round->is_new && round->master && strcmp(server->key, round->master->key))) {
 		dlock_topology_ask(round->topology);
+		server = round->master;
 	}
 	return server;
 }
@@ -92,30 +94,6 @@ static dlock_call *request(const replicated_round *round, dlock_nanos ttl)
 	return round->step == STEP_RESTORE && round->extends
 		? dlock_request_restore(round->keys, round->token, ttl, round->fencing_token, round->guard)
 		: dlock_request_keep(round->keys, round->token, round->extends ? ttl : 0, false);
-}
-
-static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
-{
-	replicated_round *round = (replicated_round *) base;
-	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
-
-	cancel(base);
-	discard(&round->call);
-	discard(&round->confirmation);
-	round->extends = extends;
-	round->noted = false;
-	round->topology = dlock_pool_topology(pool, round->service);
-	dlock_server *server = round->topology ? find_server(round) : NULL;
-	forget_server(&round->master);
-	if (!server) {
-		return;
-	}
-	round->master = dlock_server_retain(server);
-	round->conn = dlock_pool_capped_conn(pool, server, dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX));
-	round->call = round->conn ? request(round, ttl) : NULL;
-	if (round->call) {
-		round->confirmation = dlock_delivery_send(round->conn, round->call, extends ? round->service->replicas : 0, round->asked != NULL);
-	}
 }
 
 typedef enum { OPEN, YES, NO, MISSING, UNKNOWN } verdict;
@@ -143,6 +121,46 @@ static verdict answer_of(const replicated_round *round)
 	return state == DLOCK_KEY_OWN ? YES : state == DLOCK_KEY_FOREIGN ? NO : MISSING;
 }
 
+/* Did the server send the answer without having enough replicas? */
+static bool is_unconfirmed(const replicated_round *round)
+{
+	verdict verdict = answer_of(round);
+
+	return (verdict == YES || verdict == NO) && dlock_delivery_is_behind(round->call, round->confirmation)
+		&& round->confirmation->state == DLOCK_CALL_ANSWERED
+		&& !dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas);
+}
+
+static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
+{
+	replicated_round *round = (replicated_round *) base;
+	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
+
+	cancel(base);
+	bool unconfirmed = round->noted && is_unconfirmed(round);
+	discard(&round->call);
+	discard(&round->confirmation);
+	round->extends = extends;
+	round->noted = false;
+	round->topology = dlock_pool_topology(pool, round->service);
+	if (unconfirmed && round->topology) {
+		dlock_topology_ask(round->topology); /* a master that was replaced may go on without replicas for a while */
+	}
+	dlock_server *server = round->topology ? find_server(round) : NULL;
+	if (!server) {
+		return;
+	}
+	round->is_new = false;
+	dlock_server_retain(server);
+	forget_server(&round->master);
+	round->master = server;
+	round->conn = dlock_pool_capped_conn(pool, server, dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX));
+	round->call = round->conn ? request(round, ttl) : NULL;
+	if (round->call) {
+		round->confirmation = dlock_delivery_send(round->conn, round->call, round->service->replicas, round->asked != NULL);
+	}
+}
+
 /* A key that is missing may be set again by the next round, or, where nothing more is asked for, go on missing until the lease ends. */
 static dlock_round_result result(const dlock_renewal_round *base)
 {
@@ -152,13 +170,12 @@ static dlock_round_result result(const dlock_renewal_round *base)
 	switch (verdict) {
 	case OPEN:
 		return DLOCK_ROUND_OPEN;
-	case NO:
-		return DLOCK_ROUND_GONE;
 	case MISSING:
 		return round->service->replicas > 0 ? DLOCK_ROUND_FAILED : DLOCK_ROUND_GONE;
+	case NO: /* without replicas, a master that was replaced would say so, too */
 	case YES:
-		if (!round->extends || dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas)) {
-			return DLOCK_ROUND_KEPT;
+		if ((verdict == YES && !round->extends) || dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas)) {
+			return verdict == YES ? DLOCK_ROUND_KEPT : DLOCK_ROUND_GONE;
 		}
 		return is_pending(round->confirmation) ? DLOCK_ROUND_OPEN : DLOCK_ROUND_FAILED;
 	default:
@@ -172,8 +189,18 @@ static bool may_know_more(const dlock_renewal_round *base)
 	const replicated_round *round = (const replicated_round *) base;
 	const char *address = NULL;
 
-	return round->call && round->call->state == DLOCK_CALL_ANSWERED && (answer_of(round) == MISSING ? round->extends && round->service->replicas > 0
-		: dlock_delivery_answer(round->call, &address) == DLOCK_ANSWER_MOVED || (address && !round->asked));
+	if (!round->call || round->call->state != DLOCK_CALL_ANSWERED) {
+		return false;
+	}
+	switch (answer_of(round)) {
+	case MISSING:
+		return round->extends && round->service->replicas > 0;
+	case YES:
+	case NO: /* the script was not known, and sent as text behind the WAIT */
+		return round->confirmation && !is_unconfirmed(round);
+	default:
+		return dlock_delivery_answer(round->call, &address) == DLOCK_ANSWER_MOVED || (address && !round->asked);
+	}
 }
 
 /* What the answer says of where to ask, and what, the next time. */
@@ -247,7 +274,8 @@ static dlock_arg keep_key(char **room, dlock_arg key)
 	return kept;
 }
 
-dlock_renewal_round *dlock_replicated_round_new(const dlock_claim *claim, dlock_server *service, dlock_keys keys, dlock_nanos guard)
+dlock_renewal_round *dlock_replicated_round_new(const dlock_claim *claim, dlock_server *service, dlock_server *master, dlock_keys keys,
+	dlock_nanos guard)
 {
 	replicated_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.era.len + 1);
 
@@ -258,8 +286,9 @@ dlock_renewal_round *dlock_replicated_round_new(const dlock_claim *claim, dlock_
 	round->base.ops = &ops;
 	round->base.late_proves_nothing = true;
 	round->service = dlock_server_retain(service);
+	round->master = master ? dlock_server_retain(master) : NULL;
 	round->guard = guard;
-	round->noted = true;
+	round->noted = round->is_new = true;
 	round->fencing_token = claim->fencing_token;
 	memcpy(round->token, claim->token, sizeof round->token);
 	round->keys.slot = keys.slot;

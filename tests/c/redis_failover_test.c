@@ -1,0 +1,176 @@
+/* Locks behind Sentinels while the master is replaced: held, waited for, acquired. Prints TAP. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/redis/replicated.h"
+#include "fleet.h"
+#include "helpers.h"
+#include "pair.h"
+#include "tap.h"
+#include "upkeep.h"
+
+/* Longer than a fail-over takes, and the replica that confirms to be found again. */
+enum { LONG_GUARD = 5000, LONG_LEASE = 5000, IN_TIME = 25000 };
+
+static fleet set;
+
+static void begin(void)
+{
+	fleet_start(&set, SECRET, NULL);
+}
+
+static void reset(void)
+{
+}
+
+static client client_with(int replicas)
+{
+	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
+	dlock_server *service = fleet_service(&set, "mymaster", replicas);
+
+	service->guard = LONG_GUARD * DLOCK_MS;
+	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	dlock_server_release(service);
+	return client;
+}
+
+static void settle(test_server *master)
+{
+	char id[41];
+
+	snprintf(id, sizeof id, "%s", strstr(server_text(master, "INFO replication"), "master_replid:") + strlen("master_replid:"));
+	server_do(master, "SET " DLOCK_ERA_KEY " %b", id, (size_t) 40);
+	server_do(master, "APPEND " DLOCK_ERA_KEY " %s", " 5000 - 5000");
+	server_integer(master, "WAIT 2 1000");
+}
+
+typedef struct {
+	_Atomic int got;
+	int status;
+	int64_t token;
+} result;
+
+static result *shared;
+
+static pid_t wait_for(const char *resource)
+{
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		client own = client_with(1);
+		dlock_claim *claim = claim_on(&own, resource, LONG_LEASE);
+		shared->status = acquire(&own, claim, IN_TIME);
+		shared->token = claim->fencing_token;
+		if (shared->status != DLOCK_OK) {
+			printf("# %s\n", own.error.message);
+		}
+		_exit(release(&own, claim));
+	}
+	return pid;
+}
+
+static bool is_kept(void *context)
+{
+	const dlock_claim *claim = context;
+
+	return has(fleet_master(&set), claim) && server_integer(fleet_master(&set), "PTTL Lock:%b", claim->resource, claim->resource_len) > LONG_LEASE * 6 / 10;
+}
+
+static bool is_waiting(void *resource)
+{
+	return server_integer(fleet_master(&set), "ZCARD dlock:queue:{Lock:%s}", (const char *) resource) == 1;
+}
+
+/* One lock is held and renewed, one is held by somebody who is gone and waited for, one is acquired anew. `replace` has another master made. */
+static void check_fail_over(void (*replace)(void))
+{
+	client c = client_with(1);
+	ward ward;
+
+	shared = shared_memory(sizeof *shared);
+	settle(fleet_master(&set));
+	ward_begin(&ward, &c, "held", LONG_LEASE, 0, RENEW_AND_TELL(&ward));
+	dlock_claim *gone = claim_on(&c, "gone", LONG_LEASE), *third = claim_on(&c, "third", LONG_LEASE);
+	check(acquire(&c, gone, 0) == DLOCK_OK, "another is held %s", c.error.message);
+	int64_t token = gone->fencing_token;
+	pid_t pid = wait_for("gone");
+	check(eventually(is_waiting, "gone"), "and waited for");
+	dlock_claim_free(gone);
+	dlock_nanos start = dlock_now();
+	replace();
+	dlock_nanos replaced = dlock_now();
+	check(acquire(&c, third, IN_TIME) == DLOCK_OK, "a lock from the new master (%s)", c.error.message);
+	long took = (long) ((dlock_now() - start) / DLOCK_MS), since = (long) ((dlock_now() - replaced) / DLOCK_MS);
+	check(took >= LONG_GUARD && since < 2 * LONG_GUARD, "after the guard (%ld ms, %ld ms)", took, since);
+	check(third->fencing_token > token, "with a larger token");
+	check(eventually(is_kept, ward.claim), "the lock that was held is renewed there");
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "its holder has kept it");
+	check(exit_of(pid) == DLOCK_OK && shared->token > token, "the waiter has got the other (%d)", shared->status);
+	check(let_go(&c, ward.claim) && has_nobody(fleet_master(&set), "held"), "released %s", c.error.message);
+	check(let_go(&c, third), "released %s", c.error.message);
+	client_free(&c);
+}
+
+/* Where the thread has never asked for this service. */
+static void test_first_renewal(void)
+{
+	client c = client_with(1);
+	ward ward;
+	unsigned long failures = dlock_renewal_count().failures, before = renewals();
+
+	settle(fleet_master(&set));
+	ward_begin(&ward, &c, "held", 900, 0, RENEW_AND_TELL(&ward));
+	check(renewed_since(before, 2) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed");
+	check(dlock_renewal_count().failures == failures, "from the first time on");
+	check(let_go(&c, ward.claim), "released");
+	client_free(&c);
+}
+
+static void promote(void)
+{
+	check(fleet_promote(&set), "SENTINEL FAILOVER");
+}
+
+static void test_promotion(void)
+{
+	check_fail_over(promote);
+}
+
+static void kill_master(void)
+{
+	test_server *master = fleet_master(&set);
+
+	server_kill(master);
+	check(fleet_wait_for_another(&set, master), "the master is killed, and replaced");
+}
+
+static void test_killed(void)
+{
+	check_fail_over(kill_master);
+	check(fleet_heal(&set), "healed");
+}
+
+/* Without replicas it is a plain lock, wherever the master is. */
+static void test_plain(void)
+{
+	client c = client_with(0);
+	char era[128];
+
+	check(warm(&c), "a plain lock %s", c.error.message);
+	check(fleet_promote(&set), "SENTINEL FAILOVER");
+	snprintf(era, sizeof era, "%s", server_text(fleet_master(&set), "GET " DLOCK_ERA_KEY));
+	dlock_nanos start = dlock_now();
+	check(passes(&c, "plain", 4000), "and one from the new master %s", c.error.message);
+	check(dlock_now() - start < LONG_GUARD * DLOCK_MS / 2, "without an era (%lld ms)", (long long) ((dlock_now() - start) / DLOCK_MS));
+	check(!strcmp(server_text(fleet_master(&set), "GET " DLOCK_ERA_KEY), era), "which is left alone");
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = { TEST(first_renewal), TEST(promotion), TEST(plain), TEST(killed) };
+	static const tap_setting setting = { begin, reset };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
+}
