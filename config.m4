@@ -162,6 +162,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/renewal_round.c
       src/redis/renewer.c
       src/redis/replicated.c
+      src/redis/replicated_acquire.c
       src/redis/replicated_requests.c
       src/redis/replicated_round.c
       src/redis/requests.c

@@ -60,7 +60,7 @@ all_mutants() {
 	mutant clock_of_memcached_not_read Memcached 600 "a server's clock is taken to be right, however long it stood still" \
 		src/memcached/backend.c 's/return request->late == DLOCK_FOREVER \? 0 : request->sent_at \+ length - request->late;/return request->sent_at + length;/'
 	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
-		src/redis/replicated.c 's/(static dlock_status accept_lease\(.*?dlock_status status = )dlock_delivery_confirm\(delivery, &backend_of\(base\)->route, error\)/$1DLOCK_OK/s'
+		src/redis/replicated_acquire.c 's/(static dlock_status accept_lease\(.*?dlock_status status = )dlock_delivery_confirm\(delivery, route, error\)/$1DLOCK_OK/s'
 	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its era" \
 		src/redis/lua/settle.lua 's/left, waited = guard, guard/left, waited = 0, guard/'
 	mutant era_of_any_master Sentinel 600 "an era goes on under another master" \
@@ -70,7 +70,7 @@ all_mutants() {
 	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its era" \
 		src/redis/lua/settle.lua 's/left, waited = guard, guard/left, waited = 0, guard/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
-		src/redis/replicated.c 's/base->deadline = delivery->call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl/'
+		src/redis/replicated_acquire.c 's/base->deadline = delivery->call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl/'
 }
 
 # Builds one mutant in a copy of the checkout, which is the same for all: make compiles what differs.

@@ -117,7 +117,7 @@ ZEND_FUNCTION(Dlock_describe_server)
 	if (!server) {
 		RETURN_THROWS();
 	}
-	dlock_server_complete(server, DLOCK_G(ttl));
+	dlock_server_complete(server);
 	array_init(return_value);
 	add_assoc_string(return_value, "backend", name_of(server->kind));
 	add_text(return_value, "label", server->label);

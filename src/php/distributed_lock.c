@@ -40,7 +40,7 @@ ZEND_METHOD(DistributedLock, __construct)
 	if (!server) {
 		RETURN_THROWS();
 	}
-	dlock_server_complete(server, options.ttl_is_null ? DLOCK_G(ttl) : options.ttl);
+	dlock_server_complete(server);
 	options.ttls = dlock_ttls_on(server);
 	if (legacy && server->kind != DLOCK_SERVER_REDIS) {
 		zend_argument_value_error(8, "must be false: only Redis has locks of other code to share");

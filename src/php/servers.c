@@ -502,12 +502,13 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 	return server;
 }
 
-void dlock_server_complete(dlock_server *server, double ttl)
+void dlock_server_complete(dlock_server *server)
 {
 	double guard = DLOCK_G(restart_guard) > 0 ? DLOCK_G(restart_guard) : 10;
 
 	if (server->replicas > 0 && server->guard == 0) {
-		guard = ttl > guard ? ttl : guard; /* whatever it is: it is checked against the guard */
+		/* Not by an object's own lease time: all that use a service need the same guard. */
+		guard = DLOCK_G(ttl) > guard ? DLOCK_G(ttl) : guard;
 		server->guard = guard < (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND) ? dlock_from_seconds(guard) : DLOCK_LONGEST_GUARD;
 		server->guard = server->guard > DLOCK_SHORTEST_GUARD ? server->guard : DLOCK_SHORTEST_GUARD;
 	}

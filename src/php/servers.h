@@ -9,6 +9,6 @@
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
 
 /* Sets the guard where it was not given: to dlock.restart_guard, 10 s where that is off, or to the lease time of the object if it is longer. */
-void dlock_server_complete(dlock_server *server, double ttl);
+void dlock_server_complete(dlock_server *server);
 
 #endif

@@ -16,8 +16,9 @@ static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
 	return a < b ? a : b;
 }
 
-/* Part of the time that the answer may take, so that "too few" is heard, too, also where it is asked once more behind a script that was sent as text. */
-static dlock_call *wait_call(const dlock_conn *conn, int replicas)
+/* It takes part of the time that the answer may take, so that "too few" is heard, too, also where it is asked once more behind a script that was sent as
+ * text. */
+dlock_call *dlock_delivery_wait(const dlock_conn *conn, int replicas)
 {
 	dlock_nanos time = shorter(conn->server->read_timeout, conn->timeout_cap) / 4;
 	char count[16], ms[24];
@@ -59,7 +60,7 @@ dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas
 		}
 	}
 	if (dlock_conn_send(conn, call) && replicas > 0) {
-		confirmation = wait_call(conn, replicas);
+		confirmation = dlock_delivery_wait(conn, replicas);
 		if (confirmation) {
 			dlock_conn_send(conn, confirmation);
 		}
@@ -267,7 +268,7 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 	}
 	if (!dlock_delivery_is_behind(call, delivery->confirmation) && call->generation == delivery->conn->generation) {
 		discard(&delivery->confirmation);
-		delivery->confirmation = wait_call(delivery->conn, route->replicas);
+		delivery->confirmation = dlock_delivery_wait(delivery->conn, route->replicas);
 		if (delivery->confirmation) {
 			dlock_conn_send(delivery->conn, delivery->confirmation);
 		}
@@ -279,7 +280,7 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 		return DLOCK_OK;
 	}
 	/* A master that was replaced may go on without replicas for a while. */
-	dlock_topology_discover(route->topology, DLOCK_FOREVER, NULL, error);
+	dlock_topology_discover(route->topology, route->until, NULL, error);
 	const dlock_call *said = delivery->confirmation;
 	const char *label = delivery->conn->server->label;
 	delivery->transient = true;

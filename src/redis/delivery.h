@@ -36,6 +36,9 @@ void dlock_delivery_end(dlock_delivery *delivery);
 /* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it. `asks`: after ASK. Returns the WAIT, to be released; NULL: none. */
 dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, bool asks);
 
+/* A WAIT for so many. NULL when out of memory. */
+dlock_call *dlock_delivery_wait(const dlock_conn *conn, int replicas);
+
 /* Of a call that was answered: was the WAIT sent behind it, over the same connection? */
 bool dlock_delivery_is_behind(const dlock_call *call, const dlock_call *confirmation);
 

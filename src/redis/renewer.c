@@ -2,11 +2,22 @@
 
 #include <stdlib.h>
 
-#include "topology.h"
+#include "delivery.h"
+
+/* A WAIT that a number of rounds share; it goes out at the end of the batch. */
+typedef struct {
+	dlock_conn *conn;
+	dlock_call *call;
+	int replicas;
+} confirmation;
+
+enum { MOST_SHARED = 16 };
 
 typedef struct {
 	dlock_renewer base;
 	dlock_pool pool;
+	confirmation shared[MOST_SHARED];
+	int shared_count;
 } redis_renewer;
 
 dlock_pool *dlock_redis_renewer_pool(dlock_renewer *renewer)
@@ -43,9 +54,42 @@ static void begin_batch(dlock_renewer *renewer)
 	}
 }
 
-static void end_batch(dlock_renewer *renewer)
+static dlock_call *share_wait(redis_renewer *renewer, dlock_conn *conn, int replicas)
 {
-	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
+	for (int i = 0; i < renewer->shared_count; i++) {
+		confirmation *one = &renewer->shared[i];
+		if (one->conn == conn && one->replicas == replicas) {
+			return dlock_call_retain(one->call);
+		}
+	}
+	dlock_call *call = dlock_delivery_wait(conn, replicas);
+	if (call) {
+		renewer->shared[renewer->shared_count++] = (confirmation) { conn, dlock_call_retain(call), replicas };
+	}
+	return call;
+}
+
+dlock_call *dlock_redis_renewer_send(dlock_renewer *base, dlock_conn *conn, dlock_call *call, int replicas, bool asks)
+{
+	redis_renewer *renewer = (redis_renewer *) base;
+
+	dlock_conn_cork(conn); /* it may have been made in this batch */
+	if (asks || renewer->shared_count == MOST_SHARED) {
+		return dlock_delivery_send(conn, call, replicas, asks);
+	}
+	return dlock_conn_send(conn, call) && replicas > 0 ? share_wait(renewer, conn, replicas) : NULL;
+}
+
+static void end_batch(dlock_renewer *base)
+{
+	redis_renewer *renewer = (redis_renewer *) base;
+
+	for (int i = 0; i < renewer->shared_count; i++) {
+		dlock_conn_send(renewer->shared[i].conn, renewer->shared[i].call);
+		dlock_call_release(renewer->shared[i].call);
+	}
+	renewer->shared_count = 0;
+	for (dlock_conn *conn = renewer->pool.first; conn; conn = conn->next) {
 		dlock_conn_uncork(conn);
 	}
 }

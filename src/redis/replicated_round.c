@@ -24,6 +24,8 @@ typedef struct {
 	round_step step;
 	bool is_new; /* nothing was asked yet: the holder may know more than the thread does */
 	bool extends;
+	bool unsettled; /* a restore was sent that may set the key yet */
+	int hurried;    /* rounds in a row that were begun at once */
 	bool noted; /* what the answer says of servers and steps was taken in */
 	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token;
@@ -68,9 +70,6 @@ static void cancel(dlock_renewal_round *base)
 
 	if (is_pending(round->call)) {
 		dlock_call_cancel_sending(round->call);
-	}
-	if (is_pending(round->confirmation)) {
-		dlock_call_cancel_sending(round->confirmation);
 	}
 }
 
@@ -157,7 +156,8 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	round->conn = dlock_pool_capped_conn(pool, server, dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX));
 	round->call = round->conn ? request(round, ttl) : NULL;
 	if (round->call) {
-		round->confirmation = dlock_delivery_send(round->conn, round->call, round->service->replicas, round->asked != NULL);
+		round->confirmation = dlock_redis_renewer_send(renewer, round->conn, round->call, round->service->replicas, round->asked != NULL);
+		round->unsettled |= round->step == STEP_RESTORE && extends && (round->call->sent || is_pending(round->call));
 	}
 }
 
@@ -183,13 +183,16 @@ static dlock_round_result result(const dlock_renewal_round *base)
 	}
 }
 
+/* So many times in a row: two nodes may each take the other for the slot's master. */
+enum { MOST_HURRIED = 5 };
+
 /* Will the next round do something else, so that it is worth beginning at once? */
 static bool may_know_more(const dlock_renewal_round *base)
 {
 	const replicated_round *round = (const replicated_round *) base;
 	const char *address = NULL;
 
-	if (!round->call || round->call->state != DLOCK_CALL_ANSWERED) {
+	if (!round->call || round->call->state != DLOCK_CALL_ANSWERED || round->hurried >= MOST_HURRIED) {
 		return false;
 	}
 	switch (answer_of(round)) {
@@ -199,7 +202,8 @@ static bool may_know_more(const dlock_renewal_round *base)
 	case NO: /* the script was not known, and sent as text behind the WAIT */
 		return round->confirmation && !is_unconfirmed(round);
 	default:
-		return dlock_delivery_answer(round->call, &address) == DLOCK_ANSWER_MOVED || (address && !round->asked);
+		return dlock_topology_has_slots(round->topology)
+			&& (dlock_delivery_answer(round->call, &address) == DLOCK_ANSWER_MOVED || (address && !round->asked));
 	}
 }
 
@@ -211,6 +215,7 @@ static void note(replicated_round *round)
 	dlock_answer answer = answered ? dlock_delivery_answer(round->call, &address) : DLOCK_ANSWER_REPLICA;
 	bool has_slots = round->topology && dlock_topology_has_slots(round->topology);
 
+	round->hurried = may_know_more(&round->base) ? round->hurried + 1 : 0;
 	round->noted = true;
 	round->step = answered && answer_of(round) == MISSING ? STEP_RESTORE : STEP_KEEP;
 	forget_server(&round->asked);
@@ -222,7 +227,7 @@ static void note(replicated_round *round)
 		if (answered) {
 			dlock_conn_close(round->conn); /* behind its address, there may be another server by now */
 		}
-		dlock_topology_ask(round->topology);
+		dlock_topology_doubt(round->topology);
 	}
 }
 
@@ -232,8 +237,9 @@ static bool collect(dlock_renewal_round *base, bool released)
 	bool call = is_pending(round->call) && (round->call->sent || round->call->wanted);
 	bool confirmation = is_pending(round->confirmation) && (round->confirmation->sent || round->confirmation->wanted);
 
-	(void) released;
 	if (!call && !round->noted) {
+		/* What was answered after the release may have been executed after it, too. */
+		round->unsettled &= released || !round->call || round->call->state != DLOCK_CALL_ANSWERED;
 		note(round);
 	}
 	return call || confirmation;
@@ -254,6 +260,23 @@ static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl
 	return cap < service->read_timeout ? cap : service->read_timeout;
 }
 
+static bool has_unsettled(const dlock_renewal_round *base)
+{
+	return ((const replicated_round *) base)->unsettled;
+}
+
+/* On the same connection, so after the restore, which is not sent again. */
+static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
+{
+	replicated_round *round = (replicated_round *) base;
+
+	if (over && round->conn) {
+		cancel(base);
+		dlock_conn_send_background(round->conn, dlock_request_drop(round->keys, round->token), dlock_after(dlock_now(), ttl));
+	}
+	round->unsettled = false;
+}
+
 static const dlock_renewal_round_ops ops = {
 	.renewer = &dlock_redis_renewer_ops,
 	.begin = begin,
@@ -263,6 +286,8 @@ static const dlock_renewal_round_ops ops = {
 	.cancel = cancel,
 	.has_calls = has_calls,
 	.longest_wait = longest_wait,
+	.has_unsettled = has_unsettled,
+	.roll_back = roll_back,
 	.free = round_free,
 };
 

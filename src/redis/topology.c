@@ -415,13 +415,22 @@ void dlock_topology_advance(dlock_topology *topology)
 	}
 }
 
-void dlock_topology_ask(dlock_topology *topology)
+void dlock_topology_doubt(dlock_topology *topology)
 {
 	drop_outdated(topology);
 	if (!topology->asking && topology->service->discovery != DLOCK_SERVER_FIXED) {
 		topology->asking = true;
 		topology->seen = dlock_now();
 		topology->begun = false;
+	}
+}
+
+void dlock_topology_ask(dlock_topology *topology)
+{
+	bool asking = dlock_topology_is_asking(topology);
+
+	dlock_topology_doubt(topology);
+	if (!asking && topology->asking) {
 		dlock_topology_advance(topology);
 	}
 }
@@ -443,7 +452,7 @@ void dlock_topology_move(dlock_topology *topology, int slot, const char *address
 	if (server) {
 		dlock_server_release(server);
 	}
-	dlock_topology_ask(topology);
+	dlock_topology_doubt(topology);
 }
 
 bool dlock_topology_is_asking(const dlock_topology *topology)

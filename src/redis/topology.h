@@ -31,8 +31,7 @@ dlock_server *dlock_topology_master(const dlock_topology *topology, int slot);
 /* The least of the slots that the server is the master of; -1: none. */
 int dlock_topology_first_slot(const dlock_topology *topology, const dlock_server *server);
 
-/* A server has said that the slot is at this address now ("host:port" of MOVED; an empty host is its own). Believed at once, and asked about
- * as with dlock_topology_ask(). */
+/* A server has said that the slot is at this address now ("host:port" of MOVED; an empty host is its own). Believed at once, and doubted. */
 void dlock_topology_move(dlock_topology *topology, int slot, const char *address, const dlock_server *from);
 
 /* The server at an address ("host:port" of ASK), which is not remembered as anybody's master. To be released; NULL: no address, or out of memory. */
@@ -41,6 +40,9 @@ dlock_server *dlock_topology_server_at(const dlock_topology *topology, const cha
 /* What is known may be out of date: asks for it, unless that is under way already. Nothing where the address is fixed. One question follows another at
  * once only if the first has changed something: otherwise after a pause, for which it counts as asking. */
 void dlock_topology_ask(dlock_topology *topology);
+
+/* The same, but nothing is sent before dlock_topology_advance(). */
+void dlock_topology_doubt(dlock_topology *topology);
 bool dlock_topology_is_asking(const dlock_topology *topology);
 
 /* Takes what has been answered. One that does not answer, answers late or does not know is followed by the next, once each; the one that was asked
