@@ -39,8 +39,9 @@ function try_a_lock(Plan $plan, string $resource): ?string
     // Not for longer than in use: RedLock asks that servers be as old as that. memcached has no shorter leases than 4 s.
     $ttl = $plan->servers[0]['backend'] === 'memcached' ? 4.0 : min(5.0, max(1.0, $plan->ttl, setting('restart_guard')));
     $ttl = $plan->guard === null ? $ttl : min($ttl, $plan->guard);
+    $wait = $plan->guard === null ? 0 : 0.1; // a slot of a cluster that was never used settles at the second request
     try {
-        $lease = $plan->class === 'ZkLock' ? $plan->lock->acquire($resource, 0) : $plan->lock->acquire($resource, 0, $ttl);
+        $lease = $plan->class === 'ZkLock' ? $plan->lock->acquire($resource, 0) : $plan->lock->acquire($resource, $wait, $ttl);
         if ($plan->class !== 'ZkLock' && $plan->lock->tryAcquire($resource, 0.02, $ttl) !== null) {
             return 'two hold it at once';
         }

@@ -9,7 +9,7 @@ namespace Dlock\Doctor;
  * - Plan::class: PHP and its settings, before any server
  * - what the extension calls a back end ("redis", "memcached", …): all servers of the plan. The function tells what it saw by Plan::summarise()
  * - the classes of what that function makes, like RedisServer: it hands each object to the functions of its class
- * - "redis sentinel", "redis cluster": who are the servers of a RedisService is asked there
+ * - "redis sentinel", "redis cluster": a RedisService, whose servers are to be found
  * - "redis replica": a RedisServer that may be promoted, in place of RedisServer
  * - "redis role": a RedisServer before the others; false means that there is no use in going on
  * - "trial": when all that is done

@@ -203,15 +203,18 @@ final class Rights
     }
 }
 
-/** A lock that nobody else has, at a node of a cluster in one of its slots; null: it has none of the prefix. */
+/** A lock that nobody else has. At a node of a cluster always in the same one of its slots; null: it has none of this prefix. */
 function resource_at(RedisServer $server): ?string
 {
-    for ($tries = 0; $tries < 2000; $tries++) { // where the prefix has a hash tag, all have the same slot
-        $resource = 'dlock-doctor:' . bin2hex(random_bytes(8));
-        $slot = key_slot($server->plan->prefix . $resource);
-        foreach ($server->slots ?: [[0, SLOTS - 1]] as [$first, $last]) {
+    $random = bin2hex(random_bytes(8));
+    if (!$server->slots) {
+        return "dlock-doctor:$random";
+    }
+    for ($i = 0; $i < 2000; $i++) { // where the prefix has a hash tag, all have that one's slot
+        $slot = key_slot("{$server->plan->prefix}dlock-doctor:{{$i}}:$random");
+        foreach ($server->slots as [$first, $last]) {
             if ($slot >= $first && $slot <= $last) {
-                return $resource;
+                return "dlock-doctor:{{$i}}:$random";
             }
         }
     }

@@ -22,7 +22,7 @@ function pairs(array $list): array
 
 final class Sentinels
 {
-    /** Who the master is, by the Sentinel that says so. @var array<string, string> */
+    /** The master's address, by the Sentinel that names it. @var array<string, string> */
     public array $named = [];
     /** The first one that names whom most of them do. */
     private ?RedisConnection $good = null;

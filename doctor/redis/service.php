@@ -1,5 +1,5 @@
 <?php
-/* Servers of which others take the place: behind Sentinels, or in a cluster. Who they are is asked by sentinels.php and nodes.php. */
+/* Servers of which others take the place: behind Sentinels, or in a cluster. sentinels.php and nodes.php find them. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;

@@ -55,6 +55,11 @@ foreach ($set->replicas() as $replica) {
 wait_for(fn () => $master->info('replication')['connected_slaves'] === '0', 20, 'the master to notice');
 $found = array_column(doctor([$guarded, $ttl])->findings(), 'severity', 'id');
 same('problem', $found['few-replicas'] ?? null, 'a master without its replicas');
+
+// A slot that nobody has.
+$set->servers[0]->raw()->cmd('CLUSTER', 'DELSLOTS', 1);
+$texts = array_column(doctor([$guarded, $ttl])->findings(), 'seen', 'id');
+same('1 of its 16384 hash slots have no master.', $texts['slots'] ?? null, 'a slot that nobody has');
 echo "done\n";
 ?>
 --EXPECT--

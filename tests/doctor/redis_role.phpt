@@ -36,6 +36,9 @@ wait_for(fn () => $redis->cmd('PUBSUB', 'NUMSUB', '__sentinel__:hello')[1] === 1
 $texts = finds(['replicas' => 'warning'], [$master->dsn()], 'a master that is watched');
 holds(str_contains($texts['replicas'] ?? '', 'has 1 replica, and 1 Sentinel watches over it. '), 'a master that is watched', $texts);
 finds(['sentinel' => 'problem'], ["redis://127.0.0.1:$port"], 'a Sentinel');
+$texts = finds(['down-after' => 'warning', 'few-replicas' => 'warning', 'few-sentinels' => 'warning', 'min-replicas' => 'note', 'unsettled' => 'warning'],
+    ["sentinel://127.0.0.1:$port/locks"], 'one Sentinel, one replica');
+holds(str_contains($texts['down-after'] ?? '', 'after 30 s'), 'one Sentinel, one replica', $texts);
 
 $node = redis_private(['cluster-enabled yes']);
 finds(['cluster' => 'problem'], [$node->dsn()], 'a node of a cluster');

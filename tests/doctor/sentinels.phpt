@@ -10,34 +10,39 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-$set = new SentinelSet(2, 'secret', config: ['min-replicas-to-write 1']);
-$guarded = $set->dsn(['guard' => 6]);
+$set = new SentinelSet(3, 'secret', config: ['min-replicas-to-write 1']);
+$guarded = $set->dsn(['guard' => 6, 'replicas' => 2]);
 $ttl = '--ttl=6';
 $texts = finds(['unsettled' => 'warning'], [$guarded, $ttl], 'a new set');
 holds(str_contains($texts['unsettled'] ?? '', 'no lock is granted for another 6.0 s'), 'a new set', $texts);
 wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 20, 'the era to settle');
 $run = new DoctorRun([$guarded, $ttl]);
-holds(preg_match('/^All is well: DistributedLock on mymaster at [\d.:,]+ \(3 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
+holds(preg_match('/^All is well: DistributedLock on mymaster at [\d.:,]+ \(4 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
 same(['dlock:era', 'dlock:fence'], (function (array $keys) {
     sort($keys);
     return $keys;
 })($set->master()->raw()->cmd('KEYS', '*')), 'what is left');
 
 // How many confirm.
-$texts = finds(['few-replicas' => 'problem'], [$set->dsn(['guard' => 6, 'replicas' => 3]), $ttl], 'three of two');
-holds(str_contains($texts['few-replicas'] ?? '', 'has 2 replicas, and 3 must confirm'), 'three of two', $texts);
-finds(['few-replicas' => 'warning'], [$set->dsn(['guard' => 6, 'replicas' => 2]), $ttl], 'two of two');
+$texts = finds(['few-replicas' => 'problem'], [$set->dsn(['guard' => 6, 'replicas' => 4]), $ttl], 'four of three');
+holds(str_contains($texts['few-replicas'] ?? '', 'has 3 replicas, and 4 must confirm'), 'four of three', $texts);
+finds(['few-replicas' => 'warning'], [$set->dsn(['guard' => 6, 'replicas' => 3]), $ttl], 'three of three');
+$texts = finds(['confirmations' => 'warning'], [$set->dsn(['guard' => 6]), $ttl], 'one of three');
+holds(str_contains($texts['confirmations'] ?? '', 'is one of 4 servers, and 1 replica has to confirm') && str_contains($texts['confirmations'], 'Set replicas=2'), 'one of three', $texts);
+$set->master()->raw()->cmd('CONFIG', 'SET', 'min-replicas-to-write', '0');
+finds(['min-replicas' => 'note'], [$guarded, $ttl], 'a master that writes alone');
+$set->master()->raw()->cmd('CONFIG', 'SET', 'min-replicas-to-write', '1');
 finds(['persistence' => 'note', 'replicas' => 'warning'], [$set->dsn(['replicas' => 0]), $ttl], 'none');
 finds(['guard' => 'problem'], [$guarded, '--ttl=30'], 'leases longer than the guard');
-$texts = finds(['down-after' => 'warning', 'guard' => 'problem'], [$set->dsn(['guard' => 2]), '--ttl=3'], 'short leases');
+$texts = finds(['down-after' => 'warning', 'guard' => 'problem'], [$set->dsn(['guard' => 2, 'replicas' => 2]), '--ttl=3'], 'short leases');
 holds(str_contains($texts['down-after'] ?? '', 'after 1 s (down-after-milliseconds), and leases last 3 s'), 'short leases', $texts);
-finds([], ["redis://:secret@{$set->master()->address()}?replicas=1&guard=6", $ttl], 'the master by its address');
+finds([], ["redis://:secret@{$set->master()->address()}?replicas=2&guard=6", $ttl], 'the master by its address');
 $texts = finds(['persistence' => 'note', 'replicas' => 'warning'], ["redis://:secret@{$set->master()->address()}", $ttl], 'without confirmation');
-holds(str_contains($texts['replicas'] ?? '', 'replicas=1'), 'the way out', $texts);
+holds(str_contains($texts['replicas'] ?? '', 'replicas=2'), 'the way out', $texts);
 
 // Sentinels.
 $sentinels = array_map(fn (ReplicatedRedis $sentinel) => $sentinel->address(), $set->sentinels);
-$of = fn (string $hosts, string $service = 'mymaster', string $password = 'secret') => "sentinel://:secret@$hosts/$service?guard=6&sentinel_password=$password";
+$of = fn (string $hosts, string $service = 'mymaster', string $password = 'secret') => "sentinel://:secret@$hosts/$service?guard=6&replicas=2&sentinel_password=$password";
 finds(['one-of-many' => 'warning'], [$of($sentinels[0]), $ttl], 'one of three');
 $texts = finds(['unreachable' => 'warning'], [$of("127.0.0.1:1,$sentinels[0],$sentinels[1]"), $ttl], 'one that is down');
 finds(['unreachable' => 'problem'], [$of('127.0.0.1:1,127.0.0.1:2'), $ttl], 'none');
@@ -70,10 +75,10 @@ holds(str_contains($texts['password'] ?? '', 'It is a replica, and may be promot
 $master = $set->master()->raw();
 $master->cmd('ACL', 'SETUSER', 'locks', 'on', '>secret', '~*', '&*', '+@all', '-wait');
 $set->replicas()[0]->raw();
-$texts = finds(['rights' => 'problem'], ["redis://locks:secret@{$set->master()->address()}?replicas=1&guard=6", $ttl], 'without WAIT');
+$texts = finds(['rights' => 'problem'], ["redis://locks:secret@{$set->master()->address()}?replicas=2&guard=6", $ttl], 'without WAIT');
 holds(str_contains($texts['rights'] ?? '', 'no right to wait.') && str_contains($texts['rights'], '+info +wait'), 'without WAIT', $texts);
 $master->cmd('ACL', 'SETUSER', 'locks', '+wait', '-info');
-$texts = finds(['rights' => 'problem', 'unseen' => 'note'], ["redis://locks:secret@{$set->master()->address()}?replicas=1&guard=6", $ttl], 'without INFO');
+$texts = finds(['rights' => 'problem', 'unseen' => 'note'], ["redis://locks:secret@{$set->master()->address()}?replicas=2&guard=6", $ttl], 'without INFO');
 holds(str_contains($texts['rights'] ?? '', 'no right to info.'), 'without INFO', $texts);
 echo "done\n";
 ?>
