@@ -1,7 +1,7 @@
 <?php
 /* What a fail-over costs those who hold locks and those who want one: Redis behind three Sentinels, whose master is killed.
  *
- *   fail-over.php LEASE:TIMES...     lease times in seconds, each with how often the master is killed
+ *   fail-over.php LEASE:TIMES[:DOWN-AFTER]...     lease times in seconds, how often the master is killed, and Sentinel's down-after-milliseconds
  */
 declare(strict_types=1);
 
@@ -12,7 +12,7 @@ require_once __DIR__ . '/figures.php';
 const HOLDERS = [5, 10];
 /** Processes that take a lock of their own and give it back, again and again. */
 const ASKERS = 4;
-/** ms, until a Sentinel takes a silent master for dead. */
+/** ms, until a Sentinel takes a silent master for dead, where nothing else is asked for. */
 const DOWN_AFTER = 1000;
 
 /** True once this process was told to come to its end, or its parent has ended. */
@@ -157,9 +157,9 @@ function summary(array $times): string
 
 $table = '';
 foreach (array_slice($argv, 1) as $words) {
-    [$lease, $times] = array_map('intval', explode(':', $words));
-    printf("lease time and guard %d s, Sentinels with down-after-milliseconds %d, %d processes hold %d locks each\n", $lease, DOWN_AFTER, ...HOLDERS);
-    $set = new SentinelSet(downAfter: DOWN_AFTER, hasty: false);
+    [$lease, $times, $down_after] = [...array_map('intval', explode(':', $words)), DOWN_AFTER];
+    printf("lease time and guard %d s, Sentinels with down-after-milliseconds %d, %d processes hold %d locks each\n", $lease, $down_after, ...HOLDERS);
+    $set = new SentinelSet(downAfter: $down_after, hasty: false);
     $runs = [];
     for ($i = 0; $i < $times; $i++) {
         $runs[] = $run = fail_over($set, (float) $lease);
@@ -172,6 +172,6 @@ foreach (array_slice($argv, 1) as $words) {
     unset($set);
     $kept = array_sum(array_column($runs, 'kept'));
     $held = array_sum(array_column($runs, 'held'));
-    $table .= sprintf("| %d s | %d | %s | %s | %s | %d of %d |\n", $lease, $times, ...array_map(fn ($figure) => summary(array_column($runs, $figure)), ['switched', 'granted', 'paused']), ...[$kept, $held]);
+    $table .= sprintf("| %d s | %d ms | %d | %s | %s | %s | %d of %d |\n", $lease, $down_after, $times, ...array_map(fn ($figure) => summary(array_column($runs, $figure)), ['switched', 'granted', 'paused']), ...[$kept, $held]);
 }
-echo "\n| lease time | fail-overs | Sentinels switch, s | first new lock, s | after the switch, s | locks kept |\n|---|---|---|---|---|---|\n$table";
+echo "\n| lease time | down-after | fail-overs | a Sentinel switches after, s | first new lock after, s | that is after the switch, s | locks kept |\n|---|---|---|---|---|---|---|\n$table";

@@ -60,7 +60,7 @@ $shop = new Shop(temporary_directory());
 $shop->open($stock);
 
 say('starting a Redis with two replicas and three Sentinels');
-$redis = new SentinelSet(downAfter: 1000);
+$redis = new SentinelSet(downAfter: 2000);
 // The guard: for so long after a fail-over nobody gets a lock, since the one who had it may hold it still.
 $locks = new DistributedLock($redis->dsn(['replicas' => 1, 'guard' => $lease]), ttl: (float) $lease);
 

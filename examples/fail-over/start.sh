@@ -3,7 +3,7 @@
 # the master in the middle, and plots the sales around that. Installs what is missing, builds the extension, and stops all that it has
 # started. Fails when too much or too little was sold, or a lock was lost.
 #
-#   examples/fail-over/start.sh [--stock N] [--lease SECONDS]     300 and 6; some 25 s
+#   examples/fail-over/start.sh [--stock N] [--lease SECONDS]     300 and 8; some 35 s
 #
 #   DLOCK_MODULE=/path/dlock.so   that build instead of making one
 set -euo pipefail
@@ -12,9 +12,9 @@ cd "$(dirname "$0")/../.."
 . scripts/php.inc.sh
 run=$PWD/build/fail-over-sale.$$ results=$PWD/build/fail-over job=""
 
-usage() { echo "usage: examples/fail-over/start.sh [--stock N] [--lease SECONDS]; 50 to 2000 pieces, 4 to 60 s" >&2; exit 2; }
+usage() { echo "usage: examples/fail-over/start.sh [--stock N] [--lease SECONDS]; 50 to 2000 pieces, 6 to 60 s" >&2; exit 2; }
 
-stock=300 lease=6
+stock=300 lease=8
 while [ $# -gt 0 ]; do
 	[[ ${2-} =~ ^[1-9][0-9]{0,3}$ ]] || usage
 	case $1 in
@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2
 done
-[ "$stock" -ge 50 ] && [ "$stock" -le 2000 ] && [ "$lease" -ge 4 ] && [ "$lease" -le 60 ] || usage
+[ "$stock" -ge 50 ] && [ "$stock" -le 2000 ] && [ "$lease" -ge 6 ] && [ "$lease" -le 60 ] || usage
 
 # The servers end with the process that started them.
 clean_up() {
