@@ -119,7 +119,7 @@ static dlock_status keep_at_master(dlock_claim *claim, dlock_keys keys, dlock_na
 	if (status == DLOCK_OK) {
 		status = dlock_read_keep(delivery->call, delivery->conn, &state, error);
 	}
-	if (status == DLOCK_OK && state == DLOCK_KEY_MISSING && backend->route.replicas > 0) {
+	if (status == DLOCK_OK && state != DLOCK_KEY_OWN && backend->route.replicas > 0) {
 		status = restore(backend, claim, keys, ttl, delivery, error);
 	} else if (status == DLOCK_OK && state != DLOCK_KEY_OWN) {
 		status = DLOCK_LOST;

@@ -10,7 +10,7 @@
 /* What the next round does, by what the last one was answered. */
 typedef enum {
 	STEP_KEEP,
-	STEP_RESTORE /* the server has not got the key */
+	STEP_RESTORE /* the server has not got the key, or has it for another: set it again, or have replicas confirm that it is lost */
 } round_step;
 
 typedef struct {
@@ -117,17 +117,16 @@ static verdict answer_of(const replicated_round *round)
 	if (dlock_read_keep(round->call, round->conn, &state, &error) != DLOCK_OK) {
 		return UNKNOWN;
 	}
-	return state == DLOCK_KEY_OWN ? YES : state == DLOCK_KEY_FOREIGN ? NO : MISSING;
+	return state == DLOCK_KEY_OWN ? YES : state == DLOCK_KEY_FOREIGN && round->service->replicas == 0 ? NO : MISSING;
 }
 
-/* Did the server send the answer without having enough replicas? */
+/* Has the server answered, but too few of its replicas? */
 static bool is_unconfirmed(const replicated_round *round)
 {
 	verdict verdict = answer_of(round);
 
 	return (verdict == YES || verdict == NO) && dlock_delivery_is_behind(round->call, round->confirmation)
-		&& round->confirmation->state == DLOCK_CALL_ANSWERED
-		&& !dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas);
+		&& !is_pending(round->confirmation) && !dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas);
 }
 
 static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
@@ -200,7 +199,7 @@ static bool may_know_more(const dlock_renewal_round *base)
 		return round->extends && round->service->replicas > 0;
 	case YES:
 	case NO: /* the script was not known, and sent as text behind the WAIT */
-		return round->confirmation && !is_unconfirmed(round);
+		return round->confirmation && !dlock_delivery_is_behind(round->call, round->confirmation);
 	default:
 		return dlock_topology_has_slots(round->topology)
 			&& (dlock_delivery_answer(round->call, &address) == DLOCK_ANSWER_MOVED || (address && !round->asked));

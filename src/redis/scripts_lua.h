@@ -1173,8 +1173,11 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "2416affc35d99e970d6dde853e7b93e2b27776f2"
+#define DLOCK_LUA_RESTORE_SHA1 "50db1daf579eacc27a98327b1036b0980523b204"
 #define DLOCK_LUA_RESTORE \
+	"<<<<<<< HEAD\n" \
+	"=======\n" \
+	">>>>>>> 22e4c45 (That a lock is lost is confirmed like all else; C tests in a cluster)\n" \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
@@ -1266,6 +1269,8 @@
 	"local holder = redis.call('GET', lock)\n" \
 	"redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)\n" \
 	"if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then\n" \
+	"local known = redis.call('GET', KEYS[3])\n" \
+	"redis.call('SET', KEYS[3], known or '')\n" \
 	"return 0\n" \
 	"end\n" \
 	"if ttl == 0 then\n" \

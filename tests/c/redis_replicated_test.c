@@ -323,6 +323,34 @@ static void test_not_restored(void)
 	client_free(&c);
 }
 
+/* As a master says that was replaced, and is not connected to its replicas. */
+static void test_lost_unconfirmed(void)
+{
+	client c = new_client();
+	ward ward;
+
+	pair_settle(&servers);
+	dlock_claim *claim = hold(&c, "lock", 4000), *released = hold(&c, "released", 4000), *other = hold(&c, "other", 4000);
+	ward_begin(&ward, &c, "renewed", 1500, 0, RENEW_AND_TELL(&ward));
+	server_freeze(servers.replica);
+	server_do(servers.master, "DEL Lock:lock Lock:released Lock:renewed");
+	server_do(servers.master, "SET Lock:other another");
+	unsigned long before = dlock_renewal_count().failures;
+	check(failed_since(before, 1) && ward.losses == 0 && look(ward.claim) == DLOCK_CLAIM_UNCERTAIN, "a renewal that finds no key is uncertain");
+	check(extend(&c, claim, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(claim), "a refresh does not count (%s)", c.error.message);
+	check(extend(&c, other, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(other), "nor one that finds another's (%s)", c.error.message);
+	check(release(&c, released) == DLOCK_CONNECTION, "nor a release (%s)", c.error.message);
+	server_thaw(servers.replica);
+	check(pair_is_in_step(&servers) && extend(&c, claim, 4000) == DLOCK_LOST && extend(&c, other, 4000) == DLOCK_LOST, "but with replicas");
+	check(eventually_lost(&ward), "also by renewal");
+	dlock_claim_abandon(ward.claim);
+	dlock_claim_free(ward.claim);
+	dlock_claim_free(claim);
+	dlock_claim_free(released);
+	dlock_claim_free(other);
+	client_free(&c);
+}
+
 static void test_restore_unconfirmed(void)
 {
 	client c = new_client();
@@ -383,7 +411,7 @@ int main(int argc, char **argv)
 	static const tap_test tests[] = {
 		TEST(new_set), TEST(promotion), TEST(restart_with_data), TEST(restart_without_data), TEST(flush), TEST(there_and_back),
 		TEST(demoted), TEST(guards_differ), TEST(no_replica), TEST(no_replica_renewed), TEST(unknown_script), TEST(broken_between),
-		TEST(restored), TEST(restored_by_renewal), TEST(not_restored), TEST(restore_unconfirmed), TEST(release_unknown),
+		TEST(restored), TEST(restored_by_renewal), TEST(not_restored), TEST(restore_unconfirmed), TEST(lost_unconfirmed), TEST(release_unknown),
 		TEST(late_answers),
 	};
 	static const tap_setting setting = { begin, reset };

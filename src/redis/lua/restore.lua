@@ -3,9 +3,15 @@
 --
 -- keys: 3
 -- KEYS[1] the lock            KEYS[2] the fence           KEYS[3] the era
+<<<<<<< HEAD
 -- ARGV[1] the token           ARGV[2] lease time in ms; 0: the holder gives it back, and it was its own until now
 -- ARGV[3] the holder's fencing token                      ARGV[4] the guard in ms
 -- Replies 1 when the token has it now, or had it; 0 when another has it, or the era is settled: the lock is lost. Cost: O(1).
+=======
+-- ARGV[1] the token           ARGV[2] lease time in ms            ARGV[3] the holder's fencing token          ARGV[4] the guard in ms
+-- Replies 1 when the token has it now, 0 when another has it, or the era is settled: the lock is lost. Always writes, so that replicas can confirm either
+-- (WAIT): a master that was replaced has none. Cost: O(1).
+>>>>>>> 22e4c45 (That a lock is lost is confirmed like all else; C tests in a cluster)
 --#include era.lua
 --#include forged.lua
 if is_forged(ARGV[3]) then
@@ -15,6 +21,8 @@ local lock, ttl = KEYS[1], tonumber(ARGV[2])
 local holder = redis.call('GET', lock)
 redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1) -- of no effect, but a replica refuses it
 if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then
+	local known = redis.call('GET', KEYS[3])
+	redis.call('SET', KEYS[3], known or '')
 	return 0
 end
 if ttl == 0 then

@@ -1,0 +1,257 @@
+/* Locks in a Redis Cluster, confirmed by replicas: in many slots, and in one that moves while they are held, renewed and waited for. Prints TAP. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/redis/replicated.h"
+#include "../../src/redis/slot.h"
+#include "fleet.h"
+#include "helpers.h"
+#include "pair.h"
+#include "tap.h"
+#include "upkeep.h"
+
+static cluster nodes;
+
+static void begin(void)
+{
+	cluster_start(&nodes);
+}
+
+static void reset(void)
+{
+}
+
+static client new_client(int replicas)
+{
+	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
+	dlock_server *service = cluster_service(&nodes, replicas);
+
+	service->guard = GUARD * DLOCK_MS;
+	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	dlock_server_release(service);
+	return client;
+}
+
+static int slot_of(const char *resource)
+{
+	char key[128];
+
+	return dlock_slot_of(key, (size_t) snprintf(key, sizeof key, PREFIX "%s", resource));
+}
+
+static test_server *master_of(const char *resource)
+{
+	return cluster_master(&nodes, slot_of(resource));
+}
+
+static void test_many_slots(void)
+{
+	enum { LOCKS = 40 };
+	client c = new_client(1);
+	dlock_claim *claims[LOCKS];
+	dlock_nanos start = dlock_now();
+	char name[32];
+	int held = 0, there = 0, released = 0;
+
+	for (int i = 0; i < LOCKS; i++) {
+		snprintf(name, sizeof name, "many-%d", i);
+		claims[i] = claim_on(&c, name, 60000);
+		held += acquire(&c, claims[i], 10000) == DLOCK_OK;
+	}
+	long took = (long) ((dlock_now() - start) / DLOCK_MS);
+	check(held == LOCKS, "%d of %d locks %s", held, LOCKS, c.error.message);
+	check(took >= GUARD, "after the guard (%ld ms)", took);
+	note("%ld ms", took);
+	for (int i = 0; i < LOCKS; i++) {
+		snprintf(name, sizeof name, "many-%d", i);
+		there += has(master_of(name), claims[i]);
+		released += let_go(&c, claims[i]) && has_nobody(master_of(name), name);
+	}
+	check(there == LOCKS && released == LOCKS, "each at its slot's master (%d), and released (%d)", there, released);
+	client_free(&c);
+}
+
+/* ---- waiting ---- */
+
+static pid_t wait_for(const char *resource)
+{
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		client own = new_client(1);
+		dlock_claim *claim = claim_on(&own, resource, LEASE);
+		dlock_status status = acquire(&own, claim, 10000);
+		if (status != DLOCK_OK) {
+			printf("# %s\n", own.error.message);
+			fflush(stdout);
+		}
+		_exit(status == DLOCK_OK && claim->waited && release(&own, claim) == DLOCK_OK ? 0 : 1);
+	}
+	return pid;
+}
+
+typedef struct {
+	const char *resource;
+	int waiters;
+} queue;
+
+/* The queue is in the lock's slot, under whichever tag. */
+static bool has_waiters(void *context)
+{
+	const queue *queue = context;
+	redisReply *keys = redisCommand(master_of(queue->resource)->admin, "CLUSTER GETKEYSINSLOT %d 100", slot_of(queue->resource));
+	int found = 0;
+
+	for (size_t i = 0; keys && i < keys->elements; i++) {
+		const char *key = keys->element[i]->str, *end = strstr(key, PREFIX);
+		if (!strncmp(key, "dlock:queue:", 12) && end && !strcmp(end + strlen(PREFIX), queue->resource)) {
+			found = (int) server_integer(master_of(queue->resource), "ZCARD %s", key);
+		}
+	}
+	if (keys) {
+		freeReplyObject(keys);
+	}
+	return found == queue->waiters;
+}
+
+static void test_names(void)
+{
+	static const char *const names[] = { "plain", "a}b", "x{}y", "{}x", "{t}a", "a{b", "}{", "{{t}}" };
+	client c = new_client(1);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		dlock_claim *claim = claim_on(&c, names[i], 60000);
+		check(acquire(&c, claim, 5000) == DLOCK_OK, "%s is held %s", names[i], c.error.message);
+		pid_t pid = wait_for(names[i]);
+		check(eventually(has_waiters, &(queue) { names[i], 1 }), "%s is waited for", names[i]);
+		dlock_nanos start = dlock_now();
+		check(release(&c, claim) == DLOCK_OK && claim->handed_over && exit_of(pid) == 0, "%s is handed over %s", names[i], c.error.message);
+		check(dlock_now() - start < DLOCK_SECOND, "at once");
+		dlock_claim_free(claim);
+	}
+	client_free(&c);
+}
+
+/* ---- a slot that moves ---- */
+
+static test_server *another(const test_server *server)
+{
+	return &nodes.nodes[server == &nodes.nodes[0] ? 1 : 0];
+}
+
+static int migrate(int slot, test_server *from, const test_server *to, int most)
+{
+	redisReply *keys = redisCommand(from->admin, "CLUSTER GETKEYSINSLOT %d %d", slot, most);
+	int moved = 0;
+
+	for (size_t i = 0; keys && i < keys->elements; i++) {
+		moved += server_do(from, "MIGRATE 127.0.0.1 %d %s 0 5000", to->port, keys->element[i]->str);
+	}
+	if (keys) {
+		freeReplyObject(keys);
+	}
+	return moved;
+}
+
+static void test_moved(void)
+{
+	client c = new_client(1);
+	ward ward;
+
+	ward_begin(&ward, &c, "moved", LEASE, 0, RENEW_AND_TELL(&ward));
+	int slot = slot_of("moved");
+	test_server *from = master_of("moved"), *to = another(from);
+	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0 && cluster_end_move(&nodes, slot, to), "its slot moves at once");
+	sleep_ms(3 * LEASE);
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(to, ward.claim), "a lock is held on");
+	check(extend(&c, ward.claim, LEASE) == DLOCK_OK && let_go(&c, ward.claim) && has_nobody(to, "moved"), "and released %s", c.error.message);
+	check(passes(&c, "moved", 5000), "and free %s", c.error.message);
+	client_free(&c);
+}
+
+static void test_moving(void)
+{
+	client c = new_client(1);
+	ward ward;
+	int steps = 0, good = 0;
+
+	ward_begin(&ward, &c, "moving", LEASE, 0, RENEW_AND_TELL(&ward));
+	int slot = slot_of("moving");
+	test_server *from = master_of("moving"), *to = another(from);
+	pid_t pids[] = { wait_for("moving"), wait_for("moving") };
+	check(eventually(has_waiters, &(queue) { "moving", 2 }), "waited for");
+	check(cluster_begin_move(&nodes, slot, to), "its slot begins to move");
+	int moved;
+	do {
+		moved = migrate(slot, from, to, 1);
+		for (int i = 0; i < 3; i++) {
+			steps++;
+			good += extend(&c, ward.claim, LEASE) == DLOCK_OK;
+			sleep_ms(40);
+		}
+	} while (moved > 0 && steps < 60);
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "a lock is held while its keys move (%d of %d refreshes)", good, steps);
+	check(!has_ended(pids[0]) && !has_ended(pids[1]), "nobody else has it");
+	check(cluster_end_move(&nodes, slot, to), "moved");
+	sleep_ms(LEASE);
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(to, ward.claim), "it is renewed there");
+	dlock_nanos start = dlock_now();
+	check(let_go(&c, ward.claim), "and released %s", c.error.message);
+	check(exit_of(pids[0]) == 0 && exit_of(pids[1]) == 0, "the waiters get it");
+	long took = (long) ((dlock_now() - start) / DLOCK_MS);
+	check(took < 8000, "in time (%ld ms)", took);
+	note("%ld ms", took);
+	client_free(&c);
+}
+
+/* A release while the lock's keys are on their way. */
+static void test_released_moving(void)
+{
+	client c = new_client(1);
+	dlock_claim *claim = claim_on(&c, "leaving", LEASE);
+
+	check(acquire(&c, claim, 5000) == DLOCK_OK, "held %s", c.error.message);
+	int slot = slot_of("leaving");
+	test_server *from = master_of("leaving"), *to = another(from);
+	pid_t pid = wait_for("leaving");
+	check(eventually(has_waiters, &(queue) { "leaving", 1 }), "waited for");
+	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 2) == 2, "its slot begins to move");
+	dlock_nanos start = dlock_now();
+	dlock_status status = release(&c, claim);
+	note("release: %d %s", status, c.error.message);
+	check(dlock_now() - start < 3 * DLOCK_SECOND, "a release ends in time");
+	sleep_ms(200);
+	while (migrate(slot, from, to, 100) > 0) {
+	}
+	check(cluster_end_move(&nodes, slot, to), "moved");
+	check(exit_of(pid) == 0 && dlock_now() - start < 6 * DLOCK_SECOND, "the waiter gets it in time");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_promoted(void)
+{
+	client c = new_client(1);
+	test_server *master = master_of("promoted"), *replica = NULL;
+
+	check(passes(&c, "promoted", 5000), "free %s", c.error.message);
+	for (int i = 0; i < CLUSTER_NODES; i++) {
+		char line[32];
+		snprintf(line, sizeof line, "master_port:%d\r", master->port);
+		replica = strstr(server_text(&nodes.nodes[i], "INFO replication"), line) ? &nodes.nodes[i] : replica;
+	}
+	check(replica && cluster_promote(&nodes, replica), "a replica takes its place");
+	dlock_nanos start = dlock_now();
+	long took = first_lock_ms(&c, "promoted", start);
+	check(took >= 0 && took < 5000, "the next lock comes from it (%ld ms)", took);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving), TEST(released_moving), TEST(promoted) };
+	static const tap_setting setting = { begin, reset };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
+}
