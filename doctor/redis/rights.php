@@ -10,7 +10,7 @@ const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'incr', 'del', 'exists', 'p
 /** What dlock works on without. */
 const MESSAGES = ['publish', 'subscribe', 'the channels dlock:inbox:*'];
 /** What they do as well where replicas confirm. */
-const CONFIRMING_COMMANDS = ['info'];
+const CONFIRMING_COMMANDS = ['cluster', 'info'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
 /** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
@@ -42,6 +42,10 @@ const ALL_COMMANDS = <<<'LUA'
     try('publish', ARGV[1], '')
     if ARGV[2] == '1' then
         try('info', 'replication')
+    end
+    if ARGV[3] == '1' then
+        try('cluster', 'nodes')
+        try('cluster', 'info')
     end
     if removable then
         try('set', lock, '1', 'NX', 'PX', 1000)
@@ -98,6 +102,11 @@ final class Rights
         $confirmed && $this->attempt('wait', 'WAIT', 0, 1);
         $this->server->slots && $this->attempt('asking', 'ASKING');
         $this->trySubscription();
+        if (in_array('cluster', $this->missing, true)) {
+            $this->missing = array_diff($this->missing, ['cluster']);
+            $this->server->warning('rights', 'the user has no right to cluster|nodes and cluster|info in scripts.',
+                'The first lock in each slot that was never used waits for the guard.', 'Give the user +cluster|nodes +cluster|info on each node.');
+        }
         $time = array_search('pexpiretime', $this->missing, true); // missed only where time is
         if (in_array('time', $this->missing, true) && $time === false && !$confirmed) { // an era needs the time itself
             $this->missing = array_diff($this->missing, ['time']);
@@ -122,7 +131,7 @@ final class Rights
         $this->server->unusable('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',
             'Without all of them a lock cannot be taken, waited for or handed over.', 'A user needs: '
             . "~$prefix* ~dlock:* &dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' || $this->server->spec['replicas'] > 0 ? ' +info' : '')
-            . ($this->server->spec['replicas'] > 0 ? ' +wait' : '') . ($this->server->slots ? ' +asking +cluster|slots' : '')
+            . ($this->server->spec['replicas'] > 0 ? ' +wait' : '') . ($this->server->slots ? ' +asking +cluster|slots +cluster|nodes +cluster|info' : '')
             . ($this->server->spec['database'] ? ' +select' : '')
             . '; a command that was renamed or switched off has to be there by its name.'
             . ($prefix === '' ? ' Where your locks have a prefix, name it: --prefix=Lock:, for example.' : ''));
@@ -150,7 +159,7 @@ final class Rights
     private function tryCommands(array $keys, bool $confirmed): void
     {
         try {
-            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel, $confirmed ? '1' : '0']);
+            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel, $confirmed ? '1' : '0', $confirmed && $this->server->slots ? '1' : '0']);
         } catch (Refusal $e) {
             $this->server->refuses($e);
             return;
