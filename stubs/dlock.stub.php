@@ -42,7 +42,7 @@ namespace {
          *                                   a lock, 0 to 8, by default 1 with Sentinels and in a cluster, otherwise 0; with 0 a
          *                                   fail-over can make two holders. guard, where replicas confirm: for how long no lock is
          *                                   granted after a fail-over, and the longest lease time, 0.1 to 3600 s; by default INI
-         *                                   dlock.restart_guard (10 s where it is 0), or $ttl if that is longer. All programs that
+         *                                   dlock.restart_guard (10 s where it is 0), or dlock.ttl if that is longer. All programs that
          *                                   share locks need the same guard.
          *                                   "memcached://host:11211", "memcached:///run/memcached.sock", or such an array with the
          *                                   scheme "memcached". "memory://", "memory://name": a table of this process, for tests.

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5278c607d4d6a1d97f14b65c9debb58f77c8087a */
+ * Stub hash: de11f2dab8440f50afeedf7f6f8711a02940bfeb */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

@@ -90,6 +90,9 @@ dlock_status dlock_replicated_settle(const dlock_replicated_backend *backend, co
 /* When it took longer than the lease lasts, or the era was not confirmed, in ms. */
 #define TRY_AGAIN 20
 
+/* A slot of a settled master is settled in a moment, in ms: whoever has no time gets the lock all the same. */
+#define AT_ONCE 5
+
 /* DLOCK_TIMEOUT: it took longer than the lease lasts. */
 static dlock_status accept_lease(dlock_replicated_claim *claim, const dlock_route *route, dlock_delivery *delivery, dlock_response *response, dlock_error *error)
 {
@@ -139,6 +142,7 @@ static dlock_status refused(dlock_replicated_claim *claim, const dlock_route *ro
 			return status;
 		}
 		response->pttl = era.left < 0 ? TRY_AGAIN : era.left;
+		claim->settled_just_now = era.left >= 0 && era.left <= AT_ONCE;
 	}
 	claim->base.explained = era.unsettled;
 	if (era.unsettled) {
@@ -288,6 +292,11 @@ dlock_status dlock_replicated_acquire(dlock_claim *base, const dlock_wait *wait,
 		dlock_status status = attempt(claim, &route, queue, &response, &transient, error);
 		bool trouble = status == DLOCK_CONNECTION && may_end(dlock_replicated_backend_of(base), transient);
 		claim->trouble_since = !trouble ? 0 : claim->trouble_since ? claim->trouble_since : dlock_now();
+		if (status == DLOCK_TIMEOUT && claim->settled_just_now && !queue) {
+			claim->settled_just_now = false;
+			dlock_wait_poll(NULL, 0, dlock_now() + response.pttl * DLOCK_MS, NULL);
+			continue;
+		}
 		if (last || (status != DLOCK_TIMEOUT && !trouble) || (trouble && dlock_now() >= wait->deadline)
 				|| (trouble && wait->deadline == DLOCK_FOREVER && dlock_now() - claim->trouble_since > LONGEST_TROUBLE)) {
 			return status;

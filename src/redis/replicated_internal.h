@@ -23,6 +23,7 @@ typedef struct {
 	int64_t number;        /* of the last request */
 	dlock_nanos next_look; /* when to look again without having been notified */
 	dlock_nanos trouble_since; /* nobody could be asked since then; 0: somebody could */
+	bool settled_just_now; /* by this claim: it may ask again */
 	dlock_inbox *inbox;    /* of the master where it waits */
 	const dlock_server *queued_at; /* whose queue it is in; only compared, or used as long as its connection is */
 } dlock_replicated_claim;
