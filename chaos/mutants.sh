@@ -62,13 +62,13 @@ all_mutants() {
 	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
 		src/redis/replicated_acquire.c 's/(static dlock_status accept_lease\(.*?dlock_status status = )dlock_delivery_confirm\(delivery, route, error\)/$1DLOCK_OK/s'
 	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its era" \
-		src/redis/lua/settle.lua 's/left, waited = guard, guard/left, waited = 0, guard/'
+		src/redis/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant era_of_any_master Sentinel 600 "an era goes on under another master" \
 		src/redis/lua/era.lua 's/if opened ~= id then/if not opened then/' \
 		src/redis/lua/era.lua 's/if opened == id and/if opened and/' \
-		src/redis/lua/settle.lua 's/ or replication_ids\(\) ~= opened//'
+		src/redis/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
 	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its era" \
-		src/redis/lua/settle.lua 's/left, waited = guard, guard/left, waited = 0, guard/'
+		src/redis/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
 		src/redis/replicated_acquire.c 's/base->deadline = delivery->call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl/'
 }
