@@ -1173,11 +1173,8 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "50db1daf579eacc27a98327b1036b0980523b204"
+#define DLOCK_LUA_RESTORE_SHA1 "6366846a0ca1367e3bd37d4eb5b1f5389dbc1ce7"
 #define DLOCK_LUA_RESTORE \
-	"<<<<<<< HEAD\n" \
-	"=======\n" \
-	">>>>>>> 22e4c45 (That a lock is lost is confirmed like all else; C tests in a cluster)\n" \
 	"local function replication_id()\n" \
 	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
