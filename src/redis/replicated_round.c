@@ -21,7 +21,7 @@ typedef struct {
 	dlock_topology *topology; /* the thread's; NULL: not yet */
 	dlock_conn *conn;
 	dlock_call *call, *confirmation; /* of the round under way or last decided; NULL: none */
-	round_step step;
+	round_step step, next_step;
 	bool is_new; /* nothing was asked yet: the holder may know more than the thread does */
 	bool extends;
 	bool unsettled; /* a restore was sent that may set the key yet */
@@ -138,6 +138,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	bool unconfirmed = round->noted && is_unconfirmed(round);
 	discard(&round->call);
 	discard(&round->confirmation);
+	round->step = round->next_step;
 	round->extends = extends;
 	round->noted = false;
 	round->topology = dlock_pool_topology(pool, round->service);
@@ -216,7 +217,7 @@ static void note(replicated_round *round)
 
 	round->hurried = may_know_more(&round->base) ? round->hurried + 1 : 0;
 	round->noted = true;
-	round->step = answered && answer_of(round) == MISSING ? STEP_RESTORE : STEP_KEEP;
+	round->next_step = answered && answer_of(round) == MISSING ? STEP_RESTORE : STEP_KEEP;
 	forget_server(&round->asked);
 	if (answer == DLOCK_ANSWER_MOVED && has_slots) {
 		dlock_topology_move(round->topology, round->keys.slot, address, round->master);

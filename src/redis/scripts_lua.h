@@ -245,10 +245,14 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "1b917fa9305fba32511ccebe20c2a906c11cff7b"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "0acafc9a1dfb252d703f91f695ba6d497b6d111a"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
@@ -581,10 +585,14 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "b349c0f1fa8000e221a5f2ec9afb4e4bb4a73335"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "c23935b5917e7754d70770a63115d95ae35dbf5a"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
@@ -839,10 +847,14 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "19b3da55ef78eda5dfd10e379fe88e2055eca950"
+#define DLOCK_LUA_LOOK_SHA1 "fc770c7cdeb630d18c954ecd33c34865b9896391"
 #define DLOCK_LUA_LOOK \
 	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
@@ -1173,10 +1185,14 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "6366846a0ca1367e3bd37d4eb5b1f5389dbc1ce7"
+#define DLOCK_LUA_RESTORE_SHA1 "262e4981bf965840f624095a9105185339f6ce28"
 #define DLOCK_LUA_RESTORE \
 	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
@@ -1278,10 +1294,14 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "00c98ef1471132dc87dabdd00480db36be1bac39"
+#define DLOCK_LUA_SETTLE_SHA1 "1e33e25bb9fc42bf63a1189173830ab73f4bb95c"
 #define DLOCK_LUA_SETTLE \
 	"local function replication_id()\n" \
-	"return string.match(redis.call('INFO', 'replication'), '\\nmaster_replid:(%x+)')\n" \
+	"local info = redis.pcall('INFO', 'replication')\n" \
+	"if type(info) == 'table' then\n" \
+	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
 	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \

@@ -59,7 +59,7 @@ void pair_settle(pair *pair)
 
 	snprintf(id, sizeof id, "%s", line ? line + strlen("master_replid:") : "");
 	server_do(pair->master, "SET " DLOCK_ERA_KEY " %b", id, (size_t) 40);
-	server_do(pair->master, "APPEND " DLOCK_ERA_KEY " %s", " 500 - 500");
+	server_do(pair->master, "APPEND " DLOCK_ERA_KEY " %s", " 500 -1 500");
 	server_integer(pair->master, "WAIT 1 1000");
 }
 

@@ -11,7 +11,11 @@
 --   waited   the guard that it waits for, or has waited for
 
 local function replication_id()
-	return string.match(redis.call('INFO', 'replication'), '\nmaster_replid:(%x+)')
+	local info = redis.pcall('INFO', 'replication')
+	if type(info) == 'table' then
+		error('INFO: ' .. info.err, 0) -- the server's own words do not name it
+	end
+	return string.match(info, '\nmaster_replid:(%x+)')
 end
 
 local function read_era(era)
