@@ -1,0 +1,48 @@
+--TEST--
+php-fpm: the first request after a fail-over finds the new master within 100 ms, and later ones open no connection
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_fpm();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/replicated.inc';
+
+$set = new SentinelSet();
+$fpm = fpm_start(['dlock.server' => '"' . $set->dsn(['guard' => 1]) . '"', 'dlock.ttl' => '1', 'dlock.restart_guard' => '1'], 1);
+$look = $fpm->script('look', '
+    $begin = hrtime(true);
+    $lock = new DistributedLock();
+    $locked = $lock->isLocked("sale");
+    echo json_encode([(hrtime(true) - $begin) / 1e6, $locked, Dlock\stats()["connections"]]);
+');
+$sell = $fpm->script('sell', '
+    $lock = new DistributedLock();
+    $lease = $lock->acquire("sale", timeout: 20.0);
+    $token = $lease->fencingToken;
+    $lease->release();
+    echo json_encode([$token, Dlock\stats()["connections"]]);
+');
+
+[$first] = json_decode($fpm->request($sell));
+$old = $set->master();
+$old->kill();
+$set->waitForFailOver($old);
+[$ms, $locked, $connections] = json_decode($fpm->request($look));
+holds($ms < 100 && !$locked, 'the first request', [$ms, $locked]);
+[$token] = json_decode($fpm->request($sell));
+holds($token > $first, 'the fencing token', [$first, $token]);
+[, $before] = json_decode($fpm->request($sell));
+for ($i = 0; $i < 20; $i++) {
+    [, $after] = json_decode($fpm->request($sell));
+}
+same($before, $after, 'connections after it');
+holds($before - $connections <= 2, 'connections until it has waited once: an inbox, and at most one more', [$connections, $before]);
+echo "done\n";
+?>
+--EXPECT--
+done

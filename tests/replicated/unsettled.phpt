@@ -1,0 +1,49 @@
+--TEST--
+What a process is told while no lock is granted; a fork, a request's end, stats() and phpinfo() are as on one server
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/replicated.inc';
+
+$set = new SentinelSet(1);
+$lock = new DistributedLock($set->dsn(['guard' => 3]), ttl: 2.0);
+$timed_out = function () use ($lock): string {
+    try {
+        $lock->acquire('sale', timeout: 0.2);
+    } catch (Dlock\AcquireTimeoutException $e) {
+        return $e->getMessage();
+    }
+    return 'granted';
+};
+$form = '/^The lock "sale" was not to be had within 0\.2 s: Redis at 127\.0\.0\.1:\d+: was promoted, restarted or set up [\d.]+ s ago: no lock is granted for another [\d.]+ s$/';
+holds(preg_match($form, $message = $timed_out()) === 1, 'a new set', $message);
+same(null, $lock->tryAcquire('sale'), 'nor is one tried for');
+
+$lease = $lock->acquire('sale', timeout: 10.0);
+$stats = Dlock\stats();
+holds($stats['acquisitions'] >= 1 && $stats['connections'] >= 1, 'stats()', $stats);
+ob_start();
+phpinfo(INFO_MODULES);
+holds(str_contains((string) ob_get_clean(), 'acquisitions'), 'phpinfo()', '');
+
+$child = fork_child(function () use ($lease, $lock) {
+    return [$lease->isHeld(), $lock->tryAcquire('sale') === null, $lock->acquire('child', timeout: 5.0)->isHeld()];
+});
+same([false, true, true], $child->result(), 'a child has its own connections and locks, and none of its parent');
+holds($lease->isHeld(), 'the parent keeps it', $lease->state());
+
+$master = $set->master();
+$master->kill();
+$set->waitForFailOver($master);
+holds(preg_match($form, $message = $timed_out()) === 1, 'a new master', $message);
+echo "done\n";
+?>
+--EXPECT--
+done
