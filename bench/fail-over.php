@@ -102,7 +102,7 @@ function elections(SentinelSet $set): int
 function fail_over(SentinelSet $set, float $lease): array
 {
     $limit = 2 * $lease + 60;
-    $dsn = $set->dsn();
+    $dsn = $set->dsn(['guard' => $lease]);
     $holders = $askers = [];
     for ($i = 0; $i < HOLDERS[0]; $i++) {
         $holders[] = fork_child(fn ($say, $hear) => hold($dsn, $lease, $i, $say, $hear));

@@ -3,7 +3,7 @@
 # installs what is missing, builds, prints tables, and writes data and plots to build/bench/. Ratios are what counts; times are
 # this machine's. Fails when a run fails or two processes were under one lock, not when a bar is missed.
 #
-#   scripts/bench.sh [--short] [--document]      some 6 minutes; --short: one and a half
+#   scripts/bench.sh [--short] [--document]      some 8 minutes; --short: two
 #
 #   --document                      writes docs/performance.md, and what belongs to it, from this run
 #   DLOCK_MODULE=/path/dlock.so     measure that build instead of making one

@@ -4,7 +4,7 @@
 # builds. Fails when it cannot measure, not when locks are lost.
 #
 #   scripts/fail-over.sh [LEASE:TIMES[:DOWN-AFTER] …]     lease times in s, how often, and down-after-milliseconds of the Sentinels (1000);
-#                                                         without any 10:5 30:3 10:5:2000 30:3:2000, which take ten minutes
+#                                                         without any 10:5 30:3 10:5:2000 30:3:2000, which take a quarter of an hour
 #
 #   DLOCK_MODULE=/path/dlock.so                           that build instead of making one
 set -euo pipefail
