@@ -15,10 +15,10 @@ require __DIR__ . '/../inc/replicated.inc';
 $set = new SentinelSet();
 $fpm = fpm_start(['dlock.server' => '"' . $set->dsn(['guard' => 1]) . '"', 'dlock.ttl' => '1', 'dlock.restart_guard' => '1'], 1);
 $look = $fpm->script('look', '
-    $begin = hrtime(true);
+    $begin = now();
     $lock = new DistributedLock();
     $locked = $lock->isLocked("sale");
-    echo json_encode([(hrtime(true) - $begin) / 1e6, $locked, Dlock\stats()["connections"]]);
+    echo json_encode([(now() - $begin) * 1000, $locked, Dlock\stats()["connections"]]);
 ');
 $sell = $fpm->script('sell', '
     $lock = new DistributedLock();
