@@ -188,6 +188,7 @@ static const char *advice(const char *reply)
 	} known[] = {
 		{ "NOAUTH", NEEDED_PASSWORD },
 		{ UNAUTHENTICATED, NEEDED_PASSWORD },
+		{ "ERR time is refused", NEEDED_RIGHTS },
 		{ "NOPERM", NEEDED_RIGHTS }, { "ERR INFO: ", NEEDED_RIGHTS }, { "ERR The user executing the script", NEEDED_RIGHTS },
 		{ "ERR ACL failure in script", NEEDED_RIGHTS }, /* Redis 7.2 and later, Valkey */
 		{ "READONLY", "; it is a replica: locks are taken on the master" },

@@ -19,7 +19,7 @@
 	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
 	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE)
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "78b7b3ddf8672d284d224eaa1ab6a40717bbba3d"
+#define DLOCK_LUA_ACQUIRE_SHA1 "a329d07243d32f99cf621ce9eaaead746b341a86"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -42,7 +42,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -245,7 +245,7 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "0acafc9a1dfb252d703f91f695ba6d497b6d111a"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "03fba7077a9edf9ee521d418e8ae0580ff3de834"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -299,7 +299,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -515,7 +515,7 @@
 	"end\n" \
 	"return redis.call('DEL', KEYS[1])\n"
 
-#define DLOCK_LUA_EXCHANGE_SHA1 "6fad400094bb1b171425463031338708d716fa55"
+#define DLOCK_LUA_EXCHANGE_SHA1 "71f4e8c5ffa6e59025dbf0fa806624ca3e318696"
 #define DLOCK_LUA_EXCHANGE \
 	"local function clock_of(key, refusal)\n" \
 	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
@@ -528,7 +528,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -585,7 +585,7 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "c23935b5917e7754d70770a63115d95ae35dbf5a"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "ec4ee167adce47f2e3a3ec64ea1463add335154e"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -637,7 +637,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -714,7 +714,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "4a34ca56de8067da51ee1f7ff0e9b9f2bea108d8"
+#define DLOCK_LUA_LEAVE_SHA1 "fa21dd1481a3cfd3f536b6f73773ede84238af2b"
 #define DLOCK_LUA_LEAVE \
 	"local function clock_of(key, refusal)\n" \
 	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
@@ -727,7 +727,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -903,7 +903,7 @@
 #define DLOCK_LUA_PUBLISH \
 	"return redis.pcall('PUBLISH', ARGV[1], '')\n"
 
-#define DLOCK_LUA_RAISE_SHA1 "6b0fba4b661c7086e06ad79d4f09b53bf649f84a"
+#define DLOCK_LUA_RAISE_SHA1 "947b394adcdd0b94a093d6e9642a1043ff37c5d9"
 #define DLOCK_LUA_RAISE \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
@@ -920,7 +920,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -967,7 +967,7 @@
 	"raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "58ea5783ae2935b85134286ee8e4d2954216e697"
+#define DLOCK_LUA_RELEASE_SHA1 "a356bb8f7e87a2a0d9df1eaa4482469693be002c"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
 	"if ARGV[4] == '1' then\n" \
@@ -993,7 +993,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -1120,7 +1120,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_REPAIR_SHA1 "5984db9970059a4b4c48b905c49dd5aa30092d8c"
+#define DLOCK_LUA_REPAIR_SHA1 "85d78dab4f409d25d2bd5b0741b394f56403f587"
 #define DLOCK_LUA_REPAIR \
 	"local function is_forged(token)\n" \
 	"return not (tonumber(token) < 7881299347898368)\n" \
@@ -1137,7 +1137,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -1185,7 +1185,7 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "262e4981bf965840f624095a9105185339f6ce28"
+#define DLOCK_LUA_RESTORE_SHA1 "37581e147b053208acc108e7aa54419dac3b7018"
 #define DLOCK_LUA_RESTORE \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -1237,7 +1237,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \
@@ -1294,7 +1294,7 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "1e33e25bb9fc42bf63a1189173830ab73f4bb95c"
+#define DLOCK_LUA_SETTLE_SHA1 "6427e2e7e25945c3f07b289a3853bc0eb42574c8"
 #define DLOCK_LUA_SETTLE \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -1342,7 +1342,7 @@
 	"redis.pcall('DEL', key)\n" \
 	"end\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
 	"end\n" \
 	"return string.format('%.0f', (ends - left) * 1000)\n" \
 	"end\n" \

@@ -14,7 +14,8 @@ require __DIR__ . '/../inc/replicated.inc';
 
 /* DLOCK_MOVING_LOCKS=10000 in the environment: so many, which takes some 20 minutes. */
 $locks = (int) (getenv('DLOCK_MOVING_LOCKS') ?: 200);
-const PROCESSES = 4, NAMES = 40, LIMIT = 4.0;
+define('PROCESSES', max(4, intdiv($locks, 600)));
+const NAMES = 40, LIMIT = 4.0;
 
 $set = new ClusterSet();
 $names = array_map(fn (int $i) => "sku-$i", range(1, NAMES));

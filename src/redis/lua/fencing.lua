@@ -13,7 +13,7 @@ local function clock_of(key, refusal)
 		redis.pcall('DEL', key)
 	end
 	if type(ends) ~= 'number' then
-		error(refusal .. ' (time; pexpiretime, which would do instead, is refused or unknown, too)', 0)
+		error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)
 	end
 	return string.format('%.0f', (ends - left) * 1000)
 end
