@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-/* DLOCK_MOVING_LOCKS=10000 in the environment: so many, which takes some 20 minutes. */
+/* See docs/testing.md for more of them. */
 $locks = (int) (getenv('DLOCK_MOVING_LOCKS') ?: 200);
 define('PROCESSES', max(4, intdiv($locks, 600)));
 const NAMES = 40, LIMIT = 4.0;
@@ -74,7 +74,6 @@ $moved = $mover->result();
 same([0, 0, 0], [$sum('lost'), $sum('beside'), $sum('fell')], 'lost, with two holders, tokens that fell');
 holds(max(array_column($counts, 'longest')) < LIMIT + 2, 'the longest wait', $counts);
 holds($sum('had') >= $locks && $moved >= 10, 'locks and moves', [$sum('had'), $sum('not'), $moved]);
-getenv('DLOCK_MOVING_LOCKS') && printf( "%d locks, %d not had in time, %d moves, longest wait %.2f s\n", $sum('had'), $sum('not'), $moved, max(array_column($counts, 'longest')));
 echo "done\n";
 ?>
 --EXPECT--
