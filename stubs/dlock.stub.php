@@ -300,7 +300,7 @@ namespace Dlock {
      * What DistributedLock, RedLock and ZkLock have in common.
      *
      * A resource is 1 to 1024 bytes, any bytes. With the prefix before it, it must make none of the keys that dlock keeps on Redis beside the
-     * locks: "dlock:fence", and what begins with "dlock:queue:" or "dlock:waiters:".
+     * locks: "dlock:fence", "dlock:era", and what begins with "dlock:queue:", "dlock:waiters:", "dlock:fence:" or "dlock:era:".
      */
     interface LockManager
     {

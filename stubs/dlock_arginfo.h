@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: de11f2dab8440f50afeedf7f6f8711a02940bfeb */
+ * Stub hash: c70cae7818c8177cd3c8efcff8d9881b7e73da55 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

@@ -152,6 +152,7 @@ static dlock_status keep(dlock_claim *claim, dlock_nanos ttl, dlock_delivery *de
 static dlock_status replicated_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
 	dlock_delivery delivery;
+	dlock_nanos begun = dlock_now();
 	dlock_status status = keep(claim, ttl, &delivery, error);
 	const dlock_call *call = delivery.call;
 
@@ -163,9 +164,9 @@ static dlock_status replicated_extend(dlock_claim *claim, dlock_nanos ttl, dlock
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
-	} else if (call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
-		/* A shorter lease that may have been set must be believed even without an answer. */
-		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
+	} else if (call && (call->sent || delivery.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
+		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an answer. */
+		claim->deadline = begun + ttl - dlock_drift(ttl);
 	}
 	if (call && (delivery.repeated || (call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated)))) {
 		dlock_claim_add_unacknowledged_ttl(claim, ttl);

@@ -129,6 +129,7 @@ static dlock_status refused(dlock_replicated_claim *claim, const dlock_route *ro
 	dlock_replicated_backend *backend = dlock_replicated_backend_of(&claim->base);
 	dlock_era era = dlock_read_era(delivery->call);
 
+	claim->settled_just_now = false;
 	if (queue && claim->ticket && response->new_in_queue && claim->queued_at == delivery->conn->server) {
 		dlock_inbox_discard(claim->inbox); /* it was in the queue and had been removed: its messages do not arrive */
 	}
@@ -198,6 +199,7 @@ static dlock_status leave_queue(dlock_replicated_claim *claim, dlock_error *erro
 	dlock_response response;
 
 	route.replicas = 0;
+	route.until = dlock_after(dlock_now(), dlock_replicated_backend_of(&claim->base)->service->read_timeout);
 	dlock_status status = dlock_deliver(&delivery, &route, keys.slot, dlock_request_leave(keys, claim->base.token, true), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
@@ -272,6 +274,14 @@ static bool queues_elsewhere(const dlock_replicated_claim *claim)
 	return claim->queued_at && strcmp(claim->queued_at->key, claim->inbox->conn->server->key);
 }
 
+/* So the inbox can be opened there. Not where ASK has led: the slot is on its way. */
+static bool queues_at_master(const dlock_replicated_claim *claim)
+{
+	const dlock_server *master = dlock_topology_master(dlock_replicated_backend_of(&claim->base)->route.topology, dlock_replicated_keys(&claim->base).slot);
+
+	return master && !strcmp(claim->queued_at->key, master->key);
+}
+
 /* The longest that trouble is waited for without a time limit. */
 #define LONGEST_TROUBLE (60 * DLOCK_SECOND)
 
@@ -302,10 +312,11 @@ dlock_status dlock_replicated_acquire(dlock_claim *base, const dlock_wait *wait,
 			return status;
 		}
 		base->waited = true;
-		if (status == DLOCK_TIMEOUT && (first || (queue && queues_elsewhere(claim)))) {
+		bool elsewhere = status == DLOCK_TIMEOUT && queue && queues_elsewhere(claim);
+		if (status == DLOCK_TIMEOUT && (first || (elsewhere && queues_at_master(claim)))) {
 			continue;
 		}
-		if (status == DLOCK_TIMEOUT && queue) {
+		if (status == DLOCK_TIMEOUT && queue && !elsewhere) {
 			claim->next_look = dlock_next_look(&response);
 			status = wait_for_turn(claim, wait);
 		} else {

@@ -245,7 +245,7 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "03fba7077a9edf9ee521d418e8ae0580ff3de834"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "039149dddec743faed46a23de8dbb8d912ffb8a8"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -275,6 +275,7 @@
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
@@ -585,7 +586,7 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "ec4ee167adce47f2e3a3ec64ea1463add335154e"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "5f45efa07db5a016a796cf4723ed44203cc1c7dc"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -615,6 +616,7 @@
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
@@ -847,7 +849,7 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "fc770c7cdeb630d18c954ecd33c34865b9896391"
+#define DLOCK_LUA_LOOK_SHA1 "ca6b5bdacc1915d5e905255335e9ca163e18d46d"
 #define DLOCK_LUA_LOOK \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -877,6 +879,7 @@
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
@@ -890,7 +893,7 @@
 	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. slots)\n" \
 	"local noted, since = string.match(redis.call('GET', KEYS[2]) or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
-	"if noted ~= state then\n" \
+	"if noted ~= state or tonumber(since) > now then\n" \
 	"since = now\n" \
 	"redis.call('SET', KEYS[2], string.format('%s %.0f', state, now))\n" \
 	"end\n" \
@@ -1185,7 +1188,7 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "37581e147b053208acc108e7aa54419dac3b7018"
+#define DLOCK_LUA_RESTORE_SHA1 "4f108a4a56ab9d4d6bac42de695d627e753d87dc"
 #define DLOCK_LUA_RESTORE \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -1215,6 +1218,7 @@
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
@@ -1294,7 +1298,7 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "6427e2e7e25945c3f07b289a3853bc0eb42574c8"
+#define DLOCK_LUA_SETTLE_SHA1 "3f99149fd9410b5f6420e164becfbbca67c8ff43"
 #define DLOCK_LUA_SETTLE \
 	"local function replication_id()\n" \
 	"local info = redis.pcall('INFO', 'replication')\n" \
@@ -1324,6 +1328,7 @@
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \

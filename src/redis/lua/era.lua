@@ -45,6 +45,7 @@ local function look_at_era(era, guard)
 		-- A longer guard is waited for from the beginning. No clock that was set back makes it longer.
 		local at = math.abs(settles) + math.max(0, guard - waited)
 		left = math.max(0, math.min(at - now, guard))
+		longer = longer or at - now > tonumber(guard)
 		settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))
 	end
 	if left <= 0 or longer then

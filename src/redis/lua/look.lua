@@ -13,7 +13,7 @@ local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch
 local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. slots)
 local noted, since = string.match(redis.call('GET', KEYS[2]) or '', '^(%x+) (%d+)$')
 local now = time()
-if noted ~= state then
+if noted ~= state or tonumber(since) > now then
 	since = now
 	redis.call('SET', KEYS[2], string.format('%s %.0f', state, now))
 end
