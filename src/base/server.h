@@ -64,7 +64,7 @@ typedef struct {
 	bool has_sentinel_tls; /* sentinel_tls was given; otherwise it is as tls */
 	bool sentinel_tls;     /* with the same tls_ options */
 	char *sentinel_user, *sentinel_password;
-	int replicas;      /* so many must confirm what is to be believed; 0: none, and a fail-over can make two holders. -1: not given, until it is sealed */
+	int replicas;      /* the number that must confirm what is to be believed; 0: none, and a fail-over can make two holders. -1: not given, until it is sealed */
 	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over. 0: not given, to be set before use */
 
 	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages, without credentials */

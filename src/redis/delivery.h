@@ -8,7 +8,7 @@
 typedef struct {
 	dlock_pool *pool;
 	dlock_topology *topology;
-	int replicas;            /* so many must confirm it; 0: none, and none is asked */
+	int replicas;            /* the number that must confirm it; 0: none is asked */
 	dlock_nanos until;       /* nobody waits for longer; DLOCK_FOREVER: the servers' timeouts bound each step */
 } dlock_route;
 
@@ -36,13 +36,13 @@ void dlock_delivery_end(dlock_delivery *delivery);
 /* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it. `asks`: after ASK. Returns the WAIT, to be released; NULL: none. */
 dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, bool asks);
 
-/* A WAIT for so many. NULL when out of memory. */
+/* A WAIT for that number of replicas. NULL when out of memory. */
 dlock_call *dlock_delivery_wait(const dlock_conn *conn, int replicas);
 
 /* Of a call that was answered: was the WAIT sent behind it, over the same connection? */
 bool dlock_delivery_is_behind(const dlock_call *call, const dlock_call *confirmation);
 
-/* Have so many confirmed it? Not what was sent before the call was sent last, or over another connection. */
+/* Have `replicas` confirmed it? Not what was sent before the call was sent last, or over another connection. */
 bool dlock_delivery_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas);
 
 typedef enum {

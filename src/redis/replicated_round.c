@@ -183,7 +183,7 @@ static dlock_round_result result(const dlock_renewal_round *base)
 	}
 }
 
-/* So many times in a row: two nodes may each take the other for the slot's master. */
+/* In a row: two nodes may each take the other for the slot's master. */
 enum { MOST_HURRIED = 5 };
 
 /* Will the next round do something else, so that it is worth beginning at once? */
