@@ -34,7 +34,7 @@ bool fleet_wait_for_another(fleet *fleet, const test_server *master);
 /* All data servers run, follow one master, and are known to all Sentinels again. */
 bool fleet_heal(fleet *fleet);
 
-/* The service of this name, which they know if it is "mymaster", sealed; with so many replicas. */
+/* The service of this name, which they know if it is "mymaster", sealed; `replicas`: how many must confirm. */
 dlock_server *fleet_service(const fleet *fleet, const char *name, int replicas);
 
 /* Of any service, by Sentinels at these ports. */
