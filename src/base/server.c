@@ -16,7 +16,7 @@ dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_tim
 		server->replicas = -1;
 		server->connect_timeout = connect_timeout;
 		server->read_timeout = read_timeout;
-		server->tls_verify_peer = server->tls_verify_peer_name = true;
+		server->tls_verify_peer = server->tls_verify_peer_name = server->resync_guard = true;
 	}
 	return server;
 }
@@ -142,7 +142,7 @@ static bool check_kind(const dlock_server *server, dlock_error *error)
 			? "must have no user, password, TLS or database: dlock speaks memcached's text protocol, which has none"
 			: "must have no user, password, TLS or database: memory:// is no server");
 	}
-	if (server->replicas > 0 || server->guard || server->discovery != DLOCK_SERVER_FIXED) {
+	if (server->replicas > 0 || server->guard || server->has_resync_guard || server->discovery != DLOCK_SERVER_FIXED) {
 		return reject(error, server->kind == DLOCK_SERVER_MEMCACHED
 			? "must have no replicas or guard: memcached has no replicas" : "must have no replicas or guard: memory:// is no server");
 	}
@@ -220,7 +220,10 @@ static bool check_replicas(dlock_server *server, dlock_error *error)
 		dlock_fail(error, DLOCK_FAILED, "must have replicas between 0 and %d", DLOCK_MOST_REPLICAS);
 		return false;
 	}
-	return server->replicas > 0 || !server->guard || reject(error, "must have a guard only where replicas is 1 or more");
+	if (server->replicas == 0 && server->guard) {
+		return reject(error, "must have a guard only where replicas is 1 or more");
+	}
+	return server->replicas > 0 || !server->has_resync_guard || reject(error, "must have a resync_guard only where replicas is 1 or more");
 }
 
 static bool check_place(const dlock_server *server, dlock_error *error)

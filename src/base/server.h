@@ -66,6 +66,8 @@ typedef struct {
 	char *sentinel_user, *sentinel_password;
 	int replicas;      /* the number that must confirm what is to be believed; 0: none, and a fail-over can make two holders. -1: not given, until it is sealed */
 	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over. 0: not given, to be set before use */
+	bool resync_guard; /* with replicas: nor for so long after a replica has taken a full copy. On unless switched off */
+	bool has_resync_guard;
 
 	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages, without credentials */
 	char *key;   /* all that makes two connections different; contains password and passphrase, so never shown */

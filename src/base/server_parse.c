@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsn.h"
 #include "platform.h"
 
 #define LONGEST_TIMEOUT (3600 * DLOCK_SECOND)
@@ -30,7 +31,7 @@ static bool reject(dlock_error *error, const char *message)
 	return false;
 }
 
-/* ---- numbers: by hand, since strtod() follows the locale and both accept more than they should ---- */
+/* ---- numbers: by hand, since strtol() accepts more than it should ---- */
 
 static bool parse_whole(const char *text, size_t len, long most, int *out)
 {
@@ -46,33 +47,6 @@ static bool parse_whole(const char *text, size_t len, long most, int *out)
 	}
 	*out = (int) number;
 	return true;
-}
-
-static bool parse_seconds(const char *text, size_t len, dlock_nanos *out)
-{
-	dlock_nanos nanos = 0, unit = DLOCK_SECOND;
-	bool digits = false, fraction = false;
-
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '.' && !fraction) {
-			fraction = true;
-		} else if (text[i] < '0' || text[i] > '9') {
-			return false;
-		} else {
-			digits = true;
-			if (fraction) {
-				unit /= 10;
-				nanos += (text[i] - '0') * unit;
-			} else {
-				nanos = nanos * 10 + (text[i] - '0') * DLOCK_SECOND;
-			}
-			if (nanos > LONGEST_TIMEOUT) {
-				return false;
-			}
-		}
-	}
-	*out = nanos;
-	return digits && nanos > 0;
 }
 
 static bool parse_bool(const char *text, size_t len, bool *out)
@@ -100,48 +74,9 @@ static bool parse_database(const char *text, size_t len, int *database, dlock_er
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Percent-decodes into an owned string. A NUL has no place in any part, and would cut it short unseen. */
-static bool set_decoded(char **field, const char *text, size_t len, dlock_error *error)
-{
-	char *decoded = malloc(len + 1);
-	size_t out = 0;
-
-	if (!decoded) {
-		return reject(error, "cannot be read: out of memory");
-	}
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-		if (c == '%') {
-			int high = i + 2 < len ? hex_digit(text[i + 1]) : -1, low = high < 0 ? -1 : hex_digit(text[i + 2]);
-			if (high < 0 || low < 0) {
-				decoded[out] = '\0';
-				dlock_free_secret(decoded);
-				return reject(error, "must have each % followed by two hexadecimal digits");
-			}
-			c = (char) (high << 4 | low);
-			i += 2;
-		}
-		if (c == '\0') {
-			decoded[out] = '\0';
-			dlock_free_secret(decoded);
-			return reject(error, "must not contain NUL bytes");
-		}
-		decoded[out++] = c;
-	}
-	decoded[out] = '\0';
-	dlock_free_secret(*field);
-	*field = decoded;
-	return true;
-}
-
 static bool set_seconds(dlock_nanos *field, const char *name, const char *value, size_t len, dlock_error *error)
 {
-	if (!parse_seconds(value, len, field)) {
+	if (!dlock_dsn_seconds(value, len, LONGEST_TIMEOUT, field)) {
 		dlock_fail(error, DLOCK_FAILED, "must have a %s of more than 0 and at most 3600 seconds", name);
 		return false;
 	}
@@ -181,7 +116,7 @@ static bool set_replicas(dlock_server *server, const char *value, size_t len, dl
 
 static bool set_guard(dlock_server *server, const char *value, size_t len, dlock_error *error)
 {
-	if (!parse_seconds(value, len, &server->guard) || server->guard < DLOCK_SHORTEST_GUARD) {
+	if (!dlock_dsn_seconds(value, len, LONGEST_TIMEOUT, &server->guard) || server->guard < DLOCK_SHORTEST_GUARD) {
 		return reject(error, "must have a guard between 0.1 and 3600 seconds");
 	}
 	return true;
@@ -232,8 +167,12 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 	if (!strcmp(name, "guard")) {
 		return set_guard(server, value, len, error);
 	}
+	if (!strcmp(name, "resync_guard")) {
+		server->has_resync_guard = true;
+		return set_switch(&server->resync_guard, name, value, len, error);
+	}
 	/* Its name is not repeated: after an unencoded ? it may be the end of a password. */
-	return reject(error, "has an unknown option; known are connect_timeout, read_timeout, db, replicas, guard, tls, verify_peer, "
+	return reject(error, "has an unknown option; known are connect_timeout, read_timeout, db, replicas, guard, resync_guard, tls, verify_peer, "
 		"verify_peer_name, peer_name, cafile, capath, local_cert, local_pk, passphrase, sentinel_tls, sentinel_user and sentinel_password");
 }
 
@@ -249,8 +188,8 @@ static bool parse_query(dlock_server *server, const char *text, const char *end,
 		if (!equals) {
 			return reject(error, "must have options of the form name=value");
 		}
-		good = set_decoded(&name, text, (size_t) (equals - text), error)
-			&& set_decoded(&value, equals + 1, (size_t) (stop - equals - 1), error)
+		good = dlock_dsn_decode(&name, text, (size_t) (equals - text), error)
+			&& dlock_dsn_decode(&value, equals + 1, (size_t) (stop - equals - 1), error)
 			&& dlock_server_option(server, name, value, strlen(value), error);
 		free(name);
 		dlock_free_secret(value);
@@ -270,8 +209,8 @@ static bool parse_credentials(dlock_server *server, const char *text, const char
 	if (!colon || colon + 1 == end) {
 		return reject(error, "must have a password after the user (user:password@ or :password@)");
 	}
-	return (colon == text || set_decoded(&server->user, text, (size_t) (colon - text), error))
-		&& set_decoded(&server->password, colon + 1, (size_t) (end - colon - 1), error);
+	return (colon == text || dlock_dsn_decode(&server->user, text, (size_t) (colon - text), error))
+		&& dlock_dsn_decode(&server->password, colon + 1, (size_t) (end - colon - 1), error);
 }
 
 /* host, host:port, [::1]:port */
@@ -299,7 +238,7 @@ static bool parse_host(char **host, int *port, const char *text, const char *end
 	if (host_end == text) {
 		return reject(error, "must name a host");
 	}
-	return set_decoded(host, text, (size_t) (host_end - text), error)
+	return dlock_dsn_decode(host, text, (size_t) (host_end - text), error)
 		&& (after >= end || parse_port(after + 1, (size_t) (end - after - 1), port, error));
 }
 
@@ -333,6 +272,9 @@ bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len,
 			server->tls = schemes[i].tls;
 			return true;
 		}
+	}
+	if (len == 9 && !strncasecmp(name, "zookeeper", 9)) {
+		return reject(error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
 	}
 	return reject(error, "must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, "
 		"like \"redis://127.0.0.1:6379\"");
@@ -385,7 +327,7 @@ static bool parse_place(dlock_server *server, const char *text, const char *stop
 	if (slash && server->discovery == DLOCK_SERVER_SENTINEL) {
 		text = slash + 1;
 		slash = memchr(text, '/', (size_t) (stop - text));
-		if (!set_decoded(&server->service, text, (size_t) ((slash ? slash : stop) - text), error)) {
+		if (!dlock_dsn_decode(&server->service, text, (size_t) ((slash ? slash : stop) - text), error)) {
 			return false;
 		}
 	}
@@ -419,11 +361,11 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 		return reject(error, "must have an absolute path after unix://");
 	}
 	if (server->kind == DLOCK_SERVER_MEMORY) {
-		if (!set_decoded(&server->host, text, (size_t) (stop - text), error)) {
+		if (!dlock_dsn_decode(&server->host, text, (size_t) (stop - text), error)) {
 			return false;
 		}
 	} else if (unix_socket || (server->kind == DLOCK_SERVER_MEMCACHED && text < stop && *text == '/')) {
-		if (!set_decoded(&server->path, text, (size_t) (stop - text), error)) {
+		if (!dlock_dsn_decode(&server->path, text, (size_t) (stop - text), error)) {
 			return false;
 		}
 	} else if (!parse_place(server, text, stop, error)) {

@@ -9,7 +9,9 @@ void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops)
 {
 	backend->ops = ops;
 	backend->references = 1;
+	backend->kind = ops->name;
 	backend->legacy = false;
+	backend->capacity = 1;
 	backend->ttls = ops->ttls ? *ops->ttls : DLOCK_ANY_TTL;
 }
 

@@ -20,6 +20,9 @@
 /* The longest name of a resource, in bytes. */
 #define DLOCK_RESOURCE_MAX 1024
 
+/* What a writer has, so that nobody has any beside it. A semaphore's capacity is less. */
+#define DLOCK_PERMITS_ALL INT64_C(1000000000)
+
 /* The shortest lease time, of which something is left when dlock_drift() is taken off, and the longest: a year. */
 #define DLOCK_TTL_MIN (3 * DLOCK_MS)
 #define DLOCK_TTL_MAX (365 * 24 * 3600 * DLOCK_SECOND)
@@ -99,6 +102,9 @@ typedef struct {
 	/* Is the resource locked by anyone? */
 	dlock_status (*locked)(dlock_backend *backend, const char *resource, size_t resource_len, bool *locked, dlock_error *error);
 
+	/* The permits of the resource that nobody holds now. NULL where there is one. */
+	dlock_status (*available)(dlock_backend *backend, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error);
+
 	/* Frees what the claim owns in memory beside itself; says nothing to a server. May be NULL. */
 	void (*dispose)(dlock_claim *claim);
 
@@ -110,7 +116,9 @@ typedef struct {
 struct dlock_backend {
 	const dlock_backend_ops *ops;
 	unsigned references; /* of the manager object and of each claim */
+	const char *kind;    /* what handles call its locks: `ops->name`, or what tells apart those of one name */
 	bool legacy;         /* new tokens begin with DLOCK_TOKEN_LEGACY */
+	int64_t capacity;    /* of a resource: the permits that there are in all. A lock has 1 */
 	dlock_ttl_range ttls; /* those of `ops`, or fewer */
 };
 

@@ -23,6 +23,7 @@ dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_
 	}
 	claim->process = dlock_process_current();
 	claim->ttl = ttl;
+	claim->permits = 1;
 	claim->resource = (char *) claim + backend->ops->claim_size;
 	claim->resource_len = resource_len;
 	memcpy(claim->resource, resource, resource_len);

@@ -29,6 +29,7 @@ struct dlock_claim {
 	_Atomic bool uncertain;       /* the last request for more time got no answer */
 	_Atomic bool short_lease;     /* as short as a grant: its lease time has yet to be asked for */
 	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
+	int64_t permits; /* that it asks for, all at once: 1, or what is set before acquire(). attach() sets what the lease has */
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */

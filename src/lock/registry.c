@@ -45,9 +45,10 @@ dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, const 
 }
 
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len,
-	const dlock_claim *waiting)
+	int64_t permits, const dlock_claim *waiting)
 {
 	dlock_nanos remaining;
+	int64_t left = backend->capacity;
 
 	for (const dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
 		dlock_claim *claim = entry->claim;
@@ -57,7 +58,10 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 			dlock_claim_state state = dlock_claim_look(claim, &remaining);
 			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN
 					|| (state == DLOCK_CLAIM_WAITING && session && dlock_claim_is_mine(claim))) {
-				return claim;
+				left -= claim->permits;
+				if (left < permits) {
+					return claim;
+				}
 			}
 		}
 	}

@@ -32,9 +32,10 @@ void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry
 
 /* The claim that holds the very lock that the back end has for this resource and is renewed without limit, or NULL: a wait for it
  * in the same thread would last for ever. So would, where the session is the lease, a wait in line after one that a signal's
- * handler has interrupted. `waiting` is the claim of the wait itself, where it is registered already; otherwise NULL. */
+ * handler has interrupted. Of more than one permit: one of the claims that leave too few for `permits` more, all of them together.
+ * `waiting` is the claim of the wait itself, where it is registered already; otherwise NULL. */
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len,
-	const dlock_claim *waiting);
+	int64_t permits, const dlock_claim *waiting);
 
 /* Removes all entries and calls `end` for each of them. */
 void dlock_registry_clear(dlock_registry *registry, void (*end)(dlock_registry_entry *entry));

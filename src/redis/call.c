@@ -1,10 +1,18 @@
 #include "call.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static dlock_call *call_new(const dlock_script *script, const dlock_arg *args, int count)
+dlock_arg dlock_number_arg(dlock_number *out, int64_t value)
+{
+	int len = snprintf(out->text, sizeof out->text, "%" PRId64, value);
+
+	return (dlock_arg) { out->text, (size_t) len };
+}
+
+static dlock_call *call_new(const dlock_script *script, int keys, const dlock_arg *args, int count)
 {
 	char key_count[8];
 	size_t size = 0;
@@ -16,7 +24,7 @@ static dlock_call *call_new(const dlock_script *script, const dlock_arg *args, i
 	for (int i = 0; i < count; i++) {
 		size += args[i].len;
 	}
-	int key_count_len = snprintf(key_count, sizeof key_count, "%d", script ? script->keys : 0);
+	int key_count_len = snprintf(key_count, sizeof key_count, "%d", keys);
 	dlock_call *call = calloc(1, sizeof *call + size + (size_t) key_count_len);
 	if (!call) {
 		return NULL;
@@ -24,6 +32,7 @@ static dlock_call *call_new(const dlock_script *script, const dlock_arg *args, i
 	call->references = 1;
 	call->wanted = true;
 	call->script = call->origin = script;
+	call->keys = keys;
 	call->words = head + count;
 
 	char *out = call->storage;
@@ -46,12 +55,17 @@ static dlock_call *call_new(const dlock_script *script, const dlock_arg *args, i
 
 dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count)
 {
-	return call_new(&dlock_scripts[script], args, count);
+	return call_new(&dlock_scripts[script], dlock_scripts[script].keys, args, count);
+}
+
+dlock_call *dlock_call_script_on(dlock_script_id script, int keys, const dlock_arg *args, int count)
+{
+	return call_new(&dlock_scripts[script], keys, args, count);
 }
 
 dlock_call *dlock_call_command(const dlock_arg *args, int count)
 {
-	return call_new(NULL, args, count);
+	return call_new(NULL, 0, args, count);
 }
 
 dlock_call *dlock_call_again(const dlock_call *call)
@@ -62,7 +76,7 @@ dlock_call *dlock_call_again(const dlock_call *call)
 	for (int i = head; i < call->words; i++) {
 		args[i - head] = (dlock_arg) { call->word[i], call->word_len[i] };
 	}
-	return call_new(call->origin, args, call->words - head);
+	return call_new(call->origin, call->keys, args, call->words - head);
 }
 
 void dlock_call_use_source(dlock_call *call)

@@ -4,6 +4,7 @@
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "../base/clock.h"
 #include "scripts.h"
@@ -18,13 +19,20 @@ typedef struct {
 
 #define DLOCK_ARG(text) ((dlock_arg) { (text), strlen(text) })
 
+/* Room for a number as an argument. */
+typedef struct {
+	char text[24];
+} dlock_number;
+
+dlock_arg dlock_number_arg(dlock_number *out, int64_t value);
+
 typedef enum {
 	DLOCK_CALL_PENDING,
 	DLOCK_CALL_ANSWERED, /* `reply` is there; it may be an error of the server's */
 	DLOCK_CALL_FAILED    /* no reply will come; the connection's error says why */
 } dlock_call_state;
 
-enum { DLOCK_CALL_WORDS = 20 };
+enum { DLOCK_CALL_WORDS = 40 };
 
 typedef struct dlock_call {
 	unsigned references;
@@ -43,6 +51,7 @@ typedef struct dlock_call {
 	redisReply *reply;
 	const dlock_script *script; /* NULL: sent as text, or no script */
 	const dlock_script *origin; /* NULL: no script */
+	int keys; /* of a script */
 	int words;
 	const char *word[DLOCK_CALL_WORDS];
 	size_t word_len[DLOCK_CALL_WORDS];
@@ -51,6 +60,8 @@ typedef struct dlock_call {
 
 /* EVALSHA of a script with its keys and arguments, copied. NULL when out of memory. */
 dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count);
+/* The same of a script that takes one key or more: the first `keys` of the arguments. */
+dlock_call *dlock_call_script_on(dlock_script_id script, int keys, const dlock_arg *args, int count);
 /* A plain command. */
 dlock_call *dlock_call_command(const dlock_arg *args, int count);
 

@@ -46,12 +46,8 @@ static void send_asking(dlock_conn *conn)
 	}
 }
 
-dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, bool asks)
+static bool send_one(dlock_conn *conn, dlock_call *call, bool asks)
 {
-	dlock_call *confirmation = NULL;
-	bool corked = conn->corked;
-
-	dlock_conn_cork(conn);
 	if (asks) {
 		send_asking(conn);
 		call->once = true; /* again it would go out alone, */
@@ -59,10 +55,19 @@ dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas
 			dlock_call_use_source(call); /* also where the server does not know it */
 		}
 	}
-	if (dlock_conn_send(conn, call) && replicas > 0) {
+	return dlock_conn_send(conn, call);
+}
+
+dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *behind, bool asks)
+{
+	dlock_call *confirmation = NULL;
+	bool corked = conn->corked;
+
+	dlock_conn_cork(conn);
+	if (send_one(conn, call, asks) && replicas > 0) {
 		confirmation = dlock_delivery_wait(conn, replicas);
-		if (confirmation) {
-			dlock_conn_send(conn, confirmation);
+		if (confirmation && dlock_conn_send(conn, confirmation) && behind) {
+			send_one(conn, behind, asks);
 		}
 	}
 	if (!corked) {
@@ -143,7 +148,7 @@ static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server
 	if (!delivery->conn || !delivery->call) {
 		return false;
 	}
-	delivery->confirmation = dlock_delivery_send(delivery->conn, delivery->call, route->replicas, asks);
+	delivery->confirmation = dlock_delivery_send(delivery->conn, delivery->call, route->replicas, delivery->behind, asks);
 	dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->call);
 	return delivery->call->state == DLOCK_CALL_ANSWERED;
 }
@@ -175,15 +180,21 @@ static master_now ask_master(const dlock_route *route, int slot, const dlock_ser
 	return master && strcmp(master->key, from->key) ? OTHER_MASTER : SAME_MASTER;
 }
 
+/* NULL when out of memory. */
+static bool renew_call(dlock_call **call)
+{
+	dlock_call *again = *call ? dlock_call_again(*call) : NULL;
+
+	discard(call);
+	*call = again;
+	return again != NULL;
+}
+
 /* Once more, as it was made. What was sent before may be executed yet. */
 static bool repeat(dlock_delivery *delivery, bool may_run)
 {
-	dlock_call *again = delivery->call ? dlock_call_again(delivery->call) : NULL;
-
 	delivery->repeated |= may_run;
-	discard(&delivery->call);
-	delivery->call = again;
-	return again != NULL;
+	return renew_call(&delivery->call) && (!delivery->behind || renew_call(&delivery->behind));
 }
 
 static dlock_status no_answer(const dlock_delivery *delivery, dlock_error *error)
@@ -207,12 +218,12 @@ static dlock_status not_now(dlock_delivery *delivery, dlock_error *error)
 	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s", delivery->conn->server->label, reason);
 }
 
-dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error)
+dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_call *behind, dlock_error *error)
 {
 	int masters = 0;
 	bool asks = false, is_fixed = dlock_topology_is_fixed(route->topology);
 
-	*delivery = (dlock_delivery) { .call = call };
+	*delivery = (dlock_delivery) { .call = call, .behind = behind };
 	dlock_server *server = find_master(route, slot, error);
 	if (!server) {
 		return DLOCK_CONNECTION;
@@ -259,6 +270,11 @@ dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, i
 	}
 }
 
+dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error)
+{
+	return dlock_deliver_with(delivery, route, slot, call, NULL, error);
+}
+
 dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route *route, dlock_error *error)
 {
 	dlock_call *call = delivery->call;
@@ -289,18 +305,46 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 		dlock_server_quote(delivery->conn->server, said->reply->str, reason, sizeof reason);
 		const char *address;
 		delivery->transient = dlock_delivery_answer(said, &address) == DLOCK_ANSWER_REPLICA;
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s; without WAIT, replicas cannot confirm a lock", label, reason);
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s; without WAIT, replicas cannot confirm anything", label, reason);
 	}
 	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_INTEGER && dlock_delivery_is_behind(call, said)) {
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %lld of its replicas confirmed the lock in time, and %d must (replicas=%d)", label,
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %lld of its replicas confirmed it in time, and %d must (replicas=%d)", label,
 			said->reply->integer, route->replicas, route->replicas);
 	}
-	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: whether replicas have the lock is not known: %.200s", label,
+	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: whether replicas have it is not known: %.200s", label,
 		*delivery->conn->error.message ? delivery->conn->error.message : "the connection was replaced");
+}
+
+/* What was sent before the confirmation, or over another connection, says nothing: it is sent once more. */
+dlock_status dlock_delivery_pass_on(dlock_delivery *delivery, const dlock_route *route, dlock_error *error)
+{
+	const char *address;
+
+	if (!dlock_delivery_is_behind(delivery->confirmation, delivery->behind) && delivery->confirmation->generation == delivery->conn->generation
+			&& renew_call(&delivery->behind)) {
+		dlock_conn_send(delivery->conn, delivery->behind);
+	}
+	if (!delivery->behind) {
+		return dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
+	}
+	dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->behind);
+	if (delivery->behind->state != DLOCK_CALL_ANSWERED || !dlock_delivery_is_behind(delivery->confirmation, delivery->behind)) {
+		delivery->transient = true;
+		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: whether replicas took full copies is not known: %.200s",
+			delivery->conn->server->label, *delivery->conn->error.message ? delivery->conn->error.message : "no answer in the time allowed");
+	}
+	delivery->repeated |= delivery->call->repeated;
+	discard(&delivery->call);
+	discard(&delivery->confirmation);
+	delivery->call = delivery->behind;
+	delivery->behind = NULL;
+	delivery->transient = dlock_delivery_answer(delivery->call, &address) != DLOCK_ANSWER_FINAL;
+	return DLOCK_OK;
 }
 
 void dlock_delivery_end(dlock_delivery *delivery)
 {
+	discard(&delivery->behind);
 	discard(&delivery->confirmation);
 	discard(&delivery->call);
 }

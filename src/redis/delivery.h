@@ -16,6 +16,7 @@ typedef struct {
 	dlock_conn *conn;         /* that it went over last; NULL: none */
 	dlock_call *call;         /* NULL: none */
 	dlock_call *confirmation; /* NULL: none */
+	dlock_call *behind;       /* sent behind the confirmation; NULL: none */
 	bool repeated;            /* other servers were asked before: it may be executed there yet */
 	bool transient;           /* it failed as happens while a server fails over, or a slot moves */
 } dlock_delivery;
@@ -25,16 +26,24 @@ typedef struct {
  * dlock_delivery_end() follows in any case. */
 dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error);
 
+/* The same, with another call behind the WAIT, in the same packet; NULL: none. It is taken over, too. */
+dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_call *behind, dlock_error *error);
+
 /* Waits until enough replicas have what the call has written. Only where it has written: WAIT answers for the last write of a connection. DLOCK_CONNECTION:
  * too few of them in time, or it is not known. */
 dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route *route, dlock_error *error);
+
+/* Of what is confirmed: waits for the answer to what was sent behind the WAIT. DLOCK_OK: that is the delivery's call from then on, and not confirmed.
+ * DLOCK_CONNECTION: it was not answered. */
+dlock_status dlock_delivery_pass_on(dlock_delivery *delivery, const dlock_route *route, dlock_error *error);
 
 void dlock_delivery_end(dlock_delivery *delivery);
 
 /* ---- its steps, for whoever must not wait ---- */
 
-/* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it. `asks`: after ASK. Returns the WAIT, to be released; NULL: none. */
-dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, bool asks);
+/* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it, and behind that another call; NULL: none. `asks`: after
+ * ASK. Returns the WAIT, to be released; NULL: none. */
+dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *behind, bool asks);
 
 /* A WAIT for that number of replicas. NULL when out of memory. */
 dlock_call *dlock_delivery_wait(const dlock_conn *conn, int replicas);

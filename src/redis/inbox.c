@@ -16,7 +16,7 @@ static void on_push(void *context, const redisReply *reply)
 	}
 	char *text = reply->element[2]->str;
 	size_t len = strcspn(text, " ");
-	if (len > 0 && len <= DLOCK_TOKEN_MAX) {
+	if (len > 0 && len <= DLOCK_PERMIT_ID_MAX) {
 		char *rest = text + len;
 		memcpy(inbox->notified, text, len);
 		inbox->notified[len] = '\0';

@@ -3,6 +3,7 @@
 
 #include "../base/token.h"
 #include "conn.h"
+#include "permit_id.h"
 
 /* A lock that was handed over. */
 typedef struct {
@@ -23,7 +24,7 @@ typedef struct dlock_inbox {
 	bool published; /* it was tried, and they may or may not: */
 	bool silent;    /* scripts may not publish */
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_LEN];
-	char notified[DLOCK_TOKEN_MAX + 1]; /* the waiter of the last message; "": taken */
+	char notified[DLOCK_PERMIT_ID_MAX + 1]; /* the waiter of the last message; "": taken */
 	dlock_grant grant;                  /* that came with it */
 	bool expected; /* the last lock that was asked for here was not free: so the next one may not be, and is asked for with the inbox at once */
 	struct dlock_inbox *next;

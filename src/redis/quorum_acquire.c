@@ -244,7 +244,7 @@ static bool can_be_notified(const quorum_backend *backend)
 }
 
 /* When enough of the refusing servers may be free for a quorum; where fewer than a quorum are eligible, all of them. */
-static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *votes)
+static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *votes, dlock_nanos ttl)
 {
 	dlock_response refusals[DLOCK_MOST_SERVERS], unknown = { .pttl = -1 };
 	int count = 0, needed = dlock_ballot_needed(votes), missing = needed > votes->quorum ? votes->no : votes->quorum - votes->yes;
@@ -255,10 +255,10 @@ static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *
 		}
 	}
 	if (missing < 1 || missing > count) {
-		return can_be_notified(backend) ? dlock_next_look(&unknown) : dlock_next_look_unnotified(&unknown);
+		return can_be_notified(backend) ? dlock_next_look(&unknown, ttl) : dlock_next_look_unnotified(&unknown, ttl);
 	}
 	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
-	return can_be_notified(backend) ? dlock_next_look(&refusals[missing - 1]) : dlock_next_look_unnotified(&refusals[missing - 1]);
+	return can_be_notified(backend) ? dlock_next_look(&refusals[missing - 1], ttl) : dlock_next_look_unnotified(&refusals[missing - 1], ttl);
 }
 
 /* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to queue. */
@@ -270,7 +270,7 @@ static dlock_nanos next_attempt(const quorum_claim *claim, const dlock_ballot *v
 	if (wait->attempts) {
 		return dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US;
 	}
-	dlock_nanos look = next_look(quorum_backend_of(claim), votes), eligible_at = dlock_ballot_next_eligible_at(votes);
+	dlock_nanos look = next_look(quorum_backend_of(claim), votes, claim->base.ttl), eligible_at = dlock_ballot_next_eligible_at(votes);
 	if (!claim->ticket && !claim->next_ticket) {
 		dlock_nanos soon = dlock_now() + UNQUEUED_PAUSE + dlock_jitter((uint32_t) (UNQUEUED_PAUSE / DLOCK_US)) * DLOCK_US;
 		look = soon < look ? soon : look;

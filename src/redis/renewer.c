@@ -75,7 +75,7 @@ dlock_call *dlock_redis_renewer_send(dlock_renewer *base, dlock_conn *conn, dloc
 
 	dlock_conn_cork(conn); /* it may have been made in this batch */
 	if (asks || renewer->shared_count == MOST_SHARED) {
-		return dlock_delivery_send(conn, call, replicas, asks);
+		return dlock_delivery_send(conn, call, replicas, NULL, asks);
 	}
 	return dlock_conn_send(conn, call) && replicas > 0 ? share_wait(renewer, conn, replicas) : NULL;
 }

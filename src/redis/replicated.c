@@ -44,135 +44,90 @@ static void give_back(dlock_replicated_backend *backend, dlock_claim *claim, dlo
 	}
 }
 
-/* As in single.c; in a settled era only, since a server that was promoted may not know that the handle was taken up. */
-static dlock_status replicated_attach(dlock_claim *claim, const char *token, dlock_error *error)
+static dlock_status accept_exchange(dlock_claim *claim, dlock_delivery *delivery, int slot, dlock_error *error)
+{
+	dlock_response response;
+	dlock_era era;
+	dlock_nanos sent_at = delivery->call->sent_at;
+	dlock_settler settler = dlock_replicated_settler(claim, &dlock_replicated_backend_of(claim)->route);
+	dlock_status status = dlock_read_exchange(delivery->call, delivery->conn, &response, error);
+
+	if (status != DLOCK_OK) {
+		return status;
+	}
+	if (dlock_settle_confirm(&settler, delivery, slot, &era, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
+	}
+	dlock_nanos left = dlock_lease_left(response.pttl);
+	claim->deadline = sent_at + left - dlock_drift(left);
+	claim->fencing_token = response.fencing_token;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	return DLOCK_OK;
+}
+
+/* As in single.c; in a settled era only, since a server that was promoted may not know that the handle was taken up. `left`: nothing was done, and the
+ * era settles in this number of ms; -1: not so. */
+static dlock_status attach_once(dlock_claim *claim, const char *token, int64_t *left, dlock_error *error)
 {
 	dlock_replicated_backend *backend = dlock_replicated_backend_of(claim);
 	dlock_keys keys = dlock_replicated_keys(claim);
 	dlock_delivery delivery;
-	dlock_response response;
 	dlock_call *call = backend->route.replicas > 0 ? dlock_request_exchange_replicated(keys, token, claim->token, backend->guard)
 		: dlock_request_exchange(keys, token, claim->token, 0);
-	dlock_status status = dlock_deliver(&delivery, &backend->route, keys.slot, call, error);
+	dlock_call *behind = backend->route.replicas > 0 && backend->guard.resyncs
+		? dlock_request_unchanged(keys, claim->token, token, backend->guard) : NULL;
+	dlock_status status = dlock_deliver_with(&delivery, &backend->route, keys.slot, call, behind, error);
 	dlock_era era = dlock_read_era(delivery.call);
+	dlock_settler settler = dlock_replicated_settler(claim, &backend->route);
 
+	*left = -1;
 	if (status == DLOCK_OK && era.unsettled) {
-		status = era.left < 0 ? dlock_replicated_settle(backend, &backend->route, &delivery, keys.slot, &era, error) : DLOCK_OK;
+		status = era.left < 0 ? dlock_settle(&settler, &delivery, keys.slot, &era, error) : DLOCK_OK;
 		if (status == DLOCK_OK) {
-			dlock_explain_era(delivery.conn, era.left, backend->guard, error);
+			dlock_explain_era(delivery.conn, era.left, backend->guard.time, error);
 		}
 		if (delivery.repeated) {
 			give_back(backend, claim, keys, token, &delivery);
+		} else if (status == DLOCK_OK) {
+			*left = era.left;
 		}
 		dlock_delivery_end(&delivery);
 		return DLOCK_CONNECTION;
 	}
 	if (status == DLOCK_OK) {
-		status = dlock_read_exchange(delivery.call, delivery.conn, &response, error);
+		status = accept_exchange(claim, &delivery, keys.slot, error);
 	}
-	if (status == DLOCK_OK) {
-		status = dlock_delivery_confirm(&delivery, &backend->route, error);
-	}
-	if (status == DLOCK_OK) {
-		dlock_nanos left = dlock_lease_left(response.pttl);
-		claim->deadline = delivery.call->sent_at + left - dlock_drift(left);
-		claim->fencing_token = response.fencing_token;
-		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
-	} else if (status == DLOCK_CONNECTION && delivery.conn && (delivery.repeated || dlock_request_may_take_effect(delivery.call))) {
+	if (status == DLOCK_CONNECTION && delivery.conn && (delivery.repeated || dlock_request_may_take_effect(delivery.call))) {
 		give_back(backend, claim, keys, token, &delivery);
 	}
 	dlock_delivery_end(&delivery);
 	return status == DLOCK_LOST ? dlock_claim_came_late(claim, error) : status;
 }
 
-/* ---- while it is held ---- */
-
-/* The server has no key: it was failed over to without it, and nobody else can have it before its era is settled; or it is lost. */
-static dlock_status restore(dlock_replicated_backend *backend, dlock_claim *claim, dlock_keys keys, dlock_nanos ttl, dlock_delivery *delivery,
-	dlock_error *error)
+static dlock_status replicated_attach(dlock_claim *claim, const char *token, dlock_error *error)
 {
-	dlock_response response;
-	bool repeated = delivery->repeated;
+	int64_t left;
+	dlock_status status = attach_once(claim, token, &left, error);
 
-	dlock_delivery_end(delivery);
-	dlock_status status = dlock_deliver(delivery, &backend->route, keys.slot,
-		dlock_request_restore(keys, claim->token, ttl, claim->fencing_token, backend->guard), error);
-	delivery->repeated |= repeated;
-	return status == DLOCK_OK ? dlock_read_integer(delivery->call, delivery->conn, &response, error) : status;
-}
-
-/* That the lock is lost counts only if replicas are there: a master that was replaced would say so, too. */
-static dlock_status confirm(const dlock_replicated_backend *backend, dlock_status status, dlock_delivery *delivery, dlock_error *error)
-{
-	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		return status;
-	}
-	return dlock_delivery_confirm(delivery, &backend->route, error) == DLOCK_OK ? status : DLOCK_CONNECTION;
-}
-
-static dlock_status keep_at_master(dlock_claim *claim, dlock_keys keys, dlock_nanos ttl, dlock_delivery *delivery, dlock_error *error)
-{
-	dlock_replicated_backend *backend = dlock_replicated_backend_of(claim);
-	dlock_key_state state = DLOCK_KEY_FOREIGN;
-	dlock_status status = dlock_deliver(delivery, &backend->route, keys.slot, dlock_request_keep(keys, claim->token, ttl, true), error);
-
-	if (status == DLOCK_OK) {
-		status = dlock_read_keep(delivery->call, delivery->conn, &state, error);
-	}
-	if (status == DLOCK_OK && state != DLOCK_KEY_OWN && backend->route.replicas > 0) {
-		status = restore(backend, claim, keys, ttl, delivery, error);
-	} else if (status == DLOCK_OK && state != DLOCK_KEY_OWN) {
-		status = DLOCK_LOST;
-	}
-	return confirm(backend, status, delivery, error);
-}
-
-/* It was asked without success, and is not the master any more. */
-static bool is_replaced(const dlock_replicated_backend *backend, int slot, const dlock_delivery *delivery)
-{
-	const dlock_server *master = dlock_topology_master(backend->route.topology, slot);
-
-	return master && delivery->conn && delivery->call && delivery->transient && strcmp(master->key, delivery->conn->server->key);
-}
-
-/* DLOCK_OK: the server has the key for so long, and replicas have confirmed it. */
-static dlock_status keep(dlock_claim *claim, dlock_nanos ttl, dlock_delivery *delivery, dlock_error *error)
-{
-	dlock_keys keys = dlock_replicated_keys(claim);
-	dlock_status status = keep_at_master(claim, keys, ttl, delivery, error);
-
-	if (status == DLOCK_CONNECTION && is_replaced(dlock_replicated_backend_of(claim), keys.slot, delivery)) {
-		dlock_delivery_end(delivery);
-		status = keep_at_master(claim, keys, ttl, delivery, error);
-		delivery->repeated = true;
+	if (left >= 0 && left <= DLOCK_AT_ONCE) {
+		dlock_wait_poll(NULL, 0, dlock_now() + left * DLOCK_MS, NULL);
+		status = attach_once(claim, token, &left, error);
 	}
 	return status;
+}
+
+/* ---- while it is held ---- */
+
+static dlock_kept_lease kept(const dlock_claim *claim)
+{
+	return dlock_kept_lease_of(claim, dlock_replicated_keys(claim), dlock_replicated_backend_of(claim)->guard.time);
 }
 
 static dlock_status replicated_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
-	dlock_delivery delivery;
-	dlock_nanos begun = dlock_now();
-	dlock_status status = keep(claim, ttl, &delivery, error);
-	const dlock_call *call = delivery.call;
+	dlock_kept_lease lease = kept(claim);
 
-	/* What has ended by the holder's clock stays lost: another one may have had the lock on a server that was replaced meanwhile. */
-	if (status == DLOCK_OK && !dlock_claim_expire(claim)) {
-		dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
-		claim->ttl = ttl;
-		claim->deadline = call->sent_at + guaranteed - dlock_drift(guaranteed);
-		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
-	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
-	} else if (call && (call->sent || delivery.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
-		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an answer. */
-		claim->deadline = begun + ttl - dlock_drift(ttl);
-	}
-	if (call && (delivery.repeated || (call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated)))) {
-		dlock_claim_add_unacknowledged_ttl(claim, ttl);
-	}
-	dlock_delivery_end(&delivery);
-	return status;
+	return dlock_keep_extend(claim, &dlock_lock_keeping, &lease, &dlock_replicated_backend_of(claim)->route, ttl, error);
 }
 
 /* The time that the key has left proves nothing, as long as replicas have not confirmed it. */
@@ -205,8 +160,8 @@ static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 	} else if (status == DLOCK_LOST && (delivery.call->repeated || delivery.repeated)) {
 		status = DLOCK_OK; /* by an earlier sending */
 	} else if (status == DLOCK_LOST && backend->route.replicas > 0) {
-		/* A server that was promoted without the key: until now it was this holder's. */
-		status = confirm(backend, restore(backend, claim, keys, 0, &delivery, error), &delivery, error);
+		dlock_kept_lease lease = kept(claim);
+		status = dlock_keep_released(&dlock_lock_keeping, &lease, &backend->route, &delivery, error);
 	}
 	if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
@@ -241,9 +196,9 @@ static dlock_status replicated_locked(dlock_backend *base, const char *resource,
 static dlock_renewal_round *replicated_new_round(const dlock_claim *claim)
 {
 	const dlock_replicated_backend *backend = dlock_replicated_backend_of(claim);
-	dlock_keys keys = dlock_replicated_keys(claim);
+	dlock_kept_lease lease = kept(claim);
 
-	return dlock_replicated_round_new(claim, backend->service, dlock_topology_master(backend->route.topology, keys.slot), keys, backend->guard);
+	return dlock_replicated_round_new(&dlock_lock_keeping, &lease, backend->service, dlock_topology_master(backend->route.topology, lease.keys.slot));
 }
 
 static const char *replicated_refuse(const dlock_backend *backend, const char *resource, size_t len)
@@ -297,7 +252,7 @@ dlock_backend *dlock_replicated_new(dlock_pool *pool, dlock_server *service, con
 	dlock_backend_init(&backend->base, &replicated_ops);
 	backend->service = dlock_server_retain(service);
 	backend->route = (dlock_route) { pool, dlock_pool_topology(pool, service), service->replicas, DLOCK_FOREVER };
-	backend->guard = service->guard;
+	backend->guard = (dlock_guard) { service->guard, service->resync_guard };
 	backend->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	if (!backend->route.topology || !backend->keys) {
 		replicated_destroy(&backend->base);

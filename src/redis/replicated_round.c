@@ -5,7 +5,6 @@
 
 #include "delivery.h"
 #include "renewer.h"
-#include "replicated_requests.h"
 
 /* What the next round does, by what the last one was answered. */
 typedef enum {
@@ -15,9 +14,9 @@ typedef enum {
 
 typedef struct {
 	dlock_renewal_round base;
+	const dlock_keeping *keeping;
 	dlock_server *service, *master; /* the master: that was asked last, by the holder or the thread; NULL: none */
 	dlock_server *asked;            /* where ASK has led; NULL: nowhere */
-	dlock_nanos guard;
 	dlock_topology *topology; /* the thread's; NULL: not yet */
 	dlock_conn *conn;
 	dlock_call *call, *confirmation; /* of the round under way or last decided; NULL: none */
@@ -27,9 +26,7 @@ typedef struct {
 	bool unsettled; /* a restore was sent that may set the key yet */
 	int hurried;    /* rounds in a row that were begun at once */
 	bool noted; /* what the answer says of servers and steps was taken in */
-	char token[DLOCK_TOKEN_MAX + 1];
-	int64_t fencing_token;
-	dlock_keys keys; /* the lock, the fence and the era, in `text` */
+	dlock_kept_lease lease; /* its keys are in `text` */
 	char text[];
 } replicated_round;
 
@@ -79,7 +76,7 @@ static dlock_server *find_server(replicated_round *round)
 	dlock_server *server = round->asked;
 
 	if (!server) {
-		server = dlock_topology_master(round->topology, round->keys.slot);
+		server = dlock_topology_master(round->topology, round->lease.keys.slot);
 	}
 	if (!server || (round->is_new && round->master && strcmp(server->key, round->master->key))) {
 		dlock_topology_ask(round->topology);
@@ -90,9 +87,8 @@ static dlock_server *find_server(replicated_round *round)
 
 static dlock_call *request(const replicated_round *round, dlock_nanos ttl)
 {
-	return round->step == STEP_RESTORE && round->extends
-		? dlock_request_restore(round->keys, round->token, ttl, round->fencing_token, round->guard)
-		: dlock_request_keep(round->keys, round->token, round->extends ? ttl : 0, false);
+	return round->step == STEP_RESTORE && round->extends ? round->keeping->restore(&round->lease, ttl)
+		: round->keeping->keep(&round->lease, round->extends ? ttl : 0, false);
 }
 
 typedef enum { OPEN, YES, NO, MISSING, UNKNOWN } verdict;
@@ -114,7 +110,7 @@ static verdict answer_of(const replicated_round *round)
 		dlock_status status = dlock_read_integer(round->call, round->conn, &response, &error);
 		return status == DLOCK_OK ? YES : status == DLOCK_LOST ? NO : UNKNOWN;
 	}
-	if (dlock_read_keep(round->call, round->conn, &state, &error) != DLOCK_OK) {
+	if (round->keeping->read_keep(round->call, round->conn, &state, &error) != DLOCK_OK) {
 		return UNKNOWN;
 	}
 	return state == DLOCK_KEY_OWN ? YES : state == DLOCK_KEY_FOREIGN && round->service->replicas == 0 ? NO : MISSING;
@@ -220,7 +216,7 @@ static void note(replicated_round *round)
 	round->next_step = answered && answer_of(round) == MISSING ? STEP_RESTORE : STEP_KEEP;
 	forget_server(&round->asked);
 	if (answer == DLOCK_ANSWER_MOVED && has_slots) {
-		dlock_topology_move(round->topology, round->keys.slot, address, round->master);
+		dlock_topology_move(round->topology, round->lease.keys.slot, address, round->master);
 	} else if (answer == DLOCK_ANSWER_ASK && has_slots) {
 		round->asked = dlock_topology_server_at(round->topology, address, round->master);
 	} else if (answer == DLOCK_ANSWER_REPLICA && round->topology) {
@@ -272,7 +268,7 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 
 	if (over && round->conn) {
 		cancel(base);
-		dlock_conn_send_background(round->conn, dlock_request_drop(round->keys, round->token), dlock_after(dlock_now(), ttl));
+		dlock_conn_send_background(round->conn, round->keeping->drop(&round->lease), dlock_after(dlock_now(), ttl));
 	}
 	round->unsettled = false;
 }
@@ -299,9 +295,9 @@ static dlock_arg keep_key(char **room, dlock_arg key)
 	return kept;
 }
 
-dlock_renewal_round *dlock_replicated_round_new(const dlock_claim *claim, dlock_server *service, dlock_server *master, dlock_keys keys,
-	dlock_nanos guard)
+dlock_renewal_round *dlock_replicated_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease, dlock_server *service, dlock_server *master)
 {
+	dlock_keys keys = lease->keys;
 	replicated_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.era.len + 1);
 
 	if (!round) {
@@ -310,17 +306,15 @@ dlock_renewal_round *dlock_replicated_round_new(const dlock_claim *claim, dlock_
 	char *room = round->text;
 	round->base.ops = &ops;
 	round->base.late_proves_nothing = true;
+	round->keeping = keeping;
 	round->service = dlock_server_retain(service);
 	round->master = master ? dlock_server_retain(master) : NULL;
-	round->guard = guard;
 	round->noted = round->is_new = true;
-	round->fencing_token = claim->fencing_token;
-	memcpy(round->token, claim->token, sizeof round->token);
-	round->keys.slot = keys.slot;
-	round->keys.lock = keep_key(&room, keys.lock);
+	round->lease = *lease;
+	round->lease.keys.lock = keep_key(&room, keys.lock);
 	if (keys.fence.len > 0) {
-		round->keys.fence = keep_key(&room, keys.fence);
-		round->keys.era = keep_key(&room, keys.era);
+		round->lease.keys.fence = keep_key(&room, keys.fence);
+		round->lease.keys.era = keep_key(&room, keys.era);
 	}
 	return &round->base;
 }

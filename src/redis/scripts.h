@@ -6,7 +6,7 @@
 /* The scripts in lua/, each with its keys, arguments, reply and cost. */
 typedef struct {
 	const char *name;
-	int keys;
+	int keys; /* negative: one or more, as the call says */
 	char sha1[41];
 	const char *source;
 } dlock_script;

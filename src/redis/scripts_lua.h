@@ -11,13 +11,31 @@
 	script(KEEP, "keep", 1, DLOCK_LUA_KEEP_SHA1, DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", 4, DLOCK_LUA_LEAVE_SHA1, DLOCK_LUA_LEAVE) \
 	script(LOOK, "look", 2, DLOCK_LUA_LOOK_SHA1, DLOCK_LUA_LOOK) \
+	script(PERMITS_ACQUIRE, "permits_acquire", 1, DLOCK_LUA_PERMITS_ACQUIRE_SHA1, DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", 2, DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1, DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_CHECK, "permits_check", 1, DLOCK_LUA_PERMITS_CHECK_SHA1, DLOCK_LUA_PERMITS_CHECK) \
+	script(PERMITS_CONFIRM, "permits_confirm", -1, DLOCK_LUA_PERMITS_CONFIRM_SHA1, DLOCK_LUA_PERMITS_CONFIRM) \
+	script(PERMITS_COUNTS, "permits_counts", 1, DLOCK_LUA_PERMITS_COUNTS_SHA1, DLOCK_LUA_PERMITS_COUNTS) \
+	script(PERMITS_DROP, "permits_drop", 1, DLOCK_LUA_PERMITS_DROP_SHA1, DLOCK_LUA_PERMITS_DROP) \
+	script(PERMITS_EXCHANGE, "permits_exchange", 1, DLOCK_LUA_PERMITS_EXCHANGE_SHA1, DLOCK_LUA_PERMITS_EXCHANGE) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", 2, DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1, DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_KEEP, "permits_keep", 1, DLOCK_LUA_PERMITS_KEEP_SHA1, DLOCK_LUA_PERMITS_KEEP) \
+	script(PERMITS_LEAVE, "permits_leave", 1, DLOCK_LUA_PERMITS_LEAVE_SHA1, DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", -1, DLOCK_LUA_PERMITS_RELEASE_SHA1, DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", 2, DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1, DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_RENEW, "permits_renew", 1, DLOCK_LUA_PERMITS_RENEW_SHA1, DLOCK_LUA_PERMITS_RENEW) \
+	script(PERMITS_RESERVE, "permits_reserve", -1, DLOCK_LUA_PERMITS_RESERVE_SHA1, DLOCK_LUA_PERMITS_RESERVE) \
+	script(PERMITS_RESTOCK, "permits_restock", 1, DLOCK_LUA_PERMITS_RESTOCK_SHA1, DLOCK_LUA_PERMITS_RESTOCK) \
+	script(PERMITS_RESTORE, "permits_restore", 2, DLOCK_LUA_PERMITS_RESTORE_SHA1, DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_UNCHANGED, "permits_unchanged", 2, DLOCK_LUA_PERMITS_UNCHANGED_SHA1, DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", 0, DLOCK_LUA_PUBLISH_SHA1, DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", 2, DLOCK_LUA_RAISE_SHA1, DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", 4, DLOCK_LUA_RELEASE_SHA1, DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR) \
 	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
-	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE)
+	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE) \
+	script(UNCHANGED, "unchanged", 2, DLOCK_LUA_UNCHANGED_SHA1, DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_ACQUIRE_SHA1 "a329d07243d32f99cf621ce9eaaead746b341a86"
 #define DLOCK_LUA_ACQUIRE \
@@ -245,33 +263,40 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "039149dddec743faed46a23de8dbb8d912ffb8a8"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "b5a58b846ac9c034e824536e955582c6613d4508"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
-	"local function replication_id()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
-	"local function look_at_era(era, guard)\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
 	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited = read_era(era)\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
 	"local left, now, us = -1, time()\n" \
-	"if opened ~= id then\n" \
-	"settles, waited = '0' .. us, '0'\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
@@ -279,13 +304,13 @@
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
 	"end\n" \
 	"return left, id, settles, waited\n" \
 	"end\n" \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
-	"local unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3])\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3], ARGV[4] ~= '-')\n" \
 	"local mine = unsettled == 0 and redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"local done, reply = false, queued\n" \
@@ -586,33 +611,40 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "5f45efa07db5a016a796cf4723ed44203cc1c7dc"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "6ab3db55cfeb251000ca77339cc3b4b4e5332a82"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
-	"local function replication_id()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
-	"local function look_at_era(era, guard)\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
 	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited = read_era(era)\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
 	"local left, now, us = -1, time()\n" \
-	"if opened ~= id then\n" \
-	"settles, waited = '0' .. us, '0'\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
@@ -620,11 +652,11 @@
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
 	"end\n" \
 	"return left, id, settles, waited\n" \
 	"end\n" \
-	"local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4])\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4], ARGV[5] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid, settles}\n" \
 	"end\n" \
@@ -849,33 +881,40 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "ca6b5bdacc1915d5e905255335e9ca163e18d46d"
+#define DLOCK_LUA_LOOK_SHA1 "13e7f6eb7161d7314799203792000a3acb313eaa"
 #define DLOCK_LUA_LOOK \
-	"local function replication_id()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
-	"local function look_at_era(era, guard)\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
 	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited = read_era(era)\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
 	"local left, now, us = -1, time()\n" \
-	"if opened ~= id then\n" \
-	"settles, waited = '0' .. us, '0'\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
@@ -883,11 +922,11 @@
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
 	"end\n" \
 	"return left, id, settles, waited\n" \
 	"end\n" \
-	"local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1])\n" \
+	"local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], ARGV[2] ~= '-', true)\n" \
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
 	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. slots)\n" \
@@ -900,7 +939,3065 @@
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\n" \
 	"end\n" \
-	"return {left, id, settles, waited}\n"
+	"return {left, id, settles, waited, full_copies()}\n"
+
+#define DLOCK_LUA_PERMITS_ACQUIRE_SHA1 "6af76ce26afda6cbd599b8f109e16931240a370d"
+#define DLOCK_LUA_PERMITS_ACQUIRE \
+	"local known\n" \
+	"if ARGV[3] == '' then\n" \
+	"known = redis.call('ZMSCORE', KEYS[1], '$queue', 'h' .. ARGV[1], '$used', '$fence', '$until', '$stock', '$sold', 'b' .. string.match(ARGV[1], '^(.*)/'))\n" \
+	"local pieces = tonumber(ARGV[2])\n" \
+	"if ARGV[7] == '0' and not known[2] and not known[8] and tonumber(known[3] or 0) == 0 and pieces > (known[6] or 0) - (known[7] or 0)\n" \
+	"and pieces <= (tonumber(ARGV[5]) or pieces) then\n" \
+	"return {0, -1, -1, '0', 0}\n" \
+	"end\n" \
+	"end\n" \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local unsettled, replid, settles = 0\n" \
+	"local pool, id, permits, capacity, limit, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5]), ARGV[6], ARGV[7]\n" \
+	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[9] ~= '1'\n" \
+	"local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)\n" \
+	"local queue, held, used, fence, lasts, stock, sold, pieces\n" \
+	"if capacity then\n" \
+	"queue, held, used, fence, lasts, stock = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$stock'))\n" \
+	"if stock then\n" \
+	"return redis.error_reply('WRONGTYPE the key is that of a stock')\n" \
+	"end\n" \
+	"else\n" \
+	"queue, held, used, fence, lasts, stock, sold, pieces = unpack(known or redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until',\n" \
+	"'$stock', '$sold', 'b' .. buyer))\n" \
+	"end\n" \
+	"local may = not limit or (pieces or 0) + permits <= limit\n" \
+	"local fits = (used or 0) + permits <= (capacity or stock or 0) - (sold or 0)\n" \
+	"local token = math.max(us, 1 - (fence or 0))\n" \
+	"if replid and held and not buyer and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
+	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
+	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
+	"used, held = used - count, nil\n" \
+	"redis.call('ZADD', pool, used, '$used')\n" \
+	"fits = used + permits <= capacity\n" \
+	"end\n" \
+	"if unsettled == 0 and may and fits and not queue and not held then\n" \
+	"hold(pool, id, permits, used or 0, token, now + ttl, buyer, pieces or 0)\n" \
+	"if not stock and now + ttl > -(lasts or 0) then\n" \
+	"last_until(pool, now, token, now + ttl)\n" \
+	"end\n" \
+	"return {1, token, permits, ttl}\n" \
+	"end\n" \
+	"local function enqueue(token)\n" \
+	"local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox)\n" \
+	"local place = ticket == '0' and token or tonumber(ticket)\n" \
+	"local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,\n" \
+	"-now * 1000 - ARGV[8] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
+	"return waiter, added > 1\n" \
+	"end\n" \
+	"local function first_end(used)\n" \
+	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\n" \
+	"end\n" \
+	"local function refusal(ends, waiter, new)\n" \
+	"local left = ends and math.max(0, ends - now) + 1 or -1\n" \
+	"if not waiter then\n" \
+	"return {0, left, -1, '0', 0}\n" \
+	"end\n" \
+	"local place = redis.call('ZSCORE', pool, waiter)\n" \
+	"return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone and place - ALONE + WAITS or place), new and 1 or 0}\n" \
+	"end\n" \
+	"local function wait_for_era()\n" \
+	"local waiter, new = nil, false\n" \
+	"if inbox ~= '' then\n" \
+	"waiter, new = enqueue(token)\n" \
+	"if not stock and now + FORGET > -(lasts or 0) then\n" \
+	"last_until(pool, now, token, now + FORGET)\n" \
+	"end\n" \
+	"end\n" \
+	"local reply = refusal(nil, waiter, new)\n" \
+	"reply[2], reply[6], reply[7], reply[8] = unsettled, unsettled, replid, settles\n" \
+	"return reply\n" \
+	"end\n" \
+	"if unsettled ~= 0 then\n" \
+	"return wait_for_era()\n" \
+	"end\n" \
+	"if ticket == '0' and not held and not (may and fits) then\n" \
+	"local ends = first_end(used)\n" \
+	"if not ends or ends >= now then\n" \
+	"local possible = capacity or permits <= (stock or 0) - (sold or 0)\n" \
+	"if not may then\n" \
+	"return {-1, 0, tonumber(pieces), 0}\n" \
+	"elseif inbox == '' or not possible then\n" \
+	"return refusal(possible and ends)\n" \
+	"end\n" \
+	"local waiter, new = enqueue(token)\n" \
+	"if not stock and now + FORGET > -(lasts or 0) then\n" \
+	"last_until(pool, now, token, now + FORGET)\n" \
+	"end\n" \
+	"return refusal(ends, waiter, new)\n" \
+	"end\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"local state = state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"local waiter, new = nil, false\n" \
+	"local function wait()\n" \
+	"if ticket == '0' then\n" \
+	"state.fence = next_token(state)\n" \
+	"end\n" \
+	"waiter, new = enqueue(state.fence)\n" \
+	"state.queue = math.min(state.queue, alone and PHASES or QUEUED)\n" \
+	"keep(state, now + FORGET)\n" \
+	"end\n" \
+	"local function permits_of()\n" \
+	"return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)\n" \
+	"end\n" \
+	"local function renewed(ends)\n" \
+	"if not buyer then\n" \
+	"ends = now + ttl\n" \
+	"elseif ticket ~= '0' or ends < now then\n" \
+	"ends = math.max(ends, now + ttl)\n" \
+	"end\n" \
+	"state.fence = next_token(state)\n" \
+	"redis.call('ZADD', pool, -state.fence, '$fence', ends, 'h' .. id)\n" \
+	"keep(state, ends)\n" \
+	"return {1, state.fence, permits_of(), ends - now}\n" \
+	"end\n" \
+	"local function settled(held)\n" \
+	"local ends, reply = tonumber(held or nil), nil\n" \
+	"if ends and ends >= SOLD then\n" \
+	"reply = {2, 0, permits_of(), 0}\n" \
+	"elseif ends then\n" \
+	"reply = renewed(ends)\n" \
+	"elseif not allowed(state, buyer, permits, ARGV[5]) then\n" \
+	"reply = {-1, 0, tonumber(redis.call('ZSCORE', pool, 'b' .. buyer)), 0}\n" \
+	"elseif not is_possible(state, permits, ARGV[3]) then\n" \
+	"reply = refusal()\n" \
+	"else\n" \
+	"return nil\n" \
+	"end\n" \
+	"if inbox ~= '' then\n" \
+	"redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox))\n" \
+	"end\n" \
+	"serve(state)\n" \
+	"return reply\n" \
+	"end\n" \
+	"local reply = settled(held)\n" \
+	"if not reply and state.queue < 0 then\n" \
+	"if inbox ~= '' then\n" \
+	"wait()\n" \
+	"end\n" \
+	"serve(state, waiter, ttl)\n" \
+	"if state.mine then\n" \
+	"return {1, state.mine, permits, ttl}\n" \
+	"end\n" \
+	"reply = settled(redis.call('ZSCORE', pool, 'h' .. id))\n" \
+	"end\n" \
+	"if reply then\n" \
+	"return reply\n" \
+	"elseif state.queue == 0 and make_room(state, permits, capacity) then\n" \
+	"return {1, take(state, id, permits, ttl, buyer), permits, ttl}\n" \
+	"elseif inbox ~= '' and not waiter then\n" \
+	"wait()\n" \
+	"end\n" \
+	"return refusal(first_end(state.used), waiter, new)\n"
+
+#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "a2660a895184b33825cb296d10bd2d6c743d7353"
+#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
+	"guard = longer and guard or longest\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
+	"return 0, id, settles, waited\n" \
+	"end\n" \
+	"local left, now, us = -1, time()\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
+	"end\n" \
+	"return left, id, settles, waited\n" \
+	"end\n" \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local known\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[10], ARGV[11] ~= '-')\n" \
+	"local pool, id, permits, capacity, limit, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5]), ARGV[6], ARGV[7]\n" \
+	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[9] ~= '1'\n" \
+	"local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)\n" \
+	"local queue, held, used, fence, lasts, stock, sold, pieces\n" \
+	"if capacity then\n" \
+	"queue, held, used, fence, lasts, stock = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$stock'))\n" \
+	"if stock then\n" \
+	"return redis.error_reply('WRONGTYPE the key is that of a stock')\n" \
+	"end\n" \
+	"else\n" \
+	"queue, held, used, fence, lasts, stock, sold, pieces = unpack(known or redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until',\n" \
+	"'$stock', '$sold', 'b' .. buyer))\n" \
+	"end\n" \
+	"local may = not limit or (pieces or 0) + permits <= limit\n" \
+	"local fits = (used or 0) + permits <= (capacity or stock or 0) - (sold or 0)\n" \
+	"local token = math.max(us, 1 - (fence or 0))\n" \
+	"if replid and held and not buyer and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
+	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
+	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
+	"used, held = used - count, nil\n" \
+	"redis.call('ZADD', pool, used, '$used')\n" \
+	"fits = used + permits <= capacity\n" \
+	"end\n" \
+	"if unsettled == 0 and may and fits and not queue and not held then\n" \
+	"hold(pool, id, permits, used or 0, token, now + ttl, buyer, pieces or 0)\n" \
+	"if not stock and now + ttl > -(lasts or 0) then\n" \
+	"last_until(pool, now, token, now + ttl)\n" \
+	"end\n" \
+	"return {1, token, permits, ttl}\n" \
+	"end\n" \
+	"local function enqueue(token)\n" \
+	"local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox)\n" \
+	"local place = ticket == '0' and token or tonumber(ticket)\n" \
+	"local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,\n" \
+	"-now * 1000 - ARGV[8] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
+	"return waiter, added > 1\n" \
+	"end\n" \
+	"local function first_end(used)\n" \
+	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\n" \
+	"end\n" \
+	"local function refusal(ends, waiter, new)\n" \
+	"local left = ends and math.max(0, ends - now) + 1 or -1\n" \
+	"if not waiter then\n" \
+	"return {0, left, -1, '0', 0}\n" \
+	"end\n" \
+	"local place = redis.call('ZSCORE', pool, waiter)\n" \
+	"return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone and place - ALONE + WAITS or place), new and 1 or 0}\n" \
+	"end\n" \
+	"local function wait_for_era()\n" \
+	"local waiter, new = nil, false\n" \
+	"if inbox ~= '' then\n" \
+	"waiter, new = enqueue(token)\n" \
+	"if not stock and now + FORGET > -(lasts or 0) then\n" \
+	"last_until(pool, now, token, now + FORGET)\n" \
+	"end\n" \
+	"end\n" \
+	"local reply = refusal(nil, waiter, new)\n" \
+	"reply[2], reply[6], reply[7], reply[8] = unsettled, unsettled, replid, settles\n" \
+	"return reply\n" \
+	"end\n" \
+	"if unsettled ~= 0 then\n" \
+	"return wait_for_era()\n" \
+	"end\n" \
+	"if ticket == '0' and not held and not (may and fits) then\n" \
+	"local ends = first_end(used)\n" \
+	"if not ends or ends >= now then\n" \
+	"local possible = capacity or permits <= (stock or 0) - (sold or 0)\n" \
+	"if not may then\n" \
+	"return {-1, 0, tonumber(pieces), 0}\n" \
+	"elseif inbox == '' or not possible then\n" \
+	"return refusal(possible and ends)\n" \
+	"end\n" \
+	"local waiter, new = enqueue(token)\n" \
+	"if not stock and now + FORGET > -(lasts or 0) then\n" \
+	"last_until(pool, now, token, now + FORGET)\n" \
+	"end\n" \
+	"return refusal(ends, waiter, new)\n" \
+	"end\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"local state = state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"local waiter, new = nil, false\n" \
+	"local function wait()\n" \
+	"if ticket == '0' then\n" \
+	"state.fence = next_token(state)\n" \
+	"end\n" \
+	"waiter, new = enqueue(state.fence)\n" \
+	"state.queue = math.min(state.queue, alone and PHASES or QUEUED)\n" \
+	"keep(state, now + FORGET)\n" \
+	"end\n" \
+	"local function permits_of()\n" \
+	"return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)\n" \
+	"end\n" \
+	"local function renewed(ends)\n" \
+	"if not buyer then\n" \
+	"ends = now + ttl\n" \
+	"elseif ticket ~= '0' or ends < now then\n" \
+	"ends = math.max(ends, now + ttl)\n" \
+	"end\n" \
+	"state.fence = next_token(state)\n" \
+	"redis.call('ZADD', pool, -state.fence, '$fence', ends, 'h' .. id)\n" \
+	"keep(state, ends)\n" \
+	"return {1, state.fence, permits_of(), ends - now}\n" \
+	"end\n" \
+	"local function settled(held)\n" \
+	"local ends, reply = tonumber(held or nil), nil\n" \
+	"if ends and ends >= SOLD then\n" \
+	"reply = {2, 0, permits_of(), 0}\n" \
+	"elseif ends then\n" \
+	"reply = renewed(ends)\n" \
+	"elseif not allowed(state, buyer, permits, ARGV[5]) then\n" \
+	"reply = {-1, 0, tonumber(redis.call('ZSCORE', pool, 'b' .. buyer)), 0}\n" \
+	"elseif not is_possible(state, permits, ARGV[3]) then\n" \
+	"reply = refusal()\n" \
+	"else\n" \
+	"return nil\n" \
+	"end\n" \
+	"if inbox ~= '' then\n" \
+	"redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox))\n" \
+	"end\n" \
+	"serve(state)\n" \
+	"return reply\n" \
+	"end\n" \
+	"local reply = settled(held)\n" \
+	"if not reply and state.queue < 0 then\n" \
+	"if inbox ~= '' then\n" \
+	"wait()\n" \
+	"end\n" \
+	"serve(state, waiter, ttl)\n" \
+	"if state.mine then\n" \
+	"return {1, state.mine, permits, ttl}\n" \
+	"end\n" \
+	"reply = settled(redis.call('ZSCORE', pool, 'h' .. id))\n" \
+	"end\n" \
+	"if reply then\n" \
+	"return reply\n" \
+	"elseif state.queue == 0 and make_room(state, permits, capacity) then\n" \
+	"return {1, take(state, id, permits, ttl, buyer), permits, ttl}\n" \
+	"elseif inbox ~= '' and not waiter then\n" \
+	"wait()\n" \
+	"end\n" \
+	"return refusal(first_end(state.used), waiter, new)\n"
+
+#define DLOCK_LUA_PERMITS_CHECK_SHA1 "536a3f99b00e9001e7d4f9f989d068d258b133fd"
+#define DLOCK_LUA_PERMITS_CHECK \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local SOLD = 1e13\n" \
+	"local ends, permits = unpack(redis.call('ZMSCORE', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]))\n" \
+	"if not ends or tonumber(ends) >= SOLD then\n" \
+	"return {-1, 0}\n" \
+	"end\n" \
+	"return {math.max(0, ends - math.floor(clock(KEYS[1]) / 1000)), tonumber(permits or 1)}\n"
+
+#define DLOCK_LUA_PERMITS_CONFIRM_SHA1 "8ae7fd4212fbc1b595940b089c14132b4457b604"
+#define DLOCK_LUA_PERMITS_CONFIRM \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local SOLD = 1e13\n" \
+	"local id, now, found, reply = ARGV[1], math.floor(clock(KEYS[1]) / 1000), {}, 2\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local ends, pieces, used, sold = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used', '$sold'))\n" \
+	"if not ends then\n" \
+	"return {0, i}\n" \
+	"end\n" \
+	"found[i] = { ends = tonumber(ends), used = used - (pieces or 1), sold = (sold or 0) + (pieces or 1) }\n" \
+	"end\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock = found[i]\n" \
+	"if stock.ends < SOLD then\n" \
+	"reply = (stock.ends < now or reply == 3) and 3 or 1\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"redis.call('ZADD', pool, stock.used, '$used', stock.sold, '$sold', SOLD + now, 'h' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"return {reply, 0}\n"
+
+#define DLOCK_LUA_PERMITS_COUNTS_SHA1 "b42750cf4bdbf8e6545c3e78607dd086a8be41dd"
+#define DLOCK_LUA_PERMITS_COUNTS \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local pool = KEYS[1]\n" \
+	"local used, stock, sold = unpack(redis.call('ZMSCORE', pool, '$used', '$stock', '$sold'))\n" \
+	"used, sold = tonumber(used or 0), tonumber(sold or 0)\n" \
+	"local over = 0\n" \
+	"local ids = redis.call('ZRANGEBYSCORE', pool, HELD, string.format('(%.0f', math.floor(clock(pool) / 1000)))\n" \
+	"for first = 1, #ids, 1000 do\n" \
+	"local names = {}\n" \
+	"for i = first, math.min(first + 999, #ids) do\n" \
+	"names[#names + 1] = 'w' .. string.sub(ids[i], 2)\n" \
+	"end\n" \
+	"for _, permits in ipairs(redis.call('ZMSCORE', pool, unpack(names))) do\n" \
+	"over = over + (permits or 1)\n" \
+	"end\n" \
+	"end\n" \
+	"local all = tonumber(ARGV[1]) or tonumber(stock or 0)\n" \
+	"return {all, all - sold - used + over, used - over, sold, redis.call('ZCOUNT', pool, WAITS, '+inf')}\n"
+
+#define DLOCK_LUA_PERMITS_DROP_SHA1 "ef364de23fbc68b921ecda6175d0feddb9488800"
+#define DLOCK_LUA_PERMITS_DROP \
+	"local pool, held = KEYS[1], 'h' .. ARGV[1]\n" \
+	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1], '$used'))\n" \
+	"if not ends or tonumber(ends) >= 1e13 then\n" \
+	"return 0\n" \
+	"end\n" \
+	"redis.call('ZREM', pool, held, 'w' .. ARGV[1])\n" \
+	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
+	"return 1\n"
+
+#define DLOCK_LUA_PERMITS_EXCHANGE_SHA1 "6b9e9b69fbcd5876ff1bb155adcb07e1d854a2f2"
+#define DLOCK_LUA_PERMITS_EXCHANGE \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local SOLD = 1e13\n" \
+	"local pool = KEYS[1]\n" \
+	"local n = redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'h' .. ARGV[2], 'w' .. ARGV[1], 'w' .. ARGV[2], '$fence')\n" \
+	"local now = clock(pool)\n" \
+	"local ends, permits = tonumber(n[1] or n[2] or 0), n[1] and n[3] or n[4]\n" \
+	"local left, fence = ends - math.floor(now / 1000), math.max(now, 1 - (n[5] or 0))\n" \
+	"if left < 1 or ends >= SOLD then\n" \
+	"return {0}\n" \
+	"end\n" \
+	"if n[1] then\n" \
+	"redis.call('ZREM', pool, 'h' .. ARGV[1], 'w' .. ARGV[1])\n" \
+	"end\n" \
+	"redis.call('ZADD', pool, -fence, '$fence', ends, 'h' .. ARGV[2])\n" \
+	"if permits then\n" \
+	"redis.call('ZADD', pool, permits, 'w' .. ARGV[2])\n" \
+	"end\n" \
+	"return {1, fence, left, tonumber(permits or 1)}\n"
+
+#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "db7426958343fabd6568f22d4c05d801de6bbae2"
+#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
+	"guard = longer and guard or longest\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
+	"return 0, id, settles, waited\n" \
+	"end\n" \
+	"local left, now, us = -1, time()\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
+	"end\n" \
+	"return left, id, settles, waited\n" \
+	"end\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
+	"if unsettled ~= 0 then\n" \
+	"return {2, unsettled, replid, settles}\n" \
+	"end\n" \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local SOLD = 1e13\n" \
+	"local pool = KEYS[1]\n" \
+	"local n = redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'h' .. ARGV[2], 'w' .. ARGV[1], 'w' .. ARGV[2], '$fence')\n" \
+	"local now = clock(pool)\n" \
+	"local ends, permits = tonumber(n[1] or n[2] or 0), n[1] and n[3] or n[4]\n" \
+	"local left, fence = ends - math.floor(now / 1000), math.max(now, 1 - (n[5] or 0))\n" \
+	"if left < 1 or ends >= SOLD then\n" \
+	"return {0}\n" \
+	"end\n" \
+	"if n[1] then\n" \
+	"redis.call('ZREM', pool, 'h' .. ARGV[1], 'w' .. ARGV[1])\n" \
+	"end\n" \
+	"redis.call('ZADD', pool, -fence, '$fence', ends, 'h' .. ARGV[2])\n" \
+	"if permits then\n" \
+	"redis.call('ZADD', pool, permits, 'w' .. ARGV[2])\n" \
+	"end\n" \
+	"return {1, fence, left, tonumber(permits or 1)}\n"
+
+#define DLOCK_LUA_PERMITS_KEEP_SHA1 "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e"
+#define DLOCK_LUA_PERMITS_KEEP \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])\n" \
+	"local ends, lasts = unpack(redis.call('ZMSCORE', pool, held, '$until'))\n" \
+	"if not ends then\n" \
+	"redis.call('ZREM', pool, '$none')\n" \
+	"return 2\n" \
+	"end\n" \
+	"if ttl > 0 then\n" \
+	"local at = math.floor(clock(pool) / 1000) + ttl\n" \
+	"if ARGV[3] == '0' then\n" \
+	"at = math.max(at, ends)\n" \
+	"end\n" \
+	"local last = math.max(at + math.min(ttl, 60000), -(lasts or 0))\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"redis.call('ZADD', pool, 'XX', -last, '$until', at, held)\n" \
+	"end\n" \
+	"return 1\n"
+
+#define DLOCK_LUA_PERMITS_LEAVE_SHA1 "d39192e2951f6e0c8aab7e0c9027bb65a9e7a8d7"
+#define DLOCK_LUA_PERMITS_LEAVE \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', KEYS[1], waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]))\n" \
+	"serve(read(KEYS[1], clock(KEYS[1])))\n" \
+	"return redis.call('ZSCORE', KEYS[1], 'h' .. ARGV[1]) and 1 or 0\n"
+
+#define DLOCK_LUA_PERMITS_RELEASE_SHA1 "e78064dff9350f46f9794b3f7a7aa76f5a0160fb"
+#define DLOCK_LUA_PERMITS_RELEASE \
+	"local held = 'h' .. ARGV[1]\n" \
+	"if #KEYS == 1 and not ARGV[2] then\n" \
+	"local pool = KEYS[1]\n" \
+	"local n = redis.call('ZMSCORE', pool, '$queue', '$used', held, 'w' .. ARGV[1])\n" \
+	"if not n[1] and not n[3] then\n" \
+	"return 0\n" \
+	"elseif not n[1] and not string.find(held, '/', 1, true) then\n" \
+	"redis.call('ZREM', pool, held, 'w' .. ARGV[1])\n" \
+	"redis.call('ZADD', pool, n[2] - (n[4] or 1), '$used')\n" \
+	"return 1\n" \
+	"end\n" \
+	"end\n" \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"local released, granted, now = 0, false, clock(KEYS[1])\n" \
+	"if ARGV[2] then\n" \
+	"redis.call('ZREM', KEYS[1], waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]))\n" \
+	"end\n" \
+	"for _, pool in ipairs(KEYS) do\n" \
+	"local state = read(pool, now)\n" \
+	"local ends, permits = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1]))\n" \
+	"if ends and tonumber(ends) < SOLD then\n" \
+	"drop(state, { ARGV[1] }, { permits })\n" \
+	"released = 1\n" \
+	"end\n" \
+	"granted = serve(state) or granted\n" \
+	"end\n" \
+	"return granted and released == 1 and 2 or released\n"
+
+#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "0d5a356d7ecc85ba18a6880328f88670f5e06956"
+#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
+	"guard = longer and guard or longest\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
+	"return 0, id, settles, waited\n" \
+	"end\n" \
+	"local left, now, us = -1, time()\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
+	"end\n" \
+	"return left, id, settles, waited\n" \
+	"end\n" \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"local pool, id = KEYS[1], ARGV[1]\n" \
+	"local state = read(pool, clock(pool))\n" \
+	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
+	"local had = ends and tonumber(ends) < SOLD\n" \
+	"if ARGV[3] then\n" \
+	"redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5], ARGV[6]))\n" \
+	"end\n" \
+	"if had then\n" \
+	"drop(state, { id }, { permits })\n" \
+	"end\n" \
+	"if state.queue ~= 0 and look_at_era(KEYS[2], ARGV[2]) ~= 0 then\n" \
+	"note_queue(state, false)\n" \
+	"elseif serve(state) and had then\n" \
+	"return 2\n" \
+	"end\n" \
+	"return had and 1 or 0\n"
+
+#define DLOCK_LUA_PERMITS_RENEW_SHA1 "917ca9913ff3bd20e34f0e51dad61d87d0b28b50"
+#define DLOCK_LUA_PERMITS_RENEW \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local SOLD = 1e13\n" \
+	"local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])\n" \
+	"local n = redis.call('ZMSCORE', pool, held, '$until', '$stock')\n" \
+	"if not n[1] or tonumber(n[1]) >= SOLD then\n" \
+	"return 0\n" \
+	"end\n" \
+	"local ends, last = math.floor(clock(pool) / 1000) + ttl, -(n[2] or 0)\n" \
+	"if n[3] then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"else\n" \
+	"if last < ends then\n" \
+	"last = ends + math.min(ttl, 60000)\n" \
+	"end\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"redis.call('ZADD', pool, 'XX', -last, '$until')\n" \
+	"end\n" \
+	"redis.call('ZADD', pool, 'XX', ARGV[3] == '1' and math.max(ends, n[1]) or ends, held)\n" \
+	"return 1\n"
+
+#define DLOCK_LUA_PERMITS_RESERVE_SHA1 "4111da53c0a2d66626ebbe332f743671e70bf5dd"
+#define DLOCK_LUA_PERMITS_RESERVE \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"local id, ttl, limit, us = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1])\n" \
+	"local buyer, states, fence, bought, reply = buyer_of(id), {}, 0, 0, {1, 0, 0, 0}\n" \
+	"local function refused(state, i)\n" \
+	"if not allowed(state, buyer, state.wants, limit) then\n" \
+	"serve(state)\n" \
+	"return {-1, i, tonumber(redis.call('ZSCORE', state.pool, 'b' .. buyer)), 0}\n" \
+	"end\n" \
+	"serve(state)\n" \
+	"if state.queue < 0 or not make_room(state, state.wants, '') then\n" \
+	"return {0, i, 0, 0}\n" \
+	"end\n" \
+	"end\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local state = read(pool, us)\n" \
+	"states[i] = state\n" \
+	"local ends, pieces = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
+	"state.ends, state.wants = tonumber(ends or nil), tonumber(ARGV[3 + i])\n" \
+	"reply[4 + i] = state.ends and tonumber(pieces or 1) or state.wants\n" \
+	"if not state.ends then\n" \
+	"local refusal = refused(state, i)\n" \
+	"if refusal then\n" \
+	"return refusal\n" \
+	"end\n" \
+	"elseif state.ends >= SOLD then\n" \
+	"bought = bought + 1\n" \
+	"elseif state.ends >= state.now then\n" \
+	"ttl = math.min(ttl, state.ends - state.now)\n" \
+	"end\n" \
+	"fence = math.max(fence, next_token(state))\n" \
+	"end\n" \
+	"if bought == #KEYS then\n" \
+	"reply[1] = 2\n" \
+	"return reply\n" \
+	"end\n" \
+	"for _, state in ipairs(states) do\n" \
+	"state.us = fence\n" \
+	"if not state.ends then\n" \
+	"take(state, id, state.wants, ttl, buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, -fence, '$fence')\n" \
+	"if state.ends < state.now then\n" \
+	"redis.call('ZADD', state.pool, state.now + ttl, 'h' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"end\n" \
+	"reply[2], reply[4] = fence, ttl\n" \
+	"return reply\n"
+
+#define DLOCK_LUA_PERMITS_RESTOCK_SHA1 "3af483971f1e7a22a99b2adbcf5687d4b880e0ff"
+#define DLOCK_LUA_PERMITS_RESTOCK \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"local pool, change, name = KEYS[1], tonumber(ARGV[1]), ARGV[2] ~= '' and 'r' .. ARGV[2]\n" \
+	"local state = read(pool, clock(pool))\n" \
+	"local all, made = tonumber(state.stock or 0), name and redis.call('ZSCORE', pool, name)\n" \
+	"if made then\n" \
+	"return {tonumber(made), all}\n" \
+	"end\n" \
+	"if change < 0 then\n" \
+	"make_room(state, -change, '')\n" \
+	"change = math.min(0, math.max(change, state.sold + state.used - all))\n" \
+	"else\n" \
+	"change = math.max(0, math.min(change, ALL - 1 - all))\n" \
+	"end\n" \
+	"state.stock = all + change\n" \
+	"redis.call('ZADD', pool, state.stock, '$stock')\n" \
+	"if name then\n" \
+	"redis.call('ZADD', pool, change, name)\n" \
+	"end\n" \
+	"redis.call('ZREM', pool, '$until')\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"serve(state)\n" \
+	"return {change, state.stock}\n"
+
+#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "d65d5fff6437d4c431e4015a67090bff83b3e4ba"
+#define DLOCK_LUA_PERMITS_RESTORE \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
+	"guard = longer and guard or longest\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
+	"return 0, id, settles, waited\n" \
+	"end\n" \
+	"local left, now, us = -1, time()\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
+	"end\n" \
+	"return left, id, settles, waited\n" \
+	"end\n" \
+	"local function is_forged(token)\n" \
+	"return not (tonumber(token) < 7881299347898368)\n" \
+	"end\n" \
+	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local function clock(scratch)\n" \
+	"local now = redis.pcall('TIME')\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local MOST_PROPOSED = 4503599627370496\n" \
+	"local function raise_lost(fence, token)\n" \
+	"local now = math.min(clock(), MOST_PROPOSED)\n" \
+	"if now > tonumber(token) then\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\n" \
+	"end\n" \
+	"end\n" \
+	"local function fencing_token(fence, least)\n" \
+	"if tonumber(least) > MOST_PROPOSED then\n" \
+	"least = string.format('%.0f', MOST_PROPOSED)\n" \
+	"elseif tonumber(least) < 1 then\n" \
+	"least = '1'\n" \
+	"end\n" \
+	"local last = redis.call('GETSET', fence, least)\n" \
+	"if not last then\n" \
+	"raise_lost(fence, least)\n" \
+	"elseif tonumber(last) >= tonumber(least) then\n" \
+	"least = string.format('%.0f', last + 1)\n" \
+	"redis.call('SET', fence, least)\n" \
+	"end\n" \
+	"return least\n" \
+	"end\n" \
+	"local function raise_fence(fence, token, last)\n" \
+	"if tonumber(last or 0) < tonumber(token) then\n" \
+	"redis.call('SET', fence, token)\n" \
+	"end\n" \
+	"if not last then\n" \
+	"raise_lost(fence, token)\n" \
+	"end\n" \
+	"end\n" \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"if is_forged(ARGV[3]) then\n" \
+	"return redis.error_reply(FORGED)\n" \
+	"end\n" \
+	"local pool, id, ttl, permits = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[5])\n" \
+	"local state, ends = read(pool, clock(pool)), redis.call('ZSCORE', pool, 'h' .. id)\n" \
+	"if not ends and look_at_era(KEYS[2], ARGV[4]) == 0 then\n" \
+	"redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]))\n" \
+	"return 0\n" \
+	"end\n" \
+	"state.fence = math.max(state.fence, tonumber(ARGV[3]))\n" \
+	"if ttl == 0 then\n" \
+	"if ends then\n" \
+	"drop(state, { id }, { redis.call('ZSCORE', pool, 'w' .. id) })\n" \
+	"end\n" \
+	"return 1\n" \
+	"end\n" \
+	"local at = math.max(state.now + ttl, ends or 0)\n" \
+	"if ends then\n" \
+	"redis.call('ZADD', pool, -state.fence, '$fence', at, 'h' .. id)\n" \
+	"else\n" \
+	"hold(pool, id, permits, state.used, state.fence, at)\n" \
+	"end\n" \
+	"keep(state, at)\n" \
+	"return 1\n"
+
+#define DLOCK_LUA_PERMITS_UNCHANGED_SHA1 "c6ba7992f210d287f3969d214599f83ab67362a4"
+#define DLOCK_LUA_PERMITS_UNCHANGED \
+	"local pool, id = KEYS[1], ARGV[1]\n" \
+	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))\n" \
+	"if not ends then\n" \
+	"return 0\n" \
+	"end\n" \
+	"local copies = string.match(redis.call('GET', KEYS[2]) or '', ' %-%d+ %d+ (%d+)$')\n" \
+	"if copies and copies == string.match(redis.call('INFO', 'stats'), '\\nsync_full:(%d+)') then\n" \
+	"return 1\n" \
+	"end\n" \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
+	"guard = longer and guard or longest\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
+	"return 0, id, settles, waited\n" \
+	"end\n" \
+	"local left, now, us = -1, time()\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
+	"end\n" \
+	"return left, id, settles, waited\n" \
+	"end\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[2], true, true)\n" \
+	"if unsettled == 0 then\n" \
+	"return 1\n" \
+	"end\n" \
+	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
+	"if not ARGV[3] then\n" \
+	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
+	"elseif permits then\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3], permits, 'w' .. ARGV[3])\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3])\n" \
+	"end\n" \
+	"return {unsettled, replid, settles}\n"
 
 #define DLOCK_LUA_PUBLISH_SHA1 "1ceaff06537b0c06064de1d908f53807f12cbb1b"
 #define DLOCK_LUA_PUBLISH \
@@ -1188,33 +4285,40 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "4f108a4a56ab9d4d6bac42de695d627e753d87dc"
+#define DLOCK_LUA_RESTORE_SHA1 "c98b74aff9f97701bc62811414c81b3232a081b6"
 #define DLOCK_LUA_RESTORE \
-	"local function replication_id()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
-	"local function look_at_era(era, guard)\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
 	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited = read_era(era)\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
 	"local left, now, us = -1, time()\n" \
-	"if opened ~= id then\n" \
-	"settles, waited = '0' .. us, '0'\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
@@ -1222,7 +4326,7 @@
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
 	"end\n" \
 	"return left, id, settles, waited\n" \
 	"end\n" \
@@ -1298,33 +4402,40 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "3f99149fd9410b5f6420e164becfbbca67c8ff43"
+#define DLOCK_LUA_SETTLE_SHA1 "9b8ccfcd56b2978511ba3c3b39690ff05ff9a35f"
 #define DLOCK_LUA_SETTLE \
-	"local function replication_id()\n" \
-	"local info = redis.pcall('INFO', 'replication')\n" \
-	"if type(info) == 'table' then\n" \
-	"error('INFO: ' .. info.err, 0) -- the server's own words do not name it\n" \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(info, '\\nmaster_replid:(%x+)')\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
 	"end\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+)$')\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
 	"end\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
 	"end\n" \
-	"local function look_at_era(era, guard)\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
 	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited = read_era(era)\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
-	"if opened == id and not longer and string.sub(settles, 1, 1) == '-' then\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
 	"return 0, id, settles, waited\n" \
 	"end\n" \
 	"local left, now, us = -1, time()\n" \
-	"if opened ~= id then\n" \
-	"settles, waited = '0' .. us, '0'\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
@@ -1332,7 +4443,7 @@
 	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited)\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
 	"end\n" \
 	"return left, id, settles, waited\n" \
 	"end\n" \
@@ -1384,14 +4495,77 @@
 	"end\n" \
 	"local guard = math.max(longest, ARGV[2])\n" \
 	"local left, waited = tonumber(ARGV[4] or guard), tonumber(ARGV[5] or guard)\n" \
-	"if ARGV[3] and settles ~= ARGV[3] or waited < guard then\n" \
+	"if settles ~= ARGV[3] or waited < guard then\n" \
 	"return 0\n" \
 	"end\n" \
 	"local at = time() + left + 1\n" \
-	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f', opened, guard, at, waited))\n" \
+	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f %s', opened, guard, at, waited, ARGV[6] or full_copies()))\n" \
 	"local last = tonumber(redis.call('GET', KEYS[1]) or 0)\n" \
 	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
 	"if last < least then\n" \
 	"redis.call('SET', KEYS[1], string.format('%.0f', least))\n" \
 	"end\n" \
 	"return left + 1\n"
+
+#define DLOCK_LUA_UNCHANGED_SHA1 "5b060a42566f37be09478051bade9b4b0dd51f2b"
+#define DLOCK_LUA_UNCHANGED \
+	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
+	"return 0\n" \
+	"end\n" \
+	"local copies = string.match(redis.call('GET', KEYS[2]) or '', ' %-%d+ %d+ (%d+)$')\n" \
+	"if copies and copies == string.match(redis.call('INFO', 'stats'), '\\nsync_full:(%d+)') then\n" \
+	"return 1\n" \
+	"end\n" \
+	"local function info(section, field)\n" \
+	"local text = redis.pcall('INFO', section)\n" \
+	"if type(text) == 'table' then\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
+	"end\n" \
+	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"end\n" \
+	"local function replication_id()\n" \
+	"return info('replication', 'master_replid')\n" \
+	"end\n" \
+	"local function full_copies()\n" \
+	"return info('stats', 'sync_full') or '0'\n" \
+	"end\n" \
+	"local function read_era(era)\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
+	"end\n" \
+	"local function time()\n" \
+	"local now = redis.call('TIME')\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
+	"end\n" \
+	"local function look_at_era(era, guard, counts, doubts)\n" \
+	"local id = replication_id()\n" \
+	"local opened, longest, settles, waited, copies = read_era(era)\n" \
+	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
+	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
+	"guard = longer and guard or longest\n" \
+	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
+	"return 0, id, settles, waited\n" \
+	"end\n" \
+	"local left, now, us = -1, time()\n" \
+	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
+	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
+	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
+	"left = math.max(0, math.min(at - now, guard))\n" \
+	"longer = longer or at - now > tonumber(guard)\n" \
+	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
+	"end\n" \
+	"if left <= 0 or longer then\n" \
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
+	"end\n" \
+	"return left, id, settles, waited\n" \
+	"end\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[2], true, true)\n" \
+	"if unsettled == 0 then\n" \
+	"return 1\n" \
+	"end\n" \
+	"if ARGV[3] then\n" \
+	"redis.call('SET', KEYS[1], ARGV[3], 'PX', math.max(1, redis.call('PTTL', KEYS[1])))\n" \
+	"else\n" \
+	"redis.call('DEL', KEYS[1])\n" \
+	"end\n" \
+	"return {unsettled, replid, settles}\n"

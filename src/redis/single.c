@@ -264,8 +264,8 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		}
 		base->waited = true;
 		if (queue || backend->inbox->refused) {
-			claim->next_look = !dlock_inbox_can_notify(backend->inbox) ? dlock_next_look_unnotified(&response)
-				: backend->base.legacy ? dlock_next_look_legacy(&response) : dlock_next_look(&response);
+			claim->next_look = !dlock_inbox_can_notify(backend->inbox) ? dlock_next_look_unnotified(&response, base->ttl)
+				: backend->base.legacy ? dlock_next_look_legacy(&response, base->ttl) : dlock_next_look(&response, base->ttl);
 			status = wait_for_turn(claim, wait);
 			if (status != DLOCK_TIMEOUT) {
 				return status;

@@ -5,18 +5,30 @@
 #define LOOK_AGAIN_JITTER 700 /* ms */
 
 /* What one step back in the queue adds, after the holder's lease is over. */
-#define STAGGER (20 * DLOCK_MS)
+#define STAGGER (2 * DLOCK_MS)
 
-dlock_nanos dlock_next_look(const dlock_response *refusal)
+/* However short its own leases are, a waiter asks no more often because of them. */
+#define LEAST_LEASE (200 * DLOCK_MS)
+
+static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
 {
+	return a < b ? a : b;
+}
+
+dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl)
+{
+	int64_t ahead = refusal->position < 0 ? 0 : refusal->position < 1000 ? refusal->position : 1000;
 	dlock_nanos now = dlock_now();
 	dlock_nanos look = now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
+	/* Redis expires a key in the millisecond after its last. */
+	dlock_nanos turn = now + 2 * DLOCK_MS + ahead * STAGGER;
 
+	/* By then the lock may have been handed over to another waiter, and that one may have died. */
+	if (ttl < LOOK_AGAIN) {
+		look = earlier(look, turn + (ttl < LEAST_LEASE ? LEAST_LEASE : ttl));
+	}
 	if (refusal->pttl >= 0 && refusal->pttl < 1000 * 1000) {
-		/* Redis expires a key in the millisecond after its last. */
-		int64_t ahead = refusal->position < 0 ? 0 : refusal->position < 1000 ? refusal->position : 1000;
-		dlock_nanos expiry = now + (refusal->pttl + 2) * DLOCK_MS + ahead * STAGGER;
-		look = expiry < look ? expiry : look;
+		look = earlier(look, turn + refusal->pttl * DLOCK_MS);
 	}
 	return look;
 }
@@ -25,21 +37,21 @@ dlock_nanos dlock_next_look(const dlock_response *refusal)
 #define LOOK_UNNOTIFIED (80 * DLOCK_MS)
 #define LOOK_UNNOTIFIED_JITTER 40 /* ms */
 
-dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal)
+dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal, dlock_nanos ttl)
 {
-	dlock_nanos look = dlock_next_look(refusal);
+	dlock_nanos look = dlock_next_look(refusal, ttl);
 
 	if (refusal->position < 100) {
 		int64_t ahead = refusal->position < 0 ? 0 : refusal->position;
 		dlock_nanos soon = dlock_now() + (LOOK_UNNOTIFIED + dlock_jitter(LOOK_UNNOTIFIED_JITTER) * DLOCK_MS) * (ahead + 1);
-		look = soon < look ? soon : look;
+		look = earlier(look, soon);
 	}
 	return look;
 }
 
-dlock_nanos dlock_next_look_legacy(const dlock_response *refusal)
+dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos ttl)
 {
-	return refusal->pttl < 0 ? dlock_next_look_unnotified(refusal) : dlock_next_look(refusal);
+	return refusal->pttl < 0 ? dlock_next_look_unnotified(refusal, ttl) : dlock_next_look(refusal, ttl);
 }
 
 /* Also those that are being opened: they may be so now. */

@@ -4,10 +4,10 @@
 --
 -- keys: 2
 -- KEYS[1] the era             KEYS[2] since when
--- ARGV[1] the guard in ms
--- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for} (era.lua). Cost: O(nodes).
+-- ARGV[1] the guard in ms      ARGV[2] '-': full copies do not count (era.lua)
+-- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, full copies until now} (era.lua). Cost: O(nodes).
 --#include era.lua
-local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1])
+local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], ARGV[2] ~= '-', true)
 local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\n]- connected([^\n]*)')
 local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')
 local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. slots)
@@ -20,4 +20,4 @@ end
 if left >= 0 then
 	left = math.max(left, math.min(since + waited - now, tonumber(waited)))
 end
-return {left, id, settles, waited}
+return {left, id, settles, waited, full_copies()}

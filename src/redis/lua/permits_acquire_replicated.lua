@@ -1,0 +1,14 @@
+-- permits_acquire.lua for a server that fails over: it grants in a settled era only, and what it replies counts once replicas have confirmed it (WAIT).
+--
+-- keys: 2
+-- KEYS[1] the pool            KEYS[2] the era
+-- ARGV[1] to ARGV[9]: as in permits_acquire.lua; ARGV[9] may be ''                ARGV[10] the guard in ms: no lease of this client is longer
+-- ARGV[11] '-': full copies do not count (era.lua)
+-- Replies what permits_acquire.lua does; in an unsettled era {0, …, ms until it is settled, or -1: not confirmed, replid, settles} (era.lua).
+-- Cost: that of permits_acquire.lua, and three commands, one of them INFO.
+--#include era.lua
+--#include permits_clock.lua
+--#include permits_pool.lua
+local known
+local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[10], ARGV[11] ~= '-')
+--#include permits_contend.lua

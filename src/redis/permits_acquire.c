@@ -1,0 +1,206 @@
+#include "permits_internal.h"
+
+#include "../lock/renewal.h"
+#include "waiting.h"
+
+#include <stddef.h>
+
+/* Acquiring permits, and waiting for them. */
+
+static dlock_permits_claim *claim_of(dlock_waiter *waiter)
+{
+	return (dlock_permits_claim *) ((char *) waiter - offsetof(dlock_permits_claim, waiter));
+}
+
+/* In the queue, a waiter is named by all of it but the last three. */
+static dlock_permits_attempt attempt_of(const dlock_permits_claim *claim)
+{
+	const dlock_claim *base = &claim->base;
+
+	return (dlock_permits_attempt) { .id = base->token, .permits = base->permits, .capacity = base->backend->capacity,
+		.fifo = dlock_permits_backend_of(base)->fifo, .inbox = base->state == DLOCK_CLAIM_WAITING ? claim->waiter.inbox : NULL,
+		.ttl = base->ttl, .ticket = claim->waiter.ticket, .number = claim->waiter.number };
+}
+
+dlock_call *dlock_permits_release_call(const dlock_claim *claim, dlock_keys keys, bool leaves)
+{
+	dlock_permits_attempt attempt = attempt_of((const dlock_permits_claim *) claim);
+
+	if (!leaves) {
+		attempt.inbox = NULL;
+	}
+	return dlock_permits_is_replicated(claim)
+		? dlock_request_permits_release_replicated(keys, &attempt, dlock_permits_backend_of(claim)->guard)
+		: dlock_request_permits_abandon(keys.lock, &attempt);
+}
+
+void dlock_permits_abandon(dlock_claim *claim)
+{
+	const dlock_route *route = &dlock_permits_backend_of(claim)->route;
+	dlock_keys keys = dlock_permits_keys(claim);
+	dlock_server *master = dlock_topology_master(route->topology, keys.slot);
+	dlock_conn *conn = master ? dlock_pool_conn(route->pool, master) : NULL;
+
+	if (conn) {
+		dlock_conn_send_background(conn, dlock_permits_release_call(claim, keys, true), dlock_after(dlock_now(), claim->ttl));
+	}
+	if (conn && dlock_permits_is_replicated(claim) && dlock_topology_has_slots(route->topology)) { /* a slot that is being moved takes no script with two keys */
+		dlock_conn_send_background(conn, dlock_request_permits_drop(keys, claim->token), dlock_after(dlock_now(), claim->ttl));
+	}
+}
+
+/* Something of the claim may be executed later than what follows: an id that was released is not used again. Its place in the queue goes with its
+ * ticket. */
+static dlock_status begin_again(dlock_claim *claim, dlock_error *error)
+{
+	dlock_permits_abandon(claim);
+	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
+	return dlock_claim_renew_token(claim, error);
+}
+
+/* When an attempt took longer than the lease lasts, in ms. */
+#define TRY_AGAIN 20
+
+/* DLOCK_TIMEOUT: it took longer than the lease lasts, or replicas have taken full copies. */
+static dlock_status accept_lease(dlock_permits_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int64_t fencing_token,
+	dlock_response *response, dlock_error *error)
+{
+	dlock_claim *base = &claim->base;
+	dlock_nanos sent_at = delivery->call->sent_at;
+	dlock_era era;
+	dlock_error other;
+	dlock_status status = dlock_settle_confirm(settler, delivery, claim->waiter.slot, &era, error);
+
+	if (status == DLOCK_CONNECTION) {
+		return status;
+	}
+	base->explained = status == DLOCK_LOST;
+	claim->waiter.settled_just_now = status == DLOCK_LOST && era.left >= 0 && era.left <= DLOCK_AT_ONCE;
+	base->deadline = sent_at + base->ttl - dlock_drift(base->ttl);
+	if (status == DLOCK_OK && dlock_now() < base->deadline) {
+		base->fencing_token = fencing_token;
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
+		return DLOCK_OK;
+	}
+	*response = (dlock_response) { .pttl = TRY_AGAIN };
+	status = begin_again(base, &other);
+	*error = status == DLOCK_OK ? *error : other;
+	return status == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
+}
+
+static dlock_call *acquire_call(const dlock_permits_claim *claim, dlock_keys keys)
+{
+	dlock_permits_attempt attempt = attempt_of(claim);
+
+	return dlock_permits_is_replicated(&claim->base)
+		? dlock_request_permits_replicated(keys, &attempt, dlock_permits_backend_of(&claim->base)->guard) : dlock_request_permits(keys.lock, &attempt);
+}
+
+static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response, bool *transient, dlock_error *error)
+{
+	dlock_claim *claim = &claim_of(waiter)->base;
+	dlock_keys keys = dlock_permits_keys(claim);
+	dlock_settler settler = dlock_permits_settler(claim, route);
+	dlock_permits_response answer;
+	dlock_delivery delivery;
+
+	if (queue) {
+		dlock_claim_move(claim, DLOCK_CLAIM_WAITING);
+	}
+	waiter->number++;
+	dlock_status status = dlock_deliver_with(&delivery, route, keys.slot, acquire_call(claim_of(waiter), keys),
+		dlock_permits_unchanged_call(claim, keys, NULL), error);
+	if (status == DLOCK_OK) {
+		status = dlock_read_permits(delivery.call, delivery.conn, &answer, error);
+	}
+	if (status == DLOCK_OK) {
+		status = accept_lease(claim_of(waiter), &settler, &delivery, answer.fencing_token, response, error);
+	} else if (status == DLOCK_LOST) {
+		*response = answer.refusal;
+		dlock_waiter_refused(waiter, &delivery, queue, response);
+		status = dlock_settle_refused(&settler, &delivery, keys.slot, response, &waiter->settled_just_now, &claim->explained, error);
+	}
+	/* Executed once more, it finds its own id and sets its lease time, or it is given permits again. */
+	if (dlock_permits_may_run_later(&delivery)) {
+		dlock_claim_add_unacknowledged_ttl(claim, claim->ttl);
+	}
+	*transient = status == DLOCK_CONNECTION && delivery.transient;
+	if (status == DLOCK_CONNECTION && delivery.call && (delivery.repeated || dlock_request_may_take_effect(delivery.call)
+			|| claim->state == DLOCK_CLAIM_WAITING)) {
+		dlock_error other;
+		status = begin_again(claim, &other) == DLOCK_OK ? DLOCK_CONNECTION : DLOCK_FAILED;
+		*error = status == DLOCK_FAILED ? other : *error;
+	} else if (status == DLOCK_CONNECTION) {
+		dlock_claim_move(claim, DLOCK_CLAIM_NEW);
+	}
+	dlock_delivery_end(&delivery);
+	return status;
+}
+
+/* Out of time. DLOCK_OK: it was granted in that instant, and can be acquired; where that has to be confirmed there is no time for it, and it is given back. */
+static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
+{
+	dlock_claim *claim = &claim_of(waiter)->base;
+	dlock_keys keys = dlock_permits_keys(claim);
+	dlock_permits_attempt attempt = attempt_of(claim_of(waiter));
+	dlock_route route = dlock_waiter_last_route(waiter);
+	dlock_delivery delivery;
+	dlock_response response;
+
+	if (claim->state != DLOCK_CLAIM_WAITING) {
+		return DLOCK_OK;
+	}
+	dlock_status status = dlock_deliver(&delivery, &route, keys.slot, dlock_permits_is_replicated(claim)
+		? dlock_permits_release_call(claim, keys, true) : dlock_request_permits_leave(keys.lock, &attempt), error);
+	if (status == DLOCK_OK) {
+		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
+	}
+	if (status == DLOCK_CONNECTION) {
+		dlock_permits_abandon(claim);
+	}
+	dlock_delivery_end(&delivery);
+	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
+	return status == DLOCK_OK && !dlock_permits_is_replicated(claim) ? DLOCK_OK : DLOCK_TIMEOUT;
+}
+
+/* A grant is accepted without asking again when at least this much of it is left for sure. */
+#define GRANT_LEFT DLOCK_SECOND
+
+/* The numbers of signs of life in lua/permits_pool.lua begin again here. */
+#define SIGNS 1000
+
+/* As in single.c: a grant that names the last request was made after that was refused. So it lasts, by this process' own clock, at least as long from the first
+ * sending of that request. Where replicas confirm, it is but a hint: the server may have been replaced since. */
+static bool accept_grant(dlock_waiter *waiter, const dlock_grant *grant)
+{
+	dlock_claim *claim = &claim_of(waiter)->base;
+	dlock_nanos deadline = waiter->refused_at + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
+
+	if (dlock_permits_is_replicated(claim) || !DLOCK_CAN_RENEW || claim->ttl < DLOCK_GRANT_TTL || !dlock_is_fencing_token(grant->fencing_token)
+			|| grant->number != waiter->number % SIGNS || dlock_now() + GRANT_LEFT > deadline) {
+		return false;
+	}
+	claim->deadline = deadline;
+	claim->short_lease = true;
+	claim->fencing_token = grant->fencing_token;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	return true;
+}
+
+dlock_status dlock_permits_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	static const dlock_waiter_ops ops = { attempt, leave_queue, accept_grant };
+	const dlock_permits_backend *backend = dlock_permits_backend_of(claim);
+	dlock_waiter *waiter = &((dlock_permits_claim *) claim)->waiter;
+
+	waiter->ops = &ops;
+	waiter->service = backend->service;
+	waiter->route = &backend->route;
+	waiter->slot = dlock_permits_keys(claim).slot;
+	waiter->ttl = claim->ttl;
+	waiter->name = claim->token;
+	dlock_status status = dlock_waiter_acquire(waiter, wait, error);
+	claim->waited = waiter->waited;
+	claim->received = waiter->received;
+	return status;
+}
