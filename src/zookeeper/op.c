@@ -198,23 +198,34 @@ dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path)
 }
 
 /* All watches have the session as their context, so the library keeps one per node however often it is asked for, and
- * none can outlive what it points to. What is left of a wait that has ended goes off one day and finds another
- * node watched, or none. */
+ * none can outlive what it points to. What is left of a wait that has ended goes off one day and finds other nodes
+ * watched, or none. */
 static dlock_zk_op *begin_watch(dlock_zk_session *session, const char *path, zhandle_t **handle)
 {
-	char *watched = strdup(path);
-	dlock_zk_op *op = watched ? begin(session, handle) : NULL;
+	pthread_mutex_lock(&session->mutex);
+	bool added = dlock_zk_watches_add(&session->watches, path);
+	pthread_mutex_unlock(&session->mutex);
+	dlock_zk_op *op = added ? begin(session, handle) : NULL;
 
 	if (!op) {
-		free(watched);
-		return NULL;
+		dlock_zk_watch_only(session, NULL, 0);
 	}
-	pthread_mutex_lock(&session->mutex);
-	char *before = session->watched;
-	session->watched = watched;
-	pthread_mutex_unlock(&session->mutex);
-	free(before);
 	return op;
+}
+
+bool dlock_zk_is_watched(dlock_zk_session *session, const char *path)
+{
+	pthread_mutex_lock(&session->mutex);
+	bool watched = dlock_zk_watches_has(&session->watches, path);
+	pthread_mutex_unlock(&session->mutex);
+	return watched;
+}
+
+void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count)
+{
+	pthread_mutex_lock(&session->mutex);
+	dlock_zk_watches_keep(&session->watches, paths, count);
+	pthread_mutex_unlock(&session->mutex);
 }
 
 dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path)

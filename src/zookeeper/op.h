@@ -25,10 +25,16 @@ dlock_zk_op *dlock_zk_list(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_exists(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path);
-/* The session counts an event when the node goes, or when its children change (the op lists them). There is one watched
- * node at a time, the last one. */
+/* The session counts one event when the node goes, or when its children change (the op lists them). Where the response is not ZOK nothing is
+ * watched: the caller then forgets them all. */
 dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path);
+
+/* Is the node watched still? A watch that went off, or that was asked for over an earlier connection, is none. */
+bool dlock_zk_is_watched(dlock_zk_session *session, const char *path);
+
+/* Forgets the watches of all others: their events are not counted. */
+void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count);
 
 /* DLOCK_OK: done. DLOCK_TIMEOUT, DLOCK_INTERRUPTED. */
 dlock_status dlock_zk_op_wait(dlock_zk_op *op, dlock_nanos until, const dlock_wait *wait);

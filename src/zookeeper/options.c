@@ -176,3 +176,15 @@ char *dlock_zk_hosts_expand(const char *hosts)
 	strcpy(out, dlock_zk_hosts_chroot(hosts));
 	return expanded;
 }
+
+void dlock_zk_options_free(dlock_zk_options *options)
+{
+	char *auth = (char *) options->auth;
+
+	for (volatile char *secret = auth; secret && *secret; secret++) {
+		*secret = 0;
+	}
+	free(auth);
+	free((char *) options->hosts);
+	free((char *) options->root);
+}

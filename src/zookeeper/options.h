@@ -3,7 +3,18 @@
 
 #include <stdbool.h>
 
+#include "../base/clock.h"
 #include "../base/error.h"
+
+typedef struct {
+	const char *hosts;           /* "h1:2181,h2:2181/chroot", checked by dlock_zk_hosts_check() */
+	const char *root;            /* "/locks", checked by dlock_zk_root_check() */
+	dlock_nanos session_timeout; /* asked for; the ensemble decides */
+	const char *auth;            /* "digest:user:password", checked by dlock_zk_auth_check(), or NULL */
+} dlock_zk_options;
+
+#define DLOCK_ZK_ROOT "/locks"
+#define DLOCK_ZK_SESSION_TIMEOUT (10 * DLOCK_SECOND)
 
 /* Each check is true when the text can be used; otherwise the message says what it must be, worded so that it can
  * follow the name of the argument ("DLock: $servers " ...). */
@@ -23,5 +34,8 @@ char *dlock_zk_hosts_expand(const char *hosts);
 
 /* The "/chroot" at the end of checked hosts; "" where there is none. */
 const char *dlock_zk_hosts_chroot(const char *hosts);
+
+/* Frees what the options own, where they do. */
+void dlock_zk_options_free(dlock_zk_options *options);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define PREFIX "_c_"
-#define INFIX  "-lock-"
 
 static bool is_plain(unsigned char c)
 {
@@ -55,25 +54,26 @@ char *dlock_zk_parent_path(const char *root, const char *resource, size_t resour
 	return path;
 }
 
-static char *join(const char *a, const char *b, const char *c, const char *d)
+char *dlock_zk_node_path(const char *parent, const char *guid, const char *label)
 {
-	size_t size = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 1;
-	char *joined = malloc(size);
+	size_t size = strlen(parent) + sizeof "/" PREFIX + strlen(guid) + sizeof "-" + strlen(label);
+	char *path = malloc(size);
 
-	if (joined) {
-		snprintf(joined, size, "%s%s%s%s", a, b, c, d);
+	if (path) {
+		snprintf(path, size, "%s/" PREFIX "%s-%s", parent, guid, label);
 	}
-	return joined;
-}
-
-char *dlock_zk_node_path(const char *parent, const char *guid)
-{
-	return join(parent, "/" PREFIX, guid, INFIX);
+	return path;
 }
 
 char *dlock_zk_child_path(const char *parent, const char *child)
 {
-	return join(parent, "/", child, "");
+	size_t size = strlen(parent) + sizeof "/" + strlen(child);
+	char *path = malloc(size);
+
+	if (path) {
+		snprintf(path, size, "%s/%s", parent, child);
+	}
+	return path;
 }
 
 static size_t trailing_digits(const char *name, size_t len)
@@ -115,46 +115,23 @@ bool dlock_zk_sequence(const char *name, int32_t *sequence)
 	return true;
 }
 
-bool dlock_zk_before(int32_t a, int32_t b)
-{
-	uint32_t distance = (uint32_t) b - (uint32_t) a;
-
-	return distance != 0 && distance < UINT32_C(0x80000000);
-}
-
 bool dlock_zk_is_node_of(const char *name, const char *guid)
 {
 	size_t len = strlen(guid);
 
 	return strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strncmp(name + sizeof PREFIX - 1, guid, len) == 0
-		&& strncmp(name + sizeof PREFIX - 1 + len, INFIX, sizeof INFIX - 1) == 0;
+		&& name[sizeof PREFIX - 1 + len] == '-';
 }
 
-bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid)
+bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid, const char *label)
 {
 	size_t len = strlen(parent);
 	int32_t sequence;
 
-	return strncmp(path, parent, len) == 0 && path[len] == '/' && dlock_zk_is_node_of(path + len + 1, guid)
-		&& !strchr(path + len + 1, '/') && dlock_zk_sequence(path + len + 1, &sequence);
-}
-
-dlock_zk_position dlock_zk_find_position(char *const *children, int count, const char *mine)
-{
-	dlock_zk_position position = { false, NULL };
-	int32_t my_sequence, sequence, last = 0;
-
-	if (!dlock_zk_sequence(mine, &my_sequence)) {
-		return position;
+	if (strncmp(path, parent, len) != 0 || path[len] != '/') {
+		return false;
 	}
-	for (int i = 0; i < count; i++) {
-		if (strcmp(children[i], mine) == 0) {
-			position.present = true;
-		} else if (dlock_zk_sequence(children[i], &sequence) && dlock_zk_before(sequence, my_sequence)
-			&& (!position.predecessor || dlock_zk_before(last, sequence))) {
-			position.predecessor = children[i];
-			last = sequence;
-		}
-	}
-	return position;
+	const char *name = path + len + 1, *rest = name + sizeof PREFIX + strlen(guid);
+	return dlock_zk_is_node_of(name, guid) && strncmp(rest, label, strlen(label)) == 0 && !strchr(name, '/')
+		&& dlock_zk_sequence(name, &sequence);
 }

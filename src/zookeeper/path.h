@@ -5,36 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names and order of lock nodes: root/<resource, encoded>/_c_<guid>-lock-<sequence>, as Curator lays them out. */
+/* Names of nodes: root/<resource, encoded>/_c_<guid>-<what it is>-<sequence>, as Curator lays them out. */
 
 /* The path of the node under which all claims on `resource` queue. Whatever a node name may not contain is written
  * %XX; plain names stay as they are, so that other languages' clients can address them. To be freed; NULL when out of
  * memory. */
 char *dlock_zk_parent_path(const char *root, const char *resource, size_t resource_len);
 
-/* parent/_c_<guid>-lock-, to which the server appends the sequence number; and parent/child. To be freed. */
-char *dlock_zk_node_path(const char *parent, const char *guid);
+/* parent/_c_<guid>-<label>, to which the server appends the sequence number; and parent/child. To be freed. */
+char *dlock_zk_node_path(const char *parent, const char *guid, const char *label);
 char *dlock_zk_child_path(const char *parent, const char *child);
 
 /* The sequence number at the end of a node's name. False: the node has none and takes no part. */
 bool dlock_zk_sequence(const char *name, int32_t *sequence);
 
-/* Was `a` given out before `b`? The server's counter runs over to negative numbers, so what counts is the distance. */
-bool dlock_zk_before(int32_t a, int32_t b);
-
 /* Is this the node of the claim with that guid? */
 bool dlock_zk_is_node_of(const char *name, const char *guid);
 
 /* Is this what a server can have made of dlock_zk_node_path()? */
-bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid);
-
-/* Where the node named `mine` stands among the children. It is recognized by its whole name: numbers start again when the
- * server has removed the resource's node in between. */
-typedef struct {
-	bool present;            /* is it there at all? */
-	const char *predecessor; /* the last one before it; NULL: it is the first */
-} dlock_zk_position;
-
-dlock_zk_position dlock_zk_find_position(char *const *children, int count, const char *mine);
+bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid, const char *label);
 
 #endif

@@ -10,8 +10,8 @@ static void free_session(dlock_zk_session *session)
 {
 	dlock_wakeup_close(&session->owner_wakeup);
 	dlock_wakeup_close(&session->thread_wakeup);
+	dlock_zk_watches_keep(&session->watches, NULL, 0);
 	pthread_mutex_destroy(&session->mutex);
-	free(session->watched);
 	free(session->hosts);
 	free(session->expanded);
 	if (session->auth) {

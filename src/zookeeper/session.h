@@ -14,6 +14,7 @@
 #include "../base/process.h"
 #include "../base/wait.h"
 #include "../base/wakeup.h"
+#include "watches.h"
 
 /* A ZooKeeper session: what its threads know of it, and how its owner waits for news.
  *
@@ -89,8 +90,8 @@ struct dlock_zk_session {
 	dlock_nanos lived;       /* the bound counts from here */
 
 	const void *sleeper;    /* what the owner sleeps for: an op, or the session itself for its events; NULL: awake */
-	unsigned long events;   /* changes of state, of the node watched, a bound that had passed, the last unowned node's end */
-	char *watched;
+	unsigned long events;   /* changes of state, of a node watched, a bound that had passed, the last unowned node's end */
+	dlock_zk_watches watches; /* what the wait under way is for */
 	struct dlock_zk_op *ops; /* those that the library still owes a response */
 	struct dlock_zk_unowned_node *unowned_nodes;
 };

@@ -16,6 +16,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->connections++;
 		session->reason[0] = '\0';
 		session->awaited = false;
+		dlock_zk_watches_keep(&session->watches, NULL, 0); /* whatever the library has made of them */
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
 		session->state = DLOCK_ZK_EXPIRED;
 	} else if (state == ZOO_AUTH_FAILED_STATE) {
@@ -53,7 +54,7 @@ void dlock_zk_watcher(zhandle_t *handle, int type, int state, const char *path, 
 	pthread_mutex_lock(&session->mutex);
 	if (type == ZOO_SESSION_EVENT) {
 		change_state(session, handle, state);
-	} else if (session->watched && path && strcmp(path, session->watched) == 0) {
+	} else if (path && dlock_zk_watches_take(&session->watches, path)) {
 		dlock_zk_session_event(session);
 	}
 	pthread_mutex_unlock(&session->mutex);
