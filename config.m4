@@ -97,7 +97,7 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/diagnose.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/pool.c src/zookeeper/response.c src/zookeeper/result.c src/zookeeper/session.c src/zookeeper/session_thread.c src/zookeeper/unowned_node.c src/zookeeper/watcher.c src/php/zk_lock.c"
+      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/claim.c src/zookeeper/diagnose.c src/zookeeper/dsn.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/pool.c src/zookeeper/queue.c src/zookeeper/rank.c src/zookeeper/response.c src/zookeeper/result.c src/zookeeper/session.c src/zookeeper/session_thread.c src/zookeeper/unowned_node.c src/zookeeper/watcher.c src/zookeeper/watches.c src/php/zk_lock.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else
@@ -120,6 +120,7 @@ if test "$PHP_DLOCK" != "no"; then
       dlock.c
       src/base/clock.c
       src/base/dial.c
+      src/base/dsn.c
       src/base/error.c
       src/base/process.c
       src/base/resolve.c
@@ -153,7 +154,12 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/exchange.c
       src/redis/handshake.c
       src/redis/inbox.c
+      src/redis/keeping.c
       src/redis/keys.c
+      src/redis/permits.c
+      src/redis/permits_acquire.c
+      src/redis/permits_replicated_requests.c
+      src/redis/permits_requests.c
       src/redis/pool.c
       src/redis/quorum.c
       src/redis/quorum_acquire.c
@@ -165,16 +171,21 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/replicated_acquire.c
       src/redis/replicated_requests.c
       src/redis/replicated_round.c
+      src/redis/reply.c
       src/redis/requests.c
       src/redis/restart_guard.c
       src/redis/scripts.c
       src/redis/sentinel.c
+      src/redis/settling.c
       src/redis/single.c
       src/redis/slot.c
       src/redis/slot_map.c
+      src/redis/stocks.c
+      src/redis/stocks_reserve.c
       src/redis/tls.c
       src/redis/topology.c
       src/redis/uptime.c
+      src/redis/waiter.c
       src/redis/waiting.c
       src/php/arguments.c
       src/php/backends.c
@@ -194,11 +205,16 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/manager_acquire.c
       src/php/manager_held.c
       src/php/manager_options.c
+      src/php/permits_options.c
+      src/php/read_write_lock.c
       src/php/red_lock.c
       src/php/request.c
+      src/php/reservation.c
+      src/php/semaphore.c
       src/php/servers.c
       src/php/settings.c
       src/php/stats.c
+      src/php/stock.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/redis $ext_builddir/src/zookeeper $ext_builddir/src/php], [1])

@@ -12,8 +12,11 @@
 #include "src/php/lease.h"
 #include "src/php/loss_signal.h"
 #include "src/php/manager.h"
+#include "src/php/read_write_lock.h"
 #include "src/php/request.h"
+#include "src/php/reservation.h"
 #include "src/php/settings.h"
+#include "src/php/stock.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 
@@ -48,17 +51,20 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown, zend_dlock_globals, dlock_globals)
 PHP_INI_END()
 
-static void register_classes(int module_number)
+static void register_exceptions(void)
 {
-	register_dlock_symbols(module_number);
-
 	dlock_ce_exception = register_class_Dlock_DlockException(zend_ce_exception);
 	dlock_ce_timeout_exception = register_class_Dlock_AcquireTimeoutException(dlock_ce_exception);
 	dlock_ce_lost_exception = register_class_Dlock_LeaseLostException(dlock_ce_exception);
 	dlock_ce_connection_exception = register_class_Dlock_ConnectionException(dlock_ce_exception);
 	dlock_ce_quorum_exception = register_class_Dlock_QuorumException(dlock_ce_connection_exception);
 	dlock_ce_deadlock_exception = register_class_Dlock_DeadlockException(dlock_ce_exception);
+	dlock_ce_limit_exceeded_exception = register_class_Dlock_LimitExceededException(dlock_ce_exception);
+	dlock_ce_reservation_expired_exception = register_class_Dlock_ReservationExpiredException(dlock_ce_exception);
+}
 
+static void register_classes(void)
+{
 	dlock_ce_lease_state = register_class_Dlock_LeaseState();
 	dlock_ce_lease = register_class_Dlock_Lease();
 	dlock_lease_register(dlock_ce_lease);
@@ -72,6 +78,18 @@ static void register_classes(int module_number)
 	dlock_ce_zk_lock = register_class_ZkLock(dlock_ce_manager);
 	dlock_manager_register(dlock_ce_zk_lock);
 #endif
+
+	dlock_ce_semaphore = register_class_Dlock_Semaphore();
+	dlock_manager_register(dlock_ce_semaphore);
+	dlock_ce_read_write_lock = register_class_Dlock_ReadWriteLock();
+	dlock_read_write_lock_register(dlock_ce_read_write_lock);
+	dlock_ce_read_write_lock_side = register_class_Dlock_ReadWriteLockSide(dlock_ce_manager);
+	dlock_manager_register(dlock_ce_read_write_lock_side);
+
+	dlock_ce_stock = register_class_Dlock_Stock();
+	dlock_stock_register(dlock_ce_stock);
+	dlock_ce_reservation = register_class_Dlock_Reservation();
+	dlock_reservation_register(dlock_ce_reservation);
 }
 
 static PHP_GINIT_FUNCTION(dlock)
@@ -93,7 +111,9 @@ static PHP_MINIT_FUNCTION(dlock)
 	(void) type;
 	dlock_process_init();
 	REGISTER_INI_ENTRIES();
-	register_classes(module_number);
+	register_dlock_symbols(module_number);
+	register_exceptions();
+	register_classes();
 	dlock_loss_signals_init();
 	return SUCCESS;
 }

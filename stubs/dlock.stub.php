@@ -43,7 +43,9 @@ namespace {
          *                                   fail-over can make two holders. guard, where replicas confirm: for how long no lock is
          *                                   granted after a fail-over, and the longest lease time, 0.1 to 3600 s; by default INI
          *                                   dlock.restart_guard (10 s where it is 0), or dlock.ttl if that is longer. All programs that
-         *                                   share locks need the same guard.
+         *                                   share locks need the same guard. resync_guard, in an array resyncGuard, by default true: nor
+         *                                   is one for that long after a replica has taken a full copy of its master's data, so that
+         *                                   one that was moved back to a master that was replaced confirms nothing there.
          *                                   "memcached://host:11211", "memcached:///run/memcached.sock", or such an array with the
          *                                   scheme "memcached". "memory://", "memory://name": a table of this process, for tests.
          *                                   null: INI dlock.server
@@ -297,7 +299,7 @@ namespace Dlock {
     const VERSION = UNKNOWN;
 
     /**
-     * What DistributedLock, RedLock and ZkLock have in common.
+     * What DistributedLock, RedLock, ZkLock and the two sides of a ReadWriteLock have in common.
      *
      * A resource is 1 to 1024 bytes, any bytes. With the prefix before it, it must make none of the keys that dlock keeps on Redis beside the
      * locks: "dlock:fence", "dlock:era", and what begins with "dlock:queue:", "dlock:waiters:", "dlock:fence:" or "dlock:era:".
@@ -398,6 +400,8 @@ namespace Dlock {
          * write: https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
          */
         public readonly int $fencingToken;
+        /** Of a Semaphore, as many as were asked for; otherwise 1. */
+        public readonly int $permits;
 
         private function __construct() {}
 
@@ -454,6 +458,306 @@ namespace Dlock {
     }
 
     /**
+     * Counting semaphores on Redis (6.2 or later) or ZooKeeper: up to $capacity permits of each resource are out at once. Permits are given in
+     * the order in which they were asked for: a large request is not overtaken by smaller ones that came after it. A holder that dies has its
+     * permits until its lease ends (docs/operations.md).
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Semaphore
+    {
+        /**
+         * Connects to nothing yet.
+         *
+         * @param int $capacity permits of each resource, 1 to 999999999. It goes with each request and is stored nowhere: a request waits until
+         *                      its own permits and those in use are no more than that. A program with a lower capacity than others
+         *                      waits for longer; nothing is taken from holders
+         * @param string|array|null $server as with DistributedLock, but no memcached and no memory://; or ZooKeeper, as
+         *                      "zookeeper://h1:2181,h2:2181/root?session_timeout=10"; null: INI dlock.server
+         * @param string $prefix the key of a resource is exactly $prefix . $resource
+         * @param float|null $ttl lease time in seconds of what is acquired without an explicit one, 0.003 to a year, with replicas not above
+         *                      the guard; null: INI dlock.ttl. ZooKeeper: must be null, as $renew, the session is the lease
+         * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI dlock.timeout
+         * @param bool|null $renew renew leases in the background; null: exactly those acquired without an explicit lease time
+         * @param string $onLoss "flag" or "throw", as with DistributedLock
+         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI dlock.release_on_shutdown
+         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         */
+        public function __construct(
+            int $capacity,
+            #[\SensitiveParameter] string|array|null $server = null,
+            string $prefix = "Semaphore:",
+            ?float $ttl = null,
+            ?float $timeout = null,
+            ?bool $renew = null,
+            string $onLoss = "flag",
+            ?bool $releaseOnShutdown = null,
+        ) {}
+
+        /**
+         * Waits, without polling, until the permits are held. Signals are handled meanwhile.
+         *
+         * @param string $resource    1 to 1024 bytes, any bytes
+         * @param int $permits        1 to the capacity, had all at once and released all at once
+         * @param float|null $timeout seconds to wait, 0 to a year; null: the semaphore's, 0: try once
+         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the semaphore's, renewed while the holder runs. ZooKeeper:
+         *                            must be null
+         * @return Lease with these permits; its fencing token is greater than that of every earlier holder of the resource
+         * @throws AcquireTimeoutException when they were not free in that time
+         * @throws ConnectionException when the server could not be asked
+         * @throws DeadlockException at once, where this process itself holds too many, renewed without limit (dlock.max_hold 0), that
+         *                           it would wait for itself
+         * @throws DlockException when the thread that renews could not be started
+         */
+        public function acquire(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Lease {}
+
+        /**
+         * The same, but null where acquire() would time out.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param int $permits     1 to the capacity
+         * @param float $timeout   seconds to wait, 0 to a year; 0: try once
+         * @param float|null $ttl  as with acquire()
+         * @throws ConnectionException | DeadlockException | DlockException as acquire()
+         */
+        public function tryAcquire(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Lease {}
+
+        /**
+         * Runs $criticalSection(Lease) with the permits, releases them, and returns its result, as LockManager::synchronized().
+         *
+         * @param string $resource          1 to 1024 bytes, any bytes
+         * @param callable $criticalSection gets the Lease; what it throws comes through
+         * @param int $permits              1 to the capacity
+         * @param float|null $timeout       as with acquire()
+         * @param float|null $ttl           as with acquire()
+         * @throws LeaseLostException when the lease was lost before the section ended (the section's own exception is its previous)
+         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the section
+         */
+        public function synchronized(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed {}
+
+        /**
+         * As LockManager::attach(): takes up the permits of a lease that Lease::detach() handed over.
+         *
+         * @implementation-alias DistributedLock::attach
+         * @param string $handle what detach() returned; the semaphore must have the same server and prefix
+         * @throws \ValueError when the handle was altered or is another kind of lock's
+         * @throws LeaseLostException when the handle was attached already, or the lease has been released or is over
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function attach(#[\SensitiveParameter] string $handle): Lease {}
+
+        /**
+         * Permits that nobody holds now; 0 where more are held than this semaphore's capacity. Others may be waiting for them.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function availablePermits(string $resource): int {}
+    }
+
+    /**
+     * Read/write locks on Redis (6.2 or later) or ZooKeeper: a resource has any number of readers, or one writer. On Redis they are phase-fair: after a
+     * writer all readers that wait go together, after readers the first writer (Brandenburg and Anderson, "Reader-Writer Synchronization for
+     * Shared-Memory Multiprocessor Real-Time Systems", 2009). So nobody starves, and a reader waits for one writer at most.
+     * On ZooKeeper all are served in the order in which they came.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class ReadWriteLock
+    {
+        /**
+         * Connects to nothing yet.
+         *
+         * @param string|array|null $server as with DistributedLock, but no memcached and no memory://; or ZooKeeper, as
+         *                      "zookeeper://h1:2181,h2:2181/root?session_timeout=10"; null: INI dlock.server
+         * @param string $prefix the key of a resource is exactly $prefix . $resource
+         * @param float|null $ttl lease time in seconds of what is acquired without an explicit one, 0.003 to a year, with replicas not above
+         *                      the guard; null: INI dlock.ttl. ZooKeeper: must be null, as $renew, the session is the lease
+         * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI dlock.timeout
+         * @param bool|null $renew renew leases in the background; null: exactly those acquired without an explicit lease time
+         * @param string $onLoss "flag" or "throw", as with DistributedLock
+         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI dlock.release_on_shutdown
+         * @param string $fairness "phase", or "fifo": in the order in which they came, for many writers and few readers. All that share a
+         *                      lock need the same one. ZooKeeper: always "fifo"
+         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         */
+        public function __construct(
+            #[\SensitiveParameter] string|array|null $server = null,
+            string $prefix = "ReadWriteLock:",
+            ?float $ttl = null,
+            ?float $timeout = null,
+            ?bool $renew = null,
+            string $onLoss = "flag",
+            ?bool $releaseOnShutdown = null,
+            string $fairness = "phase",
+        ) {}
+
+        /** For readers: its leases may be held by many at once. A reader cannot become a writer: release, then acquire. */
+        public function readLock(): LockManager {}
+
+        /** For writers: its leases exclude all others. */
+        public function writeLock(): LockManager {}
+    }
+
+    /**
+     * What ReadWriteLock::readLock() and writeLock() return. isLocked() of both says whether anyone reads or writes, and a handle of the one is
+     * not taken by the other. Use LockManager as the type.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class ReadWriteLockSide implements LockManager
+    {
+        private function __construct() {}
+
+        /** @implementation-alias DistributedLock::acquire */
+        public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease {}
+        /** @implementation-alias DistributedLock::tryAcquire */
+        public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease {}
+        /** @implementation-alias DistributedLock::synchronized */
+        public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
+        /** @implementation-alias DistributedLock::attach */
+        public function attach(#[\SensitiveParameter] string $handle): Lease {}
+        /** @implementation-alias DistributedLock::isLocked */
+        public function isLocked(string $resource): bool {}
+    }
+
+    /**
+     * Stocks of articles on Redis (6.2 or later): pieces are reserved for a time, then bought or given back. Never oversold; exact at every moment.
+     * No lock is needed: each call is one script on the server.
+     *
+     * An article's key is exactly $prefix . $article, and stays until it is deleted: it knows each order that was bought. Names of articles, buyers, requests
+     * and changes are 1 to 255 bytes, any bytes; of an article as with LockManager's resources. What is asked for by name counts once, however often it is
+     * sent: after a ConnectionException, ask again.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Stock
+    {
+        /**
+         * Connects to nothing yet.
+         *
+         * @param string|array|null $server as DistributedLock's: Redis, also behind Sentinels or as a cluster. With replicas, what a call has
+         *                             answered is on that number of them (docs/fail-over.md). memcached, memory:// and RedLock's several servers
+         *                             have no stocks. null: INI dlock.server
+         * @param string $prefix       the article's key is exactly $prefix . $article
+         * @param float $ttl           seconds for which a reservation lasts without an explicit time, 0.003 to a year
+         * @param int|null $perBuyer   the most pieces of one article that one buyer may have reserved and bought in all, 1 to 999999999; null:
+         *                             any number. It goes with each request and is stored nowhere
+         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         */
+        public function __construct(
+            #[\SensitiveParameter] string|array|null $server = null,
+            string $prefix = "Stock:",
+            float $ttl = 600.0,
+            ?int $perBuyer = null,
+        ) {}
+
+        /**
+         * Puts pieces in, or takes out such as are neither reserved nor sold.
+         *
+         * @param string $article     its name
+         * @param int $pieces         1 to 999999999, the most that a stock has: more are not put in. Less than 0: out, as many of them as there are
+         * @param string|null $change a name for this change: it is made once, however often it is asked for, and its name is kept. null: each call
+         *                            is one
+         * @return int by how many pieces the stock changed; of a change that was made before, by how many then
+         * @throws ConnectionException when it is not known; with a name, ask again
+         */
+        public function restock(string $article, int $pieces, ?string $change = null): int {}
+
+        /**
+         * Reserves all that is asked for, or nothing. Asked again with the same $buyer and $request, it returns the same reservation.
+         *
+         * @param string|array $articles one piece of this article; or pieces by article, 1 to 999999999 each, of up to 16. On a cluster
+         *                             several must share a hash slot, by a common part in braces
+         * @param string $buyer        whom $perBuyer counts for
+         * @param string $request      what the buyer asks for, as the number of an order: by this name it is found again
+         * @param float $timeout       seconds to wait, in turn, for pieces that others have reserved, 0 to a year; 0 for several articles. Null at once
+         *                             while nobody has any reserved, or where fewer than that are not sold
+         * @param float|null $ttl      seconds for which it lasts, 0.003 to a year; null: the object's
+         * @return Reservation|null null: not enough; sold out, or all reserved. What it had bought before is a Reservation, too
+         * @throws LimitExceededException when the buyer would have more than $perBuyer
+         * @throws ConnectionException when it is not known; ask again with the same $request
+         */
+        public function reserve(string|array $articles, string $buyer, string $request, float $timeout = 0.0, ?float $ttl = null): ?Reservation {}
+
+        /**
+         * A reservation that any process made; nothing is asked yet.
+         *
+         * @param string|array $articles as given to reserve(); numbers of pieces do not matter
+         * @param string $buyer   as given to reserve()
+         * @param string $request as given to reserve()
+         */
+        public function reservation(string|array $articles, string $buyer, string $request): Reservation {}
+
+        /**
+         * What there is of an article, all of one moment. The pieces that were ever put in are available + reserved + sold.
+         *
+         * @param string $article its name
+         * @return array{available: int, reserved: int, sold: int, waiting: int} pieces; of waiting, requests: also those whose process died, until
+         *         it is their turn. Available is also what a reservation had whose time is over
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function counts(string $article): array {}
+    }
+
+    /**
+     * Pieces that are reserved for a buyer. Outlives the process that made it: nothing is given back when the object goes. It may be used by any process, as
+     * Stock::reservation().
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Reservation
+    {
+        /** Pieces by article, of type int. */
+        public readonly array $articles;
+        /** As it was given to Stock::reserve(). */
+        public readonly string $buyer;
+        /** As it was given to Stock::reserve(). */
+        public readonly string $request;
+        /** Greater than that of every earlier reservation of these articles; 0 where it came from Stock::reservation(), or had been bought already. */
+        public readonly int $fencingToken;
+
+        private function __construct() {}
+
+        /**
+         * Seconds for which nobody else can get the pieces, as far as this object knows: 0.0 before it has asked, INF when it has bought them.
+         * Counted as a lease's. No I/O.
+         */
+        public function remaining(): float {}
+
+        /**
+         * It lasts for at least so long from now on. Never shortens it.
+         *
+         * @param float|null $ttl seconds, 0.003 to a year; null: as it was reserved for, or the Stock's
+         * @throws ReservationExpiredException when others have the pieces, or it was cancelled, or bought
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function extend(?float $ttl = null): void {}
+
+        /**
+         * Buys: the pieces are gone for good. May be repeated. After its time is over it still succeeds as long as nobody else has needed the pieces.
+         *
+         * @return bool true: bought by this call; false: it was before. Where an answer was lost on the way and it was asked again: true
+         * @throws ReservationExpiredException when others have the pieces, or it was cancelled: nothing is bought
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function confirm(): bool {}
+
+        /**
+         * Gives the pieces back, to the first waiter that they are enough for.
+         *
+         * @return bool false: there was nothing to give back; what was bought is not
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function cancel(): bool {}
+    }
+
+    /**
      * This process' counters since it started; under ZTS this thread's, but for renewals, renewal_failures and the renewal
      * thread's part of connections and reconnections, which are the process'.
      *
@@ -484,7 +788,7 @@ namespace Dlock {
      *         user: string|null, password: string|null, connect_timeout: float, read_timeout: float,
      *         tls: array<string, string|bool>|null, discovery: "fixed"|"sentinel"|"cluster", seeds: list<array{host: string, port: int}>,
      *         service: string|null, sentinel: array{tls: array<string, string|bool>|null, user: string|null, password: string|null}|null,
-     *         replicas: int, guard: float|null} passwords as they are; of TLS the ssl context options of PHP's streams. Where a service is
+     *         replicas: int, guard: float|null, resync_guard: bool|null} passwords as they are; of TLS the ssl context options of PHP's streams. Where a service is
      *         found by Sentinels or nodes, these are the seeds, and there is no host
      */
     function describe_server(#[\SensitiveParameter] string|array $server): array {}
@@ -524,4 +828,8 @@ namespace Dlock {
 
     /** This process already holds the lock that it is about to wait for. */
     class DeadlockException extends DlockException {}
+    /** The buyer would have more pieces of an article than it may. */
+    class LimitExceededException extends DlockException {}
+    /** The pieces of a reservation are somebody else's, or it was cancelled. */
+    class ReservationExpiredException extends DlockException {}
 }

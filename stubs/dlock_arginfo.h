@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c70cae7818c8177cd3c8efcff8d9881b7e73da55 */
+ * Stub hash: f57cbfed0cdf32ee0e93b96c7fcecf5518c0257d */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
@@ -202,6 +202,114 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_detach, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Semaphore___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
+	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, prefix, IS_STRING, 0, "\"Semaphore:\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, renew, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Semaphore_acquire, 0, 1, Dlock\\Lease, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Semaphore_tryAcquire, 0, 1, Dlock\\Lease, 1)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Semaphore_synchronized, 0, 2, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, criticalSection, IS_CALLABLE, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_Semaphore_attach arginfo_class_DistributedLock_attach
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Semaphore_availablePermits, 0, 1, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_ReadWriteLock___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, prefix, IS_STRING, 0, "\"ReadWriteLock:\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, renew, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, fairness, IS_STRING, 0, "\"phase\"")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_ReadWriteLock_readLock, 0, 0, Dlock\\LockManager, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_ReadWriteLock_writeLock arginfo_class_Dlock_ReadWriteLock_readLock
+
+#define arginfo_class_Dlock_ReadWriteLockSide___construct arginfo_class_Dlock_Lease___construct
+
+#define arginfo_class_Dlock_ReadWriteLockSide_acquire arginfo_class_DistributedLock_acquire
+
+#define arginfo_class_Dlock_ReadWriteLockSide_tryAcquire arginfo_class_DistributedLock_tryAcquire
+
+#define arginfo_class_Dlock_ReadWriteLockSide_synchronized arginfo_class_DistributedLock_synchronized
+
+#define arginfo_class_Dlock_ReadWriteLockSide_attach arginfo_class_DistributedLock_attach
+
+#define arginfo_class_Dlock_ReadWriteLockSide_isLocked arginfo_class_DistributedLock_isLocked
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Stock___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, prefix, IS_STRING, 0, "\"Stock:\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 0, "600.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, perBuyer, IS_LONG, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Stock_restock, 0, 2, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, article, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, pieces, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, change, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Stock_reserve, 0, 3, Dlock\\Reservation, 1)
+	ZEND_ARG_TYPE_MASK(0, articles, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO(0, buyer, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, request, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Stock_reservation, 0, 3, Dlock\\Reservation, 0)
+	ZEND_ARG_TYPE_MASK(0, articles, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO(0, buyer, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, request, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Stock_counts, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, article, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_Reservation___construct arginfo_class_Dlock_Lease___construct
+
+#define arginfo_class_Dlock_Reservation_remaining arginfo_class_Dlock_Lease_remaining
+
+#define arginfo_class_Dlock_Reservation_extend arginfo_class_Dlock_Lease_refresh
+
+#define arginfo_class_Dlock_Reservation_confirm arginfo_class_DistributedLock_unlockAll
+
+#define arginfo_class_Dlock_Reservation_cancel arginfo_class_DistributedLock_unlockAll
+
 #define arginfo_class_Dlock_QuorumException_getServerErrors arginfo_Dlock_stats
 
 
@@ -256,6 +364,25 @@ ZEND_METHOD(Dlock_Lease, assertHeld);
 ZEND_METHOD(Dlock_Lease, refresh);
 ZEND_METHOD(Dlock_Lease, release);
 ZEND_METHOD(Dlock_Lease, detach);
+ZEND_METHOD(Dlock_Semaphore, __construct);
+ZEND_METHOD(Dlock_Semaphore, acquire);
+ZEND_METHOD(Dlock_Semaphore, tryAcquire);
+ZEND_METHOD(Dlock_Semaphore, synchronized);
+ZEND_METHOD(Dlock_Semaphore, availablePermits);
+ZEND_METHOD(Dlock_ReadWriteLock, __construct);
+ZEND_METHOD(Dlock_ReadWriteLock, readLock);
+ZEND_METHOD(Dlock_ReadWriteLock, writeLock);
+ZEND_METHOD(Dlock_ReadWriteLockSide, __construct);
+ZEND_METHOD(Dlock_Stock, __construct);
+ZEND_METHOD(Dlock_Stock, restock);
+ZEND_METHOD(Dlock_Stock, reserve);
+ZEND_METHOD(Dlock_Stock, reservation);
+ZEND_METHOD(Dlock_Stock, counts);
+ZEND_METHOD(Dlock_Reservation, __construct);
+ZEND_METHOD(Dlock_Reservation, remaining);
+ZEND_METHOD(Dlock_Reservation, extend);
+ZEND_METHOD(Dlock_Reservation, confirm);
+ZEND_METHOD(Dlock_Reservation, cancel);
 ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 
@@ -343,6 +470,56 @@ static const zend_function_entry class_Dlock_Lease_methods[] = {
 };
 
 
+static const zend_function_entry class_Dlock_Semaphore_methods[] = {
+	ZEND_ME(Dlock_Semaphore, __construct, arginfo_class_Dlock_Semaphore___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Semaphore, acquire, arginfo_class_Dlock_Semaphore_acquire, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Semaphore, tryAcquire, arginfo_class_Dlock_Semaphore_tryAcquire, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Semaphore, synchronized, arginfo_class_Dlock_Semaphore_synchronized, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_Dlock_Semaphore_attach, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Semaphore, availablePermits, arginfo_class_Dlock_Semaphore_availablePermits, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_ReadWriteLock_methods[] = {
+	ZEND_ME(Dlock_ReadWriteLock, __construct, arginfo_class_Dlock_ReadWriteLock___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_ReadWriteLock, readLock, arginfo_class_Dlock_ReadWriteLock_readLock, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_ReadWriteLock, writeLock, arginfo_class_Dlock_ReadWriteLock_writeLock, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_ReadWriteLockSide_methods[] = {
+	ZEND_ME(Dlock_ReadWriteLockSide, __construct, arginfo_class_Dlock_ReadWriteLockSide___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(DistributedLock, acquire, acquire, arginfo_class_Dlock_ReadWriteLockSide_acquire, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, tryAcquire, tryAcquire, arginfo_class_Dlock_ReadWriteLockSide_tryAcquire, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, synchronized, synchronized, arginfo_class_Dlock_ReadWriteLockSide_synchronized, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_Dlock_ReadWriteLockSide_attach, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, isLocked, isLocked, arginfo_class_Dlock_ReadWriteLockSide_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Stock_methods[] = {
+	ZEND_ME(Dlock_Stock, __construct, arginfo_class_Dlock_Stock___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, restock, arginfo_class_Dlock_Stock_restock, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, reserve, arginfo_class_Dlock_Stock_reserve, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, reservation, arginfo_class_Dlock_Stock_reservation, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, counts, arginfo_class_Dlock_Stock_counts, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Reservation_methods[] = {
+	ZEND_ME(Dlock_Reservation, __construct, arginfo_class_Dlock_Reservation___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Dlock_Reservation, remaining, arginfo_class_Dlock_Reservation_remaining, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Reservation, extend, arginfo_class_Dlock_Reservation_extend, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Reservation, confirm, arginfo_class_Dlock_Reservation_confirm, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Reservation, cancel, arginfo_class_Dlock_Reservation_cancel, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
 static const zend_function_entry class_Dlock_DlockException_methods[] = {
 	ZEND_FE_END
 };
@@ -370,6 +547,16 @@ static const zend_function_entry class_Dlock_QuorumException_methods[] = {
 
 
 static const zend_function_entry class_Dlock_DeadlockException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_LimitExceededException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_ReservationExpiredException_methods[] = {
 	ZEND_FE_END
 };
 
@@ -496,6 +683,106 @@ static zend_class_entry *register_class_Dlock_Lease(void)
 	zend_declare_typed_property(class_entry, property_fencingToken_name, &property_fencingToken_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_fencingToken_name);
 
+	zval property_permits_default_value;
+	ZVAL_UNDEF(&property_permits_default_value);
+	zend_string *property_permits_name = zend_string_init("permits", sizeof("permits") - 1, 1);
+	zend_declare_typed_property(class_entry, property_permits_name, &property_permits_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_permits_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Semaphore(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Semaphore", class_Dlock_Semaphore_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_ReadWriteLock(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "ReadWriteLock", class_Dlock_ReadWriteLock_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_ReadWriteLockSide(zend_class_entry *class_entry_Dlock_LockManager)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "ReadWriteLockSide", class_Dlock_ReadWriteLockSide_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Dlock_LockManager);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Stock(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Stock", class_Dlock_Stock_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Reservation(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Reservation", class_Dlock_Reservation_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	zval property_articles_default_value;
+	ZVAL_UNDEF(&property_articles_default_value);
+	zend_string *property_articles_name = zend_string_init("articles", sizeof("articles") - 1, 1);
+	zend_declare_typed_property(class_entry, property_articles_name, &property_articles_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_articles_name);
+
+	zval property_buyer_default_value;
+	ZVAL_UNDEF(&property_buyer_default_value);
+	zend_string *property_buyer_name = zend_string_init("buyer", sizeof("buyer") - 1, 1);
+	zend_declare_typed_property(class_entry, property_buyer_name, &property_buyer_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_buyer_name);
+
+	zval property_request_default_value;
+	ZVAL_UNDEF(&property_request_default_value);
+	zend_string *property_request_name = zend_string_init("request", sizeof("request") - 1, 1);
+	zend_declare_typed_property(class_entry, property_request_name, &property_request_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_request_name);
+
+	zval property_fencingToken_default_value;
+	ZVAL_UNDEF(&property_fencingToken_default_value);
+	zend_string *property_fencingToken_name = zend_string_init("fencingToken", sizeof("fencingToken") - 1, 1);
+	zend_declare_typed_property(class_entry, property_fencingToken_name, &property_fencingToken_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_fencingToken_name);
+
 	return class_entry;
 }
 
@@ -560,6 +847,26 @@ static zend_class_entry *register_class_Dlock_DeadlockException(zend_class_entry
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Dlock", "DeadlockException", class_Dlock_DeadlockException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_LimitExceededException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "LimitExceededException", class_Dlock_LimitExceededException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_ReservationExpiredException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "ReservationExpiredException", class_Dlock_ReservationExpiredException_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
 
 	return class_entry;

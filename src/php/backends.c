@@ -10,8 +10,12 @@
 #include "../memcached/backend.h"
 #include "../memory/backend.h"
 #endif
+#include "../redis/permits.h"
 #include "../redis/replicated.h"
 #include "../redis/single.h"
+#ifdef DLOCK_ZOOKEEPER
+#include "../zookeeper/backend.h"
+#endif
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 {
@@ -98,3 +102,28 @@ dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const 
 		return dlock_single_new(&pools->redis, server, prefix, prefix_len, legacy);
 	}
 }
+
+dlock_backend *dlock_permits_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
+{
+	dlock_backend *backend = dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
+
+	if (backend) {
+		backend->ttls = dlock_ttls_on(server);
+	}
+	return backend;
+}
+
+#ifdef DLOCK_ZOOKEEPER
+bool dlock_pools_begin_zookeeper(dlock_pools *pools)
+{
+	if (!pools->zookeeper) {
+		pools->zookeeper = dlock_zk_pool_new();
+	}
+	return pools->zookeeper;
+}
+
+dlock_backend *dlock_permits_on_ensemble(dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity)
+{
+	return dlock_pools_begin_zookeeper(pools) ? dlock_zk_permits_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity) : NULL;
+}
+#endif

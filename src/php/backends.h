@@ -8,6 +8,7 @@
 #endif
 #include "../redis/pool.h"
 #ifdef DLOCK_ZOOKEEPER
+#include "../zookeeper/options.h"
 #include "../zookeeper/pool.h"
 #endif
 
@@ -40,5 +41,16 @@ dlock_ttl_range dlock_ttls_on(const dlock_server *server);
 
 /* The back end on one server. `legacy`: shares its locks with SETNX/GETSET timestamp code. NULL when out of memory. */
 dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
+
+/* The one that has `capacity` permits of each resource; `fifo`: a writer, who wants all of them, is served in turn. NULL when out of memory. */
+dlock_backend *dlock_permits_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
+
+#ifdef DLOCK_ZOOKEEPER
+/* Makes the pool of sessions, where there is none yet. False: out of memory. */
+bool dlock_pools_begin_zookeeper(dlock_pools *pools);
+
+/* The same on ZooKeeper, where everyone is served in turn. */
+dlock_backend *dlock_permits_on_ensemble(dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity);
+#endif
 
 #endif

@@ -11,6 +11,11 @@ extern zend_class_entry *dlock_ce_red_lock;
 #ifdef DLOCK_ZOOKEEPER
 extern zend_class_entry *dlock_ce_zk_lock;
 #endif
+extern zend_class_entry *dlock_ce_semaphore;
+extern zend_class_entry *dlock_ce_read_write_lock;
+extern zend_class_entry *dlock_ce_read_write_lock_side;
+extern zend_class_entry *dlock_ce_stock;
+extern zend_class_entry *dlock_ce_reservation;
 extern zend_class_entry *dlock_ce_lease;
 extern zend_class_entry *dlock_ce_lease_state;
 extern zend_class_entry *dlock_ce_exception;
@@ -19,5 +24,7 @@ extern zend_class_entry *dlock_ce_lost_exception;
 extern zend_class_entry *dlock_ce_connection_exception;
 extern zend_class_entry *dlock_ce_quorum_exception;
 extern zend_class_entry *dlock_ce_deadlock_exception;
+extern zend_class_entry *dlock_ce_limit_exceeded_exception;
+extern zend_class_entry *dlock_ce_reservation_expired_exception;
 
 #endif

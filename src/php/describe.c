@@ -100,8 +100,10 @@ static void add_discovery(zval *array, const dlock_server *server)
 	add_assoc_long(array, "replicas", server->replicas);
 	if (server->replicas > 0) {
 		add_assoc_double(array, "guard", (double) server->guard / (double) DLOCK_SECOND);
+		add_assoc_bool(array, "resync_guard", server->resync_guard);
 	} else {
 		add_assoc_null(array, "guard");
+		add_assoc_null(array, "resync_guard");
 	}
 }
 

@@ -75,9 +75,9 @@ ZEND_METHOD(DistributedLock, lock)
 	if (!manager || !dlock_check_resource(manager, key, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
-	dlock_lease_time time = { manager->ttl, !no_expire };
-	if (!no_expire && !dlock_check_ttl(expire, dlock_backend_ttls(manager->backend), 3, &time.ttl)) {
+	dlock_terms terms = { .ttl = manager->ttl, .ttl_given = !no_expire };
+	if (!no_expire && !dlock_check_ttl(expire, dlock_backend_ttls(manager->backend), 3, &terms.ttl)) {
 		RETURN_THROWS();
 	}
-	RETURN_BOOL(dlock_manager_lock(manager, key, time, wait));
+	RETURN_BOOL(dlock_manager_lock(manager, key, terms, wait));
 }

@@ -35,6 +35,19 @@ static void collect_server_errors(zval *errors, const dlock_backend *backend)
 	}
 }
 
+/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. NULL: what its handler throws comes
+ * instead. */
+static zend_object *throw_now(zend_class_entry *class, const dlock_error *error)
+{
+	if (dlock_is_interrupted()) {
+		dlock_run_interrupts();
+		if (EG(exception)) {
+			return NULL;
+		}
+	}
+	return zend_throw_exception(class, error->message, 0);
+}
+
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_backend *backend)
 {
 	zval errors;
@@ -44,20 +57,16 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_back
 	if (status == DLOCK_QUORUM) {
 		collect_server_errors(&errors, backend);
 	}
-	/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. What its
-	 * handler throws comes instead. */
-	if (dlock_is_interrupted()) {
-		dlock_run_interrupts();
-		if (EG(exception)) {
-			zval_ptr_dtor(&errors);
-			return;
-		}
-	}
-	zend_object *exception = zend_throw_exception(exception_for(status), error->message, 0);
-	if (status == DLOCK_QUORUM) {
+	zend_object *exception = throw_now(exception_for(status), error);
+	if (exception && status == DLOCK_QUORUM) {
 		zend_update_property(dlock_ce_quorum_exception, exception, ZEND_STRL("serverErrors"), &errors);
 	}
 	zval_ptr_dtor(&errors);
+}
+
+void dlock_throw_as(zend_class_entry *class, const dlock_error *error)
+{
+	throw_now(class, error);
 }
 
 void dlock_throw_no_memory(void)

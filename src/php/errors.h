@@ -5,8 +5,11 @@
 
 #include "../lock/backend.h"
 
-/* Throws what the status stands for. */
+/* Throws what the status stands for. The back end of DLOCK_QUORUM; otherwise it may be NULL. */
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_backend *backend);
+
+/* Throws an exception of that class. */
+void dlock_throw_as(zend_class_entry *class, const dlock_error *error);
 
 /* Throws that there is no memory for an object. */
 void dlock_throw_no_memory(void);

@@ -66,7 +66,7 @@ static zend_string *decode(zend_string *handle)
 zend_string *dlock_handle_make(const dlock_claim *claim)
 {
 	unsigned char hash[32];
-	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|%s|", claim->backend->ops->name,
+	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|%s|", claim->backend->kind,
 		(zend_long) (claim->ttl / DLOCK_MS), claim->renewed, claim->token);
 	size_t head = ZSTR_LEN(payload);
 
@@ -117,7 +117,8 @@ static const char *class_of(const char *kind, size_t len)
 		const char *kind, *class;
 	} known[] = {
 		{ "single", "DistributedLock" }, { "quorum", "RedLock" }, { "memcached", "DistributedLock on memcached" },
-		{ "memory", "DistributedLock on memory://" },
+		{ "memory", "DistributedLock on memory://" }, { "semaphore", "Dlock\\Semaphore" },
+		{ "read", "readLock() of Dlock\\ReadWriteLock" }, { "write", "writeLock() of Dlock\\ReadWriteLock" },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -141,8 +142,7 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *ba
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
-	const char *name = backend->ops->name;
-	if (kind_len != strlen(name) || memcmp(kind, name, kind_len)) {
+	if (kind_len != strlen(backend->kind) || memcmp(kind, backend->kind, kind_len)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s", class_of(kind, kind_len));
 		return NULL;
 	}

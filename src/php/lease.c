@@ -15,7 +15,7 @@ typedef struct {
 	zend_object std;
 } lease_object;
 
-enum { PROPERTY_RESOURCE, PROPERTY_TOKEN, PROPERTY_FENCING_TOKEN };
+enum { PROPERTY_RESOURCE, PROPERTY_TOKEN, PROPERTY_FENCING_TOKEN, PROPERTY_PERMITS };
 
 static zend_object_handlers handlers;
 
@@ -97,6 +97,7 @@ void dlock_lease_create(zval *value, dlock_hold *hold)
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE), claim->resource, claim->resource_len);
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, strlen(claim->token));
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
+	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_PERMITS), claim->permits < DLOCK_PERMITS_ALL ? (zend_long) claim->permits : 1);
 	/* Last: had memory run out above, the registry would still own the hold. */
 	lease->hold = hold;
 	hold->owned = true;

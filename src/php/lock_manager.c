@@ -1,3 +1,5 @@
+#include "lock_manager.h"
+
 #include "arguments.h"
 #include "classes.h"
 #include "errors.h"
@@ -9,45 +11,53 @@
 
 #include "zend_exceptions.h"
 
-/* Dlock\LockManager's methods, which are the same for the three lock classes. */
+/* Dlock\LockManager's methods, which are the same for all lock classes. */
 
-static bool check_ttl(const dlock_manager *manager, double seconds, bool is_null, uint32_t arg, dlock_lease_time *time)
+static bool check_ttl(const dlock_manager *manager, double seconds, uint32_t arg, dlock_nanos *ttl)
 {
-	*time = (dlock_lease_time) { manager->ttl, !is_null };
-	if (is_null) {
-		return true;
-	}
 	if (dlock_manager_is_session_based(manager)) {
 		zend_argument_value_error(arg, "must be null: with ZooKeeper the session is the lease");
 		return false;
 	}
-	return dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), arg, &time->ttl);
+	return dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), arg, ttl);
 }
 
-ZEND_METHOD(DistributedLock, acquire)
+static bool check_permits(const dlock_manager *manager, zend_long permits, uint32_t arg)
 {
-	zend_string *resource;
-	double timeout = 0, ttl = 0;
-	bool no_timeout = true, no_ttl = true;
-	dlock_nanos wait;
-	dlock_lease_time time;
+	if (permits < 1 || permits > manager->backend->capacity) {
+		zend_argument_value_error(arg, "must be between 1 and " ZEND_LONG_FMT ", the capacity", (zend_long) manager->backend->capacity);
+		return false;
+	}
+	return true;
+}
+
+/* The manager of the object, and what it is asked for; NULL after an exception. */
+static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments, dlock_terms *terms, dlock_nanos *wait)
+{
+	dlock_manager *manager = dlock_manager_this(this);
+	bool good = manager && dlock_check_resource(manager, arguments->resource, 1)
+		&& (!arguments->permits_arg || check_permits(manager, arguments->permits, arguments->permits_arg))
+		&& dlock_check_timeout(arguments->timeout, arguments->timeout_is_null, manager->timeout, arguments->timeout_arg, wait);
+
+	if (!good) {
+		return NULL;
+	}
+	*terms = (dlock_terms) { manager->ttl, !arguments->ttl_is_null, arguments->permits };
+	return arguments->ttl_is_null || check_ttl(manager, arguments->ttl, arguments->ttl_arg, &terms->ttl) ? manager : NULL;
+}
+
+void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
+{
+	dlock_wait_limit limit = { 0 };
+	dlock_terms terms;
 	dlock_hold *hold;
 	dlock_error error;
+	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout);
 
-	ZEND_PARSE_PARAMETERS_START(1, 3)
-		Z_PARAM_STR(resource)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_DOUBLE_OR_NULL(timeout, no_timeout)
-		Z_PARAM_DOUBLE_OR_NULL(ttl, no_ttl)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1)
-			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 2, &wait)
-			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
+	if (!manager) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &hold, &error);
+	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
 	if (status != DLOCK_OK) {
 		if (!EG(exception)) {
 			dlock_throw(status, &error, manager->backend);
@@ -57,29 +67,18 @@ ZEND_METHOD(DistributedLock, acquire)
 	dlock_lease_create(return_value, hold);
 }
 
-ZEND_METHOD(DistributedLock, tryAcquire)
+void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
 {
-	zend_string *resource;
-	double timeout = 0, ttl = 0;
-	bool no_ttl = true;
-	dlock_nanos wait;
-	dlock_lease_time time;
+	dlock_wait_limit limit = { 0 };
+	dlock_terms terms;
 	dlock_hold *hold;
 	dlock_error error;
+	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout);
 
-	ZEND_PARSE_PARAMETERS_START(1, 3)
-		Z_PARAM_STR(resource)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_DOUBLE(timeout)
-		Z_PARAM_DOUBLE_OR_NULL(ttl, no_ttl)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_timeout(timeout, false, 0, 2, &wait)
-			|| !check_ttl(manager, ttl, no_ttl, 3, &time)) {
+	if (!manager) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &hold, &error);
+	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
 	if (status == DLOCK_OK) {
 		dlock_lease_create(return_value, hold);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
@@ -119,45 +118,31 @@ static void end_section(zval *lease)
 	}
 }
 
-ZEND_METHOD(DistributedLock, synchronized)
+void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section, zend_fcall_info_cache *cache,
+	zval *return_value)
 {
-	zend_string *resource;
-	zend_fcall_info call;
-	zend_fcall_info_cache cache;
-	double timeout = 0, ttl = 0;
-	bool no_timeout = true, no_ttl = true;
-	dlock_nanos wait;
-	dlock_lease_time time;
+	dlock_wait_limit limit = { 0 };
+	dlock_terms terms;
 	dlock_hold *hold;
 	dlock_error error;
 	zval lease;
+	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout);
 
-	ZEND_PARSE_PARAMETERS_START(2, 4)
-		Z_PARAM_STR(resource)
-		Z_PARAM_FUNC(call, cache)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_DOUBLE_OR_NULL(timeout, no_timeout)
-		Z_PARAM_DOUBLE_OR_NULL(ttl, no_ttl)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1)
-			|| !dlock_check_timeout(timeout, no_timeout, manager->timeout, 3, &wait)
-			|| !check_ttl(manager, ttl, no_ttl, 4, &time)) {
+	if (!manager) {
 		RETURN_THROWS();
 	}
 	/* Of an array that refers to it, a signal handler may take the object away while the lock is waited for. */
-	zend_object *callee = cache.object;
+	zend_object *callee = cache->object;
 	if (callee) {
 		GC_ADDREF(callee);
 	}
-	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = wait }, &hold, &error);
+	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
 	if (status == DLOCK_OK) {
 		dlock_lease_create(&lease, hold);
-		call.retval = return_value;
-		call.params = &lease;
-		call.param_count = 1;
-		zend_call_function(&call, &cache);
+		section->retval = return_value;
+		section->params = &lease;
+		section->param_count = 1;
+		zend_call_function(section, cache);
 		if (Z_ISREF_P(return_value)) { /* of a section that returns by reference: this method returns a value */
 			zend_unwrap_reference(return_value);
 		}
@@ -169,6 +154,51 @@ ZEND_METHOD(DistributedLock, synchronized)
 	if (callee) {
 		OBJ_RELEASE(callee);
 	}
+}
+
+ZEND_METHOD(DistributedLock, acquire)
+{
+	dlock_acquire_arguments arguments = { .timeout_is_null = true, .ttl_is_null = true, .timeout_arg = 2, .ttl_arg = 3 };
+
+	ZEND_PARSE_PARAMETERS_START(1, 3)
+		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(arguments.timeout, arguments.timeout_is_null)
+		Z_PARAM_DOUBLE_OR_NULL(arguments.ttl, arguments.ttl_is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager_do_acquire(ZEND_THIS, &arguments, return_value);
+}
+
+ZEND_METHOD(DistributedLock, tryAcquire)
+{
+	dlock_acquire_arguments arguments = { .ttl_is_null = true, .timeout_arg = 2, .ttl_arg = 3 };
+
+	ZEND_PARSE_PARAMETERS_START(1, 3)
+		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE(arguments.timeout)
+		Z_PARAM_DOUBLE_OR_NULL(arguments.ttl, arguments.ttl_is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager_do_try_acquire(ZEND_THIS, &arguments, return_value);
+}
+
+ZEND_METHOD(DistributedLock, synchronized)
+{
+	dlock_acquire_arguments arguments = { .timeout_is_null = true, .ttl_is_null = true, .timeout_arg = 3, .ttl_arg = 4 };
+	zend_fcall_info section;
+	zend_fcall_info_cache cache;
+
+	ZEND_PARSE_PARAMETERS_START(2, 4)
+		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_FUNC(section, cache)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(arguments.timeout, arguments.timeout_is_null)
+		Z_PARAM_DOUBLE_OR_NULL(arguments.ttl, arguments.ttl_is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager_do_synchronized(ZEND_THIS, &arguments, &section, &cache, return_value);
 }
 
 ZEND_METHOD(DistributedLock, attach)

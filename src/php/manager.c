@@ -1,5 +1,6 @@
 #include "manager.h"
 
+#include "classes.h"
 #include "hold.h"
 
 static zend_object_handlers handlers;
@@ -27,6 +28,7 @@ static zend_object *manager_create(zend_class_entry *class)
 	zend_object_std_init(&manager->std, class);
 	object_properties_init(&manager->std, class);
 	manager->std.handlers = &handlers;
+	manager->permits = 1;
 	zend_hash_init(&manager->held, 0, NULL, discard_held, 0);
 	return &manager->std;
 }
@@ -48,29 +50,45 @@ static void manager_free(zend_object *object)
 	zend_object_std_dtor(object);
 }
 
-static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
+/* What lock() took, which only lock classes have. */
+static void add_held(zval *info, dlock_manager *manager)
 {
-	dlock_manager *manager = dlock_manager_from(object);
-	zval info, held;
+	zval held;
 	zend_string *resource;
 	zval *hold;
 
-	array_init(&info);
 	array_init(&held);
+	ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, hold) {
+		dlock_nanos remaining;
+		dlock_hold_look(Z_PTR_P(hold), &remaining);
+		add_assoc_double_ex(&held, ZSTR_VAL(resource), ZSTR_LEN(resource), (double) remaining / DLOCK_SECOND);
+	} ZEND_HASH_FOREACH_END();
+	add_assoc_zval(info, "held", &held);
+}
+
+static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
+{
+	dlock_manager *manager = dlock_manager_from(object);
+	bool is_lock = object->ce != dlock_ce_semaphore && object->ce != dlock_ce_read_write_lock_side;
+	zval info;
+
+	array_init(&info);
 	if (manager->backend) {
 		add_assoc_str(&info, "servers", zend_string_copy(manager->servers));
-		add_assoc_str(&info, dlock_manager_is_session_based(manager) ? "root" : "prefix", zend_string_copy(manager->prefix));
+		add_assoc_str(&info, is_lock && dlock_manager_is_session_based(manager) ? "root" : "prefix", zend_string_copy(manager->prefix));
 		if (!dlock_manager_is_session_based(manager)) {
 			add_assoc_double(&info, "ttl", (double) manager->ttl / DLOCK_SECOND);
 		}
 		add_assoc_double(&info, "timeout", (double) manager->timeout / DLOCK_SECOND);
-		ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, hold) {
-			dlock_nanos remaining;
-			dlock_hold_look(Z_PTR_P(hold), &remaining);
-			add_assoc_double_ex(&held, ZSTR_VAL(resource), ZSTR_LEN(resource), (double) remaining / DLOCK_SECOND);
-		} ZEND_HASH_FOREACH_END();
+		if (object->ce == dlock_ce_semaphore) {
+			add_assoc_long(&info, "capacity", (zend_long) manager->backend->capacity);
+		} else if (object->ce == dlock_ce_read_write_lock_side) {
+			add_assoc_string(&info, "side", manager->backend->kind);
+		}
 	}
-	add_assoc_zval(&info, "held", &held);
+	if (is_lock) {
+		add_held(&info, manager);
+	}
 	*is_temporary = 1;
 	return Z_ARRVAL(info);
 }

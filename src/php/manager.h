@@ -5,13 +5,14 @@
 
 #include "../lock/claim.h"
 
-/* The object of each of the three lock classes. */
+/* The object of each lock class, of a semaphore, and of a side of a read/write lock. */
 typedef struct {
 	dlock_backend *backend; /* NULL: the constructor did not run */
 	dlock_nanos ttl;        /* 0 where the session is the lease */
 	dlock_nanos timeout;
 	dlock_nanos retry_delay; /* RedLock */
 	unsigned retry_count;
+	int64_t permits;        /* what a lease has, where acquire() is not told: 1, or DLOCK_PERMITS_ALL */
 	bool release_at_end;
 	bool throw_on_loss;
 	enum { DLOCK_RENEW_WITHOUT_TTL, DLOCK_RENEW_ALWAYS, DLOCK_RENEW_NEVER } renew;
@@ -31,7 +32,7 @@ static inline bool dlock_manager_is_session_based(const dlock_manager *manager)
 	return manager->backend->ops->session_lease;
 }
 
-/* Gives a lock class its objects. */
+/* Gives such a class its objects. */
 void dlock_manager_register(zend_class_entry *class);
 
 /* The manager of $this, or NULL after an exception where its constructor did not run. */

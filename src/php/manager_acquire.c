@@ -1,6 +1,9 @@
 #include "manager_acquire.h"
 
+#include <inttypes.h>
+
 #include "../lock/renewal.h"
+#include "classes.h"
 #include "globals.h"
 #include "interrupts.h"
 #include "loss_signal.h"
@@ -77,20 +80,40 @@ dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, 
 }
 
 /* Would the wait be one for this very process, without end? `waiting` is its claim, NULL where it has none yet. */
-static bool waits_for_itself(const dlock_manager *manager, zend_string *resource, dlock_wait_limit limit, const dlock_claim *waiting,
-	dlock_error *error)
+static bool waits_for_itself(const dlock_manager *manager, zend_string *resource, int64_t permits, dlock_wait_limit limit,
+	const dlock_claim *waiting, dlock_error *error)
 {
 	dlock_claim *claim = NULL;
 
 	if (limit.attempts == 0 && limit.timeout > 0) {
-		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), waiting);
+		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), permits, waiting);
 	}
-	if (claim) {
+	if (claim && manager->std.ce == dlock_ce_semaphore) {
+		dlock_fail(error, DLOCK_DEADLOCK, "This process holds too many permits of the semaphore \"%.100s\" already, and would wait for itself",
+			ZSTR_VAL(resource));
+	} else if (claim) {
 		dlock_fail(error, DLOCK_DEADLOCK, claim->state == DLOCK_CLAIM_WAITING
 			? "This process waits for the lock \"%.100s\" already, and would wait for itself"
 			: "This process holds the lock \"%.100s\" already, and would wait for itself", ZSTR_VAL(resource));
 	}
 	return claim;
+}
+
+/* The error may have the reason. */
+static dlock_status report_timeout(const dlock_manager *manager, const dlock_claim *claim, double seconds, dlock_error *error)
+{
+	dlock_error reason = *error;
+	const char *text = claim->explained ? ": " : "";
+
+	if (!claim->explained) {
+		reason.message[0] = '\0';
+	}
+	if (manager->std.ce == dlock_ce_semaphore) {
+		return dlock_fail(error, DLOCK_TIMEOUT, "The semaphore \"%.100s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
+			claim->resource, claim->permits, manager->backend->capacity, seconds, text, reason.message);
+	}
+	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not %s within %g s%s%s", claim->resource, claim->explained ? "to be had" : "free",
+		seconds, text, reason.message);
 }
 
 static dlock_status wait_for(const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit,
@@ -107,36 +130,34 @@ static dlock_status wait_for(const dlock_manager *manager, dlock_claim *claim, z
 		if (EG(exception)) {
 			break;
 		}
-		if (waits_for_itself(manager, resource, limit, claim, error)) { /* since a handler has taken it */
+		if (waits_for_itself(manager, resource, claim->permits, limit, claim, error)) { /* since a handler has taken it */
 			status = DLOCK_DEADLOCK;
 			break;
 		}
 		wait.wakeup = dlock_interruptible(wait.deadline).wakeup; /* a handler may have taken the first lease that needs it */
 	}
 	count_wait(claim, start, status);
-	if (status == DLOCK_TIMEOUT) {
-		dlock_error reason = *error;
-		return dlock_fail(error, DLOCK_TIMEOUT, claim->explained ? "The lock \"%.100s\" was not to be had within %g s: %s"
-			: "The lock \"%.100s\" was not free within %g s", claim->resource, (double) limit.timeout / DLOCK_SECOND, reason.message);
-	}
-	return status;
+	return status == DLOCK_TIMEOUT ? report_timeout(manager, claim, (double) limit.timeout / DLOCK_SECOND, error) : status;
 }
 
-dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait_limit limit,
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms, dlock_wait_limit limit,
 	dlock_hold **acquired, dlock_error *error)
 {
-	if (waits_for_itself(manager, resource, limit, NULL, error)) {
+	int64_t permits = terms.permits > 0 ? terms.permits : manager->permits;
+
+	if (waits_for_itself(manager, resource, permits, limit, NULL, error)) {
 		return DLOCK_DEADLOCK;
 	}
-	dlock_claim *claim = dlock_claim_new(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), time.ttl, NULL, error);
+	dlock_claim *claim = dlock_claim_new(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
 	if (!hold) {
 		return DLOCK_FAILED;
 	}
+	claim->permits = permits;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, claim, resource, limit, error);
 	if (status == DLOCK_OK) {
-		status = dlock_manager_keep(manager, hold, time.given, error);
+		status = dlock_manager_keep(manager, hold, terms.ttl_given, error);
 	}
 	if (status == DLOCK_OK) {
 		*acquired = hold;

@@ -4,11 +4,12 @@
 #include "hold.h"
 #include "manager.h"
 
-/* A lease time, and whether it was asked for or is the manager's. */
+/* What is asked for. */
 typedef struct {
 	dlock_nanos ttl;
-	bool given;
-} dlock_lease_time;
+	bool ttl_given;  /* otherwise it is the manager's */
+	int64_t permits; /* 0: as many as each lease of the manager has */
+} dlock_terms;
 
 /* How long to wait for a lock. */
 typedef struct {
@@ -18,7 +19,7 @@ typedef struct {
 } dlock_wait_limit;
 
 /* DLOCK_OK: it is held. DLOCK_INTERRUPTED: a signal handler has thrown. */
-dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_wait_limit limit,
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms, dlock_wait_limit limit,
 	dlock_hold **hold, dlock_error *error);
 
 /* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came meanwhile are

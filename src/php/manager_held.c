@@ -4,12 +4,12 @@
 #include "arguments.h"
 #include "errors.h"
 
-bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_lease_time time, dlock_nanos timeout)
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_terms terms, dlock_nanos timeout)
 {
 	dlock_hold *hold;
 	dlock_error error;
 	zval value;
-	dlock_status status = dlock_manager_acquire(manager, resource, time, (dlock_wait_limit) { .timeout = timeout }, &hold, &error);
+	dlock_status status = dlock_manager_acquire(manager, resource, terms, (dlock_wait_limit) { .timeout = timeout }, &hold, &error);
 
 	if (status != DLOCK_OK) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {

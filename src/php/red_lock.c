@@ -158,8 +158,8 @@ ZEND_METHOD(RedLock, lock)
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
 	 * its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_hold_purge();
-	dlock_status status = dlock_manager_acquire(manager, resource, (dlock_lease_time) { milliseconds * DLOCK_MS, true }, limit,
-		&hold, &error);
+	dlock_terms terms = { .ttl = milliseconds * DLOCK_MS, .ttl_given = true };
+	dlock_status status = dlock_manager_acquire(manager, resource, terms, limit, &hold, &error);
 	if (status != DLOCK_OK) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);

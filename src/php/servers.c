@@ -348,6 +348,17 @@ static bool set_guard(dlock_server *server, const zval *value, position at)
 	return true;
 }
 
+static bool set_resync_guard(dlock_server *server, const zval *value, position at)
+{
+	if (Z_TYPE_P(value) != IS_FALSE && Z_TYPE_P(value) != IS_TRUE) {
+		reject_type(at, "true or false as resyncGuard", value);
+		return false;
+	}
+	server->has_resync_guard = true;
+	server->resync_guard = Z_TYPE_P(value) == IS_TRUE;
+	return true;
+}
+
 static bool set_service(dlock_server *server, const zval *value, position at)
 {
 	if (Z_TYPE_P(value) != IS_STRING) {
@@ -377,7 +388,7 @@ static bool reject_key(const char *name, position at)
 	char message[256];
 
 	snprintf(message, sizeof message, "has an unknown key \"%.40s\"; known are scheme, host, port, auth, database, ssl, connectTimeout, "
-		"readTimeout, replicas, guard, sentinels, service, sentinelAuth, sentinelTls and cluster", name);
+		"readTimeout, replicas, guard, resyncGuard, sentinels, service, sentinelAuth, sentinelTls and cluster", name);
 	reject(at, message);
 	return false;
 }
@@ -407,6 +418,9 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 	}
 	if (!strcmp(name, "guard")) {
 		return set_guard(server, value, at);
+	}
+	if (!strcmp(name, "resyncGuard")) {
+		return set_resync_guard(server, value, at);
 	}
 	if (!strcmp(name, "database")) {
 		return set_database(server, value, at);

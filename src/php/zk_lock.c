@@ -81,7 +81,7 @@ static void construct(dlock_manager *manager, zend_string *hosts, zend_string *r
 		zend_argument_value_error(3, "must be between 0.1 and 86400 seconds");
 		return;
 	}
-	if (!DLOCK_G(pools).zookeeper && !(DLOCK_G(pools).zookeeper = dlock_zk_pool_new())) {
+	if (!dlock_pools_begin_zookeeper(&DLOCK_G(pools))) {
 		dlock_throw_no_memory();
 		return;
 	}
@@ -144,5 +144,5 @@ ZEND_METHOD(ZkLock, lock)
 	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
-	RETURN_BOOL(dlock_manager_lock(manager, resource, (dlock_lease_time) { 0, false }, wait));
+	RETURN_BOOL(dlock_manager_lock(manager, resource, (dlock_terms) { 0 }, wait));
 }
