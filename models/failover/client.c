@@ -30,7 +30,7 @@ static void send_to(client *client, int kind, int token)
 	}
 	messages[sent_messages++] = (message) {.kind = kind, .client = (int)(client - clients), .node = client->node, .run_id = client->run_id,
 		.shown = client->shown, .anchors = !client->anchored, .due = now + below(once_in(weather.late) ? 3 * LEASE : weather.delay + 1), .number = client->number, .token = token, .sent = now,
-		.fence = client->fence, .opened_run_id = client->settle_run_id, .opened_replid = client->settle_replid};
+		.fence = client->fence, .opening = client->settle_opening, .opened_run_id = client->settle_run_id, .opened_replid = client->settle_replid};
 }
 
 static void request(client *client, int kind)
@@ -119,6 +119,7 @@ static void take_answer(client *client, const message *reply)
 	case OPENED:
 		client->settle_at = now + below(once_in(5) ? 4 * LEASE : weather.delay + 1);
 		client->settle_node = reply->node;
+		client->settle_opening = reply->opening;
 		client->settle_run_id = reply->opened_run_id;
 		client->settle_replid = reply->opened_replid;
 		break;

@@ -91,6 +91,8 @@ static int acknowledgements(const server *node, int offset)
 
 /* ---- replication ---- */
 
+static void check_grant(server *node, message *request);
+
 static void answer(const message *request, int result)
 {
 	if (sent_messages == MESSAGES) {
@@ -103,19 +105,22 @@ static void answer(const message *request, int result)
 	reply->due = now + below(weather.delay + 1);
 }
 
-/* WAIT of those whose writes enough replicas have by now. With STALE the script behind it looks at the number of resyncs again. */
+/* WAIT of those whose writes enough replicas have by now. With STALE another script follows behind that of a grant. */
 static void answer_waits(server *node)
 {
 	for (int i = 0; i < node->waiting; i++) {
-		wait_for *wait = &node->waits[i];
-		if (acknowledgements(node, wait->offset) < confirmations) {
+		wait_for wait = node->waits[i];
+		if (acknowledgements(node, wait.offset) < confirmations) {
 			continue;
 		}
-		message request = {.client = wait->client, .number = wait->number, .node = index_of(node), .fence = wait->fence,
-			.opened_run_id = wait->run_id, .opened_replid = wait->replid};
-		bool moved = IS(STALE) && !IS(RESYNCS_NOT_CONFIRMED) && wait->syncs != node->syncs;
-		answer(&request, moved ? FAILED : wait->result);
 		node->waits[i--] = node->waits[--node->waiting];
+		message request = {.kind = wait.kind, .client = wait.client, .number = wait.number, .node = index_of(node), .token = wait.token, .fence = wait.fence,
+			.opening = wait.opening, .opened_run_id = wait.run_id, .opened_replid = wait.replid};
+		if (IS(STALE) && !IS(RESYNCS_NOT_CONFIRMED) && wait.kind == ACQUIRE && wait.result == GRANTED) {
+			check_grant(node, &request);
+		} else {
+			answer(&request, wait.result);
+		}
 	}
 }
 
@@ -202,7 +207,7 @@ static bool is_current(const server *node, const message *request)
 	if (IS(REPLID_AT_CONNECT)) {
 		return data->run_id != NOBODY && data->replid == request->shown;
 	}
-	if (IS(STALE) && data->syncs != node->syncs) {
+	if (IS(STALE) && IS(RESYNCS_NOT_CONFIRMED) && data->syncs != node->syncs) {
 		return false;
 	}
 	if (data->run_id != node->run_id) {
@@ -225,8 +230,8 @@ static void wait_for_replicas(server *node, const message *request, int result)
 	if (!waits) {
 		answer(request, result);
 	} else if (node->waiting < WAITS) {
-		node->waits[node->waiting++] = (wait_for) {.client = request->client, .number = request->number, .offset = node->offset,
-			.syncs = node->syncs, .result = result, .fence = request->fence, .run_id = node->run_id, .replid = node->replid};
+		node->waits[node->waiting++] = (wait_for) {.kind = request->kind, .client = request->client, .number = request->number, .token = request->token,
+			.offset = node->offset, .result = result, .fence = request->fence, .opening = node->now.opening, .run_id = node->run_id, .replid = node->replid};
 	}
 }
 
@@ -255,6 +260,7 @@ static void open_era(server *node, const message *request)
 
 	data->replid = IS(REPLID_AT_CONNECT) ? request->shown : node->replid;
 	data->syncs = node->syncs;
+	data->opening = ++ids;
 	data->settles = IS(SETTLED_FROM_OPENING) ? clock_of(node) + guard() : NEVER;
 	if (IS(FIRST_AT_ONCE) && data->run_id == NOBODY && node->replid2 == NOBODY && now - node->up_since >= guard()) {
 		data->settles = clock_of(node);
@@ -294,12 +300,18 @@ static void refuse(server *node, const message *request)
 	answer(request, REFUSED);
 }
 
+/* While it has not settled, scripts notice that a replica has taken a full copy. */
+static bool settles_in_vain(const server *node)
+{
+	return IS(STALE) && node->now.settles != NEVER && node->now.settles > clock_of(node) && node->now.syncs != node->syncs;
+}
+
 static void acquire(server *node, message *request)
 {
 	bool own = is_live(node) && node->now.owner == request->client && node->now.token == request->token;
 	bool own_suffices = own && (IS(OWN_KEY_UNSETTLED) || IS(HANDOVER_UNSETTLED));
 
-	if (!IS(NO_GUARD) && !is_current(node, request)) {
+	if (!IS(NO_GUARD) && (!is_current(node, request) || settles_in_vain(node))) {
 		open_era(node, request);
 		wait_for_replicas(node, request, OPENED);
 	} else if ((!is_settled(node, request) && !own_suffices) || (is_live(node) && !own)) {
@@ -310,6 +322,26 @@ static void acquire(server *node, message *request)
 		request->fence = next_fence(node, request->anchors);
 		wait_for_replicas(node, request, GRANTED);
 	}
+}
+
+/* Behind WAIT, for a grant: has no replica taken a full copy since the era was opened? */
+static void check_grant(server *node, message *request)
+{
+	if (node->now.owner != request->client || node->now.token != request->token) {
+		answer(request, FAILED);
+		return;
+	}
+	bool settled = is_settled(node, request);
+	if (settled && node->now.syncs == node->syncs) {
+		answer(request, GRANTED);
+		return;
+	}
+	if (settled || !is_current(node, request) || settles_in_vain(node)) {
+		open_era(node, request);
+	}
+	node->now.owner = NOBODY;
+	node->offset++;
+	wait_for_replicas(node, request, node->now.settles == NEVER ? OPENED : REFUSED);
 }
 
 static void renew(server *node, message *request)
@@ -367,10 +399,11 @@ static void release(server *node, const message *request)
 static void settle(server *node, const message *request)
 {
 	data *data = &node->now;
-	bool same = request->opened_run_id == node->run_id && request->opened_replid == node->replid;
+	bool same = request->opened_run_id == node->run_id && request->opened_replid == node->replid && request->opening == data->opening;
 
 	if ((same || IS(SETTLED_UNCHECKED)) && is_current(node, request) && data->settles == NEVER) {
 		data->settles = clock_of(node) + guard();
+		data->syncs = node->syncs;
 		if (IS(ANCHORED)) {
 			anchor(node, data->settles);
 		}

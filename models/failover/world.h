@@ -74,7 +74,7 @@ typedef struct {
 /* What a server keeps, and its replicas copy */
 typedef struct {
 	int owner, token, expires; /* the key: its client and token, or NOBODY; until when, by the clock of the server that wrote it */
-	int run_id, replid, syncs; /* the era: for whom it was opened, */
+	int run_id, replid, syncs, opening; /* the era: for whom it was opened, */
 	int settles;               /* and when it settles; NEVER: its opening is not known to have been acknowledged */
 	int fence;                 /* the last fencing token */
 	int waiting;
@@ -83,7 +83,7 @@ typedef struct {
 
 /* A client that waits for acknowledgements */
 typedef struct {
-	int client, number, offset, syncs, result, fence, run_id, replid;
+	int kind, client, number, token, offset, result, fence, opening, run_id, replid;
 } wait_for;
 
 typedef struct {
@@ -112,7 +112,7 @@ enum { GRANTED, OPENED, REFUSED, LOST, FAILED, PUSHED };
 typedef struct {
 	bool is_answer, anchors;
 	int kind, result, client, node, run_id, due, number, token, sent, fence, shown;
-	int opened_run_id, opened_replid;
+	int opening, opened_run_id, opened_replid;
 } message;
 
 enum { IDLE, ASKING, HOLDING };
@@ -122,7 +122,7 @@ typedef struct {
 	bool anchored;                 /* over this connection, a token that the server's time went into */
 	int number, kind, sent, gives_up; /* the request under way; number 0: none */
 	int numbers, asks_at, renews_at, ends_at;
-	int settle_at, settle_node, settle_run_id, settle_replid; /* the opening that it made was acknowledged */
+	int settle_at, settle_node, settle_opening, settle_run_id, settle_replid; /* the opening that it made was acknowledged */
 	int release, releases, release_at; /* the release of the last claim may be sent several times */
 } client;
 

@@ -1,0 +1,797 @@
+/* A stock on one Redis server: pieces are reserved for a time, then bought or given back. README.md beside this file says what
+ * stands for what.
+ *
+ * Three requests to reserve, of two buyers, each with a process that reserves, confirms and cancels; the first one reserves again
+ * and extends, too. Anything may take any time. Any answer may be lost, and the question asked again, any number of times.
+ *
+ * Checked: reserved + sold + available is what there is, after each script, and for each buyer; what processes believe to have,
+ * and what is bought, is never more than the stock; what was said to be bought is, and what was said to be gone is not;
+ * a purchase takes place once; nobody overtakes a live waiter; no buyer has more than the limit.
+ *
+ *   -DREQUESTS=3
+ *   -DPLAIN         none reserves again or extends, and only the first one dies or has its answers lost
+ *   -DPIECES=2      of the article
+ *   -DW2=2          that the third request wants
+ *   -DTWO           two articles, of which the first request wants both; -DPIECES=1
+ *   -DLIMIT=1       the most pieces of each buyer
+ *   -DWAITS         a request that gets nothing waits in a queue, and is granted what comes free
+ *   -DRESTOCKS      a piece is put in by a change that has a name, and one is taken out by a change without
+ *   -DSHORTER       the first one may be extended by less than is left
+ *   -DSTRAYS        a question of the first one may also be carried out at any time after it was asked again, or given up
+ *
+ * Where the promise ends, both with STRAYS: a question that is late by the whole of a reservation
+ *
+ *   -DGONE_FOR_GOOD     what was said to be gone, or was cancelled, is never bought later: reserving and confirming come late
+ *   -DREQUEST_REUSED    what was cancelled, or is gone, is reserved again under the same name: the first cancelling comes late
+ *
+ * The known mistakes:
+ *
+ *   -DGIVEN_BACK_TWICE    what is cancelled is given back without looking whether it is still reserved
+ *   -DCOUNTED_TWICE       a request whose answer was lost reserves once more
+ *   -DSOLD_TWICE          a confirmation whose answer was lost counts once more
+ *   -DCANCELLED_AFTER     what was bought can be cancelled
+ *   -DLATE_CONFIRM        a confirmation after the lease succeeds though the pieces were given to somebody else
+ *   -DPARTLY_RESERVED     of two articles, the one that is there is reserved (with TWO)
+ *   -DPARTLY_BOUGHT       of two articles, the one that is still reserved is bought (with TWO)
+ *   -DLIMIT_OF_SOLD       what is reserved does not count for the limit (with LIMIT)
+ *   -DLIMIT_LEAKS         what is taken back still counts for the buyer (with LIMIT)
+ *   -DRESTOCKED_TWICE     a change is made again when its answer was lost (with RESTOCKS)
+ *   -DTAKEN_OUT_RESERVED  pieces that are reserved are taken out (with RESTOCKS)
+ *   -DEXTEND_REVIVES      extending brings back what was taken back
+ *   -DEXTEND_SHORTENS     a lease is set to what is asked for, though it may be less (with SHORTER)
+ *   -DBELIEF_FROM_REPLY   the lease is counted from the answer
+ *   -DOVERTAKING          a newcomer takes what is free, though others wait (with WAITS)
+ */
+
+#define I 3
+#ifndef REQUESTS
+#define REQUESTS I
+#endif
+#ifdef TWO
+#define A 2
+#else
+#define A 1
+#endif
+#ifndef PIECES
+#define PIECES 2
+#endif
+#ifndef LIMIT
+#define LIMIT 9
+#endif
+#ifdef TWO
+#define WANTS(a, i) ((i) == 0 || (a) == (i) - 1 -> 1 : 0)
+#else
+#ifndef W2
+#define W2 2
+#endif
+#define WANTS(a, i) ((i) == 2 -> W2 : 1)
+#endif
+#define BUYER(i) ((i) == 2) /* the first two requests are of one buyer */
+
+#define TTL 2
+#define SHORT 1
+#define GRACE 1
+
+/* ---- the server ---- */
+
+/* 0: nothing. OVER: the lease is over, and nobody has needed the pieces. OVER + n: it ends in n ticks. SOLD: bought. */
+#define OVER 1
+#define SOLD 255
+typedef Article {
+	byte left[I];
+	byte stock = PIECES;
+	byte used;
+	byte sold;
+	byte had[2]    /* each buyer's, reserved or bought */
+};
+Article article[A];
+#ifdef WAITS
+bool queued[I];
+byte ticket[I];        /* those that have a ticket, in its order */
+byte tickets;
+bool granted[I];       /* was granted its pieces in the queue, and has not asked since */
+#endif
+#ifdef RESTOCKS
+bool put_in;           /* the change that has a name was made, */
+byte times;            /* and so often */
+byte taken_out;
+#endif
+
+/* ---- between them, and the processes ---- */
+
+mtype = { IDLE, RESERVING, HAS, WAITING, EXTENDING, CONFIRMING, CANCELLING, CANCELLED, DONE };
+mtype state[I] = IDLE;
+mtype = { NONE, SENT, YES, BEFORE, GONE };
+mtype call[I] = NONE;
+byte answer[I];        /* the ticks that are left */
+byte age[I];           /* ticks since it was asked first */
+byte belief[I];        /* ticks for which the process still believes that nobody else gets the pieces */
+#ifdef SHORTER
+bool shorter[I];       /* it asks for a shorter lease */
+#endif
+#ifdef STRAYS
+/* Questions that may still be carried out, each as often as it likes */
+#define STRAY_RESERVE 1
+#define STRAY_EXTEND 2
+#define STRAY_EXTEND_SHORT 4
+#define STRAY_CONFIRM 8
+#define STRAY_CANCEL 16
+byte stray[I];
+#endif
+
+/* What is no part of the protocol */
+bool sold_once[I];     /* "bought now" was said */
+bool told_bought[I];
+bool told_gone[I];
+bool lost[I];          /* its pieces have been given back or taken back, since it was reserved last */
+#ifdef WAITS
+byte ahead[I];         /* bits for the live waiters that asked before */
+#endif
+
+byte k, w, next, reply, a, ttl;
+bool may, changed;
+
+/* ---- what is checked ---- */
+
+#define BIT(i) (1 << (i))
+#define OWNED(a, i) (told_bought[i] || (belief[i] > 0) -> WANTS(a, i) : 0)
+#define OWNED_IN_ALL(a) (OWNED(a, 0) + OWNED(a, 1) + OWNED(a, 2))
+#define HELD(a, i) (article[a].left[i] > 0 && article[a].left[i] != SOLD -> WANTS(a, i) : 0)
+#define BOUGHT(a, i) (article[a].left[i] == SOLD -> WANTS(a, i) : 0)
+#define HAS_IN_ALL(a, i) (HELD(a, i) + BOUGHT(a, i))
+
+inline check_beliefs()
+{
+	assert(OWNED_IN_ALL(0) <= article[0].stock); /* never oversold */
+#ifdef TWO
+	assert(OWNED_IN_ALL(1) <= article[1].stock) /* never oversold */
+#endif
+}
+
+inline check_article(b)
+{
+	assert(article[b].used == HELD(b, 0) + HELD(b, 1) + HELD(b, 2)); /* counts are exact */
+	assert(article[b].sold == BOUGHT(b, 0) + BOUGHT(b, 1) + BOUGHT(b, 2)); /* counts are exact */
+	assert(article[b].used + article[b].sold <= article[b].stock); /* counts are exact */
+	assert(article[b].had[0] == HAS_IN_ALL(b, 0) + HAS_IN_ALL(b, 1)); /* counts of buyers are exact */
+	assert(article[b].had[1] == HAS_IN_ALL(b, 2)); /* counts of buyers are exact */
+	assert(HAS_IN_ALL(b, 0) + HAS_IN_ALL(b, 1) <= LIMIT && HAS_IN_ALL(b, 2) <= LIMIT) /* more than the limit */
+}
+
+#ifdef TWO
+#define FIRST(i) ((i) == 2)
+#else
+#define FIRST(i) 0
+#endif
+
+/* After each script */
+inline check_counts()
+{
+	check_article(0);
+#ifdef TWO
+	check_article(1);
+	assert((article[0].left[0] == SOLD) == (article[1].left[0] == SOLD)); /* all of a purchase, or nothing */
+#endif
+#ifdef RESTOCKS
+	assert(article[0].stock == PIECES + put_in - taken_out); /* a change is made once */
+#endif
+	k = 0;
+	do
+	:: k < I ->
+		assert(!told_bought[k] || article[FIRST(k)].left[k] == SOLD); /* bought is bought */
+#if !defined(STRAYS) || defined(GONE_FOR_GOOD)
+		assert(!told_gone[k] || article[FIRST(k)].left[k] != SOLD); /* gone is not bought */
+#endif
+		k++
+	:: else -> break
+	od;
+	k = 0
+}
+
+/* ---- lua/permits_pool.lua, permits_queue.lua ---- */
+
+inline drop(b, who)
+{
+	article[b].used = article[b].used - WANTS(b, who);
+#ifndef LIMIT_LEAKS
+	article[b].had[BUYER(who)] = article[b].had[BUYER(who)] - WANTS(b, who);
+#endif
+	article[b].left[who] = 0;
+	lost[who] = true
+}
+
+inline reclaim(b)
+{
+	w = 0;
+	do
+	:: w < I ->
+		if
+		:: article[b].left[w] == OVER -> drop(b, w)
+		:: else
+		fi;
+		w++
+	:: else -> break
+	od;
+	w = 0
+}
+
+#define FITS(b, who) (article[b].used + article[b].sold + WANTS(b, who) <= article[b].stock)
+#ifdef LIMIT_OF_SOLD
+#define ALLOWED(b, who) ((BUYER(who) -> BOUGHT(b, 2) : BOUGHT(b, 0) + BOUGHT(b, 1)) + WANTS(b, who) <= LIMIT)
+#else
+#define ALLOWED(b, who) (article[b].had[BUYER(who)] + WANTS(b, who) <= LIMIT)
+#endif
+inline make_room(b, who)
+{
+	if
+	:: !FITS(b, who) || !ALLOWED(b, who) -> reclaim(b)
+	:: else
+	fi
+}
+
+inline take(b, who, ticks)
+{
+	article[b].left[who] = OVER + ticks;
+	article[b].used = article[b].used + WANTS(b, who);
+	article[b].had[BUYER(who)] = article[b].had[BUYER(who)] + WANTS(b, who);
+	lost[who] = false
+}
+
+#ifdef WAITS
+#define HAS_TICKET(i) ((tickets > 0 && ticket[0] == i) || (tickets > 1 && ticket[1] == i) || (tickets > 2 && ticket[2] == i))
+#define NOBODY_QUEUED (!queued[0] && !queued[1] && !queued[2])
+inline forget(who)
+{
+	queued[who] = false;
+	ahead[0] = ahead[0] & ~BIT(who);
+	ahead[1] = ahead[1] & ~BIT(who);
+	ahead[2] = ahead[2] & ~BIT(who)
+}
+
+inline drop_ticket(who)
+{
+	k = 0; w = 0;
+	do
+	:: k < tickets ->
+		if
+		:: ticket[k] != who -> ticket[w] = ticket[k]; w++
+		:: else
+		fi;
+		k++
+	:: else -> break
+	od;
+	if
+	:: w < tickets -> tickets = w; ticket[w] = 0
+	:: else
+	fi;
+	k = 0; w = 0
+}
+
+inline enqueue(who)
+{
+	k = 0;
+	do
+	:: k < tickets && ticket[k] != who -> k++
+	:: else -> break
+	od;
+	if
+	:: k == tickets -> ticket[tickets] = who; tickets++
+	:: else
+	fi;
+	k = 0;
+	queued[who] = true
+}
+
+/* To all that are first and fit, for GRACE. A waiter that may not have its pieces is told so, and goes. Messages may be lost: each waiter asks
+ * again some time anyway. */
+inline serve(self)
+{
+	k = 0;
+	do
+	:: k < tickets ->
+		next = ticket[k];
+		k++;
+		if
+		:: queued[next] ->
+			make_room(0, next);
+			if
+			:: article[0].left[next] > 0 || !ALLOWED(0, next) -> forget(next)
+			:: article[0].left[next] == 0 && ALLOWED(0, next) && FITS(0, next) ->
+				forget(next);
+				assert(ahead[next] == 0); /* overtaken */
+				take(0, next, (next == self -> TTL : GRACE));
+				granted[next] = (next != self);
+				if
+				:: next == self -> may = true
+				:: else
+				fi
+			:: else -> k = tickets
+			fi
+		:: else
+		fi
+	:: else -> break
+	od;
+	k = 0; next = 0
+}
+#define NOBODY 255
+#else
+#define NOBODY_QUEUED true
+#endif
+
+/* ---- the scripts, each atomic: `reply` is what is answered ---- */
+
+#define YES_NOW 1
+#define YES_BEFORE 2
+#define NO 0
+
+/* lua/permits_acquire.lua, permits_reserve.lua */
+inline reserve(i)
+{
+	may = true; ttl = TTL; changed = false;
+#ifdef WAITS
+	ahead[i] = (HAS_TICKET(i) -> ahead[i] : queued[0] + 2 * queued[1] + 4 * queued[2]);
+#endif
+	a = 0;
+	do
+	:: a < A ->
+		if
+		:: WANTS(a, i) == 0
+		:: WANTS(a, i) > 0 && article[a].left[i] == 0 ->
+			make_room(a, i);
+#ifdef PARTLY_RESERVED
+			if
+			:: ALLOWED(a, i) && FITS(a, i) -> take(a, i, TTL); changed = true
+			:: else
+			fi
+#else
+			may = may && ALLOWED(a, i) && FITS(a, i) && NOBODY_QUEUED;
+			changed = true
+#endif
+		:: WANTS(a, i) > 0 && article[a].left[i] == SOLD -> may = false
+		:: WANTS(a, i) > 0 && article[a].left[i] > OVER && article[a].left[i] != SOLD ->
+			ttl = (ttl < article[a].left[i] - OVER -> ttl : article[a].left[i] - OVER)
+#ifdef COUNTED_TWICE
+			; article[a].used = article[a].used + WANTS(a, i)
+#endif
+		:: else
+		fi;
+		a++
+	:: else -> break
+	od;
+	a = 0;
+	reply = NO;
+#ifdef OVERTAKING
+	may = (article[0].left[i] != SOLD && (article[0].left[i] > 0 || (ALLOWED(0, i) && FITS(0, i))));
+#endif
+	if
+	:: may ->
+		do
+		:: a < A ->
+			if
+			:: WANTS(a, i) > 0 && article[a].left[i] == 0 ->
+#ifdef WAITS
+				assert(ahead[i] == 0); /* overtaken */
+#endif
+				take(a, i, ttl)
+			:: WANTS(a, i) > 0 && article[a].left[i] == OVER -> article[a].left[i] = OVER + ttl
+			:: else
+			fi;
+			a++
+		:: else -> break
+		od;
+		reply = YES_NOW;
+#ifdef WAITS
+		article[0].left[i] = (granted[i] -> OVER + TTL : article[0].left[i]);
+		ttl = article[0].left[i] - OVER;
+		granted[i] = false;
+		forget(i);
+		serve(NOBODY);
+#endif
+	:: !may && article[FIRST(i)].left[i] == SOLD ->
+		reply = YES_BEFORE
+	:: else ->
+#ifdef WAITS
+		if
+		:: ALLOWED(0, i) -> enqueue(i)
+		:: else -> forget(i)
+		fi;
+		serve(i);
+		if
+		:: may -> reply = YES_NOW; ttl = TTL
+		:: else
+		fi
+#endif
+	fi;
+	a = 0;
+	may = false; changed = false
+}
+
+/* lua/permits_confirm.lua */
+#define HAS_LEASE(b, i) (WANTS(b, i) == 0 || article[b].left[i] > 0)
+#ifdef TWO
+#define HAS_ALL(i) (HAS_LEASE(0, i) && HAS_LEASE(1, i))
+#define HAS_ANY(i) (article[0].left[i] > 0 || article[1].left[i] > 0)
+#define HAS_SOLD(i) (article[0].left[i] == SOLD || article[1].left[i] == SOLD)
+#else
+#define HAS_ALL(i) HAS_LEASE(0, i)
+#define HAS_ANY(i) HAS_LEASE(0, i)
+#define HAS_SOLD(i) (article[0].left[i] == SOLD)
+#endif
+#ifdef PARTLY_BOUGHT
+#define CAN_BUY(i) HAS_ANY(i)
+#elif defined(LATE_CONFIRM)
+#define CAN_BUY(i) (HAS_ALL(i) || lost[i])
+#else
+#define CAN_BUY(i) HAS_ALL(i)
+#endif
+inline confirm(i)
+{
+	reply = NO;
+	if
+	:: HAS_SOLD(i) ->
+		reply = YES_BEFORE;
+#ifdef SOLD_TWICE
+		article[0].sold = article[0].sold + WANTS(0, i)
+#endif
+	:: !HAS_SOLD(i) && CAN_BUY(i) ->
+		a = 0;
+		do
+		:: a < A ->
+			if
+			:: WANTS(a, i) > 0 && (article[a].left[i] > 0 || !HAS_ANY(i)) ->
+				article[a].used = article[a].used - (article[a].left[i] > 0 -> WANTS(a, i) : 0);
+				article[a].had[BUYER(i)] = article[a].had[BUYER(i)] + (article[a].left[i] > 0 -> 0 : WANTS(a, i));
+				article[a].sold = article[a].sold + WANTS(a, i);
+				article[a].left[i] = SOLD
+			:: else
+			fi;
+			a++
+		:: else -> break
+		od;
+		a = 0;
+		assert(!sold_once[i]); /* bought once */
+		sold_once[i] = true;
+		reply = YES_NOW
+	:: else
+	fi
+}
+
+/* lua/permits_release.lua */
+inline cancel(i)
+{
+	reply = NO;
+	a = 0;
+	do
+	:: a < A ->
+		if
+		:: WANTS(a, i) > 0 && article[a].left[i] > 0 && article[a].left[i] != SOLD -> drop(a, i); reply = YES_NOW
+#ifdef CANCELLED_AFTER
+		:: WANTS(a, i) > 0 && article[a].left[i] == SOLD ->
+			article[a].sold = article[a].sold - WANTS(a, i);
+			article[a].had[BUYER(i)] = article[a].had[BUYER(i)] - WANTS(a, i);
+			article[a].left[i] = 0
+#endif
+#ifdef GIVEN_BACK_TWICE
+		:: WANTS(a, i) > 0 && article[a].left[i] == 0 && article[a].used >= WANTS(a, i) -> article[a].used = article[a].used - WANTS(a, i)
+#endif
+		:: else
+		fi;
+		a++
+	:: else -> break
+	od;
+	a = 0
+#ifdef WAITS
+	;
+	granted[i] = false;
+	forget(i);
+	serve(NOBODY)
+#endif
+}
+
+/* lua/permits_renew.lua, for each article */
+inline extend(i, ticks)
+{
+	reply = YES_NOW;
+	a = 0;
+	do
+	:: a < A ->
+		if
+		:: WANTS(a, i) == 0
+		:: WANTS(a, i) > 0 && (article[a].left[i] == 0 || article[a].left[i] == SOLD) ->
+#ifdef EXTEND_REVIVES
+			if
+			:: article[a].left[i] == 0 -> take(a, i, ticks)
+			:: else -> reply = NO
+			fi
+#else
+			reply = NO
+#endif
+		:: else ->
+#ifndef EXTEND_SHORTENS
+			if
+			:: article[a].left[i] < OVER + (ticks) -> article[a].left[i] = OVER + (ticks)
+			:: else
+			fi
+#else
+			article[a].left[i] = OVER + (ticks)
+#endif
+		fi;
+		a++
+	:: else -> break
+	od;
+	a = 0
+}
+
+/* ---- a process's way to the server ---- */
+
+#ifdef SHORTER
+#define IS_SHORTER(i) shorter[i]
+#else
+#define IS_SHORTER(i) false
+#endif
+#define ASKED_TICKS(i) (IS_SHORTER(i) -> SHORT : TTL)
+inline execute(i)
+{
+	if
+	:: state[i] == RESERVING -> reserve(i)
+	:: state[i] == EXTENDING -> extend(i, ASKED_TICKS(i)); ttl = ASKED_TICKS(i)
+	:: state[i] == CONFIRMING -> confirm(i)
+	:: state[i] == CANCELLING -> cancel(i)
+	:: else
+	fi;
+	check_counts()
+}
+
+#ifdef STRAYS
+#define KIND(i) (state[i] == RESERVING -> STRAY_RESERVE : (state[i] == EXTENDING -> (IS_SHORTER(i) -> STRAY_EXTEND_SHORT : STRAY_EXTEND) \
+	: (state[i] == CONFIRMING -> STRAY_CONFIRM : STRAY_CANCEL)))
+#define NOTHING_UNDER_WAY(i) (stray[i] == 0)
+#else
+#define NOTHING_UNDER_WAY(i) true
+#endif
+
+inline settle()
+{
+	reply = 0; ttl = 0
+}
+
+#ifdef PLAIN
+#define MAY_FAIL(i) (i == 0)
+#else
+#define MAY_FAIL(i) true
+#endif
+
+proctype Connection(byte i)
+{
+	do
+	:: d_step { call[i] == SENT -> execute(i);
+			call[i] = (reply == YES_NOW -> YES : (reply == YES_BEFORE -> BEFORE : GONE));
+			answer[i] = (reply == YES_NOW && (state[i] == RESERVING || state[i] == EXTENDING) -> ttl : 0);
+			settle() }
+	/* Its answer is lost: it will be asked again. */
+	:: d_step { MAY_FAIL(i) && call[i] == SENT -> execute(i); settle() }
+#ifdef STRAYS
+	:: d_step { i == 0 && call[i] == SENT -> stray[i] = stray[i] | KIND(i) }
+	:: d_step { i == 0 && stray[i] & STRAY_RESERVE -> reserve(i); check_counts(); settle() }
+	:: d_step { i == 0 && stray[i] & STRAY_EXTEND -> extend(i, TTL); check_counts(); settle() }
+#ifdef SHORTER
+	:: d_step { i == 0 && stray[i] & STRAY_EXTEND_SHORT -> extend(i, SHORT); check_counts(); settle() }
+#endif
+	:: d_step { i == 0 && stray[i] & STRAY_CONFIRM -> confirm(i); check_counts(); settle() }
+	:: d_step { i == 0 && stray[i] & STRAY_CANCEL -> cancel(i); check_counts(); settle() }
+	:: d_step { i == 0 && stray[i] != 0 -> stray[i] = 0 }
+#endif
+#ifdef WAITS
+	/* A slow waiter is taken for dead, and forgotten. */
+	:: d_step { queued[i] -> forget(i) }
+#endif
+	od
+}
+
+/* ---- a process ---- */
+
+#ifdef BELIEF_FROM_REPLY
+#define BELIEF(i) answer[i]
+#else
+#define BELIEF(i) (answer[i] > age[i] -> answer[i] - age[i] : 0)
+#endif
+
+#define HAS_ANY_LEFT(i) (article[FIRST(i)].left[i] > 0 || article[A - 1].left[i] > 0)
+#ifdef WAITS
+#define QUEUED(i) queued[i]
+#else
+#define QUEUED(i) false
+#endif
+
+inline ask(i, what)
+{
+	state[i] = what; call[i] = SENT; age[i] = 0
+}
+
+inline answered(i, what)
+{
+	state[i] = what; call[i] = NONE; answer[i] = 0; age[i] = 0
+#ifdef SHORTER
+	; shorter[i] = false
+#endif
+}
+
+#ifdef WAITS
+/* What a process that died has left in the queue keeps its place. */
+inline leave_order(i)
+{
+	if
+	:: !queued[i] -> drop_ticket(i)
+	:: else
+	fi
+}
+#endif
+
+inline done(i)
+{
+	answered(i, DONE);
+	belief[i] = 0
+#ifdef WAITS
+	; leave_order(i)
+#endif
+}
+
+proctype Process(byte i)
+{
+	do
+	:: d_step { state[i] == IDLE && i < REQUESTS -> ask(i, RESERVING) }
+	:: d_step { state[i] == RESERVING && call[i] == YES ->
+			belief[i] = (belief[i] < BELIEF(i) -> BELIEF(i) : belief[i]);
+			told_gone[i] = false;
+			check_beliefs();
+#ifdef WAITS
+			leave_order(i);
+#endif
+			answered(i, HAS) }
+#ifdef WAITS
+	:: d_step { state[i] == RESERVING && call[i] == GONE -> answered(i, WAITING) }
+	:: d_step { state[i] == WAITING -> ask(i, RESERVING) }
+	/* It gives up: what it may have been granted is cancelled. */
+	:: d_step { state[i] == WAITING -> ask(i, CANCELLING) }
+#else
+	:: d_step { state[i] == RESERVING && call[i] == GONE -> done(i) }
+#endif
+#ifndef PLAIN
+	:: d_step { state[i] == RESERVING && call[i] == BEFORE -> told_bought[i] = true; check_beliefs(); done(i); check_counts() }
+#endif
+
+	/* Again, which is the same reservation: a buyer that clicks twice */
+#ifndef PLAIN
+	:: d_step { i == 0 && state[i] == HAS -> ask(i, RESERVING) }
+	:: d_step { i == 0 && state[i] == HAS -> ask(i, EXTENDING) }
+#endif
+#ifdef SHORTER
+	:: d_step { i == 0 && state[i] == HAS -> shorter[i] = true; ask(i, EXTENDING) }
+#endif
+#ifndef PLAIN
+	:: d_step { i == 0 && state[i] == EXTENDING && call[i] == YES ->
+			belief[i] = (belief[i] < BELIEF(i) -> BELIEF(i) : belief[i]);
+			check_beliefs();
+			answered(i, HAS) }
+	:: d_step { i == 0 && state[i] == EXTENDING && (call[i] == GONE || call[i] == BEFORE) -> done(i) }
+#endif
+	:: d_step { state[i] == HAS -> ask(i, CONFIRMING) }
+	:: d_step { state[i] == CONFIRMING && (call[i] == YES || call[i] == BEFORE) ->
+			told_bought[i] = true;
+			check_beliefs();
+			done(i);
+			check_counts() }
+	:: d_step { state[i] == CONFIRMING && call[i] == GONE -> told_gone[i] = true; done(i); check_counts() }
+	:: d_step { state[i] == HAS -> belief[i] = 0; ask(i, CANCELLING) }
+	:: d_step { state[i] == CANCELLING && call[i] == YES -> told_gone[i] = true; done(i); check_counts() }
+	:: d_step { state[i] == CANCELLING && call[i] == GONE -> done(i) }
+
+	/* It dies, or gives up; another one may go on from here, by the names of buyer and request. */
+	:: d_step { MAY_FAIL(i) && (call[i] != NONE || state[i] == HAS) ->
+#ifdef STRAYS
+			stray[i] = (i == 0 && call[i] == SENT -> stray[i] | KIND(i) : stray[i]);
+#endif
+			belief[i] = 0;
+#ifdef REQUEST_REUSED
+			answered(i, HAS) }
+#else
+			answered(i, (state[i] == CANCELLING -> CANCELLED : HAS)) }
+	:: d_step { MAY_FAIL(i) && state[i] == CANCELLED -> ask(i, CANCELLING) }
+#endif
+#ifdef WAITS
+	:: d_step { MAY_FAIL(i) && state[i] == WAITING -> answered(i, HAS) }
+	:: d_step { MAY_FAIL(i) && state[i] == HAS && HAS_TICKET(i) && !queued[i] -> drop_ticket(i) }
+#endif
+
+	/* The name is used no more, and the process goes on with another one; or with the same. */
+	:: d_step { state[i] == DONE && !HAS_ANY_LEFT(i) && !told_bought[i] && NOTHING_UNDER_WAY(i) && !QUEUED(i) ->
+#ifdef WAITS
+			drop_ticket(i);
+			granted[i] = false;
+			ahead[i] = 0;
+#endif
+			state[i] = IDLE; told_gone[i] = false; lost[i] = false }
+#ifdef REQUEST_REUSED
+	:: d_step { state[i] == DONE && !told_bought[i] -> state[i] = IDLE; told_gone[i] = false }
+#endif
+	od
+}
+#ifdef RESTOCKS
+/* lua/permits_restock.lua */
+proctype Keeper()
+{
+	do
+	:: d_step { times < 2 ->
+			times++;
+#ifdef RESTOCKED_TWICE
+			article[0].stock++;
+#else
+			article[0].stock = article[0].stock + !put_in;
+#endif
+			put_in = true;
+#ifdef WAITS
+			serve(NOBODY);
+#endif
+			check_counts() }
+	:: d_step { taken_out == 0 ->
+#ifdef TAKEN_OUT_RESERVED
+			changed = (article[0].stock > article[0].sold);
+#else
+			if
+			:: article[0].stock <= article[0].used + article[0].sold -> reclaim(0)
+			:: else
+			fi;
+			changed = (article[0].stock > article[0].used + article[0].sold);
+#endif
+			article[0].stock = article[0].stock - changed;
+			taken_out = changed;
+			changed = false;
+#ifdef WAITS
+			serve(NOBODY);
+#endif
+			check_counts() }
+	od
+}
+#endif
+
+/* ---- time ---- */
+
+inline less(timer)
+{
+	timer = (timer > 0 -> timer - 1 : 0)
+}
+
+proctype Clock()
+{
+	byte c;
+	do
+	:: d_step { true ->
+			c = 0;
+			do
+			:: c < I ->
+				less(belief[c]);
+				age[c] = (call[c] != NONE && age[c] < TTL -> age[c] + 1 : age[c]);
+				article[0].left[c] = (article[0].left[c] > OVER && article[0].left[c] != SOLD -> article[0].left[c] - 1 : article[0].left[c]);
+#ifdef TWO
+				article[1].left[c] = (article[1].left[c] > OVER && article[1].left[c] != SOLD -> article[1].left[c] - 1 : article[1].left[c]);
+#endif
+				c++
+			:: else -> break
+			od;
+			c = 0 }
+	od
+}
+
+init {
+	atomic {
+		byte n = 0;
+		run Clock();
+#ifdef RESTOCKS
+		run Keeper();
+#endif
+		do
+		:: n < I -> run Connection(n); run Process(n); n++
+		:: else -> break
+		od
+	}
+}
