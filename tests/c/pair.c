@@ -7,7 +7,7 @@
 #include "../../src/redis/replicated.h"
 #include "helpers.h"
 
-static const char *const options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
+const char *const pair_options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
 
 static bool has_replica(void *context)
 {
@@ -36,7 +36,7 @@ static void follow(test_server *replica, const test_server *master)
 void pair_start(pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
-		server_start(&pair->servers[i], options);
+		server_start(&pair->servers[i], pair_options);
 	}
 	pair->master = &pair->servers[0];
 	pair->replica = &pair->servers[1];
@@ -54,13 +54,7 @@ void pair_reset(pair *pair)
 
 void pair_settle(pair *pair)
 {
-	char id[41];
-	const char *line = strstr(server_text(pair->master, "INFO replication"), "master_replid:");
-
-	snprintf(id, sizeof id, "%s", line ? line + strlen("master_replid:") : "");
-	server_do(pair->master, "SET " DLOCK_ERA_KEY " %b", id, (size_t) 40);
-	server_do(pair->master, "APPEND " DLOCK_ERA_KEY " %s", " 500 -1 500");
-	server_integer(pair->master, "WAIT 1 1000");
+	settle_era(pair->master, GUARD, 1);
 }
 
 void pair_fail_over(pair *pair)

@@ -13,6 +13,9 @@ typedef struct {
 	relay endpoint; /* leads to the master */
 } pair;
 
+/* Of such a server. */
+extern const char *const pair_options[];
+
 void pair_start(pair *pair);
 
 /* Empty and in step, with the server that has been it as the master, in an era that has not begun. */

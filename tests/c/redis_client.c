@@ -247,3 +247,14 @@ bool eventually_fenced(test_server *server)
 {
 	return eventually(is_fenced, server);
 }
+
+void settle_era(test_server *master, int guard, int replicas)
+{
+	char era[96], id[41];
+	const char *line = strstr(server_text(master, "INFO replication"), "master_replid:");
+
+	snprintf(id, sizeof id, "%s", line ? line + strlen("master_replid:") : "");
+	snprintf(era, sizeof era, "%s %d -1 %d %lld", id, guard, guard, server_info(master, "stats", "sync_full"));
+	server_do(master, "SET " DLOCK_ERA_KEY " %s", era);
+	server_integer(master, "WAIT %d 1000", replicas);
+}

@@ -78,4 +78,7 @@ bool has_nobody(test_server *server, const char *resource);
 bool eventually_nobody(test_server *server, const char *resource);
 bool eventually_fenced(test_server *server); /* an acquire was executed there */
 
+/* A master's era is settled, as if it had long been so, for a guard in ms; on replicas, too. */
+void settle_era(test_server *master, int guard, int replicas);
+
 #endif

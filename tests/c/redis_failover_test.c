@@ -37,12 +37,7 @@ static client client_with(int replicas)
 
 static void settle(test_server *master)
 {
-	char id[41];
-
-	snprintf(id, sizeof id, "%s", strstr(server_text(master, "INFO replication"), "master_replid:") + strlen("master_replid:"));
-	server_do(master, "SET " DLOCK_ERA_KEY " %b", id, (size_t) 40);
-	server_do(master, "APPEND " DLOCK_ERA_KEY " %s", " 5000 -1 5000");
-	server_integer(master, "WAIT 2 1000");
+	settle_era(master, LONG_GUARD, 2);
 }
 
 typedef struct {

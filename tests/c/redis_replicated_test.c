@@ -10,6 +10,7 @@
 #include "upkeep.h"
 
 static pair servers;
+static test_server other_master;
 
 static void begin(void)
 {
@@ -261,6 +262,123 @@ static void test_broken_between(void)
 	client_free(&c);
 }
 
+/* ---- a replica that comes back from another master ---- */
+
+enum { LONG = 3000 }; /* ms; by far longer than a replica needs to come back */
+
+static bool is_up(void *replica)
+{
+	return strstr(server_text(replica, "INFO replication"), "master_link_status:up") != NULL;
+}
+
+/* As a Sentinel does that thinks of another server as the master. */
+static void move_replica_away(void)
+{
+	server_start(&other_master, pair_options);
+	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", other_master.port);
+	eventually(is_up, servers.replica);
+}
+
+static void move_replica_back(void)
+{
+	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", servers.master->port);
+}
+
+static client new_patient_client(const char *more)
+{
+	char options[96];
+
+	snprintf(options, sizeof options, "guard=3&read_timeout=4%s", more);
+	return pair_client(&servers, options);
+}
+
+static void test_moved_back(void)
+{
+	client c = new_client(), careless = pair_client(&servers, "guard=0.5&read_timeout=0.4&resync_guard=0");
+
+	pair_settle(&servers);
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "it works");
+	move_replica_away();
+	dlock_nanos since = dlock_now();
+	move_replica_back();
+	pair_is_in_step(&servers);
+	check(first_lock_ms(&careless, "lock", dlock_now()) >= 0, "without the resync guard, a lock is granted");
+	check(is_refused(&c, "lock") && has_nobody(servers.master, "lock"), "with it, none, and nothing is left behind: %s", c.error.message);
+	check(is_refused(&careless, "lock"), "then nobody gets one");
+	long took = first_lock_ms(&c, "lock", since);
+	check(took >= GUARD && took < GUARD + 3000, "until the guard is over (%ld ms)", took);
+	check(is_refused(&c, "other") == false, "and then at once");
+	server_kill(&other_master);
+	client_free(&careless);
+	client_free(&c);
+}
+
+static void *come_back_later(void *unused)
+{
+	(void) unused;
+	sleep_ms(100);
+	move_replica_back();
+	return NULL;
+}
+
+/* The script that grants has not seen it, and the replica confirms. */
+static void moved_back_meanwhile(client *c, bool granted)
+{
+	pthread_t thread;
+
+	settle_era(servers.master, LONG, 1);
+	check(first_lock_ms(c, "lock", dlock_now()) >= 0, "connected");
+	move_replica_away();
+	pthread_create(&thread, NULL, come_back_later, NULL);
+	dlock_claim *claim = claim_on(c, "meanwhile", LONG);
+	dlock_status status = acquire(c, claim, 0);
+	pthread_join(thread, NULL);
+	if (granted) {
+		check(status == DLOCK_OK, "without the resync guard it is granted: %s", c->error.message);
+	} else {
+		check(status == DLOCK_TIMEOUT && claim->explained, "it is not granted: %s", c->error.message);
+		check(has_nobody(servers.master, "meanwhile"), "and nothing is left behind");
+	}
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	server_kill(&other_master);
+	client_free(c);
+}
+
+static void test_moved_back_meanwhile(void)
+{
+	client c = new_patient_client("");
+
+	moved_back_meanwhile(&c, false);
+}
+
+static void test_moved_back_unguarded(void)
+{
+	client c = new_patient_client("&resync_guard=0");
+
+	moved_back_meanwhile(&c, true);
+}
+
+static void test_moved_back_and_attached(void)
+{
+	client c = new_patient_client("");
+	pthread_t thread;
+
+	settle_era(servers.master, LONG, 1);
+	dlock_claim *old = hold(&c, "lock", LONG), *claim = claim_on(&c, "lock", LONG);
+	move_replica_away();
+	pthread_create(&thread, NULL, come_back_later, NULL);
+	dlock_status status = dlock_claim_attach(claim, old->token, &c.error);
+	pthread_join(thread, NULL);
+	check(status == DLOCK_CONNECTION && strstr(c.error.message, "no lock is granted"), "a handle is not taken up (%d): %s", status, c.error.message);
+	check(has(servers.master, old), "its lease is as it was");
+	dlock_claim_abandon(old);
+	dlock_claim_free(old);
+	dlock_claim_free(claim);
+	server_kill(&other_master);
+	client_free(&c);
+}
+
 /* ---- a holder and its key ---- */
 
 static void test_restored(void)
@@ -407,6 +525,7 @@ int main(int argc, char **argv)
 	static const tap_test tests[] = {
 		TEST(new_set), TEST(promotion), TEST(restart_with_data), TEST(restart_without_data), TEST(flush), TEST(there_and_back),
 		TEST(demoted), TEST(guards_differ), TEST(no_replica), TEST(no_replica_renewed), TEST(unknown_script), TEST(broken_between),
+		TEST(moved_back), TEST(moved_back_meanwhile), TEST(moved_back_unguarded), TEST(moved_back_and_attached),
 		TEST(restored), TEST(restored_by_renewal), TEST(not_restored), TEST(restore_unconfirmed), TEST(lost_unconfirmed), TEST(release_unknown),
 		TEST(late_answers),
 	};

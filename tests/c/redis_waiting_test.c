@@ -120,21 +120,25 @@ static void test_next_look(void)
 {
 	static const struct {
 		int64_t pttl, position;
-		int least_ms, most_ms;
+		int ttl_ms, least_ms, most_ms;
 	} cases[] = {
-		{ -1, 0, 1590, 2300 },      /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
-		{ 60000, 3, 1590, 2300 },
-		{ 10, 0, 10, 20 },          /* the first looks as soon as the holder's lease is over, */
-		{ 10, 5, 110, 130 },        /* the others later, one after the other */
-		{ INT64_MAX, 0, 1590, 2300 },
-		{ 10, INT64_MAX / 2, 1590, 2300 },
+		{ -1, 0, 60000, 1590, 2300 },   /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
+		{ 60000, 3, 60000, 1590, 2300 },
+		{ 10, 0, 60000, 10, 20 },       /* the first looks as soon as the holder's lease is over, */
+		{ 10, 5, 60000, 20, 30 },       /* the others later, one after the other */
+		{ 1000, 5, 500, 500, 520 },     /* and all when the lease of a waiter that was served first should be over, */
+		{ 60000, 50, 500, 600, 620 },
+		{ 60000, 0, 3, 200, 210 },      /* but not for ever shorter leases */
+		{ INT64_MAX, 0, 60000, 1590, 2300 },
+		{ 10, INT64_MAX / 2, 60000, 1590, 2300 },
+		{ -1, 0, INT32_MAX, 1590, 2300 },
 	};
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
 		for (int k = 0; k < 200; k++) {
-			dlock_nanos look = dlock_next_look(&refusal) - dlock_now();
+			dlock_nanos look = dlock_next_look(&refusal, cases[i].ttl_ms * DLOCK_MS) - dlock_now();
 			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
 		}
 	}
@@ -156,7 +160,7 @@ static void test_next_look_legacy(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
 		for (int k = 0; k < 200; k++) {
-			dlock_nanos look = dlock_next_look_legacy(&refusal) - dlock_now();
+			dlock_nanos look = dlock_next_look_legacy(&refusal, DLOCK_TTL_MAX) - dlock_now();
 			bad += look < (cases[i].least_ms - 5) * DLOCK_MS || look > cases[i].most_ms * DLOCK_MS;
 		}
 	}

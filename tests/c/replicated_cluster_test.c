@@ -61,7 +61,7 @@ static void test_many_slots(void)
 	}
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
 	check(held == LOCKS, "%d of %d locks %s", held, LOCKS, c.error.message);
-	check(took >= GUARD, "after the guard (%ld ms)", took);
+	check(took >= GUARD && took < LOCKS * GUARD / 2, "after the guard, once for each master (%ld ms)", took);
 	note("%ld ms", took);
 	for (int i = 0; i < LOCKS; i++) {
 		snprintf(name, sizeof name, "many-%d", i);
@@ -205,11 +205,35 @@ static void test_moving(void)
 	client_free(&c);
 }
 
+/* Its slot was moved so long ago that it settles with the first question. */
+static void test_attached_after_move(void)
+{
+	client c = new_client(1);
+	char token[DLOCK_TOKEN_MAX + 1], other[32];
+	dlock_claim *claim = claim_on(&c, "detached", 60000);
+
+	check(acquire(&c, claim, 5000) == DLOCK_OK, "held %s", c.error.message);
+	strcpy(token, claim->token);
+	dlock_claim_free(claim);
+	int slot = slot_of("detached"), i = 0;
+	test_server *from = master_of("detached"), *to = another(from);
+	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0 && cluster_end_move(&nodes, slot, to), "its slot moves");
+	do {
+		snprintf(other, sizeof other, "other-%d", i++);
+	} while (master_of(other) != to);
+	check(passes(&c, other, 5000), "the master settles %s", c.error.message);
+	sleep_ms(2 * GUARD);
+	claim = claim_on(&c, "detached", 60000);
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && has(to, claim), "attached at once %s", c.error.message);
+	check(let_go(&c, claim), "and released %s", c.error.message);
+	client_free(&c);
+}
+
 /* A release while the lock's keys are on their way. */
 static void test_released_moving(void)
 {
 	client c = new_client(1);
-	dlock_claim *claim = claim_on(&c, "leaving", LEASE);
+	dlock_claim *claim = claim_on(&c, "leaving", 60000);
 
 	check(acquire(&c, claim, 5000) == DLOCK_OK, "held %s", c.error.message);
 	int slot = slot_of("leaving");
@@ -230,27 +254,76 @@ static void test_released_moving(void)
 	client_free(&c);
 }
 
-static void test_promoted(void)
+static test_server *replica_of(const test_server *master)
 {
-	client c = new_client(1);
-	test_server *master = master_of("promoted"), *replica = NULL;
+	test_server *replica = NULL;
 
-	check(passes(&c, "promoted", 5000), "free %s", c.error.message);
 	for (int i = 0; i < CLUSTER_NODES; i++) {
 		char line[32];
 		snprintf(line, sizeof line, "master_port:%d\r", master->port);
 		replica = strstr(server_text(&nodes.nodes[i], "INFO replication"), line) ? &nodes.nodes[i] : replica;
 	}
+	return replica;
+}
+
+static bool follows_well(void *replica)
+{
+	return strstr(server_text(replica, "INFO replication"), "master_link_status:up") != NULL;
+}
+
+static bool confirms(void *master)
+{
+	return server_do(master, "SET step{" PREFIX "copied} 1 PX 1") && server_integer(master, "WAIT 1 100") == 1;
+}
+
+static bool replicate(test_server *replica, test_server *master)
+{
+	char id[41];
+
+	snprintf(id, sizeof id, "%s", server_text(master, "CLUSTER MYID"));
+	return server_do(replica, "CLUSTER REPLICATE %s", id) && eventually(follows_well, replica);
+}
+
+/* Each slot's era says how many full copies the master had made, and none settles with the first slot's as long as that is of before the last. */
+static void test_full_copy(void)
+{
+	client c = new_client(1);
+	test_server *master = master_of("copied"), *replica = replica_of(master);
+	char another_name[32];
+	int n = 0;
+
+	do {
+		snprintf(another_name, sizeof another_name, "copied-%d", n++);
+	} while (master_of(another_name) != master || slot_of(another_name) == slot_of("copied"));
+	check(passes(&c, "copied", 5000) && passes(&c, another_name, 5000), "two slots of a master are settled %s", c.error.message);
+	check(replica && replicate(replica, another(master)) && replicate(replica, master), "its replica is moved away and back");
+	eventually(confirms, master);
+	dlock_nanos since = dlock_now();
+	check(is_refused(&c, "copied") && is_refused(&c, another_name), "nothing is granted in either: %s", c.error.message);
+	long took = first_lock_ms(&c, "copied", since);
+	check(took >= GUARD && took < GUARD + 3000, "until the guard is over (%ld ms)", took);
+	dlock_nanos then = dlock_now();
+	took = first_lock_ms(&c, another_name, then);
+	check(took >= 0 && took < GUARD / 2, "the other slot's with it (%ld ms)", took);
+	client_free(&c);
+}
+
+static void test_promoted(void)
+{
+	client c = new_client(1);
+	test_server *master = master_of("promoted"), *replica = replica_of(master);
+
+	check(passes(&c, "promoted", 5000), "free %s", c.error.message);
 	check(replica && cluster_promote(&nodes, replica), "a replica takes its place");
 	dlock_nanos start = dlock_now();
 	long took = first_lock_ms(&c, "promoted", start);
-	check(took >= 0 && took < 5000, "the next lock comes from it (%ld ms)", took);
+	check(took >= GUARD && took < 5000, "the next lock comes from it, after the guard (%ld ms)", took);
 	client_free(&c);
 }
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving), TEST(released_moving), TEST(promoted) };
+	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving), TEST(attached_after_move), TEST(released_moving), TEST(full_copy), TEST(promoted) };
 	static const tap_setting setting = { begin, reset };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

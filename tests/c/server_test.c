@@ -210,6 +210,12 @@ static void test_services(void)
 	dlock_server *server = server_from("redis://h", 9, &error);
 	check(server->replicas == 0 && server->guard == 0, "a lone server has no replicas");
 	dlock_server_release(server);
+	server = server_from("sentinel://s1/m", 15, &error);
+	check(server->resync_guard, "full copies count");
+	dlock_server_release(server);
+	server = server_from("sentinel://s1/m?resync_guard=0", 30, &error);
+	check(!server->resync_guard, "unless that is switched off");
+	dlock_server_release(server);
 }
 
 static void test_services_tls(void)
@@ -362,7 +368,8 @@ static const struct {
 	BAD("cluster://h?db=1", "no database but 0"), BAD("cluster://h/mymaster", "database"), BAD("cluster://h/0/", "database"),
 	BAD("cluster://h?sentinel_password=" SECRET, "no login or TLS for Sentinels"), BAD("cluster://h?sentinel_tls=0", "for Sentinels"),
 	BAD("redis://h?sentinel_user=ann", "for Sentinels"), BAD("memcached://h?sentinel_tls=1", "for Sentinels"),
-	BAD("redis://h?guard=10", "only where replicas"), BAD("redis://h?guard=10&replicas=0", "only where replicas"),
+	BAD("redis://h?guard=10", "only where replicas"), BAD("redis://h?resync_guard=1", "only where replicas"),
+	BAD("sentinel://s1/m?resync_guard=2", "resync_guard either true or false"), BAD("memcached://h?resync_guard=0", "no replicas"), BAD("redis://h?guard=10&replicas=0", "only where replicas"),
 	BAD("redis://h?replicas=9", "between 0 and 8"), BAD("redis://h?tls=1", "rediss://"), BAD("rediss://h?tls=0", "rediss://"),
 	BAD("memcached://h?replicas=1", "memcached has no replicas"), BAD("memory://?replicas=1", "no server"),
 	BAD("memory://?guard=1", "no server"),
@@ -397,7 +404,7 @@ static void test_misplaced_passwords(void)
 		"sentinel://ann:1/a/" SECRET "@s/m", "sentinel://ann:1/a/" SECRET "@s", "sentinel://ann:1?" SECRET "@s/m",
 		"sentinel://ann:1?" SECRET "=1@s/m", "sentinel://" SECRET "@s/m", "sentinel://s,:" SECRET "/m", "cluster://ann:1/" SECRET "@h",
 		"cluster://ann:x/" SECRET "@h", "cluster://ann:1?" SECRET "=1@h", "cluster://ann:" SECRET "/@h", "cluster://h,ann:" SECRET,
-		"redis://h?replicas=" SECRET, "redis://h?guard=" SECRET, "sentinel://s/m?sentinel_pasword=" SECRET,
+		"redis://h?replicas=" SECRET, "redis://h?guard=" SECRET, "redis://h?resync_guard=" SECRET, "sentinel://s/m?sentinel_pasword=" SECRET,
 	};
 	dlock_error error;
 
@@ -490,8 +497,8 @@ static void test_keys(void)
 	check(equal == 0, "servers that differ in anything have different keys");
 	dlock_server *again = server_from("redis://u:%70@h:6379/0", 22, &error);
 	check(again && same(again->key, servers[6]->key), "one server spelt in two ways has one key");
-	dlock_server *confirmed = server_from("redis://u:p@h?replicas=2&guard=3", 32, &error);
-	check(confirmed && same(confirmed->key, again->key), "replicas and the guard make no difference to a connection");
+	dlock_server *confirmed = server_from("redis://u:p@h?replicas=2&guard=3&resync_guard=0", 47, &error);
+	check(confirmed && same(confirmed->key, again->key), "replicas and the guards make no difference to a connection");
 	dlock_server_release(confirmed);
 	for (int i = 0; i < COUNT; i++) {
 		if (servers[i]) {

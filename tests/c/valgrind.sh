@@ -23,6 +23,7 @@ done << 'END' 2>&1
 server 1 5000
 registry
 zk_path
+zk_rank
 redis_single life
 redis_single script
 redis_connection killed

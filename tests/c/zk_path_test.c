@@ -1,10 +1,10 @@
-/* Unit tests of src/zookeeper/path.c and src/zookeeper/options.c. Prints TAP. */
+/* Unit tests of path.c, options.c and dsn.c in src/zookeeper. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/zookeeper/options.h"
+#include "../../src/zookeeper/dsn.h"
 #include "../../src/zookeeper/path.h"
 #include "tap.h"
 
@@ -59,12 +59,14 @@ static void names(void)
 	path = dlock_zk_parent_path("/l", long_name, sizeof long_name);
 	check(strlen(path) == 3 + 3 * 1024, "the longest name");
 	free(path);
-	path = dlock_zk_node_path("/l/r", "0123");
+	path = dlock_zk_node_path("/l/r", "0123", "lock-");
 	check(strcmp(path, "/l/r/_c_0123-lock-") == 0, "node path");
 	free(path);
 	check(dlock_zk_is_node_of("_c_0123-lock-0000000001", "0123"), "own node");
 	check(!dlock_zk_is_node_of("_c_0124-lock-0000000001", "0123"), "another's node");
 	check(!dlock_zk_is_node_of("_c_01234-lock-0000000001", "0123"), "longer guid");
+	check(dlock_zk_is_made_of("/l/r/_c_0123-__READ__0000000001", "/l/r", "0123", "__READ__"), "made of our path");
+	check(!dlock_zk_is_made_of("/l/r/_c_0123-__WRIT__0000000001", "/l/r", "0123", "__READ__"), "another label");
 }
 
 static void sequences(void)
@@ -90,25 +92,6 @@ static void sequences(void)
 	check(no_sequence(""), "empty name");
 	check(no_sequence("12345678"), "eight digits");
 	check(sequence_is("0000000005", 5), "nothing but the number");
-}
-
-static void positions(void)
-{
-	char *line[] = { "lease", "b__lock__0000000009", "_c_1-lock-0000000010", "_c_2-lock-0000000002", "x-lock-0000000011" };
-	char *over[] = { "_c_1-lock--2147483648", "_c_2-lock-2147483647", "_c_3-lock--2147483647" };
-	dlock_zk_position position = dlock_zk_find_position(line, 5, "_c_1-lock-0000000010");
-
-	check(position.present && position.predecessor && strcmp(position.predecessor, line[1]) == 0, "the one before, by number");
-	position = dlock_zk_find_position(line, 5, "_c_2-lock-0000000002");
-	check(position.present && !position.predecessor, "the first");
-	position = dlock_zk_find_position(line, 5, "_c_9-lock-0000000010");
-	check(!position.present, "another's node of the same number is not mine");
-	position = dlock_zk_find_position(over, 3, "_c_1-lock--2147483648");
-	check(position.predecessor && strcmp(position.predecessor, over[1]) == 0, "the one before, across the overflow");
-	position = dlock_zk_find_position(over, 3, "_c_2-lock-2147483647");
-	check(position.present && !position.predecessor, "the first, before the overflow");
-	check(dlock_zk_before(1, 2) && !dlock_zk_before(2, 1) && !dlock_zk_before(2, 2), "order");
-	check(dlock_zk_before(INT32_MAX, INT32_MIN) && !dlock_zk_before(INT32_MIN, INT32_MAX), "order across the overflow");
 }
 
 static bool refused(bool (*checked)(const char *, dlock_error *), const char *text, const char *word)
@@ -172,11 +155,57 @@ static void options(void)
 	check(expands("h1:3", "h1:3"), "expanded, without a chroot");
 }
 
+static bool dsn_is(const char *dsn, const char *hosts, const char *root, dlock_nanos session_timeout, const char *auth)
+{
+	dlock_zk_options read;
+	dlock_error error = { "" };
+
+	if (!dlock_zk_dsn_is(dsn, strlen(dsn)) || !dlock_zk_dsn_parse(&read, dsn, strlen(dsn), &error)) {
+		printf("# %s\n", error.message);
+		return false;
+	}
+	bool same = !strcmp(read.hosts, hosts) && !strcmp(read.root, root) && read.session_timeout == session_timeout
+		&& (auth ? read.auth && !strcmp(read.auth, auth) : !read.auth);
+	dlock_zk_options_free(&read);
+	return same;
+}
+
+static bool dsn_refused(const char *dsn, const char *word)
+{
+	dlock_zk_options read;
+	dlock_error error = { "" };
+	bool good = !dlock_zk_dsn_parse(&read, dsn, strlen(dsn), &error) && strstr(error.message, word) && !strstr(error.message, "s3cr3t");
+
+	if (!good) {
+		printf("# %s: %s\n", dsn, error.message);
+	}
+	return good && !read.hosts && !read.root && !read.auth;
+}
+
+static void dsns(void)
+{
+	check(!dlock_zk_dsn_is("zookeeper:/", 11) && !dlock_zk_dsn_is("redis://h1", 10) && dlock_zk_dsn_is("ZooKeeper://", 12), "told by the scheme");
+	check(dsn_is("zookeeper://h1", "h1", "/locks", 10 * DLOCK_SECOND, NULL), "hosts are enough");
+	check(dsn_is("zookeeper://h1:2181,[::1]:5/a/b%20c", "h1:2181,[::1]:5", "/a/b c", 10 * DLOCK_SECOND, NULL), "several, and a root");
+	check(dsn_is("zookeeper://h1/", "h1", "/", 10 * DLOCK_SECOND, NULL), "the top");
+	check(dsn_is("zookeeper://h1/a?session_timeout=2.5", "h1", "/a", 2500 * DLOCK_MS, NULL), "a session timeout");
+	check(dsn_is("zookeeper://h1?session_timeout=0.1", "h1", "/locks", DLOCK_SECOND / 10, NULL), "without a root");
+	check(dsn_is("zookeeper://ann:s3@cr%2F3t@h1", "h1", "/locks", 10 * DLOCK_SECOND, "digest:ann:s3@cr/3t"), "credentials");
+	check(dsn_refused("zookeeper://", "at least one host") && dsn_refused("zookeeper:///a", "at least one host"), "no host");
+	check(dsn_refused("zookeeper://ann:s3cr3t@", "at least one host"), "credentials only");
+	check(dsn_refused("zookeeper://s3cr3t@h1", "user and a password") && dsn_refused("zookeeper://:s3cr3t@h1", "user and a password"), "no user");
+	check(dsn_refused("zookeeper://a%3Ab:s3cr3t@h1", "without \":\""), "a user with a colon");
+	check(dsn_refused("zookeeper://ann:s3cr3t%4@h1", "hexadecimal"), "bad encoding");
+	check(dsn_refused("zookeeper://ann:s3cr3t@h1/a/", "another root"), "a root with a slash at the end");
+	check(dsn_refused("zookeeper://h1?s3cr3t", "unknown option") && dsn_refused("zookeeper://h1?session_timeout=s3cr3t", "between"), "options");
+	check(dsn_refused("zookeeper://h1?session_timeout=3601", "between") && dsn_refused("zookeeper://h1?session_timeout=0.09", "between"), "their bounds");
+}
+
 int main(void)
 {
+	dsns();
 	names();
 	sequences();
-	positions();
 	options();
 	return tap_end();
 }

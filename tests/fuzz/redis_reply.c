@@ -132,7 +132,7 @@ static void check_conn(const dlock_conn *conn, size_t most)
 /* A waiter looks again in a moment, whatever the server said of the holder and of the queue. */
 static void check_look(const dlock_response *refusal)
 {
-	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal), legacy = dlock_next_look_legacy(refusal);
+	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal, DLOCK_SECOND), legacy = dlock_next_look_legacy(refusal, DLOCK_TTL_MAX);
 
 	MUST(look >= before && look <= dlock_now() + 3 * DLOCK_SECOND);
 	MUST(legacy >= before && legacy <= dlock_now() + 3 * DLOCK_SECOND);

@@ -1,6 +1,6 @@
-/* src/zookeeper/options.c. Lines: hosts, root, credentials. */
+/* src/zookeeper/options.c and dsn.c. Lines: hosts, root, credentials, a DSN. */
 
-#include "../../src/zookeeper/options.h"
+#include "../../src/zookeeper/dsn.h"
 #include "fuzz.h"
 
 static void check_refusal(const dlock_error *error)
@@ -107,6 +107,29 @@ static void try_auth(const char *auth)
 	MUST(!strncmp(auth, "digest:", 7) && auth[7] != ':' && strchr(auth + 7, ':')[1]);
 }
 
+/* Of the whole length, NUL bytes included. */
+static void try_dsn(const char *dsn, size_t len)
+{
+	dlock_zk_options options;
+	dlock_error error = { "" };
+
+	if (!dlock_zk_dsn_is(dsn, len)) {
+		return;
+	}
+	if (!dlock_zk_dsn_parse(&options, dsn, len, &error)) {
+		MUST(!strncmp(error.message, "must ", 5) || !strncmp(error.message, "has ", 4) || !strncmp(error.message, "cannot ", 7));
+		MUST(!strstr(error.message, SECRET));
+		MUST(!options.hosts && !options.root && !options.auth);
+		return;
+	}
+	MUST(!memchr(dsn, '\0', len) && !*dlock_zk_hosts_chroot(options.hosts));
+	MUST(options.session_timeout >= DLOCK_SECOND / 10 && options.session_timeout <= 3600 * DLOCK_SECOND);
+	try_hosts(options.hosts);
+	check_path(options.root);
+	MUST(dlock_zk_hosts_check(options.hosts, &error) && (!options.auth || dlock_zk_auth_check(options.auth, &error)));
+	dlock_zk_options_free(&options);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t len;
@@ -120,5 +143,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(text);
 		free(line);
 	}
+	char *line = take_line(&data, &size, &len);
+	try_dsn(line, len);
+	free(line);
 	return 0;
 }

@@ -1,7 +1,8 @@
-/* src/zookeeper/path.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
+/* src/zookeeper/path.c and rank.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
 
 #include "../../src/zookeeper/options.h"
 #include "../../src/zookeeper/path.h"
+#include "../../src/zookeeper/rank.h"
 #include "fuzz.h"
 
 #define GUID "0123456789abcdef0123456789abcdef"
@@ -52,29 +53,26 @@ static void check_sequence(const char *name)
 	}
 }
 
-static void check_position(char *const *children, int count, const char *mine)
+/* The obstacles are nodes before our own, which is there and does not hold. */
+static void check_rank(dlock_zk_kind kind, char *const *children, int count, const char *mine)
 {
-	dlock_zk_position position = dlock_zk_find_position(children, count, mine);
-	int32_t my_sequence, sequence, last = 0;
-	bool present = false, found = false;
+	dlock_zk_rank rank;
+	int32_t my_sequence, sequence;
+	bool present = false;
 
-	if (!dlock_zk_sequence(mine, &my_sequence)) {
-		MUST(!position.present && !position.predecessor);
-		return;
-	}
-	if (position.predecessor) {
-		MUST(strcmp(position.predecessor, mine));
-		MUST(dlock_zk_sequence(position.predecessor, &last) && dlock_zk_before(last, my_sequence));
-		MUST(!dlock_zk_before(my_sequence, last));
-	}
+	MUST(dlock_zk_rank_find(&rank, kind, children, count, mine));
 	for (int i = 0; i < count; i++) {
 		present |= !strcmp(children[i], mine);
-		found |= children[i] == position.predecessor;
-		if (strcmp(children[i], mine) && dlock_zk_sequence(children[i], &sequence) && dlock_zk_before(sequence, my_sequence)) {
-			MUST(position.predecessor && !dlock_zk_before(last, sequence));
-		}
 	}
-	MUST(present == position.present && found == (position.predecessor != NULL));
+	MUST(rank.present == (present && dlock_zk_sequence(mine, &my_sequence)));
+	MUST(rank.granted ? rank.present && rank.count == 0 : rank.present == (rank.count > 0));
+	for (int i = 0; i < rank.count; i++) {
+		MUST(dlock_zk_sequence(rank.obstacles[i], &sequence) && strcmp(rank.obstacles[i], mine));
+		MUST((int32_t) ((uint32_t) sequence - (uint32_t) my_sequence) <= 0);
+	}
+	dlock_zk_rank_free(&rank);
+	int64_t held = dlock_zk_held_permits(kind, children, count);
+	MUST(held >= 0 && held <= DLOCK_PERMITS_ALL);
 }
 
 /* A path that a server says to have made: its name can be taken out of it. */
@@ -82,7 +80,7 @@ static void check_made(const char *path, const char *parent)
 {
 	int32_t sequence;
 
-	if (dlock_zk_is_made_of(path, parent, GUID)) {
+	if (dlock_zk_is_made_of(path, parent, GUID, "lock-")) {
 		const char *name = strrchr(path, '/') + 1;
 		MUST((size_t) (name - path) == strlen(parent) + 1 && !strncmp(path, parent, strlen(parent)));
 		MUST(dlock_zk_is_node_of(name, GUID) && dlock_zk_sequence(name, &sequence));
@@ -90,11 +88,11 @@ static void check_made(const char *path, const char *parent)
 }
 
 /* What the server makes of our node's path is found again. */
-static void check_own(const char *parent, int32_t number)
+static void check_own(const char *parent, const char *label, int32_t number)
 {
 	char name[128];
 	int32_t sequence;
-	char *path = dlock_zk_node_path(parent, GUID);
+	char *path = dlock_zk_node_path(parent, GUID, label);
 
 	MUST(path && strlen(path) < sizeof name - 16 + strlen(parent));
 	snprintf(name, sizeof name, "%s%010d", path + strlen(parent) + 1, number);
@@ -102,9 +100,24 @@ static void check_own(const char *parent, int32_t number)
 	MUST(dlock_zk_sequence(name, &sequence) && sequence == number);
 	char *child = dlock_zk_child_path(parent, name);
 	MUST(child && !strncmp(child, path, strlen(path)));
-	MUST(dlock_zk_is_made_of(child, parent, GUID));
+	MUST(dlock_zk_is_made_of(child, parent, GUID, label));
 	free(child);
 	free(path);
+}
+
+/* As each kind of resource names its nodes. */
+static void check_labels(const char *root, uint32_t number)
+{
+	char label[DLOCK_ZK_LABEL_SIZE], name[128], *names[] = { name };
+	int64_t capacity = 1 + number % (DLOCK_PERMITS_ALL - 1), permits = 1 + number / 7 % capacity;
+
+	for (dlock_zk_kind kind = DLOCK_ZK_LOCK; kind <= DLOCK_ZK_READ_WRITE; kind++) {
+		dlock_zk_label(kind, permits, capacity, label);
+		check_own(root, label, (int32_t) number);
+		snprintf(name, sizeof name, "_c_" GUID "-%s%010d", label, (int32_t) number);
+		int64_t held = dlock_zk_held_permits(kind, names, 1);
+		MUST(held == (kind == DLOCK_ZK_SEMAPHORE ? permits : kind == DLOCK_ZK_READ_WRITE && permits < capacity ? 1 : DLOCK_PERMITS_ALL));
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -137,8 +150,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		count++;
 	}
 	check_sequence(mine);
-	check_position(names, count, mine);
-	check_own(root, (int32_t) number);
+	for (dlock_zk_kind kind = DLOCK_ZK_LOCK; kind <= DLOCK_ZK_READ_WRITE; kind++) {
+		check_rank(kind, names, count, mine);
+	}
+	check_labels(root, number);
 	while (count > 0) {
 		free(names[--count]);
 	}

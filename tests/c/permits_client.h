@@ -1,0 +1,52 @@
+#ifndef PERMITS_CLIENT_H
+#define PERMITS_CLIENT_H
+
+#include "../../src/redis/permits.h"
+#include "../../src/redis/permits_requests.h"
+#include "redis_client.h"
+
+/* What a test of semaphores and read/write locks works with, and processes that wait for permits. */
+
+#define POOL "Pool:"
+
+client permits_client_at(const char *dsn, int64_t capacity, bool fifo);
+client permits_client_on(dlock_server *service, int64_t capacity, bool fifo);
+client permits_client(const test_server *server, int64_t capacity);
+
+/* A claim on that number of permits; the second is acquired, or the test ends. */
+dlock_claim *permits_on(client *client, const char *resource, int64_t permits, int ttl_ms);
+dlock_claim *permits_held(client *client, const char *resource, int64_t permits, int ttl_ms);
+
+/* What a pool has, as the server says. */
+long long held_permits(test_server *server, const char *resource);
+long long waiters(test_server *server, const char *resource);
+bool eventually_waiting(test_server *server, const char *resource, int count);
+
+/* Tells the only waiter that it was granted its permits, in reply to its last request and `more`. How many hear it. */
+long long tell_granted(test_server *server, const char *resource, int more, long long fencing_token);
+
+/* Processes that wait for permits, and hold them until told to go on. */
+enum { MOST_TAKERS = 64 };
+
+typedef struct {
+	_Atomic int served, go;    /* how many have been served; those before `go` release */
+	_Atomic int64_t out, most; /* permits out now, and at most */
+	int place[MOST_TAKERS];    /* in which order each was served, from 1; 0: not yet */
+	int received[MOST_TAKERS];
+	int64_t token[MOST_TAKERS];
+	dlock_nanos at[MOST_TAKERS];
+	pid_t pid[MOST_TAKERS];
+	int count;
+} takers;
+
+takers *takers_new(void);
+
+/* Starts one, and returns when it waits or has its permits. It holds them for hold_ms; negative: until `go` has passed it. */
+void taker_start(takers *takers, test_server *server, client (*connect)(void), const char *resource, int64_t permits, int ttl_ms, int hold_ms);
+
+bool takers_served(takers *takers, int count);
+
+/* Lets them all end; the number of those that failed. */
+int takers_end(takers *takers);
+
+#endif

@@ -1,0 +1,357 @@
+/* Semaphores and read/write locks where a replica confirms: eras, and holders and waiters over a promotion. Prints TAP. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "pair.h"
+#include "permits_client.h"
+#include "tap.h"
+#include "upkeep.h"
+
+static pair servers;
+
+static void begin(void)
+{
+	pair_start(&servers);
+}
+
+static void reset(void)
+{
+	pair_reset(&servers);
+}
+
+static client client_with(int64_t capacity)
+{
+	char dsn[160];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=0.5&read_timeout=0.4", servers.endpoint.port);
+	return permits_client_at(dsn, capacity, false);
+}
+
+static client two(void)
+{
+	return client_with(2);
+}
+
+static bool both_have(long long permits, const char *resource)
+{
+	return held_permits(servers.master, resource) == permits && held_permits(servers.replica, resource) == permits;
+}
+
+/* ---- granting ---- */
+
+static void test_settles(void)
+{
+	client c = two();
+	dlock_claim *claim = permits_on(&c, "first", 2, LEASE);
+	dlock_nanos start = dlock_now();
+
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && claim->explained, "nothing is granted in an era that is not settled: %s", c.error.message);
+	check(acquire(&c, claim, 5000) == DLOCK_OK, "but then (%s)", c.error.message);
+	long took = (long) ((dlock_now() - start) / DLOCK_MS);
+	check(took >= GUARD && took < 4 * GUARD, "a guard later (%ld ms)", took);
+	check(both_have(2, "first") && !claim->short_lease, "and a replica has it");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK && let_go(&c, claim), "extended, checked, released");
+	check(held_permits(servers.master, "first") == 0, "nothing is left");
+	client_free(&c);
+}
+
+static bool is_given_back(void *resource)
+{
+	return held_permits(servers.master, resource) == 0;
+}
+
+static void test_unconfirmed(void)
+{
+	client c = two();
+
+	pair_settle(&servers);
+	dlock_claim *claim = permits_held(&c, "unconfirmed", 1, LEASE), *other = permits_on(&c, "unconfirmed", 1, LEASE);
+	server_freeze(servers.replica);
+	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION, "no more time without a replica: %s", c.error.message);
+	check(release(&c, claim) == DLOCK_OK, "but what is held is given back");
+	check(acquire(&c, other, 300) == DLOCK_CONNECTION && !dlock_claim_is_held(other), "and nothing is granted: %s", c.error.message);
+	server_thaw(servers.replica);
+	client_drain(&c);
+	check(eventually(is_given_back, "unconfirmed"), "nothing is left");
+	check(pair_is_in_step(&servers) && acquire(&c, other, 2000) == DLOCK_OK && let_go(&c, other), "and it is to be had again");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_order(void)
+{
+	enum { WAITERS = 4 };
+	client c = two();
+	takers *takers = takers_new();
+	int wrong = 0;
+
+	pair_settle(&servers);
+	dlock_claim *claim = permits_held(&c, "order", 2, LEASE);
+	dlock_upkeep upkeep = { .renew = true };
+	check(dlock_renewal_begin(claim, &upkeep, &c.error) == DLOCK_OK, "held and renewed");
+	for (int i = 0; i < WAITERS; i++) {
+		taker_start(takers, servers.master, two, "order", 1, LEASE, 5);
+	}
+	check(eventually_waiting(servers.master, "order", WAITERS), "four wait");
+	dlock_nanos start = dlock_now();
+	int64_t token = claim->fencing_token;
+	check(release(&c, claim) == DLOCK_OK && claim->handed_over && takers_served(takers, WAITERS), "handed over");
+	check(dlock_now() - start < DLOCK_SECOND && takers_end(takers) == 0 && takers->most <= 2, "to two at a time, as soon as they are told");
+	for (int i = 0; i < WAITERS; i++) {
+		wrong += !takers->received[i] || takers->token[i] <= token;
+	}
+	check(wrong == 0, "each with a larger token");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static client two_for_long(void)
+{
+	char dsn[160];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=10&read_timeout=0.4", servers.endpoint.port);
+	return permits_client_at(dsn, 2, false);
+}
+
+/* What a master says that was replaced. */
+static void test_push_is_a_hint(void)
+{
+	client c = two_for_long();
+	takers *takers = takers_new();
+
+	pair_settle(&servers);
+	server_integer(servers.master, "EVAL %s 1 " DLOCK_ERA_KEY, "redis.call('SET', KEYS[1], (string.gsub(redis.call('GET', KEYS[1]), ' 500', ' 10000'))) return 1");
+	server_integer(servers.master, "WAIT 1 1000");
+	dlock_claim *claim = permits_held(&c, "hint", 2, 9000);
+	taker_start(takers, servers.master, two_for_long, "hint", 1, 9000, 5);
+	check(eventually_waiting(servers.master, "hint", 1) && tell_granted(servers.master, "hint", 0, 9000000000000000) == 1, "a waiter is told that it has its permits");
+	sleep_ms(100);
+	check(takers->served == 0, "it does not believe that");
+	check(release(&c, claim) == DLOCK_OK && takers_served(takers, 1) && takers_end(takers) == 0, "and has them by the release");
+	check(takers->token[0] < 9000000000000000 && takers->token[0] > claim->fencing_token, "with the server's token");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_times_out(void)
+{
+	client c = two();
+
+	pair_settle(&servers);
+	dlock_claim *claim = permits_held(&c, "full", 2, 450), *waiter = permits_on(&c, "full", 1, LEASE);
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, waiter, 150) == DLOCK_TIMEOUT && !waiter->explained, "a wait ends");
+	check(dlock_now() - start < 400 * DLOCK_MS && waiters(servers.master, "full") == 0, "in time, and leaves the queue");
+	check(release(&c, claim) == DLOCK_OK, "released");
+	server_do(servers.master, "DEL dlock:era");
+	start = dlock_now();
+	check(acquire(&c, waiter, 150) == DLOCK_TIMEOUT && waiter->explained, "also for an era: %s", c.error.message);
+	check(dlock_now() - start < GUARD * DLOCK_MS && waiters(servers.master, "full") == 0, "and leaves the queue");
+	dlock_claim_free(waiter);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- over a promotion ---- */
+
+/* Takes a holder out of the new master, as if that had missed it. */
+static void miss(const dlock_claim *claim)
+{
+	server_integer(servers.master, "EVAL %s 1 " POOL "%s %s",
+		"local n = tonumber(redis.call('ZSCORE', KEYS[1], 'w' .. ARGV[1]) or 1) redis.call('ZREM', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]) "
+		"return redis.call('ZINCRBY', KEYS[1], -n, '$used')", claim->resource, claim->token);
+}
+
+static void test_restored(void)
+{
+	client c = client_with(5), other = client_with(5);
+	dlock_claim *extended, *checked, *released, *late = permits_on(&other, "restored", 3, LEASE);
+
+	pair_settle(&servers);
+	extended = permits_held(&c, "restored", 2, 450);
+	checked = permits_held(&c, "restored", 1, 450);
+	released = permits_held(&c, "restored", 2, 450);
+	pair_fail_over(&servers);
+	miss(extended);
+	miss(released);
+	check(held_permits(servers.master, "restored") == 1, "a server is promoted that has missed two holders");
+	check(extend(&c, extended, LEASE) == DLOCK_OK && both_have(3, "restored"), "one is there again when it asks for more time (%s)", c.error.message);
+	check(dlock_claim_check(checked, &c.error) == DLOCK_OK && both_have(3, "restored"), "one was there");
+	check(release(&c, released) == DLOCK_OK && held_permits(servers.master, "restored") == 3, "the third had them until it released");
+	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && late->explained, "nobody gets any meanwhile");
+	for (int i = 0; i < 4; i++) {
+		sleep_ms(200);
+		check(extend(&c, extended, LEASE) == DLOCK_OK && extend(&c, checked, LEASE) == DLOCK_OK, "they go on");
+	}
+	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && !late->explained, "and there is no room for three when the era is settled");
+	check(let_go(&c, checked) && acquire(&other, late, 0) == DLOCK_OK, "but when one is released");
+	miss(extended);
+	check(extend(&c, extended, LEASE) == DLOCK_LOST && held_permits(servers.master, "restored") == 3, "what is missing in a settled era is lost");
+	check(let_go(&other, late), "released");
+	dlock_claim_free(extended);
+	dlock_claim_free(released);
+	client_free(&c);
+	client_free(&other);
+}
+
+/* As long as a holder may be missing, a release gives to nobody. */
+static void test_release_in_unsettled_era(void)
+{
+	client c = two();
+	takers *takers = takers_new();
+
+	pair_settle(&servers);
+	dlock_claim *missed = permits_held(&c, "unsettled", 1, 450), *known = permits_held(&c, "unsettled", 1, 450);
+	taker_start(takers, servers.master, two, "unsettled", 2, LEASE, 5);
+	dlock_nanos start = dlock_now();
+	pair_fail_over(&servers);
+	miss(missed);
+	check(release(&c, known) == DLOCK_OK && !known->handed_over && held_permits(servers.master, "unsettled") == 0, "released: nobody is granted anything");
+	check(extend(&c, missed, LEASE) == DLOCK_OK && held_permits(servers.master, "unsettled") == 1, "one that was missing is there again");
+	for (int i = 0; i < 5; i++) {
+		sleep_ms(150);
+		check(extend(&c, missed, LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
+	}
+	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter has both when it is released");
+	check((takers->at[0] - start) / DLOCK_MS >= GUARD && takers_end(takers) == 0, "not before the era is settled");
+	dlock_claim_free(known);
+	client_free(&c);
+}
+
+static void test_renewed_over_promotion(void)
+{
+	client c = two();
+	ward ward;
+
+	pair_settle(&servers);
+	ward_begin(&ward, &c, "renewed", LEASE, 0, RENEW_AND_TELL(&ward));
+	pair_fail_over(&servers);
+	miss(ward.claim);
+	unsigned long before = renewals();
+	check(renewed_since(before, 3) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed by the thread where it was missing");
+	check(held_permits(servers.master, "renewed") == 1 && ward.losses == 0, "and there again");
+	check(let_go(&c, ward.claim) && held_permits(servers.master, "renewed") == 0, "released");
+	client_free(&c);
+}
+
+static void test_attach(void)
+{
+	client c = two();
+	char token[DLOCK_TOKEN_MAX + 1];
+
+	pair_settle(&servers);
+	dlock_claim *claim = permits_held(&c, "attach", 2, 450);
+	strcpy(token, claim->token);
+	dlock_claim_free(claim);
+	claim = permits_on(&c, "attach", 1, 450);
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && claim->permits == 2 && both_have(2, "attach"), "attached, and confirmed");
+	strcpy(token, claim->token);
+	dlock_claim_free(claim);
+	claim = permits_on(&c, "attach", 1, 450);
+	pair_fail_over(&servers);
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && strstr(c.error.message, "promoted"), "not in an unsettled era: %s", c.error.message);
+	check(server_integer(servers.master, "EXISTS " POOL "attach") == 1 && *server_text(servers.master, "ZSCORE " POOL "attach h%s", token), "nothing is changed");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* A holder that a promoted server missed is restored there, and a grant that was not taken up before is too many. */
+static void test_stale_grant(void)
+{
+	client c = client_with(1), other = client_with(1);
+
+	pair_settle(&servers);
+	dlock_claim *claim = permits_held(&c, "stale", 1, 450), *waiter = permits_on(&other, "stale", 1, LEASE);
+	pair_fail_over(&servers);
+	miss(claim);
+	server_integer(servers.master, "EVAL %s 1 " POOL "stale %s",
+		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + 3000, 'h' .. ARGV[1])",
+		waiter->token);
+	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2, "one is restored beside a grant of before");
+	dlock_claim *third = permits_on(&other, "stale", 1, LEASE);
+	check(acquire(&other, third, 0) == DLOCK_TIMEOUT && third->explained, "the era is to settle");
+	dlock_claim_free(third);
+	for (int i = 0; i < 5; i++) {
+		sleep_ms(150);
+		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
+	}
+	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT && !waiter->explained, "in a settled era, the grant is none");
+	check(held_permits(servers.master, "stale") == 1 && let_go(&c, claim) && acquire(&other, waiter, 0) == DLOCK_OK, "but when the holder is gone");
+	check(let_go(&other, waiter), "released");
+	client_free(&c);
+	client_free(&other);
+}
+
+/* ---- full copies ---- */
+
+static test_server other_master;
+
+static bool is_up(void *replica)
+{
+	return strstr(server_text(replica, "INFO replication"), "master_link_status:up") != NULL;
+}
+
+/* The replica has been another master's, for which it may have confirmed others, when it confirms a grant. */
+static void test_full_copy(void)
+{
+	static const char *const options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
+	client c = two();
+	char token[DLOCK_TOKEN_MAX + 1];
+
+	server_start(&other_master, options);
+	pair_settle(&servers);
+	dlock_claim *claim = permits_held(&c, "copied", 1, 450);
+	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", other_master.port);
+	check(eventually(is_up, servers.replica), "the replica is moved away");
+	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", servers.master->port);
+	check(pair_is_in_step(&servers), "and back");
+	dlock_claim *refused = permits_on(&c, "other", 2, LEASE);
+	check(acquire(&c, refused, 0) == DLOCK_TIMEOUT && refused->explained && held_permits(servers.master, "other") == 0,
+		"nothing is granted, nor left behind: %s", c.error.message);
+	dlock_nanos left = atomic_load(&claim->deadline) - dlock_now();
+	check(extend(&c, claim, LEASE) == DLOCK_OK || left < 100 * DLOCK_MS, "what is held is kept, unless its lease was over");
+	strcpy(token, claim->token);
+	dlock_claim_free(claim);
+	claim = permits_on(&c, "copied", 1, LEASE);
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && *server_text(servers.master, "ZSCORE " POOL "copied h%s", token),
+		"nor is a handle taken up: %s", c.error.message);
+	check(acquire(&c, refused, 5000) == DLOCK_OK && let_go(&c, refused), "until the guard is over");
+	dlock_claim_free(claim);
+	server_kill(&other_master);
+	client_free(&c);
+}
+
+static void test_fencing(void)
+{
+	client c = two();
+	int64_t last = 0;
+	int bad = 0;
+
+	pair_settle(&servers);
+	for (int i = 0; i < 6; i++) {
+		dlock_claim *claim = permits_on(&c, "fencing", 1, LEASE);
+		bad += acquire(&c, claim, 5000) != DLOCK_OK || claim->fencing_token <= last;
+		last = claim->fencing_token;
+		bad += !let_go(&c, claim);
+		if (i == 2) {
+			pair_fail_over(&servers);
+			server_do(servers.master, "DEL " POOL "fencing");
+		}
+	}
+	check(bad == 0, "tokens rise over a promotion, and where the pool was missed (%d)", bad);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		TEST(settles), TEST(unconfirmed), TEST(order), TEST(push_is_a_hint), TEST(times_out), TEST(restored),
+		TEST(release_in_unsettled_era), TEST(renewed_over_promotion), TEST(attach), TEST(stale_grant), TEST(full_copy), TEST(fencing),
+	};
+	static const tap_setting setting = { begin, reset };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
+}

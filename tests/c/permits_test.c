@@ -1,0 +1,363 @@
+/* Semaphores and read/write locks against a real server. Prints TAP. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "one_server.h"
+#include "permits_client.h"
+
+#define ALL DLOCK_PERMITS_ALL
+
+static client three(void)
+{
+	return permits_client(&server, 3);
+}
+
+static client four(void)
+{
+	return permits_client(&server, 4);
+}
+
+/* ---- the life of permits ---- */
+
+static int64_t available(client *c, const char *resource)
+{
+	int64_t count = -1;
+
+	return dlock_permits_available(c->backend, resource, strlen(resource), &count, &c->error) == DLOCK_OK ? count : -1;
+}
+
+static void test_life(void)
+{
+	client c = three(), other = three();
+	dlock_claim *two = permits_on(&c, "life", 2, 10000), *one = permits_on(&other, "life", 1, 10000), *more = permits_on(&other, "life", 1, 10000);
+	bool locked = true;
+
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked && available(&c, "life") == 3, "all are free");
+	dlock_nanos start = dlock_now();
+	check(acquire(&c, two, 0) == DLOCK_OK && !two->waited && available(&c, "life") == 1, "two are held");
+	check(two->deadline >= start + 9898 * DLOCK_MS && two->deadline <= dlock_now() + 9898 * DLOCK_MS, "the deadline is a lock's");
+	check(acquire(&other, one, 0) == DLOCK_OK && one->fencing_token > two->fencing_token, "and one by another, with a larger token");
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked && available(&c, "life") == 0, "none is left");
+	check(acquire(&other, more, 0) == DLOCK_TIMEOUT && release(&other, more) == DLOCK_LOST, "nobody gets a fourth, nor gives it back");
+	check(extend(&c, two, 20000) == DLOCK_OK && left_ms(two) > 15000 && left_ms(two) <= 19798, "extended");
+	check(extend(&c, two, 5000) == DLOCK_OK && left_ms(two) <= 4948, "a lease can be made shorter");
+	two->deadline = dlock_now() + DLOCK_SECOND;
+	check(dlock_claim_check(two, &c.error) == DLOCK_OK && left_ms(two) > 2000 && left_ms(two) <= 4948, "a check believes the server (%ld)", left_ms(two));
+	check(release(&c, two) == DLOCK_OK && two->state == DLOCK_CLAIM_RELEASED && available(&c, "life") == 2, "both are given back");
+	check(release(&c, two) == DLOCK_LOST && extend(&c, two, 1000) == DLOCK_LOST, "once");
+	dlock_claim_free(more);
+	more = permits_on(&other, "life", 3, 10000);
+	check(acquire(&other, more, 0) == DLOCK_TIMEOUT, "three are too many");
+	check(let_go(&other, one) && acquire(&other, more, 0) == DLOCK_OK && let_go(&other, more), "until all are free");
+	check(held_permits(&server, "life") == 0 && server_integer(&server, "PTTL " POOL "life") > 0, "and the key does not stay");
+	dlock_claim_free(two);
+	client_free(&c);
+	client_free(&other);
+}
+
+static void test_deleted_by_hand(void)
+{
+	client c = three();
+	dlock_claim *claim = permits_held(&c, "deleted", 2, 10000);
+
+	server_do(&server, "DEL " POOL "deleted");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "a check finds out");
+	dlock_claim_free(claim);
+	claim = permits_held(&c, "deleted", 2, 10000);
+	server_do(&server, "DEL " POOL "deleted");
+	check(extend(&c, claim, 20000) == DLOCK_LOST && held_permits(&server, "deleted") == 0, "so does an extension");
+	dlock_claim_free(claim);
+	claim = permits_held(&c, "deleted", 2, 10000);
+	server_do(&server, "DEL " POOL "deleted");
+	check(release(&c, claim) == DLOCK_LOST, "and a release");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_abandon(void)
+{
+	client c = three();
+	dlock_claim *claim = permits_held(&c, "abandon", 3, 60000), *waiter = permits_on(&c, "abandon", 1, 60000);
+
+	interrupt_now();
+	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted };
+	check(dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_INTERRUPTED && waiters(&server, "abandon") == 1, "a wait that is interrupted");
+	interrupt_clear();
+	dlock_claim_abandon(waiter);
+	client_drain(&c);
+	check(waiters(&server, "abandon") == 0, "and given up leaves the queue");
+	dlock_claim_abandon(claim);
+	client_drain(&c);
+	check(look(claim) == DLOCK_CLAIM_RELEASED && held_permits(&server, "abandon") == 0, "what is held is given back");
+	dlock_claim_free(waiter);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_attach(void)
+{
+	client c = three(), other = three();
+	dlock_claim *claim = permits_held(&c, "attach", 2, 60000), *taken = claim_on(&other, "attach", 60000), *again = claim_on(&other, "attach", 60000);
+	int64_t token = claim->fencing_token;
+
+	check(dlock_claim_attach(taken, claim->token, &other.error) == DLOCK_OK && taken->permits == 2 && left_ms(taken) > 30000, "attached, with its permits");
+	check(taken->fencing_token > token && available(&c, "attach") == 1, "with a larger token, and no more permits");
+	check(dlock_claim_attach(again, claim->token, &other.error) == DLOCK_LOST, "once");
+	check(release(&c, claim) == DLOCK_LOST && available(&c, "attach") == 1, "the old holder has nothing left");
+	check(let_go(&other, taken) && available(&c, "attach") == 3, "the new one has");
+	dlock_claim_free(claim);
+	dlock_claim_free(again);
+	client_free(&c);
+	client_free(&other);
+}
+
+/* ---- never too many, in the order of asking ---- */
+
+static void test_capacity(void)
+{
+	enum { PROCESSES = 8, SECTIONS = 40 };
+	takers *takers = takers_new();
+	pid_t pids[PROCESSES];
+	int bad = 0;
+
+	for (int i = 0; i < PROCESSES; i++) {
+		pids[i] = fork_child();
+		if (pids[i] == 0) {
+			client own = three();
+			int failed = 0;
+			for (int k = 0; k < SECTIONS; k++) {
+				int64_t permits = 1 + (i + k) % 3;
+				dlock_claim *claim = permits_on(&own, "capacity", permits, 10000);
+				failed += acquire(&own, claim, 20000) != DLOCK_OK;
+				int64_t out = atomic_fetch_add(&takers->out, permits) + permits;
+				failed += out > 3;
+				atomic_fetch_add(&takers->served, 1);
+				usleep(200);
+				atomic_fetch_sub(&takers->out, permits);
+				failed += !let_go(&own, claim);
+			}
+			_exit(failed > 100 ? 100 : failed);
+		}
+	}
+	for (int i = 0; i < PROCESSES; i++) {
+		bad += exit_of(pids[i]);
+	}
+	check(bad == 0 && takers->served == PROCESSES * SECTIONS, "never more than three out (%d)", bad);
+	check(held_permits(&server, "capacity") == 0 && waiters(&server, "capacity") == 0, "nothing is left");
+}
+
+/* A large request is not overtaken by a small one that would fit; one release serves both. */
+static void test_order(void)
+{
+	client c = four();
+	takers *takers = takers_new();
+	dlock_claim *claim = permits_held(&c, "order", 3, 60000);
+
+	taker_start(takers, &server, four, "order", 3, 60000, -1);
+	taker_start(takers, &server, four, "order", 1, 60000, -1);
+	check(eventually_waiting(&server, "order", 2), "a large request waits, and a small one behind it that would fit");
+	sleep_ms(50);
+	check(takers->served == 0 && available(&c, "order") == 1, "which does not overtake it");
+	dlock_claim *barging = permits_on(&c, "order", 1, 60000);
+	check(acquire(&c, barging, 0) == DLOCK_TIMEOUT, "nor does one that does not wait");
+	dlock_nanos start = dlock_now();
+	check(release(&c, claim) == DLOCK_OK && claim->handed_over && takers_served(takers, 2), "one release serves both");
+	long took = (long) ((dlock_now() - start) / DLOCK_MS);
+	check(took < 1000 && takers->received[0] && takers->received[1], "at once, by a message each (%ld ms)", took);
+	check(takers->token[0] > claim->fencing_token && takers->token[1] > takers->token[0], "their tokens in their order");
+	check(takers_end(takers) == 0, "and they release");
+	dlock_claim_free(barging);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void test_handed_to_several(void)
+{
+	enum { WAITERS = 12 };
+	client c = four();
+	takers *takers = takers_new();
+	dlock_claim *claim = permits_held(&c, "several", 4, 60000);
+	int wrong = 0;
+
+	for (int i = 0; i < WAITERS; i++) {
+		taker_start(takers, &server, four, "several", 1, 60000, -1);
+	}
+	dlock_nanos start = dlock_now();
+	check(eventually_waiting(&server, "several", WAITERS) && release(&c, claim) == DLOCK_OK, "twelve wait, four permits are released");
+	for (int i = 0; i < WAITERS; i++) {
+		bool served = takers_served(takers, i + 4 < WAITERS ? i + 4 : WAITERS);
+		wrong += !served || (i + 4 < WAITERS && atomic_load(&takers->served) != i + 4); /* each release gives it to one */
+		atomic_store(&takers->go, i + 1);
+		while (i + 5 <= WAITERS && atomic_load(&takers->served) < i + 5 && dlock_now() < start + 10 * DLOCK_SECOND) {
+			sleep_ms(1);
+		}
+	}
+	check(takers_end(takers) == 0 && wrong == 0 && takers->most == 4, "four at a time (%d, %lld)", wrong, (long long) takers->most);
+	wrong = 0;
+	for (int i = 1; i < WAITERS; i++) {
+		wrong += takers->token[i] <= takers->token[i - 1];
+	}
+	check(wrong == 0, "in the order of asking (%d)", wrong);
+	check(dlock_now() - start < 3 * DLOCK_SECOND, "as soon as they are told");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- leases ---- */
+
+static void test_dead_holder(void)
+{
+	client c = four();
+	takers *takers = takers_new();
+	dlock_claim *dead = permits_held(&c, "dead", 4, 600);
+	dlock_nanos start = dlock_now();
+
+	taker_start(takers, &server, four, "dead", 2, 60000, -1);
+	taker_start(takers, &server, four, "dead", 2, 60000, -1);
+	check(takers_served(takers, 2), "the waiters of a dead holder are served");
+	long first = (long) ((takers->at[0] - start) / DLOCK_MS), second = (long) ((takers->at[1] - start) / DLOCK_MS);
+	check(first > 550 && second > 550, "not before its lease is over (%ld, %ld ms)", first, second);
+	check(first < 900 && second < 900, "but then (%ld, %ld ms)", first, second);
+	check(look(dead) == DLOCK_CLAIM_LOST && release(&c, dead) == DLOCK_LOST, "it knows by its clock");
+	client_drain(&c);
+	check(held_permits(&server, "dead") == 4 && takers_end(takers) == 0, "and gives back nothing of theirs");
+	dlock_claim_free(dead);
+	client_free(&c);
+}
+
+/* A lease that is over, and whose room nobody needed, is still its holder's on the server. */
+static void test_late_holder(void)
+{
+	client c = four();
+	dlock_claim *late = permits_held(&c, "late", 3, 100), *one;
+
+	sleep_ms(120);
+	check(available(&c, "late") == 4, "what is over counts as free");
+	one = permits_held(&c, "late", 1, 60000);
+	check(held_permits(&server, "late") == 4, "and is there as long as nobody needs the room");
+	dlock_claim *two = permits_on(&c, "late", 2, 60000);
+	check(acquire(&c, two, 0) == DLOCK_OK && held_permits(&server, "late") == 3, "who does has it at once");
+	check(look(late) == DLOCK_CLAIM_LOST && let_go(&c, one) && let_go(&c, two), "released");
+	dlock_claim_free(late);
+	client_free(&c);
+}
+
+static void test_times_out(void)
+{
+	client c = three();
+	dlock_claim *claim = permits_held(&c, "full", 2, 60000), *waiter = permits_on(&c, "full", 2, 60000), *small = permits_on(&c, "full", 1, 60000);
+	dlock_nanos start = dlock_now();
+
+	check(acquire(&c, waiter, 200) == DLOCK_TIMEOUT && waiter->waited, "a wait ends");
+	check(dlock_now() - start < DLOCK_SECOND && waiters(&server, "full") == 0, "in time, and leaves the queue");
+	check(acquire(&c, small, 0) == DLOCK_OK, "so that others get what is free");
+	check(let_go(&c, small) && let_go(&c, claim), "released");
+	dlock_claim_free(waiter);
+	client_free(&c);
+}
+
+/* ---- readers and writers ---- */
+
+static client phases(void)
+{
+	return permits_client(&server, ALL);
+}
+
+static client in_order(void)
+{
+	char dsn[64];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", server.port);
+	return permits_client_at(dsn, ALL, true);
+}
+
+/* A reader holds it; then come a writer, a reader, a writer, a reader. Each holds it until told. */
+static takers *queue_up(client *c, client (*connect)(void), dlock_claim **reader)
+{
+	takers *takers = takers_new();
+
+	*reader = permits_held(c, "rw", 1, 60000);
+	dlock_claim *other = permits_held(c, "rw", 1, 60000);
+	check(available(c, "rw") == ALL - 2 && let_go(c, other), "two readers at once");
+	for (int i = 0; i < 4; i++) {
+		taker_start(takers, &server, connect, "rw", i % 2 ? 1 : ALL, 60000, -1);
+	}
+	check(eventually_waiting(&server, "rw", 4) && takers->served == 0, "behind a reader wait a writer, a reader, a writer, a reader");
+	return takers;
+}
+
+static void test_phases(void)
+{
+	client c = phases();
+	dlock_claim *reader;
+	takers *takers = queue_up(&c, phases, &reader);
+
+	check(let_go(&c, reader) && takers_served(takers, 1), "behind the reader");
+	sleep_ms(30);
+	check(takers->served == 1 && takers->place[0] == 1, "the first writer, alone");
+	atomic_store(&takers->go, 1);
+	check(takers_served(takers, 3), "behind the writer");
+	sleep_ms(30);
+	check(takers->served == 3 && takers->place[1] && takers->place[3], "both readers");
+	check(takers_end(takers) == 0 && takers->place[2] == 4, "and the second writer behind them");
+	check(takers->token[2] > takers->token[3] && takers->most < 2 * ALL, "never two writers");
+	client_free(&c);
+}
+
+static void test_fifo(void)
+{
+	client c = in_order();
+	dlock_claim *reader;
+	takers *takers = queue_up(&c, in_order, &reader);
+
+	check(let_go(&c, reader), "released");
+	for (int i = 0; i < 4; i++) {
+		bool served = takers_served(takers, i + 1);
+		sleep_ms(20);
+		check(served && takers->served == i + 1 && takers->place[i] == i + 1, "in the order of asking: %d", i + 1);
+		atomic_store(&takers->go, i + 1);
+	}
+	check(takers_end(takers) == 0, "and all release");
+	client_free(&c);
+}
+
+/* A writer waits for no reader that came after it. */
+static void test_readers_and_writer(void)
+{
+	enum { READERS = 20 };
+	client c = phases();
+	takers *takers = takers_new();
+	int before = 0;
+
+	for (int i = 0; i < READERS; i++) {
+		taker_start(takers, &server, phases, "rw", 1, 60000, -1);
+	}
+	check(takers_served(takers, READERS), "%d readers hold it", READERS);
+	taker_start(takers, &server, phases, "rw", ALL, 60000, -1);
+	for (int i = 0; i < READERS; i++) {
+		taker_start(takers, &server, phases, "rw", 1, 60000, -1);
+	}
+	check(eventually_waiting(&server, "rw", READERS + 1), "a writer waits, and %d readers behind it", READERS);
+	atomic_store(&takers->go, READERS);
+	check(takers_served(takers, READERS + 1) && takers->place[READERS] == READERS + 1, "it has it when those before it are gone");
+	atomic_store(&takers->go, READERS + 1);
+	check(takers_served(takers, 2 * READERS + 1), "and then all that came after it");
+	for (int i = READERS + 1; i < 2 * READERS + 1; i++) {
+		before += takers->token[i] < takers->token[READERS];
+	}
+	check(takers_end(takers) == 0 && before == 0, "with larger tokens (%d)", before);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		TEST(life), TEST(deleted_by_hand), TEST(abandon), TEST(attach), TEST(capacity), TEST(order), TEST(handed_to_several),
+		TEST(dead_holder), TEST(late_holder), TEST(times_out), TEST(phases), TEST(fifo), TEST(readers_and_writer),
+	};
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
+}

@@ -1,0 +1,95 @@
+#include "stock_client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+shop shop_on(dlock_server *service)
+{
+	shop shop = { .pool = calloc(1, sizeof(dlock_pool)) };
+
+	shop.stock = dlock_stock_new(shop.pool, service, STOCK, strlen(STOCK));
+	dlock_server_release(service);
+	return shop;
+}
+
+shop shop_at(const char *dsn)
+{
+	return shop_on(test_server_at(dsn));
+}
+
+void shop_free(shop *shop)
+{
+	dlock_stock_free(shop->stock);
+	dlock_pool_clear(shop->pool);
+	free(shop->pool);
+}
+
+dlock_order order_of(const char *articles, const char *request)
+{
+	dlock_order order = { .id = dlock_stock_order_id(DLOCK_ARG("ann"), DLOCK_ARG(request)) };
+
+	while (*articles) {
+		size_t len = strcspn(articles, " ");
+		order.articles[order.count] = (dlock_arg) { articles, len };
+		order.pieces[order.count++] = 1;
+		articles += len + (articles[len] == ' ');
+	}
+	return order;
+}
+
+static int outcome(shop *shop, dlock_status status)
+{
+	if (status != DLOCK_OK) {
+		note("%d: %s", status, shop->error.message);
+	}
+	return status == DLOCK_OK ? (int) shop->answer.outcome : -1;
+}
+
+int reserve(shop *shop, const dlock_order *order, int ttl_ms, int timeout_ms)
+{
+	dlock_stock_turn turn = { .stock = shop->stock, .order = order, .ttl = ttl_ms * DLOCK_MS };
+	dlock_wait wait = { .deadline = dlock_after(dlock_now(), timeout_ms * DLOCK_MS) };
+
+	return outcome(shop, dlock_stock_reserve(&turn, &wait, &shop->answer, &shop->error));
+}
+
+int confirm(shop *shop, const dlock_order *order)
+{
+	return outcome(shop, dlock_stock_confirm(shop->stock, order, &shop->answer, &shop->error));
+}
+
+int cancel(shop *shop, const dlock_order *order)
+{
+	return outcome(shop, dlock_stock_cancel(shop->stock, order, &shop->answer, &shop->error));
+}
+
+int extend_order(shop *shop, const dlock_order *order, int ttl_ms)
+{
+	return outcome(shop, dlock_stock_extend(shop->stock, order, ttl_ms * DLOCK_MS, &shop->answer, &shop->error));
+}
+
+int64_t restock(shop *shop, const char *article, int64_t pieces, const char *change)
+{
+	int64_t changed = INT64_MIN;
+	dlock_status status = dlock_stock_restock(shop->stock, DLOCK_ARG(article), pieces, DLOCK_ARG(change), &changed, &shop->error);
+
+	if (status != DLOCK_OK) {
+		note("%d: %s", status, shop->error.message);
+	}
+	return status == DLOCK_OK ? changed : INT64_MIN;
+}
+
+bool counts_are(shop *shop, const char *article, int64_t available, int64_t reserved, int64_t sold, int64_t waiting)
+{
+	dlock_permits_counts n = { 0 };
+	dlock_status status = dlock_stock_count(shop->stock, DLOCK_ARG(article), &n, &shop->error);
+	bool good = status == DLOCK_OK && n.available == available && n.held == reserved && n.sold == sold && n.waiting == waiting;
+
+	if (!good) {
+		note("%d: %lld available, %lld reserved, %lld sold, %lld waiting", status, (long long) n.available, (long long) n.held, (long long) n.sold,
+			(long long) n.waiting);
+	}
+	return good;
+}

@@ -1,0 +1,292 @@
+/* Stocks on one server: names, times, and answers that are lost or late. Prints TAP. */
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "one_server.h"
+#include "stock_client.h"
+
+enum { TTL = 60000 };
+
+static relay network;
+
+static shop shop_by_relay(const char *options)
+{
+	return shop_at(dsn_by_relay(&network, &server, options));
+}
+
+static shop direct(void)
+{
+	char dsn[64];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", server.port);
+	return shop_at(dsn);
+}
+
+static bool is_id(const char *buyer, const char *request, const char *expected)
+{
+	dlock_order_id id = dlock_stock_order_id(DLOCK_ARG(buyer), DLOCK_ARG(request));
+
+	return !strcmp(id.text, expected);
+}
+
+static void test_names(void)
+{
+	char longest[256];
+	dlock_arg all = { longest, 255 };
+
+	check(is_id("ann", "1", "ann/1"), "an id");
+	check(is_id("a/b", "c d", "a%2fb/c%20d"), "without further slashes, and without spaces");
+	check(is_id("a", "/b", "a/%2fb") && is_id("a/", "b", "a%2f/b"), "of which no two are one");
+	check(is_id("%2f", "\n\177\xc3\xa9", "%252f/%0a%7f\xc3\xa9"), "and no other byte that the scripts take for their own");
+	memset(longest, '/', 255);
+	dlock_order_id id = dlock_stock_order_id(all, all);
+	check(strlen(id.text) == DLOCK_PERMIT_ID_MAX, "the longest has room (%zu)", strlen(id.text));
+}
+
+static void test_life(void)
+{
+	shop shop = direct();
+	dlock_order order = order_of("shoe", "1"), other = order_of("shoe", "2"), both = order_of("shoe hat", "3");
+
+	check(restock(&shop, "shoe", 3, "first") == 3 && restock(&shop, "shoe", 3, "first") == 3 && restock(&shop, "shoe", -1, "") == -1, "restocked");
+	dlock_nanos start = dlock_now();
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_RESERVED && shop.answer.pieces[0] == 1 && shop.answer.fencing_token > 0, "reserved");
+	dlock_nanos least = start + (TTL - TTL / 100 - 2) * DLOCK_MS;
+	check(shop.answer.deadline >= least && shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS, "counted from the sending, less the drift");
+	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_SHORT && shop.answer.article == 1, "all or nothing, and which one is short");
+	check(counts_are(&shop, "shoe", 1, 1, 0, 0), "nothing of it is reserved");
+	check(restock(&shop, "hat", 1, "") == 1 && reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_RESERVED, "all");
+	check(reserve(&shop, &other, TTL, 0) == DLOCK_STOCK_SHORT, "no more");
+	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED && confirm(&shop, &order) == DLOCK_STOCK_BOUGHT, "bought once");
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_BOUGHT && cancel(&shop, &order) == DLOCK_STOCK_GONE && extend_order(&shop, &order, TTL) == DLOCK_STOCK_GONE,
+		"for good");
+	check(cancel(&shop, &both) == DLOCK_STOCK_RESERVED && cancel(&shop, &both) == DLOCK_STOCK_GONE && confirm(&shop, &both) == DLOCK_STOCK_GONE, "given back once");
+	check(counts_are(&shop, "shoe", 1, 0, 1, 0) && counts_are(&shop, "hat", 1, 0, 0, 0), "in the end");
+	check(server_integer(&server, "EXISTS " STOCK "shoe") == 1 && server_integer(&server, "PTTL " STOCK "shoe") == -1, "the key stays");
+	shop_free(&shop);
+}
+
+static void test_limit(void)
+{
+	shop shop = direct();
+	dlock_order order = order_of("shoe", "1"), more = order_of("shoe", "2");
+	dlock_stock_turn turn = { .stock = shop.stock, .order = &order, .ttl = DLOCK_SECOND, .limit = 1 };
+	dlock_wait once = { .deadline = 0 };
+
+	restock(&shop, "shoe", 5, "");
+	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK && shop.answer.outcome == DLOCK_STOCK_RESERVED, "to the limit");
+	turn.order = &more;
+	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK && shop.answer.outcome == DLOCK_STOCK_LIMITED && shop.answer.limited_pieces == 1, "not above");
+	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED, "bought");
+	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK && shop.answer.outcome == DLOCK_STOCK_LIMITED, "what was bought counts");
+	shop_free(&shop);
+}
+
+static void test_extend(void)
+{
+	shop shop = direct();
+	dlock_order order = order_of("shoe hat", "1");
+
+	restock(&shop, "shoe", 1, "");
+	restock(&shop, "hat", 1, "");
+	reserve(&shop, &order, 5000, 0);
+	check(extend_order(&shop, &order, 20000) == DLOCK_STOCK_RESERVED && shop.answer.deadline > dlock_now() + 15 * DLOCK_SECOND, "extended");
+	check(server_integer(&server, "ZCOUNT " STOCK "shoe 100000000000 (10000000000000") == 1, "its entry");
+	double before = atof(server_text(&server, "ZSCORE " STOCK "shoe hann/1"));
+	check(extend_order(&shop, &order, 1000) == DLOCK_STOCK_RESERVED && atof(server_text(&server, "ZSCORE " STOCK "shoe hann/1")) == before, "never shortened");
+	dlock_order part = order_of("hat", "1");
+	check(cancel(&shop, &part) == DLOCK_STOCK_RESERVED && extend_order(&shop, &order, 9000) == DLOCK_STOCK_GONE && shop.answer.article == 1, "a part is gone");
+	check(confirm(&shop, &order) == DLOCK_STOCK_GONE && shop.answer.article == 1 && counts_are(&shop, "shoe", 0, 1, 0, 0), "so nothing is bought");
+	shop_free(&shop);
+}
+
+/* ---- answers that are lost ---- */
+
+/* The scripts are known and the connection works; then the next answer to what has this word is lost. */
+static void lose(shop *shop, const char *word)
+{
+	dlock_order order = order_of("warm", "1"), both = order_of("warm warm2", "2");
+
+	restock(shop, "warm", 5, "");
+	reserve(shop, &order, TTL, 0);
+	reserve(shop, &both, TTL, 0);
+	extend_order(shop, &order, TTL);
+	confirm(shop, &order);
+	cancel(shop, &both);
+	atomic_store(&network.swallow, word);
+}
+
+static void found(void)
+{
+	check(has_swallowed(&network), "an answer was lost");
+	atomic_store(&network.swallowed, 0);
+}
+
+/* Closes the connection whose answer is lost, as soon as that is so. */
+static void *close_lost(void *stop)
+{
+	while (!atomic_load((_Atomic int *) stop)) {
+		if (has_swallowed(&network)) {
+			sleep_ms(20);
+			atomic_store(&network.swallowed, 0);
+		}
+		sleep_ms(2);
+	}
+	return NULL;
+}
+
+/* Each question, whose first answer is lost: with the connection, or for longer than the read timeout. */
+static void ask_all(const char *options, bool closed)
+{
+	shop shop = shop_by_relay(options), own = direct();
+	dlock_order order = order_of("shoe", "order"), both = order_of("shoe hat", "both");
+	_Atomic int stop = 0;
+	pthread_t thread;
+
+	if (closed) {
+		pthread_create(&thread, NULL, close_lost, &stop);
+	}
+	restock(&own, "hat", 5, "");
+	lose(&shop, "named");
+	check(restock(&shop, "shoe", 5, "named") == 5 && counts_are(&own, "shoe", 5, 0, 0, 0), "a change with a name is made once");
+	closed ? (void) 0 : found();
+	lose(&shop, "Stock:shoe");
+	check(restock(&shop, "shoe", 2, "") == 2 && counts_are(&own, "shoe", 7, 0, 0, 0), "so is one without");
+	closed ? (void) 0 : found();
+	lose(&shop, "ann/order");
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 6, 1, 0, 0), "one piece is reserved");
+	closed ? (void) 0 : found();
+	check(shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS, "for no longer than the server has it");
+	lose(&shop, "ann/both");
+	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 5, 2, 0, 0) && counts_are(&own, "hat", 4, 1, 0, 0), "one of each");
+	closed ? (void) 0 : found();
+	lose(&shop, "ann/order");
+	check(extend_order(&shop, &order, 2 * TTL) == DLOCK_STOCK_RESERVED, "extended");
+	closed ? (void) 0 : found();
+	lose(&shop, "ann/order");
+	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 5, 1, 1, 0), "bought by this call, once");
+	closed ? (void) 0 : found();
+	lose(&shop, "ann/both");
+	check(cancel(&shop, &both) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 6, 0, 1, 0), "given back by this call, once");
+	closed ? (void) 0 : found();
+	lose(&shop, "ann/order");
+	check(cancel(&shop, &order) == DLOCK_STOCK_GONE && counts_are(&own, "shoe", 6, 0, 1, 0), "what was bought is not, whichever answer is lost");
+	closed ? (void) 0 : found();
+	if (closed) {
+		atomic_store(&stop, 1);
+		pthread_join(thread, NULL);
+	}
+	shop_free(&shop);
+	shop_free(&own);
+	relay_end(&network);
+}
+
+static void test_answers_lost_with_connection(void)
+{
+	ask_all("?read_timeout=5", true);
+}
+
+static void test_answers_late(void)
+{
+	ask_all("?read_timeout=0.2", false);
+}
+
+/* A server that does not answer: asked twice, and not known. */
+static void test_no_answer(void)
+{
+	char dsn[64];
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=0.2&connect_timeout=0.2", server.port);
+	shop shop = shop_at(dsn);
+	dlock_order order = order_of("shoe", "1");
+
+	restock(&shop, "shoe", 1, "");
+	reserve(&shop, &order, TTL, 0);
+	server_freeze(&server);
+	dlock_nanos start = dlock_now();
+	check(confirm(&shop, &order) == -1, "not known");
+	long took = (long) ((dlock_now() - start) / DLOCK_MS);
+	check(took >= 350 && took < 2000, "after asking twice (%ld ms)", took);
+	server_thaw(&server);
+	check(confirm(&shop, &order) != -1 && counts_are(&shop, "shoe", 0, 0, 1, 0), "asked again, it is bought, once");
+	shop_free(&shop);
+}
+
+/* ---- waiting ---- */
+
+static bool has_waiter(void *context)
+{
+	dlock_permits_counts counts = { 0 };
+
+	dlock_stock_count(((shop *) context)->stock, DLOCK_ARG("shoe"), &counts, &(dlock_error) { "" });
+	return counts.waiting == 1;
+}
+
+static pid_t wait_in_child(int timeout_ms)
+{
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		shop own = direct();
+		dlock_order order = order_of("shoe", "waiter");
+		int got = reserve(&own, &order, TTL, timeout_ms);
+		_exit(got == DLOCK_STOCK_RESERVED && own.answer.deadline > dlock_now() + (TTL - 10000) * DLOCK_MS ? 0 : 1 + got);
+	}
+	return pid;
+}
+
+static void test_waits(void)
+{
+	shop shop = direct();
+	dlock_order order = order_of("shoe", "1"), waiter = order_of("shoe", "waiter");
+
+	restock(&shop, "shoe", 1, "");
+	reserve(&shop, &order, TTL, 0);
+	dlock_nanos start = dlock_now();
+	check(reserve(&shop, &waiter, TTL, 300) == DLOCK_STOCK_SHORT && dlock_now() - start >= 300 * DLOCK_MS, "a wait to its end");
+	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "after which nobody waits");
+	pid_t pid = wait_in_child(20000);
+	check(eventually(has_waiter, &shop), "a waiter");
+	start = dlock_now();
+	check(cancel(&shop, &order) == DLOCK_STOCK_RESERVED && exit_of(pid) == 0, "has what was given back, for the full time");
+	check(dlock_now() - start < 2 * DLOCK_SECOND, "at once");
+	check(confirm(&shop, &waiter) == DLOCK_STOCK_RESERVED, "bought");
+	start = dlock_now();
+	check(reserve(&shop, &order, TTL, 10000) == DLOCK_STOCK_SHORT && dlock_now() - start < 5 * DLOCK_SECOND, "nobody waits for what is sold");
+	shop_free(&shop);
+}
+
+static void test_interrupted(void)
+{
+	shop shop = direct();
+	dlock_order order = order_of("shoe", "1"), waiter = order_of("shoe", "waiter");
+	dlock_stock_turn turn = { .stock = shop.stock, .order = &waiter, .ttl = DLOCK_SECOND };
+	dlock_wait wait = { .deadline = dlock_after(dlock_now(), 20 * DLOCK_SECOND), .interrupted = interrupted };
+
+	restock(&shop, "shoe", 1, "");
+	reserve(&shop, &order, TTL, 0);
+	interrupt_on(SIGUSR1);
+	pid_t pid = signal_later(getpid(), SIGUSR1, 200);
+	check(dlock_stock_reserve(&turn, &wait, &shop.answer, &shop.error) == DLOCK_INTERRUPTED, "interrupted");
+	check(counts_are(&shop, "shoe", 0, 1, 0, 1), "it is in the queue yet");
+	exit_of(pid);
+	interrupt_clear();
+	dlock_stock_leave(&turn);
+	dlock_pool_drain(shop.pool, dlock_after(dlock_now(), 2 * DLOCK_SECOND));
+	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "and leaves it");
+	shop_free(&shop);
+}
+
+static const tap_test tests[] = {
+	TEST(names), TEST(life), TEST(limit), TEST(extend), TEST(answers_lost_with_connection), TEST(answers_late), TEST(no_answer), TEST(waits),
+	TEST(interrupted),
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
+}

@@ -1,0 +1,426 @@
+/* Semaphores, readers and writers on ZooKeeper against a real server: zk_permits_test HOST:PORT [word in the names of the tests to run].
+ * Prints TAP. Best with a short tick (200 ms). */
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/zookeeper/rank.h"
+#include "helpers.h"
+#include "tap.h"
+#include "zk_client.h"
+#include "zk_proxy.h"
+
+static client pool_at(const char *hosts, int64_t capacity, const char *auth)
+{
+	dlock_zk_options options = { hosts, zk_root, zk_session_timeout, auth };
+	client c = { dlock_zk_pool_new(), NULL, { "" } };
+
+	c.backend = dlock_zk_permits_new(c.pool, &options, "p:", 2, capacity);
+	return c;
+}
+
+static client pool_of(int64_t capacity)
+{
+	return pool_at(zk_hosts, capacity, NULL);
+}
+
+static dlock_claim *permits_on(client *c, const char *name, int64_t permits)
+{
+	dlock_claim *claim = claim_on(c, name);
+
+	claim->permits = permits;
+	return claim;
+}
+
+static int64_t available(client *c, const char *name)
+{
+	int64_t permits;
+
+	return c->backend->ops->available(c->backend, name, strlen(name), &permits, &c->error) == DLOCK_OK ? permits : -1;
+}
+
+/* A process that wants permits: it says its letter when it has them, and keeps them until it hears something. */
+typedef struct {
+	pid_t pid;
+	int hear[2];
+} waiter;
+
+static int line[2]; /* on which they say it */
+
+static waiter waiter_start(const char *hosts, const char *name, int64_t capacity, int64_t permits, char me)
+{
+	waiter w;
+
+	if (pipe(w.hear) != 0) {
+		abort();
+	}
+	if ((w.pid = fork_calmly()) == 0) {
+		client own = pool_at(hosts, capacity, NULL);
+		dlock_claim *claim = permits_on(&own, name, permits);
+		char heard;
+		bool good = acquire(&own, claim, 30000) == DLOCK_OK && write(line[1], &me, 1) == 1 && read(w.hear[0], &heard, 1) == 1
+			&& release(&own, claim) == DLOCK_OK;
+		client_free(&own);
+		_exit(!good);
+	}
+	return w;
+}
+
+/* It releases. */
+static bool waiter_end(waiter *w)
+{
+	bool good = write(w->hear[1], "x", 1) == 1 && exit_of(w->pid) == 0;
+
+	close(w->hear[0]);
+	close(w->hear[1]);
+	return good;
+}
+
+/* Do just these have their permits next, in any order? */
+static bool next_are(const char *expected)
+{
+	char got[16] = "";
+	size_t count = strlen(expected);
+	struct pollfd ready = { .fd = line[0], .events = POLLIN };
+
+	for (size_t i = 0; i < count; i++) {
+		if (poll(&ready, 1, 20000) != 1 || read(line[0], got + i, 1) != 1) {
+			break;
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!strchr(got, expected[i])) {
+			printf("# %s instead of %s\n", got, expected);
+			return false;
+		}
+	}
+	return poll(&ready, 1, 150) == 0;
+}
+
+static void test_semaphore(void)
+{
+	client c = pool_of(3);
+	dlock_claim *claims[4];
+	int64_t last = 0;
+	bool rising = true, locked;
+
+	check(available(&c, "s") == 3, "all are free");
+	for (int i = 0; i < 4; i++) {
+		claims[i] = permits_on(&c, "s", 1);
+	}
+	for (int i = 0; i < 3; i++) {
+		check(acquire(&c, claims[i], 0) == DLOCK_OK && available(&c, "s") == 2 - i, "one more");
+		rising &= claims[i]->fencing_token > last;
+		last = claims[i]->fencing_token;
+	}
+	check(children("p:s") == 3, "by nodes below the prefixed name");
+	check(acquire(&c, claims[3], 0) == DLOCK_TIMEOUT && settles_at("p:s", 3), "no fourth, and no node is left of it");
+	check(c.backend->ops->locked(c.backend, "s", 1, &locked, &c.error) == DLOCK_OK && locked, "in use");
+	check(release(&c, claims[1]) == DLOCK_OK && available(&c, "s") == 1, "one is given back");
+	check(acquire(&c, claims[3], 0) == DLOCK_OK && claims[3]->fencing_token > last && rising, "and taken; tokens rise");
+	release(&c, claims[0]), release(&c, claims[2]), release(&c, claims[3]);
+	check(available(&c, "s") == 3 && children("p:s") <= 0, "all are free again");
+	client_free(&c);
+}
+
+/* The holder whose end makes room is not the one that is as many places ahead as there are permits. */
+static void test_any_holder(void)
+{
+	client c = pool_of(3);
+	dlock_claim *held[3];
+	waiter w[2];
+
+	for (int i = 0; i < 3; i++) {
+		held[i] = permits_on(&c, "any", 1);
+		acquire(&c, held[i], -1);
+	}
+	for (int i = 0; i < 2; i++) {
+		w[i] = waiter_start(zk_hosts, "any", 3, 1, (char) ('a' + i));
+		check(settles_at("p:any", 4 + i), "waiter %d is in the queue", i);
+	}
+	check(release(&c, held[2]) == DLOCK_OK && next_are("a"), "the last holder ends, the first waiter is served");
+	check(release(&c, held[1]) == DLOCK_OK && next_are("b"), "then another, and the second");
+	check(waiter_end(&w[0]) && waiter_end(&w[1]) && release(&c, held[0]) == DLOCK_OK, "released");
+	client_free(&c);
+}
+
+static void test_sizes(void)
+{
+	client c = pool_of(5);
+	dlock_claim *first = permits_on(&c, "sizes", 3), *second = permits_on(&c, "sizes", 1);
+
+	check(acquire(&c, first, -1) == DLOCK_OK && acquire(&c, second, -1) == DLOCK_OK && available(&c, "sizes") == 1, "3 and 1 of 5");
+	waiter large = waiter_start(zk_hosts, "sizes", 5, 4, 'l');
+	check(settles_at("p:sizes", 3), "one waits for 4");
+	waiter small = waiter_start(zk_hosts, "sizes", 5, 1, 's');
+	check(settles_at("p:sizes", 4) && next_are(""), "one for 1, which is free, and does not overtake");
+	check(available(&c, "sizes") == 1, "it is still free");
+	check(release(&c, first) == DLOCK_OK && next_are("l"), "the large one has its 4");
+	check(release(&c, second) == DLOCK_OK && next_are("s"), "the small one has what is left");
+	check(waiter_end(&large) && waiter_end(&small), "released");
+	client_free(&c);
+}
+
+/* The first waiter leaves; those after it are served if that is all they waited for. */
+static void test_leaving(void)
+{
+	client c = pool_of(2), other = pool_of(2);
+	dlock_claim *held = permits_on(&c, "leaving", 1), *large = permits_on(&other, "leaving", 2);
+	dlock_wait wait = { .deadline = dlock_now() + 20 * DLOCK_SECOND, .interrupted = interrupted };
+
+	acquire(&c, held, -1);
+	interrupt_on(SIGALRM);
+	interrupt_clear();
+	ualarm(200000, 0);
+	check(dlock_claim_acquire(large, &wait, &other.error) == DLOCK_INTERRUPTED && children("p:leaving") == 2, "a waiter for 2, interrupted");
+	interrupt_clear();
+	waiter small = waiter_start(zk_hosts, "leaving", 2, 1, 's');
+	check(settles_at("p:leaving", 3) && next_are(""), "another one for 1, after it");
+	dlock_claim_abandon(large);
+	check(next_are("s"), "has it when the first leaves");
+	check(waiter_end(&small) && release(&c, held) == DLOCK_OK, "released");
+	dlock_claim_free(large);
+	client_free(&c);
+	client_free(&other);
+}
+
+/* More than are watched one by one. */
+static void test_many(void)
+{
+	enum { MANY = 40 };
+	client c = pool_of(MANY);
+	dlock_claim *held[MANY];
+	int good = 0;
+
+	for (int i = 0; i < MANY; i++) {
+		held[i] = permits_on(&c, "many", 1);
+		good += acquire(&c, held[i], -1) == DLOCK_OK;
+	}
+	check(good == MANY && available(&c, "many") == 0, "%d hold", good);
+	waiter w = waiter_start(zk_hosts, "many", MANY, 1, 'a');
+	check(settles_at("p:many", MANY + 1), "one waits");
+	waiter large = waiter_start(zk_hosts, "many", MANY, MANY - 1, 'b');
+	check(settles_at("p:many", MANY + 2), "another for nearly all");
+	check(release(&c, held[3]) == DLOCK_OK && next_are("a"), "one releases");
+	for (int i = 0; i < MANY; i++) {
+		good -= i != 3 && release(&c, held[i]) == DLOCK_OK;
+	}
+	check(good == 1 && next_are("b"), "all release");
+	check(waiter_end(&w) && waiter_end(&large), "released");
+	client_free(&c);
+}
+
+static void test_readers_and_writers(void)
+{
+	client c = pool_of(DLOCK_PERMITS_ALL);
+	dlock_claim *first = permits_on(&c, "rw", 1), *second = permits_on(&c, "rw", 1), *writer = permits_on(&c, "rw", DLOCK_PERMITS_ALL);
+
+	check(acquire(&c, first, 0) == DLOCK_OK && acquire(&c, second, 0) == DLOCK_OK, "two readers");
+	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "no writer beside them");
+	waiter w = waiter_start(zk_hosts, "rw", DLOCK_PERMITS_ALL, DLOCK_PERMITS_ALL, 'w');
+	check(settles_at("p:rw", 3), "a writer waits");
+	waiter r[3];
+	for (int i = 0; i < 3; i++) {
+		r[i] = waiter_start(zk_hosts, "rw", DLOCK_PERMITS_ALL, 1, (char) ('a' + i));
+		check(settles_at("p:rw", 4 + i), "a reader after it");
+	}
+	waiter v = waiter_start(zk_hosts, "rw", DLOCK_PERMITS_ALL, DLOCK_PERMITS_ALL, 'v');
+	check(settles_at("p:rw", 7) && next_are(""), "another writer; all of them wait");
+	release(&c, first);
+	check(next_are(""), "one reader has gone");
+	release(&c, second);
+	check(next_are("w"), "both: the writer has it alone");
+	check(waiter_end(&w) && next_are("abc"), "then all readers together");
+	check(waiter_end(&r[1]) && next_are("") && waiter_end(&r[2]) && next_are("") && waiter_end(&r[0]) && next_are("v"),
+		"and the second writer when the last of them has gone, in whatever order");
+	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "which is alone, too");
+	check(waiter_end(&v) && acquire(&c, writer, 5000) == DLOCK_OK, "and after it a third");
+	release(&c, writer);
+	client_free(&c);
+}
+
+/* A writer that holds, a reader and a writer that wait; and readers and writers that come and go at random. */
+static void test_contention(void)
+{
+	enum { PROCESSES = 8, ROUNDS = 40 };
+	volatile long *shared = shared_memory(3 * sizeof *shared); /* readers and writers inside, sections */
+	pid_t pids[PROCESSES];
+	int bad = 0;
+
+	zk_session_timeout = 4 * DLOCK_SECOND;
+	zk_unobserve();
+	for (int p = 0; p < PROCESSES; p++) {
+		if ((pids[p] = fork_calmly()) == 0) {
+			client c = pool_of(DLOCK_PERMITS_ALL), s = pool_of(3);
+			for (int i = 0; i < ROUNDS; i++) {
+				bool writes = (i + p) % 4 == 0;
+				dlock_claim *claim = permits_on(&c, "crowd", writes ? DLOCK_PERMITS_ALL : 1), *permit = permits_on(&s, "crowd-s", 1 + (i + p) % 2);
+				if (acquire(&c, claim, 60000) != DLOCK_OK) {
+					_exit(1);
+				}
+				long inside = __sync_add_and_fetch(&shared[0], writes ? 1000 : 1);
+				sched_yield();
+				if (writes ? inside != 1000 : inside >= 1000) {
+					_exit(2);
+				}
+				__sync_sub_and_fetch(&shared[0], writes ? 1000 : 1);
+				if (release(&c, claim) != DLOCK_OK || acquire(&s, permit, 60000) != DLOCK_OK) {
+					_exit(3);
+				}
+				int64_t permits = permit->permits;
+				if (__sync_add_and_fetch(&shared[1], permits) > 3) {
+					_exit(4);
+				}
+				sched_yield();
+				__sync_sub_and_fetch(&shared[1], permits);
+				__sync_add_and_fetch(&shared[2], 1);
+				if (release(&s, permit) != DLOCK_OK) {
+					_exit(5);
+				}
+			}
+			client_free(&c);
+			client_free(&s);
+			_exit(0);
+		}
+	}
+	for (int p = 0; p < PROCESSES; p++) {
+		int status = exit_of(pids[p]);
+		bad = status ? status : bad;
+	}
+	zk_observe();
+	zk_session_timeout = DLOCK_SECOND;
+	check(bad == 0 && shared[2] == PROCESSES * ROUNDS, "never more than there is room for, and nobody left out (%d, %ld)", bad, shared[2]);
+	check(settles_at("p:crowd", 0) && settles_at("p:crowd-s", 0), "no node is left");
+}
+
+/* Nodes as Curator and kazoo name them. */
+static void test_foreign(void)
+{
+	static const struct {
+		const char *name, *text;
+		bool reads;
+	} nodes[] = {
+		{ "_c_0f8fad5b-d9cb-469f-a165-70867728950e-__WRIT__", "Curator's writer", false },
+		{ "_c_0f8fad5b-d9cb-469f-a165-70867728950e-__READ__", "Curator's reader", true },
+		{ "0f8fad5bd9cb469fa16570867728950e__lock__", "kazoo's writer", false },
+		{ "0f8fad5bd9cb469fa16570867728950e__rlock__", "kazoo's reader", true },
+		{ "_c_0f8fad5b-d9cb-469f-a165-70867728950e-lock-", "a lock", false },
+	};
+	client c = pool_of(DLOCK_PERMITS_ALL), s = pool_of(5);
+	char path[256], made[320];
+
+	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+		dlock_claim *reader = permits_on(&c, "f", 1), *writer = permits_on(&c, "f", DLOCK_PERMITS_ALL), *permit = permits_on(&s, "f", 1);
+		check(acquire(&c, reader, -1) == DLOCK_OK && release(&c, reader) == DLOCK_OK, "the resource is there");
+		snprintf(path, sizeof path, "%s/p:f/%s", zk_root, nodes[i].name);
+		check(zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made) == ZOK,
+			"%s", nodes[i].text);
+		reader = permits_on(&c, "f", 1);
+		check(acquire(&c, reader, 0) == (nodes[i].reads ? DLOCK_OK : DLOCK_TIMEOUT), "and a reader");
+		check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "and a writer");
+		if (nodes[i].reads) {
+			dlock_claim_release(reader, &c.error);
+		}
+		check(acquire(&s, permit, 0) == DLOCK_TIMEOUT && available(&s, "f") == 0, "nothing is left to a semaphore");
+		zoo_delete(zk_observer, made, -1);
+		check(acquire(&s, permit, 5000) == DLOCK_OK && release(&s, permit) == DLOCK_OK, "when it is gone: everything");
+		dlock_claim_free(reader);
+		dlock_claim_free(writer);
+	}
+	client_free(&c);
+	client_free(&s);
+}
+
+static void proxied(proxy *p, char *hosts, size_t size)
+{
+	proxy_start(p, zk_port);
+	snprintf(hosts, size, "127.0.0.1:%d", p->port);
+}
+
+static void test_lost_replies(void)
+{
+	char hosts[32];
+	proxy p;
+
+	proxied(&p, hosts, sizeof hosts);
+	client c = pool_at(hosts, 3, NULL);
+	dlock_claim *held = permits_on(&c, "lost", 1), *claim = permits_on(&c, "lost", 2);
+	check(acquire(&c, held, -1) == DLOCK_OK, "held");
+	p.op = OP_CREATE2;
+	p.mode = PROXY_LOSE_REPLY;
+	check(acquire(&c, claim, 5000) == DLOCK_OK && p.cuts == 1, "acquired though the reply was lost");
+	check(children("p:lost") == 2 && available(&c, "lost") == 0, "once");
+	p.op = OP_DELETE;
+	p.mode = PROXY_LOSE_REPLY;
+	check(release(&c, claim) == DLOCK_OK && available(&c, "lost") == 2, "released though the reply was lost, once");
+	/* The connection breaks while one waits. */
+	claim = permits_on(&c, "lost", 2);
+	check(acquire(&c, claim, -1) == DLOCK_OK, "all are held");
+	waiter w = waiter_start(hosts, "lost", 3, 1, 'a');
+	check(settles_at("p:lost", 3) && next_are(""), "one waits");
+	p.mode = PROXY_CUT;
+	sleep_ms(100);
+	p.mode = PROXY_PASS;
+	check(becomes(held, DLOCK_CLAIM_HELD) && next_are(""), "through a connection that breaks");
+	check(release(&c, held) == DLOCK_OK && next_are("a") && waiter_end(&w), "and is woken all the same");
+	check(release(&c, claim) == DLOCK_OK && settles_at("p:lost", 0), "no node is left");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+static void test_expiry(void)
+{
+	char hosts[32];
+	proxy p;
+
+	proxied(&p, hosts, sizeof hosts);
+	client c = pool_at(hosts, 2, NULL), other = pool_of(2);
+	dlock_claim *lost = permits_on(&c, "expiry", 1), *held = permits_on(&other, "expiry", 1), *next = permits_on(&other, "expiry", 1);
+	check(acquire(&other, held, -1) == DLOCK_OK && acquire(&c, lost, -1) == DLOCK_OK, "both are held");
+	p.mode = PROXY_HOLD;
+	check(becomes(lost, DLOCK_CLAIM_LOST), "nothing heard: lost");
+	check(acquire(&other, next, 10000) == DLOCK_OK && look(held) == DLOCK_CLAIM_HELD, "the next one has it on expiry");
+	p.mode = PROXY_PASS;
+	check(release(&c, lost) == DLOCK_LOST && available(&other, "expiry") == 0, "it gives back nothing");
+	release(&other, held), release(&other, next);
+	client_free(&c);
+	client_free(&other);
+	proxy_stop(&p);
+}
+
+/* Below an open node users may be that cannot read each other's nodes: then the list is watched. */
+static void test_auth(void)
+{
+	client c = pool_of(2);
+	dlock_claim *open = permits_on(&c, "auth", 1);
+
+	acquire(&c, open, -1);
+	client a = pool_at(zk_hosts, 2, "digest:ann:secret");
+	dlock_claim *closed = permits_on(&a, "auth", 1);
+	check(acquire(&a, closed, 0) == DLOCK_OK, "another user's node");
+	waiter w = waiter_start(zk_hosts, "auth", 2, 1, 'a');
+	check(settles_at("p:auth", 3) && next_are(""), "one waits that may not read it");
+	check(release(&a, closed) == DLOCK_OK && next_are("a") && waiter_end(&w), "and is woken");
+	release(&c, open);
+	client_free(&a);
+	client_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "contention", test_contention }, { "semaphore", test_semaphore }, { "any holder", test_any_holder }, { "sizes", test_sizes },
+		{ "leaving", test_leaving }, { "many", test_many }, { "readers and writers", test_readers_and_writers }, { "foreign", test_foreign },
+		{ "lost replies", test_lost_replies }, { "expiry", test_expiry }, { "auth", test_auth },
+	};
+
+	zk_begin(argc, argv);
+	if (pipe(line) != 0) {
+		return 2;
+	}
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 2 ? argv[2] : NULL, zk_reset);
+	zk_end();
+	return tap_end();
+}
