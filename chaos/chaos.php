@@ -31,6 +31,8 @@ final class Run
     private readonly RedisProcess $recordServer;
     private readonly Crew $crew;
     private readonly Faults $faults;
+    /** @var resource|null */
+    private $auditor = null;
     private float $seconds = 0;
 
     private const CLIENTS = 12;
@@ -43,8 +45,9 @@ final class Run
         $this->recordServer = new RedisProcess("$dir/record", ['save ""', 'appendonly no']);
         $this->servers = match ($class) {
             'DistributedLock' => $this->has('fail-over') ? new RedisServers(2, $dir, true) : new RedisServers(1, $dir),
+            'Semaphore', 'ReadWriteLock', 'Stock' => new RedisServers(1, $dir, permits: Setting::capacity($class)),
             'RedLock' => new RedisServers($this->has('young') ? 3 : 5, $dir),
-            'ZkLock' => new ZooKeeperServers($dir),
+            'ZkLock', 'ZkSemaphore', 'ZkReadWriteLock' => new ZooKeeperServers($dir),
             'Memcached' => new MemcachedServers($dir),
             'Sentinel' => new SentinelServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
             'Cluster' => new ClusterServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
@@ -53,13 +56,22 @@ final class Run
             + ($this->longer() ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1] + (Setting::hasReplicas($class) ? ['over a fail-over' => 2] : [])] : []);
         // Fencing tokens outlive the end of all servers by the clients' clocks.
         $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers, !$this->has('young'));
+        $this->auditor = $this->servers instanceof RedisServers && $this->servers->permits !== null ? $this->auditor() : null;
         $this->faults = $this->has('young') ? new YoungSets($seed, $this->servers, $this->crew, $this->journal) : $this->nemesis();
     }
 
     /** Are leases held for longer than usual, since it takes more than a moment until another one can have the lock? */
     private function longer(): bool
     {
-        return $this->has('young') || $this->has('needed-key') || $this->has('unconfirmed') || ($this->has('restart') && $this->class === 'Memcached');
+        return $this->has('young') || $this->has('needed-key') || $this->has('unconfirmed') || ($this->has('restart') && $this->class !== 'DistributedLock');
+    }
+
+    /** @return resource */
+    private function auditor()
+    {
+        $config = ['class' => $this->class, 'address' => $this->servers->servers[0]->address(), 'dir' => $this->dir];
+        return proc_open(['setpriv', '--pdeathsig', 'KILL', PHP_BINARY, '-n', __DIR__ . '/auditor.php', json_encode($config)],
+            [['file', '/dev/null', 'r'], ['file', "$this->dir/auditor.err", 'a'], ['redirect', 1]], $pipes) ?: throw new RuntimeException('cannot start the auditor');
     }
 
     private function nemesis(): Nemesis
@@ -141,12 +153,20 @@ final class Run
             }
             $this->journal->write('value', ['r' => $resource, 'value' => $record->value($resource)]);
         }
+        if ($whole && $this->class === 'Stock') {
+            foreach (Setting::resources($this->class) as $article) {
+                $books = new Books($this->servers->servers[0]->raw(), $article);
+                $sold = $books->sold();
+                $this->journal->write('stock', ['r' => $article, 'stock' => $books->number('stock'), 'sold' => array_combine(array_map(encoded(...), array_keys($sold)), $sold),
+                    'changes' => array_combine(array_map(rawurldecode(...), array_keys($books->changes())), $books->changes()), 'reserved' => $books->live()]);
+            }
+        }
         foreach ($record->strangers() as $key) {
             $this->journal->write('left', ['what' => "$key on the record's server", 'after' => 0]);
         }
         $history = History::read($this->dir);
-        $properties = array_diff(!$whole ? SAFETY : ($this->has('young') ? WITHOUT_FINALE : array_keys(PROPERTIES)), NOT_PROMISED[$this->class] ?? []);
-        $found = violations($history, array_values($properties));
+        $properties = !$whole ? SAFETY : ($this->has('young') ? WITHOUT_FINALE : array_keys(PROPERTIES));
+        $found = violations($history, array_values(array_intersect($properties, properties_of($this->class))));
         print_figures($this->class . ($this->has('young') ? ', the first seconds of sets' : ''), $this->seed, $this->seconds, $history, $found);
         print_violations($found);
         $failed = count(array_filter($found));
@@ -161,6 +181,7 @@ final class Run
 
     public function stop(): void
     {
+        $this->auditor && proc_terminate($this->auditor, SIGKILL);
         $this->crew->killAll();
         $this->crew->reap();
         $this->servers->stop();

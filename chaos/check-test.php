@@ -46,7 +46,7 @@ function check(string $what, History $history, array $expected = []): void
     echo $good ? 'PASS' : 'FAIL', " $what", $good ? '' : ': expected [' . implode(', ', $expected) . '], found [' . implode(', ', $found) . ']', "\n";
 }
 
-[$holders, $tokens, $record, $waiters, $turns, $names, $free, $left, $children, $crashes] = array_keys(PROPERTIES);
+[$holders, $permits, $tokens, $record, $oversold, $sales, $limit, $books, $waiters, $turns, $names, $free, $left, $children, $crashes] = array_keys(PROPERTIES);
 $stop = fn (string $name, int $from, int $to) => ['o' => 'fault', 'kind' => 'client stop', 'name' => $name, 't0' => $from * MS, 't1' => $to * MS];
 $open = fn (int $fence, string $id) => ['o' => 'record', 'r' => 'r', 'entry' => "open $fence $id"];
 $update = fn (int $fence, string $id, int $value) => ['o' => 'record', 'r' => 'r', 'entry' => "update $fence $id $value"];
@@ -73,6 +73,68 @@ check('a token that falls in real time', history(['a' => [lease(1, 0, 10, [], 2)
 check('a token that falls behind one two before', history(['a' => [lease(1, 0, 10, [11], 5)], 'b' => [lease(1, 20, 30, [31], 6)],
     'c' => [lease(1, 40, 50, [51], 4)]]), [$tokens]);
 check('tokens of two that asked at a time and did not hold', history(['a' => [lease(1, 0, 50, [], 1)], 'b' => [lease(1, 5, 40, [], 2)]]));
+
+// Permits
+$of = function (int $permits, int $of, array $entries): array {
+    $entries[0] += ['permits' => $permits, 'of' => $of];
+    return $entries;
+};
+check('permits for all', history(['a' => [$of(1, 3, lease(1, 0, 10, [50], 1))], 'b' => [$of(2, 3, lease(1, 5, 20, [60], 2))]]));
+check('a permit too many', history(['a' => [$of(2, 3, lease(1, 0, 10, [50], 1))], 'b' => [$of(2, 3, lease(1, 5, 20, [60], 2))]]), [$permits]);
+check('a permit too many, of the third', history(['a' => [$of(1, 3, lease(1, 0, 10, [50], 1))], 'b' => [$of(1, 3, lease(1, 5, 20, [60], 2))],
+    'c' => [$of(2, 3, lease(1, 5, 30, [60], 3))]]), [$permits]);
+check('a permit that was given back', history(['a' => [$of(2, 3, lease(1, 0, 10, [50], 1))], 'b' => [$of(2, 3, lease(1, 5, 51, [60], 2))]]));
+check('tokens of holders that meet', history(['a' => [$of(1, 3, lease(1, 0, 10, [50], 2))], 'b' => [$of(2, 3, lease(1, 5, 20, [60], 1))]]));
+check('a token that falls, of holders that exclude each other', history(['a' => [$of(2, 3, lease(1, 0, 10, [50], 2))], 'b' => [$of(1, 3, lease(1, 5, 20, [60], 3))],
+    'c' => [$of(2, 3, lease(1, 5, 70, [80], 1))]]), [$tokens]);
+
+// Stocks: b wants 2 of 3 pieces that a put in
+$trade = fn (string $what, int $n, int $asked, ?int $answered, mixed $result, string $id = 'b/1', ?string $error = null, int $pieces = 2, bool $ok = false) => [
+    ['o' => 'ask', 'n' => $n, 'r' => 'r', 'permits' => 0, 'of' => 0, 'timeout' => 0.0, 't0' => $asked * MS, 'what' => $what, 'id' => $id, 'pieces' => ['r' => $pieces]],
+    ...($answered === null ? [] : [['o' => 'got', 'n' => $n, 't0' => $asked * MS, 't1' => $answered * MS, 'ok' => $ok, 'fence' => null, 'e' => $error, 'result' => $result]])];
+$reserve = fn (int $n, int $asked, int $answered, int $until, string $id = 'b/1', int $pieces = 2) => [...$trade('reserve', $n, $asked, $answered, ['left' => 1.0], $id, null, $pieces, true),
+    ['o' => 'held', 'n' => $n, 't0' => $until * MS, 't1' => $until * MS, 'held' => true]];
+$in = $trade('restock', 1, 0, 1, 3, 'change', null, 3);
+$sold = fn (array $sold, int $reserved = 0, int $stock = 3) => [['o' => 'stock', 'r' => 'r', 'stock' => $stock, 'sold' => $sold, 'changes' => ['change' => 3], 'reserved' => $reserved]];
+$expired = 'Dlock\\ReservationExpiredException: over';
+$token = function (int $fence, array $articles, array $entries): array {
+    $entries[0]['pieces'] = array_fill_keys($articles, 1);
+    $entries[1]['fence'] = $fence;
+    return $entries;
+};
+$all = $trade('restock', 9, 0, 1, 3, 'change', null, 3);
+$all[0]['pieces'] = ['r' => 3, 's' => 3];
+check('tokens of several articles', history(['a' => [$all], 'b' => [$token(5, ['r'], $reserve(1, 2, 3, 3, pieces: 1)), $token(6, ['r', 's'], $reserve(2, 5, 6, 6, 'b/2', 1))]]));
+check('a token that falls, of several articles', history(['a' => [$all], 'b' => [$token(5, ['r'], $reserve(1, 2, 3, 3, pieces: 1)), $token(5, ['r', 's'], $reserve(2, 5, 6, 6, 'b/2', 1))]]), [$tokens]);
+check('pieces for all', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9)], 'c' => [$reserve(1, 2, 4, 9, 'c/1', 1)]]));
+check('a piece too many', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9)], 'c' => [$reserve(1, 2, 4, 9, 'c/1')]]), [$oversold]);
+check('pieces that were given back', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('cancel', 2, 10, 12, true)], 'c' => [$reserve(1, 2, 11, 19, 'c/1')]]));
+check('one order of two processes', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9)], 'c' => [$reserve(1, 2, 4, 9)]]));
+check('pieces before they are there', history(['a' => [$trade('restock', 1, 8, 9, 3, 'change', null, 3)], 'b' => [$reserve(1, 2, 3, 9)]]), [$oversold]);
+check('a piece too many, of what was bought', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true)], 'c' => [$reserve(1, 2, 14, 19, 'c/1')]]), [$oversold]);
+check('what was bought late had been given to another', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 40, 41, true)], 'c' => [$reserve(1, 2, 14, 19, 'c/1')]]), [$oversold]);
+check('bought and sold', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true)]], $sold(['b/1' => 2])));
+check('bought, perhaps', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, null, null)]], $sold(['b/1' => 2])));
+check('not bought, perhaps', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, null, null)]], $sold([])));
+check('bought and not sold', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true)]], $sold([])), [$sales]);
+check('sold and not bought', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, null, error: $expired)]], $sold(['b/1' => 2])), [$sales]);
+check('bought, and over after that', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true), $trade('confirm', 3, 12, 13, null, error: $expired)]], $sold(['b/1' => 2])), [$sales]);
+check('bought, and given back', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true), $trade('cancel', 3, 12, 13, true)]], $sold(['b/1' => 2])), [$sales]);
+check('a change that is made twice', history(['a' => [$in]], $sold([], stock: 6)), [$sales]);
+check('what is reserved for ever', history(['a' => [$in]], $sold([], reserved: 1)), [$sales]);
+$much = Setting::PER_BUYER + 1;
+check('more than the limit', history(['a' => [$trade('restock', 1, 0, 1, $much, 'change', null, $much)], 'b' => [$reserve(1, 2, 3, 9, pieces: $much), $trade('confirm', 2, 10, 11, true, pieces: $much)]]), [$limit]);
+$counts = fn (int $available, int $reserved, int $sold) => $trade('counts', 9, 20, 21, ['available' => $available, 'reserved' => $reserved, 'sold' => $sold], '', null, 0);
+$bought = [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true)];
+check('a look', history(['a' => [$in], 'b' => $bought, 'c' => [$counts(1, 0, 2)]]));
+check('a look that misses a piece', history(['a' => [$in], 'b' => $bought, 'c' => [$counts(0, 0, 2)]]), [$books]);
+$out = fn (int $asked, ?int $answered) => $trade('restock', 2, $asked, $answered, -1, 'back', null, -1);
+check('a look while a piece is taken out', history(['a' => [$in, $out(21, 22)], 'b' => $bought, 'c' => [$counts(0, 0, 2)]]));
+check('a look while a piece is taken out, before that', history(['a' => [$in, $out(19, 20)], 'b' => $bought, 'c' => [$counts(1, 0, 2)]]));
+check('a look before a piece is taken out', history(['a' => [$in, $out(22, 23)], 'b' => $bought, 'c' => [$counts(0, 0, 2)]]), [$books]);
+check('a look at a piece that was taken out', history(['a' => [$in, $out(18, 19)], 'b' => $bought, 'c' => [$counts(1, 0, 2)]]), [$books]);
+check('a look that misses a sale', history(['a' => [$in], 'b' => $bought, 'c' => [$counts(3, 0, 0)]]), [$books]);
+check('books that are wrong', history(['a' => [[['o' => 'audit', 'wrong' => ['r: 2 permits of 3']]]]]), [$books]);
 
 // The record
 $a = lease(1, 0, 10, [11, 50], 1);

@@ -10,6 +10,6 @@ require __DIR__ . '/inc/properties.php';
 require __DIR__ . '/inc/report.php';
 
 $properties = ($argv[2] ?? '') === '--safety' ? SAFETY : array_keys(PROPERTIES);
-$found = violations(History::read($argv[1]), array_values(array_diff($properties, NOT_PROMISED[basename($argv[1])] ?? [])));
+$found = violations(History::read($argv[1]), array_values(array_intersect($properties, properties_of(basename($argv[1])))));
 print_violations($found);
 exit(array_filter($found) ? 1 : 0);

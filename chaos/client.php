@@ -7,96 +7,48 @@
  * the present one. SIGUSR1: leave a wait by an exception. */
 declare(strict_types=1);
 
-require __DIR__ . '/inc/journal.php';
-require __DIR__ . '/inc/chance.php';
-require __DIR__ . '/inc/setting.php';
+require __DIR__ . '/inc/participant.php';
 require __DIR__ . '/inc/record.php';
 
-final class Interrupted extends Exception
+final class Client extends Participant
 {
-}
-
-final class Client
-{
-    private Journal $journal;
-    private Chance $chance;
-    private Dlock\LockManager $locks;
+    private Locks $locks;
     private readonly Record $record;
-    private readonly string $class, $kind;
-    /** @var array<string, float> */
-    private readonly array $ttls;
-    private string $name;
-    private int $number = 0; // of the present operation
+    private int $permits = 1; // that it asks for
     private ?int $value = null; // of the record, as far as the present lease has to do with it; -1: refused
-    private int $children = 0;
-    private bool $waiting = false;
-    private bool $isChild = false;
-    public bool $goesOn = true;
 
-    public function __construct(private readonly array $config)
+    protected function begin(): void
     {
-        $this->name = $config['name'];
-        $this->class = $config['class'];
-        $this->ttls = Setting::ttls($this->class);
-        $this->kind = $config['kind'];
-        $this->journal = new Journal("$config[dir]/history/$this->name.jsonl");
-        $this->locks = Setting::manager($this->class, $config['servers']);
-        $this->record = new Record($config['record']);
-        $this->journal->write('start', ['t' => nanoseconds(), 'pid' => getmypid(), 'kind' => $this->kind,
-            'sockets' => $this->descriptors('socket:') - $this->socketsOfLibrary()]);
-        pcntl_async_signals(true);
-        pcntl_signal(SIGTERM, function () {
-            $this->goesOn = false;
-            $this->waiting && throw new Interrupted();
-        });
-        pcntl_signal(SIGUSR1, fn () => $this->waiting && throw new Interrupted());
-    }
-
-    public function run(?int $until = null): void
-    {
-        for ($i = 0; $this->goesOn && ($until === null || nanoseconds() < $until); $i++) {
-            $this->section();
-            while ($this->children > 0 && ($child = pcntl_waitpid(-1, $status, WNOHANG)) > 0) {
-                $this->children--;
-                // The last two: sent when the child no longer handled signals, at its end.
-                if (pcntl_wifsignaled($status) && !in_array(pcntl_wtermsig($status), [SIGKILL, SIGTERM, SIGUSR1], true) || pcntl_wifexited($status) && pcntl_wexitstatus($status) !== 0) {
-                    $this->journal->write('crash', ['t' => nanoseconds(), 'child' => $child, 'status' => $status]);
-                }
-            }
-            $this->pause($this->chance->between(0, 0.02));
-            if ($this->kind === 'steady' && !$this->isChild && $i % 10 === 0) {
-                $this->logResources();
-            }
-        }
-        $this->kind === 'steady' && !$this->isChild && $this->logResources();
-        $this->journal->write('end', ['t' => nanoseconds()]);
+        $this->locks = new Locks($this->class, $this->config['servers']);
+        $this->record = new Record($this->config['record']);
     }
 
     // ---- one critical section ----
 
-    private function section(): void
+    protected function turn(): void
     {
         $this->number++;
         $this->value = null;
         // Anew for each: else how often the one before looked, a matter of timing, would decide.
         $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
-        $resource = $this->chance->oneOf(Setting::RESOURCES);
+        $resource = $this->chance->oneOf(Setting::resources($this->class));
+        Setting::hasPermits($this->class) && $this->permits = (int) $this->chance->weighted(Setting::permits($this->class));
         $patience = $this->chance->weighted(['none' => 2, 'some' => 6, 'much' => 2]);
         $timeout = $patience === 'none' ? 0.0 : $this->chance->between(0.01, $patience === 'some' ? Setting::LONGEST_TIMEOUT / 3 : Setting::LONGEST_TIMEOUT);
-        $ttl = $this->class !== 'ZkLock' && $this->chance->happens(0.6) ? $this->chance->between($this->ttls['shortest'], $this->ttls['longest']) : null;
-        $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1, 'lock' => 2]);
+        $ttl = !Setting::isOnZooKeeper($this->class) && $this->chance->happens(0.6) ? $this->chance->between($this->ttls['shortest'], $this->ttls['longest']) : null;
+        $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1] + (Setting::hasPermits($this->class) ? [] : ['lock' => 2]));
         $this->{"by" . ucfirst($way)}($resource, round($timeout, 3), $ttl === null ? null : round($ttl, 3));
     }
 
     private function byTryAcquire(string $resource, float $timeout, ?float $ttl): void
     {
-        $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->tryAcquire($resource, $timeout, $ttl));
+        $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->tryAcquire($resource, $this->permits, $timeout, $ttl));
         $lease && $this->hold($lease, $ttl);
     }
 
     private function byAcquire(string $resource, float $timeout, ?float $ttl): void
     {
-        $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->acquire($resource, $timeout, $ttl));
+        $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->acquire($resource, $this->permits, $timeout, $ttl));
         $lease && $this->hold($lease, $ttl);
     }
 
@@ -106,7 +58,7 @@ final class Client
         $this->asked($resource, $timeout, $ttl);
         try {
             $this->waiting = true;
-            $this->locks->synchronized($resource, function (Dlock\Lease $lease) use ($started) {
+            $this->locks->synchronized($resource, $this->permits, function (Dlock\Lease $lease) use ($started) {
                 $this->waiting = false;
                 $this->answered($started, $lease);
                 $this->work($lease, $this->chance->between(0, 0.03));
@@ -124,14 +76,14 @@ final class Client
     {
         if ($this->class === 'RedLock') {
             $timeout = 20 * 0.1 + 20 * ($ttl ??= $this->ttls['default']); // attempts are counted, not time
-            $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->lock($resource, (int) ($ttl * 1000)));
+            $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->manager->lock($resource, (int) ($ttl * 1000)));
         } else {
             $arguments = $this->class === 'ZkLock' ? [$resource, $timeout] : [$resource, $timeout, $ttl];
-            $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->lock(...$arguments));
+            $lock = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->manager->lock(...$arguments));
         }
         if ($lock) {
             $this->pause($this->chance->between(0, 0.02));
-            $this->release(fn () => is_array($lock) ? $this->locks->unlock($lock) : $this->locks->release($resource));
+            $this->release(fn () => is_array($lock) ? $this->locks->manager->unlock($lock) : $this->locks->manager->release($resource));
         }
     }
 
@@ -157,7 +109,8 @@ final class Client
 
     private function asked(string $resource, float $timeout, ?float $ttl): void
     {
-        $this->journal->write('ask', ['n' => $this->number, 'r' => $resource, 'timeout' => $timeout, 'ttl' => $ttl, 't0' => nanoseconds()]);
+        $this->journal->write('ask', ['n' => $this->number, 'r' => $resource, 'permits' => $this->permits, 'of' => Setting::capacity($this->class), 'timeout' => $timeout, 'ttl' => $ttl,
+            't0' => nanoseconds()]);
     }
 
     private function answered(int $started, mixed $answer, ?Throwable $e = null): void
@@ -183,7 +136,7 @@ final class Client
             'over a fail-over' => $this->chance->between(1.0, 5.0),
             'too long' => ($ttl ?? $this->ttls['default']) * $this->chance->between(0.9, 1.4),
         });
-        $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2] + ($this->class === 'ZkLock' ? [] : ['hand on' => 1.5])
+        $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2] + (Setting::isOnZooKeeper($this->class) ? [] : ['hand on' => 1.5])
             + ($this->kind === 'steady' || $this->isChild ? [] : ['exit' => 0.5, 'kill' => 0.4, 'exec' => 0.4]));
         switch ($end) {
             case 'fork':
@@ -205,10 +158,8 @@ final class Client
                 posix_kill(getmypid(), SIGKILL);
                 // no break
             case 'exec':
-                $name = preg_replace('/x\d+$/', '', $this->name) . 'x' . ($this->executions() + 1);
-                $this->journal->write('end', ['t' => nanoseconds()]);
-                $this->record->close(); // PHP's own sockets survive exec(); those of the extension must not
-                pcntl_exec(PHP_BINARY, [...explode(' ', getenv('DLOCK_CHAOS_PHP')), __FILE__, json_encode(['name' => $name] + $this->config)]);
+                $this->record->close();
+                $this->replace(__FILE__);
         }
     }
 
@@ -216,7 +167,8 @@ final class Client
     private function work(Dlock\Lease $lease, float $seconds): void
     {
         $until = nanoseconds() + (int) ($seconds * 1e9);
-        $value = $this->value ??= $this->open($lease);
+        // The record knows the holders by their order: with somebody else beside it, none could tell.
+        $value = $this->value ??= $this->permits === Setting::capacity($this->class) ? $this->open($lease) : -1;
         $refreshes = $this->chance->happens(0.1);
         for ($i = 0; $this->believes($lease) && nanoseconds() < $until; $i++) {
             if ($value >= 0 && $i % 3 === 0) {
@@ -291,38 +243,6 @@ final class Client
 
     // ---- children ----
 
-    /** A child stops this process shortly, about when it is answered, for up to more than a lease, a grant or a session lasts. */
-    private function arrangeStop(string $kind): void
-    {
-        $after = $this->chance->happens(0.7) ? $this->chance->between(0, 0.003) : $this->chance->between(0, 0.3);
-        $for = 0.1 + 1.3 * Setting::leaseOver($this->class) * $this->chance->fraction() ** 2;
-        $parent = getmypid();
-        if (($child = pcntl_fork()) !== 0) {
-            $child > 0 && $this->children++;
-            return;
-        }
-        $this->pause($after);
-        $from = nanoseconds();
-        if (posix_getppid() === $parent) {
-            posix_kill($parent, SIGSTOP);
-            $this->pause($for);
-            posix_kill($parent, SIGCONT);
-            $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => nanoseconds()]);
-        }
-        posix_kill(getmypid(), SIGKILL); // no destructors
-    }
-
-    /** In a child that has just been forked: a name and a journal of its own. */
-    private function becomeChild(string $suffix): void
-    {
-        $parent = "$this->name/$this->number";
-        $this->isChild = true;
-        $this->children = 0;
-        $this->name .= $suffix;
-        $this->journal = new Journal("{$this->config['dir']}/history/$this->name.jsonl");
-        $this->journal->write('start', ['t' => nanoseconds(), 'pid' => getmypid(), 'kind' => 'child', 'parent' => $parent]);
-    }
-
     /** The child has a copy of the lease, which is its parent's. */
     private function fork(Dlock\Lease $lease): void
     {
@@ -383,7 +303,7 @@ final class Client
             $this->pause($this->chance->between(0, 0.8));
         }
         // A holder like any other, with a token of its own.
-        $lease = $this->ask($resource, 0.0, null, fn () => $this->locks->attach($handle));
+        $lease = $this->ask($resource, 0.0, null, fn () => $this->locks->attach($handle, $this->permits));
         $this->journal->write('attach', ['n' => $this->number, 't' => nanoseconds(), 'ok' => $lease !== null, 'again' => $letter !== 'a']);
         if ($lease) {
             $this->believes($lease);
@@ -393,40 +313,6 @@ final class Client
         }
         $this->journal->write('end', ['t' => nanoseconds()]);
         exit(0);
-    }
-
-    // ---- what is left in the process ----
-
-    private function executions(): int
-    {
-        return preg_match('/x(\d+)$/', $this->name, $found) ? (int) $found[1] : 0;
-    }
-
-    /** The ZooKeeper client library does not close its socket on exec(): one for each time that may have happened. */
-    private function socketsOfLibrary(): int
-    {
-        return $this->class === 'ZkLock' ? min($this->executions(), $this->descriptors('socket:')) : 0;
-    }
-
-    private function descriptors(string $kind = ''): int
-    {
-        $count = 0;
-        foreach (scandir('/proc/self/fd') as $fd) {
-            $count += $fd[0] !== '.' && str_starts_with((string) @readlink("/proc/self/fd/$fd"), $kind);
-        }
-        return $count;
-    }
-
-    public function logResources(): void
-    {
-        $status = file_get_contents('/proc/self/status');
-        $of = fn (string $name) => preg_match("/^$name:\\s+(\\d+)/m", $status, $found) ? (int) $found[1] : 0;
-        $this->journal->write('resources', ['t' => nanoseconds(), 'fds' => $this->descriptors(), 'threads' => $of('Threads'), 'rss' => $of('VmRSS')]);
-    }
-
-    private function pause(float $seconds): void
-    {
-        usleep((int) ($seconds * 1e6));
     }
 }
 

@@ -1,29 +1,29 @@
 <?php
 /* Competes with others like it for one lock, until it is told to end by SIGTERM, and logs its turns as client.php does.
  *
- *   php contender.php CONFIG      JSON: class, servers, resource, dir, name */
+ *   php contender.php CONFIG      JSON: class, servers, resource, permits, dir, name */
 declare(strict_types=1);
 
 require __DIR__ . '/inc/journal.php';
-require __DIR__ . '/inc/setting.php';
+require __DIR__ . '/inc/locks.php';
 
 final class Ended extends Exception
 {
 }
 
-['class' => $class, 'servers' => $servers, 'resource' => $resource, 'dir' => $dir, 'name' => $name] = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
+['class' => $class, 'servers' => $servers, 'resource' => $resource, 'permits' => $permits, 'dir' => $dir, 'name' => $name] = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
 $journal = new Journal("$dir/history/$name.jsonl");
 ini_set('dlock.restart_guard', '0'); // the servers may have been restarted within its time, which is not what this is about
-$locks = Setting::manager($class, $servers, Setting::ttls($class)['longest']);
+$locks = new Locks($class, $servers, Setting::ttls($class)['longest']);
 pcntl_async_signals(true);
 pcntl_signal(SIGTERM, fn () => throw new Ended());
 try {
     for ($n = 1;; $n++) {
         $asked = nanoseconds();
-        $journal->write('ask', ['n' => $n, 'r' => $resource, 'timeout' => Setting::CONTEST_TIMEOUT, 't0' => $asked]);
+        $journal->write('ask', ['n' => $n, 'r' => $resource, 'permits' => $permits, 'of' => Setting::capacity($class), 'timeout' => Setting::CONTEST_TIMEOUT, 't0' => $asked]);
         $lease = $error = null;
         try {
-            $lease = $locks->acquire($resource, Setting::CONTEST_TIMEOUT);
+            $lease = $locks->acquire($resource, $permits, Setting::CONTEST_TIMEOUT);
         } catch (Dlock\DlockException $e) {
             $error = $e::class . ': ' . $e->getMessage();
         }
@@ -32,7 +32,10 @@ try {
             usleep(1_000);
             $looked = nanoseconds();
             $journal->write('held', ['n' => $n, 't0' => $looked, 't1' => nanoseconds(), 'held' => $lease->isHeld()]);
-            $lease->release();
+            try {
+                $lease->release();
+            } catch (Dlock\DlockException) { // a busy machine may be late; it ends by itself
+            }
         }
     }
 } catch (Ended) {

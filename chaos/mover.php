@@ -1,28 +1,32 @@
 <?php
 /* Moves slots of a cluster under faults, one at a time: a line of JSON on its input is a slot and a pause. What has been begun is done to its end: a slot
- * that is given up in the middle loses the keys that have been moved already. Ends when its input does.
+ * that is given up in the middle loses the keys that have been moved already. What comes late, since the one before took long, is left. Between two it sees to
+ * it that each master has a replica. Ends when its input does.
  *
  *   php mover.php CONFIG      JSON: addresses, dir */
 declare(strict_types=1);
 
 require __DIR__ . '/inc/journal.php';
 require __DIR__ . '/inc/network.php';
-require __DIR__ . '/../tests/inc/topology.inc';
+require __DIR__ . '/inc/shards.php';
+
+const LATE = 5_000_000_000; // nanoseconds
 
 final class Mover
 {
-    private const ANSWER = 1.0;
+    private readonly Shards $shards;
 
     /** @param list<string> $addresses */
-    public function __construct(private readonly array $addresses, private readonly Journal $journal)
+    public function __construct(array $addresses, private readonly Journal $journal)
     {
+        $this->shards = new Shards($addresses);
     }
 
     public function move(int $slot, float $pause): void
     {
         $from = nanoseconds();
-        $shards = $this->persist(fn () => $this->choose($slot));
-        $this->persist(fn () => $this->carry($slot, $shards, $pause));
+        $shard = $this->persist(fn () => $this->choose($slot));
+        $this->persist(fn () => $this->carry($slot, $shard, $pause));
         $this->journal->write('fault', ['kind' => 'slot moves', 'target' => $slot, 't0' => $from, 't1' => nanoseconds()]);
     }
 
@@ -39,77 +43,27 @@ final class Mover
         }
     }
 
-    /** @return array<string, array{id: string, raw: RedisRaw, master: ?string, slots: string}> by address: those that answer, as they see themselves */
-    private function nodes(): array
+    /** True: each master has a replica. */
+    public function mend(): bool
     {
-        $nodes = [];
-        foreach ($this->addresses as $address) {
-            try {
-                $raw = new RedisRaw($address, null, 'default', self::ANSWER);
-                preg_match('/^(\S+) \S+ \S*myself,(\w+)\S* (\S+) \S+ \S+ \S+ \S+ ?(.*)$/m', $raw->cmd('CLUSTER', 'NODES'), $found);
-                $slots = trim((string) preg_replace('/\[[^]]*\]/', '', $found[4])); // without those that are on their way
-                $nodes[$address] = ['id' => $found[1], 'raw' => $raw, 'master' => $found[2] === 'master' ? null : $found[3], 'slots' => $slots];
-            } catch (RuntimeException) {
-            }
+        try {
+            return $this->shards->mend(fn (string $master) => $this->journal->write('fault',
+                ['kind' => 'replica for a master without one', 'target' => $master, 't0' => nanoseconds(), 't1' => nanoseconds()]));
+        } catch (RuntimeException) {
+            return false;
         }
-        return $nodes;
-    }
-
-    private static function has(array $node, int $slot): bool
-    {
-        foreach (explode(' ', $node['slots']) as $range) {
-            if (preg_match('/^(\d+)(?:-(\d+))?$/', $range, $found) && $slot >= (int) $found[1] && $slot <= (int) ($found[2] ?? $found[1])) {
-                return $node['master'] === null;
-            }
-        }
-        return false;
-    }
-
-    /** @param array<string, array> $nodes  @return array<string, array> */
-    private static function masters(array $nodes): array
-    {
-        return array_filter($nodes, fn (array $node) => $node['master'] === null && $node['slots'] !== '');
-    }
-
-    /**
-     * A master that was replaced while one of its slots was on its way may be left alone with nothing, and the new one without a replica: it becomes that.
-     * True: all nodes are there, and there is none like that.
-     */
-    private function mend(): bool
-    {
-        $nodes = $this->nodes();
-        $masters = self::masters($nodes);
-        $alone = array_values(array_filter($masters, fn (array $master) => !in_array($master['id'], array_column($nodes, 'master'), true)));
-        $idle = array_filter($nodes, fn (array $node) => $node['master'] === null && $node['slots'] === '');
-        if (count($nodes) < count($this->addresses) || !$idle || !$alone) {
-            return count($nodes) === count($this->addresses) && !$idle;
-        }
-        $node = array_values($idle)[0]['raw'];
-        $node->cmd('FLUSHALL'); // it may have got some keys of that slot
-        $node->cmd('CLUSTER', 'REPLICATE', $alone[0]['id']);
-        return false;
-    }
-
-    public function finish(): void
-    {
-        $this->persist($this->mend(...));
-    }
-
-    /** The master that has the slot. @param array<string, array> $nodes */
-    private function owner(array $nodes, int $slot): ?string
-    {
-        $owners = array_filter($nodes, fn (array $node) => self::has($node, $slot));
-        return count($owners) === 1 ? array_key_first($owners) : null;
     }
 
     /** Whereto: the nodes of another shard, of which the master may change on the way. @return list<string> IDs */
     private function choose(int $slot): ?array
     {
-        $this->mend();
-        $nodes = $this->nodes();
-        $owner = $this->owner($nodes, $slot);
-        $masters = array_keys(self::masters($nodes));
-        if ($owner === null || count($nodes) < count($this->addresses) || count($masters) < 3) {
+        if (!$this->mend()) {
+            return null;
+        }
+        $nodes = $this->shards->nodes();
+        $owner = Shards::owner($nodes, $slot);
+        $masters = array_keys(Shards::masters($nodes));
+        if ($owner === null || !$this->shards->areAllIn($nodes) || count($masters) < 3) {
             return null;
         }
         $target = $nodes[$masters[(array_search($owner, $masters, true) + 1) % count($masters)]]['id'];
@@ -119,9 +73,9 @@ final class Mover
     /** @param list<string> $shard  True: it has arrived. */
     private function carry(int $slot, array $shard, float $pause): bool
     {
-        $nodes = $this->nodes();
-        $owner = $this->owner($nodes, $slot);
-        $masters = self::masters($nodes);
+        $nodes = $this->shards->nodes();
+        $owner = Shards::owner($nodes, $slot);
+        $masters = Shards::masters($nodes);
         $targets = array_filter($masters, fn (array $node) => in_array($node['id'], $shard, true));
         if ($owner === null || count($targets) !== 1) {
             return false;
@@ -140,8 +94,17 @@ final class Mover
 Network::mayLosePackets() && Partitions::pass();
 ['addresses' => $addresses, 'dir' => $dir] = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
 $mover = new Mover($addresses, new Journal("$dir/history/mover.jsonl"));
-while (($line = fgets(STDIN)) !== false) {
-    ['slot' => $slot, 'pause' => $pause] = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
-    $mover->move($slot, $pause);
+for (;;) {
+    [$input, $none] = [[STDIN], null];
+    if (!stream_select($input, $none, $none, 1)) {
+        $mover->mend();
+        continue;
+    }
+    if (($line = fgets(STDIN)) === false) {
+        break;
+    }
+    ['slot' => $slot, 'pause' => $pause, 'at' => $at] = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+    if (nanoseconds() < $at + LATE) {
+        $mover->move($slot, $pause);
+    }
 }
-$mover->finish();

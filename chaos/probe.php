@@ -3,12 +3,12 @@
  *
  *   php probe.php CONFIG      JSON: class, servers, resource, what
  *
- * "free": takes the lock and releases it. "after a dead holder": waits for it while its holder is killed. "late": takes it
+ * "free": takes the lock, or all permits, and releases it. "after a dead holder": waits for it while its holder is killed. "late": takes it
  * for a long time, releases it, and stays. Prints JSON: from when, until when, whether it was had. "names": see below. */
 declare(strict_types=1);
 
 require __DIR__ . '/inc/journal.php';
-require __DIR__ . '/inc/setting.php';
+require __DIR__ . '/inc/locks.php';
 
 function say(array $entry): void
 {
@@ -22,7 +22,7 @@ function say(array $entry): void
 function names(array $servers, string $resource): void
 {
     ini_set('dlock.restart_guard', '0'); // as below
-    $locks = Setting::manager('RedLock', $servers, Setting::RENEWED_TTL);
+    $locks = (new Locks('RedLock', $servers, Setting::RENEWED_TTL))->manager;
     $lease = $locks->acquire($resource, 30.0);
     usleep((int) (Setting::RENEWED_TTL * 0.5e6)); // it has been renewed
     say(['ok' => $lease->isHeld()]);
@@ -58,7 +58,7 @@ $from = nanoseconds();
 if ($what === 'after a dead holder') {
     [$mine, $its] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     if (pcntl_fork() === 0) {
-        $lease = Setting::manager($class, $servers, Setting::ttls($class)['longest'])->acquire($resource, 30.0);
+        $lease = (new Locks($class, $servers, Setting::ttls($class)['longest']))->acquire($resource, Setting::capacity($class), 30.0);
         fwrite($its, "held\n");
         usleep(500_000);
         fwrite($its, nanoseconds() . "\n");
@@ -72,7 +72,7 @@ if ($what === 'late') {
 }
 try {
     // A lease that is renewed is released everywhere, whoever has answered.
-    $lease = Setting::manager($class, $servers, Setting::ttls($class)['longest'])->acquire($resource, 30.0, $what === 'late' ? 60.0 : null);
+    $lease = (new Locks($class, $servers, Setting::ttls($class)['longest']))->acquire($resource, Setting::capacity($class), 30.0, $what === 'late' ? 60.0 : null);
     $until = nanoseconds();
     if ($what === 'after a dead holder') {
         $from = (int) fgets($mine);

@@ -110,9 +110,10 @@ final class Crew
         $straight = $place > 0 && $this->chance->happens(0.2);
         $named = $this->chance->happens(0.5) && $this->servers->names() !== null;
         $clock = $this->chance->fraction();
-        $clock = !$this->wrongClocks || $this->config['class'] === 'ZkLock' || $place === 0 || $clock < 0.5 ? 0.0 : ($clock - 0.75) * 2880;
+        $clock = !$this->wrongClocks || Setting::isOnZooKeeper($this->config['class']) || $place === 0 || $clock < 0.5 ? 0.0 : ($clock - 0.75) * 2880;
         $config = ['name' => $name, 'kind' => $kind, 'servers' => $this->servers->specifications($straight, $named)] + $this->config;
-        $process = start_client($config, "{$this->config['dir']}/$name.err", $clock, $named ? $this->servers->names() : null);
+        $process = start_client($config, "{$this->config['dir']}/$name.err", $clock, $named ? $this->servers->names() : null,
+            $this->config['class'] === 'Stock' ? 'buyer.php' : 'client.php');
         $this->clients[$place] = ['process' => $process, 'pid' => proc_get_status($process)['pid'], 'name' => $name, 'killed' => false];
     }
 }

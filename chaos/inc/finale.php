@@ -65,11 +65,16 @@ final class Finale
         $config = ['class' => $this->class, 'servers' => $this->servers->specifications(true), 'resource' => $resource, 'dir' => $this->dir];
         $contenders = [];
         foreach (self::CLOCKS as $i => $clock) {
-            $contenders["$kind$i"] = start_client(['name' => "$kind$i"] + $config, "$this->dir/$kind$i.err", $this->class === 'ZkLock' ? 0.0 : $clock, null, 'contender.php');
+            $contenders["$kind$i"] = start_client(['name' => "$kind$i", 'permits' => Setting::contest($this->class)[$i]] + $config, "$this->dir/$kind$i.err", Setting::isOnZooKeeper($this->class) ? 0.0 : $clock, null, 'contender.php');
         }
         $names = array_keys($contenders);
         $entries = fn (string $name, string $kind) => substr_count((string) @file_get_contents("$this->dir/history/$name.jsonl"), $kind);
         wait_for(fn () => min(array_map(fn (string $name) => $entries($name, '"o":"ask"'), $names)) > 0, 30, 'all contenders');
+        try {
+            // The first turn takes a connection, too. One that gets none has to wait all the more.
+            wait_for(fn () => min(array_map(fn (string $name) => $entries($name, '"ok":true'), $names)) > 0, Setting::CONTEST);
+        } catch (RuntimeException) {
+        }
         usleep((int) ($settling * 1e6));
         $from = nanoseconds();
         usleep((int) (Setting::CONTEST * 1e6));

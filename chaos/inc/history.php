@@ -17,10 +17,24 @@ final class Attempt
     /** What ended it: answers of no by isHeld(), refusals by the record. */
     public ?int $refused = null;
     public int $updates = 0;
+    /** What a buyer asked for: "reserve", "confirm", … Null: a lock, or permits. */
+    public ?string $what = null;
+    /** The reservation that it is about, or the name of a change of the stock. */
+    public ?string $id = null;
+    /** @var array<string, int> by article */
+    public array $pieces = [];
+    public mixed $result = null;
 
+    /** @param int $permits how many, of so many that there are: one of one is a lock. 0: of a stock */
     public function __construct(public readonly string $client, public readonly int $number, public readonly string $resource,
-        public readonly float $timeout)
+        public readonly float $timeout, public readonly int $permits = 1, public readonly int $of = 1)
     {
+    }
+
+    /** Did it rely on having it, and for how long? */
+    public function believes(): bool
+    {
+        return $this->believed !== null && $this->believed >= $this->answered;
     }
 
     public function __toString(): string
@@ -33,6 +47,8 @@ final class History
 {
     /** @var list<Attempt> */
     public array $attempts = [];
+    /** @var list<Attempt> those of them that are about stocks */
+    public array $trade = [];
     /** @var array<string, array{string, Attempt}> by id: resource of each update that was answered with yes */
     public array $accepted = [];
     /** @var list<array{Attempt, int}> looks that said yes and began after the record had refused the lease */
@@ -50,6 +66,12 @@ final class History
     /** @var array<string, int> */
     public array $values = [];
     public int $looks = 0, $attached = 0, $attachedTwice = 0;
+    /** How often the pools were looked at on the server, and what was wrong there. */
+    public int $audits = 0;
+    /** @var list<string> */
+    public array $wrongBooks = [];
+    /** @var array<string, array{stock: int, sold: array<string, int>, changes: array<string, int>, reserved: int}> by article, at the end */
+    public array $stocks = [];
     /** How often a replica was seen to be a master. */
     public int $failOvers = 0;
 
@@ -74,8 +96,12 @@ final class History
             $attempt = $attempts[$entry['n'] ?? -1] ?? null;
             switch ($entry['o']) {
                 case 'ask':
-                    $attempt = new Attempt($name, $entry['n'], $entry['r'], $entry['timeout']);
+                    $attempt = new Attempt($name, $entry['n'], $entry['r'], $entry['timeout'], $entry['permits'] ?? 1, $entry['of'] ?? 1);
                     $attempt->asked = $entry['t0'];
+                    $attempt->what = $entry['what'] ?? null;
+                    $attempt->id = $entry['id'] ?? null;
+                    $attempt->pieces = $entry['pieces'] ?? [];
+                    $attempt->what === null || $this->trade[] = $attempt;
                     $this->attempts[] = $attempts[$entry['n']] = $attempt;
                     break;
                 case 'got':
@@ -83,6 +109,7 @@ final class History
                     $attempt->held = $entry['ok'];
                     $attempt->fence = $entry['fence'];
                     $attempt->error = $entry['e'];
+                    $attempt->result = $entry['result'] ?? null;
                     break;
                 case 'held':
                     $this->looks++;
@@ -120,6 +147,10 @@ final class History
                 case 'role':
                     $this->failOvers += $entry['before'] === 'slave' && $entry['role'] === 'master';
                     break;
+                case 'audit':
+                    $this->audits++;
+                    array_push($this->wrongBooks, ...$entry['wrong']);
+                    break;
                 case 'crash':
                     $this->crashes[] = [$name, $entry];
                     break;
@@ -147,6 +178,7 @@ final class History
                 'contest' => $this->contests[] = $entry,
                 'lost by name' => $this->lostByName[] = $entry,
                 'record' => $this->record[$entry['r']][] = $entry['entry'],
+                'stock' => $this->stocks[$entry['r']] = $entry,
                 'value' => $this->values[$entry['r']] = $entry['value'],
                 default => null,
             };

@@ -158,6 +158,9 @@ final class Nemesis implements Faults
                     return fn () => null;
                 }],
             ];
+            if ($this->servers->permits !== null) {
+                unset($kinds['server forgets who waits']); // and who holds: it is one key
+            }
             if ($this->servers->count() > 1) {
                 // Not always is there one that is had by so many: it is looked for a few times.
                 $kinds['server forgets a spare key'] = [3, fn () => (new Forgetting($this->servers))->spareKey(0.1) ? fn () => null : null];

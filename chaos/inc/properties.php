@@ -3,12 +3,18 @@
 declare(strict_types=1);
 
 require_once __DIR__ . '/history.php';
+require_once __DIR__ . '/sale.php';
 require_once __DIR__ . '/setting.php';
 
 const PROPERTIES = [
     'one holder at a time' => 'overlaps',
+    'never more permits out than there are' => 'excess_permits',
     'fencing tokens rise' => 'tokens_out_of_order',
     'the record loses no update and takes none twice' => 'lost_updates',
+    'never more sold and reserved than there is' => 'oversold',
+    'what was bought is sold, once, and nothing else' => 'inexact_sales',
+    'buyers keep to their limit' => 'greedy_buyers',
+    'the books are right at each look' => 'wrong_books',
     'waiters end in time' => 'late_waiters',
     'every waiter gets its turns' => 'unfair_turns',
     'a name that hangs costs no lease' => 'leases_lost_by_name',
@@ -17,12 +23,29 @@ const PROPERTIES = [
     'children leave their parents\' locks alone' => 'meddling_children',
     'no process crashes' => 'crashes',
 ];
-/** What a class does not promise. */
-const NOT_PROMISED = ['Memcached' => ['every waiter gets its turns']];
+/** Of some classes only. */
+const LOCK = ['one holder at a time'];
+const PERMITS = ['never more permits out than there are'];
+const STOCK = ['never more sold and reserved than there is', 'what was bought is sold, once, and nothing else', 'buyers keep to their limit'];
+const BOOKS = ['the books are right at each look'];
 /** What can be told while a run goes on. */
-const SAFETY = ['one holder at a time', 'fencing tokens rise', 'children leave their parents\' locks alone', 'no process crashes'];
+const SAFETY = [...LOCK, ...PERMITS, 'fencing tokens rise', 'never more sold and reserved than there is', 'buyers keep to their limit', ...BOOKS,
+    'children leave their parents\' locks alone', 'no process crashes'];
 /** What can be told of a run after which nothing is looked at. */
 const WITHOUT_FINALE = [...SAFETY, 'the record loses no update and takes none twice', 'waiters end in time'];
+
+/** What a class promises; of one that is not known, all. @return list<string> */
+function properties_of(string $class): array
+{
+    return array_values(array_diff(array_keys(PROPERTIES), match ($class) {
+        'Semaphore', 'ReadWriteLock' => [...LOCK, ...STOCK],
+        'ZkSemaphore', 'ZkReadWriteLock' => [...LOCK, ...STOCK, ...BOOKS],
+        'Stock' => [...LOCK, ...PERMITS, 'the record loses no update and takes none twice'],
+        'DistributedLock', 'RedLock', 'ZkLock', 'Sentinel', 'Cluster' => [...PERMITS, ...STOCK, ...BOOKS],
+        'Memcached' => [...PERMITS, ...STOCK, ...BOOKS, 'every waiter gets its turns'],
+        default => [],
+    }));
+}
 
 function ms(int $ns): string
 {
@@ -34,7 +57,9 @@ function holders(History $history): array
 {
     $holders = [];
     foreach ($history->attempts as $attempt) {
-        $attempt->held && $holders[$attempt->resource][] = $attempt;
+        foreach ($attempt->held ? array_keys($attempt->pieces) ?: [$attempt->resource] : [] as $resource) {
+            $holders[$resource][] = $attempt;
+        }
     }
     foreach ($holders as &$list) {
         usort($list, fn (Attempt $a, Attempt $b) => $a->answered <=> $b->answered);
@@ -49,7 +74,7 @@ function overlaps(History $history): array
     foreach (holders($history) as $resource => $attempts) {
         $last = null;
         foreach ($attempts as $attempt) {
-            if ($attempt->believed === null || $attempt->believed < $attempt->answered) {
+            if ($attempt->of !== 1 || !$attempt->believes()) {
                 continue;
             }
             if ($last !== null && $attempt->answered < $last->believed) {
@@ -59,6 +84,26 @@ function overlaps(History $history): array
             }
             if ($last === null || $attempt->believed > $last->believed) {
                 $last = $attempt;
+            }
+        }
+    }
+    return $found;
+}
+
+/** The same, where several may have permits at a time. */
+function excess_permits(History $history): array
+{
+    $found = [];
+    foreach (holders($history) as $resource => $attempts) {
+        $attempts = array_filter($attempts, fn (Attempt $attempt) => $attempt->of > 1 && $attempt->believes());
+        /** @var array<int, Attempt> $out those that still have theirs */
+        $out = [];
+        foreach ($attempts as $i => $attempt) {
+            $out = array_filter($out, fn (Attempt $other) => $other->believed > $attempt->answered) + [$i => $attempt];
+            $sum = array_sum(array_map(fn (Attempt $other) => $other->permits, $out));
+            if ($sum > $attempt->of) {
+                $found[] = "$resource: $sum permits of $attempt->of are out at $attempt->answered: "
+                    . implode(', ', array_map(fn (Attempt $other) => "$other has $other->permits from $other->answered to $other->believed (token $other->fence)", $out));
             }
         }
     }
@@ -89,12 +134,16 @@ function tokens_out_of_order(History $history): array
             }
             $greater($attempt, $highest, 'and had it before the other asked');
         }
-        // By holding.
-        $before = null;
+        // By holding, of those that exclude each other; by permits.
+        $before = [];
         foreach ($attempts as $attempt) {
-            if ($attempt->believed !== null && $attempt->believed >= $attempt->answered) {
-                $greater($attempt, $before, 'and held before');
-                $before = $attempt;
+            if ($attempt->of > 0 && $attempt->believes()) {
+                foreach ($before as $permits => $highest) {
+                    $permits + $attempt->permits > $attempt->of && $greater($attempt, $highest, 'and held before');
+                }
+                if (!isset($before[$attempt->permits]) || $attempt->fence > $before[$attempt->permits]->fence) {
+                    $before[$attempt->permits] = $attempt;
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 require_once __DIR__ . '/network.php';
 require_once __DIR__ . '/servers.php';
 require_once __DIR__ . '/setting.php';
+require_once __DIR__ . '/shards.php';
 require_once __DIR__ . '/../../tests/inc/topology.inc';
 
 final class SentinelProcess extends RedisProcess
@@ -65,8 +66,8 @@ abstract class ReplicatedServers implements Servers
     /** Starts them. @return list<RedisProcess> */
     abstract protected function make(): array;
 
-    /** Is all as it should be, as far as the servers know? Throws where one does not answer. */
-    abstract protected function isWell(): bool;
+    /** Is all as it should be, as far as the servers know, and does each master have its replicas? What does not become so by itself is mended. Throws where one does not answer. */
+    abstract protected function settle(): bool;
 
     protected static function host(): string
     {
@@ -172,7 +173,7 @@ abstract class ReplicatedServers implements Servers
         }
         wait_for(function () {
             try {
-                $well = $this->isWell();
+                $well = $this->settle();
             } catch (RuntimeException) {
                 $well = false;
             }
@@ -247,7 +248,7 @@ final class SentinelServers extends ReplicatedServers
         }
     }
 
-    protected function isWell(): bool
+    protected function settle(): bool
     {
         foreach ($this->sentinels() as $i) {
             if (!is_sentinel_content($this->servers[$i]->raw(1), self::SERVICE, 3, 2)) {
@@ -262,6 +263,7 @@ final class SentinelServers extends ReplicatedServers
 final class ClusterServers extends ReplicatedServers
 {
     private const NODES = 6, MASTERS = 3, NODE_TIMEOUT = 1000;
+    private readonly Shards $shards;
     /** @var resource */
     private $mover;
     /** @var resource */
@@ -270,6 +272,7 @@ final class ClusterServers extends ReplicatedServers
     public function __construct(string $dir, bool $confirmed, Chance $chance)
     {
         parent::__construct($dir, $confirmed, $chance);
+        $this->shards = new Shards(array_map(fn (RedisProcess $node) => $node->address(), $this->servers));
         $this->mover = $this->launch('mover', $this->orders);
     }
 
@@ -277,7 +280,7 @@ final class ClusterServers extends ReplicatedServers
     {
         $nodes = $raws = [];
         for ($i = 0; $i < self::NODES; $i++) {
-            $nodes[] = $node = $this->server("redis$i", ['cluster-enabled yes', 'cluster-node-timeout ' . self::NODE_TIMEOUT, 'cluster-migration-barrier 100',
+            $nodes[] = $node = $this->server("redis$i", ['cluster-enabled yes', 'cluster-node-timeout ' . self::NODE_TIMEOUT,
                 'cluster-replica-validity-factor 0', 'cluster-require-full-coverage no', 'cluster-port ' . private_port()]);
             $raws[$node->address()] = $node->raw();
         }
@@ -291,24 +294,10 @@ final class ClusterServers extends ReplicatedServers
         return $this->specification('cluster', $this->servers);
     }
 
-    /** The replica of that master, null: it has none, or none that answers. */
-    public function replicaOf(int $master): ?int
-    {
-        foreach ($this->having('slave') as $i) {
-            try {
-                if ((int) (redis_info($this->servers[$i]->raw(0.2), 'replication')['master_port'] ?? 0) === $this->servers[$master]->port) {
-                    return $i;
-                }
-            } catch (RuntimeException) {
-            }
-        }
-        return null;
-    }
-
     /** Moves the slot of that resource's lock to another master: a process does that, one after the other, and to the end, whatever happens. */
     public function move(string $resource, float $pause): void
     {
-        fwrite($this->orders, json_encode(['slot' => key_slot(Setting::PREFIX . $resource), 'pause' => $pause]) . "\n");
+        fwrite($this->orders, json_encode(['slot' => key_slot(Setting::PREFIX . $resource), 'pause' => $pause, 'at' => nanoseconds()]) . "\n");
     }
 
     public function waitUntilReady(): void
@@ -321,10 +310,10 @@ final class ClusterServers extends ReplicatedServers
         parent::waitUntilReady();
     }
 
-    protected function isWell(): bool
+    protected function settle(): bool
     {
         $raws = $this->raws();
-        return count(array_filter($raws, fn (RedisRaw $raw) => is_node_content($raw, self::NODES))) === self::NODES
-            && count($this->having('master')) === self::MASTERS;
+        return $this->shards->mend() && count(array_filter($raws, fn (RedisRaw $raw) => is_node_content($raw, self::NODES))) === self::NODES
+            && count(array_filter($raws, has_replica_in_sync(...))) === self::MASTERS;
     }
 }

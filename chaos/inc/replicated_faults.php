@@ -97,7 +97,7 @@ final class ReplicatedFaults
         $replica = null;
         foreach ($this->servers->having('slave') as $i) {
             try {
-                if ((int) redis_info($this->servers->servers[$i]->raw(0.2), 'replication')['master_port'] === $this->servers->port($master)) {
+                if ((int) (redis_info($this->servers->servers[$i]->raw(0.2), 'replication')['master_port'] ?? 0) === $this->servers->port($master)) {
                     $replica = $i;
                 }
             } catch (RuntimeException) {

@@ -14,6 +14,20 @@ function print_violations(array $found, int $most = 5): void
     }
 }
 
+function print_trade(History $history, callable $row): void
+{
+    $done = [];
+    foreach ($history->trade as $attempt) {
+        $attempt->answered !== null && $attempt->error === null && $done[$attempt->what] = ($done[$attempt->what] ?? 0) + 1;
+    }
+    foreach ($done as $what => $count) {
+        $row("  $what, answered", $count);
+    }
+    foreach ($history->stocks as $article => $stock) {
+        $row("pieces of $article: put in, sold", "$stock[stock], " . array_sum($stock['sold']));
+    }
+}
+
 /** @param array<string, list<string>> $found */
 function print_figures(string $class, int $seed, float $seconds, History $history, array $found): void
 {
@@ -34,9 +48,13 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
     $row('operations', count($history->attempts));
     $row('acquisitions', count($held));
     $row('looks at leases', $history->looks);
-    $row('updates of the record', count($history->accepted));
-    $row('leases taken over by their handles', $history->attached);
-    $row('handles that worked no more', $history->attachedTwice);
+    if ($history->trade === []) {
+        $row('updates of the record', count($history->accepted));
+        $row('leases taken over by their handles', $history->attached);
+        $row('handles that worked no more', $history->attachedTwice);
+    }
+    $history->audits && $row('looks at the books', $history->audits);
+    print_trade($history, $row);
     ksort($errors);
     foreach ($errors as $kind => $count) {
         $row("  $kind", $count);

@@ -2,6 +2,7 @@
 /* The servers of a run, each behind a link of the proxy, and what can be done to them. */
 declare(strict_types=1);
 
+require_once __DIR__ . '/books.php';
 require_once __DIR__ . '/../../tests/inc/process.inc';
 require_once __DIR__ . '/../../tests/inc/redis_raw.inc';
 require_once __DIR__ . '/../../tests/inc/relay.inc';
@@ -269,8 +270,11 @@ final class RedisServers implements Servers
     /** Of a pair, the number of the master. */
     private int $master = 0;
 
-    /** @param bool $pair clients know one address; behind it are a master and its replica, which takes over by failOver() */
-    public function __construct(int $count, string $dir, private readonly bool $pair = false)
+    /**
+     * @param bool $pair clients know one address; behind it are a master and its replica, which takes over by failOver()
+     * @param ?int $permits how many there are of each resource, where it is no lock that is on the server; 0: stocks
+     */
+    public function __construct(int $count, string $dir, private readonly bool $pair = false, public readonly ?int $permits = null)
     {
         $servers = [];
         for ($i = 0; $i < $count; $i++) {
@@ -364,10 +368,21 @@ final class RedisServers implements Servers
         $left = [];
         foreach ($this->servers as $i => $server) {
             foreach ($server->raw()->cmd('KEYS', '*') as $key) {
-                $key === 'dlock:fence' || $left[] = "server $i: $key";
+                $key === 'dlock:fence' || array_push($left, ...$this->permits === null ? ["server $i: $key"] : $this->leftIn($server->raw(), $key));
             }
         }
         return $left;
+    }
+
+    /** A pool goes by itself, some time after its last lease, and a stock stays; but nobody holds or waits. @return list<string> */
+    private function leftIn(RedisRaw $server, string $key): array
+    {
+        if (!str_starts_with($key, Setting::PREFIX)) {
+            return [$key];
+        }
+        $books = new Books($server, substr($key, strlen(Setting::PREFIX)));
+        $left = ["$key: {$books->live()} permits" => $books->live(), "$key: {$books->waiters()} entries of waiters" => $books->waiters()];
+        return [...array_keys(array_filter($left)), ...$books->errors($this->permits)];
     }
 
     public function stop(): void

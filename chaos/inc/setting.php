@@ -23,6 +23,10 @@ final class Setting
     /** Of each competitor, in the mean; with fewer nothing can be told. */
     public const LEAST_TURNS = 8;
     public const PREFIX = 'Lock:';
+    /** Pieces that are put into a stock at a time. */
+    public const PIECES = 3;
+    /** The most pieces of one article for a buyer. */
+    public const PER_BUYER = 4;
     /** With replicas, no lock is granted for so long after a fail-over: more than the longest lease time, and than servers' clocks differ. */
     public const GUARD = 2.5;
 
@@ -40,7 +44,7 @@ final class Setting
     public static function ttls(string $class): array
     {
         return match ($class) {
-            'DistributedLock' => ['shortest' => 0.3, 'longest' => 4.5, 'default' => 3.2], // shorter and longer than a grant
+            'DistributedLock', 'Semaphore', 'ReadWriteLock', 'Stock' => ['shortest' => 0.3, 'longest' => 4.5, 'default' => 3.2], // shorter and longer than a grant
             'Memcached' => ['shortest' => 4.0, 'longest' => 6.0, 'default' => 4.0],
             default => ['shortest' => 0.3, 'longest' => 2.0, 'default' => 1.5],
         };
@@ -57,14 +61,49 @@ final class Setting
         return $class === 'Sentinel' || $class === 'Cluster';
     }
 
-    /** @param list<string> $servers DSNs, or one list of ZooKeeper hosts */
-    public static function manager(string $class, array $servers, ?float $ttl = null): Dlock\LockManager
+    /** How many permits of a resource there are; of a lock, one. 0: as many as a stock has pieces. */
+    public static function capacity(string $class): int
     {
-        $ttl ??= self::ttls($class)['default'];
         return match ($class) {
-            'DistributedLock', 'Memcached', 'Sentinel', 'Cluster' => new DistributedLock($servers[0], self::PREFIX, $ttl),
-            'RedLock' => new RedLock($servers, 100, 20, self::PREFIX, $ttl),
-            'ZkLock' => new ZkLock(implode(',', $servers), '/locks', self::SESSION_TIMEOUT),
+            'Semaphore', 'ZkSemaphore' => 3,
+            'ReadWriteLock', 'ZkReadWriteLock' => 1_000_000_000, // as the scripts have it: a reader takes one of them, a writer all
+            'Stock' => 0,
+            default => 1,
         };
+    }
+
+    /** How many a client takes of them, with weights. @return array<int, int> */
+    public static function permits(string $class): array
+    {
+        return match ($class) {
+            'Semaphore', 'ZkSemaphore' => [1 => 5, 2 => 3, 3 => 2],
+            'ReadWriteLock', 'ZkReadWriteLock' => [1 => 3, self::capacity($class) => 2],
+        };
+    }
+
+    /** How many each of those takes that compete at the end. @return list<int> */
+    public static function contest(string $class): array
+    {
+        return match ($class) {
+            'Semaphore', 'ZkSemaphore', 'Stock' => [1, 1, 2, 2, 3, 3],
+            'ReadWriteLock', 'ZkReadWriteLock' => [1, 1, 1, 1, self::capacity($class), self::capacity($class)],
+            default => [1, 1, 1, 1, 1, 1],
+        };
+    }
+
+    /** What clients take; fewer where several may have one, so that they meet. @return list<string> */
+    public static function resources(string $class): array
+    {
+        return self::hasPermits($class) ? array_slice(self::RESOURCES, 0, 3) : self::RESOURCES;
+    }
+
+    public static function isOnZooKeeper(string $class): bool
+    {
+        return in_array($class, ['ZkLock', 'ZkSemaphore', 'ZkReadWriteLock'], true);
+    }
+
+    public static function hasPermits(string $class): bool
+    {
+        return self::capacity($class) !== 1;
     }
 }

@@ -1,0 +1,99 @@
+<?php
+/* The calls of all classes in one form: so many permits of a resource, of so many. Of a lock there is one. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/setting.php';
+
+final class Locks
+{
+    public readonly Dlock\LockManager|Dlock\Semaphore|Dlock\ReadWriteLock|Dlock\Stock $manager;
+
+    /** @param list<string> $servers DSNs, or one list of ZooKeeper hosts */
+    public function __construct(private readonly string $class, array $servers, ?float $ttl = null)
+    {
+        $ttl ??= Setting::ttls($class)['default'];
+        $this->manager = match ($class) {
+            'DistributedLock', 'Memcached', 'Sentinel', 'Cluster' => new DistributedLock($servers[0], Setting::PREFIX, $ttl),
+            'RedLock' => new RedLock($servers, 100, 20, Setting::PREFIX, $ttl),
+            'ZkLock' => new ZkLock(implode(',', $servers), '/locks', Setting::SESSION_TIMEOUT),
+            'Semaphore' => new Dlock\Semaphore(Setting::capacity($class), $servers[0], Setting::PREFIX, $ttl),
+            'ReadWriteLock' => new Dlock\ReadWriteLock($servers[0], Setting::PREFIX, $ttl),
+            'ZkSemaphore' => new Dlock\Semaphore(Setting::capacity($class), self::ensemble($servers), Setting::PREFIX),
+            'ZkReadWriteLock' => new Dlock\ReadWriteLock(self::ensemble($servers), Setting::PREFIX),
+            'Stock' => new Dlock\Stock($servers[0], Setting::PREFIX, $ttl),
+        };
+    }
+
+    public function acquire(string $resource, int $permits, float $timeout, ?float $ttl = null): Dlock\Lease|Pieces
+    {
+        return $this->call('acquire', $permits, $resource, $timeout, $ttl);
+    }
+
+    public function tryAcquire(string $resource, int $permits, float $timeout = 0.0, ?float $ttl = null): Dlock\Lease|Pieces|null
+    {
+        return $this->call('tryAcquire', $permits, $resource, $timeout, $ttl);
+    }
+
+    public function synchronized(string $resource, int $permits, callable $section, float $timeout, ?float $ttl): mixed
+    {
+        return $this->manager instanceof Dlock\Semaphore ? $this->manager->synchronized($resource, $section, $permits, $timeout, $ttl)
+            : $this->side($permits)->synchronized($resource, $section, $timeout, $ttl);
+    }
+
+    public function attach(string $handle, int $permits): Dlock\Lease
+    {
+        return ($this->manager instanceof Dlock\Semaphore ? $this->manager : $this->side($permits))->attach($handle);
+    }
+
+    private function call(string $method, int $permits, string $resource, float $timeout, ?float $ttl): Dlock\Lease|Pieces|null
+    {
+        return match (true) {
+            $this->manager instanceof Dlock\Semaphore => $this->manager->$method($resource, $permits, $timeout, $ttl),
+            $this->manager instanceof Dlock\Stock => Pieces::reserve($this->manager, $resource, $permits, $timeout, $ttl),
+            default => $this->side($permits)->$method($resource, $timeout, $ttl),
+        };
+    }
+
+    private function side(int $permits): Dlock\LockManager
+    {
+        return !$this->manager instanceof Dlock\ReadWriteLock ? $this->manager
+            : ($permits > 1 ? $this->manager->writeLock() : $this->manager->readLock());
+    }
+
+    private static function ensemble(array $servers): string
+    {
+        return 'zookeeper://' . implode(',', $servers) . '/locks?session_timeout=' . Setting::SESSION_TIMEOUT;
+    }
+}
+
+/** Pieces of a stock, with a lease's calls: reserved for somebody who never buys. */
+final class Pieces
+{
+    private function __construct(private readonly Dlock\Reservation $reservation, public readonly int $fencingToken)
+    {
+    }
+
+    /** @param int $pieces 0: all that have not been sold; of a stock that is sold out, some that are put in */
+    public static function reserve(Dlock\Stock $stock, string $article, int $pieces, float $timeout, ?float $ttl): self
+    {
+        $until = nanoseconds() + (int) ($timeout * 1e9);
+        $counts = $pieces > 0 ? [] : $stock->counts($article);
+        if (array_sum($counts) - ($counts['sold'] ?? 0) - ($counts['waiting'] ?? 0) === 0) {
+            $stock->restock($article, Setting::PIECES, 'for those who look on');
+            $counts = $stock->counts($article);
+        }
+        $pieces = $pieces ?: $counts['available'] + $counts['reserved'];
+        $reservation = $stock->reserve([$article => $pieces], 'one who looks on', bin2hex(random_bytes(8)), max(0.0, ($until - nanoseconds()) / 1e9), $ttl);
+        return $reservation ? new self($reservation, $reservation->fencingToken) : throw new Dlock\AcquireTimeoutException("no $pieces pieces of $article");
+    }
+
+    public function isHeld(): bool
+    {
+        return $this->reservation->remaining() > 0;
+    }
+
+    public function release(): bool
+    {
+        return $this->reservation->cancel();
+    }
+}
