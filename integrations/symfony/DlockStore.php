@@ -39,9 +39,15 @@ final class DlockStore implements BlockingStoreInterface
     /**
      * @param float      $initialTtl seconds of lease until Lock::refresh(), which Lock::acquire() calls with the lock's own TTL
      * @param float|null $timeout    longest wait of acquire(true) in seconds, then LockConflictedException; null: no limit
+     * @param bool       $isSession  true where the lease is a session of ZooKeeper; it need not be said of a ZkLock
      */
-    public function __construct(private LockManager $locks, private float $initialTtl = 300.0, private ?float $timeout = null)
-    {
+    public function __construct(
+        private LockManager $locks,
+        private float $initialTtl = 300.0,
+        private ?float $timeout = null,
+        private bool $isSession = false,
+    ) {
+        $this->isSession = $isSession || $locks instanceof \ZkLock;
         if ($initialTtl <= 0) {
             throw new InvalidTtlException(sprintf('%s() expects a TTL greater than 0, not %s.', __METHOD__, $initialTtl));
         }
@@ -60,7 +66,7 @@ final class DlockStore implements BlockingStoreInterface
 
     public function putOffExpiration(Key $key, float $ttl): void
     {
-        if (!$this->isSession() && $ttl < self::LEAST_TTL) {
+        if (!$this->isSession && $ttl < self::LEAST_TTL) {
             $key->reduceLifetime(0);
         }
         $this->refuseExpired($key);
@@ -120,7 +126,7 @@ final class DlockStore implements BlockingStoreInterface
         try {
             // A Key that holds the lock already keeps it, for the initial TTL again.
             if (!$this->extend($key, $this->initialTtl)) {
-                $this->keep($key, $this->locks->acquire((string) $key, $timeout, $this->isSession() ? null : $this->initialTtl));
+                $this->keep($key, $this->locks->acquire((string) $key, $timeout, $this->isSession ? null : $this->initialTtl));
             }
         } catch (AcquireTimeoutException $e) {
             throw new LockConflictedException($e->getMessage(), 0, $e);
@@ -154,7 +160,7 @@ final class DlockStore implements BlockingStoreInterface
                 return false;
             }
             try {
-                $this->isSession() ? $lease->assertHeld() : $lease->refresh($ttl);
+                $this->isSession ? $lease->assertHeld() : $lease->refresh($ttl);
             } finally {
                 $this->keep($key, $lease); // when this fails, too, there is nothing left to keep
             }
@@ -170,7 +176,7 @@ final class DlockStore implements BlockingStoreInterface
      */
     private function lease(Key $key): ?Lease
     {
-        if ($this->isSession()) {
+        if ($this->isSession) {
             return $this->leases[$key] ?? null;
         }
         try {
@@ -183,7 +189,7 @@ final class DlockStore implements BlockingStoreInterface
 
     private function keep(Key $key, Lease $lease): void
     {
-        if ($this->isSession()) {
+        if ($this->isSession) {
             $this->leases[$key] = $lease;
             $key->markUnserializable();
             return;
@@ -196,10 +202,5 @@ final class DlockStore implements BlockingStoreInterface
     {
         $key->removeState(self::class);
         unset($this->leases[$key]);
-    }
-
-    private function isSession(): bool
-    {
-        return $this->locks instanceof \ZkLock;
     }
 }
