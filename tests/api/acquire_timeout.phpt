@@ -10,7 +10,7 @@ require __DIR__ . '/../inc/api.inc';
 
 use Dlock\AcquireTimeoutException;
 
-foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as $manager) {
+foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (new Dlock\ReadWriteLock(redis_server()))->writeLock()] as $manager) {
     $name = $manager::class;
     $resource = unique($name);
     $lease = $manager->acquire($resource, ttl: 100);

@@ -20,7 +20,7 @@ const OPTION = 'has an unknown option*; known are connect_timeout, read_timeout,
 $bad = [
     // DSN
     ['', 'must not be empty'], ['localhost', SCHEME], ['localhost:6379', SCHEME], ['//h', SCHEME], ['redis:/h', SCHEME], ['redis:h', SCHEME], ['http://h', SCHEME],
-    ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", SCHEME], ['zookeeper://h', SCHEME],
+    ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", SCHEME], ['zookeeper://h', 'must be no ZooKeeper: ZkLock, Dlock\Semaphore and Dlock\ReadWriteLock are for it'],
     ['redis://', 'must name a host'], ['redis:///1', 'must name a host'], ['redis://:6379', 'must name a host'], ['redis://:pw@', 'must name a host'], ['redis://?db=1', 'must name a host'],
     ['redis://[]:1', 'must name a host'],
     ['redis://h:', PORT], ['redis://h:0', PORT], ['redis://h:70000', PORT], ['redis://h:65536', PORT], ['redis://h:-1', PORT], ['redis://h:+1', PORT], ['redis://h:1x', PORT],
@@ -53,7 +53,7 @@ $bad = [
     // array
     [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster'], [['x' => 1], 'must be a DSN, *'],
     [['host' => ''], 'must have a host that is not empty and has no NUL bytes'], [['host' => 'h', 'port' => 0], PORT], [['host' => 'h', 'port' => 70000], PORT],
-    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, database, ssl, connectTimeout, readTimeout, replicas, guard, sentinels, service, sentinelAuth, sentinelTls and cluster'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
+    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, database, ssl, connectTimeout, readTimeout, replicas, guard, resyncGuard, sentinels, service, sentinelAuth, sentinelTls and cluster'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
     [['host' => 'h', 'database' => -1], 'must have a database of 0 or greater'], [['host' => 'h', 'database' => PHP_INT_MAX], 'must have a database of 0 or greater'],
     [['host' => 'h', 'connectTimeout' => -1], 'must have a connectTimeout between 0.001 and 3600 seconds'], [['host' => 'h', 'readTimeout' => NAN], 'must have a readTimeout between 0.001 and 3600 seconds'],
     [['host' => 'h', 'auth' => ''], 'must have users and passwords that are not empty and have no NUL bytes'], [['host' => 'h', 'auth' => "a\0b"], 'must have users and passwords *'],

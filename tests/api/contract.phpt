@@ -40,6 +40,23 @@ const CONTRACT = [
         'release' => '(string $resource): bool',
         'unlock' => '(string $resource): bool',
     ]],
+    'Dlock\Semaphore' => ['final class', [
+        '__construct' => '(int $capacity, !array|string|null $server = null, string $prefix = \'Semaphore:\', ?float $ttl = null,'
+            . ' ?float $timeout = null, ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null)',
+        'acquire' => '(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Dlock\Lease',
+        'tryAcquire' => '(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Lease',
+        'synchronized' => '(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed',
+        'attach' => '(!string $handle): Dlock\Lease',
+        'availablePermits' => '(string $resource): int',
+    ]],
+    'Dlock\ReadWriteLock' => ['final class', [
+        '__construct' => '(!array|string|null $server = null, string $prefix = \'ReadWriteLock:\', ?float $ttl = null,'
+            . ' ?float $timeout = null, ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null,'
+            . ' string $fairness = \'phase\')',
+        'readLock' => '(): Dlock\LockManager',
+        'writeLock' => '(): Dlock\LockManager',
+    ]],
+    'Dlock\ReadWriteLockSide' => ['final class implements Dlock\LockManager', LOCK_MANAGER],
     'Dlock\LockManager' => ['interface', LOCK_MANAGER],
     'Dlock\LeaseState' => ['enum', ['cases' => '(): array']],
     'Dlock\Lease' => ['final class', [
@@ -51,6 +68,21 @@ const CONTRACT = [
         'release' => '(): bool',
         'detach' => '(): string',
     ]],
+    'Dlock\Stock' => ['final class', [
+        '__construct' => '(!array|string|null $server = null, string $prefix = \'Stock:\', float $ttl = 600.0, ?int $perBuyer = null)',
+        'restock' => '(string $article, int $pieces, ?string $change = null): int',
+        'reserve' => '(array|string $articles, string $buyer, string $request, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Reservation',
+        'reservation' => '(array|string $articles, string $buyer, string $request): Dlock\Reservation',
+        'counts' => '(string $article): array',
+    ]],
+    'Dlock\Reservation' => ['final class', [
+        'remaining' => '(): float',
+        'extend' => '(?float $ttl = null): void',
+        'confirm' => '(): bool',
+        'cancel' => '(): bool',
+    ]],
+    'Dlock\LimitExceededException' => ['class extends Dlock\DlockException', []],
+    'Dlock\ReservationExpiredException' => ['class extends Dlock\DlockException', []],
     'Dlock\DlockException' => ['class extends Exception', []],
     'Dlock\AcquireTimeoutException' => ['class extends Dlock\DlockException', []],
     'Dlock\LeaseLostException' => ['class extends Dlock\DlockException', []],
@@ -99,7 +131,7 @@ foreach ($classes as $name => [$kind, $methods]) {
         }
     }
     foreach ($class->getProperties(ReflectionProperty::IS_PUBLIC) as $property) {
-        holds(in_array($name, ['Dlock\Lease', 'Dlock\LeaseState'], true), "$name has no public property", $property->name);
+        holds(in_array($name, ['Dlock\Lease', 'Dlock\LeaseState', 'Dlock\Reservation'], true), "$name has no public property", $property->name);
     }
     same($class->isEnum() ? ['Held', 'Uncertain', 'Lost', 'Released'] : [], array_keys($class->getConstants()), "$name: constants");
 }
@@ -109,8 +141,9 @@ $properties = array_map(
     fn (ReflectionProperty $property) => ($property->isReadOnly() ? 'readonly ' : '') . "{$property->getType()} {$property->name}",
     (new ReflectionClass(Dlock\Lease::class))->getProperties(),
 );
-same(['readonly string resource', 'readonly string token', 'readonly int fencingToken'], $properties, 'properties of Lease');
+same(['readonly string resource', 'readonly string token', 'readonly int fencingToken', 'readonly int permits'], $properties, 'properties of Lease');
 fails(Error::class, 'Call to private Dlock\Lease::__construct() from global scope', fn () => new Dlock\Lease());
+fails(Error::class, 'Call to private Dlock\ReadWriteLockSide::__construct() from global scope', fn () => new Dlock\ReadWriteLockSide());
 
 // The extension has these classes and functions, this constant, and no more.
 $extension = new ReflectionExtension('dlock');

@@ -16,11 +16,11 @@ use Dlock\LeaseState;
 // Processes of their own, no forked children: by then this one may have a thread that renews.
 $said = fn (PhpChild $child) => json_decode($child->readLine());
 $used = 'The lock "*" is not this handle\'s any more: it was attached already, released, or its lease time is over';
-foreach (shared_locks() as $locks) {
+foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $name = $locks->name;
     $manager = $locks->manager();
     $resource = unique($name);
-    $on_servers = fn () => array_unique(array_map(fn (RedisRaw $redis) => $redis->cmd('GET', Locks::key($resource)), $locks->raw()));
+    $on_servers = fn () => array_unique(array_map(fn (RedisRaw $redis) => $locks->token($redis, $resource), $locks->raw()));
 
     // A queue delivers at least once.
     $lease = $manager->acquire($resource, ttl: 100);
@@ -35,7 +35,7 @@ foreach (shared_locks() as $locks) {
     // The lease time that is left stays.
     within(90, $first->remaining(), 99, "$name: remaining() after attach()");
     foreach ($locks->raw() as $redis) {
-        within(90_000, $redis->cmd('PTTL', Locks::key($resource)), 100_000, "$name: the lease time on a server");
+        within(90_000, $locks->left($redis, $resource), 100_000, "$name: the lease time on a server");
     }
     $first->refresh(50);
     within(40, $first->remaining(), 49.5, "$name: refresh() after attach()");

@@ -28,7 +28,8 @@ foreach ([
     ['sentinel://s1/m?sentinel_password=sp&replicas=0', ['sentinels' => ['s1'], 'service' => 'm', 'sentinelAuth' => 'sp', 'replicas' => 0, 'sentinelTls' => false, 'ssl' => null]],
     ['cluster://h1:7000,h2', ['cluster' => ['h1:7000', ['h2', 6379]]]],
     ['cluster://:p@h1?guard=60&replicas=2', ['cluster' => ['h1'], 'auth' => 'p', 'guard' => '60', 'replicas' => '2', 'database' => 0]],
-    ['redis://h?replicas=1&guard=20', ['host' => 'h', 'replicas' => 1, 'guard' => 20]],
+    ['redis://h?replicas=1&guard=20&resync_guard=0', ['host' => 'h', 'replicas' => 1, 'guard' => 20, 'resyncGuard' => false]],
+    ['sentinel://s1/m?resync_guard=1', ['sentinels' => ['s1'], 'service' => 'm', 'resyncGuard' => true]],
     ['redis://h', ['host' => 'h', 'replicas' => 0]],
     ['unix:///s?replicas=1', ['host' => '/s', 'replicas' => 1]],
 ] as [$dsn, $array]) {
@@ -68,6 +69,7 @@ foreach ([
     [$s(['s'], ['guard' => 0]), 'must have a guard between 0.1 and 3600 seconds'], [$s(['s'], ['guard' => 3601]), 'must have a guard between *'],
     [$s(['s'], ['guard' => NAN]), 'must have a guard between *'], [$s(['s'], ['guard' => 10, 'replicas' => 0]), 'must have a guard only where replicas is 1 or more'],
     [['host' => 'h', 'guard' => 10], 'must have a guard only where replicas is 1 or more'],
+    [['host' => 'h', 'resyncGuard' => true], 'must have a resync_guard only where replicas is 1 or more'],
     [$s(['s'], ['sentinelAuth' => ['user' => 'u']]), 'must have auth as a password, *'], [$s(['s'], ['scheme' => 'sentinel']), 'must have a scheme that is redis, rediss, unix, memcached or memory'],
     [['host' => 'h', 'scheme' => 'cluster'], 'must have a scheme that is redis, *'], [['scheme' => 'memcached', 'cluster' => ['h']], 'must have no replicas or guard: memcached has no replicas'],
 ] as [$spec, $text]) {
@@ -79,7 +81,7 @@ foreach ([
     [$s([5]), 'sentinels[0] must have "host:port" or an array, int given'], [$s(['s', [5]]), 'sentinels[1] must have a string as host, int given'],
     [['cluster' => [['h', '7x']]], 'cluster[0] must have an int as port, string given'], [['sentinels' => ['s'], 'service' => 5], 'must have a string as service, int given'],
     [$s(['s'], ['replicas' => 1.0]), 'must have an int as replicas, float given'], [$s(['s'], ['replicas' => null]), 'must have an int as replicas, null given'],
-    [$s(['s'], ['guard' => 'x']), 'must have seconds as guard, string given'], [$s(['s'], ['sentinelTls' => 1]), 'must have true or false as sentinelTls, int given'],
+    [$s(['s'], ['guard' => 'x']), 'must have seconds as guard, string given'], [$s(['s'], ['resyncGuard' => 0]), 'must have true or false as resyncGuard, int given'], [$s(['s'], ['sentinelTls' => 1]), 'must have true or false as sentinelTls, int given'],
     [$s(['s'], ['sentinelAuth' => 5]), 'must have strings in auth, int given'],
 ] as [$spec, $text]) {
     fails(TypeError::class, "DistributedLock::__construct(): Argument #1 (\$server) $text", fn () => new DistributedLock($spec), shown($spec));

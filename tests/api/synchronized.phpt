@@ -34,7 +34,7 @@ function section(Lease $lease): string
     return "function $lease->resource";
 }
 
-foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as $manager) {
+foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (new Dlock\ReadWriteLock(redis_server()))->writeLock()] as $manager) {
     $name = $manager::class;
     $resource = unique($name);
 

@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as $manager) {
+foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (new Dlock\ReadWriteLock(redis_server()))->writeLock()] as $manager) {
     $name = $manager::class;
     $resource = unique($name);
     foreach ([new LogicException('wrong', 5), new Error('worse'), new Dlock\LeaseLostException('of its own')] as $exception) {

@@ -26,6 +26,11 @@ $lease = $lock->acquire("$resource-2");
 dump($lease);
 $lease->release();
 dump($lease);
+dump(new Dlock\Semaphore(7, redis_server(), ttl: 3));
+dump($sides = new Dlock\ReadWriteLock(redis_server(), 'rw:', timeout: 5, fairness: 'fifo'));
+dump($sides->writeLock());
+$lease = (new Dlock\Semaphore(7, redis_server()))->acquire($resource, 5);
+dump($lease);
 ?>
 --EXPECT--
 object(DistributedLock) (5) {
@@ -56,27 +61,81 @@ object(RedLock) (5) {
   array(0) {
   }
 }
-object(Dlock\Lease) (5) {
+object(Dlock\Lease) (6) {
   ["resource"]=>
   string "resource-2"
   ["token"]=>
   string "token"
   ["fencingToken"]=>
   int(microseconds)
+  ["permits"]=>
+  int(1)
   ["state"]=>
   string "Held"
   ["remaining"]=>
   float(seconds left)
 }
-object(Dlock\Lease) (5) {
+object(Dlock\Lease) (6) {
   ["resource"]=>
   string "resource-2"
   ["token"]=>
   string "token"
   ["fencingToken"]=>
   int(microseconds)
+  ["permits"]=>
+  int(1)
   ["state"]=>
   string "Released"
   ["remaining"]=>
   float(0)
+}
+object(Dlock\Semaphore) (5) {
+  ["servers"]=>
+  string "server"
+  ["prefix"]=>
+  string "Semaphore:"
+  ["ttl"]=>
+  float(3)
+  ["timeout"]=>
+  float(60)
+  ["capacity"]=>
+  int(7)
+}
+object(Dlock\ReadWriteLock) (5) {
+  ["servers"]=>
+  string "server"
+  ["prefix"]=>
+  string "rw:"
+  ["ttl"]=>
+  float(10)
+  ["timeout"]=>
+  float(5)
+  ["fairness"]=>
+  string "fifo"
+}
+object(Dlock\ReadWriteLockSide) (5) {
+  ["servers"]=>
+  string "server"
+  ["prefix"]=>
+  string "rw:"
+  ["ttl"]=>
+  float(10)
+  ["timeout"]=>
+  float(5)
+  ["side"]=>
+  string "write"
+}
+object(Dlock\Lease) (6) {
+  ["resource"]=>
+  string "resource"
+  ["token"]=>
+  string "token"
+  ["fencingToken"]=>
+  int(microseconds)
+  ["permits"]=>
+  int(5)
+  ["state"]=>
+  string "Held"
+  ["remaining"]=>
+  float(seconds left)
 }

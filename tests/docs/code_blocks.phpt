@@ -8,6 +8,7 @@ pdo_sqlite
 require __DIR__ . '/../inc/skipif.inc';
 skip_unless_zookeeper();
 skip_unless_integration('symfony/DlockStore.php', 'php-symfony-lock', '/usr/share/php/Symfony/Component/Lock/autoload.php');
+skip_unless_integration('symfony/SemaphoreStore.php', 'php-symfony-semaphore', '/usr/share/php/Symfony/Component/Semaphore/autoload.php');
 skip_unless_integration('laravel/Lock.php', 'php-illuminate-cache', '/usr/share/php/Illuminate/Cache/autoload.php');
 ?>
 --FILE--

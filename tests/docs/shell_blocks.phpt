@@ -222,6 +222,24 @@ function zookeeper_nodes(string $code): string
     return implode("\n", $wrong);
 }
 
+/** What it shows of nodes that ask for permits, each line in turn. */
+function permit_nodes(string $code): string
+{
+    $server = 'zookeeper://' . zk_hosts() . '/locks';
+    $lock = new Dlock\ReadWriteLock($server);
+    $takes = [fn () => (new Dlock\Semaphore(10, $server))->acquire('smtp', 3), fn () => $lock->readLock()->acquire('prices'), fn () => $lock->writeLock()->acquire('prices')];
+    $wrong = [];
+    foreach (explode("\n", rtrim($code)) as $i => $line) {
+        $lease = $takes[$i]();
+        $parent = dirname(strtok($line, ' '));
+        $there = $parent . '/' . implode(' ', zk_nodes(zk_raw(), basename($parent)));
+        $shown = preg_replace('/\d{10}$/', '', str_replace('<token>', $lease->token, strtok($line, ' ')));
+        preg_match('/^' . preg_quote($shown, '/') . '\d{10}$/', $there) || $wrong[] = "$line: there is $there";
+        $lease->release();
+    }
+    return implode("\n", $wrong);
+}
+
 /** The exit status is that of the worst finding that it prints. */
 function doctor_commands(string $code): string
 {
@@ -235,7 +253,7 @@ function doctor_commands(string $code): string
         $report = str_contains($line, '--json') ? json_decode($output, true) : null;
         preg_match('/^(problem|warning)/m', $output, $first);
         $worst = $report ? $report['worst'] : $first[1] ?? null;
-        $complete = $report ? isset($report['findings']) : (bool) preg_match('/: (DistributedLock|RedLock|ZkLock) on .*\.$/', $output);
+        $complete = $report ? isset($report['findings']) : (bool) preg_match('/: (DistributedLock|RedLock|ZkLock|Stock) on .*\.$/', $output);
         if (!$complete || $status !== (['problem' => 2, 'warning' => 1][$worst ?? ''] ?? 0)) {
             $wrong[] = "$line\ngives, with status $status: $output" . file_get_contents(commands_directory() . '/errors');
         }
@@ -429,6 +447,7 @@ function rule_for(string $language, string $code): ?string
         },
         'sql', 'json', 'yaml' => $language,
         '' => match (true) {
+            str_starts_with($code, '/locks/Semaphore:') => 'permit_nodes',
             $each_line('/locks') => 'zookeeper_nodes',
             str_starts_with($code, 'ACL SETUSER ') => 'acl',
             str_starts_with($code, 'problem: ') => 'doctor_report',

@@ -24,7 +24,7 @@ $refuses(['--ttl=long', redis_server()], '--ttl must be a number, 0.003 or great
 $refuses(['--ttl', '0', redis_server()], '--ttl must be a number, 0.003 or greater');
 $refuses(['--workers=-1', redis_server()], '--workers must be a number, 0 or greater');
 $refuses(['--hosts=0', redis_server()], '--hosts must be a number, 1 or greater');
-$refuses(['--class=Lock', redis_server()], '--class must be DistributedLock, RedLock or ZkLock');
+$refuses(['--class=Lock', redis_server()], '--class must be DistributedLock, RedLock, ZkLock, Semaphore, ReadWriteLock or Stock');
 $refuses(['--class=DistributedLock', redis_server(0), redis_server(1)], 'DistributedLock takes one SERVER');
 $refuses(['h1:2181', 'h2:2181'], 'ZkLock takes one SERVER, with commas between hosts');
 $refuses(['{"host": '], 'a server that begins with { must be an array as JSON');

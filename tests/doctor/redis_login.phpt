@@ -71,6 +71,33 @@ $lacking(['+config|get'], ['unseen' => 'note'], '');
 $lacking(['+pubsub|numsub'], ['unseen' => 'note'], '');
 $lacking(['+info'], ['few-servers' => 'warning', 'rights' => 'problem', 'unseen' => 'note'], '+info', ['--class=RedLock', '--prefix=Lock:']);
 
+// Permits are in one key, and need other commands.
+foreach (['Semaphore', 'ReadWriteLock', 'Stock'] as $class) {
+    finds([], [$dsn($good), "--class=$class"], $class);
+}
+$commands = ['pexpireat', 'persist', 'pttl', 'time', 'zadd', 'zcount', 'zincrby', 'zmscore', 'zrangebyscore', 'zrem', 'zscore', 'evalsha', 'eval', 'publish', 'subscribe'];
+preg_match('/`(~Semaphore:\* [^`]*)`/', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed);
+$rules = explode(' ', $listed[1]);
+same([], array_values(array_diff($rules, ['~Semaphore:*', '~ReadWriteLock:*', '~Stock:*', '&dlock:inbox:*', '+pubsub|numsub'],
+    array_map(fn ($command) => "+$command", $commands))), 'what docs/operations.md lists is tried');
+$permits = function (array $without, array $expected, string $lacks, array $arguments = ['--class=Stock']) use ($redis, $rules, $dsn) {
+    $redis->cmd('ACL', 'SETUSER', 'permits', 'reset', 'on', '>secret', ...array_diff([...$rules, '+info', '+config|get', '+select'], $without));
+    $texts = finds($expected, [$dsn('permits:secret@'), ...$arguments], 'permits without ' . implode(' ', $without));
+    holds($lacks === '' || str_contains($texts['rights'] ?? '', $lacks), 'permits without ' . implode(' ', $without), $texts);
+};
+$permits([], [], '');
+foreach ($commands as $command) {
+    $permits(["+$command"], ['rights' => in_array($command, ['publish', 'subscribe']) ? 'warning' : 'problem'],
+        "no right to $command" . ($command === 'zrem' ? ', perhaps zadd, zincrby (not tried without zrem)' : '') . '. ');
+}
+$permits(['~Stock:*'], ['rights' => 'problem'], 'no right to the keys Stock:*. ');
+$permits(['&dlock:inbox:*'], ['rights' => 'warning'], 'no right to the channels dlock:inbox:*. ');
+$permits(['~Semaphore:*'], ['rights' => 'problem'], 'no right to the keys Semaphore:*', ['--class=Semaphore']);
+$permits([], [], '', ['--class=Semaphore', '--prefix=Stock:']);
+if ($redis->cmd('COMMAND', 'INFO', 'pexpiretime')[0]) { // Redis 7, where rights to a part of a command can be missing in INFO's place
+    $permits(['+pubsub|numsub'], ['rights' => 'warning', 'unseen' => 'note'], 'no right to pubsub|numsub in scripts. ');
+}
+
 // Taken out of the server altogether.
 foreach (['EVALSHA' => 'problem', 'GETSET' => 'problem', 'SUBSCRIBE' => 'warning'] as $command => $severity) {
     $without = redis_private(["rename-command $command \"\"", 'appendonly yes', 'appendfsync always']);

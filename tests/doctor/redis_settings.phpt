@@ -37,6 +37,11 @@ $red = ['--class=RedLock', '--ignore=few-servers'];
 $with(['appendonly' => 'no'], ['persistence' => 'warning']);
 $with(['appendfsync' => 'everysec'], ['persistence' => 'note']);
 $with(['appendfsync' => 'no'], ['persistence' => 'note']);
+foreach (['appendonly' => ['no', 'problem'], 'appendfsync' => ['everysec', 'warning']] as $name => [$value, $severity]) {
+    $texts = $with([$name => $value], ['persistence' => $severity], ['--class=Stock']);
+    holds(str_contains($texts['persistence'], 'sold again'), 'what a stock forgets', $texts);
+}
+$with(['appendonly' => 'no'], ['persistence' => 'warning'], ['--class=Semaphore']);
 $with(['appendonly' => 'no'], [], $red);
 $with(['appendonly' => 'no'], ['persistence' => 'warning'], $red, $without_guard);
 $with(['appendfsync' => 'everysec'], ['persistence' => 'warning'], $red, $without_guard);

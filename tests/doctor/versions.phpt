@@ -23,20 +23,24 @@ $constant = function (string $name) use ($source): array {
 same([Dlock\VERSION], $constant('VERSION'), 'the version');
 
 // What it looks for is what the extension does.
-$commands = [];
+$sorted = function (array $names): array {
+    $names = array_unique($names);
+    sort($names);
+    return $names;
+};
+$commands = ['locks' => [], 'permits' => []];
 foreach (glob(__DIR__ . '/../../src/redis/lua/*.lua') as $file) {
     preg_match_all("/redis\.p?call\('(\w+)'/", file_get_contents($file), $found);
-    $commands = [...$commands, ...array_map(strtolower(...), $found[1])];
+    $found = array_diff(array_map(strtolower(...), $found[1]), ['pexpiretime']); // in place of time
+    $commands[str_starts_with(basename($file), 'permits_') ? 'permits' : 'locks'][] = $found;
 }
-$commands = array_values(array_diff(array_unique($commands), ['pexpiretime'])); // in place of time
-sort($commands);
-$listed = [...$constant('COMMANDS_IN_SCRIPTS'), ...$constant('CONFIRMING_COMMANDS')];
-sort($listed);
-same($commands, $listed, 'the commands in the scripts');
+$commands = array_map(fn (array $files) => $sorted(array_merge(...$files)), $commands);
+same($commands['locks'], $sorted([...$constant('COMMANDS_IN_SCRIPTS'), ...$constant('CONFIRMING_COMMANDS')]), 'the commands in the scripts');
+$of_permits = [...$constant('COMMANDS_IN_PERMITS_SCRIPTS'), ...$constant('CONFIRMING_PERMITS_COMMANDS')];
+same([], array_values(array_diff($commands['permits'], $of_permits)), 'the commands in those on permits');
+same([], array_values(array_diff($constant('COMMANDS_IN_PERMITS_SCRIPTS'), $commands['permits'])), 'what permits are said to need');
 preg_match_all("/\btry\('(\w+)'/", $source, $tried);
-$tried = array_unique($tried[1]);
-sort($tried);
-same($commands, $tried, 'the commands that it tries');
+same($sorted([...$commands['locks'], ...$of_permits]), $sorted($tried[1]), 'the commands that it tries');
 
 // There are no servers here as old as that, so a copy asks for more.
 $demanding = function (string $constant, string $version): string {
@@ -56,6 +60,9 @@ $texts = finds(['version' => 'problem'], $redis, 'an old Redis', '', $demanding(
 holds((bool) preg_match('/is Redis [\d.]+\. .* 99.0.0 or later/', $texts['version'] ?? ''), 'an old Redis', $texts);
 $texts = finds(['extension' => 'warning'], $redis, 'another extension', '', $demanding('VERSION', '99.0.0'));
 holds(str_contains($texts['extension'] ?? '', 'has dlock ' . Dlock\VERSION . ', and this script is of 99.0.0'), 'another extension', $texts);
+$texts = finds(['version' => 'problem'], [...$redis, '--class=Stock'], 'an old Redis for permits', '', $demanding('LEAST_REDIS_OF_PERMITS', '99.0.0'));
+holds(str_contains($texts['version'] ?? '', 'The scripts of Dlock\Stock need Redis 99.0.0 or later'), 'an old Redis for permits', $texts);
+finds([], $redis, 'the same for locks', '', $demanding('LEAST_REDIS_OF_PERMITS', '99.0.0'));
 $zookeeper = [zk_hosts(), '--ignore=standalone'];
 finds([], $zookeeper, 'ZkLock');
 finds(['version' => 'problem'], $zookeeper, 'an old ZooKeeper', '', $demanding('LEAST_ZOOKEEPER', '99.0.0'));

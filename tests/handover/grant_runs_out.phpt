@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-[$locks] = shared_locks();
+[$locks] = [...shared_locks(), ...shared_pools()];
 for ($round = 0; $round < 2; $round++) {
     $resource = unique("$round");
     $gate = gate();

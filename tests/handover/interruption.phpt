@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-foreach (shared_locks() as $locks) {
+foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $name = $locks->name;
     $interrupted = fn (string $resource) => fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
         pcntl_async_signals(true);

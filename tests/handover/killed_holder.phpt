@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-foreach (shared_locks() as $locks) {
+foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $resource = unique($locks->name);
     $holder = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
         $lease = $locks->manager()->acquire($resource, 0, 3);
@@ -24,7 +24,7 @@ foreach (shared_locks() as $locks) {
     $holder->kill();
     [$redis] = $locks->raw();
     $start = now();
-    $left = $redis->cmd('PTTL', Locks::key($resource)) / 1000;
+    $left = $locks->left($redis, $resource) / 1000;
     $times = [];
     foreach ($line as $i => $waiter) {
         [$times[], , $held] = $waiter->hear();

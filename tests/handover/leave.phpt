@@ -15,7 +15,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-foreach (shared_locks() as $locks) {
+foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $kind = $locks->name;
     $rounds = $kind === 'DistributedLock' ? 500 : 150;
     $resource = unique($kind);

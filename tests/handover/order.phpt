@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-foreach (shared_locks() as $locks) {
+foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $resource = unique($locks->name);
     $lease = $locks->manager()->acquire($resource, 0, 100);
     $line = $locks->line(10, $resource, $gate = gate());

@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-foreach (shared_locks() as $locks) {
+foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $kind = $locks->name;
 
     // For longer than a grant lasts: the next one gets the lock, and is alone with it.

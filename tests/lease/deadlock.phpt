@@ -21,16 +21,15 @@ $try = function (callable $do): mixed {
     });
     return $e ? $e::class : (is_object($result) ? $result::class : $result);
 };
-$message = fn (string $resource) => "This process holds the lock \"$resource\" already, and would wait for itself";
 
 $kinds = [];
-foreach (renewed_locks() as $name => $locks) {
-    $kinds[$name] = fn (mixed ...$options) => $locks->manager(...$options);
+foreach (renewed_locks_and_pools() as $name => $locks) {
+    $kinds[$name] = [fn (mixed ...$options) => $locks->manager(...$options), $locks->deadlock(...)];
 }
 if (class_exists('ZkLock', false)) {
-    $kinds['ZkLock'] = fn (mixed ...$options) => new ZkLock(zk_hosts(), ...$options);
+    $kinds['ZkLock'] = [fn (mixed ...$options) => new ZkLock(zk_hosts(), ...$options), $kinds['DistributedLock'][1]];
 }
-foreach ($kinds as $name => $make) {
+foreach ($kinds as $name => [$make, $message]) {
     [$manager, $other] = [$make(), $make()];
     $resource = unique($name);
     $waits = [
@@ -38,12 +37,12 @@ foreach ($kinds as $name => $make) {
         'tryAcquire()' => fn ($m, ?float $timeout) => $m->tryAcquire($resource, $timeout ?? 1e6),
         'synchronized()' => fn ($m, ?float $timeout) => $m->synchronized($resource, fn () => print("entered\n"), $timeout),
     ];
-    if ($name !== 'RedLock') { // whose lock() makes a number of attempts
+    if ($name === 'DistributedLock' || $name === 'ZkLock') { // RedLock's makes a number of attempts
         $waits['lock()'] = fn ($m, ?float $timeout) => $m->lock($resource, $timeout);
     }
     $waits_with_ttl = $name === 'ZkLock' ? [] : ['acquire() with a ttl' => fn ($m, ?float $timeout) => $m->acquire($resource, $timeout, 5)];
     $holds = ['a lease' => fn () => $manager->acquire($resource, 0)];
-    if ($name !== 'RedLock') {
+    if ($name === 'DistributedLock' || $name === 'ZkLock') {
         $holds['lock()'] = fn () => $manager->lock($resource, 0);
     }
     if ($name !== 'ZkLock') {
@@ -120,7 +119,7 @@ foreach ($kinds as $name => $make) {
         }
 
         // One that is known to be lost.
-        $locks = renewed_locks()[$name];
+        $locks = renewed_locks_and_pools()[$name];
         $lost = $make(ttl: 0.5)->acquire($resource, 0);
         take_away($locks, $resource, 'delete');
         wait_for(fn () => !$lost->isHeld(), 20, 'the loss');

@@ -48,7 +48,7 @@ $interrupt = function (callable $in_line, callable $handler, callable $wait): ar
 
 pcntl_async_signals(true);
 $kinds = [];
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     $kinds[$name] = [$locks, fn (mixed ...$options) => $locks->manager(...$options)];
 }
 if (class_exists('ZkLock', false)) {
@@ -72,7 +72,7 @@ foreach ($kinds as $name => [$locks, $make]) {
         'tryAcquire()' => fn (string $resource) => $manager->tryAcquire($resource, 30),
         'synchronized()' => fn (string $resource) => $manager->synchronized($resource, fn () => print("entered\n"), 30),
     ];
-    if ($name !== 'RedLock') { // whose lock() makes a number of attempts
+    if (!$locks || $locks->hasLock()) { // RedLock's makes a number of attempts
         $waits['lock()'] = fn (string $resource) => $manager->lock($resource, 30);
         $waits['lock() without limit'] = fn (string $resource) => $manager->lock($resource);
     }
@@ -88,7 +88,7 @@ foreach ($kinds as $name => [$locks, $make]) {
             }, fn () => $wait($resource));
             within(0, now() - $start, 20, "$case: seconds");
             same(true, $lease?->isHeld(), "$case: the handler's lease");
-            same([DeadlockException::class, "This process holds the lock \"$resource\" already, and would wait for itself"],
+            same([DeadlockException::class, $locks?->deadlock($resource) ?? "This process holds the lock \"$resource\" already, and would wait for itself"],
                 $e instanceof Throwable ? [$e::class, $e->getMessage()] : $e, $case);
             // What waited has left: the handler's lease is the one that there is.
             $locks?->waitUntilQueuesGone($resource);

@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 
 $sections = (int) amount('DLOCK_TEST_ACQUISITIONS', 100); // of each process
 $kinds = [];
-foreach (shared_locks() as $locks) {
+foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $kinds[$locks->name] = fn () => $locks->manager();
 }
 if (class_exists('ZkLock', false)) {
@@ -44,4 +44,6 @@ foreach ($kinds as $name => $make) {
 --EXPECT--
 DistributedLock
 RedLock
+Semaphore
+ReadWriteLock
 ZkLock

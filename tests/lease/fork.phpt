@@ -15,7 +15,7 @@ require __DIR__ . '/../inc/lease.inc';
 
 $ttl = 1.0;
 foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zookeeper) {
-    $all = renewed_locks();
+    $all = renewed_locks_and_pools();
     $leases = [];
     foreach ($all as $name => $locks) {
         $leases[$name] = $locks->manager(ttl: $ttl)->acquire(unique("$case-$name"), 0);

@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
 $fpm = fpm_start([], 1);
-$all = renewed_locks();
+$all = renewed_locks_and_pools();
 $script = $fpm->script('leases', '
     require_once ' . var_export(dirname(__DIR__) . '/inc/lease.inc', true) . ';
     $lock = new DistributedLock($_GET["server"], ttl: 0.6, onLoss: $_GET["loss"]);

@@ -29,14 +29,14 @@ $ways = [
 ];
 
 $children = [];
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     foreach ($ways as $way => $do) {
         $resource = unique("$name-$way");
         $children["$name, $way"] = [$locks, $resource, fork_child(function (callable $say, callable $hear) use ($locks, $resource, $do, $ttl) {
             $manager = $locks->manager(ttl: $ttl);
             $leases = ['acquired' => $manager->acquire("$resource-acquired"),
                 'explicit' => $locks->manager(renew: true)->acquire("$resource-explicit", 0, $ttl)];
-            $locks->name === 'RedLock' || $manager->lock("$resource-locked") || throw new RuntimeException('not locked');
+            !$locks->hasLock() || $manager->lock("$resource-locked") || throw new RuntimeException('not locked');
             $say(null);
             $hear();
             $unheld = [];
@@ -47,7 +47,7 @@ foreach (renewed_locks() as $name => $locks) {
             $say([$unheld, min(array_map(fn ($lease) => $lease->remaining(), $leases)), Dlock\stats()['renewals'], Dlock\stats()['renewal_failures']]);
             $hear();
             $released = array_map(fn ($lease) => $lease->release(), $leases);
-            return $locks->name === 'RedLock' ? $released : $released + ['locked' => $manager->release("$resource-locked")];
+            return !$locks->hasLock() ? $released : $released + ['locked' => $manager->release("$resource-locked")];
         })];
     }
 }
@@ -55,7 +55,7 @@ foreach (renewed_locks() as $name => $locks) {
 $values = [];
 $look = function (string $when) use ($children, $ttl, &$values) {
     foreach ($children as $child => [$locks, $resource]) {
-        foreach ($locks->name === 'RedLock' ? ['acquired', 'explicit'] : ['acquired', 'explicit', 'locked'] as $kind) {
+        foreach (!$locks->hasLock() ? ['acquired', 'explicit'] : ['acquired', 'explicit', 'locked'] as $kind) {
             $values["$child: $kind"] ??= all_values_of($locks, "$resource-$kind");
             holds(count(array_filter($values["$child: $kind"])) === count($locks->addresses), "$child, $kind: the first look");
             $now = values_of($locks, "$resource-$kind");
@@ -96,7 +96,7 @@ foreach ($children as $name => [$locks, , $child]) {
     [$states, $remaining, $renewals] = $child->hear(60);
     same(['acquired' => 'Held', 'explicit' => 'Held'], $states, "$name: states at the end");
     within(0.001, $remaining, $ttl, "$name: remaining() at the end");
-    within(($locks->name === 'RedLock' ? 2 : 3) * $least, $renewals, 100 * $seconds, "$name: renewals");
+    within(($locks->hasLock() ? 3 : 2) * $least, $renewals, 100 * $seconds, "$name: renewals");
     $look('at the end') || exit;
 }
 foreach ($children as $name => [$locks, $resource, $child]) {

@@ -26,7 +26,7 @@ for ($attempt = 0; $attempt < 5; $attempt++) { // a machine that stands still ma
     }
 }
 CODE;
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     $children[$name] = lease_child($code, $locks, unique($name));
 }
 foreach ($children as $name => $child) {

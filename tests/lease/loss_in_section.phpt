@@ -22,7 +22,7 @@ function chain(?Throwable $e): array
     return $chain;
 }
 
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     $manager = $locks->manager(ttl: 0.6, onLoss: 'throw');
     $number = 0;
     $in_section = '';

@@ -13,7 +13,7 @@ use Dlock\LeaseState;
 $ttl = 6.0;
 $soon = $ttl / 3 + 2;
 $cases = [];
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     foreach (['steal', 'delete'] as $how) {
         $resource = unique("$name-$how");
         $lease = $locks->manager(ttl: $ttl)->acquire($resource, 0);
@@ -42,13 +42,13 @@ foreach ($cases as $name => [$locks, $resource, $lease, $how]) {
 same(count($cases), Dlock\stats()['losses'] - $losses, 'losses');
 
 // ---- one that was lost is not renewed any more, though the value comes back ----
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     $resource = unique("$name-back");
     $lease = $locks->manager(ttl: 1.0)->acquire($resource, 0);
     take_away($locks, $resource);
     wait_for(fn () => !$lease->isHeld(), 20, "$name: the loss");
     foreach ($locks->raw() as $redis) {
-        $redis->cmd('SET', Locks::key($resource), $lease->token, 'PX', 1000);
+        $locks->setHolder($redis, $resource, $lease->token, 1000);
     }
     wait_for(fn () => array_filter(values_of($locks, $resource)) === [], 20, "$name: the end of its time");
     same([LeaseState::Lost, false], [$lease->state(), $lease->release()], "$name: lost for good");

@@ -365,7 +365,7 @@ $settings = [
 ];
 foreach ($settings as $setting => [$options, $jit]) {
     $children = [];
-    foreach (renewed_locks() as $name => $locks) {
+    foreach (renewed_locks_and_pools() as $name => $locks) {
         $children["$name, $setting"] = lease_child($code, $locks, unique("$name-$setting"), [], $options);
     }
     foreach ($children as $name => $child) {

@@ -16,7 +16,7 @@ $messages = function (?Throwable $e): array {
     }
     return $messages;
 };
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     // A child that loses a lease of its own.
     $manager = $locks->manager(onLoss: 'throw');
     $inherited = [$manager->acquire(unique("$name-a"), 0, 100), $manager->acquire(unique("$name-b"), 0, 100)];

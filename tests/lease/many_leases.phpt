@@ -78,7 +78,7 @@ $code = '
     echo $lease->isHeld() ? "held" : "lost", " ", resident(), " ", threads(), "\n";
     fgets(STDIN);
 ';
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     $sizes = [];
     for ($i = 0; $i < 3; $i++) {
         foreach (['renewed', 'explicit'] as $way) {

@@ -15,7 +15,7 @@ $ttl = 0.9;
 $runs_out = [];
 $goes_on = [];
 $keep = [];
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     $begin = function (string $what, bool $ends, callable $do) use ($locks, $name, &$runs_out, &$goes_on, &$keep) {
         $resource = unique("$name-$what");
         $keep[] = [$do($resource), $locks, $resource];
@@ -39,7 +39,7 @@ foreach (renewed_locks() as $name => $locks) {
     $begin('renew: false, a ttl', true, fn ($r) => $never->acquire($r, 0, $ttl));
     if ($name === 'RedLock') { // whose lock() always has a ttl
         $begin('lock()', true, fn ($r) => $plain->lock($r, (int) ($ttl * 1000)));
-    } else {
+    } elseif ($locks->hasLock()) {
         $begin('lock()', false, fn ($r) => $plain->lock($r, 0) ? $plain : null);
         $begin('lock() with a ttl', true, fn ($r) => $plain->lock($r, 0, $ttl) ? $plain : null);
         $begin('lock(), renew: true, a ttl', false, fn ($r) => $always->lock($r, 0, $ttl) ? $always : null);
@@ -115,7 +115,7 @@ foreach ($keep as [$holder, $locks, $resource]) {
 }
 
 // ---- refresh($ttl) goes on with the new time ----
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     foreach ([[1.0, 30.0], [30.0, 1.0]] as [$first, $then]) {
         $resource = unique("$name-refresh-$then");
         $lease = $locks->manager(ttl: $first)->acquire($resource, 0);
@@ -136,7 +136,7 @@ foreach (renewed_locks() as $name => $locks) {
 
 // ---- dlock.max_hold ----
 ini_set('dlock.max_hold', '2');
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     $held[$name] = [$locks->manager(ttl: 0.6)->acquire(unique("$name-hold"), 0), now(), 0.6];
     $held["$name, attach()"] = [$locks->manager()->attach($locks->manager(ttl: 0.6)->acquire(unique("$name-hold-attached"), 0)->detach()), now(), 0.6];
 }

@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/lease.inc';
 
 $ttl = 2.0;
 $children = [];
-foreach (renewed_locks() as $name => $locks) {
+foreach (renewed_locks_and_pools() as $name => $locks) {
     foreach (['flag', 'throw', 'flag, a ttl', 'throw, a ttl'] as $way) {
         $resource = unique("$name-$way");
         $child = fork_child(function (callable $say, callable $hear) use ($locks, $resource, $way, $ttl) {

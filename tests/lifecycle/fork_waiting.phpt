@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3))] as $manager) {
+foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (new Dlock\ReadWriteLock(redis_server()))->writeLock()] as $manager) {
     $name = $manager::class;
     $resource = unique($name);
     $lease = $manager->acquire($resource, 0, 1000);

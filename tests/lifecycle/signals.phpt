@@ -10,6 +10,7 @@ skip_unless_functions('pcntl_fork', 'pcntl_async_signals', 'posix_kill');
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
 
 final class Stop extends Exception
 {
@@ -18,6 +19,8 @@ final class Stop extends Exception
 $managers = [
     'DistributedLock' => [fn () => new DistributedLock(redis_server()), fn ($m, $r, $t) => $m->lock($r, $t)],
     'a Lease' => [fn () => new DistributedLock(redis_server()), fn ($m, $r, $t) => (bool) $m->tryAcquire($r, $t)?->release()],
+    'Semaphore' => [fn () => new OnePermit(new Dlock\Semaphore(1, redis_server())), fn ($m, $r, $t) => (bool) $m->tryAcquire($r, $t)?->release()],
+    'ReadWriteLock' => [fn () => (new Dlock\ReadWriteLock(redis_server()))->writeLock(), fn ($m, $r, $t) => (bool) $m->tryAcquire($r, $t)?->release()],
     'RedLock' => [fn () => new RedLock(redis_servers(3), 60_000, 5), fn ($m, $r, $t) => (bool) $m->tryAcquire($r, $t)?->release()],
     'RedLock::lock()' => [fn () => new RedLock(redis_servers(3), 60_000, 1_000), fn ($m, $r, $t) => $m->unlock($m->lock($r))],
 ];

@@ -13,11 +13,13 @@ require __DIR__ . '/../inc/zk.inc';
 require __DIR__ . '/../inc/handover.inc';
 require __DIR__ . '/../inc/locks.inc';
 
-$prelude = 'require ' . var_export(__DIR__ . '/../inc/descriptors.inc', true) . ';
+$prelude = 'require ' . var_export(__DIR__ . '/../inc/descriptors.inc', true) . '; require ' . var_export(__DIR__ . '/../inc/handover.inc', true) . ';
     $options = ["releaseOnShutdown" => false, "onLoss" => "throw"];
     $locks = match ($argv[1]) {
         "DistributedLock" => new DistributedLock(redis_server(), ...$options),
         "RedLock" => new RedLock(redis_servers(5), ...["prefix" => "Lock:"], ...$options),
+        "Semaphore" => new OnePermit(new Dlock\Semaphore(1, redis_server(), "Lock:", ...$options)),
+        "ReadWriteLock" => (new Dlock\ReadWriteLock(redis_server(), "Lock:", ...$options))->writeLock(),
         "ZkLock" => new ZkLock(zk_hosts(), ...$options),
     };
     $resource = $argv[2];
@@ -28,7 +30,7 @@ $prelude = 'require ' . var_export(__DIR__ . '/../inc/descriptors.inc', true) . 
     };
 ';
 $zk = zk_raw();
-$redis = array_combine(['DistributedLock', 'RedLock'], shared_locks());
+$redis = array_column([...shared_locks(), ...shared_pools()], null, 'name');
 
 // ---- a wait ----
 $ways = [

@@ -10,10 +10,13 @@ skip_unless_functions('pcntl_fork');
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
 
 $managers = [
     'DistributedLock' => fn () => new DistributedLock(redis_server()),
     'RedLock' => fn () => new RedLock(redis_servers(3)),
+    'Semaphore' => fn () => new OnePermit(new Dlock\Semaphore(1, redis_server())),
+    'ReadWriteLock' => fn () => (new Dlock\ReadWriteLock(redis_server()))->writeLock(),
 ];
 foreach ($managers as $name => $make) {
     $resource = unique($name);

@@ -42,4 +42,6 @@ foreach (lock_kinds() as $kind) {
 none: updates lost
 DistributedLock: 400
 RedLock: 400
+Semaphore: 400
+ReadWriteLock: 400
 ZkLock: 400

@@ -73,4 +73,6 @@ foreach (lock_kinds() as $kind) {
 none: oversold
 DistributedLock: 20 accepted, 20 in the queue, 0 twice
 RedLock: 20 accepted, 20 in the queue, 0 twice
+Semaphore: 20 accepted, 20 in the queue, 0 twice
+ReadWriteLock: 20 accepted, 20 in the queue, 0 twice
 ZkLock: 20 accepted, 20 in the queue, 0 twice

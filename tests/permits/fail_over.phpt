@@ -1,0 +1,53 @@
+--TEST--
+Semaphores and read/write locks behind Sentinels, confirmed by a replica: holders keep their permits over a fail-over, waiters get theirs, and there are never too many
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/permits.inc';
+require __DIR__ . '/../inc/replicated.inc';
+require_once __DIR__ . '/../inc/lease.inc';
+
+use Dlock\ReadWriteLock;
+use Dlock\Semaphore;
+
+$set = new SentinelSet();
+$dsn = $set->dsn(['guard' => 6]);
+$semaphore = new Semaphore(3, $dsn, ttl: 6);
+$lock = new ReadWriteLock($dsn, ttl: 6);
+fails(ValueError::class, '*must be between 0.003 and 6 seconds*', fn () => new Semaphore(3, $dsn, ttl: 6.1));
+
+$took = seconds(function () use ($semaphore, &$held) {
+    $held = $semaphore->acquire('sale', 2, 30);
+});
+holds($took > 5.9, 'nothing is granted before the era is settled', $took);
+$reader = $lock->readLock()->acquire('page', 30);
+same([2, 1], [$held->permits, $semaphore->availablePermits('sale')], 'two of three');
+$child = fork_child(function (callable $say, callable $hear) use ($semaphore, $lock) {
+    $say('waits');
+    $lease = $semaphore->acquire('sale', 3, 60);
+    $writer = $lock->writeLock()->acquire('page', 60);
+    return [$lease->fencingToken, $writer->isHeld(), $lease->release(), $writer->release()];
+});
+same('waits', $child->hear(), 'a child');
+wait_for(fn () => counts_of('Semaphore:sale', 3, $set->master()->raw())['waiting'] === 1, 20, 'the waiter');
+
+$set->failOver();
+// Longer than the lease and the guard.
+for ($i = 0; $i < 90; $i++) {
+    nap(0.1);
+    holds($held->isHeld() && $reader->isHeld(), 'held over a fail-over', [$i, $held->state(), $reader->state()]);
+}
+same(null, $semaphore->tryAcquire('sale', 2), 'there is no room for two more');
+same([true, true], [$held->release(), $reader->release()], 'released at the new master');
+[$token, $isHeld, $semaphoreReleased, $lockReleased] = $child->result();
+same([true, true, true, true], [$token > $held->fencingToken, $isHeld, $semaphoreReleased, $lockReleased], 'the waiter has it all, and a greater token');
+same(3, $semaphore->availablePermits('sale'), 'in the end');
+echo "done\n";
+?>
+--EXPECT--
+done

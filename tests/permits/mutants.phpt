@@ -1,0 +1,73 @@
+--TEST--
+The random check of permits finds each of these mistakes in the scripts
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/permits_check.inc';
+
+$mistakes = [
+    'a permit that is given back twice' => ['permits_release.lua' => ['if not n[1] and not n[3] then' => 'if not n[1] and false then', 'n[2] - (n[4] or 1)' => '(n[2] or 0) - (n[4] or 1)']],
+    'a cancelled reservation that is given back twice' => ['permits_release.lua' => ['if ends and tonumber(ends) < SOLD then' => 'if tonumber(ends or 0) < SOLD then']],
+    'a cancellation of what was bought' => ['permits_release.lua' => ['if ends and tonumber(ends) < SOLD then' => 'if ends then']],
+    'overtaking of waiters by those who come' => ['permits_contend.lua' => ['if unsettled == 0 and may and fits and not queue and not held then' => 'if may and fits and not held then']],
+    'overtaking of a large request by a small one' => ['permits_queue.lua' => ["if mine or room(state, capacity) <= 0 or listens(inbox) then" => 'if mine or room(state, capacity) <= 0 then']],
+    'overtaking by a basket' => ['permits_reserve.lua' => ['if state.queue < 0 or not' => 'if not']],
+    'a waiter that is forgotten by a release' => ['permits_release.lua' => ['granted = serve(state) or granted' => '']],
+    'a waiter that is forgotten by one that leaves' => ['permits_leave.lua' => ['serve(read(KEYS[1], clock(KEYS[1])))' => '']],
+    'a waiter that is forgotten when pieces come' => ['permits_restock.lua' => ["serve(state)\nreturn" => 'return']],
+    'a waiter that is forgotten by what is taken back' => ['permits_contend.lua' => ['serve(state) -- it may have been in front' => '-- it may have been in front']],
+    'a second waiter that would fit, too' => ['permits_queue.lua' => ['		count = 32 --' => '		going = false --']],
+    'a queue without its mark' => ['permits_queue.lua' => ['		queue = 0' => '		queue = -1']],
+    'a queue that is forgotten' => ['permits_queue.lua' => ['				empty = false' => '				empty = true']],
+    'a late confirm of what was sold again' => ['permits_confirm.lua' => ['if not ends then' => 'if false then', 'used - (pieces or 1)' => '(used or 0) - (pieces or 1)', 'ends = tonumber(ends)' => 'ends = tonumber(ends or 1)']],
+    'a confirm that is counted twice' => ['permits_confirm.lua' => ['if stock.ends < SOLD then' => 'if true then']],
+    'a confirm that leaves the pieces reserved' => ['permits_confirm.lua' => ["stock.used, '\$used', " => '']],
+    'a basket of which a part is bought' => ['permits_confirm.lua' => ['	found[i] = {' => "	redis.call('ZADD', pool, 'XX', SOLD + now, 'h' .. id)\n	found[i] = {"]],
+    'a repeated request that is counted twice' => ['permits_contend.lua' => ['if unsettled == 0 and may and fits and not queue and not held then' => 'if may and fits and not queue then']],
+    'a repeated basket that is counted twice' => ['permits_reserve.lua' => ["	state.us = fence -- the same in all\n	if not state.ends then" => "	state.us = fence\n	if true then"]],
+    'a change of the stock that is made twice' => ['permits_restock.lua' => ['if made then' => 'if false then']],
+    'a reserved piece that is taken out' => ['permits_restock.lua' => ['math.max(change, state.sold + state.used - all)' => 'math.max(change, state.sold - all)']],
+    'an exchange that leaves the old id' => ['permits_exchange.lua' => ["redis.call('ZREM', pool, 'h' .. ARGV[1], 'w' .. ARGV[1])" => '']],
+    'an exchange of what is over' => ['permits_exchange.lua' => ['if left < 1 or' => 'if']],
+    'an exchange that forgets the permits' => ['permits_exchange.lua' => ['if permits then' => 'if false then']],
+    'readers that starve a writer' => ['permits_queue.lua' => ['	if #writer > 0 then' => '	if false then']],
+    'writers that starve readers' => ['permits_queue.lua' => ['	if freed >= ALL then' => '	if false then']],
+    'a phase of readers that is cut off' => ['permits_queue.lua' => ["elseif state.phase then" => 'elseif false then']],
+    'a phase of readers that takes in those who come later' => ['permits_queue.lua' => ['queue = -math.min(state.phase, math.max(state.us, state.fence))' => 'queue = -(state.phase)']],
+    'a lease that is over and is taken back too early' => ['permits_queue.lua' => ["string.format('(%.0f', state.now), 'LIMIT'" => "string.format('%.0f', state.now + 20), 'LIMIT'"]],
+    'leases that are over and are not all taken back' => ['permits_queue.lua' => ['state.reclaimed = #ids < CHUNK' => 'state.reclaimed = true']],
+    "a buyer's pieces that are not given back" => ['permits_queue.lua' => ["		credit(state.pool, buyer_of(id), permits[i] or 1)\n" => '']],
+    'a limit that is not kept' => ['permits_contend.lua' => ['local may = not limit or (pieces or 0) + permits <= limit' => 'local may = true']],
+    'a limit that is not kept in the queue' => ['permits_queue.lua' => ['local may = live and not held and allowed(state, buyer, permits, limit)' => 'local may = live and not held']],
+    'a wait for more than there can be' => ['permits_contend.lua' => ["inbox == '' or not possible then" => "inbox == '' then"]],
+    'a waiter for more than there can be that keeps all others waiting' => ['permits_queue.lua' => [' and is_possible(state, permits, capacity)' => '']],
+    'a grant to a process that is dead' => ['permits_queue.lua' => ['may = may and receivers > 0' => 'may = may']],
+    'a grant after the last sign of life' => ['permits_queue.lua' => ['math.floor(-(sign or 0) / 1000) < STALE' => 'math.floor(-(sign or 0) / 1000) < 2 * STALE']],
+    'a grant that nobody can tell from an old one' => ['permits_queue.lua' => ['id, -sign % 1000, fence)' => 'id, 1, fence)']],
+    'a fencing token that is given twice' => ['permits_queue.lua' => ['return math.max(state.us, state.fence + 1)' => 'return math.max(state.us, state.fence)']],
+    'a fencing token that follows the clock back' => ['permits_contend.lua' => ['local token = math.max(us, 1 - (fence or 0))' => 'local token = us']],
+    'a key that ends before its leases' => ['permits_renew.lua' => ['if last < ends then' => 'if false then']],
+    'a renewal that makes a lease shorter' => ['permits_renew.lua' => ["ARGV[3] == '1' and math.max(ends, n[1]) or ends" => 'ends']],
+    'a renewal of what was taken back' => ['permits_renew.lua' => ["if not n[1] or tonumber(n[1]) >= SOLD then" => 'if tonumber(n[1] or 0) >= SOLD then', "redis.call('ZADD', pool, 'XX', ARGV[3] == '1' and math.max(ends, n[1]) or ends, held)" => "redis.call('ZADD', pool, ends, held)"]],
+    'a waiter that loses its place' => ['permits_contend.lua' => ["local place = ticket == '0' and token or tonumber(ticket)" => 'local place = token', "redis.call('ZADD', pool, 'LT', alone" => "redis.call('ZADD', pool, alone"]],
+    'an abandoned waiter that stays in the queue' => ['permits_release.lua' => ["redis.call('ZREM', KEYS[1], waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]))" => '']],
+    'a reservation that is kept for ever by asking again' => ['permits_contend.lua' => ["elseif ticket ~= '0' or ends < now then" => 'else']],
+];
+
+$check = new PermitsCheck();
+foreach ($mistakes as $mistake => $replacements) {
+    $found = $check->run(range(3, 30), 1500, $replacements);
+    if (getenv('DLOCK_PERMITS_TRACE') !== false) {
+        echo "$mistake: $found\n";
+    } elseif ($found === null) {
+        echo "not found: $mistake\n";
+    }
+}
+?>
+done
+--EXPECT--
+done

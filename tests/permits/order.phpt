@@ -1,0 +1,112 @@
+--TEST--
+Semaphore: 100 waiters for 10 permits are served in the order of their tickets; nobody is overtaken by one that wants less
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/permits.inc';
+
+use Dlock\Semaphore;
+
+const CAPACITY = 10;
+
+/** Waits in another process; says when it is served, and waits to be told to go on. */
+function waiter(string $server, string $resource, int $permits): ForkedChild
+{
+    $child = fork_child(function (callable $say, callable $hear) use ($server, $resource, $permits) {
+        $lease = (new Semaphore(CAPACITY, $server))->acquire($resource, $permits, 60, 100);
+        $say([$lease->fencingToken, $lease->permits, $lease->isHeld()]);
+        $hear();
+        return $lease->release();
+    });
+    at_end($child->kill(...));
+    return $child;
+}
+
+/** Waiters with these numbers of permits, who ask one after the other. @return list<ForkedChild> */
+function line(string $resource, array $permits, ?PrivateRedis $private = null): array
+{
+    $line = [];
+    foreach ($permits as $i => $number) {
+        $line[] = waiter($private ? 'redis://' . $private->address() : redis_server(), $resource, $number);
+        wait_for(fn () => counts_of("Semaphore:$resource", CAPACITY, $private?->raw())['waiting'] >= $i + 1, 30, 'waiter ' . $i + 1);
+    }
+    return $line;
+}
+
+/** Who was served by now. @param list<ForkedChild> $line  @return list<int> */
+function served(array $line): array
+{
+    return array_keys(array_filter($line, fn (ForkedChild $child) => $child->hasSaid()));
+}
+
+// ---- "100 waiters for 10 permits are served in the order of their tickets" ----
+$semaphore = new Semaphore(CAPACITY, redis_server());
+$resource = unique('hundred');
+$holders = array_map(fn () => $semaphore->acquire($resource, ttl: 100), range(1, CAPACITY));
+$line = line($resource, array_fill(0, 100, 1));
+$release = fn (int $i) => $i < CAPACITY ? $holders[$i]->release() : ($line[$i - CAPACITY]->say('release') ?? $line[$i - CAPACITY]->result());
+$fences = [];
+foreach ($line as $i => $child) {
+    same(true, $release($i), "release $i");
+    [$fences[], $permits, $held] = $child->hear();
+    same([1, true], [$permits, $held], "waiter $i");
+    $next = array_slice($line, $i + 1, 3);
+    same([], served($next), "those behind waiter $i");
+}
+$sorted = $fences;
+sort($sorted);
+same($sorted, $fences, 'fencing tokens in the order of tickets');
+for ($i = 100; $i < 110; $i++) {
+    same(true, $release($i), "release $i");
+}
+same(['all' => CAPACITY, 'available' => CAPACITY, 'held' => 0, 'sold' => 0, 'waiting' => 0], counts_of("Semaphore:$resource", CAPACITY), 'in the end');
+
+// ---- "nobody is given permits before a live waiter that asked earlier, also when it wants less and would fit" ----
+$resource = unique('large');
+$holder = $semaphore->acquire($resource, 6, ttl: 100);
+[$large, $small] = $line = line($resource, [CAPACITY, 1]);
+same([null, 4], [$semaphore->tryAcquire($resource), $semaphore->availablePermits($resource)], 'one that does not wait does not overtake either');
+pause(0.2); // time for a mistake
+same([], served($line), 'four permits are free: the first waiter wants ten, the second one');
+$holder->release();
+same(CAPACITY, $large->hear()[1], 'the large request is served first');
+pause(0.1);
+same([], served([$small]), 'and the small one after it');
+foreach ($line as $child) {
+    $child === $large || $child->hear();
+    $child->say('release');
+    same(true, $child->result(), 'release()');
+}
+
+// ---- "A release or an expiry gives to all waiters at the front that now fit, in one step, one message each" ----
+$private = redis_private();
+$semaphore = new Semaphore(CAPACITY, 'redis://' . $private->address());
+foreach (['a release' => 100, 'an expiry' => 2.5] as $what => $ttl) {
+    $resource = unique($what);
+    $holder = $semaphore->acquire($resource, CAPACITY, ttl: $ttl);
+    $line = line($resource, [3, 4, 2, 3, 1], $private);
+    $messages = fn () => command_counts($private->raw())['publish'] ?? 0;
+    $before = $messages();
+    $what === 'a release' ? $holder->release() : wait_for(fn () => !$holder->isHeld(), 20, 'the end of the lease');
+    same([3, 4, 2], array_map(fn (ForkedChild $child) => $child->hear()[1], array_slice($line, 0, 3)), "$what: those that fit are served");
+    pause(0.1);
+    same([], served(array_slice($line, 3)), "$what: the fourth does not fit, and the fifth would");
+    same(1, $semaphore->availablePermits($resource), "$what: what is left");
+    // Whoever finds that a lease is over may be the first waiter itself, which needs no message.
+    within($what === 'a release' ? 3 : 2, $messages() - $before, 3, "$what: messages");
+    foreach ($line as $i => $child) {
+        $i < 3 || $child->hear();
+        $child->say('release');
+        same(true, $child->result(), "$what: release() of waiter $i");
+    }
+    unset($holder);
+}
+echo "done\n";
+?>
+--EXPECT--
+done

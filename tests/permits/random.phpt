@@ -1,0 +1,32 @@
+--TEST--
+A walk at random through all operations on permits, beside a model, in virtual time
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/permits_check.inc';
+
+// Each walk is a new one: what was bought stays, and makes the comparison slow. DLOCK_PERMITS_SEED: that one alone, for as long as asked.
+$seed = (int) getenv('DLOCK_PERMITS_SEED');
+$operations = (int) getenv('DLOCK_PERMITS_OPERATIONS') ?: 2000;
+$check = new PermitsCheck();
+$wrong = $check->run($seed > 0 ? [$seed] : range(1, 51), $operations);
+if ($wrong !== null) {
+    echo "$wrong\n";
+}
+
+// A walk that does not come to something says nothing about it.
+foreach (['abandoned', 'acquired', 'basket', 'bought', 'bought before', 'bought late', 'clock set back', 'confirm refused', 'double click', 'exchanged',
+    'grant by message', 'grant to a vanished host', 'key ended', 'left', 'limit', 'queued', 'refused', 'release of nothing', 'renewal refused', 'renewed',
+    'restocked', 'told to ask again', 'told to go on'] as $what) {
+    if (getenv('DLOCK_PERMITS_SEED') === false && ($check->seen[$what] ?? 0) < 3) {
+        echo "$what: ", $check->seen[$what] ?? 0, "\n";
+    }
+}
+?>
+done
+--EXPECT--
+done

@@ -1,0 +1,143 @@
+--TEST--
+Stock: all or nothing, a limit for each buyer, a double click, bought once, given back once; reserved + sold + available are the pieces at each moment
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+use Dlock\ConnectionException;
+use Dlock\LimitExceededException;
+use Dlock\ReservationExpiredException;
+use Dlock\Semaphore;
+use Dlock\Stock;
+
+$stock = new Stock(redis_server(), $prefix = unique('stock') . ':', perBuyer: 3);
+function counts(string $article): array
+{
+    global $stock;
+    return array_values($stock->counts($article));
+}
+
+// Restocking.
+same([0, 0, 0, 0], counts('shoe'), 'of what never was');
+same(null, $stock->reserve('shoe', 'ann', 'early'), 'nothing to be had');
+same(5, $stock->restock('shoe', 5), 'put in');
+same(5, $stock->restock('shoe', 5, 'delivery 1'), 'with a name');
+same(5, $stock->restock('shoe', 5, 'delivery 1'), 'a change with a name is made once');
+same([10, 0, 0, 0], counts('shoe'), 'however often it is asked for');
+same(-3, $stock->restock('shoe', -3), 'taken out');
+$stock->restock('grain', 900_000_000);
+same([99_999_999, 0, -5], [$stock->restock('grain', 900_000_000), $stock->restock('grain', 1), $stock->restock('grain', -5)], 'no more than a stock has at most');
+same([999_999_994, 0, 0, 0], counts('grain'), 'so its number is never taken for the end of a lease');
+same(1, redis_raw()->cmd('EXISTS', "{$prefix}shoe"), 'the key is prefix . article');
+same(-1, redis_raw()->cmd('PTTL', "{$prefix}shoe"), 'and stays');
+fails(ConnectionException::class, '*WRONGTYPE the key is that of a stock; the key is used for something else than a lock',
+    fn () => (new Semaphore(3, redis_server(), $prefix))->tryAcquire('shoe'));
+same(-1, redis_raw()->cmd('PTTL', "{$prefix}shoe"), 'also where a semaphore is given the same prefix');
+
+// A double click: the same buyer and request are the same reservation, however often.
+$one = $stock->reserve('shoe', 'ann', 'order 1');
+same([['shoe' => 1], 'ann', 'order 1'], [$one->articles, $one->buyer, $one->request], 'a reservation');
+within(590, $one->remaining(), 594, 'it lasts for the ttl of the stock, but for the drift');
+$two = $stock->reserve('shoe', 'ann', 'order 1');
+same([6, 1, 0, 0], counts('shoe'), 'a double click');
+within(580, $two->remaining(), $one->remaining() + 0.5, 'and does not prolong it');
+holds($two->fencingToken > $one->fencingToken, 'fencing tokens rise', $one, $two);
+same(['shoe' => 1], $stock->reserve(['shoe' => 2], 'ann', 'order 1')->articles, 'asked for with another number, it is what it was');
+
+// Bought once.
+same(true, $one->confirm(), 'bought by this call');
+same(false, $two->confirm(), 'it was before');
+same(false, $stock->reservation('shoe', 'ann', 'order 1')->confirm(), 'by any process');
+same(INF, $two->remaining(), 'for good');
+same(false, $two->cancel(), 'what was bought is not given back');
+same(INF, $two->remaining(), 'and stays bought');
+$three = $stock->reserve('shoe', 'ann', 'order 1');
+same([INF, 0], [$three->remaining(), $three->fencingToken], 'asked for again, it is the same reservation');
+same([6, 0, 1, 0], counts('shoe'), 'counted once');
+fails(ReservationExpiredException::class, 'The reservation "order 1" of "ann" has no pieces of "shoe": it was cancelled, or bought, or *', fn () => $three->extend());
+same(INF, $three->remaining(), 'and it stays bought');
+
+// A limit for each buyer bounds what is reserved and bought together.
+same(['shoe' => 2], $stock->reserve(['shoe' => 2], 'ann', 'order 2')->articles, 'to the limit');
+fails(LimitExceededException::class, 'The buyer "ann" has 3 pieces of "shoe", reserved or bought, and may have 3 in all', fn () => $stock->reserve('shoe', 'ann', 'order 3'));
+holds(is_subclass_of(LimitExceededException::class, Dlock\DlockException::class), 'an exception of dlock');
+same([4, 2, 1, 0], counts('shoe'), 'nothing was reserved');
+same(1, $stock->reserve('shoe', 'bob', 'order 3')->articles['shoe'], 'another buyer may');
+same(true, $stock->reservation('shoe', 'ann', 'order 2')->cancel(), 'given back');
+same(2, $stock->reserve(['shoe' => 2], 'ann', 'order 4')->articles['shoe'], 'so ann may again');
+same(3, (new Stock(redis_server(), $prefix))->reserve(['shoe' => 3], 'ann', 'order 5')?->articles['shoe'], 'a stock without a limit');
+
+// Not enough: nothing.
+same([0, 6, 1, 0], counts('shoe'), 'all reserved');
+same(null, $stock->reserve('shoe', 'eve', 'order 6'), 'all reserved');
+same(0, $stock->restock('shoe', -2), 'nothing is taken from buyers');
+
+// Given back exactly once.
+$bobs = $stock->reservation('shoe', 'bob', 'order 3');
+same(0.0, $bobs->remaining(), 'nothing is asked yet');
+same([true, false], [$bobs->cancel(), $bobs->cancel()], 'given back, and it was before');
+same([1, 5, 1, 0], counts('shoe'), 'once');
+fails(ReservationExpiredException::class, 'The reservation "order 3" of "bob" has no pieces of "shoe": it was cancelled, or *; nothing was bought', fn () => $bobs->confirm());
+fails(ReservationExpiredException::class, '*', fn () => $bobs->extend());
+
+// Several articles: all or nothing.
+$stock->restock('hat', 2);
+same(null, $stock->reserve(['shoe' => 1, 'hat' => 3], 'eve', 'basket 1'), 'not enough hats');
+same([[1, 5, 1, 0], [2, 0, 0, 0]], [counts('shoe'), counts('hat')], 'no shoe is reserved');
+$basket = $stock->reserve(['shoe' => 1, 'hat' => 2], 'eve', 'basket 2');
+same(['shoe' => 1, 'hat' => 2], $basket->articles, 'a basket');
+same([[0, 6, 1, 0], [0, 2, 0, 0]], [counts('shoe'), counts('hat')], 'all of it');
+same(['shoe' => 1, 'hat' => 2], $stock->reserve(['shoe' => 1, 'hat' => 2], 'eve', 'basket 2')->articles, 'a double click');
+same([0, 2, 0, 0], counts('hat'), 'on all of it');
+same(['hat' => 2, 'shoe' => 1], $stock->reserve(['hat' => 1, 'shoe' => 2], 'eve', 'basket 2')->articles, 'asked for with other numbers, it is what it was');
+fails(LimitExceededException::class, 'The buyer "eve" has 2 pieces of "hat", *', fn () => $stock->reserve(['hat' => 2, 'shoe' => 1], 'eve', 'basket 3'));
+$basket->extend(700);
+within(690, $basket->remaining(), 693, 'extended');
+$basket->extend(1);
+within(680, $basket->remaining(), 693, 'never shortened');
+same([true, false], [$basket->confirm(), $basket->confirm()], 'bought');
+same(['shoe' => 1, 'hat' => 2], $stock->reserve(['shoe' => 3, 'hat' => 3], 'eve', 'basket 2')->articles, 'also when it was bought');
+same([[0, 5, 2, 0], [0, 0, 2, 0]], [counts('shoe'), counts('hat')], 'all of it');
+$stock->restock('hat', 1);
+$half = $stock->reserve(['shoe' => 1, 'hat' => 1], 'bob', 'basket 4');
+same(null, $half, 'no shoe left');
+$stock->restock('shoe', 1);
+$half = $stock->reserve(['shoe' => 1, 'hat' => 1], 'bob', 'basket 4');
+same(true, $stock->reservation('hat', 'bob', 'basket 4')->cancel(), 'a part of it');
+fails(ReservationExpiredException::class, 'The reservation "basket 4" of "bob" has no pieces of "hat": *', fn () => $half->confirm());
+same([[0, 6, 2, 0], [1, 0, 2, 0]], [counts('shoe'), counts('hat')], 'then nothing is bought');
+same(true, $half->cancel(), 'the rest is given back');
+
+// At each moment: what any process sees adds up.
+$seen = fork_run(4, function (int $i, callable $say, callable $hear) use ($prefix) {
+    $stock = new Stock(redis_server(), $prefix);
+    if ($i === 0) {
+        $wrong = [];
+        for ($k = 0; $k < 500; $k++) {
+            $n = $stock->counts('bag');
+            $all = $n['available'] + $n['reserved'] + $n['sold'];
+            if ($all !== 100 && $all !== 0 || min($n) < 0) {
+                $wrong[] = $n;
+            }
+        }
+        return $wrong;
+    }
+    $i === 1 && $stock->restock('bag', 100);
+    for ($k = 0, $bought = 0; $k < 200; $k++) {
+        $reservation = $stock->reserve(['bag' => 1 + $k % 3], "buyer $i", (string) $k);
+        $bought += $reservation !== null && $k % 4 === 0 && $reservation->confirm() ? $reservation->articles['bag'] : 0;
+        $k % 4 !== 0 && $reservation?->cancel();
+    }
+    return $bought;
+});
+same([], $seen[0], 'counts that do not add up');
+$sold = $seen[1] + $seen[2] + $seen[3];
+same([100 - $sold, 0, $sold, 0], counts('bag'), 'in the end');
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,80 @@
+--TEST--
+Stock: buyers that are killed before they buy, and a server that is killed and comes back with its data
+--SKIPIF--
+<?php require __DIR__ . '/../inc/skipif.inc'; ?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+
+use Dlock\ConnectionException;
+use Dlock\Stock;
+
+$server = redis_private(['appendonly yes', 'appendfsync always']);
+$stock = new Stock($server->dsn());
+function counts(): array
+{
+    global $stock;
+    return array_values($stock->counts('shoe'));
+}
+
+// Killed between reserve and confirm: what it had is reserved for its time, and found by its name.
+$stock->restock('shoe', 2);
+$buyer = fork_child(function (callable $say) use ($server) {
+    $stock = new Stock($server->dsn());
+    $stock->reserve('shoe', 'ann', 'r1', ttl: 1.0);
+    $say($stock->reserve('shoe', 'ann', 'r2')->fencingToken);
+    block_for_ever();
+});
+function block_for_ever(): never
+{
+    while (true) {
+        pause(1);
+    }
+}
+$token = $buyer->hear();
+$buyer->kill();
+same([0, 2, 0, 0], counts(), 'killed: both are reserved');
+$bob = $stock->reserve('shoe', 'bob', 'r1', 20);
+same(['shoe' => 1], $bob->articles, 'the one whose time is over goes to the first waiter');
+same(true, $stock->reservation('shoe', 'ann', 'r2')->confirm(), 'the other is bought by another process');
+same([0, 1, 1, 0], counts(), 'one reserved, one sold');
+
+// The server is killed, and comes back with its data.
+$server->kill();
+fails(ConnectionException::class, '*', fn () => $bob->confirm());
+$server->restart();
+same([0, 1, 1, 0], counts(), 'nothing was forgotten');
+same([true, false], [$bob->confirm(), $bob->confirm()], 'asked again');
+same(false, $stock->reservation('shoe', 'ann', 'r2')->confirm(), 'what was bought');
+same(2, $stock->restock('shoe', 2, 'second'), 'more');
+$server->restart();
+same(2, $stock->restock('shoe', 2, 'second'), 'a change is not forgotten');
+same([2, 0, 2, 0], counts(), 'so it is made once');
+$next = $stock->reserve('shoe', 'cid', 'r');
+holds($next->fencingToken > $token, 'fencing tokens rise over a restart', $next->fencingToken, $token);
+
+// Objects of before a fork work in the child, over its own connection.
+$inherited = $stock->reserve('shoe', 'gil', 'r');
+$children = fork_run(3, fn (int $i) => [$i, array_sum($stock->counts('shoe')), $i === 1 ? $inherited->cancel() : $inherited->buyer]);
+same([[0, 4, 'gil'], [1, 4, true], [2, 4, 'gil']], $children, 'in three children at a time');
+same(false, $inherited->cancel(), 'given back by a child');
+
+// A waiter whose process was killed costs the next one no more than a moment.
+$stock->reserve('shoe', 'dan', 'r');
+$dead = fork_child(fn () => (new Stock($server->dsn()))->reserve('shoe', 'eve', 'r', 60));
+wait_for(fn () => counts()[3] === 1, 20, 'it to wait');
+$waiter = fork_child(fn () => [(new Stock($server->dsn()))->reserve('shoe', 'fay', 'r', 60)?->buyer, now()]);
+wait_for(fn () => counts()[3] === 2, 20, 'both to wait');
+$dead->kill();
+$start = now();
+$next->cancel();
+[$who, $at] = $waiter->result();
+same('fay', $who, 'the one behind it');
+within(0, $at - $start, 7, 'soon');
+same([0, 2, 2, 0], counts(), 'nobody waits');
+echo "done\n";
+?>
+--EXPECT--
+done
