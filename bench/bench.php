@@ -2,11 +2,13 @@
 /* Measures what plan.php says, against the servers of the environment; prints tables, and writes data and plots.
  *
  *   bench.php short|full LIMIT DELAY DIRECTORY PHP-OPTION...    LIMIT, DELAY: bench/limit.c and delay.c, compiled; the options are for PHP with dlock
+ *
+ * With DLOCK_BENCH_PERMITS in the environment only permits.php, and what is written is DIRECTORY/permits.json.
  */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../tests/inc/servers.inc';
-foreach (['plan', 'figures', 'report', 'plot', 'runner', 'ways', 'replicated'] as $part) {
+foreach (['plan', 'figures', 'report', 'plot', 'runner', 'ways', 'replicated', 'permits'] as $part) {
     require_once __DIR__ . "/$part.php";
 }
 
@@ -49,13 +51,14 @@ function measure_far(Bench $bench, Runs $runs, string $size): void
         fn (string $way) => $bench->sections($way, false, 1, FAR[$size]['sections'], 0)));
 }
 
-function measure_together(Bench $bench, Runs $runs, string $size): void
+/** @param list<array<string, mixed>> $groups as in TOGETHER */
+function measure_together(Bench $bench, Runs $runs, array $groups): void
 {
-    $numbers = array_unique(array_merge(...array_column(TOGETHER[$size], 'processes')));
+    $numbers = array_unique(array_merge(...array_column($groups, 'processes')));
     sort($numbers);
-    for ($round = 1; $round <= max(array_column(TOGETHER[$size], 'rounds')); $round++) {
+    for ($round = 1; $round <= max(array_column($groups, 'rounds')); $round++) {
         foreach ($numbers as $processes) {
-            foreach (in_turn(TOGETHER[$size], $round) as $group) {
+            foreach (in_turn($groups, $round) as $group) {
                 if ($round > $group['rounds'] || !in_array($processes, $group['processes'], true)) {
                     continue;
                 }
@@ -135,6 +138,9 @@ function documented(array $medians): array
         'replicated' => ['wait_p50', 'pair_p50', 'pair_p99'],
         'hosts apart' => ['wait_p50', 'pair_p50', 'pair_p99'],
         'replicated, together' => ['sections_per_s', 'handover_p50', 'handover_p99', 'overlaps'],
+        'sale' => ['requests_per_s', 'server_us', 'per_core_s', 'sold', 'reserved'],
+        ...array_fill_keys(array_map(fn ($holders) => "holders $holders", PERMITS['holders']), ['pair_us']),
+        'readers' => ['sections_per_s', 'reads', 'writes', 'reader_wait_p50', 'writer_wait_p50'],
     ];
     $together = ['sections', 'sections_per_s', 'wait_p50', 'wait_p99', 'wait_max', 'handover_p50', 'handover_p99', 'overtaken', 'overlaps', 'server_us'];
     foreach ($medians as $way => $of_way) {
@@ -164,6 +170,23 @@ $runs = new Runs();
 $waiting = ['commands' => []] + WAITING[$size];
 $start = hrtime(true);
 
+if (getenv('DLOCK_BENCH_PERMITS')) {
+    measure_permits($bench, $runs, $size);
+    measure_together($bench, $runs, [PERMITS['together']]);
+    show_permits($runs);
+    foreach (PERMITS['together']['processes'] as $processes) {
+        table("$processes processes, sections of " . TOGETHER['us'] / 1000 . ' ms. ms, medians of the rounds', together_rows($runs->medians(), $processes));
+    }
+    $of_permits = array_column(array_filter(CLAIMS, fn ($claim) => in_array($claim[3], PERMITS['all'], true)), 0);
+    $claims = array_values(array_filter(judge($runs, $waiting, []), fn ($result) => $result['measured'] !== null && in_array($result['claim'], $of_permits, true)));
+    table('Ratios, taken round by round; medians', claim_rows($claims));
+    $medians = documented($runs->medians());
+    $medians = array_intersect_key($medians, array_flip(PERMITS['all'])) + ['DistributedLock' => ['readers' => $medians['DistributedLock']['readers']]]; // what else it has there is of all ways
+    file_put_contents("$directory/permits.json", json_encode(['size' => $size, 'claims' => $claims, 'medians' => $medians],
+        JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES) . "\n");
+    exit;
+}
+
 $bench->step('one process after the other', fn () => measure_alone($bench, $runs, $size));
 table('Acquire and release, nobody else there. µs, medians of the rounds; bytes to and from the servers', alone_rows($runs->medians()));
 
@@ -173,7 +196,7 @@ table(APART['processes'] . ' clients with locks of their own, one server on one 
 $bench->step('servers far away', fn () => measure_far($bench, $runs, $size));
 table('Five servers, a round trip takes ' . FAR['round_trip_us'] / 1000 . ' ms more. ms, medians of the rounds', far_rows($runs->medians()));
 
-$bench->step('many processes under one lock', fn () => measure_together($bench, $runs, $size));
+$bench->step('many processes under one lock', fn () => measure_together($bench, $runs, TOGETHER[$size]));
 foreach (measured_numbers($runs->medians()) as $processes) {
     table("$processes processes, sections of " . TOGETHER['us'] / 1000 . ' ms. ms, medians of the rounds', together_rows($runs->medians(), $processes));
 }
@@ -198,6 +221,9 @@ table('A request to php-fpm with a lock, over one without: µs; per request; KiB
 $bench->step('servers with replicas', fn () => measure_replicated($bench, $runs, $size));
 table('Servers with replicas. µs on one host; ms with ' . REPLICATED['round_trip_us'] / 1000 . ' ms between hosts, and where ' . REPLICATED['processes']
     . ' processes want one lock', replicated_rows($runs->medians()));
+
+$bench->step('permits', fn () => measure_permits($bench, $runs, $size));
+show_permits($runs);
 
 $claims = judge($runs, $waiting, $requests);
 table('Ratios, taken round by round; medians', claim_rows($claims));

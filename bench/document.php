@@ -5,6 +5,7 @@
  *
  *   document.php [RESULTS]     RESULTS: data of another run (build/bench/results.json), which take the place of the old ones. Fails where README.md,
  *                              which is written by hand, has to say something else then
+ *   document.php --permits FILE   takes the figures on permits from another run (build/bench/permits.json), and all others from the old data
  *   document.php --check       writes nothing, and fails when the files differ from what the data give
  */
 declare(strict_types=1);
@@ -97,8 +98,26 @@ function summary(Results $results): string
         . $row('50 processes, sections of 1 ms: sections per second', $sections);
 }
 
+/** The figures and claims of another run take the place of those that are there. @param array<string, mixed> $new */
+function merge(array $new): void
+{
+    $data = json_decode(file_get_contents(DATA), true, flags: JSON_THROW_ON_ERROR);
+    $data['medians'] = array_replace_recursive($data['medians'], $new['medians']);
+    $name = fn (array $result) => "$result[claim], $result[processes]";
+    $claims = array_combine(array_map($name, $data['claims']), $data['claims']);
+    foreach ($new['claims'] as $result) {
+        $claims[$name($result)] = $result;
+    }
+    $data['claims'] = array_values($claims);
+    array_walk_recursive($data, fn (&$value) => $value = is_float($value) ? round($value, 4) : $value);
+    ini_set('serialize_precision', '-1');
+    file_put_contents(DATA, json_encode($data, JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES) . "\n");
+}
+
 $option = $argv[1] ?? null;
-if ($option !== null && $option !== '--check') {
+if ($option === '--permits') {
+    merge(json_decode(file_get_contents($argv[2]), true, flags: JSON_THROW_ON_ERROR));
+} elseif ($option !== null && $option !== '--check') {
     copy($option, DATA);
 }
 $stale = false;

@@ -181,6 +181,26 @@ its request is behind all others. "Server CPU" is the servers' CPU time for each
 <?= markdown(together_rows($data['medians'], $processes)) ?>
 
 <?php endforeach ?>
+<?php $sale = sale_rows($data['medians']) ?>
+<?php if (count($sale) > 1): ?>
+## Permits
+
+A sale of <?= number_format(PERMITS['pieces']) ?> pieces. "Bare counter" and "Stock" are <?= number_format(PERMITS[$data['size']]['requests']) ?> requests over <?= PERMITS['connections'] ?> connections at once, by a program in C (`bench/crowd.c`): a script that only decrements a counter, and the scripts that `Stock::reserve()` and `Reservation::confirm()` send. "Abandoned": 90 of 100 reservations are never
+confirmed, and last for <?= PERMITS['abandoned_ttl'] ?> ms. "PHP": <?= PERMITS['processes'] ?> processes that make one request after the other; each reserves and confirms, or reads and decrements a stock under one
+`DistributedLock`. Each sale ends with as many pieces sold as there were, or as were paid for.
+
+<?= markdown($sale) ?>
+
+What acquiring and releasing one permit costs the server, with so many holders of other permits; µs, as Redis counts the time of its commands. Redisson's are scripts with the commands of
+its `RPermitExpirableSemaphore`, which has no queue and no fencing token, and goes by the clients' clocks.
+
+<?= markdown(semaphore_rows($data['medians'])) ?>
+
+<?= PERMITS['readers'] ?> readers and <?= PERMITS['writers'] ?> writers of one resource, each a process, with sections of no length, for <?= PERMITS[$data['size']]['seconds'] ?> s:
+
+<?= markdown(readers_rows($data['medians'])) ?>
+
+<?php endif ?>
 ## Waiting
 
 <?= $data['waiting']['processes'] ?> processes wait for <?= $data['waiting']['seconds'] ?> s. What they and the holder send in that time: commands per process, second and server.

@@ -62,13 +62,14 @@ const FAR = [
 const TOGETHER = [
     'us' => 1000,
     'short' => [
-        ['ways' => ['C: direct', 'DistributedLock'], 'rounds' => 2, 'processes' => [2, 20, 200], 'sections' => 600, 'least' => 3],
+        ['ways' => ['C: direct', 'DistributedLock', 'Semaphore'], 'rounds' => 2, 'processes' => [2, 20, 200], 'sections' => 600, 'least' => 3],
         ['ways' => ['RedLock'], 'rounds' => 2, 'processes' => [2, 20], 'sections' => 300, 'least' => 3],
         ['ways' => ['ZkLock'], 'rounds' => 1, 'processes' => [2, 20], 'sections' => 300, 'least' => 3],
         ['ways' => ['C: race', 'phpredis by hand', 'Symfony Lock', 'SETNX class', 'Redlock class'],
             'rounds' => 1, 'processes' => [20], 'sections' => 200, 'least' => 3],
     ],
     'full' => [
+        ['ways' => ['Semaphore'], 'rounds' => 3, 'processes' => [2, 20], 'sections' => 1000, 'least' => 5],
         ['ways' => ['C: direct', 'DistributedLock'], 'rounds' => 3, 'processes' => [2, 10, 20, 50, 100, 200], 'sections' => 1000, 'least' => 5],
         ['ways' => ['RedLock'], 'rounds' => 3, 'processes' => [2, 10, 20, 50, 200], 'sections' => 400, 'least' => 4],
         ['ways' => ['ZkLock'], 'rounds' => 2, 'processes' => [2, 10, 50, 200], 'sections' => 400, 'least' => 4],
@@ -88,6 +89,23 @@ const REPLICATED = [
     'full' => ['rounds' => 11, 'sections' => 3000, 'far_sections' => 300, 'together_rounds' => 3, 'together_sections' => 1000],
     'ways' => ['DistributedLock', 'DistributedLock, with a replica', 'DistributedLock, replicas=1', 'DistributedLock, cluster, replicas=0', 'DistributedLock, cluster'],
     'far_ways' => ['DistributedLock', 'DistributedLock, with a replica', 'DistributedLock, replicas=1'],
+];
+
+/**
+ * "sale": so many pieces for so many requests, over so many connections at once (crowd.c), or, "PHP", of so many processes. Each makes one after the other. "holders N": acquire and release of a semaphore that has a free permit and N holders. "readers": readers and writers of one resource, sections
+ * of no length. All on one Redis server.
+ */
+const PERMITS = [
+    'pieces' => 1000, 'connections' => 50, 'processes' => 20, 'abandoned_ttl' => 50, 'readers' => 180, 'writers' => 20,
+    'short' => ['rounds' => 2, 'requests' => 20000, 'php_requests' => 2000, 'pairs' => 2000, 'seconds' => 2],
+    'full' => ['rounds' => 5, 'requests' => 100000, 'php_requests' => 4000, 'pairs' => 5000, 'seconds' => 5],
+    'sale' => ['bare counter', 'Stock', 'Stock, 90 % abandoned', 'Stock, PHP', 'DistributedLock, PHP'],
+    'holders' => [0, 1, 100, 10000],
+    'semaphores' => ['Semaphore', 'Redisson\'s commands'],
+    'together' => ['ways' => ['DistributedLock', 'Semaphore'], 'rounds' => 3, 'processes' => [2, 20], 'sections' => 600, 'least' => 3],
+    'all' => ['bare counter', 'Stock', 'Stock, 90 % abandoned', 'Stock, PHP', 'DistributedLock, PHP', 'Semaphore', 'Redisson\'s commands', 'ReadWriteLock',
+        'ReadWriteLock, fifo'],
+    'readers_ways' => ['ReadWriteLock', 'ReadWriteLock, fifo', 'DistributedLock'],
 ];
 
 /** How many Redis servers a way asks, of those without replicas. */
@@ -163,6 +181,17 @@ const CLAIMS = [
     ['a replica confirms, hand-over p50', 'replicated, together', 'handover_p50', 'DistributedLock, replicas=1', 'handover_p50', 'DistributedLock, with a replica', '<=', null, null],
     ['a cluster, to a server with a replica', 'replicated', 'pair_p50', 'DistributedLock, cluster, replicas=0', 'pair_p50', 'DistributedLock, with a replica', '<=', null, null],
     ['a cluster where a replica confirms, to one where none does', 'replicated', 'pair_p50', 'DistributedLock, cluster', 'pair_p50', 'DistributedLock, cluster, replicas=0', '<=', null, null],
+    ['a semaphore of one permit, hand-over p50, to DistributedLock', [2, 20], 'handover_p50', 'Semaphore', 'handover_p50', 'DistributedLock', '<=', null, null],
+    ['a semaphore of one permit, sections/s, to DistributedLock', [2, 20], 'sections_per_s', 'Semaphore', 'sections_per_s', 'DistributedLock', '>=', null, null],
+    ['a sale of a stock, to one behind a mutex', 'sale', 'requests_per_s', 'Stock', 'requests_per_s', 'DistributedLock, PHP', '>=', 10.0, null],
+    ['the same from PHP, one request after the other', 'sale', 'requests_per_s', 'Stock, PHP', 'requests_per_s', 'DistributedLock, PHP', '>=', null, null],
+    ['requests of a sale per second of the server\'s CPU time, to a bare counter', 'sale', 'per_core_s', 'Stock', 'per_core_s', 'bare counter', '>=', null, null],
+    ['a sale of a stock, to a bare counter', 'sale', 'requests_per_s', 'Stock', 'requests_per_s', 'bare counter', '>=', 0.45, null],
+    ['a semaphore with one holder, server\'s time, to Redisson\'s commands', 'holders 1', 'pair_us', 'Semaphore', 'pair_us', 'Redisson\'s commands', '<=', 1.5, null],
+    ['a semaphore with 100 holders, server\'s time, to Redisson\'s commands', 'holders 100', 'pair_us', 'Semaphore', 'pair_us', 'Redisson\'s commands', '<=', 1.5, null],
+    ['a semaphore with 10,000 holders, server\'s time, to Redisson\'s commands', 'holders 10000', 'pair_us', 'Semaphore', 'pair_us', 'Redisson\'s commands', '<=', 1.5, null],
+    ['a semaphore with 10,000 holders, server\'s time, to one with none', 'holders 10000', 'pair_us', 'Semaphore', 'pair_us@holders 0', 'Semaphore', '<=', 1.25, null],
+    ['readers and writers, sections/s, to DistributedLock', 'readers', 'sections_per_s', 'ReadWriteLock', 'sections_per_s', 'DistributedLock', '>=', null, null],
     ['a later request to php-fpm, to phpredis with pconnect', 'request', 'later', 'DistributedLock', 'later', 'phpredis by hand, pconnect', '<=', 1.1, null],
 ];
 

@@ -90,6 +90,46 @@ function replicated_rows(array $medians): array
     return $rows;
 }
 
+/** @return list<list<string>> */
+function sale_rows(array $medians): array
+{
+    $rows = [['', 'requests/s', 'server CPU, µs', 'requests per second of it', 'sold', 'reserved']];
+    foreach (PERMITS['sale'] as $way) {
+        $figures = $medians[$way]['sale'] ?? null;
+        $figures === null || $rows[] = [$way, ...array_map(fn ($figure) => shown($figures[$figure] ?? null), ['requests_per_s', 'server_us', 'per_core_s', 'sold', 'reserved'])];
+    }
+    return $rows;
+}
+
+/** @return list<list<string>> */
+function semaphore_rows(array $medians): array
+{
+    $rows = [['', ...array_map(fn ($holders) => number_format($holders) . ($holders === 1 ? ' holder' : ' holders'), PERMITS['holders'])]];
+    foreach (PERMITS['semaphores'] as $way) {
+        isset($medians[$way]['holders 0']) && $rows[] = [$way, ...array_map(fn ($holders) => shown($medians[$way]["holders $holders"]['pair_us'] ?? null), PERMITS['holders'])];
+    }
+    return $rows;
+}
+
+/** @return list<list<string>> */
+function readers_rows(array $medians): array
+{
+    $rows = [['', 'sections/s', 'reads', 'writes', 'readers: wait p50, ms', 'writers: wait p50, ms']];
+    foreach (PERMITS['readers_ways'] as $way) {
+        $figures = $medians[$way]['readers'] ?? null;
+        $figures === null || $rows[] = [$way, ...array_map(fn ($figure) => shown($figures[$figure]), ['sections_per_s', 'reads', 'writes']),
+            ...array_map(fn ($figure) => milliseconds($figures[$figure]), ['reader_wait_p50', 'writer_wait_p50'])];
+    }
+    return $rows;
+}
+
+function show_permits(Runs $runs): void
+{
+    table('A sale of ' . number_format(PERMITS['pieces']) . ' pieces. Medians of the rounds; server CPU for each request', sale_rows($runs->medians()));
+    table("Acquire and release of a semaphore: µs of the server's time, medians of the rounds", semaphore_rows($runs->medians()));
+    table(PERMITS['readers'] . ' readers and ' . PERMITS['writers'] . ' writers, sections of no length', readers_rows($runs->medians()));
+}
+
 /** What a user would compare. @return list<list<string>> */
 function short_rows(array $medians): array
 {
@@ -199,7 +239,8 @@ function judge(Runs $runs, array $waiting, array $requests): array
             }
             $bare_c = $to_way === $way ? median($runs->ratios('C: direct', $figure, 'C: direct', $to_figure, $processes)) : null;
             $shown = match ($processes) { 'apart' => APART['processes'], 'far', 'request', 'replicated', 'hosts apart' => 'alone',
-                'replicated, together' => REPLICATED['processes'], default => $processes };
+                'replicated, together' => REPLICATED['processes'], 'sale' => PERMITS['connections'], 'readers' => PERMITS['readers'] + PERMITS['writers'],
+                default => is_int($processes) ? $processes : 'alone' };
             $add($claim, $shown, $runs->ratios($way, $figure, $to_way, $to_figure, $processes), $bare_c, $relation, $bar, $aim);
         }
     }

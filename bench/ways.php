@@ -91,6 +91,10 @@ function ways(): array
             $locks = new DistributedLock(bench_dsns()[0]);
             return fn (string $resource) => $locks->acquire($resource, $timeout)->release(...);
         },
+        'Semaphore' => function () use ($timeout) {
+            $locks = new Dlock\Semaphore(1, bench_dsns()[0]);
+            return fn (string $resource) => $locks->acquire($resource, 1, $timeout)->release(...);
+        },
         'DistributedLock, with a replica' => fn () => replicated_way('redis://' . getenv('DLOCK_BENCH_MASTER'), $timeout),
         'DistributedLock, replicas=1' => fn () => replicated_way('redis://' . getenv('DLOCK_BENCH_MASTER') . '?replicas=1&guard=' . REPLICATED_LEASE, $timeout),
         'DistributedLock, cluster, replicas=0' => fn () => replicated_way('cluster://' . getenv('DLOCK_BENCH_CLUSTER') . '?replicas=0', $timeout),

@@ -3,8 +3,9 @@
 # installs what is missing, builds, prints tables, and writes data and plots to build/bench/. Ratios are what counts; times are
 # this machine's. Fails when a run fails or two processes were under one lock, not when a bar is missed.
 #
-#   scripts/bench.sh [--short] [--document]      some 8 minutes; --short: two
+#   scripts/bench.sh [--short] [--document] [--permits]      some 10 minutes; --short: three
 #
+#   --permits                       only the sale, the semaphore, readers and writers: two minutes
 #   --document                      writes docs/performance.md, and what belongs to it, from this run
 #   DLOCK_MODULE=/path/dlock.so     measure that build instead of making one
 set -euo pipefail
@@ -41,7 +42,8 @@ for option; do
 	case $option in
 		--short) size=short ;;
 		--document) document=1 ;;
-		*) echo "usage: scripts/bench.sh [--short] [--document]" >&2; exit 2 ;;
+		--permits) export DLOCK_BENCH_PERMITS=1 ;;
+		*) echo "usage: scripts/bench.sh [--short] [--document] [--permits]" >&2; exit 2 ;;
 	esac
 done
 
@@ -58,6 +60,8 @@ done
 mkdir -p "$results"
 "${CC:-cc}" -O2 -Wall -Wextra -Werror -DTHREADED bench/limit.c -o "$results/limit" -lhiredis -lzookeeper_mt
 "${CC:-cc}" -O2 -Wall -Wextra -Werror bench/delay.c -o "$results/delay"
+"${CC:-cc}" -O2 -Wall -Wextra -Werror bench/crowd.c -o "$results/crowd" -lhiredis
+export DLOCK_BENCH_CROWD=$results/crowd
 
 echo "bench: starting five Redis servers and more, and a ZooKeeper"
 tests/setup/servers.sh start "$run" $$
@@ -70,7 +74,9 @@ rm -f "$results/results.json"
 { "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results/delay" "$results" "${options[@]}" | tee "$results/tables.txt"; } &
 status=0
 wait $! || status=$?
-if [ -n "$document" ] && [ -e "$results/results.json" ]; then
+if [ -n "$document" ] && [ -n "${DLOCK_BENCH_PERMITS-}" ] && [ "$status" -eq 0 ]; then
+	bench/document.php --permits "$results/permits.json"
+elif [ -n "$document" ] && [ -e "$results/results.json" ]; then
 	bench/document.php "$results/results.json"
 fi
 exit "$status"

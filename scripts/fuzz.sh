@@ -57,7 +57,7 @@ has_fuzzer() {
 
 sources_of() {
 	case $1 in
-		zk_*) echo src/zookeeper/options.c src/zookeeper/path.c src/base/error.c ;;
+		zk_*) ls src/base/*.c src/zookeeper/{dsn,options,path,rank}.c ;;
 		memcached_*) ls src/base/*.c src/memcached/{conn,request,server_clock}.c ;;
 		*) ls src/{base,lock,redis}/*.c ;;
 	esac

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Writes src/redis/scripts_lua.h from src/redis/lua/*.lua: a table of all scripts with their names, numbers of keys ("-- keys: N" in
-# their heads), texts as they are sent, and SHA-1s. With --check it writes nothing and fails when the header is not what it would write.
+# their heads; -1 for "-- keys: 1 or more"), texts as they are sent, and SHA-1s. With --check it writes nothing and fails when the header is not what it would write.
+# With --texts FROM TO it writes the texts that the scripts of the directory FROM have, each to a file in TO: tests send some that they have changed.
 set -euo pipefail
+shopt -s extglob
 export LC_ALL=C # the order of the files
 cd "$(dirname "$0")/.."
 
@@ -9,7 +11,7 @@ cd "$(dirname "$0")/.."
 minified() {
 	while IFS= read -r line; do
 		case $line in
-			'--#include '*) minified "$(dirname "$1")/${line#--#include }" ;;
+			*([[:space:]])'--#include '*) minified "$(dirname "$1")/${line##*--#include }" ;;
 			*) printf '%s\n' "$line" ;;
 		esac
 	done < "$1" | sed -e '/^[[:space:]]*--/d' -e '/^[[:space:]]*$/d' -e 's/^[[:space:]]*//' -e 's/[[:space:]]*--[^'\''"]*$//'
@@ -18,6 +20,11 @@ minified() {
 # A script must use the keys that it declares: EVAL takes the rest for arguments, without a word.
 keys_of() {
 	local declared used
+	if grep -qx -e '-- keys: 1 or more' "$1"; then
+		minified "$1" | grep 'ipairs(KEYS)' > /dev/null || { echo "gen-lua: $1 uses no more than one key" >&2; return 1; }
+		echo -1
+		return
+	fi
 	declared=$(sed -n 's/^-- keys: \([0-9]*\)$/\1/p' "$1")
 	used=$(minified "$1" | grep -o 'KEYS\[[0-9]*\]' | tr -dc '0-9\n' | sort -n | tail -n 1)
 	[ -n "$declared" ] && [ "$declared" = "${used:-0}" ] ||
@@ -25,8 +32,12 @@ keys_of() {
 	echo "$declared"
 }
 
+source=src/redis/lua
+if [ "${1-}" = --texts ]; then
+	source=$2
+fi
 scripts=()
-for script in src/redis/lua/*.lua; do
+for script in "$source"/*.lua; do
 	grep -q '^-- Included ' "$script" || scripts+=("$script")
 done
 
@@ -47,6 +58,13 @@ generate() {
 		minified "$script" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n" \\/' | sed '$ s/ \\$//'
 	done
 }
+
+if [ "${1-}" = --texts ]; then
+	for script in "${scripts[@]}"; do
+		minified "$script" > "$3/$(basename "$script")"
+	done
+	exit
+fi
 
 target=src/redis/scripts_lua.h
 header=$(generate)

@@ -12,7 +12,7 @@ set_error_handler(fn (int $code, string $message, string $file, int $line) => th
 const REFERENCE = 'docs/reference.md';
 const STUB = 'stubs/dlock.stub.php';
 /** In the order of the reference; the rest of what the stub has follows behind. */
-const FIRST = ['Dlock\LockManager', 'Dlock\Lease', 'Dlock\LeaseState', 'DistributedLock', 'RedLock', 'ZkLock'];
+const FIRST = ['Dlock\LockManager', 'Dlock\Lease', 'Dlock\LeaseState', 'DistributedLock', 'RedLock', 'ZkLock', 'Dlock\Stock', 'Dlock\Reservation'];
 
 final class Undocumented extends Exception
 {

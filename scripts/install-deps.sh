@@ -22,6 +22,7 @@ tests=(
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
 	php-illuminate-cache                                   # Laravel's, for integrations/
+	php-symfony-semaphore                                  # Symfony's, for integrations/
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
