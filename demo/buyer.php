@@ -1,5 +1,6 @@
 <?php
-/* One buyer: reads the stock, thinks, and writes it back less one. php buyer.php <lock> <stock file> <resource> <think ms> */
+/* One buyer: reads the stock, thinks, and writes it back less one. From a Stock: reserves a piece, thinks, and buys it.
+ * php buyer.php <lock> <stock file> <resource> <think ms> */
 declare(strict_types=1);
 
 [, $kind, $file, $resource, $think] = $argv;
@@ -16,8 +17,16 @@ $buy = function () use ($file, $think): bool {
     return true;
 };
 
+/** Does not wait for pieces that others have reserved, since here everybody pays. */
+$reserve = function (callable $reserved) use ($redis, $resource, $think): bool {
+    $reservation = (new Dlock\Stock($redis[0]))->reserve($resource, buyer: (string) getmypid(), request: 'order');
+    $reserved();
+    usleep((int) $think * 1000);
+    return $reservation !== null && $reservation->confirm();
+};
+
 $lock = match ($kind) {
-    'none' => null,
+    'none', 'Stock' => null,
     'DistributedLock' => new DistributedLock($redis[0]),
     'memcached' => new DistributedLock('memcached://' . getenv('DLOCK_TEST_MEMCACHED')),
     'RedLock' => new RedLock(array_slice($redis, 0, 5)),
@@ -33,5 +42,11 @@ $section = function () use ($buy, $start, &$waited): bool {
     $waited = hrtime(true) - $start;
     return $buy();
 };
-$sold = $lock === null ? $section() : $lock->synchronized($resource, $section, timeout: 30);
+$sold = match (true) {
+    $kind === 'Stock' => $reserve(function () use ($start, &$waited) {
+        $waited = hrtime(true) - $start;
+    }),
+    $lock === null => $section(),
+    default => $lock->synchronized($resource, $section, timeout: 30),
+};
 echo json_encode(['sold' => $sold, 'waited' => $waited / 1e6]), "\n";

@@ -1,5 +1,5 @@
 <?php
-/* A sale of ten pieces to 24 buyers, each a process of its own: without a lock, and under each kind of lock. */
+/* A sale of ten pieces to 24 buyers, each a process of its own: without a lock, under each kind of lock, and from a Stock. */
 declare(strict_types=1);
 
 const STOCK = 10;
@@ -14,6 +14,9 @@ function sale(array $php, string $kind, int $think): array
     $file = tempnam(sys_get_temp_dir(), 'dlock-sale-');
     file_put_contents($file, (string) STOCK);
     $resource = 'sale-' . bin2hex(random_bytes(4));
+    if ($kind === 'Stock') {
+        (new Dlock\Stock('redis://' . explode(',', (string) getenv('DLOCK_TEST_REDIS'))[0]))->restock($resource, STOCK);
+    }
     $buyers = [];
     for ($i = 0; $i < BUYERS; $i++) {
         $process = proc_open([...$php, __DIR__ . '/buyer.php', $kind, $file, $resource, (string) $think],
@@ -72,7 +75,7 @@ $failed = false;
 printf("\n%d pieces in stock, %d buyers at once. Each reads the stock, thinks, and writes it back less one.\n\n", STOCK, BUYERS);
 echo row('lock', 'sold', 'refused', 'oversold', 'mean wait', 'longest wait', 'total');
 echo str_repeat('─', 28 + 6 * 14), "\n";
-foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock'] as $kind) {
+foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock', 'Stock'] as $kind) {
     if ($kind === 'ZkLock' && !class_exists('ZkLock')) {
         echo row('ZkLock', 'built without ZooKeeper');
         continue;
@@ -86,7 +89,7 @@ foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock'] as $kind)
     $right = $kind === 'none' ? $oversold > 0 : $sale['sold'] === STOCK;
     $failed = $failed || !$right;
     echo row(
-        ['RedLock' => 'RedLock, 5 servers', 'memcached' => 'DistributedLock on memcached'][$kind] ?? $kind,
+        ['RedLock' => 'RedLock, 5 servers', 'memcached' => 'DistributedLock on memcached', 'Stock' => 'Stock, without a lock'][$kind] ?? $kind,
         (string) $sale['sold'],
         (string) $sale['refused'],
         $oversold > 0 ? "$oversold" : '-',
@@ -95,5 +98,5 @@ foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock'] as $kind)
         sprintf('%.1f ms', $sale['total']),
     );
 }
-echo "\n", $failed ? "Something is wrong: see above.\n" : "Without a lock, pieces were sold that were not there. Under each lock, exactly " . STOCK . " were sold.\n";
+echo "\n", $failed ? "Something is wrong: see above.\n" : "Without a lock, pieces were sold that were not there. Under each lock, and from a Stock, exactly " . STOCK . " were sold.\n";
 exit($failed ? 1 : 0);

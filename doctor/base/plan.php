@@ -8,6 +8,9 @@ final class Misuse extends \Exception
 {
 }
 
+/** Classes on one Redis server that are no locks, but use the same scripts, with the prefixes of their keys. */
+const OF_PERMITS = ['Semaphore' => 'Semaphore:', 'ReadWriteLock' => 'ReadWriteLock:', 'Stock' => 'Stock:'];
+
 /** What is to be looked at, what with, and what was found. */
 final class Plan
 {
@@ -37,16 +40,16 @@ final class Plan
             count($servers) === 1 => 'DistributedLock',
             default => 'RedLock',
         };
-        if (!in_array($this->class, ['DistributedLock', 'RedLock', 'ZkLock'], true)) {
-            throw new Misuse('--class must be DistributedLock, RedLock or ZkLock');
+        if (!in_array($this->class, ['DistributedLock', 'RedLock', 'ZkLock', ...array_keys(OF_PERMITS)], true)) {
+            throw new Misuse('--class must be DistributedLock, RedLock, ZkLock, Semaphore, ReadWriteLock or Stock');
         }
-        if (!class_exists("\\$this->class", false)) {
+        if (!$this->isOfPermits() && !class_exists("\\$this->class", false)) {
             throw new Misuse("this build of the extension has no $this->class");
         }
         if ($this->class !== 'RedLock' && count($servers) > 1) {
             throw new Misuse("$this->class takes one SERVER" . ($this->class === 'ZkLock' ? ', with commas between hosts' : ''));
         }
-        $this->prefix = $options['prefix'] ?? ($this->class === 'RedLock' ? '' : 'Lock:');
+        $this->prefix = $options['prefix'] ?? OF_PERMITS[$this->class] ?? ($this->class === 'RedLock' ? '' : 'Lock:');
         $this->ttl = self::number($options, 'ttl', $this->class === 'ZkLock' ? 10 : setting('ttl'), 0.003);
         $this->workers = (int) self::number($options, 'workers', 0, 0);
         $this->hosts = (int) self::number($options, 'hosts', 1, 1);
@@ -59,6 +62,11 @@ final class Plan
         } catch (\ValueError | \TypeError $e) {
             throw new Misuse($e->getMessage());
         }
+    }
+
+    public function isOfPermits(): bool
+    {
+        return isset(OF_PERMITS[$this->class]);
     }
 
     private static function number(array $options, string $name, float $otherwise, float $least): float
@@ -74,7 +82,7 @@ final class Plan
     private function read(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers): void
     {
         $this->lock = match ($this->class) {
-            'DistributedLock' => $this->makeLock($servers[0], isset($options['ttl']) ? $this->ttl : null),
+            'DistributedLock', 'Semaphore', 'ReadWriteLock', 'Stock' => $this->makeLock($servers[0], isset($options['ttl']) ? $this->ttl : null),
             'RedLock' => new \RedLock($servers, prefix: $this->prefix),
             'ZkLock' => new \ZkLock($servers[0], $options['root'] ?? '/locks', $this->ttl, $options['auth'] ?? null),
         };
@@ -82,10 +90,10 @@ final class Plan
     }
 
     /** A lease time above the server's guard is refused: that is a finding, see redis/confirmation.php. */
-    private function makeLock(#[\SensitiveParameter] string|array $server, ?float $ttl): \DistributedLock
+    private function makeLock(#[\SensitiveParameter] string|array $server, ?float $ttl): \Dlock\LockManager
     {
         try {
-            $lock = new \DistributedLock($server, prefix: $this->prefix, ttl: $ttl);
+            $lock = $this->lockWith($server, $ttl);
             $guard = \Dlock\describe_server($server)['guard'];
             $this->guard = $guard === null ? null : max($guard, $this->ttl);
             return $lock;
@@ -94,8 +102,15 @@ final class Plan
                 throw $e;
             }
             $this->guard = \Dlock\describe_server($server)['guard'];
-            return new \DistributedLock($server, prefix: $this->prefix, ttl: $this->guard ?? throw $e);
+            return $this->lockWith($server, $this->guard ?? throw $e);
         }
+    }
+
+    /** Of permits it is a writer's: what has these keys, rights and scripts. */
+    private function lockWith(#[\SensitiveParameter] string|array $server, ?float $ttl): \Dlock\LockManager
+    {
+        return $this->isOfPermits() ? (new \Dlock\ReadWriteLock($server, $this->prefix, $ttl))->writeLock()
+            : new \DistributedLock($server, prefix: $this->prefix, ttl: $ttl);
     }
 
     /** What the summary tells of any back end: the product with the servers' versions, and round trips. @param array<Server> $servers */

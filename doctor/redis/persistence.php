@@ -20,7 +20,9 @@ function examine_persistence(RedisServer $server): void
     }
     $kept = $server->info['aof_enabled'] === '1';
     $sync = $kept ? $server->config('appendfsync') : null;
-    if (!$kept || ($red && $sync !== null && $sync !== 'always')) {
+    if ($server->plan->class === 'Stock') {
+        examine_sales($server, $kept, $sync);
+    } elseif (!$kept || ($red && $sync !== null && $sync !== 'always')) {
         $server->warning('persistence', $kept ? "may forget the last second (appendfsync $sync), and dlock.restart_guard is 0."
             : 'keeps no log of its changes (appendonly no)' . ($red ? ', and dlock.restart_guard is 0.' : '.'),
             'When it restarts, it may give away locks that are held: two holders at once.', $red
@@ -31,5 +33,17 @@ function examine_persistence(RedisServer $server): void
         $server->note('persistence', "may forget the last second of its data when its host fails (appendfsync $sync).",
             'If it is back within a lease time, it may give away a lock that is held.',
             'appendfsync always forgets nothing, and takes longer for each lock.');
+    }
+}
+
+/** A stock is data, and not only a lock for a while. */
+function examine_sales(RedisServer $server, bool $kept, ?string $sync): void
+{
+    if (!$kept) {
+        $server->problem('persistence', 'keeps no log of its changes (appendonly no).',
+            'When it restarts, it may have forgotten what was sold and reserved: pieces are sold again.', 'Set appendonly yes and appendfsync always.');
+    } elseif ($sync !== null && $sync !== 'always') {
+        $server->warning('persistence', "may forget the last second of its data when its host fails (appendfsync $sync).",
+            'Pieces that were bought in that second are sold again.', 'appendfsync always forgets nothing, and takes longer for each call.');
     }
 }

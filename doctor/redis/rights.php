@@ -7,15 +7,19 @@ namespace Dlock\Doctor;
 /** What the extension's scripts do, and what it sends apart from them. */
 const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'incr', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zpopmin', 'zrange',
     'zrank', 'zscore', 'hset', 'hget', 'hdel', 'publish'];
+/** The same of those on permits. */
+const COMMANDS_IN_PERMITS_SCRIPTS = ['pexpireat', 'persist', 'pttl', 'time', 'zadd', 'zcount', 'zincrby', 'zmscore', 'zrangebyscore', 'zrem', 'zscore',
+    'publish', 'pubsub'];
 /** What dlock works on without. */
 const MESSAGES = ['publish', 'subscribe', 'the channels dlock:inbox:*'];
-/** What they do as well where replicas confirm. */
+/** What they do as well where replicas confirm, and what those on permits do then. */
 const CONFIRMING_COMMANDS = ['cluster', 'info'];
+const CONFIRMING_PERMITS_COMMANDS = ['get', 'info', 'set'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
-/** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
-const ALL_COMMANDS = <<<'LUA'
-    local lock, queue, waiters, refused = KEYS[1], KEYS[2], KEYS[3], {}
+/** What the two that follow begin with. */
+const HELPERS = <<<'LUA'
+    local refused = {}
     local function try(...)
         local reply = redis.pcall(...)
         if type(reply) == 'table' and reply.err then
@@ -24,14 +28,32 @@ const ALL_COMMANDS = <<<'LUA'
         end
         return true
     end
+    local function try_time(key)
+        if not try('time') and type(redis.pcall('PEXPIRETIME', key)) == 'table' then
+            refused[#refused + 1] = {'pexpiretime', refused[#refused][2]}
+        end
+    end
+    local function try_confirming()
+        if ARGV[2] == '1' then
+            try('info', 'replication')
+        end
+        if ARGV[3] == '1' then
+            try('cluster', 'nodes')
+            try('cluster', 'info')
+        end
+    end
+
+    LUA;
+
+/** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
+const ALL_COMMANDS = <<<'LUA'
+    local lock, queue, waiters = KEYS[1], KEYS[2], KEYS[3]
     local removable = try('del', lock, queue, waiters)
     try('pexpire', lock, 1000)
     try('get', lock)
     try('exists', queue)
     try('pttl', lock)
-    if not try('time') and type(redis.pcall('PEXPIRETIME', lock)) == 'table' then
-        refused[#refused + 1] = {'pexpiretime', refused[#refused][2]}
-    end
+    try_time(lock)
     try('zrem', queue, 'w')
     try('zpopmin', queue)
     try('zrange', queue, 0, 0)
@@ -40,13 +62,7 @@ const ALL_COMMANDS = <<<'LUA'
     try('hget', waiters, 'w')
     try('hdel', waiters, 'w')
     try('publish', ARGV[1], '')
-    if ARGV[2] == '1' then
-        try('info', 'replication')
-    end
-    if ARGV[3] == '1' then
-        try('cluster', 'nodes')
-        try('cluster', 'info')
-    end
+    try_confirming()
     if removable then
         try('set', lock, '1', 'NX', 'PX', 1000)
         try('getset', lock, '1')
@@ -54,6 +70,33 @@ const ALL_COMMANDS = <<<'LUA'
         try('zadd', queue, 'NX', 1, 'w')
         try('hset', waiters, 'w', '1')
         redis.call('del', lock, queue, waiters)
+    end
+    return refused
+    LUA;
+
+/** The same of permits, which are in one key. */
+const ALL_COMMANDS_OF_PERMITS = <<<'LUA'
+    local pool = KEYS[1]
+    local removable = try('zrem', pool, 'w')
+    try('zmscore', pool, 'w', 'x')
+    try('zscore', pool, 'w')
+    try('zcount', pool, 0, 0)
+    try('zrangebyscore', pool, 0, 0)
+    try('pexpireat', pool, '9000000000000')
+    try('persist', pool)
+    try('pttl', pool)
+    try_time(pool)
+    try('publish', ARGV[1], '')
+    try('pubsub', 'numsub', ARGV[1])
+    if ARGV[2] == '1' then
+        try('get', pool)
+        try('set', pool, '1', 'XX')
+    end
+    try_confirming()
+    if removable then
+        try('zadd', pool, 1, 'w')
+        try('zincrby', pool, 1, 'w')
+        redis.call('zrem', pool, 'w')
     end
     return refused
     LUA;
@@ -79,25 +122,30 @@ final class Rights
         $this->channel = 'dlock:inbox:doctor-' . bin2hex(random_bytes(8));
     }
 
+    /** The keys of a lock, or of permits, each with what to call it. @return array<string, array{string, string}> */
+    private function keys(): array
+    {
+        $plan = $this->server->plan;
+        $tag = $this->server->slots ? tag_of(key_slot($this->lock)) : null;
+        $own = fn (string $name) => $tag === null ? ["the key dlock:$name", "dlock:$name"] : ["the keys dlock:$name:*", "dlock:$name:{{$tag}}"];
+        $of_lock = fn (string $name) => ["the keys dlock:$name:*", $tag === null ? "dlock:$name:{{$this->lock}}" : "dlock:$name:{{$tag}}:$this->lock"];
+        return ['lock' => ["the keys $plan->prefix*", $this->lock]]
+            + ($plan->isOfPermits() ? [] : ['fence' => $own('fence'), 'queue' => $of_lock('queue'), 'waiters' => $of_lock('waiters')])
+            + ($this->server->spec['replicas'] > 0 ? ['era' => $own('era')] : []);
+    }
+
     public function examine(): void
     {
         $prefix = $this->server->plan->prefix;
         $confirmed = $this->server->spec['replicas'] > 0;
-        $tag = $this->server->slots ? tag_of(key_slot($this->lock)) : null;
-        $keys = [$this->lock, $tag === null ? "dlock:queue:{{$this->lock}}" : "dlock:queue:{{$tag}}:$this->lock",
-            $tag === null ? "dlock:waiters:{{$this->lock}}" : "dlock:waiters:{{$tag}}:$this->lock"];
-        [$fence, $era] = $tag === null ? ['dlock:fence', 'dlock:era'] : ["dlock:fence:{{$tag}}", "dlock:era:{{$tag}}"];
+        $keys = $this->keys();
         $eval = $this->attempt('eval', 'EVAL', 'return 1', 0);
         $this->attempt('evalsha', 'EVALSHA', str_repeat('0', 40), 0);
-        if ($eval) {
-            foreach ([[$keys[0], "the keys $prefix*"], [$fence, $tag === null ? 'the key dlock:fence' : 'the keys dlock:fence:*'],
-                [$keys[1], 'the keys dlock:queue:*'], [$keys[2], 'the keys dlock:waiters:*'],
-                ...($confirmed ? [[$era, $tag === null ? 'the key dlock:era' : 'the keys dlock:era:*']] : [])] as [$key, $what]) {
-                $eval = $this->attempt($what, 'EVAL', 'return 1', 1, $key) && $eval;
-            }
+        foreach ($eval ? $keys : [] as [$what, $key]) {
+            $eval = $this->attempt($what, 'EVAL', 'return 1', 1, $key) && $eval;
         }
         if ($eval) {
-            $this->tryCommands($keys, $confirmed);
+            $this->tryCommands(array_column(array_intersect_key($keys, ['lock' => 0, 'queue' => 0, 'waiters' => 0]), 1), $confirmed);
         }
         $confirmed && $this->attempt('wait', 'WAIT', 0, 1);
         $this->server->slots && $this->attempt('asking', 'ASKING');
@@ -106,6 +154,11 @@ final class Rights
             $this->missing = array_diff($this->missing, ['cluster']);
             $this->server->warning('rights', 'the user has no right to cluster|nodes and cluster|info in scripts.',
                 'The first lock in each slot that was never used waits for the guard.', 'Give the user +cluster|nodes +cluster|info on each node.');
+        }
+        if (in_array('pubsub', $this->missing, true)) {
+            $this->missing = array_diff($this->missing, ['pubsub']);
+            $this->server->warning('rights', 'the user has no right to pubsub|numsub in scripts.',
+                'A process that died while it waited is noticed after 3 s, not at once.', 'Give the user +pubsub|numsub.');
         }
         $time = array_search('pexpiretime', $this->missing, true); // missed only where time is
         if (in_array('time', $this->missing, true) && $time === false && !$confirmed) { // an era needs the time itself
@@ -127,10 +180,15 @@ final class Rights
 
     private function tell(string $prefix): void
     {
-        $rights = implode(' ', array_map(fn ($command) => "+$command", [...COMMANDS_SENT, ...COMMANDS_IN_SCRIPTS]));
+        $permits = $this->server->plan->isOfPermits();
+        $rights = implode(' ', array_map(fn ($command) => $command === 'pubsub' ? '+pubsub|numsub' : "+$command", [...COMMANDS_SENT, ...match (true) {
+                !$permits => COMMANDS_IN_SCRIPTS,
+                $this->server->spec['replicas'] > 0 => [...COMMANDS_IN_PERMITS_SCRIPTS, ...CONFIRMING_PERMITS_COMMANDS],
+                default => COMMANDS_IN_PERMITS_SCRIPTS,
+            }]));
         $this->server->unusable('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',
             'Without all of them a lock cannot be taken, waited for or handed over.', 'A user needs: '
-            . "~$prefix* ~dlock:* &dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' || $this->server->spec['replicas'] > 0 ? ' +info' : '')
+            . "~$prefix* " . ($permits && $this->server->spec['replicas'] === 0 ? '' : '~dlock:* ') . "&dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' || $this->server->spec['replicas'] > 0 ? ' +info' : '')
             . ($this->server->spec['replicas'] > 0 ? ' +wait' : '') . ($this->server->slots ? ' +asking +cluster|slots +cluster|nodes +cluster|info' : '')
             . ($this->server->spec['database'] ? ' +select' : '')
             . '; a command that was renamed or switched off has to be there by its name.'
@@ -159,7 +217,8 @@ final class Rights
     private function tryCommands(array $keys, bool $confirmed): void
     {
         try {
-            $refused = $this->server->redis->cmd('EVAL', ALL_COMMANDS, count($keys), ...$keys, ...[$this->channel, $confirmed ? '1' : '0', $confirmed && $this->server->slots ? '1' : '0']);
+            $script = HELPERS . ($this->server->plan->isOfPermits() ? ALL_COMMANDS_OF_PERMITS : ALL_COMMANDS);
+            $refused = $this->server->redis->cmd('EVAL', $script, count($keys), ...$keys, ...[$this->channel, $confirmed ? '1' : '0', $confirmed && $this->server->slots ? '1' : '0']);
         } catch (Refusal $e) {
             $this->server->refuses($e);
             return;
@@ -176,6 +235,8 @@ final class Rights
         }
         if (in_array('del', $this->missing, true)) {
             $this->missing[] = 'perhaps set, getset, incr, zadd, hset (not tried without del)';
+        } elseif ($this->server->plan->isOfPermits() && in_array('zrem', $this->missing, true)) {
+            $this->missing[] = 'perhaps zadd, zincrby (not tried without zrem)';
         }
     }
 

@@ -47,7 +47,7 @@ while (true) {
     $buyers = (int) $redis->hGet('sale', 'buyers');
     $redis->hSet('sale', 'began', (string) hrtime(true));
     $answers = send_buyers($argv[1], $buyers);
-    $expected = array_intersect_key($answers, [201 => 0, 410 => 0, 503 => 0]);
+    $expected = array_intersect_key($answers, [201 => 0, 402 => 0, 410 => 0, 503 => 0]);
     $redis->hMSet('sale', ['unexpected' => $buyers - array_sum($expected), 'ended' => 1]);
     $redis->del('sale:open');
     if ($expected != $answers) {

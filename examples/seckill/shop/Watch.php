@@ -32,7 +32,7 @@ final class Watch
         $this->redis->hDel('watch:workers', (string) getmypid());
     }
 
-    /** @param string $outcome "sold", "sold out", "gave up" or "failed" */
+    /** @param string $outcome "sold", "sold out", "not paid", "gave up" or "failed" */
     public function ends(string $outcome, ?int $stock): void
     {
         $visit = [getmypid(), $this->asked, $this->entered, $this->left ?? $this->now(), $this->token, $outcome, $stock];

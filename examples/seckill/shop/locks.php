@@ -2,7 +2,7 @@
 /* The locks that the page offers. */
 declare(strict_types=1);
 
-/** Seconds of lease, of each lock that has one. Shorter than a payment that hangs: see Payment. */
+/** Seconds of lease, of each lock and reservation that has one. Shorter than a payment that hangs: see Payment. */
 const LEASE = 2;
 
 /** Seconds that a buyer is ready to wait. */
@@ -13,16 +13,35 @@ final class NotLocked extends RuntimeException
 {
 }
 
-/** @return list<string> those that this build of the extension has */
+/** @return list<string> those that this build of the extension has, and Stock, which is no lock */
 function lock_names(): array
 {
-    return ['none', 'SetnxLock', 'QuorumLock', 'DistributedLock', 'RedLock', ...(class_exists('ZkLock') ? ['ZkLock'] : [])];
+    return ['none', 'SetnxLock', 'QuorumLock', 'DistributedLock', 'RedLock', ...(class_exists('ZkLock') ? ['ZkLock'] : []), 'Stock'];
+}
+
+/** A piece for each buyer, reserved for as long as a lease lasts. */
+function stock(): Dlock\Stock
+{
+    return new Dlock\Stock('redis://' . lock_servers()[0], ttl: LEASE, perBuyer: 1);
+}
+
+/** Puts pieces into an empty stock. What was sold of it before is forgotten. */
+function open_stock(string $goods, int $pieces): void
+{
+    phpredis(lock_servers()[0])->del("Stock:$goods");
+    stock()->restock($goods, $pieces);
+}
+
+/** @return list<string> */
+function lock_servers(): array
+{
+    return explode(',', (string) getenv('LOCK_REDIS'));
 }
 
 /** @return Closure(string $resource, callable(?Dlock\Lease): mixed $section): mixed runs the section under that lock */
 function lock_named(string $name): Closure
 {
-    $servers = explode(',', (string) getenv('LOCK_REDIS'));
+    $servers = lock_servers();
     $dsn = fn (string $address): string => "redis://$address";
     return match ($name) {
         'none' => fn (string $resource, callable $section) => $section(null),

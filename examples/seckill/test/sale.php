@@ -39,10 +39,16 @@ function wait_for(callable $condition, string $what): void
     }
 }
 
+/** Payments fail where a stock is sold, by reservations that nobody confirms. */
+function fails(string $lock): bool
+{
+    return $lock === 'Stock';
+}
+
 /** A sale that is opened as the page opens it. */
 function sell_by_http(string $url, string $lock, bool $hangs): void
 {
-    [$status] = request("{$url}sale", ['lock' => $lock, 'stock' => STOCK, 'buyers' => BUYERS, 'payment' => 20, 'hangs' => (int) $hangs]);
+    [$status] = request("{$url}sale", ['lock' => $lock, 'stock' => STOCK, 'buyers' => BUYERS, 'payment' => 20, 'hangs' => (int) $hangs, 'fails' => (int) fails($lock)]);
     check("$lock: the sale opens", $status === 201, $status);
     wait_for(fn () => request("{$url}state")[1]['sale']['ended'], 'the end of the sale');
 }
@@ -57,6 +63,9 @@ function sell_by_page(Browser $browser, string $lock, bool $hangs, ?string $scre
     $browser->click(".lock:has([value=$lock])");
     if ($browser->evaluate('document.querySelector("[name=hangs]").checked') !== $hangs) {
         $browser->click('[name=hangs]');
+    }
+    if ($browser->evaluate('document.querySelector("[name=fails]").checked') !== fails($lock)) {
+        $browser->click('[name=fails]');
     }
     $sales = $browser->evaluate('document.querySelectorAll("#results tbody tr").length');
     $browser->evaluate('(() => {
@@ -84,6 +93,23 @@ function sell_by_page(Browser $browser, string $lock, bool $hangs, ?string $scre
     })()');
 }
 
+/** Reservations that were confirmed are orders, and the others have ended by themselves. */
+function check_stock(string $url, string $name, array $orders): void
+{
+    check("$name: exactly what there was is sold", count($orders) === STOCK, count($orders));
+    $state = request("{$url}state")[1];
+    $counts = ['available' => 0, 'reserved' => 0, 'sold' => STOCK, 'waiting' => 0];
+    check("$name: the stock knows it", $state['counts'] === $counts && $state['stock'] === 0, [$state['counts'], $state['stock']]);
+    $customers = array_column($orders, 'customer');
+    check("$name: one piece for each customer", count(array_unique($customers)) === STOCK, $customers);
+    $unpaid = array_filter($customers, fn (int $customer) => $customer % 10 === 5);
+    check("$name: none for those whose payment fails", $unpaid === [], $unpaid);
+    $not_paid = count(array_filter($state['visits'], fn (array $visit) => $visit[5] === 'not paid'));
+    check("$name: some had a reservation and did not pay", $not_paid > 0, $not_paid);
+    $tokens = array_column($orders, 'fencingToken');
+    check("$name: every order has a fencing token of its own", count(array_unique(array_filter($tokens, is_int(...)))) === STOCK, $tokens);
+}
+
 /** What the shop has on record, and that the page says the same. */
 function check_sale(string $url, string $lock, bool $hangs, ?array $page): void
 {
@@ -102,6 +128,8 @@ function check_sale(string $url, string $lock, bool $hangs, ?array $page): void
             $rise = $rise && $tokens[$i] > $tokens[$i - 1];
         }
         check("$name: every order has a fencing token, and they rise", $rise, $tokens);
+    } elseif ($lock === 'Stock') {
+        check_stock($url, $name, $orders);
     } elseif ($lock === 'none' || $hangs) {
         check("$name: oversells", $sold > STOCK, $sold);
     }
@@ -202,17 +230,17 @@ function check_reloads(Browser $browser, string $url): void
     $choices = function (string $state) use ($browser): array {
         $browser->reload();
         $browser->waitFor("document.body.dataset.sale === '$state'");
-        return $browser->evaluate('(({lock, stock, buyers, payment, hangs}) =>
-            [lock.value, stock.value, buyers.value, payment.value, hangs.checked])(document.getElementById("form"))');
+        return $browser->evaluate('(({lock, stock, buyers, payment, hangs, fails}) =>
+            [lock.value, stock.value, buyers.value, payment.value, hangs.checked, fails.checked])(document.getElementById("form"))');
     };
-    $lock = array_slice(request("{$url}shop")[1]['locks'], -1)[0];
+    $lock = request("{$url}state")[1]['sale']['lock'];
     $seen = $choices('ended');
-    check('a reload after a sale shows the choices of that sale', $seen === [$lock, (string) STOCK, (string) BUYERS, '20', true], $seen);
+    check('a reload after a sale shows the choices of that sale', $seen === [$lock, (string) STOCK, (string) BUYERS, '20', true, fails($lock)], $seen);
 
     // Its 40th payment hangs: for 3 s there are 39 orders, and 51 left on record.
-    request("{$url}sale", ['lock' => 'DistributedLock', 'stock' => 90, 'buyers' => 120, 'payment' => 60, 'hangs' => 1]);
+    request("{$url}sale", ['lock' => 'DistributedLock', 'stock' => 90, 'buyers' => 120, 'payment' => 60, 'hangs' => 1, 'fails' => 0]);
     $seen = $choices('running');
-    $expected = ['DistributedLock', '90', '120', '60', true];
+    $expected = ['DistributedLock', '90', '120', '60', true, false];
     check('a reload during a sale shows the choices of that sale', $seen === $expected, $seen);
     $browser->evaluate(WATCH_LABELS);
     foreach ([390, 1280] as $width) {
@@ -230,7 +258,7 @@ function check_reloads(Browser $browser, string $url): void
 /** Without a lock something is wrong also where there are too few buyers to oversell. */
 function check_forgotten(Browser $browser, string $url): void
 {
-    request("{$url}sale", ['lock' => 'none', 'stock' => 300, 'buyers' => 100, 'payment' => 20, 'hangs' => 0]);
+    request("{$url}sale", ['lock' => 'none', 'stock' => 300, 'buyers' => 100, 'payment' => 20, 'hangs' => 0, 'fails' => 0]);
     $browser->reload();
     $browser->waitFor('document.body.dataset.sale === "ended"', PATIENCE);
     $left = array_slice(request("{$url}orders")[1], -1)[0]['left'];
@@ -252,8 +280,10 @@ function check_refusals(string $url): void
     check('a sale with a lock that there is not is refused', $status === 400 && str_starts_with($body['error'], 'lock: '), [$status, $body]);
     [$status, $body] = request("{$url}sale", ['lock' => 'none', 'stock' => 100, 'buyers' => 'many']);
     check('so is one with buyers that are no number', $status === 400 && str_starts_with($body['error'], 'buyers: '), [$status, $body]);
-    [$status] = request("{$url}sale", ['lock' => 'DistributedLock', 'stock' => 20, 'buyers' => 50, 'payment' => 20, 'hangs' => 0]);
-    [$second] = request("{$url}sale", ['lock' => 'none', 'stock' => 20, 'buyers' => 50, 'payment' => 20, 'hangs' => 0]);
+    [$status, $body] = request("{$url}sale", ['lock' => 'Stock', 'stock' => 20, 'buyers' => 50, 'payment' => 20, 'hangs' => 0]);
+    check('and one that does not say whether payments fail', $status === 400 && str_starts_with($body['error'], 'fails: '), [$status, $body]);
+    [$status] = request("{$url}sale", ['lock' => 'DistributedLock', 'stock' => 20, 'buyers' => 50, 'payment' => 20, 'hangs' => 0, 'fails' => 0]);
+    [$second] = request("{$url}sale", ['lock' => 'none', 'stock' => 20, 'buyers' => 50, 'payment' => 20, 'hangs' => 0, 'fails' => 0]);
     check('there is one sale at a time', [$status, $second] === [201, 409], [$status, $second]);
     wait_for(fn () => request("{$url}state")[1]['sale']['ended'], 'the end of the sale');
 }
@@ -261,7 +291,7 @@ function check_refusals(string $url): void
 /** Ends the shop by a signal in the middle of a sale: is anything left? */
 function check_end(Running $shop, string $signal): void
 {
-    request("{$shop->url}sale", ['lock' => 'DistributedLock', 'stock' => 100, 'buyers' => 500, 'payment' => 20, 'hangs' => 0]);
+    request("{$shop->url}sale", ['lock' => 'DistributedLock', 'stock' => 100, 'buyers' => 500, 'payment' => 20, 'hangs' => 0, 'fails' => 0]);
     wait_for(fn () => request("{$shop->url}state")[1]['visits'] !== [], 'the first buyer');
     $processes = $shop->processes();
     $shop->end(constant($signal));
@@ -298,10 +328,12 @@ function main(string $directory, bool $with_browser): void
         ['DistributedLock', false, 'distributed-lock'],
         ['RedLock', false, null],
         ['ZkLock', false, null],
+        ['Stock', false, 'stock'],
         ['SetnxLock', true, 'setnx-payments-hang'],
         ['QuorumLock', true, null],
         ['DistributedLock', true, 'distributed-lock-payments-hang'],
         ['RedLock', true, null],
+        ['Stock', true, null],
         ['ZkLock', true, null],
     ] as [$lock, $hangs, $screenshot]) {
         if (!in_array($lock, request("{$shop->url}shop")[1]['locks'], true)) {

@@ -17,6 +17,7 @@ $stock = number('stock', 1, 1000);
 $buyers = number('buyers', 1, 2000);
 $payment = number('payment', 0, 1000);
 $hangs = number('hangs', 0, 1);
+$fails = number('fails', 0, 1);
 
 $redis = database();
 $id = bin2hex(random_bytes(8));
@@ -24,11 +25,12 @@ $id = bin2hex(random_bytes(8));
 $redis->set('sale:open', $id, ['nx']) || answer(409, ['error' => 'a sale is under way']);
 
 Shop::open($redis, GOODS, $stock, PRICE, $buyers);
+$lock !== 'Stock' || open_stock(GOODS, $stock);
 // At once: a page that opens meanwhile sees the one sale or the other.
 $redis->multi();
 $redis->del('sale', 'payments', 'watch:workers', 'watch:visits');
 $redis->hMSet('sale', [
-    'id' => $id, 'lock' => $lock, 'stock' => $stock, 'buyers' => $buyers, 'payment' => $payment, 'hangs' => $hangs,
+    'id' => $id, 'lock' => $lock, 'stock' => $stock, 'buyers' => $buyers, 'payment' => $payment, 'hangs' => $hangs, 'fails' => $fails,
 ]);
 $redis->exec();
 $redis->rPush('crowd', $id);

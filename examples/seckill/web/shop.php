@@ -10,4 +10,5 @@ answer(200, [
     'lease' => LEASE,
     'hangsEvery' => Payment::HANGS_EVERY,
     'hangsFor' => Payment::HANGS_FOR,
+    'failsEvery' => Payment::FAILS_EVERY,
 ]);

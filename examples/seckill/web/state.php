@@ -1,5 +1,5 @@
 <?php
-/* GET /state?sale=ID&from=N: how the sale goes, with the visits from the Nth on; with all of them when ID is an earlier sale. */
+/* GET /state?sale=ID&from=N: how the sale goes, with the visits from the Nth on; with all of them when ID is an earlier sale. Of a stock, also its counts. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../shop/common.php';
@@ -14,9 +14,10 @@ $from = ($sale['id'] ?? '') === ($_GET['sale'] ?? '') ? max(0, (int) ($_GET['fro
     ->lRange('orders:' . GOODS, -4, -1)
     ->exec();
 
+$counts = ($sale['lock'] ?? '') === 'Stock' ? stock()->counts(GOODS) : null;
 $began = (int) ($sale['began'] ?? 0);
 answer(200, sprintf(
-    '{"sale": %s, "now": %s, "stock": %d, "workers": %s, "orders": [%s], "from": %d, "visits": [%s]}',
+    '{"sale": %s, "now": %s, "stock": %d, "counts": %s, "workers": %s, "orders": [%s], "from": %d, "visits": [%s]}',
     json_encode($sale === [] ? null : [
         'id' => $sale['id'],
         'lock' => $sale['lock'],
@@ -24,12 +25,14 @@ answer(200, sprintf(
         'buyers' => (int) $sale['buyers'],
         'payment' => (int) $sale['payment'],
         'hangs' => $sale['hangs'] === '1',
+        'fails' => $sale['fails'] === '1',
         'began' => $began > 0,
         'ended' => isset($sale['ended']),
         'unexpected' => (int) ($sale['unexpected'] ?? 0),
     ]),
     json_encode($began > 0 ? round((hrtime(true) - $began) / 1e6, 2) : 0),
-    (int) $stock,
+    $counts === null ? (int) $stock : $counts['available'] + $counts['reserved'],
+    json_encode($counts),
     json_encode((object) array_map('json_decode', $workers)),
     implode(',', $orders),
     $from,
