@@ -75,9 +75,10 @@ all_mutants() {
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
 		src/redis/replicated_acquire.c 's/base->deadline = sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl/'
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
-		src/redis/lua/permits_release.lua 's/if not n\[1\] and not n\[3\] then/if not n[1] and not n[2] then/'
+		src/redis/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
-		src/redis/lua/permits_contend.lua 's/(if unsettled == 0 and may and fits and not queue) and not held then/$1 then/'
+		src/redis/lua/permits_contend.lua 's/(if unsettled == 0 and may and fits and not queue) and not held then/$1 then/' \
+		src/redis/lua/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
 	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
 		src/redis/lua/permits_queue.lua 's/(\(%\.0f., state\.now)\)/$1 + 1000)/'
 	mutant whole_time_by_grant_of_permits Semaphore 240 "permits that were granted are believed for a whole lease time, which nobody has asked for" \

@@ -941,7 +941,7 @@
 	"end\n" \
 	"return {left, id, settles, waited, full_copies()}\n"
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_SHA1 "6af76ce26afda6cbd599b8f109e16931240a370d"
+#define DLOCK_LUA_PERMITS_ACQUIRE_SHA1 "ed2030c70b074c92accc1d89c1d0c869afcfadc8"
 #define DLOCK_LUA_PERMITS_ACQUIRE \
 	"local known\n" \
 	"if ARGV[3] == '' then\n" \
@@ -950,6 +950,20 @@
 	"if ARGV[7] == '0' and not known[2] and not known[8] and tonumber(known[3] or 0) == 0 and pieces > (known[6] or 0) - (known[7] or 0)\n" \
 	"and pieces <= (tonumber(ARGV[5]) or pieces) then\n" \
 	"return {0, -1, -1, '0', 0}\n" \
+	"end\n" \
+	"elseif ARGV[2] == '1' then\n" \
+	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
+	"local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))\n" \
+	"if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then\n" \
+	"local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])\n" \
+	"local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl\n" \
+	"if us >= 1e15 and ends <= -lasts then\n" \
+	"if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then\n" \
+	"return {1, token, 1, ttl}\n" \
+	"end\n" \
+	"redis.call('ZADD', pool, used, '$used')\n" \
+	"return {1, token, tonumber(redis.call('ZSCORE', pool, 'w' .. ARGV[1]) or 1), ttl}\n" \
+	"end\n" \
 	"end\n" \
 	"end\n" \
 	"local function clock(pool)\n" \
@@ -1018,8 +1032,8 @@
 	"local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)\n" \
 	"local queue, held, used, fence, lasts, stock, sold, pieces\n" \
 	"if capacity then\n" \
-	"queue, held, used, fence, lasts, stock = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$stock'))\n" \
-	"if stock then\n" \
+	"queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))\n" \
+	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\n" \
 	"end\n" \
 	"else\n" \
@@ -1335,7 +1349,7 @@
 	"end\n" \
 	"return refusal(first_end(state.used), waiter, new)\n"
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "a2660a895184b33825cb296d10bd2d6c743d7353"
+#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "258f7787d067709ac9dddc6eea5899a413709857"
 #define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
@@ -1447,8 +1461,8 @@
 	"local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)\n" \
 	"local queue, held, used, fence, lasts, stock, sold, pieces\n" \
 	"if capacity then\n" \
-	"queue, held, used, fence, lasts, stock = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$stock'))\n" \
-	"if stock then\n" \
+	"queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))\n" \
+	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\n" \
 	"end\n" \
 	"else\n" \
@@ -2391,17 +2405,17 @@
 	"serve(read(KEYS[1], clock(KEYS[1])))\n" \
 	"return redis.call('ZSCORE', KEYS[1], 'h' .. ARGV[1]) and 1 or 0\n"
 
-#define DLOCK_LUA_PERMITS_RELEASE_SHA1 "e78064dff9350f46f9794b3f7a7aa76f5a0160fb"
+#define DLOCK_LUA_PERMITS_RELEASE_SHA1 "b77f9e379d76f4fe0bb0d2ce9fd2adf8d3185db8"
 #define DLOCK_LUA_PERMITS_RELEASE \
 	"local held = 'h' .. ARGV[1]\n" \
 	"if #KEYS == 1 and not ARGV[2] then\n" \
 	"local pool = KEYS[1]\n" \
-	"local n = redis.call('ZMSCORE', pool, '$queue', '$used', held, 'w' .. ARGV[1])\n" \
-	"if not n[1] and not n[3] then\n" \
+	"local queue, used, permits = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', 'w' .. ARGV[1]))\n" \
+	"if not queue and not string.find(held, '/', 1, true) then\n" \
+	"if redis.call('ZREM', pool, held, permits and 'w' .. ARGV[1] or held) == 0 then\n" \
 	"return 0\n" \
-	"elseif not n[1] and not string.find(held, '/', 1, true) then\n" \
-	"redis.call('ZREM', pool, held, 'w' .. ARGV[1])\n" \
-	"redis.call('ZADD', pool, n[2] - (n[4] or 1), '$used')\n" \
+	"end\n" \
+	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
 	"return 1\n" \
 	"end\n" \
 	"end\n" \

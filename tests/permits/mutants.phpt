@@ -10,9 +10,14 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/permits_check.inc';
 
 $mistakes = [
-    'a permit that is given back twice' => ['permits_release.lua' => ['if not n[1] and not n[3] then' => 'if not n[1] and false then', 'n[2] - (n[4] or 1)' => '(n[2] or 0) - (n[4] or 1)']],
+    'a permit that is given back twice' => ['permits_release.lua' => ['or held) == 0 then' => 'or held) == -1 then', 'used - (permits or 1)' => '(used or 0) - (permits or 1)']],
     'a cancelled reservation that is given back twice' => ['permits_release.lua' => ['if ends and tonumber(ends) < SOLD then' => 'if tonumber(ends or 0) < SOLD then']],
     'a cancellation of what was bought' => ['permits_release.lua' => ['if ends and tonumber(ends) < SOLD then' => 'if ends then']],
+    'overtaking of waiters by those who come for one permit' => ['permits_acquire.lua' => ['not time.err and not queue and used' => 'not time.err and used']],
+    'a permit more than there are' => ['permits_acquire.lua' => ['used + 1 <= tonumber(ARGV[3])' => 'used <= tonumber(ARGV[3])']],
+    'a repeated request for one permit that is counted twice' => ['permits_acquire.lua' => ["redis.call('ZADD', pool, used, '\$used') --" => '--']],
+    'a fencing token for one permit that follows the clock back' => ['permits_acquire.lua' => ['math.max(us, 1 - fence)' => 'us']],
+    'a key that ends before the lease of one permit' => ['permits_acquire.lua' => [' and ends <= -lasts then' => ' then']],
     'overtaking of waiters by those who come' => ['permits_contend.lua' => ['if unsettled == 0 and may and fits and not queue and not held then' => 'if may and fits and not held then']],
     'overtaking of a large request by a small one' => ['permits_queue.lua' => ["if mine or room(state, capacity) <= 0 or listens(inbox) then" => 'if mine or room(state, capacity) <= 0 then']],
     'overtaking by a basket' => ['permits_reserve.lua' => ['if state.queue < 0 or not' => 'if not']],

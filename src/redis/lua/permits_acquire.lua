@@ -17,13 +17,29 @@
 -- Cost: O(log n), three commands where there is room and nobody waits, and where there is none and it does not wait either; and for each lease
 -- that it takes back, or waiter that it serves, four.
 local known
+-- The two most frequent requests come first, since even to define what follows costs time.
 if ARGV[3] == '' then
-	-- All is sold, and nobody has any reserved: what most requests of a sale are told. It comes first, since even to define what follows costs time.
+	-- All is sold, and nobody has any reserved: what most requests of a sale are told.
 	known = redis.call('ZMSCORE', KEYS[1], '$queue', 'h' .. ARGV[1], '$used', '$fence', '$until', '$stock', '$sold', 'b' .. string.match(ARGV[1], '^(.*)/'))
 	local pieces = tonumber(ARGV[2])
 	if ARGV[7] == '0' and not known[2] and not known[8] and tonumber(known[3] or 0) == 0 and pieces > (known[6] or 0) - (known[7] or 0)
 		and pieces <= (tonumber(ARGV[5]) or pieces) then
 		return {0, -1, -1, '0', 0}
+	end
+elseif ARGV[2] == '1' then
+	-- A permit is free, nobody waits, and the key lasts for longer than the lease.
+	local pool, time = KEYS[1], redis.pcall('TIME')
+	local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))
+	if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then
+		local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])
+		local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl
+		if us >= 1e15 and ends <= -lasts then
+			if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then
+				return {1, token, 1, ttl}
+			end
+			redis.call('ZADD', pool, used, '$used') -- it has had them: a repeated request
+			return {1, token, tonumber(redis.call('ZSCORE', pool, 'w' .. ARGV[1]) or 1), ttl}
+		end
 	end
 end
 --#include permits_clock.lua

@@ -8,8 +8,8 @@ local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)
 
 local queue, held, used, fence, lasts, stock, sold, pieces
 if capacity then
-	queue, held, used, fence, lasts, stock = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$stock'))
-	if stock then -- which must not end with a lease
+	queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))
+	if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end with a lease
 		return redis.error_reply('WRONGTYPE the key is that of a stock')
 	end
 else

@@ -10,12 +10,12 @@
 local held = 'h' .. ARGV[1]
 if #KEYS == 1 and not ARGV[2] then
 	local pool = KEYS[1]
-	local n = redis.call('ZMSCORE', pool, '$queue', '$used', held, 'w' .. ARGV[1])
-	if not n[1] and not n[3] then
-		return 0
-	elseif not n[1] and not string.find(held, '/', 1, true) then
-		redis.call('ZREM', pool, held, 'w' .. ARGV[1])
-		redis.call('ZADD', pool, n[2] - (n[4] or 1), '$used')
+	local queue, used, permits = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', 'w' .. ARGV[1]))
+	if not queue and not string.find(held, '/', 1, true) then
+		if redis.call('ZREM', pool, held, permits and 'w' .. ARGV[1] or held) == 0 then
+			return 0
+		end
+		redis.call('ZADD', pool, used - (permits or 1), '$used')
 		return 1
 	end
 end
