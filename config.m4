@@ -176,6 +176,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/restart_guard.c
       src/redis/scripts.c
       src/redis/sentinel.c
+      src/redis/service.c
       src/redis/settling.c
       src/redis/single.c
       src/redis/slot.c

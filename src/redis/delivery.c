@@ -342,9 +342,23 @@ dlock_status dlock_delivery_pass_on(dlock_delivery *delivery, const dlock_route 
 	return DLOCK_OK;
 }
 
+bool dlock_delivery_may_run_later(const dlock_delivery *delivery)
+{
+	const dlock_call *call = delivery->call;
+
+	return call && (delivery->repeated || (call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated)));
+}
+
 void dlock_delivery_end(dlock_delivery *delivery)
 {
 	discard(&delivery->behind);
 	discard(&delivery->confirmation);
 	discard(&delivery->call);
+}
+
+dlock_conn *dlock_route_conn(const dlock_route *route, int slot)
+{
+	dlock_server *master = dlock_topology_master(route->topology, slot);
+
+	return master ? dlock_pool_conn(route->pool, master) : NULL;
 }

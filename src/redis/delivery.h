@@ -37,7 +37,13 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
  * DLOCK_CONNECTION: it was not answered. */
 dlock_status dlock_delivery_pass_on(dlock_delivery *delivery, const dlock_route *route, dlock_error *error);
 
+/* May it be executed yet, once or again? Then it may be so after others that follow it over another connection. */
+bool dlock_delivery_may_run_later(const dlock_delivery *delivery);
+
 void dlock_delivery_end(dlock_delivery *delivery);
+
+/* The connection to the slot's master as far as it is known; NULL: not known. */
+dlock_conn *dlock_route_conn(const dlock_route *route, int slot);
 
 /* ---- its steps, for whoever must not wait ---- */
 

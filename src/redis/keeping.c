@@ -112,7 +112,7 @@ dlock_status dlock_keep_extend(dlock_claim *claim, const dlock_keeping *keeping,
 		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an answer. */
 		claim->deadline = begun + ttl - dlock_drift(ttl);
 	}
-	if (call && (delivery.repeated || (call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated)))) {
+	if (dlock_delivery_may_run_later(&delivery)) {
 		dlock_claim_add_unacknowledged_ttl(claim, ttl);
 	}
 	dlock_delivery_end(&delivery);

@@ -15,18 +15,10 @@ static bool fails_over(const dlock_server *service)
 	return service->discovery != DLOCK_SERVER_FIXED || service->replicas > 0;
 }
 
-/* The connection to the slot's master as far as it is known; NULL: not known. */
-static dlock_conn *conn_of(const dlock_permits_backend *backend, int slot)
-{
-	dlock_server *master = dlock_topology_master(backend->route.topology, slot);
-
-	return master ? dlock_pool_conn(backend->route.pool, master) : NULL;
-}
-
 static void permits_top_up(dlock_claim *claim)
 {
-	dlock_keys keys = dlock_permits_keys(claim);
-	dlock_conn *conn = conn_of(dlock_permits_backend_of(claim), keys.slot);
+	dlock_keys keys = dlock_service_keys(claim);
+	dlock_conn *conn = dlock_route_conn(&dlock_service_of(claim)->route, keys.slot);
 
 	if (conn) {
 		dlock_conn_send_background(conn, dlock_request_permits_renew(keys.lock, claim->token, claim->ttl, true), atomic_load(&claim->deadline));
@@ -35,7 +27,7 @@ static void permits_top_up(dlock_claim *claim)
 
 /* ---- attach ---- */
 
-static dlock_call *exchange_call(const dlock_permits_backend *backend, dlock_keys keys, const char *old, const char *new_id)
+static dlock_call *exchange_call(const dlock_service_backend *backend, dlock_keys keys, const char *old, const char *new_id)
 {
 	return backend->route.replicas > 0 ? dlock_request_permits_exchange_replicated(keys, old, new_id, backend->guard)
 		: dlock_request_permits_exchange(keys.lock, old, new_id);
@@ -43,8 +35,8 @@ static dlock_call *exchange_call(const dlock_permits_backend *backend, dlock_key
 
 static void give_back(dlock_claim *claim, const char *token, const dlock_delivery *delivery)
 {
-	dlock_keys keys = dlock_permits_keys(claim);
-	dlock_conn *conn = conn_of(dlock_permits_backend_of(claim), keys.slot);
+	dlock_keys keys = dlock_service_keys(claim);
+	dlock_conn *conn = dlock_route_conn(&dlock_service_of(claim)->route, keys.slot);
 
 	conn = conn ? conn : delivery->conn;
 	if (conn) {
@@ -77,9 +69,9 @@ static dlock_status accept_exchange(dlock_claim *claim, const dlock_settler *set
  * that was promoted may not know that the handle was taken up. `left`: nothing was done, and the era settles in this number of ms; -1: not so. */
 static dlock_status attach_once(dlock_claim *claim, const char *token, int64_t *left, dlock_error *error)
 {
-	dlock_permits_backend *backend = dlock_permits_backend_of(claim);
-	dlock_keys keys = dlock_permits_keys(claim);
-	dlock_settler settler = dlock_permits_settler(claim, &backend->route);
+	dlock_service_backend *backend = dlock_service_of(claim);
+	dlock_keys keys = dlock_service_keys(claim);
+	dlock_settler settler = dlock_service_settler(claim, &backend->route);
 	dlock_delivery delivery;
 	dlock_status status = dlock_deliver_with(&delivery, &backend->route, keys.slot, exchange_call(backend, keys, token, claim->token),
 		dlock_permits_unchanged_call(claim, keys, token), error);
@@ -157,31 +149,26 @@ static const dlock_keeping replicated_keeping = { keep_replicated, dlock_read_ke
 
 static const dlock_keeping *keeping_of(const dlock_claim *claim)
 {
-	return dlock_permits_is_replicated(claim) ? &replicated_keeping : &plain_keeping;
-}
-
-static dlock_kept_lease kept(const dlock_claim *claim)
-{
-	return dlock_kept_lease_of(claim, dlock_permits_keys(claim), dlock_permits_backend_of(claim)->guard.time);
+	return dlock_service_is_replicated(claim) ? &replicated_keeping : &plain_keeping;
 }
 
 /* ---- while they are held ---- */
 
 static dlock_status permits_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
-	dlock_kept_lease lease = kept(claim);
+	dlock_kept_lease lease = dlock_service_kept(claim);
 
-	return dlock_keep_extend(claim, keeping_of(claim), &lease, &dlock_permits_backend_of(claim)->route, ttl, error);
+	return dlock_keep_extend(claim, keeping_of(claim), &lease, &dlock_service_of(claim)->route, ttl, error);
 }
 
 static dlock_status permits_check(dlock_claim *claim, dlock_error *error)
 {
-	dlock_permits_backend *backend = dlock_permits_backend_of(claim);
-	dlock_keys keys = dlock_permits_keys(claim);
+	dlock_service_backend *backend = dlock_service_of(claim);
+	dlock_keys keys = dlock_service_keys(claim);
 	dlock_permits_response response;
 	dlock_delivery delivery;
 
-	if (dlock_permits_is_replicated(claim)) { /* the time that is left proves nothing, as long as replicas have not confirmed it */
+	if (dlock_service_is_replicated(claim)) { /* the time that is left proves nothing, as long as replicas have not confirmed it */
 		return permits_extend(claim, claim->ttl, error);
 	}
 	dlock_status status = dlock_deliver(&delivery, &backend->route, keys.slot, dlock_request_permits_check(keys.lock, claim->token), error);
@@ -201,15 +188,15 @@ static dlock_status permits_check(dlock_claim *claim, dlock_error *error)
 
 static dlock_status permits_release(dlock_claim *claim, dlock_error *error)
 {
-	dlock_permits_backend *backend = dlock_permits_backend_of(claim);
-	dlock_keys keys = dlock_permits_keys(claim);
+	dlock_service_backend *backend = dlock_service_of(claim);
+	dlock_keys keys = dlock_service_keys(claim);
 	dlock_route once = backend->route;
 	dlock_delivery delivery;
 	dlock_response response;
 
 	once.replicas = 0; /* nobody relies on it */
 	dlock_status status = dlock_deliver(&delivery, &once, keys.slot, dlock_permits_release_call(claim, keys, false), error);
-	if (status == DLOCK_CONNECTION && delivery.transient && dlock_permits_is_replicated(claim)) { /* the slot is being moved, perhaps */
+	if (status == DLOCK_CONNECTION && delivery.transient && dlock_service_is_replicated(claim)) { /* the slot is being moved, perhaps */
 		bool repeated = delivery.repeated;
 		dlock_delivery_end(&delivery);
 		status = dlock_deliver(&delivery, &once, keys.slot, dlock_request_permits_drop(keys, claim->token), error);
@@ -222,8 +209,8 @@ static dlock_status permits_release(dlock_claim *claim, dlock_error *error)
 		claim->handed_over = response.value > 1;
 	} else if (status == DLOCK_LOST && (delivery.call->repeated || delivery.repeated) && dlock_now() < atomic_load(&claim->deadline)) {
 		status = DLOCK_OK; /* by an earlier sending: nobody takes permits back before their lease is over */
-	} else if (status == DLOCK_LOST && dlock_permits_is_replicated(claim)) {
-		dlock_kept_lease lease = kept(claim);
+	} else if (status == DLOCK_LOST && dlock_service_is_replicated(claim)) {
+		dlock_kept_lease lease = dlock_service_kept(claim);
 		status = dlock_keep_released(&replicated_keeping, &lease, &backend->route, &delivery, error);
 	}
 	if (status == DLOCK_LOST) {
@@ -237,7 +224,7 @@ static dlock_status permits_release(dlock_claim *claim, dlock_error *error)
 
 /* ---- what anybody may ask ---- */
 
-static dlock_status ask_counts(dlock_permits_backend *backend, const char *resource, size_t len, dlock_permits_counts *counts, dlock_error *error)
+static dlock_status ask_counts(dlock_service_backend *backend, const char *resource, size_t len, dlock_permits_counts *counts, dlock_error *error)
 {
 	dlock_keys keys = dlock_key_builder_keys(backend->keys, resource, len);
 	dlock_delivery delivery;
@@ -253,7 +240,7 @@ static dlock_status ask_counts(dlock_permits_backend *backend, const char *resou
 dlock_status dlock_permits_available(dlock_backend *backend, const char *resource, size_t len, int64_t *available, dlock_error *error)
 {
 	dlock_permits_counts counts;
-	dlock_status status = ask_counts((dlock_permits_backend *) backend, resource, len, &counts, error);
+	dlock_status status = ask_counts((dlock_service_backend *) backend, resource, len, &counts, error);
 
 	if (status == DLOCK_OK) {
 		*available = counts.available > 0 ? counts.available : 0; /* less than none: others have asked with a larger capacity */
@@ -264,7 +251,7 @@ dlock_status dlock_permits_available(dlock_backend *backend, const char *resourc
 static dlock_status permits_locked(dlock_backend *backend, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	dlock_permits_counts counts;
-	dlock_status status = ask_counts((dlock_permits_backend *) backend, resource, len, &counts, error);
+	dlock_status status = ask_counts((dlock_service_backend *) backend, resource, len, &counts, error);
 
 	*locked = status == DLOCK_OK && counts.held > 0;
 	return status;
@@ -274,8 +261,8 @@ static dlock_status permits_locked(dlock_backend *backend, const char *resource,
 
 static dlock_renewal_round *permits_new_round(const dlock_claim *claim)
 {
-	const dlock_permits_backend *backend = dlock_permits_backend_of(claim);
-	dlock_kept_lease lease = kept(claim);
+	const dlock_service_backend *backend = dlock_service_of(claim);
+	dlock_kept_lease lease = dlock_service_kept(claim);
 	dlock_renewal_round *round = dlock_replicated_round_new(keeping_of(claim), &lease, backend->service,
 		dlock_topology_master(backend->route.topology, lease.keys.slot));
 
@@ -285,33 +272,11 @@ static dlock_renewal_round *permits_new_round(const dlock_claim *claim)
 	return round;
 }
 
-static const char *permits_refuse(const dlock_backend *backend, const char *resource, size_t len)
-{
-	return dlock_key_builder_refuse(((const dlock_permits_backend *) backend)->keys, resource, len);
-}
-
-static bool permits_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
-{
-	dlock_permits_backend *ours = dlock_permits_backend_of(claim), *other = (dlock_permits_backend *) backend;
-
-	return dlock_server_is_same(ours->service, other->service)
-		&& dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len);
-}
-
-static void permits_destroy(dlock_backend *base)
-{
-	dlock_permits_backend *backend = (dlock_permits_backend *) base;
-
-	dlock_server_release(backend->service);
-	free(backend->keys);
-	free(backend);
-}
-
 static const dlock_backend_ops permits_ops = {
 	.name = "permits",
-	.claim_size = sizeof(dlock_permits_claim),
+	.claim_size = sizeof(dlock_service_claim),
 	.detachable = true,
-	.refuse = permits_refuse,
+	.refuse = dlock_service_refuse,
 	.acquire = dlock_permits_acquire,
 	.attach = permits_attach,
 	.extend = permits_extend,
@@ -320,35 +285,23 @@ static const dlock_backend_ops permits_ops = {
 	.abandon = dlock_permits_abandon,
 	.top_up = permits_top_up,
 	.new_round = permits_new_round,
-	.is_same = permits_is_same,
+	.is_same = dlock_service_is_same,
 	.locked = permits_locked,
 	.available = dlock_permits_available,
-	.destroy = permits_destroy,
+	.destroy = dlock_service_destroy,
 };
 
 dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
-	dlock_permits_backend *backend = calloc(1, sizeof *backend);
+	dlock_service_backend *backend = dlock_service_new(sizeof(dlock_permits_backend), &permits_ops, pool, service, prefix, prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &permits_ops);
+	((dlock_permits_backend *) backend)->fifo = fifo;
 	backend->base.capacity = capacity;
-	backend->fifo = fifo;
-	backend->service = dlock_server_retain(service);
-	backend->route = (dlock_route) { pool, dlock_pool_topology(pool, service), service->replicas, DLOCK_FOREVER };
-	backend->guard = (dlock_guard) { service->guard, service->resync_guard };
 	if (service->replicas > 0) {
 		backend->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, service->guard, true };
-	}
-	backend->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
-	if (!backend->route.topology || !backend->keys) {
-		permits_destroy(&backend->base);
-		return NULL;
-	}
-	if (dlock_topology_has_slots(backend->route.topology)) {
-		dlock_key_builder_use_slots(backend->keys);
 	}
 	return &backend->base;
 }

@@ -3,66 +3,49 @@
 #include "../lock/renewal.h"
 #include "waiting.h"
 
-#include <stddef.h>
-
 /* Acquiring permits, and waiting for them. */
 
-static dlock_permits_claim *claim_of(dlock_waiter *waiter)
-{
-	return (dlock_permits_claim *) ((char *) waiter - offsetof(dlock_permits_claim, waiter));
-}
-
 /* In the queue, a waiter is named by all of it but the last three. */
-static dlock_permits_attempt attempt_of(const dlock_permits_claim *claim)
+static dlock_permits_attempt attempt_of(const dlock_service_claim *claim)
 {
 	const dlock_claim *base = &claim->base;
 
 	return (dlock_permits_attempt) { .id = base->token, .permits = base->permits, .capacity = base->backend->capacity,
-		.fifo = dlock_permits_backend_of(base)->fifo, .inbox = base->state == DLOCK_CLAIM_WAITING ? claim->waiter.inbox : NULL,
+		.fifo = ((const dlock_permits_backend *) base->backend)->fifo, .inbox = base->state == DLOCK_CLAIM_WAITING ? claim->waiter.inbox : NULL,
 		.ttl = base->ttl, .ticket = claim->waiter.ticket, .number = claim->waiter.number };
 }
 
 dlock_call *dlock_permits_release_call(const dlock_claim *claim, dlock_keys keys, bool leaves)
 {
-	dlock_permits_attempt attempt = attempt_of((const dlock_permits_claim *) claim);
+	dlock_permits_attempt attempt = attempt_of((const dlock_service_claim *) claim);
 
 	if (!leaves) {
 		attempt.inbox = NULL;
 	}
-	return dlock_permits_is_replicated(claim)
-		? dlock_request_permits_release_replicated(keys, &attempt, dlock_permits_backend_of(claim)->guard)
+	return dlock_service_is_replicated(claim)
+		? dlock_request_permits_release_replicated(keys, &attempt, dlock_service_of(claim)->guard)
 		: dlock_request_permits_abandon(keys.lock, &attempt);
 }
 
 void dlock_permits_abandon(dlock_claim *claim)
 {
-	const dlock_route *route = &dlock_permits_backend_of(claim)->route;
-	dlock_keys keys = dlock_permits_keys(claim);
-	dlock_server *master = dlock_topology_master(route->topology, keys.slot);
-	dlock_conn *conn = master ? dlock_pool_conn(route->pool, master) : NULL;
+	const dlock_route *route = &dlock_service_of(claim)->route;
+	dlock_keys keys = dlock_service_keys(claim);
+	dlock_conn *conn = dlock_route_conn(route, keys.slot);
 
 	if (conn) {
 		dlock_conn_send_background(conn, dlock_permits_release_call(claim, keys, true), dlock_after(dlock_now(), claim->ttl));
 	}
-	if (conn && dlock_permits_is_replicated(claim) && dlock_topology_has_slots(route->topology)) { /* a slot that is being moved takes no script with two keys */
+	if (conn && dlock_service_is_replicated(claim) && dlock_topology_has_slots(route->topology)) { /* a slot that is being moved takes no script with two keys */
 		dlock_conn_send_background(conn, dlock_request_permits_drop(keys, claim->token), dlock_after(dlock_now(), claim->ttl));
 	}
-}
-
-/* Something of the claim may be executed later than what follows: an id that was released is not used again. Its place in the queue goes with its
- * ticket. */
-static dlock_status begin_again(dlock_claim *claim, dlock_error *error)
-{
-	dlock_permits_abandon(claim);
-	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
-	return dlock_claim_renew_token(claim, error);
 }
 
 /* When an attempt took longer than the lease lasts, in ms. */
 #define TRY_AGAIN 20
 
 /* DLOCK_TIMEOUT: it took longer than the lease lasts, or replicas have taken full copies. */
-static dlock_status accept_lease(dlock_permits_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int64_t fencing_token,
+static dlock_status accept_lease(dlock_service_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int64_t fencing_token,
 	dlock_response *response, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
@@ -83,24 +66,24 @@ static dlock_status accept_lease(dlock_permits_claim *claim, const dlock_settler
 		return DLOCK_OK;
 	}
 	*response = (dlock_response) { .pttl = TRY_AGAIN };
-	status = begin_again(base, &other);
+	status = dlock_service_begin_again(base, &other);
 	*error = status == DLOCK_OK ? *error : other;
 	return status == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 }
 
-static dlock_call *acquire_call(const dlock_permits_claim *claim, dlock_keys keys)
+static dlock_call *acquire_call(const dlock_service_claim *claim, dlock_keys keys)
 {
 	dlock_permits_attempt attempt = attempt_of(claim);
 
-	return dlock_permits_is_replicated(&claim->base)
-		? dlock_request_permits_replicated(keys, &attempt, dlock_permits_backend_of(&claim->base)->guard) : dlock_request_permits(keys.lock, &attempt);
+	return dlock_service_is_replicated(&claim->base)
+		? dlock_request_permits_replicated(keys, &attempt, dlock_service_of(&claim->base)->guard) : dlock_request_permits(keys.lock, &attempt);
 }
 
 static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response, bool *transient, dlock_error *error)
 {
-	dlock_claim *claim = &claim_of(waiter)->base;
-	dlock_keys keys = dlock_permits_keys(claim);
-	dlock_settler settler = dlock_permits_settler(claim, route);
+	dlock_claim *claim = &dlock_service_claim_of(waiter)->base;
+	dlock_keys keys = dlock_service_keys(claim);
+	dlock_settler settler = dlock_service_settler(claim, route);
 	dlock_permits_response answer;
 	dlock_delivery delivery;
 
@@ -108,41 +91,27 @@ static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool
 		dlock_claim_move(claim, DLOCK_CLAIM_WAITING);
 	}
 	waiter->number++;
-	dlock_status status = dlock_deliver_with(&delivery, route, keys.slot, acquire_call(claim_of(waiter), keys),
+	dlock_status status = dlock_deliver_with(&delivery, route, keys.slot, acquire_call(dlock_service_claim_of(waiter), keys),
 		dlock_permits_unchanged_call(claim, keys, NULL), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_permits(delivery.call, delivery.conn, &answer, error);
 	}
 	if (status == DLOCK_OK) {
-		status = accept_lease(claim_of(waiter), &settler, &delivery, answer.fencing_token, response, error);
+		status = accept_lease(dlock_service_claim_of(waiter), &settler, &delivery, answer.fencing_token, response, error);
 	} else if (status == DLOCK_LOST) {
 		*response = answer.refusal;
 		dlock_waiter_refused(waiter, &delivery, queue, response);
 		status = dlock_settle_refused(&settler, &delivery, keys.slot, response, &waiter->settled_just_now, &claim->explained, error);
 	}
-	/* Executed once more, it finds its own id and sets its lease time, or it is given permits again. */
-	if (dlock_permits_may_run_later(&delivery)) {
-		dlock_claim_add_unacknowledged_ttl(claim, claim->ttl);
-	}
-	*transient = status == DLOCK_CONNECTION && delivery.transient;
-	if (status == DLOCK_CONNECTION && delivery.call && (delivery.repeated || dlock_request_may_take_effect(delivery.call)
-			|| claim->state == DLOCK_CLAIM_WAITING)) {
-		dlock_error other;
-		status = begin_again(claim, &other) == DLOCK_OK ? DLOCK_CONNECTION : DLOCK_FAILED;
-		*error = status == DLOCK_FAILED ? other : *error;
-	} else if (status == DLOCK_CONNECTION) {
-		dlock_claim_move(claim, DLOCK_CLAIM_NEW);
-	}
-	dlock_delivery_end(&delivery);
-	return status;
+	return dlock_service_end_attempt(claim, &delivery, status, transient, error);
 }
 
 /* Out of time. DLOCK_OK: it was granted in that instant, and can be acquired; where that has to be confirmed there is no time for it, and it is given back. */
 static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 {
-	dlock_claim *claim = &claim_of(waiter)->base;
-	dlock_keys keys = dlock_permits_keys(claim);
-	dlock_permits_attempt attempt = attempt_of(claim_of(waiter));
+	dlock_claim *claim = &dlock_service_claim_of(waiter)->base;
+	dlock_keys keys = dlock_service_keys(claim);
+	dlock_permits_attempt attempt = attempt_of(dlock_service_claim_of(waiter));
 	dlock_route route = dlock_waiter_last_route(waiter);
 	dlock_delivery delivery;
 	dlock_response response;
@@ -150,7 +119,7 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 	if (claim->state != DLOCK_CLAIM_WAITING) {
 		return DLOCK_OK;
 	}
-	dlock_status status = dlock_deliver(&delivery, &route, keys.slot, dlock_permits_is_replicated(claim)
+	dlock_status status = dlock_deliver(&delivery, &route, keys.slot, dlock_service_is_replicated(claim)
 		? dlock_permits_release_call(claim, keys, true) : dlock_request_permits_leave(keys.lock, &attempt), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
@@ -160,7 +129,7 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 	}
 	dlock_delivery_end(&delivery);
 	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
-	return status == DLOCK_OK && !dlock_permits_is_replicated(claim) ? DLOCK_OK : DLOCK_TIMEOUT;
+	return status == DLOCK_OK && !dlock_service_is_replicated(claim) ? DLOCK_OK : DLOCK_TIMEOUT;
 }
 
 /* A grant is accepted without asking again when at least this much of it is left for sure. */
@@ -173,10 +142,10 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
  * sending of that request. Where replicas confirm, it is but a hint: the server may have been replaced since. */
 static bool accept_grant(dlock_waiter *waiter, const dlock_grant *grant)
 {
-	dlock_claim *claim = &claim_of(waiter)->base;
+	dlock_claim *claim = &dlock_service_claim_of(waiter)->base;
 	dlock_nanos deadline = waiter->refused_at + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
-	if (dlock_permits_is_replicated(claim) || !DLOCK_CAN_RENEW || claim->ttl < DLOCK_GRANT_TTL || !dlock_is_fencing_token(grant->fencing_token)
+	if (dlock_service_is_replicated(claim) || !DLOCK_CAN_RENEW || claim->ttl < DLOCK_GRANT_TTL || !dlock_is_fencing_token(grant->fencing_token)
 			|| grant->number != waiter->number % SIGNS || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
@@ -190,17 +159,6 @@ static bool accept_grant(dlock_waiter *waiter, const dlock_grant *grant)
 dlock_status dlock_permits_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	static const dlock_waiter_ops ops = { attempt, leave_queue, accept_grant };
-	const dlock_permits_backend *backend = dlock_permits_backend_of(claim);
-	dlock_waiter *waiter = &((dlock_permits_claim *) claim)->waiter;
 
-	waiter->ops = &ops;
-	waiter->service = backend->service;
-	waiter->route = &backend->route;
-	waiter->slot = dlock_permits_keys(claim).slot;
-	waiter->ttl = claim->ttl;
-	waiter->name = claim->token;
-	dlock_status status = dlock_waiter_acquire(waiter, wait, error);
-	claim->waited = waiter->waited;
-	claim->received = waiter->received;
-	return status;
+	return dlock_service_acquire(claim, &ops, wait, error);
 }

@@ -10,33 +10,25 @@
  * whatever is promoted then, at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
  * reasons; models/failover.pml and models/failover/ check it. Waiting is that of single.c, but that a hand-over is confirmed like any other acquire. */
 
-/* The connection to the slot's master as far as it is known; NULL: not known. */
-static dlock_conn *conn_of(const dlock_replicated_backend *backend, int slot)
-{
-	dlock_server *master = dlock_topology_master(backend->route.topology, slot);
-
-	return master ? dlock_pool_conn(backend->route.pool, master) : NULL;
-}
-
 void dlock_replicated_abandon(dlock_claim *claim)
 {
-	dlock_keys keys = dlock_replicated_keys(claim);
-	dlock_conn *conn = conn_of(dlock_replicated_backend_of(claim), keys.slot);
+	dlock_keys keys = dlock_service_keys(claim);
+	dlock_conn *conn = dlock_route_conn(&dlock_service_of(claim)->route, keys.slot);
 
 	if (conn) {
 		dlock_conn_send_background(conn, dlock_request_release(keys, claim->token, true, claim->token, claim->state == DLOCK_CLAIM_WAITING),
 			dlock_after(dlock_now(), claim->ttl));
 	}
-	if (conn && dlock_topology_has_slots(dlock_replicated_backend_of(claim)->route.topology)) { /* a slot that is being moved takes no script with more than one key */
+	if (conn && dlock_topology_has_slots(dlock_service_of(claim)->route.topology)) { /* a slot that is being moved takes no script with more than one key */
 		dlock_conn_send_background(conn, dlock_request_drop(keys, claim->token), dlock_after(dlock_now(), claim->ttl));
 	}
 }
 
 /* ---- attach ---- */
 
-static void give_back(dlock_replicated_backend *backend, dlock_claim *claim, dlock_keys keys, const char *token, dlock_delivery *delivery)
+static void give_back(dlock_service_backend *backend, dlock_claim *claim, dlock_keys keys, const char *token, dlock_delivery *delivery)
 {
-	dlock_conn *conn = conn_of(backend, keys.slot);
+	dlock_conn *conn = dlock_route_conn(&backend->route, keys.slot);
 
 	conn = conn ? conn : delivery->conn;
 	if (conn) {
@@ -49,7 +41,7 @@ static dlock_status accept_exchange(dlock_claim *claim, dlock_delivery *delivery
 	dlock_response response;
 	dlock_era era;
 	dlock_nanos sent_at = delivery->call->sent_at;
-	dlock_settler settler = dlock_replicated_settler(claim, &dlock_replicated_backend_of(claim)->route);
+	dlock_settler settler = dlock_service_settler(claim, &dlock_service_of(claim)->route);
 	dlock_status status = dlock_read_exchange(delivery->call, delivery->conn, &response, error);
 
 	if (status != DLOCK_OK) {
@@ -69,8 +61,8 @@ static dlock_status accept_exchange(dlock_claim *claim, dlock_delivery *delivery
  * era settles in this number of ms; -1: not so. */
 static dlock_status attach_once(dlock_claim *claim, const char *token, int64_t *left, dlock_error *error)
 {
-	dlock_replicated_backend *backend = dlock_replicated_backend_of(claim);
-	dlock_keys keys = dlock_replicated_keys(claim);
+	dlock_service_backend *backend = dlock_service_of(claim);
+	dlock_keys keys = dlock_service_keys(claim);
 	dlock_delivery delivery;
 	dlock_call *call = backend->route.replicas > 0 ? dlock_request_exchange_replicated(keys, token, claim->token, backend->guard)
 		: dlock_request_exchange(keys, token, claim->token, 0);
@@ -78,7 +70,7 @@ static dlock_status attach_once(dlock_claim *claim, const char *token, int64_t *
 		? dlock_request_unchanged(keys, claim->token, token, backend->guard) : NULL;
 	dlock_status status = dlock_deliver_with(&delivery, &backend->route, keys.slot, call, behind, error);
 	dlock_era era = dlock_read_era(delivery.call);
-	dlock_settler settler = dlock_replicated_settler(claim, &backend->route);
+	dlock_settler settler = dlock_service_settler(claim, &backend->route);
 
 	*left = -1;
 	if (status == DLOCK_OK && era.unsettled) {
@@ -118,16 +110,11 @@ static dlock_status replicated_attach(dlock_claim *claim, const char *token, dlo
 
 /* ---- while it is held ---- */
 
-static dlock_kept_lease kept(const dlock_claim *claim)
-{
-	return dlock_kept_lease_of(claim, dlock_replicated_keys(claim), dlock_replicated_backend_of(claim)->guard.time);
-}
-
 static dlock_status replicated_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
-	dlock_kept_lease lease = kept(claim);
+	dlock_kept_lease lease = dlock_service_kept(claim);
 
-	return dlock_keep_extend(claim, &dlock_lock_keeping, &lease, &dlock_replicated_backend_of(claim)->route, ttl, error);
+	return dlock_keep_extend(claim, &dlock_lock_keeping, &lease, &dlock_service_of(claim)->route, ttl, error);
 }
 
 /* The time that the key has left proves nothing, as long as replicas have not confirmed it. */
@@ -138,8 +125,8 @@ static dlock_status replicated_check(dlock_claim *claim, dlock_error *error)
 
 static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 {
-	dlock_replicated_backend *backend = dlock_replicated_backend_of(claim);
-	dlock_keys keys = dlock_replicated_keys(claim);
+	dlock_service_backend *backend = dlock_service_of(claim);
+	dlock_keys keys = dlock_service_keys(claim);
 	dlock_route once = backend->route;
 	dlock_delivery delivery;
 	dlock_response response;
@@ -160,7 +147,7 @@ static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 	} else if (status == DLOCK_LOST && (delivery.call->repeated || delivery.repeated)) {
 		status = DLOCK_OK; /* by an earlier sending */
 	} else if (status == DLOCK_LOST && backend->route.replicas > 0) {
-		dlock_kept_lease lease = kept(claim);
+		dlock_kept_lease lease = dlock_service_kept(claim);
 		status = dlock_keep_released(&dlock_lock_keeping, &lease, &backend->route, &delivery, error);
 	}
 	if (status == DLOCK_LOST) {
@@ -174,7 +161,7 @@ static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 
 static dlock_status replicated_locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
-	dlock_replicated_backend *backend = (dlock_replicated_backend *) base;
+	dlock_service_backend *backend = (dlock_service_backend *) base;
 	dlock_keys keys = dlock_key_builder_keys(backend->keys, resource, len);
 	dlock_arg args[] = { DLOCK_ARG("EXISTS"), keys.lock };
 	dlock_route once = backend->route;
@@ -195,41 +182,17 @@ static dlock_status replicated_locked(dlock_backend *base, const char *resource,
 
 static dlock_renewal_round *replicated_new_round(const dlock_claim *claim)
 {
-	const dlock_replicated_backend *backend = dlock_replicated_backend_of(claim);
-	dlock_kept_lease lease = kept(claim);
+	const dlock_service_backend *backend = dlock_service_of(claim);
+	dlock_kept_lease lease = dlock_service_kept(claim);
 
 	return dlock_replicated_round_new(&dlock_lock_keeping, &lease, backend->service, dlock_topology_master(backend->route.topology, lease.keys.slot));
 }
 
-static const char *replicated_refuse(const dlock_backend *backend, const char *resource, size_t len)
-{
-	return dlock_key_builder_refuse(((const dlock_replicated_backend *) backend)->keys, resource, len);
-}
-
-static bool replicated_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
-{
-	dlock_replicated_backend *ours = dlock_replicated_backend_of(claim), *other = (dlock_replicated_backend *) backend;
-
-	return dlock_server_is_same(ours->service, other->service)
-		&& dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len);
-}
-
-static void replicated_destroy(dlock_backend *base)
-{
-	dlock_replicated_backend *backend = (dlock_replicated_backend *) base;
-
-	if (backend->service) {
-		dlock_server_release(backend->service);
-	}
-	free(backend->keys);
-	free(backend);
-}
-
 static const dlock_backend_ops replicated_ops = {
 	.name = "replicated",
-	.claim_size = sizeof(dlock_replicated_claim),
+	.claim_size = sizeof(dlock_service_claim),
 	.detachable = true,
-	.refuse = replicated_refuse,
+	.refuse = dlock_service_refuse,
 	.acquire = dlock_replicated_acquire,
 	.attach = replicated_attach,
 	.extend = replicated_extend,
@@ -237,29 +200,14 @@ static const dlock_backend_ops replicated_ops = {
 	.release = replicated_release,
 	.abandon = dlock_replicated_abandon,
 	.new_round = replicated_new_round,
-	.is_same = replicated_is_same,
+	.is_same = dlock_service_is_same,
 	.locked = replicated_locked,
-	.destroy = replicated_destroy,
+	.destroy = dlock_service_destroy,
 };
 
 dlock_backend *dlock_replicated_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len)
 {
-	dlock_replicated_backend *backend = calloc(1, sizeof *backend);
+	dlock_service_backend *backend = dlock_service_new(sizeof *backend, &replicated_ops, pool, service, prefix, prefix_len);
 
-	if (!backend) {
-		return NULL;
-	}
-	dlock_backend_init(&backend->base, &replicated_ops);
-	backend->service = dlock_server_retain(service);
-	backend->route = (dlock_route) { pool, dlock_pool_topology(pool, service), service->replicas, DLOCK_FOREVER };
-	backend->guard = (dlock_guard) { service->guard, service->resync_guard };
-	backend->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
-	if (!backend->route.topology || !backend->keys) {
-		replicated_destroy(&backend->base);
-		return NULL;
-	}
-	if (dlock_topology_has_slots(backend->route.topology)) {
-		dlock_key_builder_use_slots(backend->keys);
-	}
-	return &backend->base;
+	return backend ? &backend->base : NULL;
 }

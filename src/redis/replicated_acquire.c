@@ -1,31 +1,12 @@
 #include "replicated_internal.h"
 
-#include <stddef.h>
-#include <string.h>
-
 /* Acquiring a lock on servers that fail over, and waiting for it. */
-
-static dlock_replicated_claim *claim_of(dlock_waiter *waiter)
-{
-	return (dlock_replicated_claim *) ((char *) waiter - offsetof(dlock_replicated_claim, waiter));
-}
-
-/* Something of the claim may be executed later than what follows: a token that was released is not used again. Its place in the queue goes with its
- * ticket. */
-static dlock_status begin_again(dlock_replicated_claim *claim, dlock_error *error)
-{
-	dlock_replicated_abandon(&claim->base);
-	dlock_claim_move(&claim->base, DLOCK_CLAIM_NEW);
-	return dlock_claim_renew_token(&claim->base, error);
-}
-
-/* ---- acquire ---- */
 
 /* When it took longer than the lease lasts, in ms. */
 #define TRY_AGAIN 20
 
 /* DLOCK_TIMEOUT: it took longer than the lease lasts, or replicas have taken full copies. */
-static dlock_status accept_lease(dlock_replicated_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_response *response,
+static dlock_status accept_lease(dlock_service_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_response *response,
 	dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
@@ -46,23 +27,23 @@ static dlock_status accept_lease(dlock_replicated_claim *claim, const dlock_sett
 		return DLOCK_OK;
 	}
 	*response = (dlock_response) { .pttl = TRY_AGAIN };
-	status = begin_again(claim, &other);
+	status = dlock_service_begin_again(base, &other);
 	*error = status == DLOCK_OK ? *error : other;
 	return status == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 }
 
 /* What is to be looked at once more, behind WAIT. NULL: nothing. */
-static dlock_call *unchanged_call(const dlock_replicated_claim *claim, dlock_keys keys)
+static dlock_call *unchanged_call(const dlock_service_claim *claim, dlock_keys keys)
 {
-	const dlock_replicated_backend *backend = dlock_replicated_backend_of(&claim->base);
+	const dlock_service_backend *backend = dlock_service_of(&claim->base);
 
 	return backend->route.replicas > 0 && backend->guard.resyncs ? dlock_request_unchanged(keys, claim->base.token, NULL, backend->guard) : NULL;
 }
 
-static dlock_call *acquire_call(dlock_replicated_claim *claim, dlock_keys keys, bool queue)
+static dlock_call *acquire_call(dlock_service_claim *claim, dlock_keys keys, bool queue)
 {
 	dlock_claim *base = &claim->base;
-	dlock_replicated_backend *backend = dlock_replicated_backend_of(base);
+	dlock_service_backend *backend = dlock_service_of(base);
 	dlock_attempt attempt = { .token = base->token, .ttl = base->ttl, .grant = true, .inbox = queue ? claim->waiter.inbox : NULL,
 		.ticket = claim->waiter.ticket, .number = ++claim->waiter.number };
 
@@ -72,10 +53,10 @@ static dlock_call *acquire_call(dlock_replicated_claim *claim, dlock_keys keys, 
 /* DLOCK_TIMEOUT: not now. With `queue` the claim is in the queue then. DLOCK_CONNECTION with `transient`: another time, perhaps. */
 static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response, bool *transient, dlock_error *error)
 {
-	dlock_replicated_claim *claim = claim_of(waiter);
+	dlock_service_claim *claim = dlock_service_claim_of(waiter);
 	dlock_claim *base = &claim->base;
-	dlock_settler settler = dlock_replicated_settler(base, route);
-	dlock_keys keys = dlock_replicated_keys(base);
+	dlock_settler settler = dlock_service_settler(base, route);
+	dlock_keys keys = dlock_service_keys(base);
 	dlock_delivery delivery;
 
 	if (queue) {
@@ -91,28 +72,14 @@ static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool
 			status = dlock_settle_refused(&settler, &delivery, keys.slot, response, &waiter->settled_just_now, &base->explained, error);
 		}
 	}
-	/* Executed once more, it finds its own token and sets its lease time. */
-	if (delivery.call && (delivery.repeated || (delivery.call->sent && (delivery.call->state != DLOCK_CALL_ANSWERED || delivery.call->repeated)))) {
-		dlock_claim_add_unacknowledged_ttl(base, base->ttl);
-	}
-	*transient = status == DLOCK_CONNECTION && delivery.transient;
-	if (status == DLOCK_CONNECTION && delivery.call && (delivery.repeated || dlock_request_may_take_effect(delivery.call)
-			|| base->state == DLOCK_CLAIM_WAITING)) {
-		dlock_error other;
-		status = begin_again(claim, &other) == DLOCK_OK ? DLOCK_CONNECTION : DLOCK_FAILED;
-		*error = status == DLOCK_FAILED ? other : *error;
-	} else if (status == DLOCK_CONNECTION) {
-		dlock_claim_move(base, DLOCK_CLAIM_NEW);
-	}
-	dlock_delivery_end(&delivery);
-	return status;
+	return dlock_service_end_attempt(base, &delivery, status, transient, error);
 }
 
 /* Out of time. DLOCK_OK: it was granted in that instant, and can be acquired. */
 static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 {
-	dlock_replicated_claim *claim = claim_of(waiter);
-	dlock_keys keys = dlock_replicated_keys(&claim->base);
+	dlock_service_claim *claim = dlock_service_claim_of(waiter);
+	dlock_keys keys = dlock_service_keys(&claim->base);
 	dlock_route route = dlock_waiter_last_route(waiter);
 	dlock_delivery delivery;
 	dlock_response response;
@@ -140,20 +107,9 @@ static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant)
 	return false;
 }
 
-dlock_status dlock_replicated_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
+dlock_status dlock_replicated_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	static const dlock_waiter_ops ops = { attempt, leave_queue, accept_hint };
-	const dlock_replicated_backend *backend = dlock_replicated_backend_of(base);
-	dlock_waiter *waiter = &((dlock_replicated_claim *) base)->waiter;
 
-	waiter->ops = &ops;
-	waiter->service = backend->service;
-	waiter->route = &backend->route;
-	waiter->slot = dlock_replicated_keys(base).slot;
-	waiter->ttl = base->ttl;
-	waiter->name = base->token;
-	dlock_status status = dlock_waiter_acquire(waiter, wait, error);
-	base->waited = waiter->waited;
-	base->received = waiter->received;
-	return status;
+	return dlock_service_acquire(claim, &ops, wait, error);
 }

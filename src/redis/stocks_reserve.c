@@ -132,8 +132,7 @@ static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant)
 
 void dlock_stock_leave(dlock_stock_turn *turn)
 {
-	dlock_server *master = turn->queued ? dlock_topology_master(turn->stock->route.topology, turn->waiter.slot) : NULL;
-	dlock_conn *conn = master ? dlock_pool_conn(turn->stock->route.pool, master) : NULL;
+	dlock_conn *conn = turn->queued ? dlock_route_conn(&turn->stock->route, turn->waiter.slot) : NULL;
 
 	if (conn) {
 		dlock_permits_attempt attempt = attempt_of(turn, true);
