@@ -41,36 +41,6 @@ void dlock_permits_abandon(dlock_claim *claim)
 	}
 }
 
-/* When an attempt took longer than the lease lasts, in ms. */
-#define TRY_AGAIN 20
-
-/* DLOCK_TIMEOUT: it took longer than the lease lasts, or replicas have taken full copies. */
-static dlock_status accept_lease(dlock_service_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int64_t fencing_token,
-	dlock_response *response, dlock_error *error)
-{
-	dlock_claim *base = &claim->base;
-	dlock_nanos sent_at = delivery->call->sent_at;
-	dlock_era era;
-	dlock_error other;
-	dlock_status status = dlock_settle_confirm(settler, delivery, claim->waiter.slot, &era, error);
-
-	if (status == DLOCK_CONNECTION) {
-		return status;
-	}
-	base->explained = status == DLOCK_LOST;
-	claim->waiter.settled_just_now = status == DLOCK_LOST && era.left >= 0 && era.left <= DLOCK_AT_ONCE;
-	base->deadline = sent_at + base->ttl - dlock_drift(base->ttl);
-	if (status == DLOCK_OK && dlock_now() < base->deadline) {
-		base->fencing_token = fencing_token;
-		dlock_claim_move(base, DLOCK_CLAIM_HELD);
-		return DLOCK_OK;
-	}
-	*response = (dlock_response) { .pttl = TRY_AGAIN };
-	status = dlock_service_begin_again(base, &other);
-	*error = status == DLOCK_OK ? *error : other;
-	return status == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
-}
-
 static dlock_call *acquire_call(const dlock_service_claim *claim, dlock_keys keys)
 {
 	dlock_permits_attempt attempt = attempt_of(claim);
@@ -97,7 +67,7 @@ static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool
 		status = dlock_read_permits(delivery.call, delivery.conn, &answer, error);
 	}
 	if (status == DLOCK_OK) {
-		status = accept_lease(dlock_service_claim_of(waiter), &settler, &delivery, answer.fencing_token, response, error);
+		status = dlock_service_accept_lease(dlock_service_claim_of(waiter), &settler, &delivery, answer.fencing_token, response, error);
 	} else if (status == DLOCK_LOST) {
 		*response = answer.refusal;
 		dlock_waiter_refused(waiter, &delivery, queue, response);

@@ -2,36 +2,6 @@
 
 /* Acquiring a lock on servers that fail over, and waiting for it. */
 
-/* When it took longer than the lease lasts, in ms. */
-#define TRY_AGAIN 20
-
-/* DLOCK_TIMEOUT: it took longer than the lease lasts, or replicas have taken full copies. */
-static dlock_status accept_lease(dlock_service_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_response *response,
-	dlock_error *error)
-{
-	dlock_claim *base = &claim->base;
-	dlock_nanos sent_at = delivery->call->sent_at;
-	dlock_era era;
-	dlock_error other;
-	dlock_status status = dlock_settle_confirm(settler, delivery, slot, &era, error);
-
-	if (status == DLOCK_CONNECTION) {
-		return status;
-	}
-	base->explained = status == DLOCK_LOST;
-	claim->waiter.settled_just_now = status == DLOCK_LOST && era.left >= 0 && era.left <= DLOCK_AT_ONCE;
-	base->deadline = sent_at + base->ttl - dlock_drift(base->ttl);
-	if (status == DLOCK_OK && dlock_now() < base->deadline) {
-		base->fencing_token = response->fencing_token;
-		dlock_claim_move(base, DLOCK_CLAIM_HELD);
-		return DLOCK_OK;
-	}
-	*response = (dlock_response) { .pttl = TRY_AGAIN };
-	status = dlock_service_begin_again(base, &other);
-	*error = status == DLOCK_OK ? *error : other;
-	return status == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
-}
-
 /* What is to be looked at once more, behind WAIT. NULL: nothing. */
 static dlock_call *unchanged_call(const dlock_service_claim *claim, dlock_keys keys)
 {
@@ -66,7 +36,7 @@ static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool
 	if (status == DLOCK_OK) {
 		status = dlock_read_acquire(delivery.call, delivery.conn, response, error);
 		if (status == DLOCK_OK) {
-			status = accept_lease(claim, &settler, &delivery, keys.slot, response, error);
+			status = dlock_service_accept_lease(claim, &settler, &delivery, response->fencing_token, response, error);
 		} else if (status == DLOCK_LOST) {
 			dlock_waiter_refused(waiter, &delivery, queue, response);
 			status = dlock_settle_refused(&settler, &delivery, keys.slot, response, &waiter->settled_just_now, &base->explained, error);

@@ -34,6 +34,35 @@ dlock_status dlock_service_begin_again(dlock_claim *claim, dlock_error *error)
 	return dlock_claim_renew_token(claim, error);
 }
 
+/* When an attempt took longer than the lease lasts, in ms. */
+#define TRY_AGAIN 20
+
+dlock_status dlock_service_accept_lease(dlock_service_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int64_t fencing_token,
+	dlock_response *response, dlock_error *error)
+{
+	dlock_claim *base = &claim->base;
+	dlock_nanos sent_at = delivery->call->sent_at;
+	dlock_era era;
+	dlock_error other;
+	dlock_status status = dlock_settle_confirm(settler, delivery, claim->waiter.slot, &era, error);
+
+	if (status == DLOCK_CONNECTION) {
+		return status;
+	}
+	base->explained = status == DLOCK_LOST;
+	claim->waiter.settled_just_now = status == DLOCK_LOST && era.left >= 0 && era.left <= DLOCK_AT_ONCE;
+	base->deadline = sent_at + base->ttl - dlock_drift(base->ttl);
+	if (status == DLOCK_OK && dlock_now() < base->deadline) {
+		base->fencing_token = fencing_token;
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
+		return DLOCK_OK;
+	}
+	*response = (dlock_response) { .pttl = TRY_AGAIN };
+	status = dlock_service_begin_again(base, &other);
+	*error = status == DLOCK_OK ? *error : other;
+	return status == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
+}
+
 dlock_status dlock_service_end_attempt(dlock_claim *claim, dlock_delivery *delivery, dlock_status status, bool *transient, dlock_error *error)
 {
 	/* Executed once more, it finds its own token and sets its lease time, or it is granted again. */

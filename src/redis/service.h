@@ -63,6 +63,11 @@ dlock_service_claim *dlock_service_claim_of(dlock_waiter *waiter);
  * ticket. */
 dlock_status dlock_service_begin_again(dlock_claim *claim, dlock_error *error);
 
+/* Takes what a server has granted, once replicas have confirmed it. DLOCK_TIMEOUT, with when to ask again in `response`: it took longer than the lease
+ * lasts, or replicas have taken full copies. */
+dlock_status dlock_service_accept_lease(dlock_service_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int64_t fencing_token,
+	dlock_response *response, dlock_error *error);
+
 /* The end of attempt() of a waiter, with the status that it comes to. Ends the delivery. */
 dlock_status dlock_service_end_attempt(dlock_claim *claim, dlock_delivery *delivery, dlock_status status, bool *transient, dlock_error *error);
 

@@ -66,13 +66,16 @@ static bool is_given_back(void *resource)
 static void test_unconfirmed(void)
 {
 	client c = two();
+	char token[DLOCK_TOKEN_MAX + 1];
 
 	pair_settle(&servers);
 	dlock_claim *claim = permits_held(&c, "unconfirmed", 1, LEASE), *other = permits_on(&c, "unconfirmed", 1, LEASE);
+	strcpy(token, other->token);
 	server_freeze(servers.replica);
 	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION, "no more time without a replica: %s", c.error.message);
 	check(release(&c, claim) == DLOCK_OK, "but what is held is given back");
 	check(acquire(&c, other, 300) == DLOCK_CONNECTION && !dlock_claim_is_held(other), "and nothing is granted: %s", c.error.message);
+	check(strcmp(token, other->token), "under this token nothing is asked for again: its release may come late");
 	server_thaw(servers.replica);
 	client_drain(&c);
 	check(eventually(is_given_back, "unconfirmed"), "nothing is left");
