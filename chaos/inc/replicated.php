@@ -297,6 +297,7 @@ final class ClusterServers extends ReplicatedServers
     /** Moves the slot of that resource's lock to another master: a process does that, one after the other, and to the end, whatever happens. */
     public function move(string $resource, float $pause): void
     {
+        $this->moverHasEnded();
         fwrite($this->orders, json_encode(['slot' => key_slot(Setting::PREFIX . $resource), 'pause' => $pause, 'at' => nanoseconds()]) . "\n");
     }
 
@@ -306,8 +307,32 @@ final class ClusterServers extends ReplicatedServers
             $server->waitUntilReady();
         }
         fclose($this->orders);
-        wait_for(fn () => !proc_get_status($this->mover)['running'], 90, 'the slots to arrive');
-        parent::waitUntilReady();
+        wait_for($this->moverHasEnded(...), 3 * Shards::PATIENCE, 'the slots to arrive'); // it gives up by itself before
+        try {
+            parent::waitUntilReady();
+        } catch (RuntimeException $e) {
+            throw new RuntimeException("{$e->getMessage()}\n{$this->shards->state()}", 0, $e);
+        }
+    }
+
+    /** Throws when it has given up: nothing would be moved or mended any more. */
+    private function moverHasEnded(): bool
+    {
+        ['running' => $running, 'exitcode' => $code] = proc_get_status($this->mover);
+        $running || $code === 0 || throw new RuntimeException('the mover gave up: ' . file_get_contents("$this->dir/mover.err"));
+        return !$running;
+    }
+
+    public function check(): void
+    {
+        parent::check();
+        $this->moverHasEnded();
+    }
+
+    public function stop(): void
+    {
+        proc_terminate($this->mover, SIGKILL);
+        parent::stop();
     }
 
     protected function settle(): bool
