@@ -48,7 +48,7 @@ final class Mover
     {
         $error = null;
         $from = nanoseconds();
-        while (nanoseconds() - $from < Shards::PATIENCE * 1e9) {
+        while (nanoseconds() - $from < Shards::GIVES_UP * 1e9) {
             try {
                 if ($do()) {
                     return;
@@ -57,7 +57,7 @@ final class Mover
             }
             usleep(50_000);
         }
-        throw new RuntimeException(sprintf("waited %.0f s for %s%s\n%s", Shards::PATIENCE, $what, $error ? ", lastly: {$error->getMessage()}" : '', $this->shards->state()));
+        throw new RuntimeException(sprintf("waited %.0f s for %s%s\n%s", Shards::GIVES_UP, $what, $error ? ", lastly: {$error->getMessage()}" : '', $this->shards->state()));
     }
 
     private function note(string $kind, string|int $target): void

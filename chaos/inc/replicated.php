@@ -307,7 +307,7 @@ final class ClusterServers extends ReplicatedServers
             $server->waitUntilReady();
         }
         fclose($this->orders);
-        wait_for($this->moverHasEnded(...), 3 * Shards::PATIENCE, 'the slots to arrive'); // it gives up by itself before
+        wait_for($this->moverHasEnded(...), 3 * Shards::GIVES_UP, 'the slots to arrive'); // it gives up by itself before
         try {
             parent::waitUntilReady();
         } catch (RuntimeException $e) {

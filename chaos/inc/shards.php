@@ -12,7 +12,7 @@ final class Shards
     /** Seconds for which slots are given back before the nodes are looked at again. */
     private const AT_A_TIME = 1.0;
     /** Seconds after which something is wrong that does not become right: many storms and calms. */
-    public const PATIENCE = 240.0;
+    public const GIVES_UP = 240.0;
 
     /** @var array<string, int> by address: since when that master is seen without a replica */
     private array $alone = [];
