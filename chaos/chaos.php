@@ -43,13 +43,13 @@ final class Run
         mkdir("$dir/history", 0700, true);
         $this->journal = new Journal("$dir/runner.jsonl");
         $this->recordServer = new RedisProcess("$dir/record", ['save ""', 'appendonly no']);
-        $this->servers = match ($class) {
-            'DistributedLock' => $this->has('fail-over') ? new RedisServers(2, $dir, true) : new RedisServers(1, $dir),
-            'Semaphore', 'ReadWriteLock', 'Stock' => new RedisServers(1, $dir, permits: Setting::capacity($class)),
+        $permits = Setting::hasPermits($class) ? Setting::capacity($class) : null;
+        $this->servers = match (Setting::servers($class)) {
+            'Redis' => $this->has('fail-over') ? new RedisServers(2, $dir, true) : new RedisServers(1, $dir, permits: $permits),
             'RedLock' => new RedisServers($this->has('young') ? 3 : 5, $dir),
-            'ZkLock', 'ZkSemaphore', 'ZkReadWriteLock' => new ZooKeeperServers($dir),
+            'ZooKeeper' => new ZooKeeperServers($dir),
             'Memcached' => new MemcachedServers($dir),
-            'Sentinel' => new SentinelServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
+            'Sentinel' => new SentinelServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers'), $permits),
             'Cluster' => new ClusterServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
         };
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]

@@ -102,6 +102,12 @@ all_mutants() {
 		src/redis/lua/permits_restock.lua 's/if made then/if false then/'
 	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
 		src/redis/lua/permits_reserve.lua 's/\tif not state\.ends then\n\t\ttake/\tif not state.ends or state.ends < SOLD then\n\t\ttake/'
+	mutant permits_in_any_era SentinelSemaphore 300 "a server that was promoted grants permits at once" \
+		src/redis/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = look_at_era\(.*\)\n)/$1unsettled = 0\n/'
+	mutant readers_in_any_era SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
+		src/redis/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = look_at_era\(.*\)\n)/$1unsettled = 0\n/'
+	mutant grants_beside_restored SentinelSemaphore 600 "permits that were granted before a fail-over are taken up beside those that were restored" \
+		src/redis/lua/permits_contend.lua 's/\(unsettled ~= 0 or tonumber\(used\) > capacity\)/false/'
 	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
 		src/zookeeper/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'
 	mutant writer_beside_readers_on_zookeeper ZkReadWriteLock 60 "a writer takes no more room than a reader" \

@@ -4,7 +4,8 @@
 #
 #   scripts/chaos.sh [--class CLASS|all] [--seconds N] [--seed S]
 #                    CLASS                DistributedLock, RedLock, ZkLock, Memcached, Semaphore, ReadWriteLock, Stock, ZkSemaphore,
-#                                         ZkReadWriteLock, Sentinel, Cluster; several in quotes run at a time
+#                                         ZkReadWriteLock, Sentinel, Cluster, SentinelSemaphore, SentinelReadWriteLock; several in
+#                                         quotes run at a time
 #                    --short              about two minutes (the default): the first four and Sentinel; beside them the next
 #                                         three, one after the other; and the checker's own tests
 #                    --seconds N          N seconds of faults for each class; RedLock: a sixth more for the first seconds of sets
@@ -24,7 +25,7 @@ root=$PWD
 
 usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
 
-known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
+known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster SentinelSemaphore SentinelReadWriteLock" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
 while [ $# -gt 0 ]; do
 	case $1 in
 		--class) classes=${2-}; shift ;;

@@ -25,6 +25,17 @@ final class Books
         $this->now = (int) $time[0] * 1000 + intdiv((int) $time[1], 1000);
     }
 
+    /** What is left of a key that should not be: a pool goes by itself, some time after its last lease, and a stock stays; but nobody holds or waits. @return list<string> */
+    public static function left(RedisRaw $server, string $key, int $capacity): array
+    {
+        if (!str_starts_with($key, Setting::PREFIX)) {
+            return [$key];
+        }
+        $books = new self($server, substr($key, strlen(Setting::PREFIX)));
+        $left = ["$key: {$books->live()} permits" => $books->live(), "$key: {$books->waiters()} entries of waiters" => $books->waiters()];
+        return [...array_keys(array_filter($left)), ...$books->errors($capacity)];
+    }
+
     public function isThere(): bool
     {
         return $this->entries['$'] !== [];

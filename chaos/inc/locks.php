@@ -12,15 +12,16 @@ final class Locks
     public function __construct(private readonly string $class, array $servers, ?float $ttl = null)
     {
         $ttl ??= Setting::ttls($class)['default'];
-        $this->manager = match ($class) {
-            'DistributedLock', 'Memcached', 'Sentinel', 'Cluster' => new DistributedLock($servers[0], Setting::PREFIX, $ttl),
-            'RedLock' => new RedLock($servers, 100, 20, Setting::PREFIX, $ttl),
-            'ZkLock' => new ZkLock(implode(',', $servers), '/locks', Setting::SESSION_TIMEOUT),
-            'Semaphore' => new Dlock\Semaphore(Setting::capacity($class), $servers[0], Setting::PREFIX, $ttl),
-            'ReadWriteLock' => new Dlock\ReadWriteLock($servers[0], Setting::PREFIX, $ttl),
-            'ZkSemaphore' => new Dlock\Semaphore(Setting::capacity($class), self::ensemble($servers), Setting::PREFIX),
-            'ZkReadWriteLock' => new Dlock\ReadWriteLock(self::ensemble($servers), Setting::PREFIX),
-            'Stock' => new Dlock\Stock($servers[0], Setting::PREFIX, $ttl),
+        $usual = Setting::isOnZooKeeper($class) ? [self::ensemble($servers), Setting::PREFIX] : [$servers[0], Setting::PREFIX, $ttl];
+        $this->manager = match (Setting::kind($class)) {
+            'Lock' => match (Setting::servers($class)) {
+                'RedLock' => new RedLock($servers, 100, 20, Setting::PREFIX, $ttl),
+                'ZooKeeper' => new ZkLock(implode(',', $servers), '/locks', Setting::SESSION_TIMEOUT),
+                default => new DistributedLock(...$usual),
+            },
+            'Semaphore' => new Dlock\Semaphore(Setting::capacity($class), ...$usual),
+            'ReadWriteLock' => new Dlock\ReadWriteLock(...$usual),
+            'Stock' => new Dlock\Stock(...$usual),
         };
     }
 

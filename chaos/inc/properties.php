@@ -37,12 +37,15 @@ const WITHOUT_FINALE = [...SAFETY, 'the record loses no update and takes none tw
 /** What a class promises; of one that is not known, all. @return list<string> */
 function properties_of(string $class): array
 {
-    return array_values(array_diff(array_keys(PROPERTIES), match ($class) {
+    return array_values(array_diff(array_keys(PROPERTIES), match (Setting::kind($class)) {
+        'Lock' => [...PERMITS, ...STOCK, ...BOOKS],
         'Semaphore', 'ReadWriteLock' => [...LOCK, ...STOCK],
-        'ZkSemaphore', 'ZkReadWriteLock' => [...LOCK, ...STOCK, ...BOOKS],
         'Stock' => [...LOCK, ...PERMITS, 'the record loses no update and takes none twice'],
-        'DistributedLock', 'RedLock', 'ZkLock', 'Sentinel', 'Cluster' => [...PERMITS, ...STOCK, ...BOOKS],
-        'Memcached' => [...PERMITS, ...STOCK, ...BOOKS, 'every waiter gets its turns'],
+        null => [],
+    }, match (Setting::servers($class)) {
+        'Memcached' => ['every waiter gets its turns'],
+        'ZooKeeper' => BOOKS,
+        'Sentinel', 'Cluster' => BOOKS, // there may be more in a pool than are believed in
         default => [],
     }));
 }

@@ -40,8 +40,11 @@ abstract class ReplicatedServers implements Servers
     private const SPREAD = 2.0;
     private readonly float $offset;
 
-    /** @param bool $confirmed false: no replica has to confirm anything, so that two holders are possible */
-    public function __construct(protected readonly string $dir, private readonly bool $confirmed, protected readonly Chance $chance)
+    /**
+     * @param bool $confirmed false: no replica has to confirm anything, so that two holders are possible
+     * @param ?int $permits how many there are of each resource, where it is no lock that is on the servers
+     */
+    public function __construct(protected readonly string $dir, private readonly bool $confirmed, protected readonly Chance $chance, private readonly ?int $permits = null)
     {
         $this->offset = $chance->between(-300, 300);
         Network::mayLosePackets() && Partitions::pass();
@@ -187,7 +190,10 @@ abstract class ReplicatedServers implements Servers
         $left = [];
         foreach ($this->data as $i) {
             foreach ($this->servers[$i]->raw()->cmd('KEYS', '*') as $key) {
-                preg_match('/^dlock:(fence|era)($|:)/', $key) || $left[] = "server $i: $key";
+                if (!preg_match('/^dlock:(fence|era)($|:)/', $key)) {
+                    $found = $this->permits === null ? [$key] : Books::left($this->servers[$i]->raw(), $key, $this->permits);
+                    array_push($left, ...array_map(fn (string $what) => "server $i: $what", $found));
+                }
             }
         }
         return $left;

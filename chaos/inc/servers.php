@@ -368,21 +368,10 @@ final class RedisServers implements Servers
         $left = [];
         foreach ($this->servers as $i => $server) {
             foreach ($server->raw()->cmd('KEYS', '*') as $key) {
-                $key === 'dlock:fence' || array_push($left, ...$this->permits === null ? ["server $i: $key"] : $this->leftIn($server->raw(), $key));
+                $key === 'dlock:fence' || array_push($left, ...$this->permits === null ? ["server $i: $key"] : Books::left($server->raw(), $key, $this->permits));
             }
         }
         return $left;
-    }
-
-    /** A pool goes by itself, some time after its last lease, and a stock stays; but nobody holds or waits. @return list<string> */
-    private function leftIn(RedisRaw $server, string $key): array
-    {
-        if (!str_starts_with($key, Setting::PREFIX)) {
-            return [$key];
-        }
-        $books = new Books($server, substr($key, strlen(Setting::PREFIX)));
-        $left = ["$key: {$books->live()} permits" => $books->live(), "$key: {$books->waiters()} entries of waiters" => $books->waiters()];
-        return [...array_keys(array_filter($left)), ...$books->errors($this->permits)];
     }
 
     public function stop(): void

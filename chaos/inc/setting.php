@@ -4,6 +4,22 @@ declare(strict_types=1);
 
 final class Setting
 {
+    /** Of each class: what is locked, and on which servers. */
+    private const CLASSES = [
+        'DistributedLock' => ['Lock', 'Redis'],
+        'RedLock' => ['Lock', 'RedLock'],
+        'ZkLock' => ['Lock', 'ZooKeeper'],
+        'Memcached' => ['Lock', 'Memcached'],
+        'Semaphore' => ['Semaphore', 'Redis'],
+        'ReadWriteLock' => ['ReadWriteLock', 'Redis'],
+        'Stock' => ['Stock', 'Redis'],
+        'ZkSemaphore' => ['Semaphore', 'ZooKeeper'],
+        'ZkReadWriteLock' => ['ReadWriteLock', 'ZooKeeper'],
+        'Sentinel' => ['Lock', 'Sentinel'],
+        'Cluster' => ['Lock', 'Cluster'],
+        'SentinelSemaphore' => ['Semaphore', 'Sentinel'],
+        'SentinelReadWriteLock' => ['ReadWriteLock', 'Sentinel'],
+    ];
     public const RESOURCES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'];
     public const SESSION_TIMEOUT = 2.0;
     public const LONGEST_TIMEOUT = 10.0;
@@ -30,10 +46,22 @@ final class Setting
     /** With replicas, no lock is granted for so long after a fail-over: more than the longest lease time, and than servers' clocks differ. */
     public const GUARD = 2.5;
 
+    /** "Lock", "Semaphore", "ReadWriteLock", "Stock"; null: the class is not known. */
+    public static function kind(string $class): ?string
+    {
+        return self::CLASSES[$class][0] ?? null;
+    }
+
+    /** "Redis", one of it; "RedLock", "ZooKeeper", "Memcached", "Sentinel", "Cluster"; null: the class is not known. */
+    public static function servers(string $class): ?string
+    {
+        return self::CLASSES[$class][1] ?? null;
+    }
+
     /** Seconds between two faults, in the mean; of a storm, and of the calm after it. */
     public static function weather(string $class): array
     {
-        return match ($class) {
+        return match (self::servers($class)) {
             'RedLock' => ['interval' => 0.35, 'storm' => 7.0, 'calm' => 1.5],
             'Sentinel', 'Cluster' => ['interval' => 0.5, 'storm' => 6.0, 'calm' => 5.0], // a fail-over takes some 6 s until locks are granted again
             default => ['interval' => 0.7, 'storm' => 7.0, 'calm' => 1.5],
@@ -43,8 +71,8 @@ final class Setting
     /** Lease times in use, in seconds. @return array{shortest: float, longest: float, default: float} default: of leases without one of their own */
     public static function ttls(string $class): array
     {
-        return match ($class) {
-            'DistributedLock', 'Semaphore', 'ReadWriteLock', 'Stock' => ['shortest' => 0.3, 'longest' => 4.5, 'default' => 3.2], // shorter and longer than a grant
+        return match (self::servers($class)) {
+            'Redis' => ['shortest' => 0.3, 'longest' => 4.5, 'default' => 3.2], // shorter and longer than a grant
             'Memcached' => ['shortest' => 4.0, 'longest' => 6.0, 'default' => 4.0],
             default => ['shortest' => 0.3, 'longest' => 2.0, 'default' => 1.5],
         };
@@ -58,15 +86,15 @@ final class Setting
 
     public static function hasReplicas(string $class): bool
     {
-        return $class === 'Sentinel' || $class === 'Cluster';
+        return in_array(self::servers($class), ['Sentinel', 'Cluster'], true);
     }
 
     /** How many permits of a resource there are; of a lock, one. 0: as many as a stock has pieces. */
     public static function capacity(string $class): int
     {
-        return match ($class) {
-            'Semaphore', 'ZkSemaphore' => 3,
-            'ReadWriteLock', 'ZkReadWriteLock' => 1_000_000_000, // as the scripts have it: a reader takes one of them, a writer all
+        return match (self::kind($class)) {
+            'Semaphore' => 3,
+            'ReadWriteLock' => 1_000_000_000, // as the scripts have it: a reader takes one of them, a writer all
             'Stock' => 0,
             default => 1,
         };
@@ -75,18 +103,18 @@ final class Setting
     /** How many a client takes of them, with weights. @return array<int, int> */
     public static function permits(string $class): array
     {
-        return match ($class) {
-            'Semaphore', 'ZkSemaphore' => [1 => 5, 2 => 3, 3 => 2],
-            'ReadWriteLock', 'ZkReadWriteLock' => [1 => 3, self::capacity($class) => 2],
+        return match (self::kind($class)) {
+            'Semaphore' => [1 => 5, 2 => 3, 3 => 2],
+            'ReadWriteLock' => [1 => 3, self::capacity($class) => 2],
         };
     }
 
     /** How many each of those takes that compete at the end. @return list<int> */
     public static function contest(string $class): array
     {
-        return match ($class) {
-            'Semaphore', 'ZkSemaphore', 'Stock' => [1, 1, 2, 2, 3, 3],
-            'ReadWriteLock', 'ZkReadWriteLock' => [1, 1, 1, 1, self::capacity($class), self::capacity($class)],
+        return match (self::kind($class)) {
+            'Semaphore', 'Stock' => [1, 1, 2, 2, 3, 3],
+            'ReadWriteLock' => [1, 1, 1, 1, self::capacity($class), self::capacity($class)],
             default => [1, 1, 1, 1, 1, 1],
         };
     }
@@ -99,7 +127,7 @@ final class Setting
 
     public static function isOnZooKeeper(string $class): bool
     {
-        return in_array($class, ['ZkLock', 'ZkSemaphore', 'ZkReadWriteLock'], true);
+        return self::servers($class) === 'ZooKeeper';
     }
 
     public static function hasPermits(string $class): bool

@@ -29,7 +29,7 @@ static void permits_top_up(dlock_claim *claim)
 
 static dlock_call *exchange_call(const dlock_service_backend *backend, dlock_keys keys, const char *old, const char *new_id)
 {
-	return backend->route.replicas > 0 ? dlock_request_permits_exchange_replicated(keys, old, new_id, backend->guard)
+	return backend->route.replicas > 0 ? dlock_request_permits_exchange_replicated(keys, old, new_id, backend->base.capacity, backend->guard)
 		: dlock_request_permits_exchange(keys.lock, old, new_id);
 }
 

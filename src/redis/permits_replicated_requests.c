@@ -77,10 +77,11 @@ dlock_call *dlock_request_permits_drop(dlock_keys keys, const char *id)
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_DROP, args, 2);
 }
 
-dlock_call *dlock_request_permits_exchange_replicated(dlock_keys keys, const char *old, const char *new_id, dlock_guard guard)
+dlock_call *dlock_request_permits_exchange_replicated(dlock_keys keys, const char *old, const char *new_id, int64_t capacity, dlock_guard guard)
 {
-	dlock_number longest;
-	dlock_arg args[] = { keys.lock, era_of(keys), DLOCK_ARG(old), DLOCK_ARG(new_id), time_arg(&longest, guard.time), copies_arg(guard) };
+	dlock_number longest, count;
+	dlock_arg args[] = { keys.lock, era_of(keys), DLOCK_ARG(old), DLOCK_ARG(new_id), time_arg(&longest, guard.time), copies_arg(guard),
+		dlock_number_arg(&count, capacity) };
 
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_EXCHANGE_REPLICATED, args, 6);
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_EXCHANGE_REPLICATED, args, 7);
 }

@@ -23,6 +23,6 @@ dlock_call *dlock_request_permits_restore(dlock_keys keys, const char *id, int64
 /* A release with one key. */
 dlock_call *dlock_request_permits_drop(dlock_keys keys, const char *id);
 
-dlock_call *dlock_request_permits_exchange_replicated(dlock_keys keys, const char *old, const char *new_id, dlock_guard guard);
+dlock_call *dlock_request_permits_exchange_replicated(dlock_keys keys, const char *old, const char *new_id, int64_t capacity, dlock_guard guard);
 
 #endif

@@ -2011,7 +2011,7 @@
 	"end\n" \
 	"return {1, fence, left, tonumber(permits or 1)}\n"
 
-#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "db7426958343fabd6568f22d4c05d801de6bbae2"
+#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "7358e507e6897cc1a97d21c378a76b4e725b8fa8"
 #define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
@@ -2059,6 +2059,251 @@
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid, settles}\n" \
+	"end\n" \
+	"if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then\n" \
+	"local function clock(pool)\n" \
+	"local now, us = redis.pcall('TIME'), nil\n" \
+	"if not now.err then\n" \
+	"us = now[1] * 1000000 + now[2]\n" \
+	"else\n" \
+	"local function clock_of(key, refusal)\n" \
+	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
+	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
+	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
+	"ends = redis.call('PEXPIRETIME', key)\n" \
+	"end\n" \
+	"local left = redis.call('PTTL', key)\n" \
+	"if made then\n" \
+	"redis.pcall('DEL', key)\n" \
+	"end\n" \
+	"if type(ends) ~= 'number' then\n" \
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
+	"end\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\n" \
+	"end\n" \
+	"local endless = redis.call('PTTL', pool) == -1\n" \
+	"us = tonumber(clock_of(pool, now.err))\n" \
+	"if endless then\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"end\n" \
+	"end\n" \
+	"if us < 1e15 or us >= 5e15 then\n" \
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
+	"end\n" \
+	"return us\n" \
+	"end\n" \
+	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local QUEUED, PHASES = -1, -2\n" \
+	"local ALL = 1000000000\n" \
+	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
+	"if not buyer then\n" \
+	"if permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
+	"end\n" \
+	"elseif permits == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\n" \
+	"end\n" \
+	"end\n" \
+	"local function last_until(pool, now, fence, ends)\n" \
+	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
+	"redis.call('ZADD', pool, -last, '$until')\n" \
+	"redis.call('PEXPIREAT', pool, last)\n" \
+	"end\n" \
+	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\n" \
+	"end\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\n" \
+	"end\n" \
+	"local CHUNK = 100\n" \
+	"local BATCH = 100\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"queue = tonumber(queue or 0)\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"end\n" \
+	"local function read(pool, us)\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
+	"end\n" \
+	"local function next_token(state)\n" \
+	"return math.max(state.us, state.fence + 1)\n" \
+	"end\n" \
+	"local function keep(state, ends)\n" \
+	"if not state.stock and ends > state.lasts then\n" \
+	"last_until(state.pool, state.now, state.fence, ends)\n" \
+	"state.lasts = ends\n" \
+	"end\n" \
+	"end\n" \
+	"local function credit(pool, buyer, pieces)\n" \
+	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
+	"end\n" \
+	"end\n" \
+	"local function drop(state, ids, permits)\n" \
+	"local names, freed = {}, 0\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"freed = freed + (permits[i] or 1)\n" \
+	"names[#names + 1] = 'h' .. id\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, unpack(names))\n" \
+	"state.used = state.used - freed\n" \
+	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"credit(state.pool, buyer_of(id), permits[i] or 1)\n" \
+	"end\n" \
+	"if freed >= ALL then\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
+	"end\n" \
+	"end\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\n" \
+	"end\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
+	"state.reclaimed = #ids < CHUNK\n" \
+	"if #ids == 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"for i, held in ipairs(ids) do\n" \
+	"ids[i] = string.sub(held, 2)\n" \
+	"names[i] = 'w' .. ids[i]\n" \
+	"end\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
+	"return true\n" \
+	"end\n" \
+	"local function room(state, capacity)\n" \
+	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\n" \
+	"end\n" \
+	"local function make_room(state, permits, capacity)\n" \
+	"while permits > room(state, capacity) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function allowed(state, buyer, pieces, limit)\n" \
+	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
+	"if not reclaim(state) then\n" \
+	"return false\n" \
+	"end\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function take(state, id, permits, ttl, buyer)\n" \
+	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"state.fence = next_token(state)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"state.used = state.used + permits\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return state.fence\n" \
+	"end\n" \
+	"local function next_waiters(state, count)\n" \
+	"local function first(from, to, count)\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
+	"end\n" \
+	"if state.queue > PHASES then\n" \
+	"local names = first(WAITS, '+inf', count)\n" \
+	"return names, #names < count\n" \
+	"end\n" \
+	"if state.phase then\n" \
+	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
+	"if #readers > 0 then\n" \
+	"return readers, false\n" \
+	"end\n" \
+	"state.phase = false\n" \
+	"end\n" \
+	"local writer = first(ALONE, '+inf', 1)\n" \
+	"if #writer > 0 then\n" \
+	"return writer, false\n" \
+	"end\n" \
+	"local readers = first(WAITS, '+inf', count)\n" \
+	"return readers, #readers < count\n" \
+	"end\n" \
+	"local function is_possible(state, permits, capacity)\n" \
+	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\n" \
+	"end\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\n" \
+	"end\n" \
+	"local function serve_waiter(state, waiter, me, ttl)\n" \
+	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
+	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
+	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"permits = tonumber(permits)\n" \
+	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"if may and not make_room(state, permits, capacity) then\n" \
+	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
+	"return false\n" \
+	"end\n" \
+	"live, may = false, false\n" \
+	"end\n" \
+	"if live and not mine then\n" \
+	"local enough = may and state.grants >= BATCH\n" \
+	"local fence = may and not enough and next_token(state) or 0\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
+	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
+	"return false\n" \
+	"end\n" \
+	"may = may and receivers > 0\n" \
+	"end\n" \
+	"redis.call('ZREM', state.pool, waiter, signs)\n" \
+	"if may then\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"end\n" \
+	"return true\n" \
+	"end\n" \
+	"local function note_queue(state, empty)\n" \
+	"local queue = math.max(state.queue, PHASES)\n" \
+	"if empty then\n" \
+	"queue = 0\n" \
+	"elseif state.phase then\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
+	"end\n" \
+	"if queue ~= state.queue then\n" \
+	"if empty then\n" \
+	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"else\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
+	"end\n" \
+	"state.queue = queue\n" \
+	"end\n" \
+	"end\n" \
+	"local function serve(state, me, ttl)\n" \
+	"if state.queue == 0 then\n" \
+	"return false\n" \
+	"elseif state.queue <= PHASES then\n" \
+	"reclaim(state)\n" \
+	"end\n" \
+	"local count, going, empty = 2, true, false\n" \
+	"while going and not empty do\n" \
+	"local names\n" \
+	"names, empty = next_waiters(state, count)\n" \
+	"for _, waiter in ipairs(names) do\n" \
+	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"if not going then\n" \
+	"empty = false\n" \
+	"break\n" \
+	"end\n" \
+	"end\n" \
+	"count = 32\n" \
+	"end\n" \
+	"note_queue(state, empty)\n" \
+	"return state.grants > 0\n" \
+	"end\n" \
+	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then\n" \
+	"return {0}\n" \
+	"end\n" \
 	"end\n" \
 	"local function clock(pool)\n" \
 	"local now, us = redis.pcall('TIME'), nil\n" \

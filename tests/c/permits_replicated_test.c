@@ -285,6 +285,39 @@ static void test_stale_grant(void)
 	client_free(&other);
 }
 
+/* The handle of a lease was taken up, which a promoted server missed, and comes a second time. By that server's clock its lease goes on: a clock that is behind
+ * another makes it longer, and so does a grant, which may last for longer than the guard. */
+static void test_handle_beside_restored(void)
+{
+	client c = client_with(2, GUARD);
+
+	pair_settle(&servers);
+	dlock_claim *claim = permits_held(&c, "handle", 2, 450), *second = permits_on(&c, "handle", 2, 450);
+	dlock_claim *detached = permits_on(&c, "handle", 2, 450), *other = permits_on(&c, "another", 1, LEASE);
+	pair_fail_over(&servers);
+	miss(claim);
+	server_integer(servers.master, "EVAL %s 1 " POOL "handle %s",
+		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 2, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + 4000, 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
+		detached->token);
+	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has taken up the handle is restored beside it");
+	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the era is to settle");
+	for (int i = 0; i < 5; i++) {
+		sleep_ms(150);
+		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
+	}
+	check(acquire(&c, other, 0) == DLOCK_OK && let_go(&c, other), "the era is settled");
+	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_LOST, "nobody else takes it up then: there are no permits for it");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has them goes on");
+	server_integer(servers.master, "ZADD " POOL "handle XX 1500000000000 h%s", detached->token);
+	dlock_claim_free(detached);
+	detached = claim;
+	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_OK && held_permits(servers.master, "handle") == 2,
+		"and its own handle is taken up: what is over is in nobody's way (%s)", c.error.message);
+	check(let_go(&c, second), "released");
+	dlock_claim_free(detached);
+	client_free(&c);
+}
+
 /* ---- full copies ---- */
 
 static test_server other_master;
@@ -349,7 +382,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(settles), TEST(unconfirmed), TEST(order), TEST(push_is_a_hint), TEST(times_out), TEST(restored),
-		TEST(release_in_unsettled_era), TEST(renewed_over_promotion), TEST(attach), TEST(stale_grant), TEST(full_copy), TEST(fencing),
+		TEST(release_in_unsettled_era), TEST(renewed_over_promotion), TEST(attach), TEST(stale_grant), TEST(handle_beside_restored), TEST(full_copy), TEST(fencing),
 	};
 	static const tap_setting setting = { begin, reset };
 

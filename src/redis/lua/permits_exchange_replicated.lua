@@ -3,11 +3,22 @@
 -- keys: 2
 -- KEYS[1] the pool            KEYS[2] the era
 -- ARGV[1] the old id          ARGV[2] the new id          ARGV[3] the guard in ms
--- ARGV[4] '-': full copies do not count (era.lua)
--- Replies what permits_exchange.lua does; {2, ms until the era is settled, or -1: not confirmed, replid, settles} in an unsettled one. Cost: O(log n).
+-- ARGV[4] '-': full copies do not count (era.lua)        ARGV[5] the capacity
+-- Replies what permits_exchange.lua does, {0} also where holders have too many; {2, ms until the era is settled, or -1: not confirmed, replid, settles} in
+-- an unsettled one. Cost: O(log n).
 --#include era.lua
 local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')
 if unsettled ~= 0 then
 	return {2, unsettled, replid, settles}
+end
+-- Who took these permits up may have been restored beside them (permits_restore.lua), where this server has missed that and its clock is behind another's. Then
+-- there are too many, and these are nobody's.
+if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then
+	--#include permits_clock.lua
+	--#include permits_pool.lua
+	--#include permits_queue.lua
+	if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then
+		return {0}
+	end
 end
 --#include permits_exchange.lua
