@@ -127,8 +127,9 @@ final class Client extends Participant
     {
         $lease->isHeld() && $this->believes($lease);
         $this->chance->happens(0.015) && $this->arrangeStop('client stop while it holds');
+        // Others may have permits beside one that holds some for long.
         $length = $this->chance->weighted($this->config['lengths'] ?? ['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]
-            + (Setting::hasReplicas($this->class) ? ['over a fail-over' => 0.5] : []));
+            + (Setting::hasReplicas($this->class) ? ['over a fail-over' => Setting::hasPermits($this->class) ? 2 : 0.5] : []));
         $this->work($lease, match ($length) {
             'none' => 0.0,
             'short' => $this->chance->between(0, 0.03),
