@@ -156,6 +156,7 @@ $late = (int) (1000 + Setting::MARGIN * 1000);
 check('answered in time', history(['a' => [lease(1, 0, $late - 1, [], 1)]]));
 check('answered late', history(['a' => [lease(1, 0, $late + 1, [], 1)]]), [$waiters]);
 check('answered late, but stopped meanwhile', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('a', 500, 600)]));
+check('answered late, but stopped before another program took its process over', history(['ax2' => [lease(1, 0, $late + 1, [], 1)]], [$stop('ax1', 500, 600)]));
 check('answered late, and stopped at another time', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('a', $late + 10, $late + 900)]), [$waiters]);
 check('answered late, another one stopped', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('b', 500, 600)]), [$waiters]);
 check('never answered', history([], [['o' => 'stuck', 'name' => 'a', 't0' => 0]]), [$waiters]);

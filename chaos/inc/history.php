@@ -185,13 +185,13 @@ final class History
         }
     }
 
-    /** ns within [from, to] for which a fault had stopped the client. */
+    /** ns within [from, to] for which a fault had stopped the client: by the name that its process had then, or has since another program took it over. */
     public function stopped(string $client, int $from, int $to): int
     {
         $sum = 0;
         foreach ($this->faults as $fault) {
             if (isset($fault['name']) && preg_match('/^client .*stop/', $fault['kind'])
-                    && preg_match('/^' . preg_quote((string) $fault['name'], '/') . '($|[fhx])/', $client)) {
+                    && preg_match('/^' . preg_quote(preg_replace('/x\d+$/', '', (string) $fault['name']), '/') . '($|[fhx])/', $client)) {
                 $sum += max(0, min($to, $fault['t1']) - max($from, $fault['t0']));
             }
         }

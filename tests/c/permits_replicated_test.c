@@ -22,6 +22,9 @@ static void reset(void)
 	pair_reset(&servers);
 }
 
+/* For leases that must outlive what a busy machine does meanwhile. */
+enum { LONG_GUARD = 4000, LONG_LEASE = 3900 }; /* ms */
+
 static client client_with(int64_t capacity, int guard)
 {
 	char dsn[160];
@@ -65,14 +68,14 @@ static bool is_given_back(void *resource)
 
 static void test_unconfirmed(void)
 {
-	client c = two();
+	client c = client_with(2, LONG_GUARD);
 	char token[DLOCK_TOKEN_MAX + 1];
 
-	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "unconfirmed", 1, LEASE), *other = permits_on(&c, "unconfirmed", 1, LEASE);
+	settle_era(servers.master, LONG_GUARD, 1);
+	dlock_claim *claim = permits_held(&c, "unconfirmed", 1, LONG_LEASE), *other = permits_on(&c, "unconfirmed", 1, LONG_LEASE);
 	strcpy(token, other->token);
 	server_freeze(servers.replica);
-	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION, "no more time without a replica: %s", c.error.message);
+	check(extend(&c, claim, LONG_LEASE) == DLOCK_CONNECTION, "no more time without a replica: %s", c.error.message);
 	check(release(&c, claim) == DLOCK_OK, "but what is held is given back");
 	check(acquire(&c, other, 300) == DLOCK_CONNECTION && !dlock_claim_is_held(other), "and nothing is granted: %s", c.error.message);
 	check(strcmp(token, other->token), "under this token nothing is asked for again: its release may come late");
@@ -167,29 +170,30 @@ static void miss(const dlock_claim *claim)
 
 static void test_restored(void)
 {
-	client c = client_with(5, GUARD), other = client_with(5, GUARD);
-	dlock_claim *extended, *checked, *released, *late = permits_on(&other, "restored", 3, LEASE);
+	enum { GUARD_HERE = 2 * GUARD, LEASE_HERE = 2 * LEASE };
+	client c = client_with(5, GUARD_HERE), other = client_with(5, GUARD_HERE);
+	dlock_claim *extended, *checked, *released, *late = permits_on(&other, "restored", 3, LEASE_HERE);
 
-	pair_settle(&servers);
-	extended = permits_held(&c, "restored", 2, 450);
-	checked = permits_held(&c, "restored", 1, 450);
-	released = permits_held(&c, "restored", 2, 450);
+	settle_era(servers.master, GUARD_HERE, 1);
+	extended = permits_held(&c, "restored", 2, LEASE_HERE);
+	checked = permits_held(&c, "restored", 1, LEASE_HERE);
+	released = permits_held(&c, "restored", 2, LEASE_HERE);
 	pair_fail_over(&servers);
 	miss(extended);
 	miss(released);
 	check(held_permits(servers.master, "restored") == 1, "a server is promoted that has missed two holders");
-	check(extend(&c, extended, LEASE) == DLOCK_OK && both_have(3, "restored"), "one is there again when it asks for more time (%s)", c.error.message);
+	check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && both_have(3, "restored"), "one is there again when it asks for more time (%s)", c.error.message);
 	check(dlock_claim_check(checked, &c.error) == DLOCK_OK && both_have(3, "restored"), "one was there");
 	check(release(&c, released) == DLOCK_OK && held_permits(servers.master, "restored") == 3, "the third had them until it released");
 	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && late->explained, "nobody gets any meanwhile");
 	for (int i = 0; i < 4; i++) {
-		sleep_ms(200);
-		check(extend(&c, extended, LEASE) == DLOCK_OK && extend(&c, checked, LEASE) == DLOCK_OK, "they go on");
+		sleep_ms(300);
+		check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && extend(&c, checked, LEASE_HERE) == DLOCK_OK, "they go on");
 	}
 	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && !late->explained, "and there is no room for three when the era is settled");
 	check(let_go(&c, checked) && acquire(&other, late, 0) == DLOCK_OK, "but when one is released");
 	miss(extended);
-	check(extend(&c, extended, LEASE) == DLOCK_LOST && held_permits(servers.master, "restored") == 3, "what is missing in a settled era is lost");
+	check(extend(&c, extended, LEASE_HERE) == DLOCK_LOST && held_permits(servers.master, "restored") == 3, "what is missing in a settled era is lost");
 	check(let_go(&other, late), "released");
 	dlock_claim_free(extended);
 	dlock_claim_free(released);
@@ -331,7 +335,6 @@ static bool is_up(void *replica)
 static void test_full_copy(void)
 {
 	static const char *const options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
-	enum { LONG_GUARD = 4000, LONG_LEASE = 3900 }; /* what is asked of a busy machine between two renewals */
 	client c = client_with(2, LONG_GUARD);
 	char token[DLOCK_TOKEN_MAX + 1];
 
