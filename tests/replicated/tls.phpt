@@ -1,0 +1,89 @@
+--TEST--
+TLS and passwords for both sides: Sentinels and their servers over a fail-over, a cluster whose replica takes over
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+skip_unless_tls();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/lease.inc';
+require __DIR__ . '/../inc/tls.inc';
+require __DIR__ . '/../inc/replicated.inc';
+
+$files = new TlsFiles();
+$tls = ['tls-port %bus%', "tls-cert-file $files->dir/address.crt", "tls-key-file $files->dir/address.key", "tls-ca-cert-file $files->dir/ca.crt",
+    'tls-auth-clients no', 'tls-replication yes'];
+$data = ['save ""', 'repl-diskless-sync-delay 0', 'requirepass of-servers', 'masterauth of-servers'];
+$port = fn (ReplicatedRedis $server) => (int) preg_replace('/^.*^tls-port (\d+)$.*$/ms', '$1', file_get_contents("$server->dir/redis.conf"));
+$options = fn (array $more = []) => '?' . http_build_query($more + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'guard' => 0.5]);
+
+/** A lock, one that is waited for, and one that is renewed: all at that master. Returns the last fencing token. */
+$works = function (string $what, string $dsn, ReplicatedRedis $master): int {
+    $lock = new DistributedLock($dsn, ttl: 0.4);
+    $lease = $lock->acquire($resource = unique($what), 20);
+    $redis = $master->raw();
+    same($lease->token, $redis->cmd('GET', "Lock:$resource"), "$what: the lock on the master");
+    $child = fork_child(fn () => (new DistributedLock($dsn, ttl: 0.4))->synchronized($resource, fn ($lease) => $lease->fencingToken, 20));
+    nap(0.5);
+    same(true, $lease->isHeld(), "$what: renewed");
+    same(true, $lease->release(), "$what: release()");
+    holds(($token = $child->result()) > $lease->fencingToken, "$what: the waiter's token", [$token, $lease->fencingToken]);
+    return $token;
+};
+$refused = function (string $what, string $message, string $dsn) {
+    $e = thrown_by(fn () => (new DistributedLock($dsn, ttl: 0.4))->acquire(unique(), 0));
+    holds($e instanceof Dlock\ConnectionException && preg_match("/$message/", $e->getMessage()) === 1, "$what: refused", $e);
+    hides(['of-servers', 'of-sentinels'], (string) $e, $what);
+};
+/** The two change places; connections to them may be closed meanwhile. */
+$changes_places = function (ReplicatedRedis $master, ReplicatedRedis $replica) {
+    wait_for(function () use ($master, $replica) {
+        try {
+            return $replica->isMaster() && is_replica_in_sync($master->raw());
+        } catch (RuntimeException) {
+            return false;
+        }
+    }, 30, 'the replica to be the master');
+};
+
+// ---- Sentinels ----
+$master = new ReplicatedRedis([...$data, ...$tls], 'of-servers');
+$replica = new ReplicatedRedis([...$data, ...$tls], 'of-servers');
+$replica->raw()->cmd('REPLICAOF', '127.0.0.1', $port($master));
+wait_for(fn () => is_replica_in_sync($replica->raw()), 20, 'the replica');
+$sentinel = new ReplicatedRedis(['sentinel monitor shop 127.0.0.1 ' . $port($master) . ' 1', 'sentinel down-after-milliseconds shop 2000',
+    'sentinel auth-pass shop of-servers', 'requirepass of-sentinels', ...$tls], 'of-sentinels', true);
+hasten_sentinel($sentinel->raw(), 200);
+wait_for(fn () => is_sentinel_content($sentinel->raw(), 'shop', 1, 1), 20, 'the Sentinel');
+$dsn = fn (array $more = [], ?int $at = null) => "sentinel://:of-servers@127.0.0.1:" . ($at ?? $port($sentinel)) . '/shop' . $options($more + ['sentinel_password' => 'of-sentinels']);
+$before = $works('Sentinel', $dsn(), $master);
+$works('Sentinel without TLS, servers with it', $dsn(['sentinel_tls' => 0], $sentinel->port), $master);
+$refused('another authority', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
+$refused('a wrong password of the Sentinel', 'WRONGPASS|password', $dsn(['sentinel_password' => 'wrong']));
+$sentinel->raw()->cmd('SENTINEL', 'FAILOVER', 'shop');
+$changes_places($master, $replica);
+holds($works('Sentinel, after a fail-over', $dsn(), $replica) > $before, 'the fencing token after a fail-over', $before);
+
+// ---- a cluster ----
+$nodes = array_map(fn () => new ReplicatedRedis([...$data, ...$tls, 'cluster-enabled yes', 'cluster-port %bus%', 'tls-cluster yes', 'cluster-node-timeout 1000',
+    'cluster-replica-validity-factor 0'], 'of-servers'), [0, 1]);
+[$master, $replica] = $nodes;
+$master->raw()->cmd('CLUSTER', 'ADDSLOTSRANGE', 0, REDIS_SLOTS - 1);
+$master->raw()->cmd('CLUSTER', 'MEET', '127.0.0.1', $port($replica), $replica->busPort());
+$id = $master->raw()->cmd('CLUSTER', 'MYID');
+wait_for(fn () => str_contains($replica->raw()->cmd('CLUSTER', 'NODES'), $id) && !str_contains($replica->raw()->cmd('CLUSTER', 'NODES'), 'handshake'), 20, 'the nodes');
+$replica->raw()->cmd('CLUSTER', 'REPLICATE', $id);
+wait_for(fn () => is_node_content($master->raw(), 2) && is_node_content($replica->raw(), 2), 30, 'the cluster');
+$dsn = fn (array $more = []) => "cluster://:of-servers@127.0.0.1:{$port($nodes[1])},127.0.0.1:{$port($nodes[0])}" . $options($more);
+$works('cluster', $dsn(), $master);
+$refused('another authority of a cluster', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
+$replica->raw()->cmd('CLUSTER', 'FAILOVER');
+$changes_places($master, $replica);
+$works('cluster, after a fail-over', $dsn(), $replica);
+echo "done\n";
+?>
+--EXPECT--
+done
