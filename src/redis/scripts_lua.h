@@ -263,14 +263,32 @@
 	"end\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "b5a58b846ac9c034e824536e955582c6613d4508"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "fe30d714e1b292ad2e94999ff0ec363bc742e1f6"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
+	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
+	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
+	"local mine, queued, counted = false\n" \
+	"local function grant()\n" \
+	"mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
+	"queued = mine and redis.pcall('EXISTS', queue)\n" \
+	"counted = queued == 0 and redis.pcall('INCR', fence)\n" \
+	"end\n" \
+	"local opened, longest = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-')\n" \
+	"local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')\n" \
+	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
+	"if settled then\n" \
+	"grant()\n" \
+	"if type(counted) == 'number' and counted > 1 then\n" \
+	"return counted\n" \
+	"end\n" \
+	"end\n" \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -308,11 +326,13 @@
 	"end\n" \
 	"return left, id, settles, waited\n" \
 	"end\n" \
-	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
-	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
-	"local unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3], ARGV[4] ~= '-')\n" \
-	"local mine = unsettled == 0 and redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
-	"local queued = mine and redis.pcall('EXISTS', queue)\n" \
+	"local unsettled, replid, settles = 0\n" \
+	"if not settled then\n" \
+	"unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3], ARGV[4] ~= '-')\n" \
+	"if unsettled == 0 then\n" \
+	"grant()\n" \
+	"end\n" \
+	"end\n" \
 	"local done, reply = false, queued\n" \
 	"local function clock_of(key, refusal)\n" \
 	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
@@ -356,7 +376,10 @@
 	"return least\n" \
 	"end\n" \
 	"local function next_token()\n" \
-	"local counted = redis.call('INCR', fence)\n" \
+	"counted = counted or redis.call('INCR', fence)\n" \
+	"if type(counted) == 'table' then\n" \
+	"error(counted.err, 0)\n" \
+	"end\n" \
 	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\n" \
 	"end\n" \
 	"if queued == 0 then\n" \
@@ -611,14 +634,15 @@
 	"end\n" \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "6ab3db55cfeb251000ca77339cc3b4b4e5332a82"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "8b6dae28d5844db6917008fe3bb28794eba98319"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -881,14 +905,15 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "13e7f6eb7161d7314799203792000a3acb313eaa"
+#define DLOCK_LUA_LOOK_SHA1 "9cbcbfa43b3a29b761426c051fadb440c4e6bb3d"
 #define DLOCK_LUA_LOOK \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -1349,14 +1374,15 @@
 	"end\n" \
 	"return refusal(first_end(state.used), waiter, new)\n"
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "258f7787d067709ac9dddc6eea5899a413709857"
+#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "df07054ac6ba0ae6f71ae18b25c6d7f4ddf4c341"
 #define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -2011,14 +2037,15 @@
 	"end\n" \
 	"return {1, fence, left, tonumber(permits or 1)}\n"
 
-#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "7358e507e6897cc1a97d21c378a76b4e725b8fa8"
+#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "79b9d84d8fe56aab91557dac42d587160b42b180"
 #define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -2919,14 +2946,15 @@
 	"end\n" \
 	"return granted and released == 1 and 2 or released\n"
 
-#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "0d5a356d7ecc85ba18a6880328f88670f5e06956"
+#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "cf2d84d71fee1eaa451cf67a512182fe1ecd7862"
 #define DLOCK_LUA_PERMITS_RELEASE_REPLICATED \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -3827,14 +3855,15 @@
 	"serve(state)\n" \
 	"return {change, state.stock}\n"
 
-#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "d65d5fff6437d4c431e4015a67090bff83b3e4ba"
+#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "04edf0575449e1e9c7eb147c0f283087858f656f"
 #define DLOCK_LUA_PERMITS_RESTORE \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -4190,15 +4219,15 @@
 	"keep(state, at)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_UNCHANGED_SHA1 "c6ba7992f210d287f3969d214599f83ab67362a4"
+#define DLOCK_LUA_PERMITS_UNCHANGED_SHA1 "4336ca7be2f75a19865b16099c1eb482e769de29"
 #define DLOCK_LUA_PERMITS_UNCHANGED \
 	"local pool, id = KEYS[1], ARGV[1]\n" \
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))\n" \
 	"if not ends then\n" \
 	"return 0\n" \
 	"end\n" \
-	"local copies = string.match(redis.call('GET', KEYS[2]) or '', ' %-%d+ %d+ (%d+)$')\n" \
-	"if copies and copies == string.match(redis.call('INFO', 'stats'), '\\nsync_full:(%d+)') then\n" \
+	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
+	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
 	"return 1\n" \
 	"end\n" \
 	"local function info(section, field)\n" \
@@ -4206,7 +4235,8 @@
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -4544,14 +4574,15 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "c98b74aff9f97701bc62811414c81b3232a081b6"
+#define DLOCK_LUA_RESTORE_SHA1 "8bd7c7ef5552784b96bce362d4119ac318b342f3"
 #define DLOCK_LUA_RESTORE \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -4661,14 +4692,15 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "9b8ccfcd56b2978511ba3c3b39690ff05ff9a35f"
+#define DLOCK_LUA_SETTLE_SHA1 "6c1e5310c95e28b1f12c81287983710cacd914c8"
 #define DLOCK_LUA_SETTLE \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \
@@ -4766,13 +4798,13 @@
 	"end\n" \
 	"return left + 1\n"
 
-#define DLOCK_LUA_UNCHANGED_SHA1 "5b060a42566f37be09478051bade9b4b0dd51f2b"
+#define DLOCK_LUA_UNCHANGED_SHA1 "f3010306bb693c9e552f8ff35f888a35c7b6bf23"
 #define DLOCK_LUA_UNCHANGED \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\n" \
 	"end\n" \
-	"local copies = string.match(redis.call('GET', KEYS[2]) or '', ' %-%d+ %d+ (%d+)$')\n" \
-	"if copies and copies == string.match(redis.call('INFO', 'stats'), '\\nsync_full:(%d+)') then\n" \
+	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
+	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
 	"return 1\n" \
 	"end\n" \
 	"local function info(section, field)\n" \
@@ -4780,7 +4812,8 @@
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
 	"end\n" \
-	"return string.match(text, '\\n' .. field .. ':(%x+)')\n" \
+	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return last and string.match(text, '^%x+', last + 1)\n" \
 	"end\n" \
 	"local function replication_id()\n" \
 	"return info('replication', 'master_replid')\n" \

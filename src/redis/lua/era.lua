@@ -17,7 +17,8 @@ local function info(section, field)
 	if type(text) == 'table' then
 		error('INFO: ' .. text.err, 0) -- the server's own words do not name it
 	end
-	return string.match(text, '\n' .. field .. ':(%x+)')
+	local _, last = string.find(text, '\n' .. field .. ':', 1, true) -- a pattern would be looked for several times as long
+	return last and string.match(text, '^%x+', last + 1)
 end
 
 local function replication_id()

@@ -13,8 +13,8 @@ if not ends then
 	return 0
 end
 -- The common case ends here, as in unchanged.lua.
-local copies = string.match(redis.call('GET', KEYS[2]) or '', ' %-%d+ %d+ (%d+)$')
-if copies and copies == string.match(redis.call('INFO', 'stats'), '\nsync_full:(%d+)') then
+local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')
+if copies and string.find(redis.call('INFO', 'stats'), '\nsync_full:' .. copies .. '\r', 1, true) then
 	return 1
 end
 

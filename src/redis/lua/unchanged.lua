@@ -12,8 +12,8 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end
 -- The common case ends here. Whose era it is does not matter: other data that have this very token are those of a master that knows of the grant.
-local copies = string.match(redis.call('GET', KEYS[2]) or '', ' %-%d+ %d+ (%d+)$')
-if copies and copies == string.match(redis.call('INFO', 'stats'), '\nsync_full:(%d+)') then
+local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')
+if copies and string.find(redis.call('INFO', 'stats'), '\nsync_full:' .. copies .. '\r', 1, true) then
 	return 1
 end
 
