@@ -195,7 +195,7 @@ confirmed, and last for <?= PERMITS['abandoned_ttl'] ?> ms. "PHP": <?= PERMITS['
 
 <?= markdown($sale) ?>
 
-What acquiring and releasing one permit costs the server, with so many holders of other permits; µs, as Redis counts the time of its commands. Redisson's are scripts with the commands of
+What acquiring and releasing one permit costs the server, beside that number of holders; µs, as Redis counts the time of its commands. Redisson's are scripts with the commands of
 its `RPermitExpirableSemaphore`, which has no queue and no fencing token, and goes by the clients' clocks.
 
 <?= markdown(semaphore_rows($data['medians'])) ?>
