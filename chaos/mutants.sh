@@ -64,7 +64,7 @@ all_mutants() {
 	mutant clock_of_memcached_not_read Memcached 600 "a server's clock is taken to be right, however long it stood still" \
 		src/memcached/backend.c 's/return request->late == DLOCK_FOREVER \? 0 : request->sent_at \+ length - request->late;/return request->sent_at + length;/'
 	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
-		src/redis/service.c 's/(dlock_status dlock_service_accept_lease\(.*?dlock_status status = )dlock_settle_confirm\(.*?error\)/$1DLOCK_OK/s'
+		src/redis/service.c 's/(dlock_status dlock_service_accept_lease\(.*?dlock_status status = )(dlock_settle_confirm\(.*?error\))/$1($2, DLOCK_OK)/s'
 	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its era" \
 		src/redis/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant era_of_any_master Sentinel 600 "an era goes on under another master" \
@@ -75,7 +75,7 @@ all_mutants() {
 	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its era" \
 		src/redis/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
-		src/redis/service.c 's/base->deadline = sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl/'
+		src/redis/service.c 's/base->deadline = sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl + 0 * sent_at/'
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
 		src/redis/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
