@@ -27,6 +27,7 @@ tests=(
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
 	php-memcached       # another client of memcached
+	liblua5.1-0-dev     # runs the scripts in the simulator (tests/sim)
 	spin valgrind openssl
 	duktape             # runs config.w32
 )

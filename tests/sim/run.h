@@ -1,0 +1,86 @@
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+/* One run: its options, its clients, what must hold, its faults. */
+
+#include "sim.h"
+
+#include "lock/operations.h" /* the project's */
+#include "lock/renewal.h"
+
+enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096 };
+enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
+enum { SINGLE, REPLICATED, QUORUM, SETUPS };
+
+typedef struct {
+	uint64_t seed;
+	int setup, clients, resources, servers;
+	double hours, pauses;
+	int faults; /* seconds between two of them on the average; 0: none */
+	bool trace;
+	double trace_from;
+	int guard_ms, most_ttl_ms;
+	char skip[FAULTS]; /* faults that are left out: shrinking */
+} run_options;
+
+extern run_options options;
+extern bool quiet;
+
+typedef struct {
+	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed;
+	nanos longest_overrun, longest_wait;
+} run_counts;
+
+extern run_counts sum;
+uint64_t trace_sum(void);
+
+/* ---- clients (clients.c) ---- */
+
+typedef struct {
+	bool relies; /* between the return of acquire and the call of release */
+	dlock_claim *claim;
+	int resource;
+} reliance;
+
+typedef struct client {
+	process *process;
+	reliance reliance;
+	stream random;
+	int laps; /* of the last phase */
+} client;
+
+extern client clients[CLIENTS];
+extern nanos end_of_faults, end_of_work;
+void *client_main(void *client);
+
+/* ---- servers ---- */
+
+extern server *redis[REDIS], *sentinels[3];
+void sentinels_begin(void); /* sentinels.c */
+
+/* ---- rules (rules.c) ---- */
+
+void check_holders(void); /* after each run of a fiber */
+bool believes(const client *client);
+void note_token(const client *client, int resource, int64_t token); /* of somebody who holds now */
+void note_held(int resource);                                      /* by somebody, just now */
+void note_released(int resource, bool surely);
+void note_busy(int resource); /* somebody may have it, for the longest lease time */
+void note_fault(nanos until);
+bool was_free(int resource, nanos length); /* and no fault was in effect */
+
+/* ---- faults (faults.c) ---- */
+
+typedef struct {
+	nanos time, length;
+	enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, CUT_SERVERS,
+		FAULT_KINDS } kind;
+	int a, b;
+} fault;
+
+extern fault faults[FAULTS];
+extern int fault_count;
+void make_faults(nanos end);
+void heal_all(void *context, uint64_t unused);
+
+#endif

@@ -1,0 +1,60 @@
+/* What happens, in words; and a hash of all bytes on the network, by which two runs are compared. */
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t hash = 0xcbf29ce484222325u;
+bool quiet;
+
+void trace_hash(const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	hash = (hash ^ (uint64_t) now) * 0x100000001b3u;
+	for (size_t i = 0; i < len; i++) {
+		hash = (hash ^ p[i]) * 0x100000001b3u;
+	}
+}
+
+bool tracing(void)
+{
+	return options.trace && !quiet && (double) now / SECOND >= options.trace_from;
+}
+
+void say(const char *who, const char *format, ...)
+{
+	va_list list;
+
+	if (tracing()) {
+		printf("%12.6f %-4s ", (double) now / SECOND, who);
+		va_start(list, format);
+		vprintf(format, list);
+		va_end(list);
+		putchar('\n');
+	}
+}
+
+void violation(const char *format, ...)
+{
+	va_list list;
+
+	if (!quiet) {
+		printf("%12.6f VIOLATION ", (double) now / SECOND);
+		va_start(list, format);
+		vprintf(format, list);
+		va_end(list);
+		printf(" (seed %" PRIu64 ")\n", options.seed);
+		fflush(stdout);
+	}
+	_exit(1);
+}
+
+uint64_t trace_sum(void)
+{
+	return hash;
+}
