@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/quorum.h"
-#include "redis/replicated.h"
-#include "redis/single.h"
-
 client clients[CLIENTS];
 nanos end_of_faults = NEVER, end_of_work = NEVER;
 
@@ -18,49 +14,6 @@ nanos end_of_faults = NEVER, end_of_work = NEVER;
 
 /* How long a lock may lie free before a waiter without faults must have it: a grant to a dead one, and its next look. */
 #define LONGEST_GAP (7 * SECOND)
-
-static dlock_server *server_of(const char *dsn)
-{
-	dlock_server *s = dlock_server_new(SECOND, SECOND);
-	dlock_error error;
-
-	if (!dlock_server_parse(s, dsn, strlen(dsn), &error)) {
-		fprintf(stderr, "%s: %s\n", dsn, error.message);
-		exit(2);
-	}
-	if (s->replicas > 0 && s->guard == 0) {
-		s->guard = options.guard_ms * MS;
-	}
-	if (!dlock_server_seal(s, &error)) {
-		fprintf(stderr, "%s: %s\n", dsn, error.message);
-		exit(2);
-	}
-	return s;
-}
-
-static dlock_backend *backend_of(dlock_pool *pool)
-{
-	dlock_server *all[REDIS];
-	dlock_backend *backend;
-	char dsn[200];
-
-	switch (options.setup) {
-	case QUORUM:
-		for (int i = 0; i < options.servers; i++) {
-			snprintf(dsn, sizeof dsn, "redis://10.0.0.%d:6379", i + 1);
-			all[i] = server_of(dsn);
-		}
-		backend = dlock_quorum_new(pool, all, options.servers, options.guard_ms * MS, "Lock:", 5);
-		break;
-	case REPLICATED:
-		snprintf(dsn, sizeof dsn, "sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/mymaster?replicas=1");
-		backend = dlock_replicated_new(pool, server_of(dsn), "Lock:", 5);
-		break;
-	default:
-		backend = dlock_single_new(pool, server_of("redis://10.0.0.1:6379"), "Lock:", 5, false);
-	}
-	return backend;
-}
 
 static void lost(void *context)
 {
@@ -207,13 +160,13 @@ static void section(client *client, dlock_backend *backend, bool last)
 	dlock_claim_free(claim);
 }
 
-void *client_main(void *argument)
+static void *client_main(void *argument)
 {
 	client *client = argument;
-	dlock_pool *pool = calloc(1, sizeof *pool);
+	connections *own = connections_new();
 
 	dlock_process_init();
-	dlock_backend *backend = backend_of(pool);
+	dlock_backend *backend = lock_backend(own);
 	while (now < end_of_faults) {
 		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
 		int passed_on = (int) draw_below(&client->random, options.resources);
@@ -231,11 +184,36 @@ void *client_main(void *argument)
 	}
 	say(client->process->name, "ends");
 	dlock_renewal_shutdown();
-	dlock_pool_drain(pool, dlock_now() + SECOND);
-	dlock_pool_clear(pool);
+	connections_end(own);
 	dlock_backend_release(backend);
-	free(pool);
 	client->process->alive = false;
 	return NULL;
 }
 
+/* ---- the workload ---- */
+
+static void begin(void)
+{
+	after_fiber = check_holders;
+}
+
+static void killed(client *client)
+{
+	client->reliance.relies = false;
+	for (int i = 0; i < options.resources; i++) {
+		note_busy(i);
+	}
+}
+
+static void end(void)
+{
+	char left[1000];
+
+	for (int i = 0; i < options.servers; i++) {
+		if (redis_leftovers(redis[i], left, sizeof left) > 0) {
+			violation("s%d has left over:%s", i, left);
+		}
+	}
+}
+
+const workload locks = { "locks", begin, client_main, killed, end };

@@ -37,7 +37,7 @@ static void end_fault(void *context, uint64_t unused)
 	case VANISH_CLIENT:
 		if (!clients[f->a].process->alive) {
 			say(clients[f->a].process->name, "starts again");
-			process_start(clients[f->a].process, client_main, &clients[f->a]);
+			process_start(clients[f->a].process, options.work->client_main, &clients[f->a]);
 		}
 		break;
 	case SLOW:
@@ -92,10 +92,7 @@ static void begin_fault(void *context, uint64_t unused)
 			say(client->process->name, "FAULT %d: is %s for %.3f s", (int) (f - faults), f->kind == KILL_CLIENT ? "killed" : "gone without a word", length);
 			net_process_died(client->process, f->kind == VANISH_CLIENT);
 			process_kill(client->process);
-			client->reliance.relies = false;
-			for (int i = 0; i < options.resources; i++) {
-				note_busy(i);
-			}
+			options.work->killed(client);
 		}
 		break;
 	case STOP_CLIENT:
@@ -159,7 +156,7 @@ void heal_all(void *context, uint64_t unused)
 	}
 	for (int i = 0; i < options.clients; i++) {
 		if (!clients[i].process->alive) {
-			process_start(clients[i].process, client_main, &clients[i]);
+			process_start(clients[i].process, options.work->client_main, &clients[i]);
 		}
 	}
 }

@@ -10,11 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const setups[] = { "single", "replicated", "quorum" };
-run_options options = { .seed = 1, .setup = SINGLE, .clients = 8, .resources = 3, .hours = 0.1, .pauses = 1, .faults = 20, .guard_ms = 5000, .most_ttl_ms = 4000 };
+static const workload *const workloads[] = { &locks };
+run_options options = { .seed = 1, .setup = SINGLE, .work = &locks, .clients = 8, .resources = 3, .hours = 0.1, .pauses = 1, .faults = 20, .guard_ms = 5000, .most_ttl_ms = 4000 };
 run_counts sum;
-server *redis[REDIS], *sentinels[3];
-
 
 static void set_up(nanos end)
 {
@@ -25,19 +23,13 @@ static void set_up(nanos end)
 		hosts[i].rate = 1 + (double) draw_below(&random, 4001) / 1e6 - 0.002;
 		hosts[i].offset = draw_below(&random, 2 * SECOND) - SECOND; /* closer than the guard: docs/fail-over.md */
 	}
-	options.servers = options.setup == SINGLE ? 1 : options.setup == REPLICATED ? 3 : 5;
-	for (int i = 0; i < options.servers; i++) {
-		redis[i] = redis_new(i, i + 1, 6379, options.seed);
-	}
-	if (options.setup == REPLICATED) {
-		sentinels_begin();
-	}
+	servers_begin();
 	for (int i = 0; i < options.clients; i++) {
 		clients[i].random = stream_of(options.seed, "client", i);
 		clients[i].process = process_new(i, CLIENT_HOST + i, options.seed);
 		clients[i].process->pause_chance = options.faults > 0 ? options.pauses / 50000 : 0;
 		clients[i].process->longest_pause = 6 * SECOND;
-		process_start(clients[i].process, client_main, &clients[i]);
+		process_start(clients[i].process, options.work->client_main, &clients[i]);
 	}
 	make_faults(end);
 	at(end, heal_all, NULL, 0);
@@ -47,11 +39,10 @@ static int run_seed(void)
 {
 	nanos end = (nanos) (options.hours * 3600) * SECOND;
 	struct timespec begun, ended;
-	char left[1000];
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begun);
 	set_up(end);
-	after_fiber = check_holders;
+	options.work->begin();
 	end_of_work = end + 600 * SECOND;
 	while (now < end_of_work && step()) {
 		bool any = now <= end;
@@ -69,11 +60,7 @@ static int run_seed(void)
 	}
 	for (nanos until = now + 70 * SECOND; now < until && step();) {
 	}
-	for (int i = 0; i < options.servers; i++) {
-		if (redis_leftovers(redis[i], left, sizeof left) > 0) {
-			violation("s%d has left over:%s", i, left);
-		}
-	}
+	options.work->end();
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ended);
 	double seconds = (double) (ended.tv_sec - begun.tv_sec) + (double) (ended.tv_nsec - begun.tv_nsec) / 1e9;
 	if (!quiet) {
@@ -181,8 +168,12 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "to")) {
 			to = strtoull(value, NULL, 10);
 		} else if (!strcmp(argv[i], "setup")) {
-			while (strcmp(setups[options.setup], value) && options.setup < QUORUM) {
+			while (strcmp(setups[options.setup], value) && options.setup < SETUPS - 1) {
 				options.setup++;
+			}
+		} else if (!strcmp(argv[i], "work")) {
+			for (size_t j = 0; j < sizeof workloads / sizeof *workloads; j++) {
+				options.work = !strcmp(workloads[j]->name, value) ? workloads[j] : options.work;
 			}
 		} else if (!strcmp(argv[i], "hours")) {
 			options.hours = atof(value);

@@ -7,13 +7,28 @@
 
 #include "lock/operations.h" /* the project's */
 #include "lock/renewal.h"
+#include "redis/pool.h"
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
 enum { SINGLE, REPLICATED, QUORUM, SETUPS };
 
+typedef struct client client;
+
+/* What the clients of a run do, and what must hold of it. */
+typedef struct {
+	const char *name;
+	void (*begin)(void); /* may set after_fiber */
+	void *(*client_main)(void *client);
+	void (*killed)(client *client); /* its process has ended where it was */
+	void (*end)(void);              /* nobody has been there for 70 s: what is left on the servers? */
+} workload;
+
+extern const workload locks;
+
 typedef struct {
 	uint64_t seed;
+	const workload *work;
 	int setup, clients, resources, servers;
 	double hours, pauses;
 	int faults; /* seconds between two of them on the average; 0: none */
@@ -42,21 +57,30 @@ typedef struct {
 	int resource;
 } reliance;
 
-typedef struct client {
+struct client {
 	process *process;
 	reliance reliance;
 	stream random;
 	int laps; /* of the last phase */
-} client;
+};
 
 extern client clients[CLIENTS];
 extern nanos end_of_faults, end_of_work;
-void *client_main(void *client);
 
-/* ---- servers ---- */
+/* ---- set-ups (setups.c) ---- */
 
+extern const char *const setups[SETUPS];
 extern server *redis[REDIS], *sentinels[3];
+void servers_begin(void);
 void sentinels_begin(void); /* sentinels.c */
+
+/* A client's. */
+typedef struct connections connections;
+connections *connections_new(void);
+void connections_end(connections *connections); /* after what is under way, for a second */
+dlock_pool *redis_pool(connections *connections);
+dlock_backend *lock_backend(connections *connections);
+dlock_server *service_of_setup(void); /* where one server is the master */
 
 /* ---- rules (rules.c) ---- */
 

@@ -1,0 +1,102 @@
+/* The servers of each set-up, and how a client reaches them: by its own connections, through the back end that a manager object would have. */
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis/quorum.h"
+#include "redis/replicated.h"
+#include "redis/single.h"
+
+const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum" };
+server *redis[REDIS], *sentinels[3];
+
+#define PREFIX "Lock:"
+
+/* ---- servers ---- */
+
+void servers_begin(void)
+{
+	options.servers = options.setup == SINGLE ? 1 : options.setup == REPLICATED ? 3 : 5;
+	for (int i = 0; i < options.servers; i++) {
+		redis[i] = redis_new(i, i + 1, 6379, options.seed);
+	}
+	if (options.setup == REPLICATED) {
+		sentinels_begin();
+	}
+}
+
+static dlock_server *server_of(const char *dsn)
+{
+	dlock_server *s = dlock_server_new(SECOND, SECOND);
+	dlock_error error;
+
+	if (dlock_server_parse(s, dsn, strlen(dsn), &error)) {
+		s->guard = s->replicas > 0 && s->guard == 0 ? options.guard_ms * MS : s->guard;
+		if (dlock_server_seal(s, &error)) {
+			return s;
+		}
+	}
+	fprintf(stderr, "%s: %s\n", dsn, error.message);
+	exit(2);
+}
+
+static dlock_server *server_at(int number)
+{
+	char dsn[64];
+
+	snprintf(dsn, sizeof dsn, "redis://10.0.0.%d:6379", number + 1);
+	return server_of(dsn);
+}
+
+dlock_server *service_of_setup(void)
+{
+	return options.setup == REPLICATED
+		? server_of("sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/mymaster?replicas=1") : server_at(0);
+}
+
+/* ---- clients ---- */
+
+struct connections {
+	dlock_pool redis;
+};
+
+connections *connections_new(void)
+{
+	return calloc(1, sizeof(connections));
+}
+
+void connections_end(connections *own)
+{
+	dlock_pool_drain(&own->redis, dlock_now() + SECOND);
+	dlock_pool_clear(&own->redis);
+	free(own);
+}
+
+dlock_pool *redis_pool(connections *own)
+{
+	return &own->redis;
+}
+
+static dlock_backend *quorum_backend(connections *own)
+{
+	dlock_server *all[REDIS];
+
+	for (int i = 0; i < options.servers; i++) {
+		all[i] = server_at(i);
+	}
+	return dlock_quorum_new(&own->redis, all, options.servers, options.guard_ms * MS, PREFIX, strlen(PREFIX));
+}
+
+dlock_backend *lock_backend(connections *own)
+{
+	switch (options.setup) {
+	case QUORUM:
+		return quorum_backend(own);
+	case REPLICATED:
+		return dlock_replicated_new(&own->redis, service_of_setup(), PREFIX, strlen(PREFIX));
+	default:
+		return dlock_single_new(&own->redis, service_of_setup(), PREFIX, strlen(PREFIX), false);
+	}
+}
