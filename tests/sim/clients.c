@@ -1,20 +1,67 @@
-/* Clients of locks: sections, handles, extensions, releases. */
+/* Clients of locks: sections, also inside one another, handles, extensions, releases; and in the end each lock once more for each of them. */
 #include "run.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* After all faults: for how long somebody waits for a lock at the most. */
+#define LAST_TIMEOUT (120 * SECOND)
+
 client clients[CLIENTS];
 nanos end_of_faults = NEVER, end_of_work = NEVER;
+static char handles[RESOURCES][DLOCK_TOKEN_MAX + 1];
 
+void lock_name(int resource, char *name, size_t size)
+{
+	snprintf(name, size, "seat:%d", resource);
+}
 
+void lock_key(int resource, char *key, size_t size)
+{
+	snprintf(key, size, LOCK_PREFIX "seat:%d", resource);
+}
 
-/* How long a lock may lie free before a waiter without faults must have it: a grant to a dead one, and its next look. */
-#define LONGEST_GAP (7 * SECOND)
+static void give_up(const char *what, const dlock_error *error)
+{
+	fprintf(stderr, "sim: %s: %s\n", what, error->message);
+	exit(2);
+}
 
+/* ---- a section ---- */
+
+static void section(client *client, dlock_backend *backend, int least, bool last);
+
+static nanos local_now(void)
+{
+	return host_clock(current_process->host);
+}
+
+static double left_of(const dlock_claim *claim)
+{
+	return (double) (claim->deadline - local_now()) / SECOND;
+}
+
+static nanos draw_ttl(stream *random)
+{
+	return 300 * MS + draw_below(random, (options.most_ttl_ms - 300) * MS);
+}
+
+static dlock_claim *new_claim(client *client, dlock_backend *backend, int resource)
+{
+	char name[32];
+	dlock_error error;
+
+	lock_name(resource, name, sizeof name);
+	dlock_claim *claim = dlock_claim_new(backend, name, strlen(name), draw_ttl(&client->random), NULL, &error);
+	if (!claim) {
+		give_up(name, &error);
+	}
+	return claim;
+}
+
+/* By the renewal thread. */
 static void lost(void *context)
 {
 	client *client = context;
@@ -23,166 +70,200 @@ static void lost(void *context)
 	say(client->process->name, "is told that its lease is lost");
 }
 
-static nanos local_now(void)
-{
-	return host_clock(current_process->host);
-}
-
-static char handles[RESOURCES][DLOCK_TOKEN_MAX + 1];
-
-static void hold(client *client, dlock_claim *claim, int resource, nanos length, bool renew, char *handle)
+static void extend(client *client, holding *mine)
 {
 	dlock_error error;
-	nanos until = now + length;
-	reliance *mine = &client->reliance;
+	nanos ttl = draw_ttl(&client->random);
 
-	*mine = (reliance) { true, claim, resource };
-	if (believes(client)) {
-		note_token(client, resource, claim->fencing_token);
+	mine->relies = false; /* it cannot act meanwhile: the new lease time may be shorter */
+	dlock_status status = dlock_claim_extend(mine->claim, ttl, &error);
+	mine->relies = true;
+	say(client->process->name, "extends to %.3f s: %d", (double) ttl / SECOND, status);
+	check_holders();
+}
+
+/* False: it does not hold any more. */
+static bool look(client *client, holding *mine)
+{
+	nanos remaining;
+	bool over = mine->claim->deadline <= local_now();
+	dlock_claim_state state = dlock_claim_look(mine->claim, &remaining);
+
+	if (over && state != DLOCK_CLAIM_LOST) {
+		violation("c%d is told that it holds seat:%d, after its deadline", client->process->number, mine->resource);
 	}
-	sum.handed += claim->received;
-	if ((renew || claim->short_lease || claim->incomplete || claim->unanswered)
-			&& dlock_renewal_begin(claim, &(dlock_upkeep) { .renew = renew, .lost = lost, .context = client }, &error) != DLOCK_OK) {
-		violation("no renewal: %s", error.message);
+	if (state == DLOCK_CLAIM_LOST) {
+		say(client->process->name, "has lost seat:%d", mine->resource);
 	}
+	return state != DLOCK_CLAIM_LOST;
+}
+
+static void work(client *client, dlock_backend *backend, holding *mine, nanos length)
+{
+	stream *random = &client->random;
+	nanos until = now + length;
+
 	while (now < until) {
-		nanos left = until - now, slice = 1 * MS + draw_below(&client->random, 500 * MS), remaining;
+		nanos left = until - now, slice = 1 * MS + draw_below(random, 500 * MS);
 		fiber_sleep(slice < left ? slice : left);
-		bool over = claim->deadline <= local_now();
-		dlock_claim_state state = dlock_claim_look(claim, &remaining);
-		if (over && state != DLOCK_CLAIM_LOST) {
-			violation("c%d is told that it holds seat:%d, after its deadline", client->process->number, resource);
+		if (!look(client, mine)) {
+			return;
 		}
-		if (state == DLOCK_CLAIM_LOST) {
-			say(client->process->name, "has lost seat:%d", resource);
-			break;
+		if (draw_chance(random, 0.05)) {
+			extend(client, mine);
 		}
-		if (draw_chance(&client->random, 0.05)) {
-			nanos ttl = 300 * MS + draw_below(&client->random, (options.most_ttl_ms - 300) * MS);
-			mine->relies = false; /* it cannot act meanwhile: the new lease time may be shorter */
-			dlock_status status = dlock_claim_extend(claim, ttl, &error);
-			mine->relies = true;
-			check_holders();
-			say(client->process->name, "extends to %.3f s: %d", (double) ttl / SECOND, status);
+		if (client->depth < DEPTH && mine->resource + 1 < options.resources && draw_chance(random, 0.05)) {
+			section(client, backend, mine->resource + 1, false);
 		}
 	}
-	mine->relies = false;
-	note_released(resource, dlock_claim_is_held(claim));
+}
+
+/* Passes it on, gives it back at the end of the request, or releases it. */
+static void finish(client *client, holding *mine, char *handle)
+{
+	dlock_claim *claim = mine->claim;
+	const char *name = client->process->name;
+	dlock_error error = { "" };
+
 	if (handle && draw_chance(&client->random, 0.05) && dlock_claim_is_held(claim)) {
-		say(client->process->name, "passes seat:%d on by a handle", resource);
+		say(name, "passes seat:%d on by a handle", mine->resource);
 		dlock_claim_end(claim, false);
-		note_busy(resource);
 		memcpy(handle, claim->token, sizeof claim->token);
 		return;
 	}
 	if (draw_chance(&client->random, 0.05)) {
-		say(client->process->name, "gives seat:%d back at the end of its request", resource);
+		say(name, "gives seat:%d back at the end of its request", mine->resource);
 		dlock_claim_abandon(claim);
-		return;
+	} else {
+		say(name, "releases seat:%d", mine->resource);
+		dlock_status status = dlock_claim_release(claim, &error);
+		say(name, "%s seat:%d%s%s", status == DLOCK_OK ? "has released" : "could not release", mine->resource, *error.message ? ": " : "", error.message);
+		sum.unreleased += status != DLOCK_OK;
 	}
-	say(client->process->name, "releases seat:%d", resource);
-	dlock_status status = dlock_claim_release(claim, &error);
-	say(client->process->name, "%s seat:%d%s%s", status == DLOCK_OK ? "has released" : "could not release", resource, status == DLOCK_OK ? "" : ": ",
-		status == DLOCK_OK ? "" : error.message);
-	sum.unreleased += status != DLOCK_OK;
+	note_ended(client, claim->token, mine->resource);
+}
+
+static void hold(client *client, dlock_backend *backend, dlock_claim *claim, int resource, nanos length, bool renews, char *handle)
+{
+	dlock_error error;
+	holding *mine = &client->holdings[client->depth++];
+	dlock_upkeep upkeep = { .renew = renews, .lost = lost, .context = client };
+
+	*mine = (holding) { .relies = true, .renews = renews, .claim = claim, .resource = resource,
+		.since = client->waiting.begun };
+	note_acquired(client, mine);
+	sum.handed += claim->received;
+	if ((renews || claim->short_lease || claim->incomplete || claim->unanswered) && dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
+		violation("no renewal: %s", error.message);
+	}
+	work(client, backend, mine, length);
+	mine->relies = false;
+	finish(client, mine, handle);
+	client->depth--;
 }
 
 /* Takes up what somebody has passed on, if it is still there. */
 static void attach(client *client, dlock_backend *backend, int resource)
 {
-	char token[DLOCK_TOKEN_MAX + 1], name[32];
+	char token[DLOCK_TOKEN_MAX + 1];
 	dlock_error error = { "" };
-	int len = snprintf(name, sizeof name, "seat:%d", resource);
+	dlock_claim *claim = new_claim(client, backend, resource);
 
 	memcpy(token, handles[resource], sizeof token);
 	if (draw_chance(&client->random, 0.7)) {
 		handles[resource][0] = '\0'; /* otherwise another one tries it, too */
 	}
-	dlock_claim *claim = dlock_claim_new(backend, name, (size_t) len, 300 * MS + draw_below(&client->random, (options.most_ttl_ms - 300) * MS), NULL, &error);
 	say(client->process->name, "takes up seat:%d of %.4s, as %.4s", resource, token, claim->token);
+	client->waiting.begun = now;
 	dlock_status status = dlock_claim_attach(claim, token, &error);
 	if (status == DLOCK_OK) {
 		sum.attached++;
-		say(client->process->name, "holds seat:%d by its handle, token %" PRId64 ", for %.3f s", resource, claim->fencing_token,
-			(double) (claim->deadline - local_now()) / SECOND);
-		hold(client, claim, resource, draw_below(&client->random, SECOND), draw_chance(&client->random, 0.7), NULL);
+		say(client->process->name, "holds seat:%d by its handle, token %" PRId64 ", for %.3f s", resource, claim->fencing_token, left_of(claim));
+		hold(client, backend, claim, resource, draw_below(&client->random, SECOND), draw_chance(&client->random, 0.7), NULL);
 	} else {
 		say(client->process->name, "could not take up seat:%d: %s", resource, error.message);
 	}
 	dlock_claim_free(claim);
 }
 
-static void section(client *client, dlock_backend *backend, bool last)
+static nanos draw_timeout(stream *random)
+{
+	return draw_chance(random, 0.2) ? 0 : draw_below(random, draw_chance(random, 0.2) ? 40 * SECOND : 8 * SECOND);
+}
+
+static dlock_status acquire(client *client, dlock_claim *claim, int resource, nanos timeout, dlock_error *error)
+{
+	dlock_wait wait = { .deadline = dlock_now() + timeout };
+
+	say(client->process->name, "wants seat:%d for %.3f s within %.3f s, as %.4s", resource, (double) claim->ttl / SECOND, (double) timeout / SECOND,
+		claim->token);
+	note_waits(client, resource, timeout);
+	return dlock_claim_acquire(claim, &wait, error);
+}
+
+/* Of a resource from `least` on. */
+static void section(client *client, dlock_backend *backend, int least, bool last)
 {
 	stream *random = &client->random;
-	int resource = last ? client->laps % options.resources : (int) draw_below(random, options.resources);
-	nanos ttl = 300 * MS + draw_below(random, (options.most_ttl_ms - 300) * MS);
-	nanos timeout = last ? 120 * SECOND : draw_chance(random, 0.2) ? 0 : draw_below(random, draw_chance(random, 0.2) ? 40 * SECOND : 8 * SECOND);
-	bool renew = draw_chance(random, 0.7);
-	char name[32];
+	int resource = last ? client->laps % options.resources : least + (int) draw_below(random, options.resources - least);
 	dlock_error error = { "" };
-	int len = snprintf(name, sizeof name, "seat:%d", resource);
+	dlock_claim *claim = new_claim(client, backend, resource);
+	nanos ttl = claim->ttl;
 
-	dlock_claim *claim = dlock_claim_new(backend, name, (size_t) len, ttl, NULL, &error);
-	dlock_wait wait = { .deadline = dlock_now() + timeout };
-	nanos begun = now, paused = client->process->paused_total;
-	say(client->process->name, "wants seat:%d for %.3f s within %.3f s, as %.4s", resource, (double) ttl / SECOND, (double) timeout / SECOND, claim->token);
-	dlock_status status = dlock_claim_acquire(claim, &wait, &error);
-	nanos took = now - begun - (client->process->paused_total - paused), over = took - timeout;
-	sum.longest_overrun = over > sum.longest_overrun ? over : sum.longest_overrun;
-	sum.longest_wait = took > sum.longest_wait ? took : sum.longest_wait;
-	if (over > 10 * SECOND) {
-		violation("c%d waited %.3f s beyond its %.3f s", client->process->number, (double) over / SECOND, (double) timeout / SECOND);
-	}
+	dlock_status status = acquire(client, claim, resource, last ? LAST_TIMEOUT : draw_timeout(random), &error);
+	note_waited(client);
 	if (status == DLOCK_OK) {
 		sum.acquired++;
-		say(client->process->name, "holds seat:%d, token %" PRId64 ", for %.3f s%s", resource, claim->fencing_token, (double) (claim->deadline - local_now()) / SECOND,
+		say(client->process->name, "holds seat:%d, token %" PRId64 ", for %.3f s%s", resource, claim->fencing_token, left_of(claim),
 			claim->received ? ", handed over" : "");
-		hold(client, claim, resource, last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl / 2), renew,
-			last ? NULL : handles[resource]);
+		client->laps += last;
+		hold(client, backend, claim, resource, last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl / 2),
+			draw_chance(random, 0.7), last ? NULL : handles[resource]);
 	} else {
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
-		if (status == DLOCK_TIMEOUT && timeout > LONGEST_GAP && took < timeout + SECOND && was_free(resource, LONGEST_GAP) && client->process->paused_until < begun) {
-			violation("c%d waited %.3f s for seat:%d, which was free all the time", client->process->number,
-				(double) took / SECOND, resource);
-		}
-		if (status != DLOCK_TIMEOUT) {
-			note_busy(resource);
-		}
 		say(client->process->name, "has not got seat:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over" : error.message);
+		client->waiting.waits = false;
+		note_ended(client, claim->token, resource);
 		if (last && status == DLOCK_TIMEOUT) {
-			violation("c%d does not get seat:%d within %.0f s after all faults: %s", client->process->number, resource, (double) timeout / SECOND, error.message);
+			violation("%s does not get seat:%d in the end: %s", client->process->name, resource, error.message);
 		}
 	}
-	client->laps += last && status == DLOCK_OK;
 	trace_hash(&status, sizeof status);
 	trace_hash(&claim->fencing_token, sizeof claim->fencing_token);
 	dlock_claim_free(claim);
 }
 
+/* ---- a client's life ---- */
+
+static void last_sections(client *client, dlock_backend *backend)
+{
+	client->process->pause_chance = 0;
+	fiber_sleep(10 * SECOND);
+	while (client->laps < 2 * options.resources && now < end_of_work) {
+		section(client, backend, 0, true);
+		fiber_sleep(20 * MS);
+	}
+	say(client->process->name, "ends");
+}
+
 static void *client_main(void *argument)
 {
 	client *client = argument;
+	stream *random = &client->random;
 	connections *own = connections_new();
 
 	dlock_process_init();
 	dlock_backend *backend = lock_backend(own);
 	while (now < end_of_faults) {
-		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
-		int passed_on = (int) draw_below(&client->random, options.resources);
-		if (*handles[passed_on] && draw_chance(&client->random, 0.5)) {
+		fiber_sleep(draw_below(random, draw_chance(random, 0.05) ? 4 * SECOND : 300 * MS));
+		int passed_on = (int) draw_below(random, options.resources);
+		if (*handles[passed_on] && draw_chance(random, 0.5)) {
 			attach(client, backend, passed_on);
 		} else {
-			section(client, backend, false);
+			section(client, backend, 0, false);
 		}
 	}
-	client->process->pause_chance = 0;
-	fiber_sleep(10 * SECOND);
-	while (client->laps < 2 * options.resources && now < end_of_work) {
-		section(client, backend, true);
-		fiber_sleep(20 * MS);
-	}
-	say(client->process->name, "ends");
+	last_sections(client, backend);
 	dlock_renewal_shutdown();
 	connections_end(own);
 	dlock_backend_release(backend);
@@ -192,17 +273,10 @@ static void *client_main(void *argument)
 
 /* ---- the workload ---- */
 
-static void begin(void)
-{
-	after_fiber = check_holders;
-}
-
 static void killed(client *client)
 {
-	client->reliance.relies = false;
-	for (int i = 0; i < options.resources; i++) {
-		note_busy(i);
-	}
+	client->depth = 0;
+	client->waiting.waits = false;
 }
 
 static void end(void)
@@ -216,4 +290,4 @@ static void end(void)
 	}
 }
 
-const workload locks = { "locks", begin, client_main, killed, end };
+const workload locks = { "locks", rules_begin, client_main, killed, end };

@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 static const workload *const workloads[] = { &locks };
-run_options options = { .seed = 1, .setup = SINGLE, .work = &locks, .clients = 8, .resources = 3, .hours = 0.1, .pauses = 1, .faults = 20, .guard_ms = 5000, .most_ttl_ms = 4000 };
+run_options options = { .seed = 1, .setup = SINGLE, .work = &locks, .hours = 0.1, .pauses = 1, .faults = -1, .guard_ms = 5000 };
 run_counts sum;
 
 static void set_up(nanos end)
 {
 	stream random = stream_of(options.seed, "set-up", 0);
 
+	draw_plan();
 	net_init(options.seed);
 	for (int i = 0; i < HOSTS; i++) {
 		hosts[i].rate = 1 + (double) draw_below(&random, 4001) / 1e6 - 0.002;
@@ -112,6 +113,7 @@ static int shrink(void)
 		puts("This seed does not fail.");
 		return 2;
 	}
+	draw_plan();
 	make_faults((nanos) (options.hours * 3600) * SECOND);
 	int all = fault_count;
 	fault_count = 0;

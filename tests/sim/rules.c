@@ -1,74 +1,317 @@
-/* What must hold: looked at after each run of a fiber, and where clients say so. */
+/* What must hold of locks, by what holders believe and by what the servers' data say: looked at after each run of a fiber, twenty times a second, and where
+ * clients say so. docs/reliability.md, leases.md and hand-over.md promise it. */
 #include "run.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SAMPLE (50 * MS)
+/* A request that is answered at once, and what it leads to. */
+#define SOON (50 * MS)
+/* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an inbox. */
+#define TOGETHER (30 * MS)
+/* A connection of its renewal, and a batch that is under way. */
+#define TOLD_LATE (300 * MS)
+
+/* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after 2.3 s; where servers only notify,
+ * one that has been notified and does not come is passed over after 3 s. */
+static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 5500 * MS };
+
+/* How long a call may take beyond its timeout: the server's timeouts (docs/operations.md). */
+static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED] = 2100 * MS, [QUORUM] = 2100 * MS };
+
+/* What a fault leaves behind: connections to be opened, leases of those who are gone, an era that has yet to settle. */
+static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND };
+
 static int64_t last_fence[RESOURCES];
-static nanos busy_until[RESOURCES]; /* somebody has it, or may have it, until then */
+static nanos free_since[RESOURCES]; /* NEVER: it is not */
 static nanos calm_since;            /* no fault has been in effect since then */
+static nanos bytes_lost_until, stopped_until;
+static nanos data_lost[REDIS];      /* when this server has last lost its data */
 
-bool believes(const client *client)
+static nanos larger(nanos a, nanos b)
 {
-	const dlock_claim *claim = client->reliance.claim;
+	return a > b ? a : b;
+}
 
-	return client->reliance.relies && client->process->alive && (claim->state == DLOCK_CLAIM_HELD || claim->state == DLOCK_CLAIM_UNCERTAIN)
-		&& claim->deadline > host_clock(client->process->host);
+static double seconds(nanos length)
+{
+	return (double) length / SECOND;
+}
+
+/* ---- what is, or has just been, wrong ---- */
+
+void note_fault(nanos until, bool bytes_are_lost)
+{
+	calm_since = larger(calm_since, until + recovery[options.setup]);
+	if (bytes_are_lost) {
+		bytes_lost_until = larger(bytes_lost_until, until + 2 * SECOND);
+	}
+}
+
+void note_stopped(nanos until)
+{
+	calm_since = larger(calm_since, until + recovery[options.setup]);
+	stopped_until = larger(stopped_until, until);
+}
+
+void note_data_lost(int server)
+{
+	data_lost[server] = now;
+}
+
+static bool was_calm_since(nanos time)
+{
+	return calm_since <= time;
+}
+
+/* Has the client been running all the time since then? */
+static bool has_run_since(const client *client, nanos time)
+{
+	return client->process->alive && client->process->paused_until <= time;
+}
+
+/* ---- holders ---- */
+
+bool believes(const client *client, const holding *h)
+{
+	return h->relies && client->process->alive && dlock_claim_is_held(h->claim) && h->claim->deadline > host_clock(client->process->host);
+}
+
+static nanos left_of(const client *client, const holding *h)
+{
+	return host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
+}
+
+/* On one server, or a majority, the key is the holder's, and lasts for as long as it believes. Where replicas confirm, a server that was promoted may be
+ * without it; what it may do then shows in the holders. */
+static void check_key(const client *client, const holding *h)
+{
+	char key[40], token[DLOCK_TOKEN_MAX + 1];
+	nanos left = left_of(client, h), lasts;
+	int have = 0, quorum = options.servers / 2 + 1;
+
+	lock_key(h->resource, key, sizeof key);
+	for (int i = 0; i < options.servers; i++) {
+		bool forgotten = data_lost[i] >= h->since;
+		have += forgotten || (redis_holder(redis[i], key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token) && lasts >= left);
+	}
+	if (have < quorum) {
+		violation("c%d believes for another %.3f s that it holds seat:%d, which %s", client->process->number, seconds(left), h->resource,
+			options.servers > 1 ? "fewer servers than a majority keep for it that long" : "the server does not keep for it that long");
+	}
 }
 
 void check_holders(void)
 {
-	int holder[RESOURCES];
+	const client *holder[RESOURCES] = { NULL };
+	const holding *held[RESOURCES];
 
-	memset(holder, -1, sizeof holder);
 	for (int i = 0; i < options.clients; i++) {
-		if (clients[i].reliance.relies && believes(&clients[i])) {
-			int r = clients[i].reliance.resource;
-			if (holder[r] >= 0) {
-				violation("two holders of seat:%d: c%d (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64 ", for another %.3f s)", r, holder[r],
-					clients[holder[r]].reliance.claim->fencing_token,
-					(double) (clients[holder[r]].reliance.claim->deadline - host_clock(clients[holder[r]].process->host)) / SECOND,
-					i, clients[i].reliance.claim->fencing_token,
-					(double) (clients[i].reliance.claim->deadline - host_clock(clients[i].process->host)) / SECOND);
+		for (int d = 0; d < clients[i].depth; d++) {
+			holding *h = &clients[i].holdings[d];
+			if (!h->relies || h->robbed || !believes(&clients[i], h)) {
+				continue;
 			}
-			holder[r] = i;
-			busy_until[r] = now > busy_until[r] ? now : busy_until[r];
+			int r = h->resource;
+			if (holder[r]) {
+				violation("two holders of seat:%d: %s (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64 ", for another %.3f s)", r,
+					holder[r]->process->name, held[r]->claim->fencing_token, seconds(left_of(holder[r], held[r])), i, h->claim->fencing_token,
+					seconds(left_of(&clients[i], h)));
+			}
+			holder[r] = &clients[i];
+			held[r] = h;
+			if (h->checked != h->claim->deadline && options.setup != REPLICATED) {
+				h->checked = h->claim->deadline;
+				check_key(&clients[i], h);
+			}
 		}
 	}
 }
 
-
-void note_busy(int resource)
+void note_acquired(client *client, holding *h)
 {
-	nanos until = now + options.most_ttl_ms * MS + SECOND;
+	int r = h->resource;
 
-	busy_until[resource] = until > busy_until[resource] ? until : busy_until[resource];
-}
-
-void note_fault(nanos until)
-{
-	until += options.setup == REPLICATED ? 30 * SECOND : 10 * SECOND;
-	calm_since = until > calm_since ? until : calm_since;
-}
-
-void note_token(const client *client, int resource, int64_t token)
-{
-	if (token <= last_fence[resource]) {
-		violation("fencing token %" PRId64 " of c%d for seat:%d does not rise: the last was %" PRId64, token,
-			client->process->number, resource, last_fence[resource]);
+	free_since[r] = NEVER;
+	if (believes(client, h)) {
+		int64_t token = h->claim->fencing_token;
+		if (token <= last_fence[r]) {
+			violation("fencing token %" PRId64 " of c%d for seat:%d does not rise: the last was %" PRId64, token, client->process->number, r, last_fence[r]);
+		}
+		last_fence[r] = token;
 	}
-	last_fence[resource] = token;
+	/* In the order in which they came. Who attaches a handle has not waited. */
+	for (int i = 0; client->waiting.waits && i < options.clients; i++) {
+		const waiting *other = &clients[i].waiting;
+		if (&clients[i] != client && other->waits && other->resource == r && other->begun + TOGETHER < client->waiting.begun
+				&& was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
+			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i, seconds(client->waiting.begun - other->begun));
+		}
+	}
+	client->waiting.waits = false;
 }
 
-void note_released(int resource, bool surely)
+/* ---- keys that are taken away by force ---- */
+
+void note_key_deleted(int resource)
 {
-	busy_until[resource] = now + (surely ? 0 : options.most_ttl_ms * MS);
+	for (int i = 0; i < options.clients; i++) {
+		for (int d = 0; d < clients[i].depth; d++) {
+			holding *h = &clients[i].holdings[d];
+			if (h->relies && h->resource == resource && !h->robbed) {
+				h->robbed = now;
+			}
+		}
+	}
 }
 
-bool was_free(int resource, nanos length)
+static void check_told(const client *client, holding *h)
 {
-	return now - length > busy_until[resource] && now - length > calm_since;
+	nanos by = h->robbed + h->claim->ttl / 3 + TOLD_LATE;
+
+	if (h->robbed && h->renews && now > by && believes(client, h) && was_calm_since(h->robbed) && has_run_since(client, h->robbed)) {
+		violation("c%d believes in seat:%d %.3f s after its key was deleted, with a lease time of %.3f s", client->process->number, h->resource,
+			seconds(now - h->robbed), seconds(h->claim->ttl));
+	}
+}
+
+/* ---- waiting ---- */
+
+void note_waits(client *client, int resource, nanos timeout)
+{
+	client->waiting = (waiting) { .waits = true, .resource = resource, .begun = now, .timeout = timeout, .paused = client->process->paused_total };
+}
+
+static bool is_free(int resource)
+{
+	char key[40], token[DLOCK_TOKEN_MAX + 1];
+	nanos lasts;
+	int have = 0;
+
+	lock_key(resource, key, sizeof key);
+	for (int i = 0; i < options.servers; i++) {
+		have += redis_holder(redis[i], key, token, sizeof token, &lasts);
+	}
+	return have <= (options.setup == QUORUM ? options.servers - options.servers / 2 - 1 : 0);
+}
+
+static void check_waiters(int resource)
+{
+	for (int i = 0; i < options.clients; i++) {
+		const waiting *w = &clients[i].waiting;
+		nanos since = larger(free_since[resource], larger(w->begun, larger(calm_since, clients[i].process->paused_until)));
+		if (w->waits && w->resource == resource && clients[i].process->alive && now - since > longest_gap[options.setup]) {
+			violation("c%d has waited for seat:%d for %.3f s, which is free", i, resource, seconds(now - since));
+		}
+	}
+}
+
+void note_waited(client *client)
+{
+	const waiting *w = &client->waiting;
+
+	client->calls++;
+	nanos took = now - w->begun - (client->process->paused_total - w->paused), over = took - w->timeout;
+
+	sum.longest_wait = larger(sum.longest_wait, took);
+	sum.longest_overrun = larger(sum.longest_overrun, over);
+	if (over > longest_overrun[options.setup]) {
+		violation("%s waited for %.3f s, %.3f s beyond its time", client->process->name, seconds(took), seconds(over));
+	}
+}
+
+/* ---- what has been given back is not held any more ---- */
+
+/* What is sent without waiting goes out before the next request; over several servers, before one that has not been sooner than them. */
+static const unsigned long calls_until_gone[SETUPS] = { [SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3 };
+
+typedef struct {
+	const client *client;
+	int pid, resource;
+	unsigned long calls; /* of the client, until then */
+	nanos ended;
+	char token[DLOCK_TOKEN_MAX + 1];
+} gone;
+
+static void check_gone(void *context, uint64_t unused)
+{
+	gone *g = context;
+	char key[40], token[DLOCK_TOKEN_MAX + 1];
+	nanos lasts;
+
+	(void) unused;
+	bool excused = bytes_lost_until > g->ended || g->client->process->pid != g->pid || !has_run_since(g->client, g->ended)
+		|| (options.setup == REPLICATED && !was_calm_since(g->ended));
+	if (excused || now >= end_of_work) {
+		free(g);
+		return;
+	}
+	if (stopped_until + SOON > now || g->client->calls < g->calls) {
+		at(larger(stopped_until, now) + SOON, check_gone, g, 0);
+		return;
+	}
+	lock_key(g->resource, key, sizeof key);
+	for (int i = 0; i < options.servers; i++) {
+		bool counts = redis_is_alive(redis[i]) && !redis_master_of(redis[i]);
+		if (counts && redis_holder(redis[i], key, token, sizeof token, &lasts) && !strcmp(token, g->token)) {
+			violation("s%d keeps seat:%d for another %.3f s for c%d, which has given it back %.3f s ago", i, g->resource, seconds(lasts),
+				g->client->process->number, seconds(now - g->ended));
+		}
+	}
+	free(g);
+}
+
+void note_ended(const client *client, const char *token, int resource)
+{
+	free_since[resource] = NEVER;
+	if (bytes_lost_until > now) {
+		return;
+	}
+	gone *g = calloc(1, sizeof *g);
+	*g = (gone) { .client = client, .pid = client->process->pid, .resource = resource, .calls = client->calls + calls_until_gone[options.setup],
+		.ended = now };
+	strcpy(g->token, token);
+	at(larger(now, stopped_until) + SOON, check_gone, g, 0);
+}
+
+/* ---- twenty times a second ---- */
+
+static void sample(void *context, uint64_t unused)
+{
+	(void) context;
+	(void) unused;
+	for (int r = 0; r < options.resources; r++) {
+		free_since[r] = !is_free(r) ? NEVER : free_since[r] == NEVER ? now : free_since[r];
+		if (free_since[r] != NEVER) {
+			check_waiters(r);
+		}
+	}
+	for (int i = 0; i < options.clients; i++) {
+		for (int d = 0; d < clients[i].depth; d++) {
+			holding *h = &clients[i].holdings[d];
+			check_told(&clients[i], h);
+			if (options.setup != REPLICATED && h->relies && !h->robbed && believes(&clients[i], h)) {
+				check_key(&clients[i], h);
+			}
+		}
+	}
+	if (now < end_of_work) {
+		at(now + SAMPLE, sample, NULL, 0);
+	}
+}
+
+void rules_begin(void)
+{
+	for (int r = 0; r < RESOURCES; r++) {
+		free_since[r] = NEVER;
+	}
+	for (int i = 0; i < REDIS; i++) {
+		data_lost[i] = -1;
+	}
+	calm_since = recovery[options.setup]; /* new servers */
+	after_fiber = check_holders;
+	at(now + SAMPLE, sample, NULL, 0);
 }

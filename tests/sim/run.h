@@ -9,7 +9,7 @@
 #include "lock/renewal.h"
 #include "redis/pool.h"
 
-enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096 };
+enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
 enum { SINGLE, REPLICATED, QUORUM, SETUPS };
 
@@ -29,9 +29,9 @@ extern const workload locks;
 typedef struct {
 	uint64_t seed;
 	const workload *work;
-	int setup, clients, resources, servers;
+	int setup, clients, resources, servers; /* 0: drawn from the seed */
 	double hours, pauses;
-	int faults; /* seconds between two of them on the average; 0: none */
+	int faults; /* seconds between two of them on the average; 0: none; -1: drawn from the seed */
 	bool trace;
 	double trace_from;
 	int guard_ms, most_ttl_ms;
@@ -42,7 +42,7 @@ extern run_options options;
 extern bool quiet;
 
 typedef struct {
-	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed;
+	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted;
 	nanos longest_overrun, longest_wait;
 } run_counts;
 
@@ -51,26 +51,43 @@ uint64_t trace_sum(void);
 
 /* ---- clients (clients.c) ---- */
 
+/* A lock that a client may rely on: between the return of acquire and the call of release. */
 typedef struct {
-	bool relies; /* between the return of acquire and the call of release */
+	bool relies, renews;
 	dlock_claim *claim;
 	int resource;
-} reliance;
+	nanos since;   /* its acquisition was begun */
+	nanos robbed;  /* when its key was taken away by force; 0: never */
+	nanos checked; /* the deadline that was compared with the servers' */
+} holding;
+
+/* A call of acquire that has not returned. */
+typedef struct {
+	bool waits;
+	int resource;
+	nanos begun, timeout, paused; /* paused: for how long the process had been stopped before */
+} waiting;
 
 struct client {
 	process *process;
-	reliance reliance;
+	holding holdings[DEPTH];
+	int depth; /* of locks inside locks */
+	waiting waiting;
+	unsigned long calls; /* of acquire that have returned */
 	stream random;
 	int laps; /* of the last phase */
 };
 
 extern client clients[CLIENTS];
 extern nanos end_of_faults, end_of_work;
+void lock_name(int resource, char *name, size_t size); /* "seat:2" */
+void lock_key(int resource, char *key, size_t size);   /* on the servers */
 
 /* ---- set-ups (setups.c) ---- */
 
 extern const char *const setups[SETUPS];
 extern server *redis[REDIS], *sentinels[3];
+#define LOCK_PREFIX "Lock:" /* of the keys of locks */
 void servers_begin(void);
 void sentinels_begin(void); /* sentinels.c */
 
@@ -84,26 +101,35 @@ dlock_server *service_of_setup(void); /* where one server is the master */
 
 /* ---- rules (rules.c) ---- */
 
+void rules_begin(void);
 void check_holders(void); /* after each run of a fiber */
-bool believes(const client *client);
-void note_token(const client *client, int resource, int64_t token); /* of somebody who holds now */
-void note_held(int resource);                                      /* by somebody, just now */
-void note_released(int resource, bool surely);
-void note_busy(int resource); /* somebody may have it, for the longest lease time */
-void note_fault(nanos until);
-bool was_free(int resource, nanos length); /* and no fault was in effect */
+bool believes(const client *client, const holding *holding);
+
+void note_acquired(client *client, holding *holding);
+void note_waits(client *client, int resource, nanos timeout);
+void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
+void note_ended(const client *client, const char *token, int resource); /* it has released, given back, or failed to acquire */
+void note_key_deleted(int resource); /* by somebody who may not */
+void note_data_lost(int server);     /* it has restarted without */
+
+/* What is under way, or has just been, excuses a client. Bytes are lost: what was sent may never be executed. */
+void note_fault(nanos until, bool bytes_are_lost);
+void note_stopped(nanos until); /* a server, or a client, that goes on after that */
 
 /* ---- faults (faults.c) ---- */
 
+typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
+	CUT_SERVERS, NEW_SET, FAULT_KINDS } fault_kind;
+
 typedef struct {
 	nanos time, length;
-	enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, CUT_SERVERS,
-		FAULT_KINDS } kind;
+	fault_kind kind;
 	int a, b;
 } fault;
 
 extern fault faults[FAULTS];
 extern int fault_count;
+void draw_plan(void); /* what this seed has, where the command line does not say */
 void make_faults(nanos end);
 void heal_all(void *context, uint64_t unused);
 

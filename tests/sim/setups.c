@@ -12,13 +12,10 @@
 const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum" };
 server *redis[REDIS], *sentinels[3];
 
-#define PREFIX "Lock:"
-
 /* ---- servers ---- */
 
 void servers_begin(void)
 {
-	options.servers = options.setup == SINGLE ? 1 : options.setup == REPLICATED ? 3 : 5;
 	for (int i = 0; i < options.servers; i++) {
 		redis[i] = redis_new(i, i + 1, 6379, options.seed);
 	}
@@ -86,7 +83,7 @@ static dlock_backend *quorum_backend(connections *own)
 	for (int i = 0; i < options.servers; i++) {
 		all[i] = server_at(i);
 	}
-	return dlock_quorum_new(&own->redis, all, options.servers, options.guard_ms * MS, PREFIX, strlen(PREFIX));
+	return dlock_quorum_new(&own->redis, all, options.servers, options.guard_ms * MS, LOCK_PREFIX, strlen(LOCK_PREFIX));
 }
 
 dlock_backend *lock_backend(connections *own)
@@ -95,8 +92,8 @@ dlock_backend *lock_backend(connections *own)
 	case QUORUM:
 		return quorum_backend(own);
 	case REPLICATED:
-		return dlock_replicated_new(&own->redis, service_of_setup(), PREFIX, strlen(PREFIX));
+		return dlock_replicated_new(&own->redis, service_of_setup(), LOCK_PREFIX, strlen(LOCK_PREFIX));
 	default:
-		return dlock_single_new(&own->redis, service_of_setup(), PREFIX, strlen(PREFIX), false);
+		return dlock_single_new(&own->redis, service_of_setup(), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	}
 }
