@@ -1,20 +1,43 @@
 #!/usr/bin/env bash
 # Writes src/redis/scripts_lua.h from src/redis/lua/*.lua: a table of all scripts with their names, numbers of keys ("-- keys: N" in
-# their heads; -1 for "-- keys: 1 or more"), texts as they are sent, and SHA-1s. With --check it writes nothing and fails when the header is not what it would write.
-# With --texts FROM TO it writes the texts that the scripts of the directory FROM have, each to a file in TO: tests send some that they have changed.
+# their heads; -1 for "-- keys: 1 or more"), texts as they are sent, and SHA-1s. What scripts include stands there once. With --check
+# it writes nothing and fails when the header is not what it would write. With --texts FROM TO it writes the texts that the scripts
+# of the directory FROM have, each to a file in TO: tests send some that they have changed.
 set -euo pipefail
 shopt -s extglob
 export LC_ALL=C # the order of the files
 cd "$(dirname "$0")/.."
 
-# Comments and blank lines are for readers of the repository; the server need not keep them.
+# Comments and blank lines are for readers of the repository; the server need not keep them. "--#include FILE" stays.
+stripped() {
+	sed -e 's/^[[:space:]]*//' -e '/^--#include /b' -e '/^--/d' -e '/^$/d' -e 's/[[:space:]]*--[^'\''"]*$//' "$1"
+}
+
+# A script as it is sent.
 minified() {
-	while IFS= read -r line; do
+	stripped "$1" | while IFS= read -r line; do
 		case $line in
-			*([[:space:]])'--#include '*) minified "$(dirname "$1")/${line##*--#include }" ;;
+			'--#include '*) minified "$(dirname "$1")/${line#--#include }" ;;
 			*) printf '%s\n' "$line" ;;
 		esac
-	done < "$1" | sed -e '/^[[:space:]]*--/d' -e '/^[[:space:]]*$/d' -e 's/^[[:space:]]*//' -e 's/[[:space:]]*--[^'\''"]*$//'
+	done
+}
+
+macro() {
+	local name=${1##*/}
+	name=${name%.lua}
+	echo "DLOCK_LUA_${name^^}"
+}
+
+# The text as a macro, in which what it includes stands by name.
+define_text() {
+	printf '#define %s \\\n' "$(macro "$1")"
+	stripped "$1" | while IFS= read -r line; do
+		case $line in
+			'--#include '*) printf '\t%s \\\n' "$(macro "${line#--#include }")" ;;
+			*) line=${line//\\/\\\\}; printf '\t"%s\\n" \\\n' "${line//\"/\\\"}" ;;
+		esac
+	done | sed '$ s/ \\$//'
 }
 
 # A script must use the keys that it declares: EVAL takes the rest for arguments, without a word.
@@ -36,9 +59,9 @@ source=src/redis/lua
 if [ "${1-}" = --texts ]; then
 	source=$2
 fi
-scripts=()
+scripts=() pieces=()
 for script in "$source"/*.lua; do
-	grep -q '^-- Included ' "$script" || scripts+=("$script")
+	if grep -q '^-- Included ' "$script"; then pieces+=("$script"); else scripts+=("$script"); fi
 done
 
 generate() {
@@ -51,11 +74,13 @@ generate() {
 		printf ' \\\n\tscript(%s, "%s", %s, DLOCK_LUA_%s_SHA1, DLOCK_LUA_%s)' "${name^^}" "$name" "$keys" "${name^^}" "${name^^}"
 	done
 	printf '\n'
+	for script in "${pieces[@]}"; do
+		printf '\n'
+		define_text "$script"
+	done
 	for script in "${scripts[@]}"; do
-		name=$(basename "$script" .lua)
-		printf '\n#define DLOCK_LUA_%s_SHA1 "%s"\n' "${name^^}" "$(minified "$script" | sha1sum | cut -d' ' -f1)"
-		printf '#define DLOCK_LUA_%s \\\n' "${name^^}"
-		minified "$script" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n" \\/' | sed '$ s/ \\$//'
+		printf '\n#define %s_SHA1 "%s"\n' "$(macro "$script")" "$(minified "$script" | sha1sum | cut -d' ' -f1)"
+		define_text "$script"
 	done
 }
 
