@@ -61,7 +61,7 @@ static void server_is_back(int number, bool without_data)
 
 static void start_client(client *client)
 {
-	if (!client->process->alive) {
+	if (!client->process->alive && !options.absent[client->process->number]) {
 		say(client->process->name, "starts again");
 		process_start(client->process, options.work->client_main, client);
 	}

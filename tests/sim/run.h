@@ -28,26 +28,61 @@ extern const workload locks;
 
 typedef struct {
 	uint64_t seed;
-	const workload *work;
-	int setup, clients, resources, servers; /* 0: drawn from the seed */
+	const workload *work; /* NULL: as the seed says */
+	int setup;            /* -1: as the seed says */
+	int clients, resources, servers; /* 0: drawn from the seed */
 	double hours, pauses;
 	int faults; /* seconds between two of them on the average; 0: none; -1: drawn from the seed */
 	bool trace;
 	double trace_from;
 	int guard_ms, most_ttl_ms;
-	char skip[FAULTS]; /* faults that are left out: shrinking */
+	bool shrink;
+	/* What shrinking leaves out: faults, clients, and all that is after a time (0: nothing). */
+	char skip[FAULTS], absent[CLIENTS];
+	nanos until;
 } run_options;
 
 extern run_options options;
 extern bool quiet;
 
 typedef struct {
-	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted;
+	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers;
 	nanos longest_overrun, longest_wait;
 } run_counts;
 
 extern run_counts sum;
 uint64_t trace_sum(void);
+
+/* ---- a run, and what it ended with (run.c) ---- */
+
+typedef struct {
+	bool ended, violated;
+	char kind[160], message[500]; /* of the violation: the kind is its words without the values */
+	nanos time;
+	uint64_t trace;
+	double hours, cpu; /* virtual ones, and seconds */
+	int faults;
+	run_counts counts;
+	char words[500]; /* in short */
+} outcome;
+
+extern outcome *this_run;
+void run(void);
+
+/* ---- what a seed is about (plan.c) ---- */
+
+typedef struct {
+	const workload *work;
+	unsigned setup;
+	int share;
+	double hours; /* of one run */
+} combination;
+
+int plan_count(void);
+const combination *plan_at(int number);
+bool plan_choose(void); /* what the options leave to the seed; false: there is nothing such */
+const workload *workload_named(const char *name); /* NULL: there is none */
+int setup_named(const char *name);                /* -1: there is none */
 
 /* ---- clients (clients.c) ---- */
 

@@ -49,6 +49,7 @@ static void sentinel_look(void *context, uint64_t unused)
 		if (best) {
 			say("sent", "fails over from s%d to s%d", redis_number(master), redis_number(best));
 			redis_promote(best);
+			sum.failovers++;
 			master = best;
 			unreachable_since = NEVER;
 			for (int i = 0; i < 3; i++) {

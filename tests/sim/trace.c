@@ -43,14 +43,17 @@ void violation(const char *format, ...)
 {
 	va_list list;
 
-	if (!quiet) {
-		printf("%12.6f VIOLATION ", (double) now / SECOND);
-		va_start(list, format);
-		vprintf(format, list);
-		va_end(list);
-		printf(" (seed %" PRIu64 ")\n", options.seed);
-		fflush(stdout);
+	this_run->violated = true;
+	this_run->time = now;
+	this_run->trace = hash;
+	snprintf(this_run->kind, sizeof this_run->kind, "%s", format);
+	va_start(list, format);
+	vsnprintf(this_run->message, sizeof this_run->message, format, list);
+	va_end(list);
+	if (tracing()) {
+		printf("%12.6f VIOLATION %s\n", (double) now / SECOND, this_run->message);
 	}
+	fflush(stdout);
 	_exit(1);
 }
 

@@ -1,0 +1,29 @@
+#ifndef SIM_FLEET_H
+#define SIM_FLEET_H
+
+/* Several runs at a time, and what they ended with. */
+
+#include "run.h"
+
+typedef struct trial {
+	run_options options;
+	void (*run)(void);
+	bool quiet; /* nothing is printed */
+	outcome outcome;
+} trial;
+
+bool fleet_has_room(void);
+void fleet_start(trial *trial);
+trial *fleet_wait(void);               /* the next one that has ended; NULL: none is under way */
+void fleet_stop(const trial *trial);   /* by force; NULL: all */
+double real_time(void);                /* in seconds */
+
+/* Shrinks the failing options and prints what is left, in that many seconds at most. (shrink.c) */
+void shrink(const run_options *failing, const outcome *failure, double seconds);
+
+/* The commands (check.c); each returns the program's status. */
+int command_seed(void);
+int command_check(double seconds, uint64_t first);
+int command_hours(double hours, uint64_t first);
+
+#endif

@@ -1,0 +1,84 @@
+/* What a seed is about: which clients work on which servers, and for how long. A new set-up or workload is a row here. */
+#include "run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const workload *const workloads[] = { &locks };
+
+/* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second of CPU time. */
+static const combination combinations[] = {
+	{ &locks, SINGLE, 3, 1.0 },
+	{ &locks, REPLICATED, 3, 0.6 },
+	{ &locks, QUORUM, 3, 0.2 },
+};
+
+enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
+
+int plan_count(void)
+{
+	return COMBINATIONS;
+}
+
+const combination *plan_at(int number)
+{
+	return &combinations[number];
+}
+
+static bool fits(const combination *c)
+{
+	return (!options.work || options.work == c->work) && (options.setup < 0 || options.setup == (int) c->setup);
+}
+
+static const combination *combination_of(uint64_t seed)
+{
+	int shares = 0, turn;
+
+	for (int i = 0; i < COMBINATIONS; i++) {
+		shares += fits(&combinations[i]) ? combinations[i].share : 0;
+	}
+	if (shares == 0) {
+		return NULL;
+	}
+	turn = (int) (seed % (uint64_t) shares);
+	for (int round = 0;; round++) { /* one of each, then one of each that has more, … */
+		for (int i = 0; i < COMBINATIONS; i++) {
+			if (fits(&combinations[i]) && combinations[i].share > round && turn-- == 0) {
+				return &combinations[i];
+			}
+		}
+	}
+}
+
+bool plan_choose(void)
+{
+	const combination *c = combination_of(options.seed);
+
+	if (!c) {
+		return false;
+	}
+	options.work = c->work;
+	options.setup = (int) c->setup;
+	options.hours = options.hours > 0 ? options.hours : c->hours;
+	return true;
+}
+
+const workload *workload_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
+		if (!strcmp(workloads[i]->name, name)) {
+			return workloads[i];
+		}
+	}
+	return NULL;
+}
+
+int setup_named(const char *name)
+{
+	for (int i = 0; i < SETUPS; i++) {
+		if (!strcmp(setups[i], name)) {
+			return i;
+		}
+	}
+	return -1;
+}

@@ -1,0 +1,107 @@
+/* One run: the set-up is drawn, its clients work under faults until the end, then without, and nothing may be left. Its outcome lies in memory that
+ * the process shares with whoever started it. */
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+run_counts sum;
+outcome *this_run;
+
+/* The last clients have to come to their end in that time, and whatever they left behind is gone after the second. */
+#define LAST_PHASE (600 * SECOND)
+#define LEFTOVERS (70 * SECOND)
+
+static void draw_hosts(void)
+{
+	stream random = stream_of(options.seed, "set-up", 0);
+
+	for (int i = 0; i < HOSTS; i++) {
+		hosts[i].rate = 1 + (double) draw_below(&random, 4001) / 1e6 - 0.002;
+		hosts[i].offset = draw_below(&random, 2 * SECOND) - SECOND; /* closer than the guard: docs/fail-over.md */
+	}
+}
+
+static void start_clients(void)
+{
+	for (int i = 0; i < options.clients; i++) {
+		clients[i].random = stream_of(options.seed, "client", i);
+		clients[i].process = process_new(i, CLIENT_HOST + i, options.seed);
+		clients[i].process->pause_chance = options.faults > 0 ? options.pauses / 50000 : 0;
+		clients[i].process->longest_pause = 6 * SECOND;
+		if (!options.absent[i]) {
+			process_start(clients[i].process, options.work->client_main, &clients[i]);
+		}
+	}
+}
+
+static bool any_client(void)
+{
+	for (int i = 0; i < options.clients; i++) {
+		if (clients[i].process->alive) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static double cpu_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
+}
+
+static void set_up(nanos end)
+{
+	draw_plan();
+	net_init(options.seed);
+	draw_hosts();
+	servers_begin();
+	start_clients();
+	make_faults(end);
+	at(end, heal_all, NULL, 0);
+	options.work->begin();
+}
+
+static void note_outcome(double begun)
+{
+	this_run->hours = (double) now / SECOND / 3600;
+	this_run->cpu = cpu_time() - begun;
+	this_run->trace = trace_sum();
+	this_run->faults = fault_count;
+	this_run->counts = sum;
+	snprintf(this_run->words, sizeof this_run->words, "%d faults, %lu sections (%lu handed over), %lu by handles, %lu timed out, %lu errors, "
+		"%lu losses, %lu not released, overrun %.2f s, %lu scripts, %" PRIu64 " switches", fault_count, sum.acquired, sum.handed, sum.attached,
+		sum.timeouts, sum.errors, sum.losses, sum.unreleased, (double) sum.longest_overrun / SECOND, redis_scripts_run, switches);
+	this_run->ended = true;
+}
+
+void run(void)
+{
+	nanos end = (nanos) (options.hours * 3600) * SECOND;
+	double begun = cpu_time();
+
+	set_up(end);
+	end_of_work = end + LAST_PHASE;
+	while (now < end_of_work && (now <= end || any_client())) {
+		if (!step()) {
+			break;
+		}
+		if (options.until > 0 && now > options.until) {
+			return;
+		}
+	}
+	for (int i = 0; i < options.clients; i++) {
+		if (clients[i].process->alive) {
+			violation("c%d has not come to its end", i);
+		}
+	}
+	for (nanos until = now + LEFTOVERS; now < until && step();) {
+	}
+	options.work->end();
+	note_outcome(begun);
+}
