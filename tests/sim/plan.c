@@ -4,13 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const workload *const workloads[] = { &locks };
+static const workload *const workloads[] = { &locks, &semaphores, &read_write_locks };
 
 /* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second of CPU time. */
 static const combination combinations[] = {
 	{ &locks, SINGLE, 3, 1.0 },
 	{ &locks, REPLICATED, 3, 0.6 },
 	{ &locks, QUORUM, 3, 0.2 },
+	{ &semaphores, SINGLE, 1, 0.5 },
+	{ &semaphores, REPLICATED, 1, 0.3 },
+	{ &read_write_locks, SINGLE, 1, 0.5 },
+	{ &read_write_locks, REPLICATED, 1, 0.3 },
 };
 
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };

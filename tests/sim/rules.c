@@ -62,7 +62,7 @@ void note_data_lost(int server)
 	data_lost[server] = now;
 }
 
-static bool was_calm_since(nanos time)
+bool was_calm_since(nanos time)
 {
 	return calm_since <= time;
 }

@@ -24,7 +24,7 @@ typedef struct {
 	void (*end)(void);              /* nobody has been there for 70 s: what is left on the servers? */
 } workload;
 
-extern const workload locks;
+extern const workload locks, semaphores, read_write_locks;
 
 typedef struct {
 	uint64_t seed;
@@ -125,6 +125,7 @@ extern server *redis[REDIS], *sentinels[3];
 #define LOCK_PREFIX "Lock:" /* of the keys of locks */
 void servers_begin(void);
 void sentinels_begin(void); /* sentinels.c */
+server *sentinels_master(void);
 
 /* A client's. */
 typedef struct connections connections;
@@ -150,6 +151,7 @@ void note_data_lost(int server);     /* it has restarted without */
 /* What is under way, or has just been, excuses a client. Bytes are lost: what was sent may never be executed. */
 void note_fault(nanos until, bool bytes_are_lost);
 void note_stopped(nanos until); /* a server, or a client, that goes on after that */
+bool was_calm_since(nanos time); /* no fault was in effect, nor has just been */
 
 /* ---- faults (faults.c) ---- */
 

@@ -73,6 +73,11 @@ static void sentinel_look(void *context, uint64_t unused)
 	at(now + 100 * MS, sentinel_look, NULL, 0);
 }
 
+server *sentinels_master(void)
+{
+	return master;
+}
+
 void sentinels_begin(void)
 {
 	random_sentinel = stream_of(options.seed, "sentinel", 0);

@@ -1,0 +1,311 @@
+/* Clients of semaphores and read/write locks: they wait, hold, extend, look, release, give up, and pass permits on by handles. */
+#include "permit_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis/permits.h"
+
+permit_pool permit_pools[RESOURCES];
+permit_client permit_clients[CLIENTS];
+
+static char handles[RESOURCES][DLOCK_TOKEN_MAX + 1]; /* passed on, and not taken up yet */
+
+static nanos local_now(void)
+{
+	return host_clock(current_process->host);
+}
+
+static double seconds(nanos length)
+{
+	return (double) length / SECOND;
+}
+
+void permits_name(int resource, char *name, size_t size)
+{
+	snprintf(name, size, "hall:%d", resource);
+}
+
+void permits_key(int resource, char *key, size_t size)
+{
+	snprintf(key, size, PERMITS_PREFIX "hall:%d", resource);
+}
+
+static nanos draw_ttl(stream *random)
+{
+	return 300 * MS + draw_below(random, (options.most_ttl_ms - 300) * MS);
+}
+
+static int64_t draw_permits(stream *random, int64_t capacity)
+{
+	if (capacity == DLOCK_PERMITS_ALL) {
+		return draw_chance(random, 0.3) ? DLOCK_PERMITS_ALL : 1;
+	}
+	return draw_chance(random, 0.6) ? 1 : 1 + draw_below(random, capacity);
+}
+
+static dlock_claim *claim_new(client *client, int resource)
+{
+	char name[32];
+	dlock_error error;
+
+	permits_name(resource, name, sizeof name);
+	dlock_claim *claim = dlock_claim_new(permits_of(client)->backends[resource], name, strlen(name), draw_ttl(&client->random), NULL, &error);
+	claim->permits = draw_permits(&client->random, permit_pools[resource].capacity);
+	return claim;
+}
+
+/* ---- while they are held ---- */
+
+static void lost(void *context)
+{
+	client *client = context;
+
+	sum.losses++;
+	say(client->process->name, "is told that its permits are lost");
+}
+
+static void begin_upkeep(client *client, dlock_claim *claim, bool renew)
+{
+	dlock_error error;
+	dlock_upkeep upkeep = { .renew = renew, .lost = lost, .context = client };
+
+	if ((renew || claim->short_lease) && dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
+		violation("no renewal: %s", error.message);
+	}
+}
+
+/* It cannot act meanwhile: the new lease time may be shorter. */
+static void extend(client *client, dlock_claim *claim)
+{
+	permit_holding *mine = &permits_of(client)->holding;
+	nanos ttl = draw_ttl(&client->random);
+	dlock_error error;
+
+	mine->relies = false;
+	dlock_status status = draw_chance(&client->random, 0.3) ? dlock_claim_check(claim, &error) : dlock_claim_extend(claim, ttl, &error);
+	mine->relies = true;
+	check_permits();
+	say(client->process->name, "extends to %.3f s, or asks: %d", seconds(ttl), status);
+}
+
+static void count_available(client *client, int resource)
+{
+	char name[32];
+	dlock_error error;
+	int64_t available = 0, capacity = permit_pools[resource].capacity;
+
+	permits_name(resource, name, sizeof name);
+	dlock_status status = dlock_permits_available(permits_of(client)->backends[resource], name, strlen(name), &available, &error);
+	if (status == DLOCK_OK && (available < 0 || available > capacity)) {
+		violation("%s is told that %" PRId64 " of %" PRId64 " permits of hall:%d are available", client->process->name, available, capacity, resource);
+	}
+}
+
+/* False: they are lost. */
+static bool look(client *client, dlock_claim *claim, int resource)
+{
+	nanos remaining;
+	bool over = claim->deadline <= local_now();
+	dlock_claim_state state = dlock_claim_look(claim, &remaining);
+
+	if (over && state != DLOCK_CLAIM_LOST) {
+		violation("%s is told that it holds permits of hall:%d, after its deadline", client->process->name, resource);
+	}
+	if (state == DLOCK_CLAIM_LOST) {
+		say(client->process->name, "has lost permits of hall:%d", resource);
+	}
+	return state != DLOCK_CLAIM_LOST;
+}
+
+static void let_go(client *client, dlock_claim *claim, int resource, bool may_pass_on)
+{
+	const char *name = client->process->name;
+	dlock_error error = { "" };
+
+	if (may_pass_on && draw_chance(&client->random, 0.08) && dlock_claim_is_held(claim)) {
+		say(name, "passes permits of hall:%d on by a handle", resource);
+		dlock_claim_end(claim, false);
+		memcpy(handles[resource], claim->token, sizeof claim->token);
+	} else if (may_pass_on && draw_chance(&client->random, 0.05)) {
+		say(name, "forgets its permits of hall:%d", resource);
+		dlock_claim_end(claim, false);
+	} else if (draw_chance(&client->random, 0.05)) {
+		say(name, "gives permits of hall:%d back at the end of its request", resource);
+		dlock_claim_abandon(claim);
+		note_permits_gone(client, claim, resource, false);
+	} else {
+		say(name, "releases hall:%d", resource);
+		dlock_status status = dlock_claim_release(claim, &error);
+		say(name, "%s hall:%d %s", status == DLOCK_OK ? "has released" : "could not release", resource, status == DLOCK_OK ? "" : error.message);
+		sum.unreleased += status != DLOCK_OK;
+		note_permits_gone(client, claim, resource, status == DLOCK_OK);
+	}
+}
+
+static void hold(client *client, dlock_claim *claim, int resource, nanos length, int64_t earlier)
+{
+	stream *random = &client->random;
+	permit_holding *mine = &permits_of(client)->holding;
+	nanos until = now + length;
+	bool last = now > end_of_faults, held = true;
+
+	*mine = (permit_holding) { true, claim, resource, 0 };
+	say(client->process->name, "holds %" PRId64 " of hall:%d, token %" PRId64 ", for %.3f s%s", claim->permits, resource, claim->fencing_token,
+		seconds(claim->deadline - local_now()), claim->received ? ", granted" : "");
+	note_permits_acquired(client, earlier);
+	sum.handed += claim->received;
+	begin_upkeep(client, claim, draw_chance(random, 0.6));
+	while (now < until && held) {
+		nanos slice = 1 * MS + draw_below(random, 500 * MS);
+		fiber_sleep(slice < until - now ? slice : until - now);
+		held = look(client, claim, resource);
+		if (held && draw_chance(random, 0.05)) {
+			extend(client, claim);
+		}
+		if (draw_chance(random, 0.02)) {
+			count_available(client, resource);
+		}
+	}
+	mine->relies = false;
+	let_go(client, claim, resource, !last);
+}
+
+/* ---- how they are acquired ---- */
+
+/* Takes up what somebody has passed on, if it is still there. */
+static void attach(client *client, int resource)
+{
+	char token[DLOCK_TOKEN_MAX + 1];
+	dlock_error error = { "" };
+	dlock_claim *claim = claim_new(client, resource);
+	int64_t earlier = last_permit_token(resource);
+
+	memcpy(token, handles[resource], sizeof token);
+	if (draw_chance(&client->random, 0.7)) {
+		*handles[resource] = '\0'; /* otherwise another one tries it, too */
+	}
+	say(client->process->name, "takes up permits of hall:%d of %.4s, as %.4s", resource, token, claim->token);
+	if (dlock_claim_attach(claim, token, &error) == DLOCK_OK) {
+		sum.attached++;
+		hold(client, claim, resource, draw_below(&client->random, SECOND), earlier);
+	} else {
+		say(client->process->name, "could not take up permits of hall:%d: %s", resource, error.message);
+	}
+	dlock_claim_free(claim);
+}
+
+/* A signal: it is asked about whenever the waiter has woken up. */
+static bool is_interrupted(void *context)
+{
+	return now >= *(nanos *) context;
+}
+
+static void section(client *client, bool last)
+{
+	stream *random = &client->random;
+	int resource = last ? client->laps % options.resources : (int) draw_below(random, options.resources);
+	nanos timeout = last ? 120 * SECOND : draw_chance(random, 0.2) ? 0 : draw_below(random, (draw_chance(random, 0.2) ? 40 : 8) * SECOND);
+	nanos signal = !last && draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER;
+	dlock_claim *claim = claim_new(client, resource);
+	dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
+	dlock_error error = { "" };
+
+	say(client->process->name, "wants %" PRId64 " of hall:%d for %.3f s within %.3f s, as %.4s", claim->permits, resource, seconds(claim->ttl),
+		seconds(timeout), claim->token);
+	note_permits_wanted(client, claim, resource, timeout);
+	int64_t earlier = last_permit_token(resource);
+	dlock_status status = dlock_claim_acquire(claim, &wait, &error);
+	if (status == DLOCK_INTERRUPTED && draw_chance(random, 0.5)) {
+		signal = NEVER;
+		status = dlock_claim_acquire(claim, &wait, &error);
+	}
+	note_permits_waited(client);
+	if (status == DLOCK_OK) {
+		sum.acquired++;
+		hold(client, claim, resource, last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * claim->ttl : claim->ttl / 2), earlier);
+	} else {
+		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
+		say(client->process->name, "has not got hall:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over"
+			: status == DLOCK_INTERRUPTED ? "interrupted" : error.message);
+		if (last) {
+			violation("%s does not get hall:%d within %.0f s after all faults: %s", client->process->name, resource, seconds(timeout), error.message);
+		}
+		dlock_claim_abandon(claim);
+		note_permits_gone(client, claim, resource, false);
+	}
+	client->laps += last;
+	trace_hash(&status, sizeof status);
+	trace_hash(&claim->fencing_token, sizeof claim->fencing_token);
+	dlock_claim_free(claim);
+}
+
+static void *client_main(void *argument)
+{
+	client *client = argument;
+	permit_client *own = permits_of(client);
+
+	dlock_process_init();
+	*own = (permit_client) { .connections = connections_new() };
+	for (int r = 0; r < options.resources; r++) {
+		own->backends[r] = dlock_permits_new(redis_pool(own->connections), service_of_setup(), PERMITS_PREFIX, strlen(PERMITS_PREFIX),
+			permit_pools[r].capacity, permit_pools[r].fifo);
+	}
+	while (now < end_of_faults) {
+		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
+		int passed_on = (int) draw_below(&client->random, options.resources);
+		if (*handles[passed_on] && draw_chance(&client->random, 0.5)) {
+			attach(client, passed_on);
+		} else {
+			section(client, false);
+		}
+	}
+	client->process->pause_chance = 0;
+	fiber_sleep(10 * SECOND);
+	while (client->laps < 2 * options.resources && now < end_of_work) {
+		section(client, true);
+		fiber_sleep(20 * MS);
+	}
+	say(client->process->name, "ends");
+	dlock_renewal_shutdown();
+	connections_end(own->connections);
+	for (int r = 0; r < options.resources; r++) {
+		dlock_backend_release(own->backends[r]);
+	}
+	client->process->alive = false;
+	return NULL;
+}
+
+/* ---- the workloads ---- */
+
+static void begin(bool semaphores)
+{
+	stream random = stream_of(options.seed, "pools", 0);
+
+	for (int r = 0; r < RESOURCES; r++) {
+		int64_t capacity = 1 + draw_below(&random, 5);
+		permit_pools[r] = (permit_pool) { semaphores ? capacity : DLOCK_PERMITS_ALL, !semaphores && draw_chance(&random, 0.3) };
+	}
+	permit_rules_begin();
+}
+
+static void begin_semaphores(void)
+{
+	begin(true);
+}
+
+static void begin_read_write_locks(void)
+{
+	begin(false);
+}
+
+static void killed(client *client)
+{
+	permits_of(client)->holding.relies = false;
+	permits_of(client)->waiting.waits = false;
+}
+
+const workload semaphores = { "semaphores", begin_semaphores, client_main, killed, permit_rules_end };
+const workload read_write_locks = { "rwlocks", begin_read_write_locks, client_main, killed, permit_rules_end };
