@@ -19,7 +19,7 @@ namespace {
      * forgets and is polled, or in this process, for tests (docs/operations.md).
      *
      * lock() to isLocking() are the calls of userland classes; the rest is Dlock\LockManager's. What the one kind took, the
-     * other does not release.
+     * other does not release: release(), unlock() and expire() of what acquire() took throw.
      *
      * @strict-properties
      * @not-serializable
@@ -99,6 +99,7 @@ namespace {
          * @return bool true: this object held the lock until now; false: it did not, or had lost it
          * @throws \Dlock\ConnectionException when it is not known whether it was released; the end of its
          *         lease still frees it
+         * @throws \Dlock\DlockException where this object holds it by acquire(): its Lease has release()
          */
         public function release(string $key): bool {}
 
@@ -108,7 +109,8 @@ namespace {
         /**
          * Releases all that this object took with lock().
          *
-         * @return bool true: every one of them was still held, or there was none
+         * @return bool true: every one of them was still held, or there was none; false: one was lost, or this object holds a lock by
+         *         acquire(), which only its Lease releases
          * @throws \Dlock\ConnectionException when it is not known of one of them; all have been tried
          */
         public function unlockAll(): bool {}
@@ -120,11 +122,12 @@ namespace {
          * @param int|float $expire seconds, 0.003 to a year
          * @return bool false: this object does not hold it
          * @throws \Dlock\ConnectionException when the server could not be asked
+         * @throws \Dlock\DlockException where this object holds it by acquire(): its Lease has refresh()
          */
         public function expire(string $key, int|float $expire): bool {}
 
         /**
-         * Asks the server: is it this object that holds the lock now, by lock()?
+         * Asks the server: is it this object that holds the lock now, by lock() or by acquire()?
          *
          * @param string $key 1 to 1024 bytes
          * @return bool false also where somebody else holds it; isLocked() tells that
@@ -267,6 +270,7 @@ namespace {
          * @implementation-alias DistributedLock::release
          * @param string $resource 1 to 1024 bytes
          * @return bool true: this object held the lock until now; false: it did not, or had lost it
+         * @throws \Dlock\DlockException where this object holds it by acquire(): its Lease has release()
          * @throws \Dlock\ConnectionException when it is not known whether it was released; the end of the session still frees it
          */
         public function release(string $resource): bool {}

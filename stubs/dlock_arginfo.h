@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f57cbfed0cdf32ee0e93b96c7fcecf5518c0257d */
+ * Stub hash: 939edf7eb253ef1cbd95d54f6d3fd59d7ba91dfd */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

@@ -96,7 +96,8 @@ typedef struct {
 	/* Where the session is the lease: until when it lasts, asked by any thread; or DLOCK_OVER. */
 	dlock_nanos (*bound)(const dlock_claim *claim);
 
-	/* Is what the claim holds, by a back end of this kind, the very lock that this back end has for the resource? */
+	/* Is what the claim holds, by a back end of this kind, the very lock that this back end has for the resource? Only where prefix and
+	 * resource together are the same (dlock_backend_hash()). */
 	bool (*is_same)(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len);
 
 	/* Is the resource locked by anyone? */
@@ -118,11 +119,16 @@ struct dlock_backend {
 	unsigned references; /* of the manager object and of each claim */
 	const char *kind;    /* what handles call its locks: `ops->name`, or what tells apart those of one name */
 	bool legacy;         /* new tokens begin with DLOCK_TOKEN_LEGACY */
+	uint64_t prefix_hash; /* where dlock_backend_hash() begins */
 	int64_t capacity;    /* of a resource: the permits that there are in all. A lock has 1 */
 	dlock_ttl_range ttls; /* those of `ops`, or fewer */
 };
 
-void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops);
+/* The prefix is what the names of its locks begin with. */
+void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops, const char *prefix, size_t prefix_len);
+
+/* The same for all names that are the same lock: of the prefix and the resource. */
+uint64_t dlock_backend_hash(const dlock_backend *backend, const char *resource, size_t resource_len);
 void dlock_backend_release(dlock_backend *backend);
 
 dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend);

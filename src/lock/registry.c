@@ -1,8 +1,52 @@
 #include "registry.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "renewal.h"
+
+/* ---- the hash ---- */
+
+static dlock_registry_entry **bucket_of(dlock_registry *registry, uint64_t hash)
+{
+	return registry->buckets ? &registry->buckets[hash & (registry->bucket_count - 1)] : &registry->only_bucket;
+}
+
+static void put(dlock_registry *registry, dlock_registry_entry *entry)
+{
+	dlock_registry_entry **bucket = bucket_of(registry, entry->hash);
+
+	entry->place = bucket;
+	entry->next_in_bucket = *bucket;
+	if (*bucket) {
+		(*bucket)->place = &entry->next_in_bucket;
+	}
+	*bucket = entry;
+}
+
+/* Without memory all goes on, but slower. */
+static void grow(dlock_registry *registry)
+{
+	size_t count = registry->buckets ? 2 * registry->bucket_count : 16;
+	dlock_registry_entry **buckets = calloc(count, sizeof *buckets);
+
+	if (!buckets) {
+		return;
+	}
+	free(registry->buckets);
+	registry->buckets = buckets;
+	registry->bucket_count = count;
+	for (dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
+		put(registry, entry);
+	}
+}
+
+static dlock_registry_entry *first_like(const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
+{
+	return *bucket_of((dlock_registry *) registry, dlock_backend_hash(backend, resource, len));
+}
+
+/* ---- entries ---- */
 
 void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry)
 {
@@ -13,7 +57,11 @@ void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry)
 		entry->next->previous = entry;
 	}
 	registry->first = entry;
-	registry->count++;
+	entry->hash = dlock_backend_hash(entry->claim->backend, entry->claim->resource, entry->claim->resource_len);
+	put(registry, entry);
+	if (++registry->count > (registry->buckets ? registry->bucket_count : 4)) {
+		grow(registry);
+	}
 }
 
 void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry)
@@ -29,15 +77,33 @@ void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry
 	if (entry->next) {
 		entry->next->previous = entry->previous;
 	}
+	*entry->place = entry->next_in_bucket;
+	if (entry->next_in_bucket) {
+		entry->next_in_bucket->place = entry->place;
+	}
 	registry->count--;
 	entry->registered = false;
 	entry->previous = entry->next = NULL;
 }
 
-dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, const char *token)
+dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len,
+	const char *token)
 {
-	for (dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
-		if (!strcmp(entry->claim->token, token) && dlock_claim_is_mine(entry->claim)) {
+	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry; entry = entry->next_in_bucket) {
+		if (!strcmp(entry->claim->token, token) && dlock_claim_is_mine(entry->claim)
+				&& dlock_claim_is_for(entry->claim, backend, resource, len)) {
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+dlock_registry_entry *dlock_registry_find_made_by(const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
+{
+	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry; entry = entry->next_in_bucket) {
+		const dlock_claim *claim = entry->claim;
+		if (claim->backend == backend && claim->resource_len == len && !memcmp(claim->resource, resource, len)
+				&& dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
 			return entry;
 		}
 	}
@@ -50,7 +116,7 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 	dlock_nanos remaining;
 	int64_t left = backend->capacity;
 
-	for (const dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
+	for (const dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry; entry = entry->next_in_bucket) {
 		dlock_claim *claim = entry->claim;
 		bool session = claim->backend->ops->session_lease;
 		if (claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
@@ -87,4 +153,6 @@ void dlock_registry_clear(dlock_registry *registry, void (*end)(dlock_registry_e
 		dlock_registry_remove(registry, entry);
 		end(entry);
 	}
+	free(registry->buckets);
+	registry->buckets = NULL;
 }

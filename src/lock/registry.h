@@ -10,12 +10,17 @@ typedef struct dlock_registry_entry {
 	dlock_claim *claim;
 	bool registered;
 	struct dlock_registry_entry *previous, *next;
+	uint64_t hash;
+	struct dlock_registry_entry *next_in_bucket, **place; /* the pointer to this one there */
 } dlock_registry_entry;
 
 typedef struct {
 	dlock_registry_entry *first;
 	size_t count;
 	size_t purge_at; /* the count at which the next purge is worth it */
+	struct dlock_registry_entry **buckets; /* by dlock_backend_hash(); NULL: there is one only */
+	struct dlock_registry_entry *only_bucket;
+	size_t bucket_count; /* a power of two */
 } dlock_registry;
 
 void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry);
@@ -23,8 +28,12 @@ void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry);
 /* Without effect on an entry that is in no registry. */
 void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry);
 
-/* The held claim with this token that this process acquired, or NULL. */
-dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, const char *token);
+/* The claim with this token, of the very lock that the back end has for this resource, that this process acquired, or NULL. */
+dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len,
+	const char *token);
+
+/* What this process holds of the resource by this very back end object, as last known, or NULL. Of several: the last one. */
+dlock_registry_entry *dlock_registry_find_made_by(const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len);
 
 /* Calls `visit` for each entry, which may remove that one and free it, but only once their number has doubled since the last time.
  * Amortised over the calls it takes O(1). */

@@ -554,7 +554,7 @@ dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_server *ser
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops);
+	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	backend->pool = pool;
 	backend->digest = digest;
 	backend->prefix_len = prefix_len;

@@ -323,7 +323,7 @@ dlock_backend *dlock_memory_new(const char *table, const char *prefix, size_t pr
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops);
+	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	backend->table = memcpy(backend->storage, table, table_len + 1);
 	backend->prefix = memcpy(backend->storage + table_len + 1, prefix, prefix_len);
 	backend->prefix_len = prefix_len;

@@ -8,7 +8,8 @@
 #include "../base/process.h"
 
 typedef struct lock {
-	struct lock *next;
+	struct lock *next; /* in its bucket */
+	uint64_t hash;
 	char *table;
 	char *key;
 	size_t key_len;
@@ -19,7 +20,9 @@ typedef struct lock {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static lock *locks; /* those that are held or waited for, of this process */
+/* Those of this process that are held or waited for; what is over stays until there is one for each bucket. */
+static lock *first_buckets[16], **buckets = first_buckets;
+static size_t bucket_count = 16, count; /* the first is a power of two */
 static int64_t fence;
 
 /* ---- fork ---- */
@@ -29,7 +32,10 @@ static int64_t fence;
 static void in_child(void)
 {
 	pthread_mutex_init(&mutex, NULL);
-	locks = NULL;
+	memset(first_buckets, 0, sizeof first_buckets);
+	buckets = first_buckets;
+	bucket_count = 16;
+	count = 0;
 }
 
 static void watch_forks(void)
@@ -55,25 +61,70 @@ static bool is_held(const lock *lock)
 	return *lock->token && dlock_now() < lock->deadline;
 }
 
-/* Frees those that nobody holds or waits for on the way. */
+static uint64_t hash_of(dlock_memory_name name)
+{
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a; names of two tables may meet */
+
+	for (size_t i = 0; i < name.key_len; i++) {
+		hash = (hash ^ (unsigned char) name.key[i]) * 0x100000001b3;
+	}
+	return hash;
+}
+
 static lock *find(dlock_memory_name name)
 {
-	lock **at = &locks, *found = NULL;
-
-	while (*at) {
-		lock *this = *at;
-		if (this->key_len == name.key_len && !memcmp(this->key, name.key, name.key_len) && !strcmp(this->table, name.table)) {
-			found = this;
-		} else if (!this->waiters && !is_held(this)) {
-			*at = this->next;
-			free(this->table);
-			free(this->key);
-			free(this);
-			continue;
+	for (lock *it = buckets[hash_of(name) & (bucket_count - 1)]; it; it = it->next) {
+		if (it->key_len == name.key_len && !memcmp(it->key, name.key, name.key_len) && !strcmp(it->table, name.table)) {
+			return it;
 		}
-		at = &this->next;
 	}
-	return found;
+	return NULL;
+}
+
+/* Frees what nobody holds or waits for. */
+static void sweep(void)
+{
+	for (size_t i = 0; i < bucket_count; i++) {
+		for (lock **at = &buckets[i], *it = *at; it; it = *at) {
+			if (it->waiters || is_held(it)) {
+				at = &it->next;
+				continue;
+			}
+			*at = it->next;
+			free(it->table);
+			free(it->key);
+			free(it);
+			count--;
+		}
+	}
+}
+
+static void put(lock **to, size_t to_count, lock *it)
+{
+	it->next = to[it->hash & (to_count - 1)];
+	to[it->hash & (to_count - 1)] = it;
+}
+
+/* Doubles the buckets. Without memory all goes on, but slower. */
+static void grow(void)
+{
+	size_t more_count = 2 * bucket_count;
+	lock **more = calloc(more_count, sizeof *more);
+
+	if (!more) {
+		return;
+	}
+	for (size_t i = 0; i < bucket_count; i++) {
+		for (lock *it = buckets[i], *next; it; it = next) {
+			next = it->next;
+			put(more, more_count, it);
+		}
+	}
+	if (buckets != first_buckets) {
+		free(buckets);
+	}
+	buckets = more;
+	bucket_count = more_count;
 }
 
 static lock *find_or_make(dlock_memory_name name)
@@ -93,8 +144,15 @@ static lock *find_or_make(dlock_memory_name name)
 	}
 	memcpy(it->key, name.key, name.key_len);
 	it->key_len = name.key_len;
-	it->next = locks;
-	locks = it;
+	it->hash = hash_of(name);
+	if (count >= bucket_count) {
+		sweep();
+		if (count >= bucket_count / 2) { /* so that there are calls enough to pay for the next sweep */
+			grow();
+		}
+	}
+	count++;
+	put(buckets, bucket_count, it);
 	return it;
 }
 

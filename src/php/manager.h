@@ -19,6 +19,8 @@ typedef struct {
 	zend_string *servers; /* for var_dump(), without credentials */
 	zend_string *prefix;  /* or ZkLock's root */
 	HashTable held;       /* what lock() took: resource => dlock_hold * */
+	uint32_t purge_at;    /* how many make the next purge of it worth it */
+	bool has_purged;      /* something whose loss unlockAll() has yet to tell */
 	zend_object std;
 } dlock_manager;
 

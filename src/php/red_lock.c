@@ -182,11 +182,10 @@ static bool is_token(const zval *value)
 /* What this request holds with the token, whichever object has locked it; but of this very lock. NULL: nothing. */
 static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource, const zval *token)
 {
-	dlock_registry_entry *entry = dlock_registry_find(&DLOCK_G(registry), Z_STRVAL_P(token));
-	bool good = entry && !dlock_hold_from(entry)->owned && dlock_claim_is_for(entry->claim, manager->backend,
-		Z_STRVAL_P(resource), Z_STRLEN_P(resource));
+	dlock_registry_entry *entry = dlock_registry_find(&DLOCK_G(registry), manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource),
+		Z_STRVAL_P(token));
 
-	return good ? dlock_hold_from(entry) : NULL;
+	return entry && !dlock_hold_from(entry)->owned ? dlock_hold_from(entry) : NULL;
 }
 
 /* A lock of another process or request: any server may have it. */

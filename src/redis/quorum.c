@@ -326,7 +326,7 @@ dlock_backend *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int co
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &quorum_ops);
+	dlock_backend_init(&backend->base, &quorum_ops, prefix, prefix_len);
 	backend->count = count;
 	backend->guard = guard;
 	backend->quorum = count / 2 + 1;

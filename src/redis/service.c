@@ -92,7 +92,7 @@ dlock_service_backend *dlock_service_new(size_t size, const dlock_backend_ops *o
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, ops);
+	dlock_backend_init(&backend->base, ops, prefix, prefix_len);
 	backend->service = dlock_server_retain(service);
 	backend->route = (dlock_route) { pool, dlock_pool_topology(pool, service), service->replicas, DLOCK_FOREVER };
 	backend->guard = (dlock_guard) { service->guard, service->resync_guard };

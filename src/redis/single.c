@@ -432,7 +432,7 @@ dlock_backend *dlock_single_new(dlock_pool *pool, dlock_server *server, const ch
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &single_ops);
+	dlock_backend_init(&backend->base, &single_ops, prefix, prefix_len);
 	backend->base.legacy = legacy;
 	backend->conn = dlock_pool_conn(pool, server);
 	backend->inbox = dlock_pool_inbox(pool, server);

@@ -259,7 +259,7 @@ static dlock_backend *new_backend(dlock_zk_pool *pool, const dlock_zk_options *o
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops);
+	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	backend->pool = pool;
 	backend->kind = kind;
 	backend->options.session_timeout = options->session_timeout;

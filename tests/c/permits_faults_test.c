@@ -242,7 +242,7 @@ static void test_fork(void)
 static void test_waits_for_itself(void)
 {
 	client c = permits_client(&server, 4);
-	dlock_registry registry = { NULL, 0, 0 };
+	dlock_registry registry = { .first = NULL };
 	dlock_registry_entry entries[2] = { { .claim = NULL } };
 	ward wards[2];
 

@@ -63,25 +63,40 @@ static void count_destroy(dlock_backend *backend)
 	counts.destroyed++;
 }
 
+static int comparisons;
+
+static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
+{
+	(void) backend;
+	comparisons++;
+	return claim->resource_len == len && !memcmp(claim->resource, resource, len);
+}
+
 static const dlock_backend_ops counting_ops = {
 	.name = "counting", .claim_size = sizeof(dlock_claim), .acquire = count_acquire, .extend = count_extend, .check = count_check,
 	.release = count_release, .abandon = count_abandon, .dispose = count_dispose, .destroy = count_destroy,
+	.is_same = is_same, .session_lease = true,
 };
 
 static void begin(void)
 {
 	memset(&counts, 0, sizeof counts);
-	dlock_backend_init(&counts.base, &counting_ops);
+	dlock_backend_init(&counts.base, &counting_ops, "prefix", 6);
 }
 
-static dlock_claim *claim_in(dlock_claim_state state)
+static dlock_claim *claim_of(const char *resource, dlock_claim_state state)
 {
 	dlock_error error;
-	dlock_claim *claim = dlock_claim_new(&counts.base, "a resource", 10, 10 * DLOCK_SECOND, NULL, &error);
+	dlock_claim *claim = dlock_claim_new(&counts.base, resource, strlen(resource), 10 * DLOCK_SECOND, NULL, &error);
 
 	claim->state = state;
 	claim->deadline = dlock_now() + 10 * DLOCK_SECOND;
 	return claim;
+}
+
+static dlock_claim *claim_in(dlock_claim_state state)
+{
+	return claim_of("a resource", state);
 }
 
 /* ---- registry ---- */
@@ -167,6 +182,11 @@ static void test_clear(void)
 	check(counts.destroyed == 1, "the back end goes with the last reference");
 }
 
+static dlock_registry_entry *find(const dlock_registry *registry, const char *resource, const char *token)
+{
+	return dlock_registry_find(registry, &counts.base, resource, strlen(resource), token);
+}
+
 static void test_remove(void)
 {
 	static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 0, 2 }, { 1, 2, 0 }, { 0, 2, 1 }, { 2, 0, 1 } };
@@ -182,13 +202,13 @@ static void test_remove(void)
 		}
 		for (int k = 0; k < 3; k++) {
 			dlock_registry_entry *entry = &holds[orders[i][k]]->entry;
-			bad += dlock_registry_find(&registry, entry->claim->token) != entry;
+			bad += find(&registry, entry->claim->resource, entry->claim->token) != entry;
 			dlock_registry_remove(&registry, entry);
 			dlock_registry_remove(&registry, entry);
-			bad += dlock_registry_find(&registry, entry->claim->token) != NULL || entry->registered || entry->next || entry->previous;
+			bad += find(&registry, entry->claim->resource, entry->claim->token) != NULL || entry->registered || entry->next || entry->previous;
 			for (int left = k + 1; left < 3; left++) {
 				const hold *other = holds[orders[i][left]];
-				bad += dlock_registry_find(&registry, other->entry.claim->token) != &other->entry;
+				bad += find(&registry, other->entry.claim->resource, other->entry.claim->token) != &other->entry;
 			}
 		}
 		bad += registry.first != NULL;
@@ -208,11 +228,60 @@ static void test_find_unknown(void)
 
 	begin();
 	dlock_token(token);
-	check(!dlock_registry_find(&registry, token), "nothing in an empty registry");
+	check(!find(&registry, "a resource", token), "nothing in an empty registry");
 	dlock_registry_add(&registry, &hold_in(DLOCK_CLAIM_HELD, true, false)->entry);
-	check(!dlock_registry_find(&registry, token), "nor another's token");
+	check(!find(&registry, "a resource", token), "nor another's token");
 	dlock_registry_clear(&registry, end_hold);
 	dlock_backend_release(&counts.base);
+}
+
+/* However much a process holds, it is compared with hardly more than one claim. */
+static void test_find_among_many(void)
+{
+	enum { COUNT = 100000 };
+	static dlock_registry_entry entries[COUNT];
+	dlock_registry registry = { NULL };
+	char name[32];
+	int bad = 0;
+
+	begin();
+	for (int i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof name, "item-%d", i);
+		entries[i].claim = claim_of(name, DLOCK_CLAIM_HELD);
+		dlock_registry_add(&registry, &entries[i]);
+	}
+	comparisons = 0;
+	for (int i = 0; i < COUNT; i++) {
+		const dlock_claim *claim = entries[i].claim;
+		bad += dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, NULL) != claim;
+		bad += dlock_registry_find_made_by(&registry, &counts.base, claim->resource, claim->resource_len) != &entries[i];
+		bad += dlock_registry_find(&registry, &counts.base, claim->resource, claim->resource_len, claim->token) != &entries[i];
+	}
+	check(bad == 0 && comparisons < 2 * 3 * COUNT, "each of %d is found, by %.1f comparisons", COUNT, comparisons / (2.0 * COUNT));
+	for (int i = 0; i < COUNT; i += 2) {
+		dlock_registry_remove(&registry, &entries[i]);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		const dlock_claim *claim = entries[i].claim;
+		bool found = dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, NULL) == claim;
+		bad += found != (i % 2 == 1);
+		dlock_registry_remove(&registry, &entries[i]);
+		dlock_claim_free(entries[i].claim);
+	}
+	dlock_registry_clear(&registry, end_hold);
+	check(bad == 0, "and not where it was removed (%d)", bad);
+	dlock_backend_release(&counts.base);
+}
+
+/* What a prefix ends with and what a resource begins with is the same name. */
+static void test_hash(void)
+{
+	dlock_backend whole, parts;
+
+	dlock_backend_init(&whole, &counting_ops, "", 0);
+	dlock_backend_init(&parts, &counting_ops, "Lock:", 5);
+	check(dlock_backend_hash(&whole, "Lock:a", 6) == dlock_backend_hash(&parts, "a", 1), "prefix and resource are one name");
+	check(dlock_backend_hash(&whole, "a", 1) != dlock_backend_hash(&parts, "a", 1), "and not the resource alone");
 }
 
 static int visits;
@@ -252,7 +321,7 @@ static void test_child(void)
 	dlock_registry_add(&registry, &waiting->entry);
 	pid_t pid = fork_child();
 	if (pid == 0) {
-		int bad = dlock_registry_find(&registry, held->entry.claim->token) != NULL;
+		int bad = find(&registry, held->entry.claim->resource, held->entry.claim->token) != NULL;
 		dlock_registry_clear(&registry, end_hold);
 		_exit(bad + 2 * (counts.abandoned != 0) + 4 * (counts.disposed != 2));
 	}
@@ -368,8 +437,8 @@ static void test_claims(void)
 	dlock_registry_entry entry = { .claim = legacy }, other_entry = { .claim = twin };
 	dlock_registry_add(&registry, &other_entry);
 	dlock_registry_add(&registry, &entry);
-	check(dlock_registry_find(&registry, legacy->token) == &entry && dlock_registry_find(&registry, twin->token) == &other_entry
-		&& !dlock_registry_find(&registry, DLOCK_TOKEN_LEGACY), "and each is found by its whole token");
+	check(find(&registry, legacy->resource, legacy->token) == &entry && find(&registry, twin->resource, twin->token) == &other_entry
+		&& !find(&registry, "x", DLOCK_TOKEN_LEGACY), "and each is found by its whole token");
 	dlock_registry_remove(&registry, &other_entry);
 	dlock_registry_remove(&registry, &entry);
 	dlock_claim_free(twin);
@@ -389,6 +458,8 @@ int main(void)
 	test_clear();
 	test_remove();
 	test_find_unknown();
+	test_find_among_many();
+	test_hash();
 	test_purge();
 	test_child();
 	test_states();

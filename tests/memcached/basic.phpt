@@ -70,9 +70,9 @@ same(null, $raw->get('Lock:r'), 'the key after release()');
 })();
 wait_for(fn () => $raw->get('Lock:scope') === null, 10, 'the end of a lease out of scope');
 
-// What the one kind took, the other does not release.
+// What another object took is not released.
 $lease = $one->acquire('r', 0);
-same([false, true], [$one->release('r'), $lease->release()], 'release() of a lease');
+same([false, true], [$other->release('r'), $lease->release()], 'release() of a lease');
 
 // ---- synchronized() ----
 same(['result', true], $one->synchronized('r', fn (Lease $lease) => ['result', $raw->get('Lock:r') === $lease->token]), 'synchronized()');

@@ -48,7 +48,7 @@ $fence = $lease->fencingToken;
 })();
 same(false, $one->isLocked('scope'), 'out of scope');
 $lease = $one->acquire('r', 0);
-same([false, true, true], [$one->release('r'), $lease->fencingToken > $fence, $lease->release()], 'what the one kind took, the other does not release');
+same([false, true, true], [$other->release('r'), $lease->fencingToken > $fence, $lease->release()], 'what another object took is not released');
 
 // ---- fencing tokens rise, of all tables and resources ----
 for ($i = 0; $i < 1000; $i++) {

@@ -1,0 +1,39 @@
+--TEST--
+DistributedLock: locks that are left to their lease time, as by a throttle, take no memory when they are over; unlockAll() has not forgotten them
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+is_readable('/proc/self/status') || die('skip no /proc');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/lease.inc';
+
+// [server, keys before the first look, keys in all, lease time]
+foreach (['memory' => ['memory://', 20_000, 100_000, 0.005], 'Redis' => [redis_server(), 5_000, 30_000, 0.02]] as $name => [$server, $first, $all, $seconds]) {
+    $lock = new DistributedLock($server, unique('throttle'));
+    $taken = 0;
+    for ($i = 0; $i < $all; $i++) {
+        $taken += (int) $lock->lock("user-$i", 0, $seconds); // a slow machine may not have it in time
+        $before = $i === $first ? resident() : $before ?? 0;
+    }
+    $more = resident() - $before;
+    holds($more < 4096, "$name: memory that more keys take", "$more KiB");
+    within(0.9 * $all, $taken, $all, "$name: locks");
+    same([false, true], [$lock->unlockAll(), $lock->unlockAll()], "$name: unlockAll(), twice");
+}
+
+// One that is not over stays.
+$lock = new DistributedLock(redis_server(), unique('throttle'));
+$lock->lock('kept', 0);
+for ($i = 0; $i < 1000; $i++) {
+    $lock->lock("user-$i", 0, 0.02);
+}
+same(true, $lock->isLocking('kept'), 'what is not over is kept');
+same(true, $lock->release('kept'), 'and released');
+echo "done\n";
+?>
+--EXPECT--
+done
