@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the layers below PHP and their tests (tests/c) with ThreadSanitizer, and runs them against servers of their own.
-# Takes a minute. scripts/test.sh does the same besides everything else with DLOCK_TEST_TSAN=1. The last line is the
+# Takes a minute. Not a part of scripts/test.sh. The last line is the
 # result: "N passed, N failed".
 #
 #   scripts/test-tsan.sh [TEST [WORD]]    see tests/c/run.sh; what is not reported as the project's own is in

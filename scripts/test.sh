@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Tests everything: installs what is missing, builds, starts private servers, runs the C unit tests and the .phpt tests
-# against them, has the locks under faults for a minute (scripts/chaos.sh), and stops all. The last line is the result:
+# Tests all that a change may break, in five minutes on two processors: installs what is missing, builds, starts private servers,
+# and runs side by side the simulator (tests/sim), the C unit tests and the .phpt tests. The last line is the result:
 # "N passed, N failed". What passes is counted, not listed; at the end it says how the failed tests differ from what was
-# expected. All the rest is in build/last-logs.
+# expected. All the rest is in build/last-logs. What takes longer is in scripts/test-all.sh.
 #
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
-#   DLOCK_TEST_JOBS=4           tests that run at a time (default: 6)
+#   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 12; they wait more than they compute)
+#   DLOCK_TEST_SEED=7           the first new seed of the simulator (default: another one each time; it says which)
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
 #   DLOCK_TEST_JIT=1            .phpt tests with opcache and its JIT, without those that stop or kill processes which share its memory
+#   DLOCK_TEST_LONG=1           tests with more repetitions take all of them
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
-#   DLOCK_TEST_TSAN=1           the C unit tests under ThreadSanitizer as well (a minute)
 #   DLOCK_MODULE=/path/dlock.so test that build instead of making one
 #   DLOCK_SANITIZE, PHPIZE, PHP_CONFIG, DLOCK_BUILD_DIR   see scripts/build.sh
 set -euo pipefail
@@ -44,10 +45,9 @@ check() {
 	fi
 }
 
-# Of lines that begin with a result shows those that are no success, and now and then how far it is. Other lines are shown
-# with `all`.
+# Of lines that begin with a result shows those that are no success, and now and then how far it is.
 progress() {
-	local every=$1 things=$2 all=${3-} line n=0 bad=0 start=$SECONDS
+	local every=$1 things=$2 line n=0 bad=0 start=$SECONDS
 	while IFS= read -r line; do
 		if [[ $line =~ ^(PASS|SKIP)\  || $line =~ ^(FAIL|WARN|LEAK|BORK|XFAIL|XLEAK)[\ \&] ]]; then
 			n=$((n + 1))
@@ -57,8 +57,6 @@ progress() {
 			*) echo "$line"; bad=$((bad + 1)) ;;
 			esac
 			[ $((n % every)) -ne 0 ] || echo "$n $things, $bad failed, $((SECONDS - start)) s"
-		elif [ -n "$all" ]; then
-			echo "$line"
 		fi
 	done
 }
@@ -123,13 +121,24 @@ run_checks() {
 	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky
 }
 
-# Runs a program with checks of its own. Its last line "N passed, N failed" is added to ours; without one it counts as one.
-run_part() {
-	local name=$1 file=$2 things=$3 code=0 counts
-	shift 3
+# Programs with checks of their own, which run beside the .phpt tests.
+parts=() part_logs=() part_pids=()
+
+# The last line of a part, "N passed, N failed", is added to ours; without one it counts as one.
+begin_part() {
+	local name=$1 log=$run/$2.log
+	shift 2
+	echo "$name …"
+	"$@" > "$log" 2>&1 &
+	parts+=("$name") part_logs+=("$log") part_pids+=($!)
+}
+
+end_part() {
+	local name=${parts[$1]} log=${part_logs[$1]} code=0 counts
+	wait "${part_pids[$1]}" || code=$?
 	step "$name"
-	"$@" 2>&1 | tee "$run/$file" | progress 10 "$things" all || code=$?
-	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$run/$file" | tail -n 1) || true
+	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) || true
+	if [ "$code" -eq 0 ]; then tail -n 20 "$log" | grep -v '^PASS '; else grep -v '^PASS ' "$log" | tail -n 300; fi || true
 	if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
 		passed=$((passed + BASH_REMATCH[1]))
 		failed=$((failed + BASH_REMATCH[2]))
@@ -138,6 +147,22 @@ run_part() {
 	else
 		check "$name" test "$code" -eq 0
 	fi
+}
+
+begin_parts() {
+	step "Beside each other, for three minutes"
+	begin_part "C unit tests" c env JOBS=6 tests/c/run.sh
+	[ ! -x tests/sim/contract/run.sh ] || begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
+	begin_part "Models" models nice scripts/check-models.sh --if-changed
+	# In virtual time it is no matter to wait for whatever the others need.
+	begin_part "Simulator" sim nice tests/sim/run.sh --check 150 ${DLOCK_TEST_SEED:+"first=$DLOCK_TEST_SEED"}
+}
+
+end_parts() {
+	local i
+	for i in "${!parts[@]}"; do
+		end_part "$i"
+	done
 }
 
 # PHP's JIT compiles into memory that forked processes and the workers of a php-fpm share, under a lock: who is stopped there holds up the
@@ -201,7 +226,7 @@ run_phpt() {
 		"$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
 	NO_COLOR=1 TEST_TIMEOUT=${TEST_TIMEOUT:-180} TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
-		-j"${DLOCK_TEST_JOBS:-6}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
+		-j"${DLOCK_TEST_JOBS:-12}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
 		tee "$run/phpt.log" | progress 20 "of $files .phpt tests" || true
 	count_phpt "$files"
 }
@@ -286,17 +311,10 @@ main() {
 	. "$run/env"
 	"${DLOCK_TEST_REDIS_SERVER:-redis-server}" --version
 	echo "Redis $DLOCK_TEST_REDIS $DLOCK_TEST_REDIS_AUTH, ZooKeeper $DLOCK_TEST_ZK"
-	if [ $# -eq 0 ]; then
-		run_part "C unit tests" c.log "programs" tests/c/run.sh
-		[ "${DLOCK_TEST_TSAN:-0}" != 1 ] || run_part "C unit tests under ThreadSanitizer" tsan.log "programs" env SANITIZE=thread tests/c/run.sh
-		run_part "Models" models.log "searches of models" scripts/check-models.sh
-	fi
+	[ $# -gt 0 ] || begin_parts
 	run_phpt "$@"
 	show_diffs
-	# With a sanitizer PHP is too slow to be under faults.
-	if [ $# -eq 0 ] && [ "${DLOCK_SANITIZE:-0}" != 1 ]; then
-		run_part "Under faults, for a minute" chaos.log "checks" scripts/chaos.sh --short
-	fi
+	end_parts
 	step "Result"
 	report_leftovers
 	summary

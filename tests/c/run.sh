@@ -24,7 +24,7 @@ readonly limit=180 # seconds for one program; they take some 15
 case $sanitize in
 	address) flags='-fsanitize=address,undefined -fno-sanitize-recover' ;;
 	thread) flags='-fsanitize=thread' ;;
-	none) flags='' ;;
+	none) flags=${FLAGS-} ;; # "--coverage"
 	*) echo "run.sh: SANITIZE is address, thread or none" >&2; exit 2 ;;
 esac
 

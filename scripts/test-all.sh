@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Runs scripts/test.sh and all that takes too long for it: hours of faults in virtual and in real time, mistakes made on purpose, other
+# checkers of memory and threads, other systems, load. Needs root, and most of a day. Goes on after a failure. Logs are in build/all.
+# The last line is the result: "N passed, N failed", in parts.
+#
+#   scripts/test-all.sh [PART …]    just these; --list names all
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+logs=build/all
+
+# PART | COMMAND
+parts=(
+	"test            | scripts/test.sh"
+	"long            | DLOCK_TEST_LONG=1 TEST_TIMEOUT=3600 scripts/test.sh tests"
+	"simulator       | tests/sim/run.sh --hours 10000"
+	"sim-mutants     | tests/sim/mutants.sh"
+	"models          | scripts/check-models.sh -l"
+	"chaos           | scripts/chaos.sh --class all --seconds 1800"
+	"counterexamples | scripts/chaos.sh --counter-examples"
+	"chaos-mutants   | scripts/chaos.sh --mutants"
+	"sanitizers      | DLOCK_SANITIZE=1 scripts/test.sh"
+	"threads         | scripts/test-tsan.sh"
+	"zts             | scripts/test-zts.sh"
+	"valgrind        | scripts/test-valgrind.sh"
+	"jit             | DLOCK_TEST_JIT=1 scripts/test.sh tests"
+	"fuzz            | scripts/fuzz.sh"
+	"debian13        | scripts/test-debian13.sh"
+	"valkey          | DLOCK_TEST_REDIS_SERVER=valkey-server scripts/test-debian13.sh"
+	"package         | scripts/test-package.sh"
+	"load            | scripts/load.sh"
+	"sale            | scripts/sale.sh"
+	"seckill         | examples/seckill/test.sh"
+)
+
+name_of() { local name=${1%%|*}; echo "${name%% *}"; }
+
+if [ "${1-}" = --list ]; then
+	printf '%s\n' "${parts[@]}"
+	exit
+fi
+for wanted; do
+	printf '%s\n' "${parts[@]}" | grep -q "^$wanted " || { echo "test-all: there is no part $wanted; --list names all" >&2; exit 2; }
+done
+
+mkdir -p "$logs"
+passed=0 failed=0
+for part in "${parts[@]}"; do
+	name=$(name_of "$part")
+	[[ $# -eq 0 || " $* " == *" $name "* ]] || continue
+	start=$SECONDS result=passed
+	bash -c "${part#*|}" > "$logs/$name.log" 2>&1 < /dev/null || result=failed
+	echo "$name $result: $(grep -E '^[0-9]+ passed, [0-9]+ failed' "$logs/$name.log" | tail -n 1) ($((SECONDS - start)) s, $logs/$name.log)"
+	declare "$result=$((${!result} + 1))"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
