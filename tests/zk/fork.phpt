@@ -11,7 +11,7 @@ skip_unless_functions('pcntl_fork', 'posix_kill');
 declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 
-$timeout = 2.0;
+$timeout = 10.0;
 // In a process of its own, since its children print what fatal errors print.
 $code = '
     require_once "' . dirname(__DIR__) . '/inc/zk.inc";
@@ -69,15 +69,15 @@ $code = '
         }
     }
     // For longer than the session timeout: nobody gets in.
-    $other = fork_child(fn () => (new ZkLock($hosts, sessionTimeout: 10))->lock("$resource-1", 2.5 * $timeout));
+    $other = fork_child(fn () => (new ZkLock($hosts, sessionTimeout: 10))->lock("$resource-1", 1.5 * $timeout));
     if ($other->result() !== false) {
         echo "another process got the lock\n";
     }
     $all = [$lease->isHeld(), $lease->state()->name, zk_owner($zk, "$resource-1") === $owner, $lock->lock("$resource-3", 5), zk_owner($zk, "$resource-3") === $owner];
     echo json_encode([...$all, $lock->release("$resource-3"), $lock->release("$resource-1"), $lease->release(), Dlock\stats()["sessions"]]), "\n";
 ';
-foreach (['left alone', 'used'] as $use) {
-    $parent = php_child($code, [zk_hosts(), unique($use), (string) $timeout, $use]);
+$parents = array_map(fn ($use) => php_child($code, [zk_hosts(), unique($use), (string) $timeout, $use]), ['left alone' => 'left alone', 'used' => 'used']);
+foreach ($parents as $use => $parent) {
     same("[true,\"Held\",true,true,true,true,true,true,1]\n", $parent->readAll(), "locks $use by the children");
     same(0, $parent->wait(), 'the exit code of the parent');
 }
