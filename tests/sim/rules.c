@@ -161,7 +161,7 @@ void note_key_deleted(int resource)
 	for (int i = 0; i < options.clients; i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
-			if (h->relies && h->resource == resource && !h->robbed) {
+			if (h->resource == resource && !h->robbed) { /* also one that is being extended */
 				h->robbed = now;
 			}
 		}
@@ -225,7 +225,8 @@ void note_waited(client *client)
 
 /* ---- what has been given back is not held any more ---- */
 
-/* What is sent without waiting goes out before the next request; over several servers, before one that has not been sooner than them. */
+/* What is sent without waiting goes out before the next request; over several servers, before one that has not been sooner than them. Over a
+ * connection that has ended since the last request it goes out with the next one only. */
 static const unsigned long calls_until_gone[SETUPS] = { [SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3 };
 
 typedef struct {
@@ -271,8 +272,11 @@ void note_ended(const client *client, const char *token, int resource)
 		return;
 	}
 	gone *g = calloc(1, sizeof *g);
-	*g = (gone) { .client = client, .pid = client->process->pid, .resource = resource, .calls = client->calls + calls_until_gone[options.setup],
-		.ended = now };
+	unsigned long calls = calls_until_gone[options.setup];
+	if (calls == 0 && bytes_lost_until > client->waiting.begun) {
+		calls = 1;
+	}
+	*g = (gone) { .client = client, .pid = client->process->pid, .resource = resource, .calls = client->calls + calls, .ended = now };
 	strcpy(g->token, token);
 	at(larger(now, stopped_until) + SOON, check_gone, g, 0);
 }
