@@ -35,7 +35,7 @@ $server->pause();
 foreach ($connected as [$timeout, $lock, $what]) {
     $time = seconds(fn () => fails(ConnectionException::class, "Redis at 127.0.0.1:$port: no answer within $timeout s",
         fn () => $lock->acquire('x', ttl: 1000), $what));
-    within((float) $timeout * 0.95, $time, 10, "the time, $what");
+    within((float) $timeout * 0.95, $time, SOON, "the time, $what");
 }
 
 // Nobody accepts: a queue of connections that is full. The next one gets no answer.
@@ -55,7 +55,7 @@ foreach ($forms as $timeout => $specs) {
     foreach ($specs as $spec) {
         $time = seconds(fn () => fails(ConnectionException::class, "Redis at 127.0.0.1:$full_port: no connection within $timeout s",
             fn () => (new DistributedLock($spec))->acquire('x'), shown($spec)));
-        within((float) $timeout * 0.95, $time, 10, 'the time, ' . shown($spec));
+        within((float) $timeout * 0.95, $time, SOON, 'the time, ' . shown($spec));
     }
 }
 

@@ -54,7 +54,7 @@ static void test_settles(void)
 	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && claim->explained, "nothing is granted in an era that is not settled: %s", c.error.message);
 	check(acquire(&c, claim, 5000) == DLOCK_OK, "but then (%s)", c.error.message);
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took >= GUARD && took < 4 * GUARD, "a guard later (%ld ms)", took);
+	check(took >= GUARD && took < SOON / DLOCK_MS, "a guard later (%ld ms)", took);
 	check(both_have(2, "first") && !claim->short_lease, "and a replica has it");
 	check(extend(&c, claim, LEASE) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK && let_go(&c, claim), "extended, checked, released");
 	check(held_permits(servers.master, "first") == 0, "nothing is left");
@@ -147,7 +147,7 @@ static void test_times_out(void)
 	dlock_claim *claim = permits_held(&c, "full", 2, 450), *waiter = permits_on(&c, "full", 1, LEASE);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, waiter, 150) == DLOCK_TIMEOUT && !waiter->explained, "a wait ends");
-	check(dlock_now() - start < 400 * DLOCK_MS && waiters(servers.master, "full") == 0, "in time, and leaves the queue");
+	check(dlock_now() - start < SOON && waiters(servers.master, "full") == 0, "in time, and leaves the queue");
 	check(release(&c, claim) == DLOCK_OK, "released");
 	server_do(servers.master, "DEL dlock:era");
 	start = dlock_now();

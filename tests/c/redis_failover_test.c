@@ -97,7 +97,7 @@ static void check_fail_over(void (*replace)(void))
 	dlock_nanos replaced = dlock_now();
 	check(acquire(&c, third, IN_TIME) == DLOCK_OK, "a lock from the new master (%s)", c.error.message);
 	long took = (long) ((dlock_now() - start) / DLOCK_MS), since = (long) ((dlock_now() - replaced) / DLOCK_MS);
-	check(took >= LONG_GUARD && since < 2 * LONG_GUARD, "after the guard (%ld ms, %ld ms)", took, since);
+	check(took >= LONG_GUARD && since < SOON / DLOCK_MS, "after the guard (%ld ms, %ld ms)", took, since);
 	check(third->fencing_token > token, "with a larger token");
 	check(eventually(is_kept, ward.claim), "the lock that was held is renewed there");
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "its holder has kept it");

@@ -46,7 +46,7 @@ static void test_new_set(void)
 	check(is_refused(&c, "new"), "nothing at once: %s", c.error.message);
 	check(has_nobody(servers.master, "new") && server_integer(servers.master, "EXISTS dlock:queue:{Lock:new}") == 0, "and nothing is left behind");
 	long took = first_lock_ms(&c, "new", start);
-	check(took >= GUARD && took < GUARD + 2000, "the first lock after the guard (%ld ms)", took);
+	check(took >= GUARD && took < SOON / DLOCK_MS, "the first lock after the guard (%ld ms)", took);
 	check(is_refused(&c, "other") == false, "and then at once");
 	client_free(&c);
 }
@@ -60,7 +60,7 @@ static void check_era(client *c, const char *what, dlock_claim *mine, dlock_nano
 	check(acquire(c, again, 0) == DLOCK_TIMEOUT && again->explained, "%s: nor one's own key", what);
 	dlock_claim_free(again);
 	long took = first_lock_ms(c, "free", since);
-	check(took >= GUARD && took < GUARD + 3000, "%s: until the guard is over (%ld ms)", what, took);
+	check(took >= GUARD && took < SOON / DLOCK_MS, "%s: until the guard is over (%ld ms)", what, took);
 	dlock_claim_abandon(mine);
 	dlock_claim_free(mine);
 }
@@ -152,7 +152,7 @@ static void test_demoted(void)
 	pair_is_in_step(&servers);
 	dlock_nanos since = dlock_now();
 	long took = first_lock_ms(&c, "lock", since);
-	check(took >= 0 && took < GUARD + 2000, "a replica that was the master is left (%ld ms)", took);
+	check(took >= 0 && took < SOON / DLOCK_MS, "a replica that was the master is left (%ld ms)", took);
 	client_free(&c);
 }
 
@@ -185,7 +185,7 @@ static void test_no_replica(void)
 	dlock_nanos start = dlock_now();
 	check(extend(&c, held, LEASE) == DLOCK_CONNECTION && held->deadline <= deadline, "a refresh fails: %s", c.error.message);
 	check(acquire(&c, claim, 300) == DLOCK_CONNECTION, "no lock: %s", c.error.message);
-	check(dlock_now() - start < 2 * DLOCK_SECOND, "in time");
+	check(dlock_now() - start < SOON, "in time");
 	check(strstr(c.error.message, "0 of its replicas confirmed") != NULL, "the message says why");
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
@@ -306,7 +306,7 @@ static void test_moved_back(void)
 	check(is_refused(&c, "lock") && has_nobody(servers.master, "lock"), "with it, none, and nothing is left behind: %s", c.error.message);
 	check(is_refused(&careless, "lock"), "then nobody gets one");
 	long took = first_lock_ms(&c, "lock", since);
-	check(took >= GUARD && took < GUARD + 3000, "until the guard is over (%ld ms)", took);
+	check(took >= GUARD && took < SOON / DLOCK_MS, "until the guard is over (%ld ms)", took);
 	check(is_refused(&c, "other") == false, "and then at once");
 	server_kill(&other_master);
 	client_free(&careless);

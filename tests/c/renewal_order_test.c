@@ -94,7 +94,7 @@ static void test_given_soon(void)
 		unsigned long before = renewals();
 		bool given = eventually(has_last, ward.claim);
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
-		check(given && took < 2500, "%s: given to the third when that is free (%ld ms)", ways[way], took);
+		check(given && took < SOON / DLOCK_MS, "%s: given to the third when that is free (%ld ms)", ways[way], took);
 		check(server_integer(last, "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "%s: with the fence", ways[way]);
 		long over = overreach_ms(last, ward.claim);
 		check(over <= 0 && overreach_ms(&servers[0], ward.claim) <= 0, "%s: for the time that is believed (%ld ms too short)", ways[way], over);
@@ -129,7 +129,7 @@ static void test_given_at_once(void)
 		check(dlock_renewal_begin(claim, &upkeep, &c.error) == DLOCK_OK && eventually(has_last, claim), "%s: what is free soon is given soon",
 			ways[way]);
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
-		check(took < 500, "%s: before the second look (%ld ms)", ways[way], took);
+		check(took < SOON / DLOCK_MS, "%s: before the second look (%ld ms)", ways[way], took);
 		check(let_go(&c, claim), "released");
 	}
 	client_free(&c);
@@ -353,10 +353,10 @@ static void test_shorter_waits_no_longer(void)
 	ward_begin(&ward, &c, "bound", 20000, 9000, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal is under way");
 	dlock_nanos start = dlock_now();
-	check(extend(&c, ward.claim, 30000) == DLOCK_OK && dlock_now() - start < 400 * DLOCK_MS, "a longer time is not kept waiting");
+	check(extend(&c, ward.claim, 30000) == DLOCK_OK && dlock_now() - start < SOON, "a longer time is not kept waiting");
 	start = dlock_now();
 	signal_later(getpid(), SIGUSR1, 100);
-	check(extend(&c, ward.claim, 2000) == DLOCK_OK && dlock_now() - start < 1200 * DLOCK_MS, "a shorter one for no longer than an answer takes");
+	check(extend(&c, ward.claim, 2000) == DLOCK_OK && dlock_now() - start < SOON, "a shorter one for no longer than an answer takes");
 	atomic_store(&relay.stop, NULL);
 	check(let_go(&c, ward.claim), "released");
 

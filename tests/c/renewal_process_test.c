@@ -154,7 +154,7 @@ static void test_fork_and_names(void)
 			_exit(!resolves_alone(&known));
 		}
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
-		check(took < 500, "fork() waits for no resolver (%ld ms)", took);
+		check(took < SOON / DLOCK_MS, "fork() waits for no resolver (%ld ms)", took);
 		check(exit_of(pid) == 0, "nor does the child");
 		check(renewed_since(before, 1), "a lease is renewed meanwhile");
 		sleep_ms(2000); /* what is known of the name gets old */
@@ -187,7 +187,7 @@ static void test_exit_and_names(void)
 		exit(0);
 	}
 	dlock_nanos start = dlock_now();
-	check(exit_of(pid) == 0 && dlock_now() - start < 2 * DLOCK_SECOND, "the end of the process waits for no resolver");
+	check(exit_of(pid) == 0 && dlock_now() - start < SOON, "the end of the process waits for no resolver");
 }
 
 /* A child that never needs the thread ends as if there were none. */
@@ -267,7 +267,7 @@ static void test_shutdown(void)
 	dlock_nanos start = dlock_now();
 	dlock_renewal_shutdown();
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took < 1000 && eventually_threads(threads), "it ends with renewals under way (%ld ms, %d threads)", took, count_threads());
+	check(took < SOON / DLOCK_MS && eventually_threads(threads), "it ends with renewals under way (%ld ms, %d threads)", took, count_threads());
 	dlock_renewal_shutdown();
 	for (int i = 0; i < MANY; i++) {
 		dlock_renewal_pause(wards[i].claim);
@@ -294,7 +294,7 @@ static void test_shutdown_frozen(void)
 	dlock_nanos start = dlock_now();
 	dlock_renewal_shutdown();
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took < 1000 && eventually_threads(threads), "it ends in time (%ld ms, %d threads)", took, count_threads());
+	check(took < SOON / DLOCK_MS && eventually_threads(threads), "it ends in time (%ld ms, %d threads)", took, count_threads());
 	server_thaw(&server);
 	dlock_claim_free(ward.claim);
 

@@ -97,7 +97,7 @@ static void test_order(void)
 		token = shared->tokens[i];
 	}
 	check(wrong == 0, "in their order, each with a larger token");
-	check(dlock_now() - start < 2 * DLOCK_SECOND, "as soon as they are told");
+	check(dlock_now() - start < SOON, "as soon as they are told");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -116,7 +116,7 @@ static void test_release_in_unsettled_era(void)
 	int status = exit_of(pid);
 	long took = (long) ((shared->at[0] - start) / DLOCK_MS);
 	check(status == 0 && took >= GUARD, "the waiter gets it when the era is settled (%d, %ld ms)", status, took);
-	check(took < 5 * GUARD, "soon then (%ld ms)", took);
+	check(took < SOON / DLOCK_MS, "soon then (%ld ms)", took);
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -136,7 +136,7 @@ static void test_waits_over_promotion(void)
 	dlock_claim_free(claim);
 	int status = exit_of(pid);
 	long took = (long) ((shared->at[0] - start) / DLOCK_MS);
-	check(status == 0 && took >= GUARD && took < 6 * GUARD, "a waiter whose server and queue are gone (%d, %ld ms)", status, took);
+	check(status == 0 && took >= GUARD && took < SOON / DLOCK_MS, "a waiter whose server and queue are gone (%d, %ld ms)", status, took);
 	client_free(&c);
 }
 

@@ -58,7 +58,7 @@ foreach ([$locks, $red] as $locks) {
         within(40, $remainingLater, 50, "$name: remaining a little later");
         same(true, $released, "$name: release()");
         // No grant was lost: that would cost 3 s. It had to look by itself at most.
-        within(0, $at - $start, 2.8, "$name: seconds from the release to the next holder");
+        within(0, $at - $start, SOON, "$name: seconds from the release to the next holder");
         $locks->waitUntilQueuesGone($resource);
     }
 }

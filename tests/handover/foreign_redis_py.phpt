@@ -46,7 +46,7 @@ fwrite($pipes[0], "go on\n");
 $start = now();
 foreach ($line as $i => $waiter) {
     [$at] = $waiter->hear();
-    within(0, $at - $start, 20, "seconds until waiter $i holds");
+    within(0, $at - $start, SOON, "seconds until waiter $i holds");
     $waiter->say('release');
     same(true, $waiter->result(), "release() of waiter $i");
 }

@@ -42,7 +42,7 @@ for ($round = 0; $round < 20; $round++) {
                 continue;
             }
             same(true, $held, "round $round: waiter $i");
-            within(0, $at - $start, 2.8, "round $round: seconds until waiter $i holds");
+            within(0, $at - $start, SOON, "round $round: seconds until waiter $i holds");
             $waiter->say('release');
             same(true, $waiter->result(), "round $round: release() of waiter $i");
             unset($pending[$i]);

@@ -69,7 +69,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
         $locks->waitUntilQueuesGone($resource);
         $child->kill();
     }
-    within(-1, min($times), 0.5, "$name: seconds from the exception to the next holder");
+    within(-1, min($times), SOON, "$name: seconds from the exception to the next holder");
 }
 echo "done\n";
 ?>

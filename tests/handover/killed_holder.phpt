@@ -33,8 +33,8 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
         same(true, $waiter->result(), "$locks->name: release() of waiter $i");
     }
     // Aimed at: 100 ms after the end of the lease. A waiter that only looks now and then would need up to 2.3 s.
-    within($left, $times[0] - $start, $left + 1, "$locks->name: seconds until the first waiter holds");
-    within(0, end($times) - $times[0], 1, "$locks->name: seconds until the last one follows");
+    within($left, $times[0] - $start, $left + SOON, "$locks->name: seconds until the first waiter holds");
+    within(0, end($times) - $times[0], SOON, "$locks->name: seconds until the last one follows");
     $sorted = $times;
     sort($sorted);
     same($sorted, $times, "$locks->name: times in order of arrival");

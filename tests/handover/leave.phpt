@@ -71,7 +71,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
         $outcome === false && throw new RuntimeException('the waiter was granted a lock that it did not have');
         $timeout = max(0.0001, $timeout + ($outcome === null ? 0.0001 : -0.0001));
     }
-    within(0, $longest, 1.5, "$kind: seconds from a release until all are done");
+    within(0, $longest, SOON, "$kind: seconds from a release until all are done");
     within($rounds / 10, $got, $rounds * 9 / 10, "$kind: rounds of $rounds in which the waiter got it");
     $short->say(null);
     $long->say(null);

@@ -86,7 +86,7 @@ foreach ($kinds as $name => [$locks, $make]) {
                 $delete($name, $locks, $resource); // it is free, and nobody is in line
                 return $taker->tryAcquire($resource, 0);
             }, fn () => $wait($resource));
-            within(0, now() - $start, 20, "$case: seconds");
+            within(0, now() - $start, SOON, "$case: seconds");
             same(true, $lease?->isHeld(), "$case: the handler's lease");
             same([DeadlockException::class, $locks?->deadlock($resource) ?? "This process holds the lock \"$resource\" already, and would wait for itself"],
                 $e instanceof Throwable ? [$e::class, $e->getMessage()] : $e, $case);

@@ -36,7 +36,7 @@ foreach (['stopped' => 'pause', 'killed' => 'kill'] as $name => $end) {
     sort($caught);
     $class = LeaseLostException::class;
     same(["$class: The lock \"locked\" was lost while it was held", "$class: The lock \"resource\" was lost while it was held"], $caught, "$name: thrown");
-    within(0, $took, 10, "$name: seconds until it is thrown");
+    within(0, $took, SOON, "$name: seconds until it is thrown");
     same(null, thrown_by(fn () => busy(1)), "$name: not again");
     same(LeaseState::Lost, $flag->state(), "$name: onLoss: flag");
     $server->kill();

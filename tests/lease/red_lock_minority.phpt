@@ -59,7 +59,7 @@ $lease = $manager->acquire('majority', 0);
 take_away($locks, 'majority', 'delete', [0, 1, 2]);
 $start = now();
 holds(busy_until(fn () => !$lease->isHeld(), 20) !== null, 'a majority is gone');
-within(0, now() - $start, $ttl / 3 + 2, 'seconds until it is known');
+within(0, now() - $start, SOON, 'seconds until it is known');
 same([LeaseState::Lost, 0.0], [$lease->state(), $lease->remaining()], 'a majority is gone');
 nap(0.5);
 same([null, null, null], array_slice(values_of($locks, 'majority'), 0, 3), 'nothing is given back to a majority');

@@ -29,7 +29,7 @@ foreach (['stopped' => 'pause', 'gone' => 'kill'] as $what => $fate) {
             $child->writeLine('end');
             $child->wait(60);
         });
-        within(0, $time, 5, "$name, with servers $what");
+        within(0, $time, SOON, "$name, with servers $what");
     }
     if ($fate === 'pause') {
         // What was said to them before is done when they go on.
@@ -47,7 +47,7 @@ $dsns = array_map(fn ($server) => "{$server->dsn()}?read_timeout=30", $servers);
 $child = holder('RedLock::lock()', 'minority', '', '', $dsns[0], $dsns);
 $servers[1]->pause();
 $child->writeLine('end');
-within(0, seconds(fn () => $child->wait(60)), 5, 'with one of three stopped');
+within(0, seconds(fn () => $child->wait(60)), SOON, 'with one of three stopped');
 wait_until_gone($servers[0]->raw(), 'minority');
 wait_until_gone($servers[2]->raw(), 'minority');
 
@@ -56,7 +56,7 @@ $server = redis_private();
 $child = holder('DistributedLock::lock()', 'bound', '', '-d dlock.shutdown_timeout=2', "{$server->dsn()}?read_timeout=30");
 $server->pause();
 $child->writeLine('end');
-within(2, seconds(fn () => $child->wait(60)), 20, 'with dlock.shutdown_timeout=2');
+within(2, seconds(fn () => $child->wait(60)), SOON, 'with dlock.shutdown_timeout=2');
 echo "done\n";
 ?>
 --EXPECT--

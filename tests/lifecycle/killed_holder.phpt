@@ -30,7 +30,7 @@ foreach ($managers as $name => [$make, $prefix]) {
     $left = redis_raw()->cmd('PTTL', $prefix . $resource) / 1000;
     within(0.001, $left, $ttl, "$name: the lease time left after the kill");
     $lease = $make()->acquire($resource, 30);
-    within($left, now() - $start, $left + 10, "$name: the wait");
+    within($left, now() - $start, $left + SOON, "$name: the wait");
     holds($lease->fencingToken > $fence, "$name: the fencing token rises", $fence, $lease->fencingToken);
     same(true, $lease->release(), "$name: release()");
 }

@@ -53,7 +53,7 @@ $child = php_child('
 $child->readLine();
 $server->pause();
 $time = seconds(fn () => same(0, $child->wait(), 'the exit code'));
-within(0, $time, 5, 'seconds until a request has ended whose server stands still');
+within(0, $time, SOON, 'seconds until a request has ended whose server stands still');
 $server->resume();
 echo "done\n";
 ?>

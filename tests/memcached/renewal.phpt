@@ -75,7 +75,7 @@ while (now() < $begun + 3 * MEMCACHED_TTL) {
 }
 foreach ($leases as $what => [$goes_on]) {
     same(!$goes_on, isset($ended[$what]), "$what: has it ended?");
-    $goes_on || within(0, $ended[$what], MEMCACHED_TTL, "$what: when it ended");
+    $goes_on || within(0, $ended[$what], SOON, "$what: when it ended");
     same([$goes_on ? LeaseState::Held : LeaseState::Lost, $goes_on], [$held[$what]->state(), $plain->isLocked($resource($what))], "$what: state(), and the key");
     same($goes_on, $held[$what]->release(), "$what: release()");
 }

@@ -131,7 +131,7 @@ $dead->kill();
 $start = now();
 same(null, $semaphore->tryAcquire($resource, 2), 'right after its death');
 same(2, $semaphore->acquire($resource, 2, 30, 100)->permits, 'the next holder');
-within(0.4, now() - $start, 1.5 + 1, 'seconds until then');
+within(0.4, now() - $start, SOON, 'seconds until then');
 same(true, $lease->isHeld() && $lease->release(), 'the one that lives');
 
 // ---- "a dead waiter costs nobody more than one grace" ----
@@ -152,7 +152,7 @@ foreach (['Semaphore', 'ReadWriteLock'] as $kind) {
     $start = now();
     same(true, $holder->release(), "$kind: release()");
     same(true, $waiters[3]->result(), "$kind: the fourth waiter");
-    within(0, now() - $start, 3 + 1.5, "$kind: seconds until it had it, behind three that were killed");
+    within(0, now() - $start, SOON, "$kind: seconds until it had it, behind three that were killed");
 }
 
 // ---- "A holder whose lease is over and whose room nobody needed may still renew" ----

@@ -72,7 +72,7 @@ $start = now();
 $next->cancel();
 [$who, $at] = $waiter->result();
 same('fay', $who, 'the one behind it');
-within(0, $at - $start, 7, 'soon');
+within(0, $at - $start, SOON, 'soon');
 same([0, 2, 2, 0], counts(), 'nobody waits');
 echo "done\n";
 ?>

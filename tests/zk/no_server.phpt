@@ -24,26 +24,26 @@ $timeout = 0.5;
 foreach ($calls as $name => $call) {
     $lock = new ZkLock($hosts, sessionTimeout: $timeout += 0.01); // so each has a session of its own
     $time = seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $call($lock), $name));
-    within(0.5, $time, 5, "seconds of $name()");
+    within(0.5, $time, SOON, "seconds of $name()");
     same(false, $lock->release('x'), "release() after $name()");
 }
 
 // Where there has been no connection for so long already, no call waits for one beyond its own timeout: a pool of workers
 // that answer nobody would be the price.
 $lock = new ZkLock($hosts, sessionTimeout: 5);
-within(5, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->tryAcquire('x'))), 20, 'seconds of the first call');
+within(5, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->tryAcquire('x'))), SOON, 'seconds of the first call');
 foreach (['lock, once', 'tryAcquire', 'isLocked'] as $name) {
-    within(0, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $calls[$name]($lock), $name)), 2.5, "seconds of $name(), later");
+    within(0, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $calls[$name]($lock), $name)), SOON, "seconds of $name(), later");
 }
-within(1, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->acquire('x', 1))), 4, 'seconds of acquire() with a timeout');
-within(5, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->acquire('x'))), 20, 'seconds of acquire(), which has a minute');
+within(1, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->acquire('x', 1))), SOON, 'seconds of acquire() with a timeout');
+within(5, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->acquire('x'))), SOON, 'seconds of acquire(), which has a minute');
 
 // A server that accepts, and says nothing. The kernel accepts for it.
 $silent = stream_socket_server('tcp://127.0.0.1:0');
 $hosts = stream_socket_get_name($silent, false);
 $lock = new ZkLock($hosts, sessionTimeout: 0.5);
 $time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at $hosts: no connection for 0.5* s*", fn () => $lock->lock('x')));
-within(0.1, $time, 5, 'seconds with a silent server');
+within(0.1, $time, SOON, 'seconds with a silent server');
 
 // Names that nobody knows, which the client library does not take in a list either.
 $time = seconds(fn () => fails('Dlock\ConnectionException', 'ZooKeeper at no-such-host.invalid:2181: *resolved*',
@@ -91,7 +91,7 @@ $server->kill();
 wait_for(fn () => $lease->state() === Dlock\LeaseState::Lost, 20, 'the loss');
 $releases = ["release('x')" => fn () => $lock->release('x'), "release('y')" => fn () => $lock->release('y'), 'Lease::release()' => fn () => $lease->release()];
 foreach ($releases as $name => $release) {
-    within(0, seconds(fn () => same(false, $release(), $name)), 2.5, "seconds of $name");
+    within(0, seconds(fn () => same(false, $release(), $name)), SOON, "seconds of $name");
 }
 echo "done\n";
 ?>
