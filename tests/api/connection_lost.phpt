@@ -86,7 +86,7 @@ for ($i = 0; $i < 5; $i++) {
     $id = wait_for(function () use ($redis, $parents, &$killed) {
         preg_match_all('/^id=(\d+) .*cmd=evalsha.* user=app/m', $redis->cmd('CLIENT', 'LIST'), $found);
         return array_values(array_diff($found[1], $parents, $killed))[0] ?? null;
-    }, 20, 'the waiter to ask again');
+    }, 60, 'the waiter to ask again');
     thrown_by(fn () => $redis->cmd('CLIENT', 'KILL', 'ID', $id));
     $killed[] = $id;
 }
@@ -101,9 +101,9 @@ $blocked = function () use ($redis): array {
 };
 $redis->cmd('CLIENT', 'PAUSE', 60_000, 'WRITE');
 $asker = fork_child(fn () => (new DistributedLock("$dsn?read_timeout=50"))->lock('asked', 0));
-[$id] = wait_for($blocked, 20, 'the question');
+[$id] = wait_for($blocked, 60, 'the question');
 $redis->cmd('CLIENT', 'KILL', 'ID', $id);
-[$next] = wait_for($blocked, 20, 'the question over a new connection');
+[$next] = wait_for($blocked, 60, 'the question over a new connection');
 holds($next !== $id, 'it is a new connection');
 $redis->cmd('CLIENT', 'UNPAUSE');
 same(true, $asker->result(), 'what was asked twice');

@@ -32,7 +32,7 @@ foreach ($kinds as $kind => $manager) {
             }, 30);
         });
         at_end($child->kill(...));
-        wait_for(fn () => $servers[0]->raw()->cmd('KEYS', 'dlock:queue:*') !== [] || $child->hasEnded(), 20, 'the waiter to queue');
+        wait_for(fn () => $servers[0]->raw()->cmd('KEYS', 'dlock:queue:*') !== [] || $child->hasEnded(), 60, 'the waiter to queue');
         // With somebody waiting for the one, the other is free, and its release is none of the waiter's business.
         $other = $manager('')->tryAcquire($second, 0, 100);
         holds($other !== null, "$what: the other lock is free");
@@ -42,7 +42,7 @@ foreach ($kinds as $kind => $manager) {
         same(true, $lease->release(), "$what: release()");
         same('held alone', $child->result(), "$what: the waiter");
         @unlink($gate);
-        wait_for(fn () => $servers[0]->raw()->cmd('KEYS', '*') === ['dlock:fence'], 20, 'the keys to go');
+        wait_for(fn () => $servers[0]->raw()->cmd('KEYS', '*') === ['dlock:fence'], 60, 'the keys to go');
     }
 }
 
@@ -72,7 +72,7 @@ foreach ($kinds as $kind => $manager) {
     }
 }
 foreach ($servers as $server) {
-    wait_for(fn () => $server->raw()->cmd('KEYS', '*') === ['dlock:fence'], 20, 'the keys to go');
+    wait_for(fn () => $server->raw()->cmd('KEYS', '*') === ['dlock:fence'], 60, 'the keys to go');
     holds(preg_match('/^\d+$/', $server->raw()->cmd('GET', 'dlock:fence')) === 1, 'the fence is a number', $server->raw()->cmd('GET', 'dlock:fence'));
 }
 echo "done\n";

@@ -21,7 +21,7 @@ foreach ([[new DistributedLock(redis_server()), 'Lock:'], [new RedLock(redis_ser
             break;
         }
     }
-    wait_for(fn () => !$lease->isHeld(), 20, 'the end of the lease');
+    wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
     same(Dlock\LeaseState::Lost, $lease->state(), "$name: state() when the time is over");
     fails(Dlock\LeaseLostException::class, '*', fn () => $lease->refresh(10), "$name: refresh() when the time is over");
     same(false, $lease->release(), "$name: release() when the time is over");
@@ -33,7 +33,7 @@ $lock = new DistributedLock(redis_server());
 $key = unique('lock');
 $lock->lock($key, 0, 1);
 $prolong("Lock:$key");
-wait_for(fn () => remaining($lock) === 0.0, 20, 'the end of the lease');
+wait_for(fn () => remaining($lock) === 0.0, 60, 'the end of the lease');
 same(false, $lock->expire($key, 10), 'expire() when the time is over');
 same(false, $lock->release($key), 'release() when the time is over');
 same(0, $redis->cmd('EXISTS', "Lock:$key"), 'the key after release()');

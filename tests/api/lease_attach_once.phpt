@@ -30,7 +30,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     fails(LeaseLostException::class, $used, fn () => $locks->manager()->attach($handle), "$name: a third one, by another manager");
     same([true, LeaseState::Held], [$first->isHeld(), $first->state()], "$name: the first one");
     holds($first->token !== $lease->token && $first->fencingToken > $lease->fencingToken, "$name: with tokens of its own");
-    wait_for(fn () => array_values($on_servers()) === [$first->token], 20, 'the new token on all servers');
+    wait_for(fn () => array_values($on_servers()) === [$first->token], 60, 'the new token on all servers');
 
     // The lease time that is left stays.
     within(90, $first->remaining(), 99, "$name: remaining() after attach()");
@@ -111,7 +111,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
                     return $manager->attach($handle);
                 } catch (LeaseLostException) { // what they had is taken back without an answer
                 }
-            }, 20, "a handle that nobody got, in round $round");
+            }, 60, "a handle that nobody got, in round $round");
             same(true, $again->release(), "$name: its release in round $round");
         }
         foreach ($winners as $i) {

@@ -23,7 +23,7 @@ foreach ($managers as $name => [$manager, $prefix]) {
     same(Dlock\Lease::class, $lease::class, "$name: the class");
     same($resource, $lease->resource, "$name: resource");
     holds((bool) preg_match('/^[0-9a-f]{32,}$/', $lease->token), "$name: a token of 128 bits or more", $lease->token);
-    wait_for(fn () => $manager->isLocked($resource) && $redis->cmd('GET', $prefix . $resource) === $lease->token, 20, 'the key with the token as its value');
+    wait_for(fn () => $manager->isLocked($resource) && $redis->cmd('GET', $prefix . $resource) === $lease->token, 60, 'the key with the token as its value');
     within(50_000, $redis->cmd('PTTL', $prefix . $resource), 100_000, "$name: the time to live");
     holds($lease->fencingToken > 0, "$name: the fencing token is positive", $lease->fencingToken);
 
@@ -59,7 +59,7 @@ foreach ($managers as $name => [$manager, $prefix]) {
 
     // Lost by time.
     $lease = $manager->acquire($resource, ttl: 0.1);
-    wait_for(fn () => !$lease->isHeld(), 20, 'the end of the lease');
+    wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
     same(LeaseState::Lost, $lease->state(), "$name: state() after the lease");
     same(0.0, $lease->remaining(), "$name: remaining() after the lease");
     fails(LeaseLostException::class, "The lock \"$resource\" was lost", $lease->assertHeld(...));

@@ -79,7 +79,7 @@ foreach ($kinds as $name => $make) {
 
     // Over time, and taken by another.
     $handle = $make()->acquire($resource, ttl: 0.1)->detach();
-    wait_for(fn () => !$make()->isLocked($resource), 20, 'the end of the lease');
+    wait_for(fn () => !$make()->isLocked($resource), 60, 'the end of the lease');
     fails(LeaseLostException::class, '*', fn () => $make()->attach($handle), "$name: attach() after the lease");
     $lease = $make()->acquire($resource);
     fails(LeaseLostException::class, '*', fn () => $make()->attach($handle), "$name: attach() when another has the lock");

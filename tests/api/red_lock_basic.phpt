@@ -25,13 +25,13 @@ foreach ([1, 2, 3, 4, 5, 6] as $n) {
     holds((bool) preg_match('/^[0-9a-f]{32,}$/', $lock['token']), "$n servers: a token of 128 bits or more", $lock['token']);
     // ttl - elapsed - drift (1 % and 2 ms)
     within(30_000, $lock['validity'], 60_000 - 600 - 2, "$n servers: validity in ms");
-    wait_for(fn () => $on_all($resource) === array_fill(0, $n, $lock['token']), 20, 'the key on all servers');
+    wait_for(fn () => $on_all($resource) === array_fill(0, $n, $lock['token']), 60, 'the key on all servers');
     foreach ($servers as $server) {
         within(30_000, redis_raw($server)->cmd('PTTL', $resource), 60_000, "$n servers: time to live on $server");
     }
 
     same(true, $red->unlock($lock), "$n servers: unlock()");
-    wait_for(fn () => $on_all($resource) === array_fill(0, $n, null), 20, 'the key to be gone');
+    wait_for(fn () => $on_all($resource) === array_fill(0, $n, null), 60, 'the key to be gone');
     same(false, $red->unlock($lock), "$n servers: a second unlock()");
 
     // The default of 10 s, and the least.
@@ -45,7 +45,7 @@ $red = new RedLock(redis_servers(3), prefix: 'locks:');
 $resource = unique('prefix');
 $lock = $red->lock($resource);
 same($resource, $lock['resource'], 'resource with a prefix');
-wait_for(fn () => $red->isLocked($resource) && redis_raw()->cmd('GET', "locks:$resource") === $lock['token'], 20, 'the key with its prefix');
+wait_for(fn () => $red->isLocked($resource) && redis_raw()->cmd('GET', "locks:$resource") === $lock['token'], 60, 'the key with its prefix');
 same(true, $red->unlock($lock), 'unlock() with a prefix');
 
 // One millisecond is less than what clocks may disagree about: never held.

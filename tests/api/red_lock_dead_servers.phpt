@@ -50,7 +50,7 @@ $red = new RedLock(array_map(fn ($server) => $server->dsn(), $own), 1, 2);
 foreach ([1, 2] as $round) {
     same(true, $red->unlock($red->lock($resource)), "round $round");
     foreach ($own as $server) {
-        wait_for(fn () => !$red->isLocked($resource) && $server->raw()->cmd('EXISTS', $resource) === 0, 20, 'the key to be gone');
+        wait_for(fn () => !$red->isLocked($resource) && $server->raw()->cmd('EXISTS', $resource) === 0, 60, 'the key to be gone');
     }
 }
 $lease = $red->acquire($resource, ttl: 100);

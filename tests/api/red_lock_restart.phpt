@@ -39,7 +39,7 @@ same(true, $red->unlock($red->lock($resource, 5_000)), 'lock() on old servers');
 // The holder's majority restarts. The third server had not answered it in time.
 $lease = $red->acquire($resource, ttl: 5);
 $first = $lease->fencingToken;
-wait_for(fn () => $own[2]->raw()->cmd('GET', $resource) === $lease->token, 20, 'its key on the third'); // which may be behind with those before
+wait_for(fn () => $own[2]->raw()->cmd('GET', $resource) === $lease->token, 60, 'its key on the third'); // which may be behind with those before
 $own[2]->raw()->cmd('DEL', $resource);
 $own[0]->restart();
 $own[1]->restart();
@@ -70,7 +70,7 @@ same(true, $red->tryAcquire($resource)?->release(), 'the two that had restarted'
 // A young one gets the lock as well, and counts when it is kept and released.
 $own[2]->restart();
 $second = $red->acquire($resource, 0);
-wait_for(fn () => $red->isLocked($resource) && $own[2]->raw()->cmd('GET', $resource) === $second->token, 20, 'the key on the young one');
+wait_for(fn () => $red->isLocked($resource) && $own[2]->raw()->cmd('GET', $resource) === $second->token, 60, 'the key on the young one');
 $own[0]->raw()->cmd('DEL', $resource);
 $second->refresh(5);
 same(true, $second->release(), 'release() with a young one that has it');

@@ -60,7 +60,7 @@ $resource = unique();
 $lock = $red->lock($resource, 60_000);
 foreach ([redis_raw(0), redis_raw(1), redis_raw(2), redis_raw(5), new RedisRaw(test_env('DLOCK_TEST_REDIS_AUTH'), redis_password(), 'app')] as $i => $redis) {
     // A connection that is new may be slower than the quorum: every call goes on with what is under way.
-    wait_for(fn () => $red->isLocked($resource) && $redis->cmd('GET', $resource) === $lock['token'], 20, "the key on server $i");
+    wait_for(fn () => $red->isLocked($resource) && $redis->cmd('GET', $resource) === $lock['token'], 60, "the key on server $i");
 }
 same(true, $red->unlock($lock), 'unlock()');
 echo "done\n";

@@ -53,7 +53,7 @@ foreach (['other servers' => new RedLock(array_slice(redis_servers(6), 3)), 'ano
     $held = $renewing->lock(unique($what), 3_000);
     same(false, $other->unlock($held), "unlock() with $what");
     $renewals = Dlock\stats()['renewals'];
-    wait_for(fn () => Dlock\stats()['renewals'] > $renewals, 20, "a renewal after unlock() with $what");
+    wait_for(fn () => Dlock\stats()['renewals'] > $renewals, 60, "a renewal after unlock() with $what");
     same(true, (new RedLock(array_reverse($servers)))->unlock($held), "unlock() after that with $what");
     same(false, $renewing->isLocked(unique($what)), "locked after that with $what");
 }
@@ -72,7 +72,7 @@ same(true, $red->unlock($lock), 'unlock() at last');
 // Lost on a majority: false; on one of three: true.
 $lock = $red->lock($resource, 60_000);
 $take_away = function (int $server) use (&$lock, $resource) {
-    wait_for(fn () => redis_raw($server)->cmd('GET', $resource) === $lock['token'], 20, 'the key');
+    wait_for(fn () => redis_raw($server)->cmd('GET', $resource) === $lock['token'], 60, 'the key');
     redis_raw($server)->cmd('DEL', $resource);
 };
 $take_away(0);

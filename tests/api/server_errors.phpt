@@ -83,10 +83,10 @@ same(true, $lock->lock('held', 0), 'lock() with memory');
 $server->raw()->cmd('CONFIG', 'SET', 'busy-reply-threshold', 20);
 $slow = $server->raw();
 $slow->send('EVAL', 'while true do end', 0);
-wait_for(fn () => str_contains(thrown_by(fn () => $server->raw()->cmd('GET', 'x'))?->getMessage() ?? '', 'BUSY'), 20, 'the server to be busy');
+wait_for(fn () => str_contains(thrown_by(fn () => $server->raw()->cmd('GET', 'x'))?->getMessage() ?? '', 'BUSY'), 60, 'the server to be busy');
 refuses('a busy server', $lock, "Redis at {$server->address()}: BUSY * is busy running a script. *; a script has been running for too long there");
 $server->raw()->cmd('SCRIPT', 'KILL');
-wait_for(fn () => !thrown_by(fn () => $server->raw()->cmd('GET', 'x')), 20, 'the server not to be busy');
+wait_for(fn () => !thrown_by(fn () => $server->raw()->cmd('GET', 'x')), 60, 'the server not to be busy');
 same(true, $lock->lock('idle', 0), 'lock() on a server that is not busy');
 echo "done\n";
 ?>

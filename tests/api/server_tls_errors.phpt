@@ -21,7 +21,7 @@ $raws = array_map(fn (TlsRedis $server) => $server->redis->raw(), $servers);
 $accepted = fn (int $first) => array_map(connections_received(...), array_slice($raws, $first));
 
 $lease = $red->acquire(unique('renewed'), 0, 9.0);
-wait_for(fn () => array_sum(array_map(fn (RedisRaw $raw) => $raw->cmd('EXISTS', $lease->resource), $raws)) === 5, 20, 'the lock on all servers');
+wait_for(fn () => array_sum(array_map(fn (RedisRaw $raw) => $raw->cmd('EXISTS', $lease->resource), $raws)) === 5, 60, 'the lock on all servers');
 $before = $accepted(2);
 // They end without a word of TLS, which counts as an error.
 $servers[0]->redis->kill();

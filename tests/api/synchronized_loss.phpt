@@ -19,7 +19,7 @@ foreach ($cases as $name => [$manager, $prefix, $servers]) {
     $resource = unique($name);
     $message = "The lock \"$resource\" was lost before its critical section ended";
     $ways = [
-        'the lease time is over' => fn (Lease $lease) => wait_for(fn () => !$lease->isHeld(), 20, 'the end of the lease'),
+        'the lease time is over' => fn (Lease $lease) => wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease'),
         'the key is another\'s' => function () use ($servers, $prefix, $resource) {
             for ($i = 0; $i < $servers; $i++) {
                 redis_raw($i)->cmd('SET', $prefix . $resource, 'theirs', 'PX', 50_000);
@@ -27,7 +27,7 @@ foreach ($cases as $name => [$manager, $prefix, $servers]) {
         },
         'the key is gone' => function (Lease $lease) use ($servers, $prefix, $resource) {
             for ($i = 0; $i < $servers; $i++) {
-                wait_for(fn () => redis_raw($i)->cmd('GET', $prefix . $resource) === $lease->token, 20, 'the key');
+                wait_for(fn () => redis_raw($i)->cmd('GET', $prefix . $resource) === $lease->token, 60, 'the key');
                 redis_raw($i)->cmd('DEL', $prefix . $resource);
             }
         },

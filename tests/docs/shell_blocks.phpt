@@ -114,7 +114,7 @@ function redis_commands(string $code): string
         $processes[] = $holder = lease_holder($manager, $resource);
         $token = $holder->readLine();
         $processes[] = lease_holder($manager, $resource);
-        wait_for(fn () => $redis->cmd('ZCARD', $queue) === 1, 20, "a waiter in $queue");
+        wait_for(fn () => $redis->cmd('ZCARD', $queue) === 1, 60, "a waiter in $queue");
         return $token;
     };
     $token = $waited('order:7', 'dlock:queue:{Lock:order:7}');
@@ -269,7 +269,7 @@ function doctor_report(string $code): string
     $redis->cmd('EVAL', 'for i = 1, 2000 do redis.call("SET", "filling:" .. i, string.rep("x", 10000), "EX", 1000) end', 0);
     $redis->cmd('CONFIG', 'SET', 'maxmemory', 10_000_000); // in the order in which it takes effect
     $redis->cmd('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
-    wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stats')), 10, 'evictions');
+    wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stats')), 60, 'evictions');
     $redis->cmd('CONFIG', 'SET', 'maxmemory', 1 << 30); // room for the doctor's locks
     $run = new DoctorRun([$server->dsn()]);
     $numbers_aside = fn (string $text) => preg_replace('/\d+(\.\d+)*/', 'N', $text);

@@ -14,7 +14,7 @@ $set = new ClusterSet(2, 4, config: ['min-replicas-to-write 1']);
 $guarded = $set->dsn(['guard' => 6]);
 $ttl = '--ttl=6';
 finds(['unsettled' => 'warning'], [$guarded, $ttl], 'a new cluster');
-wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 20, 'the era to settle');
+wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 60, 'the era to settle');
 $run = new DoctorRun([$guarded, $ttl]);
 holds(preg_match('/^All is well: DistributedLock on [\d.:,]+ \(6 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
 foreach ($set->masters() as $master) {
@@ -57,7 +57,7 @@ $master = $set->masters()[0];
 foreach ($set->replicas() as $replica) {
     (int) $replica->info('replication')['master_port'] === $master->port && $replica->kill();
 }
-wait_for(fn () => $master->info('replication')['connected_slaves'] === '0', 20, 'the master to notice');
+wait_for(fn () => $master->info('replication')['connected_slaves'] === '0', 60, 'the master to notice');
 $found = array_column(doctor([$guarded, $ttl])->findings(), 'severity', 'id');
 same('problem', $found['few-replicas'] ?? null, 'a master without its replicas');
 

@@ -91,7 +91,7 @@ $set[4]->restart();
 $texts = finds(['restarted' => 'warning'], $three, 'one of three is young');
 holds((bool) preg_match("/127\\.0\\.0\\.4:{$set[4]->port} up for \\d s only; before 10 s/", $texts['restarted'] ?? ''), 'which one', $texts);
 finds(['restarted' => 'problem'], [$dsns[0], $dead(3), $dsns[2], '--ignore=unreachable'], 'one is young, one is down');
-wait_for(fn () => $set[4]->uptime() >= 3, 20, 'the young one to be older than a short guard');
+wait_for(fn () => $set[4]->uptime() >= 3, 60, 'the young one to be older than a short guard');
 finds(['restarted' => 'warning', 'restart-guard' => 'warning'], [...$three, '--ttl=11'], 'old enough for the guard, but not for the lease time',
     '-d dlock.restart_guard=1');
 finds([], [...$three, '--ttl=1'], 'old enough for both', '-d dlock.restart_guard=1');

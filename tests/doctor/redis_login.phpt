@@ -47,7 +47,7 @@ $lacking = function (array $without, array $expected, string $lacks, array $argu
     $texts = finds($expected, [$dsn('locks:secret@', $rest), ...$arguments], 'without ' . implode(' ', $without));
     holds($lacks === '' || str_contains($texts['rights'] ?? '', $lacks), 'without ' . implode(' ', $without), $texts);
     $keys = array_values(array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']));
-    holds(!$keys || wait_for(fn () => !array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']), 10, 'the keys to be gone'), 'nothing stays', $keys);
+    holds(!$keys || wait_for(fn () => !array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']), 60, 'the keys to be gone'), 'nothing stays', $keys);
 };
 $lacking([], [], '');
 foreach ($commands as $command) {

@@ -13,7 +13,7 @@ $kept = ['appendonly yes', 'appendfsync always'];
 $master = redis_private($kept);
 $replica = redis_private(["replicaof 127.0.0.1 $master->port", 'repl-diskless-sync-delay 0']);
 $redis = $master->raw();
-wait_for(fn () => str_contains($redis->cmd('INFO', 'replication'), 'state=online'), 30, 'the replica');
+wait_for(fn () => str_contains($redis->cmd('INFO', 'replication'), 'state=online'), 60, 'the replica');
 finds(['replica' => 'problem'], [$replica->dsn()], 'a replica');
 $replica->raw()->cmd('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '&*', '+@all', '-info');
 $texts = finds(['refuses' => 'problem', 'unseen' => 'note'], [str_replace('//', '//blind:secret@', $replica->dsn())], 'a replica that does not say so');
@@ -32,7 +32,7 @@ for ($ready = false; !$ready;) {
     $ready = wait_for(fn () => str_contains((string) file_get_contents("$dir/log"), '+monitor') ? 'ready' : (proc_get_status($sentinel)['running'] ? '' : 'ended'),
         20, 'the Sentinel') === 'ready'; // the port may be somebody's
 }
-wait_for(fn () => $redis->cmd('PUBSUB', 'NUMSUB', '__sentinel__:hello')[1] === 1, 20, 'the Sentinel to watch');
+wait_for(fn () => $redis->cmd('PUBSUB', 'NUMSUB', '__sentinel__:hello')[1] === 1, 60, 'the Sentinel to watch');
 $texts = finds(['replicas' => 'warning'], [$master->dsn()], 'a master that is watched');
 holds(str_contains($texts['replicas'] ?? '', 'has 1 replica, and 1 Sentinel watches over it. '), 'a master that is watched', $texts);
 finds(['sentinel' => 'problem'], ["redis://127.0.0.1:$port"], 'a Sentinel');

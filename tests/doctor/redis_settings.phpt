@@ -55,7 +55,7 @@ $with(['maxclients' => 100], ['maxclients' => 'problem'], ['--workers=51', '--ho
 $open = array_map(fn () => $server->raw(), range(1, 85));
 $with(['maxclients' => 100], ['maxclients' => 'warning']);
 array_map(fn (RedisRaw $connection) => $connection->close(), $open);
-wait_for(fn () => preg_match('/^connected_clients:[12]\r/m', $redis->cmd('INFO', 'clients')), 10, 'the connections to be closed');
+wait_for(fn () => preg_match('/^connected_clients:[12]\r/m', $redis->cmd('INFO', 'clients')), 60, 'the connections to be closed');
 $with(['tcp-keepalive' => 0], ['keepalive' => 'note']);
 $with(['tcp-keepalive' => 0, 'timeout' => 300], []);
 $with(['timeout' => 1], []);
@@ -74,7 +74,7 @@ $with(['maxmemory' => '1mb'], ['memory' => 'problem']);
 $with([], []);
 $redis->cmd('CONFIG', 'SET', 'maxmemory', (int) ($used() * 0.9)); // in the order in which it takes effect
 $redis->cmd('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random');
-wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stats')), 10, 'evictions');
+wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stats')), 60, 'evictions');
 $texts = finds(['eviction' => 'problem'], [$server->dsn()], 'evictions');
 holds((bool) preg_match('/allkeys-random, \d+ evicted so far/', $texts['eviction'] ?? ''), 'how many were evicted', $texts);
 

@@ -15,7 +15,7 @@ $guarded = $set->dsn(['guard' => 6, 'replicas' => 2]);
 $ttl = '--ttl=6';
 $texts = finds(['unsettled' => 'warning'], [$guarded, $ttl], 'a new set');
 holds(str_contains($texts['unsettled'] ?? '', 'no lock is granted for another 6.0 s'), 'a new set', $texts);
-wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 20, 'the era to settle');
+wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 60, 'the era to settle');
 $run = new DoctorRun([$guarded, $ttl]);
 holds(preg_match('/^All is well: DistributedLock on mymaster at [\d.:,]+ \(4 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
 same(['dlock:era', 'dlock:fence'], (function (array $keys) {
@@ -68,7 +68,7 @@ $texts = finds(['eviction' => 'warning'], [$of($two), $ttl], 'a replica that evi
 holds(str_contains($texts['eviction'] ?? '', 'may be promoted. Then: '), 'a replica that evicts', $texts);
 $replica->raw()->cmd('CONFIG', 'SET', 'maxmemory', '0');
 $replica->raw()->cmd('CONFIG', 'SET', 'replica-priority', '0');
-wait_for(fn () => in_array('priority', array_column(doctor([$of($two), $ttl])->findings(), 'id'), true), 30, 'Sentinels to see the priority');
+wait_for(fn () => in_array('priority', array_column(doctor([$of($two), $ttl])->findings(), 'id'), true), 60, 'Sentinels to see the priority');
 $replica->raw()->cmd('ACL', 'SETUSER', 'default', '>another', '<secret');
 $texts = finds(['password' => 'warning', 'priority' => 'note'], [$of($two), $ttl], 'a replica with another password');
 holds(str_contains($texts['password'] ?? '', 'It is a replica, and may be promoted.'), 'a replica with another password', $texts);

@@ -48,7 +48,7 @@ holds(str_contains($texts['certificate'] ?? '', "the server's certificate ends o
 
 $sign('server', 0);
 $ended = new TlsRedis($files, 'no', $kept);
-wait_for(fn () => openssl_x509_parse(file_get_contents("$files->dir/server.crt"))['validTo_time_t'] < time(), 10, 'the certificate to end');
+wait_for(fn () => openssl_x509_parse(file_get_contents("$files->dir/server.crt"))['validTo_time_t'] < time(), 60, 'the certificate to end');
 finds(['unreachable' => 'problem'], [$ended->dsn()], 'a certificate that has ended');
 $texts = finds(['certificate' => 'warning'], [$ended->dsn(['verify_peer' => 0])], 'a certificate that has ended, and is not looked at');
 holds(str_contains($texts['certificate'] ?? '', "the server's certificate ended on 2"), 'a certificate that has ended, and is not looked at', $texts);

@@ -57,7 +57,7 @@ $scenario = function (string $kind) use ($kinds, $manager): string {
                 touch($ended);
             }
         });
-        wait_for(fn () => $kinds[$kind]->waiting($resource) >= 1 || is_file($ended), 20, 'the waiter to queue');
+        wait_for(fn () => $kinds[$kind]->waiting($resource) >= 1 || is_file($ended), 60, 'the waiter to queue');
         $manager($kind)->tryAcquire($resource, 0.02) === null || throw new RuntimeException('two of them hold');
         $manager($kind)->attach($lease->detach())->release() || throw new RuntimeException('not released');
         return $waiter->result(20);

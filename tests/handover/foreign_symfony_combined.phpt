@@ -39,7 +39,7 @@ $child = php_child('
 // Held here by all servers, and by three of five.
 foreach ([[], [0, 3]] as $without) {
     $lease = $locks->manager()->acquire($resource, 0, 30);
-    wait_for(fn () => array_filter($locks->raw(), fn (RedisRaw $redis) => $redis->cmd('EXISTS', Locks::key($resource)) === 0) === [], 20, 'all servers');
+    wait_for(fn () => array_filter($locks->raw(), fn (RedisRaw $redis) => $redis->cmd('EXISTS', Locks::key($resource)) === 0) === [], 60, 'all servers');
     foreach ($without as $i) {
         $locks->raw()[$i]->cmd('DEL', Locks::key($resource));
     }
@@ -51,7 +51,7 @@ foreach ([[], [0, 3]] as $without) {
 }
 
 // Held there, and waited for.
-wait_for(fn () => !$locks->manager()->isLocked($resource), 20, 'the end of the lock');
+wait_for(fn () => !$locks->manager()->isLocked($resource), 60, 'the end of the lock');
 $child->writeLine('acquire');
 same('bool(true)', $child->readLine(), 'Symfony, after the release');
 same(null, $locks->manager()->tryAcquire($resource), 'while Symfony holds');

@@ -29,7 +29,7 @@ foreach (['DistributedLock' => 20_000, 'RedLock' => 2000] as $kind => $count) {
     });
     foreach ($locks->raw() as $server => $redis) {
         try {
-            wait_for(fn () => $redis->cmd('KEYS', '*') === ['dlock:fence'], 5, 'the keys to go');
+            wait_for(fn () => $redis->cmd('KEYS', '*') === ['dlock:fence'], 60, 'the keys to go');
         } catch (RuntimeException) {
             $keys = $redis->cmd('KEYS', '*');
             same(['dlock:fence'], array_slice($keys, 0, 5), "$kind: keys left on server $server, " . count($keys) . ' in all');

@@ -22,14 +22,14 @@ foreach ($kinds as $name => $locks) {
     wait_for(function () use ($manager, $locks, $resource, $name, &$leases) {
         $leases[$name] = $manager->acquire($resource, 10, 1000);
         return array_filter($locks->raw(), fn (RedisRaw $redis) => !$redis->cmd('EXISTS', Locks::key($resource))) === [] || !$leases[$name]->release();
-    }, 20, 'the lock on all servers');
+    }, 60, 'the lock on all servers');
     for ($i = 0; $i < 40; $i++) {
         $waiters[$name][] = $locks->waiter($resource, null, 120, 1000);
     }
 }
 foreach ($kinds as $name => $locks) {
     // Everywhere: who has not come to a server's queue at first, does so when it looks again.
-    wait_for(fn () => array_unique(array_map('count', $locks->queues($resource))) === [40], 30, "$name: 40 in all queues");
+    wait_for(fn () => array_unique(array_map('count', $locks->queues($resource))) === [40], 60, "$name: 40 in all queues");
 }
 pause(0.5); // whatever else belongs to beginning to wait
 $start = now();

@@ -19,7 +19,7 @@ for ($round = 0; $round < 3; $round++) {
     $line = $locks->line(3, $resource);
     // On the servers that opened the inbox last, it queues when it looks again.
     try {
-        wait_for(fn () => array_map(count(...), $locks->queues($resource)) === [3, 3, 3, 3, 3], 10, 'all in all queues');
+        wait_for(fn () => array_map(count(...), $locks->queues($resource)) === [3, 3, 3, 3, 3], 60, 'all in all queues');
     } catch (RuntimeException) {
         same([3, 3, 3, 3, 3], array_map(count(...), $locks->queues($resource)), "round $round: waiters by server");
     }

@@ -46,7 +46,7 @@ $sections = fn () => (int) @file_get_contents("$gate.sections");
 $progress = function (int $count, string $when) use ($sections, $children) {
     $from = $sections();
     try {
-        wait_for(fn () => $sections() >= $from + $count, 30, 'sections');
+        wait_for(fn () => $sections() >= $from + $count, 60, 'sections');
     } catch (RuntimeException) {
         echo "$when: ", $sections() - $from, " sections in 30 s\n";
         foreach ($children as $i => $child) {

@@ -91,7 +91,7 @@ foreach ([...NEEDED, ...($admin->cmd('COMMAND', 'INFO', 'pexpiretime')[0] ? [OTH
                 $set_up($right, $situation);
                 [$holder, $before, , $fence] = $state();
                 $reply = $try(fn () => $acquire($limited, $grant, $queues, $grant && !$queues && $name === 'free'));
-                wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 5, 'a key that ends at once'); // where nothing may be deleted
+                wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 60, 'a key that ends at once'); // where nothing may be deleted
                 [$now, $queued, $noted] = $state();
                 if (is_string($reply)) {
                     $failed[$right]['acquire'] = true;
@@ -116,7 +116,7 @@ foreach ([...NEEDED, ...($admin->cmd('COMMAND', 'INFO', 'pexpiretime')[0] ? [OTH
                     [$holder, , , $fence] = $state();
                     $reply = $try(fn () => $script === 'release' ? $run($limited, 'release', TOKEN, $grant ? '' : '0')
                         : $run($limited, 'leave', WAITER, $grant ? '' : '0'));
-                    wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 5, 'a key that ends at once');
+                    wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 60, 'a key that ends at once');
                     $now = $state()[0];
                     if (is_string($reply)) {
                         $failed[$right][$script] = true;

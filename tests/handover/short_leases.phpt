@@ -74,7 +74,7 @@ $children = [
     $handed_over($left['dropped'], 60, function (Dlock\Lease $lease) { register_shutdown_function(function () use ($lease) {}); }, ['releaseOnShutdown' => false]),
 ];
 foreach ($children as $child) {
-    wait_for(fn () => $child->hasEnded(), 20, 'the process to end');
+    wait_for(fn () => $child->hasEnded(), 60, 'the process to end');
 }
 pause(3.2);
 $lease = $locks->manager()->attach($handle);

@@ -50,10 +50,10 @@ for ($round = 0; $round < 3; $round++) {
         $locks->servers[$stopped]->pause();
         $line[] = $locks->waiter($resource, $gate);
         foreach ($others as $other) {
-            wait_for(fn () => $other->cmd('ZCARD', Locks::queue($resource)) > $i, 20, "waiter $i");
+            wait_for(fn () => $other->cmd('ZCARD', Locks::queue($resource)) > $i, 60, "waiter $i");
         }
         $locks->servers[$stopped]->resume();
-        wait_for(fn () => $locks->raw()[$stopped]->cmd('ZCARD', Locks::queue($resource)) > $i, 20, "waiter $i at the server that was stopped");
+        wait_for(fn () => $locks->raw()[$stopped]->cmd('ZCARD', Locks::queue($resource)) > $i, 60, "waiter $i at the server that was stopped");
     }
     $orders = $locks->queues($resource);
     same([$orders[0], $orders[0], $orders[0]], $orders, "round $round: the queues");

@@ -139,7 +139,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
         return [$lock->release(), $lock->release()];
     })->result(), "$name: release() of a restored lock");
     same(true, $locks->lock($resource, 2)->get(), "$name: get() for two seconds");
-    wait_for(fn () => $locks->lock($resource, 100)->get(), 20, 'the end of the two seconds');
+    wait_for(fn () => $locks->lock($resource, 100)->get(), 60, 'the end of the two seconds');
 
     // Without seconds: for good; with a callback, renewed, and gone with the process that was killed.
     $lock = $locks->lock("$resource-0");

@@ -38,7 +38,7 @@ same($own, thrown_by(fn () => $funnel()->then(fn () => throw $own, fn () => prin
 // The next one enters when one leaves.
 $child = $funnel()->then(fn () => $funnel()->then(function () use ($funnel, $name) {
     $child = fork_child(fn () => $funnel()->block(60)->then(fn () => 'entered'));
-    wait_for(fn () => redis_raw()->cmd('ZSCORE', "Funnel:$name", '$queue') !== null, 20, 'a waiter');
+    wait_for(fn () => redis_raw()->cmd('ZSCORE', "Funnel:$name", '$queue') !== null, 60, 'a waiter');
     return $child;
 }));
 same('entered', $child->result(), 'a waiter, after one has left');

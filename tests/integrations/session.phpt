@@ -43,7 +43,7 @@ foreach ($handlers as $handler => $ini) {
             "lose" => (function () use ($locks) {
                 $redis = new RedisRaw(' . var_export(redis_addresses()[0], true) . ');
                 $redis->cmd("DEL", "Lock:session:" . session_id());
-                wait_for(fn () => $locks->tryAcquire("session:" . session_id()) !== null, 20, "the key to be gone");
+                wait_for(fn () => $locks->tryAcquire("session:" . session_id()) !== null, 60, "the key to be gone");
                 pause(1.0); // longer than it takes to be renewed
             })(),
             default => null,
@@ -73,7 +73,7 @@ foreach ($handlers as $handler => $ini) {
     $gate = gate();
     touch($gate);
     $requests = array_map(fn (string $id) => $fpm->send($script, ['id' => $id, 'gate' => $gate]), [$session, $session, $another]);
-    wait_for(fn () => $inside($gate) >= 2, 30, 'two sessions at once');
+    wait_for(fn () => $inside($gate) >= 2, 60, 'two sessions at once');
     (new Locks('DistributedLock', [redis_addresses()[0]]))->waitUntilQueued("session:$session", 1);
     same(2, $inside($gate), "$handler: requests that run");
     unlink($gate);
@@ -87,7 +87,7 @@ foreach ($handlers as $handler => $ini) {
     touch($gate);
     array_map('unlink', glob("$gate.*"));
     $long = $fpm->send($script, ['id' => $session, 'gate' => $gate]);
-    wait_for(fn () => $inside($gate) === 1, 30, 'the request that holds the session');
+    wait_for(fn () => $inside($gate) === 1, 60, 'the request that holds the session');
     $answer = $fpm->request($script, ['id' => $session, 'timeout' => 0.2]);
     holds(str_contains($answer, 'Uncaught Dlock\AcquireTimeoutException: The lock "session:'), "$handler: a request that waits too long", $answer);
     unlink($gate);
@@ -100,7 +100,7 @@ foreach ($handlers as $handler => $ini) {
     touch($gate);
     array_map('unlink', glob("$gate.*"));
     $killed = $fpm->send($script, ['id' => $session, 'gate' => $gate, 'ttl' => 1]);
-    wait_for(fn () => $inside($gate) === 1, 30, 'the request to be killed');
+    wait_for(fn () => $inside($gate) === 1, 60, 'the request to be killed');
     posix_kill((int) substr(strrchr(glob("$gate.*")[0], '.'), 1), SIGKILL);
     unlink($gate);
     same([$session, $n + 1], json_decode($fpm->request($script, ['id' => $session]), true), "$handler: after a request was killed");
@@ -109,7 +109,7 @@ foreach ($handlers as $handler => $ini) {
     // A request that closes its session, and goes on.
     touch("$gate-closed");
     $long = $fpm->send($script, ['id' => $session, 'end' => 'close', 'closed' => "$gate-closed"]);
-    wait_for(fn () => file_exists("$gate-closed.done"), 30, 'the session to be closed');
+    wait_for(fn () => file_exists("$gate-closed.done"), 60, 'the session to be closed');
     same([$session, $n + 3], json_decode($fpm->request($script, ['id' => $session]), true), "$handler: after a session was closed");
     unlink("$gate-closed");
     same([$session, $n + 2], json_decode($long->response(), true), "$handler: the request that closed it");

@@ -213,7 +213,7 @@ $factory = new LockFactory(new DlockStore(new ZkLock($server->hosts(), sessionTi
 [$lock, $other] = [$factory->createLock('x', 100), $factory->createLock('y', 100)];
 same([true, true], [$lock->acquire(), $other->acquire()], 'acquire() with a server of its own');
 $server->pause();
-wait_for(fn () => !$lock->isAcquired(), 30, 'the end of the session');
+wait_for(fn () => !$lock->isAcquired(), 60, 'the end of the session');
 fails(LockConflictedException::class, '*', fn () => $lock->refresh(), 'refresh() after the session, known to be lost');
 fails(LockConflictedException::class, '*', fn () => $other->refresh(), 'refresh() after the session');
 $server->resume();
@@ -229,7 +229,7 @@ $slow = new class(managers()['DistributedLock'][0]()) implements Dlock\LockManag
     public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Dlock\Lease
     {
         $lease = $this->locks->acquire($resource, $timeout, $ttl);
-        wait_for(fn () => !$lease->isHeld(), 20, 'the end of the lease');
+        wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
         return $lease;
     }
 

@@ -69,7 +69,7 @@ $child = fork_child(function (callable $say, callable $hear) use ($locks, $resou
     $hear();
     $lock->release();
 });
-wait_for($queue, 20, 'a writer that waits');
+wait_for($queue, 60, 'a writer that waits');
 same(false, $second->acquireRead(), 'acquireRead() while a writer waits');
 $reader->release();
 same('writes', $child->hear(), 'a writer after the reader');
@@ -80,7 +80,7 @@ $readers = fork_child(function (callable $say, callable $hear) use ($locks, $res
     $hear();
     $lock->release();
 });
-wait_for($queue, 20, 'a reader that waits');
+wait_for($queue, 60, 'a reader that waits');
 $child->say('release');
 same('reads', $readers->hear(), 'a reader after the writer');
 same(true, $second->acquireRead(), 'another one beside it');
@@ -93,7 +93,7 @@ $readers->say('release');
 // Leases run out, Keys are handed over.
 $short = $factory->createLock($resource, 2);
 same(true, $short->acquireRead(), 'acquireRead() for 2 s');
-wait_for(fn () => $writer->acquire(), 20, 'the end of the lease');
+wait_for(fn () => $writer->acquire(), 60, 'the end of the lease');
 same([true, false], [$short->isExpired(), $short->isAcquired()], 'after the lease');
 fails(LockConflictedException::class, '*', fn () => $short->refresh(), 'refresh() after the lease');
 $writer->release();

@@ -50,7 +50,7 @@ $one->release();
 fails(SemaphoreExpiredException::class, '*', fn () => $one->refresh(), 'refresh() after the release');
 $short = $factory->createSemaphore($resource, 3, 3, 1.0);
 same([true, 0], [$short->acquire(), $free()], 'acquire() for 1 s');
-wait_for(fn () => $one->acquire(), 20, 'the end of the lease');
+wait_for(fn () => $one->acquire(), 60, 'the end of the lease');
 same([true, false], [$short->isExpired(), $short->isAcquired()], 'after the lease');
 fails(SemaphoreExpiredException::class, '*', fn () => $short->refresh(), 'refresh() after the lease');
 $short->release();

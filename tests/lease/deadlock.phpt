@@ -122,7 +122,7 @@ foreach ($kinds as $name => [$make, $message]) {
         $locks = renewed_locks_and_pools()[$name];
         $lost = $make(ttl: 0.5)->acquire($resource, 0);
         take_away($locks, $resource, 'delete');
-        wait_for(fn () => !$lost->isHeld(), 20, 'the loss');
+        wait_for(fn () => !$lost->isHeld(), 60, 'the loss');
         same(true, $try(fn () => $manager->acquire($resource, 5)->release()), "$name: one that was lost");
     }
 }

@@ -35,7 +35,7 @@ $interrupt = function (callable $in_line, callable $handler, callable $wait): ar
         $value = $handler();
     });
     $child = fork_child(function () use ($in_line) {
-        wait_for($in_line, 30, 'the wait');
+        wait_for($in_line, 60, 'the wait');
         posix_kill(posix_getppid(), SIGUSR1);
     });
     $e = thrown_by(function () use ($wait, &$result) {

@@ -91,7 +91,7 @@ $fpm->request($left, ['server' => redis_server(), 'resource' => $resource]);
 $there = values_of($all['DistributedLock'], $resource);
 holds($there !== [null], 'it is left');
 foreach ([$resource, "$resource-lease"] as $each) {
-    wait_for(fn () => values_of($all['DistributedLock'], $each) === [null], 20, "$each to run out");
+    wait_for(fn () => values_of($all['DistributedLock'], $each) === [null], 60, "$each to run out");
 }
 $same('at the end');
 $fpm->stop();

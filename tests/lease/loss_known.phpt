@@ -45,11 +45,11 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     $resource = unique("$name-back");
     $lease = $locks->manager(ttl: 1.0)->acquire($resource, 0);
     take_away($locks, $resource);
-    wait_for(fn () => !$lease->isHeld(), 20, "$name: the loss");
+    wait_for(fn () => !$lease->isHeld(), 60, "$name: the loss");
     foreach ($locks->raw() as $redis) {
         $locks->setHolder($redis, $resource, $lease->token, 1000);
     }
-    wait_for(fn () => array_filter(values_of($locks, $resource)) === [], 20, "$name: the end of its time");
+    wait_for(fn () => array_filter(values_of($locks, $resource)) === [], 60, "$name: the end of its time");
     same([LeaseState::Lost, false], [$lease->state(), $lease->release()], "$name: lost for good");
 }
 

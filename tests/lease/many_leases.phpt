@@ -67,7 +67,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     }
     $leases = [];
     unset($lease);
-    wait_for(fn () => $locks->raw()[0]->cmd('DBSIZE') <= 1, 20, 'the release');
+    wait_for(fn () => $locks->raw()[0]->cmd('DBSIZE') <= 1, 60, 'the release');
     echo "$name\n"; // tells run-tests.php that the test is alive
 }
 

@@ -59,7 +59,7 @@ foreach (['with a ttl', 'lock()', 'renewed'] as $way) {
     }
     is_array($lease) || same(LeaseState::Held, $lease->state(), "$way: state()");
     same(true, is_array($lease) ? $manager->unlock($lease) : $lease->release(), "$way: released");
-    wait_for(fn () => array_filter(values_of($locks, $way)) === [], 5, "$way: the release, everywhere");
+    wait_for(fn () => array_filter(values_of($locks, $way)) === [], 60, "$way: the release, everywhere");
 }
 
 // ---- that it was repaired does not make it one that is renewed, also where it is handed over ----

@@ -18,7 +18,7 @@ foreach ([false, true] as $renew) {
     take_away($locks, $resource, 'steal', [4]);
     fails('Dlock\LeaseLostException', '*3 of 5 servers do not have the lock*', fn () => $lease->refresh(1000));
     same(Dlock\LeaseState::Lost, $lease->state(), "$resource: state()");
-    wait_for(fn () => values_of($locks, $resource) === [null, null, null, null, 'somebody-else'], 20, "$resource: the servers to be free");
+    wait_for(fn () => values_of($locks, $resource) === [null, null, null, null, 'somebody-else'], 60, "$resource: the servers to be free");
 }
 echo "done\n";
 ?>

@@ -57,7 +57,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     busy(1);
     same([LeaseState::Lost, false], [$late->state(), $late->isHeld()], "$name: lost for good, though the server is back");
     same(false, $late->release(), "$name: release() of what was lost");
-    wait_for(fn () => array_filter(values_of($locks, 'late')) === [], 20, "$name: the key to be gone all the same");
+    wait_for(fn () => array_filter(values_of($locks, 'late')) === [], 60, "$name: the key to be gone all the same");
 
     // A minority is not missed.
     if ($name === 'RedLock') {

@@ -36,7 +36,7 @@ foreach (['stopped' => 'pause', 'gone' => 'kill'] as $what => $fate) {
         array_map(fn ($server) => $server->resume(), $servers);
         foreach ($servers as $server) {
             $redis = $server->raw();
-            wait_for(fn () => array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']) === [], 20, 'the locks to be released');
+            wait_for(fn () => array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']) === [], 60, 'the locks to be released');
         }
     }
 }

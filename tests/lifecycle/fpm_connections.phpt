@@ -93,11 +93,11 @@ foreach (['DistributedLock' => [$single, [$raws[0]]], 'RedLock' => [$red, $raws]
 }
 foreach ($raws as $i => $redis) {
     $redis->cmd('SELECT', 3);
-    wait_for(fn () => array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']) === [], 20, "no lock to be left on server $i");
+    wait_for(fn () => array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']) === [], 60, "no lock to be left on server $i");
 }
 $fpm->stop();
 foreach ($raws as $i => $redis) {
-    wait_for(fn () => client_ids($redis) === [], 20, "the connections to server $i to be closed");
+    wait_for(fn () => client_ids($redis) === [], 60, "the connections to server $i to be closed");
 }
 echo "done\n";
 ?>

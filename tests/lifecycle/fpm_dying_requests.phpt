@@ -93,7 +93,7 @@ $redis = new RedisRaw(test_env('DLOCK_TEST_REDIS_AUTH'), redis_password(), 'app'
 $redis->cmd('SELECT', 1);
 $key = unique('aborted');
 $request = $fpm->send($waits, ['key' => $key, 'file' => "$fpm->dir/go"]);
-wait_for(fn () => $redis->cmd('EXISTS', "Lock:$key") === 1, 20, 'the lock');
+wait_for(fn () => $redis->cmd('EXISTS', "Lock:$key") === 1, 60, 'the lock');
 $request->abort();
 touch("$fpm->dir/go");
 wait_until_gone($redis, "Lock:$key");
@@ -107,7 +107,7 @@ $slow = $fpm->script('slow', '
     pause(60);
 ');
 $request = $fpm->send($slow, ['key' => $key, 'file' => "$fpm->dir/pid"]);
-$pid = wait_for(fn () => (int) @file_get_contents("$fpm->dir/pid"), 20, 'the worker');
+$pid = wait_for(fn () => (int) @file_get_contents("$fpm->dir/pid"), 60, 'the worker');
 posix_kill($pid, SIGKILL);
 $request->response();
 $got = $fpm->request($fpm->script('late', 'echo (new DistributedLock())->lock($_GET["key"], 30) ? "locked" : "not locked";'), ['key' => $key]);

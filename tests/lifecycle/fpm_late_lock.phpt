@@ -37,10 +37,10 @@ $script = $fpm->script('session', '
 $key = unique();
 $got = temporary_directory() . '/got';
 same('', $fpm->request($script, ['servers' => implode(',', redis_servers(3)), 'key' => $key, 'got' => $got]), 'the answer');
-wait_for(fn () => is_file($got) && file_get_contents($got) === '[true,true,true]', 30, 'the locks that the handler takes');
+wait_for(fn () => is_file($got) && file_get_contents($got) === '[true,true,true]', 60, 'the locks that the handler takes');
 foreach (['lease', 'lock', 'red'] as $name) {
     foreach (array_slice(redis_addresses(), 0, 3) as $i => $address) {
-        wait_for(fn () => redis_raw($i)->cmd('EXISTS', "Lock:$key-$name") === 0, 10, "the end of $name on server $i");
+        wait_for(fn () => redis_raw($i)->cmd('EXISTS', "Lock:$key-$name") === 0, 60, "the end of $name on server $i");
     }
 }
 $fpm->stop();

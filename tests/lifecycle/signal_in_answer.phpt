@@ -60,7 +60,7 @@ foreach ($managers as $name => $locks) {
             holds($e instanceof Stop, "$name: $call(), $signals", $e);
             unset($e);
             // By the same process, where a lease that is renewed would be a DeadlockException.
-            same(true, wait_for(fn () => $locks->tryAcquire($resource)?->release(), 10, "the lock, after $name::$call()"), "$name: $call(), $signals: free");
+            same(true, wait_for(fn () => $locks->tryAcquire($resource)?->release(), 60, "the lock, after $name::$call()"), "$name: $call(), $signals: free");
         }
     }
 }

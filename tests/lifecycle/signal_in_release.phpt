@@ -53,10 +53,10 @@ $run = function (PrivateRedis $server, callable $section, callable $handler) use
         $meanwhile === null || $meanwhile();
         $server->pause();
         $child->say('end');
-        wait_for(fn () => file_exists($marker), 30, 'the end of the section');
-        wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->pid/status")), 30, 'the wait for the answer');
+        wait_for(fn () => file_exists($marker), 60, 'the end of the section');
+        wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->pid/status")), 60, 'the wait for the answer');
         $child->signal(SIGTERM);
-        wait_for(fn () => !preg_match('/^S[ih][gd]Pnd:\s+0*[1-9a-f]/m', file_get_contents("/proc/$child->pid/status")), 30, 'the signal');
+        wait_for(fn () => !preg_match('/^S[ih][gd]Pnd:\s+0*[1-9a-f]/m', file_get_contents("/proc/$child->pid/status")), 60, 'the signal');
         $server->resume();
         return $child->result(30);
     }];

@@ -61,8 +61,8 @@ $child = fork_child(function (callable $say, callable $hear) use ($server, $mark
 same('held', $child->hear(), 'the lease');
 $server->pause();
 $child->say('refresh');
-wait_for(fn () => file_exists($marker), 30, 'refresh()');
-wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->pid/status")), 30, 'the wait for the answer');
+wait_for(fn () => file_exists($marker), 60, 'refresh()');
+wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->pid/status")), 60, 'the wait for the answer');
 $child->signal(SIGTERM);
 same([true, Dlock\QuorumException::class, [$server->address() => 'string']], $child->result(), 'a handler that detaches the lease');
 $server->resume();

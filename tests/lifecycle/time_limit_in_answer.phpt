@@ -32,16 +32,16 @@ function size_after(int $signal, string $text, string $router): int
 {
     $server = redis_private();
     $php = php_child('', [$router], '-d display_errors=1 -d html_errors=0 -S 127.0.0.1:0');
-    $address = wait_for(fn () => preg_match('~http://(127.0.0.1:\d+)\)? started~', (string) $php->readLine(), $found) ? $found[1] : null, 30, 'the web server');
+    $address = wait_for(fn () => preg_match('~http://(127.0.0.1:\d+)\)? started~', (string) $php->readLine(), $found) ? $found[1] : null, 60, 'the web server');
     for ($i = 0; $i < ROUNDS; $i++) {
         $marker = temporary_directory() . '/asks';
         $server->pause();
         $request = stream_socket_client("tcp://$address");
         fwrite($request, 'GET /?' . http_build_query(['server' => $server->dsn(), 'marker' => $marker]) . " HTTP/1.0\r\n\r\n");
-        wait_for(fn () => file_exists($marker), 30, 'acquire()');
-        wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$php->pid/status")), 30, 'the wait for the answer');
+        wait_for(fn () => file_exists($marker), 60, 'acquire()');
+        wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$php->pid/status")), 60, 'the wait for the answer');
         $php->signal($signal);
-        wait_for(fn () => !preg_match('/^S[ih][gd]Pnd:\s+0*[1-9a-f]/m', file_get_contents("/proc/$php->pid/status")), 30, 'the signal');
+        wait_for(fn () => !preg_match('/^S[ih][gd]Pnd:\s+0*[1-9a-f]/m', file_get_contents("/proc/$php->pid/status")), 60, 'the signal');
         $server->resume();
         $answer = read_to_end($request, 30);
         holds(str_contains($answer, $text) && !str_contains($answer, 'acquired'), "a request and signal $signal", $answer);

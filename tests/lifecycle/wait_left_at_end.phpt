@@ -69,7 +69,7 @@ foreach (lock_kinds() as $kind) {
         register_shutdown_function(fn () => $stay(thrown_by(fn () => with_descriptors(0, fn () => $locks->acquire($resource, 0, $ttl)))->getMessage()));
     ', [$kind, $resource]);
     same('Cannot report a loss, because no descriptor is left: Too many open files', $child->readLine(), "$kind: acquire() without descriptors");
-    $kind === 'ZkLock' ? wait_for_nodes($zk, 0, $resource) : wait_for(fn () => !$redis[$kind]->manager()->isLocked($resource), 20, "$kind to be free");
+    $kind === 'ZkLock' ? wait_for_nodes($zk, 0, $resource) : wait_for(fn () => !$redis[$kind]->manager()->isLocked($resource), 60, "$kind to be free");
     $child->closeInput();
     same([null, 0], [$child->readLine(), $child->wait()], "$kind: the end of the process");
 }

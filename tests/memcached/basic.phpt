@@ -68,7 +68,7 @@ same(null, $raw->get('Lock:r'), 'the key after release()');
 (function () use ($one) {
     $lease = $one->acquire('scope', 0, 100);
 })();
-wait_for(fn () => $raw->get('Lock:scope') === null, 10, 'the end of a lease out of scope');
+wait_for(fn () => $raw->get('Lock:scope') === null, 60, 'the end of a lease out of scope');
 
 // What another object took is not released.
 $lease = $one->acquire('r', 0);
@@ -90,13 +90,13 @@ same([false, true, null], [$one->isLocked('r'), $plain->isLocked('app:r'), $plai
 // ---- lost by time ----
 $lease = $one->acquire('short', 0, MEMCACHED_TTL);
 $start = now();
-wait_for(fn () => !$lease->isHeld(), 10, 'the end of the lease');
+wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
 within(1.5, now() - $start, SOON, 'seconds for which a lease of 4 s is believed');
 same(true, $one->isLocked('short'), 'the key lasts for longer');
 same([LeaseState::Lost, 0.0], [$lease->state(), $lease->remaining()], 'after the lease');
 fails(LeaseLostException::class, 'The lock "short" was lost', $lease->assertHeld(...));
 fails(LeaseLostException::class, 'The lock "short" was lost', $lease->refresh(...));
-wait_for(fn () => !$one->isLocked('short'), 10, 'the end of the key');
+wait_for(fn () => !$one->isLocked('short'), 60, 'the end of the key');
 same(false, $lease->release(), 'release() of what was lost');
 echo "done\n";
 ?>

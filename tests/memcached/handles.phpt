@@ -76,7 +76,7 @@ same([true, true], [$lease->isHeld(), $lease->release()], 'one that is renewed')
 
 // A lease that is over.
 $handle = $manager->acquire('short', 0, MEMCACHED_TTL)->detach();
-wait_for(fn () => $raw->get('Lock:short') === null, 10, 'the end of the key');
+wait_for(fn () => $raw->get('Lock:short') === null, 60, 'the end of the key');
 fails(LeaseLostException::class, '*"short"*', fn () => $manager->attach($handle), 'too late');
 echo "done\n";
 ?>

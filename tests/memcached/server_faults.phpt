@@ -84,7 +84,7 @@ $lease->refresh();
 same([true, LeaseState::Held], [$lease->isHeld(), $lease->state()], 'it goes on: the lease');
 same(true, $lease->release(), 'it goes on: release()');
 // What was asked in vain is taken back.
-wait_for(fn () => $lock->tryAcquire('other', 0, 100)?->release(), 10, 'what was asked in vain to be free');
+wait_for(fn () => $lock->tryAcquire('other', 0, 100)?->release(), 60, 'what was asked in vain to be free');
 
 // A lease that is renewed outlives a stop that is shorter than what is left of it, and does not outlive a longer one.
 $lease = (new DistributedLock($server->dsn('?read_timeout=0.3'), ttl: 8))->acquire('stop', 0);
@@ -92,7 +92,7 @@ $server->pause();
 pause(3.5);
 same(true, $lease->isHeld(), 'a stop of 3.5 s: it is held');
 $server->resume();
-wait_for(fn () => $lease->state() === LeaseState::Held, 10, 'the renewal after a stop');
+wait_for(fn () => $lease->state() === LeaseState::Held, 60, 'the renewal after a stop');
 pause(5);
 same(true, $lease->isHeld(), 'some seconds after the stop');
 $server->pause();
@@ -125,7 +125,7 @@ $idle = new PrivateMemcached(['-o', 'idle_timeout=1']);
 $lock = new DistributedLock($idle->dsn());
 $before = Dlock\stats();
 same([true, true], [$lock->lock('idle', 0, 100), $lock->isLocking('idle')], 'before the server closes the connection');
-wait_for(fn () => (int) $idle->raw()->stats()['idle_kicks'] > 0, 30, 'the server to close the connection');
+wait_for(fn () => (int) $idle->raw()->stats()['idle_kicks'] > 0, 60, 'the server to close the connection');
 same(true, $lock->release('idle'), 'after the server has closed the connection');
 same([2, 1], [Dlock\stats()['connections'] - $before['connections'], Dlock\stats()['reconnections'] - $before['reconnections']], 'connections');
 echo "done\n";

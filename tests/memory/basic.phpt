@@ -79,7 +79,7 @@ fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $one->att
 $redis = (new DistributedLock(redis_server()))->acquire(unique(), 0, 1);
 fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $one->attach($redis->detach()), 'of a lock on Redis');
 $handle = $one->acquire('r', 0, 0.05)->detach();
-wait_for(fn () => !$one->isLocked('r'), 10, 'the end of what was detached');
+wait_for(fn () => !$one->isLocked('r'), 60, 'the end of what was detached');
 fails(LeaseLostException::class, '*"r"*', fn () => $one->attach($handle), 'too late');
 
 // ---- tables and prefixes ----

@@ -76,7 +76,7 @@ holds(Dlock\stats()['renewals'] >= 3 && Dlock\stats()['renewal_failures'] === 0,
 
 // ---- lost by time ----
 $lease = $plain->acquire('short', 0, 0.1);
-wait_for(fn () => !$lease->isHeld(), 10, 'the end of the lease');
+wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
 same([LeaseState::Lost, 0.0, false], [$lease->state(), $lease->remaining(), $lease->release()], 'a lease that has ended');
 fails(LeaseLostException::class, 'The lock "short" was lost', $lease->assertHeld(...));
 fails(LeaseLostException::class, 'The lock "short" was lost', $lease->refresh(...));

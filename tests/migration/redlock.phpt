@@ -34,7 +34,7 @@ foreach (['validity', 'resource', 'token'] as $name) {
 var_dump($lock['resource'] === $resource, strlen($lock['token']) >= 16);
 var_dump($lock['validity'] > 0 && $lock['validity'] < 10000 - 100); // less 1 % for drift at least
 // Two of three are enough for lock() to return; the third has been asked as well.
-wait_for(fn () => values($addresses, $resource) === array_fill(0, 3, $lock['token']), 10, 'the key on all servers');
+wait_for(fn () => values($addresses, $resource) === array_fill(0, 3, $lock['token']), 60, 'the key on all servers');
 
 echo "-- contention\n";
 var_dump((new RedLock($servers, 20, 3))->lock($resource, 1000));
@@ -48,7 +48,7 @@ $other = php_child('
     var_dump((new RedLock($servers))->unlock($lock));
 ', [json_encode([$servers, $lock])]);
 echo $other->readAll();
-wait_for(fn () => values($addresses, $resource) === [null, null, null], 10, 'the key to be gone on all servers');
+wait_for(fn () => values($addresses, $resource) === [null, null, null], 60, 'the key to be gone on all servers');
 $again = $redLock->lock($resource, 10000);
 var_dump($again['token'] !== $lock['token']);
 var_dump($redLock->unlock($again));
@@ -68,7 +68,7 @@ var_dump($redLock->unlock($lock));
 $own[2]->kill();
 var_dump($redLock->lock($resource));
 // A failed attempt leaves nothing behind.
-wait_for(fn () => $own[0]->raw()->cmd('EXISTS', $resource) === 0, 10, 'the vote to be given back');
+wait_for(fn () => $own[0]->raw()->cmd('EXISTS', $resource) === 0, 60, 'the vote to be given back');
 echo "done\n";
 ?>
 --EXPECT--

@@ -48,7 +48,7 @@ foreach (['exception' => 'throw new Exception("boom");', 'die' => 'die("bye\n");
     echo preg_match('/boom|bye/', $child->readAll(), $m) ? "$m[0]\n" : "no word\n";
     $child->wait();
     // What a refused attempt leaves is deleted without waiting for the answer, so ours may still be on its way.
-    wait_for(fn () => nodes($zk, $resource) === [], 20, 'the nodes to be gone');
+    wait_for(fn () => nodes($zk, $resource) === [], 60, 'the nodes to be gone');
     var_dump($mine->lock($resource, 0), $mine->release($resource));
 }
 
@@ -72,7 +72,7 @@ for ($i = 0; $i < 4; $i++) {
         file_put_contents($file, $i, FILE_APPEND);
         return $lock->release($resource);
     }, [$i]);
-    wait_for(fn () => count(nodes($zk, $resource)) === $i + 2, 20, 'the next waiter');
+    wait_for(fn () => count(nodes($zk, $resource)) === $i + 2, 60, 'the next waiter');
 }
 $mine->release($resource);
 var_dump(array_map(fn ($child) => $child->result(), $children) === [true, true, true, true]);

@@ -103,7 +103,7 @@ contend('semaphore', 10, 4, $capacity, function () use ($semaphores, $capacity) 
 });
 // "given back exactly once": what the dead had as well
 $semaphore = new Semaphore($capacity, redis_server());
-wait_for(fn () => $semaphore->availablePermits($semaphores) === $capacity, 20, 'all permits to be back');
+wait_for(fn () => $semaphore->availablePermits($semaphores) === $capacity, 60, 'all permits to be back');
 $lease = $semaphore->acquire($semaphores, $capacity, 30);
 same([null, true], [$semaphore->tryAcquire($semaphores), $lease->release()], 'all of them, at the end, and no more');
 
@@ -144,7 +144,7 @@ foreach (['Semaphore', 'ReadWriteLock'] as $kind) {
     for ($i = 0; $i < 4; $i++) {
         $waiters[] = $child = fork_child(fn (callable $say) => $acquire(60, 100)->release());
         at_end($child->kill(...));
-        wait_for(fn () => counts_of("$kind:$resource", 1)['waiting'] > $i, 30, 'waiter ' . $i + 1);
+        wait_for(fn () => counts_of("$kind:$resource", 1)['waiting'] > $i, 60, 'waiter ' . $i + 1);
     }
     foreach (array_slice($waiters, 0, 3) as $child) {
         $child->kill();
@@ -160,7 +160,7 @@ $resource = unique('over');
 $lease = (new Semaphore(1, redis_server()))->acquire($resource, ttl: 0.2);
 $key = "Semaphore:$resource";
 [$redis, $renew] = [redis_raw(), fn () => redis_raw()->cmd('EVAL', script('permits_renew'), 1, $key, $lease->token, 5000, 0)];
-wait_for(fn () => counts_of($key, 1)['held'] === 0, 20, 'the end of the lease on the server');
+wait_for(fn () => counts_of($key, 1)['held'] === 0, 60, 'the end of the lease on the server');
 same(1, $renew(), 'it renews late');
 same(1, counts_of($key, 1)['held'], 'and has its permit');
 $redis->cmd('DEL', $key);

@@ -34,7 +34,7 @@ $child = fork_child(function (callable $say, callable $hear) use ($semaphore, $l
     return [$lease->fencingToken, $writer->isHeld(), $lease->release(), $writer->release()];
 });
 same('waits', $child->hear(), 'a child');
-wait_for(fn () => counts_of('Semaphore:sale', 3, $set->master()->raw())['waiting'] === 1, 20, 'the waiter');
+wait_for(fn () => counts_of('Semaphore:sale', 3, $set->master()->raw())['waiting'] === 1, 60, 'the waiter');
 
 $set->failOver();
 // Longer than the lease and the guard.

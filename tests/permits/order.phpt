@@ -33,7 +33,7 @@ function line(string $resource, array $permits, ?PrivateRedis $private = null): 
     $line = [];
     foreach ($permits as $i => $number) {
         $line[] = waiter($private ? 'redis://' . $private->address() : redis_server(), $resource, $number);
-        wait_for(fn () => counts_of("Semaphore:$resource", CAPACITY, $private?->raw())['waiting'] >= $i + 1, 30, 'waiter ' . $i + 1);
+        wait_for(fn () => counts_of("Semaphore:$resource", CAPACITY, $private?->raw())['waiting'] >= $i + 1, 60, 'waiter ' . $i + 1);
     }
     return $line;
 }
@@ -92,7 +92,7 @@ foreach (['a release' => 100, 'an expiry' => 2.5] as $what => $ttl) {
     $line = line($resource, [3, 4, 2, 3, 1], $private);
     $messages = fn () => command_counts($private->raw())['publish'] ?? 0;
     $before = $messages();
-    $what === 'a release' ? $holder->release() : wait_for(fn () => !$holder->isHeld(), 20, 'the end of the lease');
+    $what === 'a release' ? $holder->release() : wait_for(fn () => !$holder->isHeld(), 60, 'the end of the lease');
     same([3, 4, 2], array_map(fn (ForkedChild $child) => $child->hear()[1], array_slice($line, 0, 3)), "$what: those that fit are served");
     pause(0.1);
     same([], served(array_slice($line, 3)), "$what: the fourth does not fit, and the fifth would");

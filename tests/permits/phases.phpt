@@ -31,7 +31,7 @@ function line(array $sides, string $resource, string $fairness): array
     $line = [];
     foreach ($sides as $i => $side) {
         $line[] = waiter($side, $resource, $fairness);
-        wait_for(fn () => counts_of("ReadWriteLock:$resource", ALL_PERMITS)['waiting'] >= $i + 1, 30, 'waiter ' . $i + 1);
+        wait_for(fn () => counts_of("ReadWriteLock:$resource", ALL_PERMITS)['waiting'] >= $i + 1, 60, 'waiter ' . $i + 1);
     }
     return $line;
 }

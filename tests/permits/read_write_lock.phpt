@@ -83,7 +83,7 @@ same(true, $semaphore->acquire($resource, 2, 30)->release(), 'two of five, where
 fails(DeadlockException::class, "This process holds too many permits of the semaphore \"$resource\" already, and would wait for itself", fn () => $semaphore->acquire($resource, 3, 30));
 same(null, $semaphore->tryAcquire($resource, 3), 'without a wait');
 unset($held[1]);
-wait_for(fn () => $semaphore->availablePermits($resource) === 3, 20, 'the permit to be given back');
+wait_for(fn () => $semaphore->availablePermits($resource) === 3, 60, 'the permit to be given back');
 same(true, $semaphore->acquire($resource, 3, 30)->release(), 'three of five, where two are held');
 echo "done\n";
 ?>

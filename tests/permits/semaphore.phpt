@@ -43,13 +43,13 @@ same(1, $semaphore->availablePermits($resource), 'is given back once');
 $lease = $semaphore->tryAcquire($resource, ttl: 100);
 holds($lease->fencingToken > $fences[9], 'the next fencing token');
 unset($leases, $lease); // given back where they go out of scope, without waiting for the answer
-wait_for(fn () => $semaphore->availablePermits($resource) === 10, 20, 'all permits');
+wait_for(fn () => $semaphore->availablePermits($resource) === 10, 60, 'all permits');
 
 // Several in one lease, which is one.
 $lease = $semaphore->acquire($resource, 7, ttl: 100);
 same([7, 3], [$lease->permits, $semaphore->availablePermits($resource)], 'seven permits');
 same([null, null, 3], [$semaphore->tryAcquire($resource, 4), $semaphore->tryAcquire($resource, 10), $semaphore->tryAcquire($resource, 3)?->permits], 'four more, ten more, three more');
-wait_for(fn () => $semaphore->availablePermits($resource) === 3, 20, 'three permits');
+wait_for(fn () => $semaphore->availablePermits($resource) === 3, 60, 'three permits');
 $lease->refresh(50);
 within(40, $lease->remaining(), 49.5, 'refresh()');
 same([true, 10], [$lease->release(), $semaphore->availablePermits($resource)], 'seven given back');

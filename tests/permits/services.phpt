@@ -29,7 +29,7 @@ foreach (['cluster' => new ClusterSet(3, 0), 'Sentinels' => new SentinelSet(0)] 
         });
         same('waits', $child->hear(), "$resource: a child");
         $master = $name === 'cluster' ? $set->masterOf(key_slot("Semaphore:$resource")) : $set->master();
-        wait_for(fn () => counts_of("Semaphore:$resource", 3, $master->raw())['waiting'] === 1, 20, 'the waiter');
+        wait_for(fn () => counts_of("Semaphore:$resource", 3, $master->raw())['waiting'] === 1, 60, 'the waiter');
         same([$held->isHeld(), true], [true, $held->release()], "$resource: release()");
         [$permits, $fence] = $child->hear();
         same([3, true, true], [$permits, $fence > $held->fencingToken, $child->result()], "$resource: the child");

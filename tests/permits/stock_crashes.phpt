@@ -64,9 +64,9 @@ same(false, $inherited->cancel(), 'given back by a child');
 // A waiter whose process was killed costs the next one no more than a moment.
 $stock->reserve('shoe', 'dan', 'r');
 $dead = fork_child(fn () => (new Stock($server->dsn()))->reserve('shoe', 'eve', 'r', 60));
-wait_for(fn () => counts()[3] === 1, 20, 'it to wait');
+wait_for(fn () => counts()[3] === 1, 60, 'it to wait');
 $waiter = fork_child(fn () => [(new Stock($server->dsn()))->reserve('shoe', 'fay', 'r', 60)?->buyer, now()]);
-wait_for(fn () => counts()[3] === 2, 20, 'both to wait');
+wait_for(fn () => counts()[3] === 2, 60, 'both to wait');
 $dead->kill();
 $start = now();
 $next->cancel();

@@ -43,7 +43,7 @@ function lost(callable $do, string $what): void
         } catch (ConnectionException) {
             return false;
         }
-    }, 20, 'the relay to be well again');
+    }, 60, 'the relay to be well again');
 }
 
 lost(fn () => $stock->restock('shoe', 10, 'first'), 'restock()');
@@ -83,7 +83,7 @@ same([2, 0, 2, 0], counts('hat'), 'hats');
 $stock->restock('cap', 1);
 $last = $direct->reserve('cap', 'eve', 'r');
 $waiter = fork_child(fn () => (new Stock('redis://' . $relay->address(), $prefix))->reserve('cap', 'ann', 'r', 20)?->confirm());
-wait_for(fn () => counts('cap')[3] === 1, 20, 'it to wait');
+wait_for(fn () => counts('cap')[3] === 1, 60, 'it to wait');
 $relay->order(0, ['cut' => true]);
 $last->cancel();
 same(true, $waiter->result(), 'over a new connection');

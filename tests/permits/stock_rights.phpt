@@ -46,7 +46,7 @@ $waits = function () use ($stock, $redis): void {
         return $stock()->reserve('shoe', 'ann', '1');
     })();
     $waiter = fork_child(fn () => $stock()->reserve('shoe', 'bob', '1', 20)?->buyer);
-    wait_for(fn () => $stock()->counts('shoe')['waiting'] === 1, 20, 'it to wait');
+    wait_for(fn () => $stock()->counts('shoe')['waiting'] === 1, 60, 'it to wait');
     $held->cancel();
     same('bob', $waiter->result(), 'told');
 };

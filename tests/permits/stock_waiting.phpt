@@ -30,7 +30,7 @@ function waiter(string $article, string $buyer, int $pieces = 1, float $timeout 
         return $reservation === null ? null : $reservation->$do();
     });
     at_end($child->kill(...));
-    wait_for(fn () => counts($article)[3] === $before + 1, 20, "$buyer to wait");
+    wait_for(fn () => counts($article)[3] === $before + 1, 60, "$buyer to wait");
     return $child;
 }
 function over(Dlock\Reservation $reservation): void
@@ -171,7 +171,7 @@ $child = fork_child(function (callable $say) use ($prefix) {
     }
 });
 $child->hear();
-wait_for(fn () => counts('pin')[3] === 1, 20, 'it to wait');
+wait_for(fn () => counts('pin')[3] === 1, 60, 'it to wait');
 $child->signal(SIGUSR1);
 pause(0.1);
 same(1, counts('pin')[3], 'a handler that throws nothing');
@@ -187,7 +187,7 @@ $child = php_child('
     register_shutdown_function(function () { echo "in shutdown\n"; fgets(STDIN); });
     (new Dlock\Stock(redis_server(), $argv[1]))->reserve("pin", "ann", "r", 60);
 ', [$prefix], '-d display_errors=0 -d log_errors=0');
-wait_for(fn () => counts('pin')[3] === 1, 20, 'it to wait');
+wait_for(fn () => counts('pin')[3] === 1, 60, 'it to wait');
 $child->signal(SIGUSR1);
 same('in shutdown', $child->readLine(), 'a fatal error');
 wait_for(fn () => counts('pin')[3] === 0, 2.5, 'the queue to be empty');

@@ -79,13 +79,13 @@ same([true, 1, true], [$lease->isHeld(), $semaphore->availablePermits($resource)
 
 // The session is the lease.
 fails(Dlock\DlockException::class, '*cannot be handed over*', fn () => $semaphore->acquire($resource)->detach());
-wait_for(fn () => $semaphore->availablePermits($resource) === 10, 20, 'the lease that was not handed over');
+wait_for(fn () => $semaphore->availablePermits($resource) === 10, 60, 'the lease that was not handed over');
 $private = zk_private();
 $relay = relay($private->hosts());
 $own = new Semaphore(2, "zookeeper://{$relay->address()}?session_timeout=50");
 $lease = $own->acquire($resource);
 $private->forget($relay);
-wait_for(fn () => !$lease->isHeld(), 40, 'the loss');
+wait_for(fn () => !$lease->isHeld(), 60, 'the loss');
 fails(LeaseLostException::class, '*was lost*', fn () => $lease->assertHeld());
 same([false, 2], [$lease->release(), $own->availablePermits($resource)], 'after the loss');
 

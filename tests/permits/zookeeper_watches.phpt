@@ -47,7 +47,7 @@ $watched = function (string $parent, array $expected, string $what) use ($privat
         ksort($found);
         array_walk($found, fn (array &$numbers) => sort($numbers));
         return array_intersect_key($found, $expected) === $expected;
-    }, 20, "$what: " . json_encode($expected));
+    }, 60, "$what: " . json_encode($expected));
 };
 
 // Three permits: holders end in any order, so each of the three before a waiter counts; the last three, which go last.

@@ -46,18 +46,18 @@ $changes_places = function (ReplicatedRedis $master, ReplicatedRedis $replica) {
         } catch (RuntimeException) {
             return false;
         }
-    }, 30, 'the replica to be the master');
+    }, 60, 'the replica to be the master');
 };
 
 // ---- Sentinels ----
 $master = new ReplicatedRedis([...$data, ...$tls], 'of-servers');
 $replica = new ReplicatedRedis([...$data, ...$tls], 'of-servers');
 $replica->raw()->cmd('REPLICAOF', '127.0.0.1', $port($master));
-wait_for(fn () => is_replica_in_sync($replica->raw()), 20, 'the replica');
+wait_for(fn () => is_replica_in_sync($replica->raw()), 60, 'the replica');
 $sentinel = new ReplicatedRedis(['sentinel monitor shop 127.0.0.1 ' . $port($master) . ' 1', 'sentinel down-after-milliseconds shop 2000',
     'sentinel auth-pass shop of-servers', 'requirepass of-sentinels', ...$tls], 'of-sentinels', true);
 hasten_sentinel($sentinel->raw(), 200);
-wait_for(fn () => is_sentinel_content($sentinel->raw(), 'shop', 1, 1), 20, 'the Sentinel');
+wait_for(fn () => is_sentinel_content($sentinel->raw(), 'shop', 1, 1), 60, 'the Sentinel');
 $dsn = fn (array $more = [], ?int $at = null) => "sentinel://:of-servers@127.0.0.1:" . ($at ?? $port($sentinel)) . '/shop' . $options($more + ['sentinel_password' => 'of-sentinels']);
 $before = $works('Sentinel', $dsn(), $master);
 $works('Sentinel without TLS, servers with it', $dsn(['sentinel_tls' => 0], $sentinel->port), $master);
@@ -74,9 +74,9 @@ $nodes = array_map(fn () => new ReplicatedRedis([...$data, ...$tls, 'cluster-ena
 $master->raw()->cmd('CLUSTER', 'ADDSLOTSRANGE', 0, REDIS_SLOTS - 1);
 $master->raw()->cmd('CLUSTER', 'MEET', '127.0.0.1', $port($replica), $replica->busPort());
 $id = $master->raw()->cmd('CLUSTER', 'MYID');
-wait_for(fn () => str_contains($replica->raw()->cmd('CLUSTER', 'NODES'), $id) && !str_contains($replica->raw()->cmd('CLUSTER', 'NODES'), 'handshake'), 20, 'the nodes');
+wait_for(fn () => str_contains($replica->raw()->cmd('CLUSTER', 'NODES'), $id) && !str_contains($replica->raw()->cmd('CLUSTER', 'NODES'), 'handshake'), 60, 'the nodes');
 $replica->raw()->cmd('CLUSTER', 'REPLICATE', $id);
-wait_for(fn () => is_node_content($master->raw(), 2) && is_node_content($replica->raw(), 2), 30, 'the cluster');
+wait_for(fn () => is_node_content($master->raw(), 2) && is_node_content($replica->raw(), 2), 60, 'the cluster');
 $dsn = fn (array $more = []) => "cluster://:of-servers@127.0.0.1:{$port($nodes[1])},127.0.0.1:{$port($nodes[0])}" . $options($more);
 $works('cluster', $dsn(), $master);
 $refused('another authority of a cluster', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));

@@ -43,7 +43,7 @@ $lease->release();
 $master = $set->master();
 $master->kill();
 $set->waitForFailOver($master);
-wait_for(fn () => preg_match($form, $timed_out()) === 1, 20, 'a new master to have a replica, and to say that it grants no lock yet');
+wait_for(fn () => preg_match($form, $timed_out()) === 1, 60, 'a new master to have a replica, and to say that it grants no lock yet');
 echo "done\n";
 ?>
 --EXPECT--

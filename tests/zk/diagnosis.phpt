@@ -55,7 +55,7 @@ $lease = $lock->acquire(unique(), 0);
 // Right after a probe has been answered there is the most time left.
 for ($left = $lease->remaining(); ($now = $lease->remaining()) <= $left; $left = $now);
 $relay->writeLine('close');
-wait_for(fn () => $lease->state() !== Dlock\LeaseState::Held, 20, 'the end of the connection');
+wait_for(fn () => $lease->state() !== Dlock\LeaseState::Held, 60, 'the end of the connection');
 same('has said nothing', $relay->readLine(), 'a connection is tried by hand');
 same(Dlock\LeaseState::Lost, $lease->state(), 'the lease by then');
 fails(Dlock\ConnectionException::class, "ZooKeeper at $hosts: no connection for * s ($hosts: accepts connections but opens no session)",

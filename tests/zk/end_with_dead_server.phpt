@@ -48,7 +48,7 @@ $script = $fpm->script('holds', '
     }
 ');
 $request = $fpm->send($script, ['hosts' => $server->hosts(), 'key' => unique('fpm'), 'file' => "$fpm->dir/held"]);
-wait_for(fn () => file_exists("$fpm->dir/held"), 20, 'the request');
+wait_for(fn () => file_exists("$fpm->dir/held"), 60, 'the request');
 $server->pause();
 $time = seconds(function () use ($fpm, $request) {
     touch("$fpm->dir/held-go");

@@ -65,7 +65,7 @@ same(10, count($children), 'children');
 same(false, $lock->isLocked($resource), 'isLocked() with children that are no locks');
 $lease = $lock->acquire($resource, 0);
 same([true, null], [$lock->isLocked($resource), $lock->tryAcquire($resource)], 'the lock among them');
-wait_for(fn () => count($zk->getChildren("/locks/$resource")) === 11, 20, 'the node of the second attempt to go');
+wait_for(fn () => count($zk->getChildren("/locks/$resource")) === 11, 60, 'the node of the second attempt to go');
 same(true, $lease->release(), 'release()');
 same($children, $zk->getChildren("/locks/$resource"), 'children afterwards');
 
@@ -73,7 +73,7 @@ same($children, $zk->getChildren("/locks/$resource"), 'children afterwards');
 $lease = $lock->acquire($resource, 0);
 $node = current(array_filter($zk->getChildren("/locks/$resource"), fn ($name) => str_contains($name, $lease->token)));
 $waiter = zk_waiter(zk_hosts(), $resource);
-wait_for(fn () => count($zk->getChildren("/locks/$resource")) === 12, 20, 'the waiter');
+wait_for(fn () => count($zk->getChildren("/locks/$resource")) === 12, 60, 'the waiter');
 $second = current(array_diff($zk->getChildren("/locks/$resource"), $children, [$node]));
 $zk->delete("/locks/$resource/$second");
 // It watches the one before it only, so it finds out when that goes.

@@ -125,7 +125,7 @@ same(false, (new ZkLock($server->hosts()))->lock($key, 0), 'lock() by another pr
 // ---- what the pool holds is free when php-fpm ends in good order ----
 posix_kill($fpm->pid, SIGQUIT);
 wait_for_nodes($zk, 0, $key);
-wait_for(fn () => !array_intersect(array_keys(zk_sessions($server->hosts())), $sessions), 20, 'the sessions to be closed');
+wait_for(fn () => !array_intersect(array_keys(zk_sessions($server->hosts())), $sessions), 60, 'the sessions to be closed');
 echo "done\n";
 ?>
 --EXPECT--

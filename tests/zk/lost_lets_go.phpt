@@ -21,7 +21,7 @@ foreach (['flag', 'throw'] as $on_loss) {
     $relay->cut();
     // Who is thrown at need not ask.
     $seen = fn () => $on_loss === 'flag' && $lost->state() === Dlock\LeaseState::Lost;
-    $thrown = thrown_by(fn () => wait_for($seen, 30, 'the loss'));
+    $thrown = thrown_by(fn () => wait_for($seen, 60, 'the loss'));
     same($on_loss === 'flag' ? null : Dlock\LeaseLostException::class, $thrown ? $thrown::class : null, "$on_loss: thrown");
     $relay->mend();
     same(true, $lock->lock("$resource-2", 30), "$on_loss: another lock, when there is a connection again");

@@ -24,7 +24,7 @@ same(true, wait_for(function () use ($lock) {
     } catch (Dlock\ConnectionException) {
         return false;
     }
-}, 30, 'the lock'), 'lock() when there is room');
+}, 60, 'the lock'), 'lock() when there is room');
 same(true, $lock->release('x'), 'release()');
 echo "done\n";
 ?>

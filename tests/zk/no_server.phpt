@@ -76,7 +76,7 @@ same(true, wait_for(function () use ($lock) {
     } catch (Dlock\ConnectionException) {
         return false;
     }
-}, 30, 'the lock'), 'lock() when the server is there');
+}, 60, 'the lock'), 'lock() when the server is there');
 // And a release that cannot be told to the server says so.
 $server->kill();
 fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: *", fn () => $lock->release('x'), 'release()');
@@ -88,7 +88,7 @@ $lock = new ZkLock($server->hosts(), sessionTimeout: 5);
 same([true, true], [$lock->lock('x'), $lock->lock('y')], 'two locks');
 $lease = $lock->acquire('z');
 $server->kill();
-wait_for(fn () => $lease->state() === Dlock\LeaseState::Lost, 20, 'the loss');
+wait_for(fn () => $lease->state() === Dlock\LeaseState::Lost, 60, 'the loss');
 $releases = ["release('x')" => fn () => $lock->release('x'), "release('y')" => fn () => $lock->release('y'), 'Lease::release()' => fn () => $lease->release()];
 foreach ($releases as $name => $release) {
     within(0, seconds(fn () => same(false, $release(), $name)), SOON, "seconds of $name");

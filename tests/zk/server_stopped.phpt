@@ -45,7 +45,7 @@ within(0, $time, SOON, 'seconds until isLocked() gives up');
 
 // When the server goes on, what was lost by the clock stays lost.
 $server->resume();
-wait_for(fn () => str_contains(@$server->ask('ruok'), 'imok'), 20, 'the server');
+wait_for(fn () => str_contains(@$server->ask('ruok'), 'imok'), 60, 'the server');
 wait_for(function () use ($lock, $resource) {
     try {
         return $lock->lock("$resource-3", 0);

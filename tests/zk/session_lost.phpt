@@ -24,10 +24,10 @@ $server->kill();
 $states = [];
 wait_for(function () use ($lease, &$states) {
     return $lease->state() === Dlock\LeaseState::Uncertain;
-}, 20, 'Uncertain');
+}, 60, 'Uncertain');
 same(true, $lease->isHeld(), 'isHeld() while Uncertain');
 $server->restart();
-wait_for(fn () => $lease->state() !== Dlock\LeaseState::Uncertain, 40, 'the session to come over');
+wait_for(fn () => $lease->state() !== Dlock\LeaseState::Uncertain, 60, 'the session to come over');
 same(Dlock\LeaseState::Held, $lease->state(), 'state() after a restart');
 same($owner, zk_owner($server->raw(), $resource), 'the session after a restart');
 $lease->refresh();
@@ -38,7 +38,7 @@ $start = now();
 fails('Dlock\LeaseLostException', '*lost before its critical section ended*', fn () => $lock->synchronized("$resource-3",
     function (Dlock\Lease $inner) use ($server, $relay, $lease, $start, $timeout) {
         $server->forget($relay);
-        wait_for(fn () => !$inner->isHeld(), 40, 'the loss');
+        wait_for(fn () => !$inner->isHeld(), 60, 'the loss');
         holds(now() - $start < $timeout, 'lost before the timeout');
         same([Dlock\LeaseState::Lost, Dlock\LeaseState::Lost, 0.0], [$inner->state(), $lease->state(), $lease->remaining()], 'all leases of the session');
     }));
@@ -51,7 +51,7 @@ holds(!in_array(zk_owner($server->raw(), $resource), [0, $owner], true), 'it is 
 same(2, Dlock\stats()['sessions'], 'sessions');
 $e = thrown_by(fn () => $lock->synchronized("$resource-3", function (Dlock\Lease $inner) use ($server, $relay) {
     $server->forget($relay);
-    wait_for(fn () => !$inner->isHeld(), 40, 'the loss');
+    wait_for(fn () => !$inner->isHeld(), 60, 'the loss');
     throw new LogicException('of the section');
 }));
 same(['Dlock\LeaseLostException', 'LogicException'], [$e ? $e::class : null, $e?->getPrevious() ? $e->getPrevious()::class : null], 'what was thrown');

@@ -46,7 +46,7 @@ for ($i = 0; $i < 4; $i++) {
     }
     $waiter->signal(SIGUSR2);
     same('of the handler', $waiter->hear(), "wait $i");
-    wait_for(fn () => $zk->exists("/locks/$resource/$node") === null, 20, 'the node to go');
+    wait_for(fn () => $zk->exists("/locks/$resource/$node") === null, 60, 'the node to go');
 }
 wait_for_nodes($zk, 2, $resource);
 for ($k = 0; $k < 10; $k++) {

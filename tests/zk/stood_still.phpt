@@ -17,7 +17,7 @@ $process = php_child('
     $lock = new ZkLock($argv[1], sessionTimeout: (float) $argv[2]);
     $lease = $lock->acquire("lost");
     echo "held\n";
-    wait_for(fn () => $lease->state() !== Dlock\LeaseState::Held, 20, "the end of the connection");
+    wait_for(fn () => $lease->state() !== Dlock\LeaseState::Held, 60, "the end of the connection");
     echo "cut off\n";
     fgets(STDIN);
     try {

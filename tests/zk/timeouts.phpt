@@ -58,7 +58,7 @@ fork_run(8, function () use ($resource) {
             }
         }
         return true;
-    }, 20, 'its nodes to go');
+    }, 60, 'its nodes to go');
 });
 wait_for_nodes($zk, 1, $resource);
 $stats = Dlock\stats();

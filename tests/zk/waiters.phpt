@@ -24,7 +24,7 @@ $waiters = [];
 for ($i = 0; $i < $n; $i++) {
     $waiters[$i] = zk_waiter($server->hosts(), $resource, 60);
     wait_for_nodes($zk, $i + 2, $resource);
-    wait_for(fn () => zk_watch_count($server->hosts()) === $i + 1, 20, 'its watch');
+    wait_for(fn () => zk_watch_count($server->hosts()) === $i + 1, 60, 'its watch');
 }
 $nodes = zk_nodes($zk, $resource);
 $owners = array_map(fn ($node) => $zk->exists("/locks/$resource/$node")['ephemeralOwner'], $nodes);
@@ -47,7 +47,7 @@ $packets = function () use ($server, $session): array {
         $again = zk_sessions($server->hosts());
         unset($again[$session]);
         return $now === $again ? $now : false; // nothing on its way
-    }, 20, 'silence');
+    }, 60, 'silence');
 };
 array_unshift($waiters, $holder);
 for ($i = 0; $i < $n; $i++) {
@@ -93,7 +93,7 @@ wait_for(function () use ($server, $expected) {
     $paths = array_keys(zk_watches($server->hosts()));
     sort($paths);
     return $paths == $expected || (sort($expected) && $paths == $expected);
-}, 20, 'the watch of the one behind them');
+}, 60, 'the watch of the one behind them');
 $holder->say('release');
 same('held', $patient->hear(), 'the one behind them');
 $patient->say('release');
