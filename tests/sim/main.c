@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-run_options options = { .seed = 1, .setup = -1, .pauses = 1, .faults = -1, .guard_ms = 5000, .shrink = true };
+run_options options = { .seed = 1, .setup = -1, .pauses = 1, .faults = -1, .guard_ms = 5000, .clocks_ms = 2000, .shrink = true };
 
 static double check_seconds, hours;
 static uint64_t first = 1;
@@ -19,7 +19,8 @@ static int bad(const char *option, const char *what)
 static bool set_number(const char *name, const char *value)
 {
 	const struct { const char *name; int *number; } numbers[] = { { "clients", &options.clients }, { "resources", &options.resources },
-		{ "faults", &options.faults }, { "guard", &options.guard_ms } };
+		{ "faults", &options.faults }, { "guard", &options.guard_ms },
+		{ "clocks", &options.clocks_ms } };
 	const struct { const char *name; double *number; } reals[] = { { "hours", &options.hours }, { "pauses", &options.pauses },
 		{ "from", &options.trace_from }, { "--check", &check_seconds }, { "--hours", &hours } };
 

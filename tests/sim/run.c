@@ -19,8 +19,8 @@ static void draw_hosts(void)
 	stream random = stream_of(options.seed, "set-up", 0);
 
 	for (int i = 0; i < HOSTS; i++) {
-		hosts[i].rate = 1 + (double) draw_below(&random, 4001) / 1e6 - 0.002;
-		hosts[i].offset = draw_below(&random, 2 * SECOND) - SECOND; /* closer than the guard: docs/fail-over.md */
+		hosts[i].rate = 1 + (double) draw_below(&random, 10001) / 1e6 - 0.005; /* to within 1 %: docs/reliability.md */
+		hosts[i].offset = draw_below(&random, options.clocks_ms * MS) - options.clocks_ms * MS / 2;
 	}
 }
 

@@ -36,6 +36,7 @@ typedef struct {
 	bool trace;
 	double trace_from;
 	int guard_ms, most_ttl_ms;
+	int clocks_ms; /* how far times of day are apart at the most: less than the guard (docs/fail-over.md) */
 	bool shrink;
 	/* What shrinking leaves out: faults, clients, and all that is after a time (0: nothing). */
 	char skip[FAULTS], absent[CLIENTS];
