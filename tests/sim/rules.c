@@ -73,6 +73,12 @@ static bool has_run_since(const client *client, nanos time)
 	return client->process->alive && client->process->paused_until <= time;
 }
 
+/* Whose time is about to be over, by whatever clock, may be leaving the queue. */
+static bool has_time_left(const waiting *w)
+{
+	return now - w->begun < w->timeout - w->timeout / 50 - SOON;
+}
+
 /* ---- holders ---- */
 
 bool believes(const client *client, const holding *h)
@@ -146,7 +152,7 @@ void note_acquired(client *client, holding *h)
 	/* In the order in which they came. Who attaches a handle has not waited. */
 	for (int i = 0; client->waiting.waits && i < options.clients; i++) {
 		const waiting *other = &clients[i].waiting;
-		if (&clients[i] != client && other->waits && other->resource == r && other->begun + TOGETHER < client->waiting.begun
+		if (&clients[i] != client && other->waits && other->resource == r && other->begun + TOGETHER < client->waiting.begun && has_time_left(other)
 				&& was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
 			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i, seconds(client->waiting.begun - other->begun));
 		}
