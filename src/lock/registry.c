@@ -34,6 +34,7 @@ static void grow(dlock_registry *registry)
 		return;
 	}
 	free(registry->buckets);
+	registry->only_bucket = NULL;
 	registry->buckets = buckets;
 	registry->bucket_count = count;
 	for (dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {

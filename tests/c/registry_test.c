@@ -273,6 +273,24 @@ static void test_find_among_many(void)
 	dlock_backend_release(&counts.base);
 }
 
+/* A registry has one request after the other; what it has freed must not be met again. */
+static void test_requests(void)
+{
+	dlock_registry registry = { NULL };
+	int bad = 0;
+
+	begin();
+	for (int request = 0; request < 3; request++) {
+		for (int i = 0; i < 100; i++) {
+			dlock_registry_add(&registry, &hold_in(DLOCK_CLAIM_HELD, false, false)->entry);
+			bad += find(&registry, "a resource", registry.first->claim->token) != registry.first;
+		}
+		dlock_registry_clear(&registry, end_hold);
+	}
+	check(bad == 0 && counts.disposed == 300, "requests, one after the other");
+	dlock_backend_release(&counts.base);
+}
+
 /* What a prefix ends with and what a resource begins with is the same name. */
 static void test_hash(void)
 {
@@ -459,6 +477,7 @@ int main(void)
 	test_remove();
 	test_find_unknown();
 	test_find_among_many();
+	test_requests();
 	test_hash();
 	test_purge();
 	test_child();
