@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "slot.h" /* the project's */
+
 fault faults[FAULTS];
 int fault_count;
 static bool has_kind[FAULT_KINDS];
@@ -28,13 +30,17 @@ void draw_plan(void)
 	options.resources = options.resources ? options.resources : drawn_resources;
 	options.faults = options.faults >= 0 ? options.faults : drawn_faults;
 	options.most_ttl_ms = options.most_ttl_ms ? options.most_ttl_ms : drawn_ttl;
-	options.servers = options.setup == SINGLE ? 1 : options.setup == REPLICATED ? 3 : draw_chance(&random, 0.5) ? 3 : 5;
+	options.servers = options.setup == SINGLE ? 1 : options.setup == REPLICATED ? 3 : options.setup == CLUSTER ? 6 : draw_chance(&random, 0.5) ? 3 : 5;
 	bool all = draw_chance(&random, 0.2);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
 		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY ? 0.3 : 0.5);
 	}
 	has_kind[CUT_SERVERS] &= options.setup != SINGLE;
 	has_kind[NEW_SET] &= options.setup == QUORUM;
+	has_kind[MOVE_SLOT] &= options.setup == CLUSTER;
+	if (has_kind[MOVE_SLOT]) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
+		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = false;
+	}
 	has_kind[DELETE_KEY] &= options.work == &locks;
 	if (options.setup == QUORUM && has_kind[HOLD_PACKETS]) { /* what is late, while another server fails, makes two holders: reliability.md */
 		has_kind[CRASH_SERVER] = has_kind[NEW_SET] = false;
@@ -144,6 +150,14 @@ static void delete_key(int resource)
 	note_key_deleted(resource);
 }
 
+static void move_slot(const fault *f)
+{
+	char key[40];
+
+	lock_key(f->a % options.resources, key, sizeof key);
+	cluster_move_slot(dlock_slot_of(key, strlen(key)), f->b);
+}
+
 static void note(const fault *f)
 {
 	nanos until = now + f->length;
@@ -176,7 +190,8 @@ static const char *const names[] = { [CUT] = "cut off from the server", [CUT_ONE
 	[PAUSE_SERVER] = "server is stopped", [CRASH_SERVER] = "server is killed", [KILL_CLIENT] = "client is killed",
 	[VANISH_CLIENT] = "client vanishes without a word", [STOP_CLIENT] = "client is stopped", [SLOW] = "net is slow",
 	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted",
-	[CUT_SERVERS] = "server is cut off from most", [NEW_SET] = "all servers are killed, and lose their data" };
+	[CUT_SERVERS] = "server is cut off from most", [NEW_SET] = "all servers are killed, and lose their data",
+	[MOVE_SLOT] = "a slot moves" };
 
 static void begin_fault(void *context, uint64_t unused)
 {
@@ -227,6 +242,9 @@ static void begin_fault(void *context, uint64_t unused)
 		break;
 	case DELETE_KEY:
 		delete_key(f->a % options.resources);
+		break;
+	case MOVE_SLOT:
+		move_slot(f);
 		break;
 	default:
 		break;

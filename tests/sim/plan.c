@@ -11,6 +11,7 @@ static const combination combinations[] = {
 	{ &locks, SINGLE, 3, 1.0 },
 	{ &locks, REPLICATED, 3, 0.6 },
 	{ &locks, QUORUM, 3, 0.2 },
+	{ &locks, CLUSTER, 3, 0.4 },
 	{ &semaphores, SINGLE, 1, 0.5 },
 	{ &semaphores, REPLICATED, 1, 0.3 },
 	{ &read_write_locks, SINGLE, 1, 0.5 },

@@ -17,13 +17,16 @@
 
 /* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after 2.3 s; where servers only notify,
  * one that has been notified and does not come is passed over after 3 s. */
-static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 5500 * MS };
+static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 5500 * MS,
+	[CLUSTER] = 2600 * MS };
 
 /* How long a call may take beyond its timeout: the server's timeouts (docs/operations.md). */
-static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED] = 2100 * MS, [QUORUM] = 2100 * MS };
+static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED] = 2100 * MS, [QUORUM] = 2100 * MS,
+	[CLUSTER] = 2100 * MS };
 
 /* What a fault leaves behind: connections to be opened, leases of those who are gone, an era that has yet to settle. */
-static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND };
+static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
+	[CLUSTER] = 30 * SECOND };
 
 static int64_t last_fence[RESOURCES];
 static nanos free_since[RESOURCES]; /* NEVER: it is not */
@@ -129,7 +132,7 @@ void check_holders(void)
 			}
 			holder[r] = &clients[i];
 			held[r] = h;
-			if (h->checked != h->claim->deadline && options.setup != REPLICATED) {
+			if (h->checked != h->claim->deadline && !setup_fails_over()) {
 				h->checked = h->claim->deadline;
 				check_key(&clients[i], h);
 			}
@@ -233,7 +236,7 @@ void note_waited(client *client)
 
 /* What is sent without waiting goes out before the next request; over several servers, before one that has not been sooner than them. Over a
  * connection that has ended since the last request it goes out with the next one only. */
-static const unsigned long calls_until_gone[SETUPS] = { [SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3 };
+static const unsigned long calls_until_gone[SETUPS] = { [SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3, [CLUSTER] = 1 };
 
 typedef struct {
 	const client *client;
@@ -251,7 +254,7 @@ static void check_gone(void *context, uint64_t unused)
 
 	(void) unused;
 	bool excused = bytes_lost_until > g->ended || g->client->process->pid != g->pid || !has_run_since(g->client, g->ended)
-		|| (options.setup == REPLICATED && !was_calm_since(g->ended));
+		|| (setup_fails_over() && !was_calm_since(g->ended));
 	if (excused || now >= end_of_work) {
 		free(g);
 		return;
@@ -303,7 +306,7 @@ static void sample(void *context, uint64_t unused)
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
 			check_told(&clients[i], h);
-			if (options.setup != REPLICATED && h->relies && !h->robbed && believes(&clients[i], h)) {
+			if (!setup_fails_over() && h->relies && !h->robbed && believes(&clients[i], h)) {
 				check_key(&clients[i], h);
 			}
 		}

@@ -11,7 +11,7 @@
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
-enum { SINGLE, REPLICATED, QUORUM, SETUPS };
+enum { SINGLE, REPLICATED, QUORUM, CLUSTER, SETUPS };
 
 typedef struct client client;
 
@@ -127,6 +127,8 @@ extern server *redis[REDIS], *sentinels[3];
 void servers_begin(void);
 void sentinels_begin(void); /* sentinels.c */
 server *sentinels_master(void);
+void cluster_move_slot(int slot, int choice); /* to one of the other masters (cluster.c) */
+bool setup_fails_over(void); /* a replica takes over, and what it may do then shows in the holders */
 
 /* A client's. */
 typedef struct connections connections;
@@ -157,7 +159,7 @@ bool was_calm_since(nanos time); /* no fault was in effect, nor has just been */
 /* ---- faults (faults.c) ---- */
 
 typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
-	CUT_SERVERS, NEW_SET, FAULT_KINDS } fault_kind;
+	CUT_SERVERS, NEW_SET, MOVE_SLOT, FAULT_KINDS } fault_kind;
 
 typedef struct {
 	nanos time, length;

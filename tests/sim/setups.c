@@ -9,7 +9,8 @@
 #include "redis/replicated.h"
 #include "redis/single.h"
 
-const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum" };
+const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum",
+	[CLUSTER] = "cluster" };
 server *redis[REDIS], *sentinels[3];
 
 /* ---- servers ---- */
@@ -22,6 +23,14 @@ void servers_begin(void)
 	if (options.setup == REPLICATED) {
 		sentinels_begin();
 	}
+	for (int i = 0; options.setup == CLUSTER && i < options.servers; i++) {
+		redis_join_cluster(redis[i]);
+	}
+}
+
+bool setup_fails_over(void)
+{
+	return options.setup == REPLICATED || options.setup == CLUSTER;
 }
 
 static dlock_server *server_of(const char *dsn)
@@ -49,6 +58,9 @@ static dlock_server *server_at(int number)
 
 dlock_server *service_of_setup(void)
 {
+	if (options.setup == CLUSTER) {
+		return server_of("cluster://10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379,10.0.0.4:6379?replicas=1");
+	}
 	return options.setup == REPLICATED
 		? server_of("sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/mymaster?replicas=1") : server_at(0);
 }
@@ -92,6 +104,7 @@ dlock_backend *lock_backend(connections *own)
 	case QUORUM:
 		return quorum_backend(own);
 	case REPLICATED:
+	case CLUSTER:
 		return dlock_replicated_new(&own->redis, service_of_setup(), LOCK_PREFIX, strlen(LOCK_PREFIX));
 	default:
 		return dlock_single_new(&own->redis, service_of_setup(), LOCK_PREFIX, strlen(LOCK_PREFIX), false);

@@ -1,0 +1,613 @@
+/* A cluster of three masters with a replica each: every node has its own view of who has which slot, and learns late.
+ * Nodes decide as in Redis 7: PFAIL and FAIL, votes of a majority of masters, configuration epochs. The packets of the
+ * bus are not simulated one by one. */
+#include "cluster.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+#include "slot.h" /* the project's */
+
+enum { NODES = 6, MASTERS = 3, NOBODY = -1 };
+
+#define NODE_TIMEOUT SECOND /* cluster-node-timeout, as in tests/c/fleet.c */
+#define LOOK (100 * MS)     /* a node's cron */
+#define WRITABLE_DELAY (2 * SECOND) /* of a master that has just started */
+#define REPLICA_VALIDITY 10 /* cluster-replica-validity-factor */
+
+struct cluster_node {
+	server *server;
+	int number;
+	uint64_t epoch;                /* the newest that it has heard of */
+	uint64_t config_epoch[NODES];  /* of each node, as it knows */
+	signed char owner[DLOCK_SLOTS];
+	int slots_of[NODES];           /* how many of them */
+	bool ok;                       /* cluster_state */
+	nanos started, minority_at;    /* when it was in one last */
+	nanos reached[NODES];          /* when it has heard of each last */
+	nanos failed_at[NODES];        /* 0: not FAIL */
+	nanos election;                /* as a replica: when it asks for votes; 0: it does not */
+	unsigned long version, told[NODES]; /* of what it says of itself, and what it has told each node */
+	nanos last_bus[NODES];         /* when its last message arrives at each */
+	int migrating_slot, migrating_to, importing_slot;
+};
+
+static cluster_node *nodes[NODES];
+static int node_count;
+static stream random_cluster;
+
+static bool runs(const cluster_node *n)
+{
+	return redis_is_alive(n->server) && !redis_is_paused(n->server);
+}
+
+static bool reaches(const cluster_node *a, const cluster_node *b)
+{
+	int from = redis_host(a->server), to = redis_host(b->server);
+
+	return runs(a) && runs(b) && !net_is_cut(from, to) && !net_is_cut(to, from);
+}
+
+static bool is_master(const cluster_node *n)
+{
+	return redis_master_of(n->server) == NULL;
+}
+
+/* ---- who has which slot ---- */
+
+static void set_owner(cluster_node *n, int slot, int owner)
+{
+	if (n->owner[slot] != NOBODY) {
+		n->slots_of[(int) n->owner[slot]]--;
+	}
+	n->owner[slot] = (signed char) owner;
+	n->slots_of[owner]++;
+}
+
+static void change_claims(cluster_node *n)
+{
+	n->version++;
+}
+
+static cluster_node *node_of(const server *s)
+{
+	return s ? nodes[redis_number(s)] : NULL;
+}
+
+static void follow(cluster_node *n, cluster_node *master)
+{
+	if (redis_master_of(n->server) == master->server) {
+		return;
+	}
+	say("clus", "s%d follows s%d now", n->number, master->number);
+	if (is_master(n)) {
+		redis_end_waits(n->server);
+	}
+	n->election = 0;
+	n->migrating_slot = n->importing_slot = NOBODY;
+	redis_replicate(n->server, master->server);
+}
+
+/* A master says which slots it has. Whoever knows of a newer configuration does not believe it. */
+static void hear(cluster_node *n, cluster_node *from)
+{
+	cluster_node *master = is_master(n) ? n : node_of(redis_master_of(n->server));
+	int before = n->slots_of[master->number], taken = 0;
+
+	n->epoch = from->epoch > n->epoch ? from->epoch : n->epoch;
+	n->config_epoch[from->number] = from->config_epoch[from->number];
+	for (int slot = 0; slot < DLOCK_SLOTS; slot++) {
+		int owner = n->owner[slot];
+		bool claimed = from->owner[slot] == from->number && owner != from->number && slot != n->importing_slot;
+		if (claimed && (owner == NOBODY || n->config_epoch[owner] < n->config_epoch[from->number])) {
+			taken += owner == master->number;
+			set_owner(n, slot, from->number);
+			n->migrating_slot = n->migrating_slot == slot ? NOBODY : n->migrating_slot;
+		}
+	}
+	if (taken > 0) {
+		change_claims(n);
+	}
+	if (from != master && taken > 0 && before == taken) {
+		follow(n, from);
+	}
+}
+
+static void gossip(cluster_node *n)
+{
+	for (int i = 0; i < NODES; i++) {
+		bool new = n->told[i] < n->version;
+		bool speaks = i != n->number && is_master(n) && n->slots_of[n->number] > 0 && reaches(n, nodes[i]);
+		if (new && speaks && draw_chance(&random_cluster, 0.2)) {
+			n->told[i] = n->version;
+			hear(nodes[i], n);
+		}
+	}
+}
+
+/* ---- who has failed ---- */
+
+static bool suspects(const cluster_node *n, int other)
+{
+	return other != n->number && now - n->reached[other] > NODE_TIMEOUT;
+}
+
+static int masters_of(const cluster_node *n)
+{
+	int count = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		count += n->slots_of[i] > 0;
+	}
+	return count;
+}
+
+static int majority_of(const cluster_node *n)
+{
+	return masters_of(n) / 2 + 1;
+}
+
+/* FAIL: a majority of the masters that it hears suspects the node. */
+static void judge(cluster_node *n, int other)
+{
+	int votes = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		votes += n->slots_of[i] > 0 && (i == n->number || reaches(n, nodes[i])) && suspects(nodes[i], other);
+	}
+	if (!n->failed_at[other] && suspects(n, other) && votes >= majority_of(n)) {
+		n->failed_at[other] = now;
+	} else if (n->failed_at[other] && !suspects(n, other)
+			&& (n->slots_of[other] == 0 || now - n->failed_at[other] > 2 * NODE_TIMEOUT)) {
+		n->failed_at[other] = 0;
+	}
+}
+
+/* All slots have to be served (cluster-require-full-coverage), and a majority of masters to be there. */
+static void update_state(cluster_node *n)
+{
+	bool complete = true;
+	int there = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		complete &= n->slots_of[i] == 0 || !n->failed_at[i];
+		there += n->slots_of[i] > 0 && !suspects(n, i) && !n->failed_at[i];
+	}
+	if (there < majority_of(n)) {
+		n->minority_at = now;
+		complete = false;
+	}
+	bool waits = is_master(n) && !n->ok && (now - n->started < WRITABLE_DELAY || now - n->minority_at < NODE_TIMEOUT);
+	if (n->ok != (complete && !waits)) {
+		n->ok = !n->ok;
+		say("clus", "for s%d the cluster is %s", n->number, n->ok ? "up" : "down");
+	}
+}
+
+/* ---- fail-over ---- */
+
+static bool may_be_elected(const cluster_node *n)
+{
+	const cluster_node *master = node_of(redis_master_of(n->server));
+
+	return master && n->slots_of[master->number] > 0 && n->failed_at[master->number]
+		&& now - redis_last_contact(n->server) <= REPLICA_VALIDITY * NODE_TIMEOUT + SECOND;
+}
+
+static int votes_for(const cluster_node *n, int master)
+{
+	int votes = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		const cluster_node *voter = nodes[i];
+		votes += is_master(voter) && voter->slots_of[i] > 0 && reaches(n, voter) && voter->failed_at[master]
+			&& voter->config_epoch[master] <= n->config_epoch[master];
+	}
+	return votes;
+}
+
+/* The new configuration is newer than all that a majority knows. */
+static void take_over(cluster_node *n, cluster_node *master)
+{
+	for (int i = 0; i < NODES; i++) {
+		n->epoch = reaches(n, nodes[i]) && nodes[i]->epoch > n->epoch ? nodes[i]->epoch : n->epoch;
+	}
+	n->config_epoch[n->number] = ++n->epoch;
+	for (int i = 0; i < NODES; i++) {
+		if (reaches(n, nodes[i])) {
+			nodes[i]->epoch = n->epoch;
+		}
+	}
+	for (int slot = 0; slot < DLOCK_SLOTS; slot++) {
+		if (n->owner[slot] == master->number) {
+			set_owner(n, slot, n->number);
+		}
+	}
+	say("clus", "s%d takes over from s%d, epoch %" PRIu64, n->number, master->number, n->epoch);
+	redis_promote(n->server);
+	sum.failovers++;
+	change_claims(n);
+}
+
+static void stand_for_election(cluster_node *n)
+{
+	if (!may_be_elected(n)) {
+		n->election = 0;
+	} else if (!n->election) {
+		n->election = now + 500 * MS + draw_below(&random_cluster, 500 * MS);
+	} else if (now >= n->election) {
+		cluster_node *master = node_of(redis_master_of(n->server));
+		if (votes_for(n, master->number) >= majority_of(n)) {
+			take_over(n, master);
+			n->election = 0;
+		} else {
+			n->election = now + 4 * NODE_TIMEOUT;
+		}
+	}
+}
+
+/* ---- ten times a second ---- */
+
+static void look(void *context, uint64_t unused)
+{
+	(void) context;
+	(void) unused;
+	for (int i = 0; i < NODES; i++) {
+		for (int j = 0; j < NODES; j++) { /* one that has stood still waits for answers before it suspects anybody */
+			bool heard = i == j || !runs(nodes[i]) || reaches(nodes[i], nodes[j]);
+			nodes[i]->reached[j] = heard ? now : nodes[i]->reached[j];
+		}
+	}
+	for (int i = 0; i < NODES; i++) {
+		cluster_node *n = nodes[i];
+		if (!runs(n)) {
+			continue;
+		}
+		for (int j = 0; j < NODES; j++) {
+			judge(n, j);
+		}
+		stand_for_election(n);
+		gossip(n);
+		update_state(n);
+	}
+	at(now + LOOK, look, NULL, 0);
+}
+
+/* ---- slots that move ---- */
+
+static void set_slot_node(cluster_node *n, int slot, cluster_node *to)
+{
+	if (n->owner[slot] != to->number) {
+		set_owner(n, slot, to->number);
+		change_claims(n);
+	}
+	if (n->migrating_slot == slot) {
+		n->migrating_slot = NOBODY;
+	}
+}
+
+static void end_move(cluster_node *from, cluster_node *to, int slot)
+{
+	for (int i = 0; i < NODES; i++) {
+		to->epoch = nodes[i]->epoch > to->epoch ? nodes[i]->epoch : to->epoch;
+	}
+	to->config_epoch[to->number] = ++to->epoch; /* without a vote, as a node does that has imported a slot */
+	to->importing_slot = NOBODY;
+	set_slot_node(to, slot, to);
+	change_claims(to);
+	set_slot_node(from, slot, to);
+	say("clus", "slot %d is at s%d now", slot, to->number);
+}
+
+static void go_on_moving(void *context, uint64_t slot)
+{
+	cluster_node *from = context;
+
+	if (from->migrating_slot != (int) slot) {
+		return;
+	}
+	cluster_node *to = nodes[from->migrating_to];
+	if (reaches(from, to)) {
+		redis_move_key(from->server, to->server, (int) slot);
+		if (redis_keys_in_slot(from->server, (int) slot) == 0) {
+			end_move(from, to, (int) slot);
+			return;
+		}
+	}
+	at(now + 5 * MS + draw_below(&random_cluster, 200 * MS), go_on_moving, from, slot);
+}
+
+void cluster_move_slot(int slot, int choice)
+{
+	cluster_node *from = NULL, *to = NULL;
+
+	for (int i = 0; i < NODES; i++) {
+		if (is_master(nodes[i]) && nodes[i]->owner[slot] == i) {
+			from = nodes[i];
+		}
+	}
+	for (int i = choice; i < choice + NODES && !to; i++) {
+		cluster_node *n = nodes[i % NODES];
+		to = n != from && is_master(n) && n->slots_of[n->number] > 1 ? n : NULL;
+	}
+	if (!from || !to || from->slots_of[from->number] < 2 || !reaches(from, to)) {
+		return;
+	}
+	if (from->migrating_slot != NOBODY || to->importing_slot != NOBODY) {
+		return;
+	}
+	say("clus", "slot %d moves from s%d to s%d", slot, from->number, to->number);
+	to->importing_slot = slot;
+	from->migrating_slot = slot;
+	from->migrating_to = to->number;
+	at(now + draw_below(&random_cluster, 300 * MS), go_on_moving, from, (uint64_t) slot);
+}
+
+/* ---- what clients see ---- */
+
+static reply moved(const char *kind, int slot, int to)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%s %d 10.0.0.%d:6379", kind, slot, redis_host(nodes[to]->server));
+	return reply_text(R_ERROR, text);
+}
+
+#define TRYAGAIN "TRYAGAIN Multiple keys request during rehashing of slot"
+
+bool cluster_redirects(cluster_node *n, const word *keys, int count, bool asking, reply *out)
+{
+	int slot = count > 0 ? dlock_slot_of(keys[0].text, keys[0].len) : 0, there = 0;
+	bool migrates = n->migrating_slot == slot, imports = n->importing_slot == slot;
+
+	for (int i = 0; i < count; i++) {
+		if (dlock_slot_of(keys[i].text, keys[i].len) != slot) {
+			*out = reply_text(R_ERROR, "CROSSSLOT Keys in request don't hash to the same slot");
+			return true;
+		}
+		there += redis_has_key(n->server, keys[i]);
+	}
+	if (count == 0) {
+		return false;
+	}
+	if (!n->ok) {
+		*out = reply_text(R_ERROR, "CLUSTERDOWN The cluster is down");
+	} else if (n->owner[slot] == NOBODY) {
+		*out = reply_text(R_ERROR, "CLUSTERDOWN Hash slot not served");
+	} else if (n->owner[slot] == n->number && migrates && there < count) {
+		*out = there > 0 ? reply_text(R_ERROR, TRYAGAIN) : moved("ASK", slot, n->migrating_to);
+	} else if (n->owner[slot] != n->number && imports && asking && count > 1 && there < count) {
+		*out = reply_text(R_ERROR, TRYAGAIN);
+	} else if (n->owner[slot] != n->number && !(imports && asking)) {
+		*out = moved("MOVED", slot, n->owner[slot]);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void name_of(int number, char name[41])
+{
+	for (int i = 0; i < 40; i++) {
+		name[i] = "0123456789abcdef"[(number * 7 + i * (number + 3)) % 16];
+	}
+	name[40] = '\0';
+}
+
+static reply node_reply(int number)
+{
+	char text[41];
+	reply r = reply_array(4);
+
+	snprintf(text, sizeof text, "10.0.0.%d", redis_host(nodes[number]->server));
+	r.items[0] = reply_bulk(text, strlen(text));
+	r.items[1] = reply_int(6379);
+	name_of(number, text);
+	r.items[2] = reply_bulk(text, strlen(text));
+	r.items[3] = reply_array(0);
+	return r;
+}
+
+static int end_of_range(const cluster_node *n, int slot)
+{
+	int end = slot;
+
+	while (end + 1 < DLOCK_SLOTS && n->owner[end + 1] == n->owner[slot]) {
+		end++;
+	}
+	return end;
+}
+
+static reply range_reply(const cluster_node *n, int slot)
+{
+	int replicas = 0, owner = n->owner[slot];
+
+	for (int i = 0; i < NODES; i++) {
+		replicas += redis_master_of(nodes[i]->server) == nodes[owner]->server && !n->failed_at[i];
+	}
+	reply r = reply_array(3 + replicas);
+	r.items[0] = reply_int(slot);
+	r.items[1] = reply_int(end_of_range(n, slot));
+	r.items[2] = node_reply(owner);
+	for (int i = 0, next = 3; i < NODES && next < r.count; i++) {
+		if (redis_master_of(nodes[i]->server) == nodes[owner]->server && !n->failed_at[i]) {
+			r.items[next++] = node_reply(i);
+		}
+	}
+	return r;
+}
+
+static reply slots_reply(const cluster_node *n)
+{
+	int count = 0;
+
+	for (int slot = 0; slot < DLOCK_SLOTS; slot = end_of_range(n, slot) + 1) {
+		count += n->owner[slot] != NOBODY;
+	}
+	reply r = reply_array(count);
+	for (int slot = 0, next = 0; slot < DLOCK_SLOTS; slot = end_of_range(n, slot) + 1) {
+		if (n->owner[slot] != NOBODY) {
+			r.items[next++] = range_reply(n, slot);
+		}
+	}
+	return r;
+}
+
+/* Each range by itself, as it may be split by slots that have moved. */
+static void write_ranges(const cluster_node *n, int owner, char *out, size_t size)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	for (int slot = 0, end; slot < DLOCK_SLOTS && used < size; slot = end + 1) {
+		end = end_of_range(n, slot);
+		if (n->owner[slot] == owner) {
+			const char *form = slot == end ? " %d" : " %d-%d";
+			used += (size_t) snprintf(out + used, size - used, form, slot, end);
+		}
+	}
+}
+
+static reply nodes_reply(const cluster_node *n)
+{
+	char text[8192], name[41], master[41], ranges[1024];
+	size_t used = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		const cluster_node *follows = node_of(redis_master_of(nodes[i]->server));
+		name_of(i, name);
+		strcpy(master, "-");
+		if (follows) {
+			name_of(follows->number, master);
+		}
+		write_ranges(n, i, ranges, sizeof ranges);
+		used += (size_t) snprintf(text + used, sizeof text - used,
+			"%s 10.0.0.%d:6379@16379 %s%s%s %s 0 0 %" PRIu64 " %s%s\n", name,
+			redis_host(nodes[i]->server), i == n->number ? "myself," : "", follows ? "slave" : "master",
+			n->failed_at[i] ? ",fail" : suspects(n, i) ? ",fail?" : "", master, n->config_epoch[i],
+			i != n->number && suspects(n, i) ? "disconnected" : "connected", ranges);
+	}
+	return reply_bulk(text, used);
+}
+
+static reply info_reply(const cluster_node *n)
+{
+	char text[400];
+	int assigned = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		assigned += n->slots_of[i];
+	}
+	snprintf(text, sizeof text, "cluster_state:%s\r\ncluster_slots_assigned:%d\r\ncluster_known_nodes:%d\r\n"
+		"cluster_size:%d\r\ncluster_current_epoch:%" PRIu64 "\r\ncluster_my_epoch:%" PRIu64 "\r\n",
+		n->ok ? "ok" : "fail", assigned, NODES, masters_of(n), n->epoch,
+		n->config_epoch[is_master(n) ? n->number : redis_number(redis_master_of(n->server))]);
+	return reply_bulk(text, strlen(text));
+}
+
+bool cluster_command(cluster_node *n, const word *w, int count, reply *out)
+{
+	if (count != 2) {
+		return false;
+	}
+	if (word_is(w[1], "SLOTS")) {
+		*out = slots_reply(n);
+	} else if (word_is(w[1], "NODES")) {
+		*out = nodes_reply(n);
+	} else if (word_is(w[1], "INFO")) {
+		*out = info_reply(n);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- messages ---- */
+
+typedef struct {
+	cluster_node *from, *to;
+	word channel, message;
+} published;
+
+static void arrive_published(void *context, uint64_t unused)
+{
+	published *p = context;
+
+	(void) unused;
+	if (reaches(p->from, p->to)) {
+		redis_publish_here(p->to->server, p->channel, p->message);
+	}
+	free((char *) p->channel.text);
+	free((char *) p->message.text);
+	free(p);
+}
+
+static word word_copy(word w)
+{
+	char *bytes = malloc(w.len + 1);
+
+	memcpy(bytes, w.text, w.len);
+	bytes[w.len] = '\0';
+	return (word) { bytes, w.len };
+}
+
+void cluster_publish(cluster_node *n, word channel, word message)
+{
+	for (int i = 0; i < NODES; i++) {
+		if (nodes[i] != n && reaches(n, nodes[i])) {
+			published *p = malloc(sizeof *p);
+			nanos arrival = now + net_delay();
+			n->last_bus[i] = arrival > n->last_bus[i] ? arrival : n->last_bus[i];
+			*p = (published) { n, nodes[i], word_copy(channel), word_copy(message) };
+			at(n->last_bus[i], arrive_published, p, 0);
+		}
+	}
+}
+
+/* ---- the beginning ---- */
+
+void cluster_restarted(cluster_node *n)
+{
+	n->started = now;
+	n->ok = false;
+	memset(n->failed_at, 0, sizeof n->failed_at);
+}
+
+static void begin(void)
+{
+	random_cluster = stream_of(options.seed, "cluster", 0);
+	for (int i = 0; i < NODES; i++) {
+		for (int slot = 0; slot < DLOCK_SLOTS; slot++) {
+			set_owner(nodes[i], slot, slot * MASTERS / DLOCK_SLOTS);
+		}
+		for (int j = 0; j < MASTERS; j++) {
+			nodes[i]->config_epoch[j] = (uint64_t) j + 1;
+		}
+		nodes[i]->epoch = MASTERS;
+		nodes[i]->ok = true;
+		nodes[i]->minority_at = -NODE_TIMEOUT;
+		if (i >= MASTERS) {
+			redis_replicate(nodes[i]->server, nodes[i - MASTERS]->server);
+		}
+	}
+	at(LOOK, look, NULL, 0);
+}
+
+cluster_node *cluster_join(server *s)
+{
+	cluster_node *n = calloc(1, sizeof *n);
+
+	n->server = s;
+	n->number = node_count;
+	n->migrating_slot = n->importing_slot = NOBODY;
+	memset(n->owner, NOBODY, sizeof n->owner);
+	nodes[node_count++] = n;
+	if (node_count == NODES) {
+		begin();
+	}
+	return n;
+}
