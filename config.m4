@@ -216,6 +216,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/settings.c
       src/php/stats.c
       src/php/stock.c
+      src/php/unkept.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/redis $ext_builddir/src/zookeeper $ext_builddir/src/php], [1])

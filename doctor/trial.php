@@ -42,7 +42,7 @@ function try_a_lock(Plan $plan, string $resource): ?string
     $wait = $plan->guard === null ? 0 : 0.1; // a slot of a cluster that was never used settles at the second request
     try {
         $lease = $plan->class === 'ZkLock' ? $plan->lock->acquire($resource, 0) : $plan->lock->acquire($resource, $wait, $ttl);
-        if ($plan->class !== 'ZkLock' && $plan->lock->tryAcquire($resource, 0.02, $ttl) !== null) {
+        if ($plan->class !== 'ZkLock' && $plan->lock->tryAcquire($resource, 0.02, $ttl)?->isHeld()) {
             return 'two hold it at once';
         }
         return $lease->release() ? null : 'it was lost at once';

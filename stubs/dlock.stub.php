@@ -135,9 +135,12 @@ namespace {
          */
         public function isLocking(string $key): bool {}
 
+        #[\NoDiscard]
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
+        #[\NoDiscard]
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
         public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
+        #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         public function isLocked(string $resource): bool {}
     }
@@ -190,7 +193,7 @@ namespace {
          * Takes the lock, in up to $retryCount attempts.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $ttl milliseconds of lease, 1 to a year (1 and 2 are never had: 2 ms and 1 % are set aside for clocks)
+         * @param int $ttl milliseconds of lease, 1 to a year; below 100 with a warning, since it may be meant in seconds (1 and 2 are never had: 2 ms and 1 % are set aside for clocks)
          * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity" is the milliseconds
          *         for which it may be relied upon from now on; false: not acquired, also where too few servers answered
          * @throws \Dlock\DlockException when the thread that renews could not be started (renew: true)
@@ -207,12 +210,15 @@ namespace {
         public function unlock(#[\SensitiveParameter] array $lock): bool {}
 
         /** @implementation-alias DistributedLock::acquire */
+        #[\NoDiscard]
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::tryAcquire */
+        #[\NoDiscard]
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
         /** @implementation-alias DistributedLock::synchronized */
         public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
         /** @implementation-alias DistributedLock::attach */
+        #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::isLocked */
         public function isLocked(string $resource): bool {}
@@ -279,12 +285,15 @@ namespace {
         public function unlock(string $resource): bool {}
 
         /** @implementation-alias DistributedLock::acquire */
+        #[\NoDiscard]
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::tryAcquire */
+        #[\NoDiscard]
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
         /** @implementation-alias DistributedLock::synchronized */
         public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
         /** @implementation-alias DistributedLock::attach */
+        #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::isLocked */
         public function isLocked(string $resource): bool {}
@@ -323,6 +332,7 @@ namespace Dlock {
          *                                 without limit (dlock.max_hold 0)
          * @throws DlockException when the thread that renews could not be started
          */
+        #[\NoDiscard]
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease;
 
         /**
@@ -333,13 +343,15 @@ namespace Dlock {
          * @param float|null $ttl  as with acquire()
          * @throws ConnectionException | DeadlockException | DlockException as acquire()
          */
+        #[\NoDiscard]
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
          * Runs $criticalSection(Lease) under the lock, releases it, and returns its result, also where that release had no answer.
          *
          * @param string $resource          1 to 1024 bytes, any bytes
-         * @param callable $criticalSection gets the Lease; what it throws comes through
+         * @param callable $criticalSection gets the Lease; what it throws comes through. Not a generator, nor one that returns a promise:
+         *        it would run on without the lock, and is a \TypeError
          * @param float|null $timeout       as with acquire()
          * @param float|null $ttl           as with acquire()
          * @throws LeaseLostException when the lease was lost before the section ended (the section's own exception is its previous)
@@ -360,6 +372,7 @@ namespace Dlock {
          * @throws ConnectionException when a server could not be asked; RedLock: QuorumException. What was changed is changed back, as
          *         far as the servers can be reached, so that the handle can be tried again
          */
+        #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease;
 
         /**
@@ -444,7 +457,8 @@ namespace Dlock {
          *
          * @return bool true: released by this call; false: it was already lost or released
          * @throws ConnectionException when it is not known which; RedLock: QuorumException. The end of
-         *         its lease still frees the lock
+         *         its lease still frees the lock, and the work is done: after it, catch this exception, or use
+         *         LockManager::synchronized(), which returns the section's result
          */
         public function release(): bool {}
 
@@ -514,6 +528,7 @@ namespace Dlock {
          *                           it would wait for itself
          * @throws DlockException when the thread that renews could not be started
          */
+        #[\NoDiscard]
         public function acquire(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Lease {}
 
         /**
@@ -525,13 +540,15 @@ namespace Dlock {
          * @param float|null $ttl  as with acquire()
          * @throws ConnectionException | DeadlockException | DlockException as acquire()
          */
+        #[\NoDiscard]
         public function tryAcquire(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Lease {}
 
         /**
          * Runs $criticalSection(Lease) with the permits, releases them, and returns its result, as LockManager::synchronized().
          *
          * @param string $resource          1 to 1024 bytes, any bytes
-         * @param callable $criticalSection gets the Lease; what it throws comes through
+         * @param callable $criticalSection gets the Lease; what it throws comes through. Not a generator, nor one that returns a promise:
+         *        it would run on without the lock, and is a \TypeError
          * @param int $permits              1 to the capacity
          * @param float|null $timeout       as with acquire()
          * @param float|null $ttl           as with acquire()
@@ -549,6 +566,7 @@ namespace Dlock {
          * @throws LeaseLostException when the handle was attached already, or the lease has been released or is over
          * @throws ConnectionException when the server could not be asked
          */
+        #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease {}
 
         /**
@@ -617,12 +635,15 @@ namespace Dlock {
         private function __construct() {}
 
         /** @implementation-alias DistributedLock::acquire */
+        #[\NoDiscard]
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease {}
         /** @implementation-alias DistributedLock::tryAcquire */
+        #[\NoDiscard]
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease {}
         /** @implementation-alias DistributedLock::synchronized */
         public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
         /** @implementation-alias DistributedLock::attach */
+        #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease {}
         /** @implementation-alias DistributedLock::isLocked */
         public function isLocked(string $resource): bool {}

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 939edf7eb253ef1cbd95d54f6d3fd59d7ba91dfd */
+ * Stub hash: 1bb8416c43436d369a4952e818128610642502cb */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

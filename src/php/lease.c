@@ -62,10 +62,25 @@ static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
 	}
 }
 
+/* Not the token, with which anybody could release the lock: logs have dumps, and errors reports. The property can be read. */
+static HashTable *shown_properties(zend_object *object)
+{
+	HashTable *shown = zend_array_dup(zend_std_get_properties(object));
+
+	zend_hash_str_del(shown, ZEND_STRL("token"));
+	return shown;
+}
+
+/* For json_encode(), var_export() and (array). */
+static HashTable *lease_properties_for(zend_object *object, zend_prop_purpose purpose)
+{
+	return purpose == ZEND_PROP_PURPOSE_DEBUG ? zend_std_get_properties_for(object, purpose) : shown_properties(object);
+}
+
 static HashTable *lease_debug_info(zend_object *object, int *is_temporary)
 {
 	lease_object *lease = lease_from(object);
-	HashTable *info = zend_array_dup(zend_std_get_properties(object));
+	HashTable *info = shown_properties(object);
 	dlock_nanos remaining;
 	zval value;
 
@@ -85,6 +100,7 @@ void dlock_lease_register(zend_class_entry *class)
 	handlers.free_obj = lease_free;
 	handlers.clone_obj = NULL;
 	handlers.get_debug_info = lease_debug_info;
+	handlers.get_properties_for = lease_properties_for;
 }
 
 void dlock_lease_create(zval *value, dlock_hold *hold)

@@ -8,8 +8,10 @@
 #include "interrupts.h"
 #include "lease.h"
 #include "manager_acquire.h"
+#include "unkept.h"
 
 #include "zend_exceptions.h"
+#include "zend_generators.h"
 
 /* Dlock\LockManager's methods, which are the same for all lock classes. */
 
@@ -65,6 +67,7 @@ void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *argumen
 		RETURN_THROWS();
 	}
 	dlock_lease_create(return_value, hold);
+	dlock_warn_if_unkept(hold->entry.claim->resource);
 }
 
 void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
@@ -81,6 +84,7 @@ void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arg
 	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
 	if (status == DLOCK_OK) {
 		dlock_lease_create(return_value, hold);
+		dlock_warn_if_unkept(hold->entry.claim->resource);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
 		dlock_throw(status, &error, manager->backend);
 	}
@@ -118,6 +122,29 @@ static void end_section(zval *lease)
 	}
 }
 
+/* Has the section only begun, so that the rest of it would run without the lock? */
+static bool is_unfinished(const zval *result)
+{
+	if (Z_TYPE_P(result) != IS_OBJECT) {
+		return false;
+	}
+	const zend_class_entry *class = Z_OBJCE_P(result);
+
+	return class == zend_ce_generator || zend_hash_str_exists(&class->function_table, ZEND_STRL("then"))
+		|| zend_string_equals_literal_ci(class->name, "Amp\\Future");
+}
+
+static void refuse_unfinished(zval *result, zend_string *resource)
+{
+	dlock_error name;
+
+	dlock_fail(&name, DLOCK_OK, "%.100s", ZSTR_VAL(resource));
+	zend_argument_type_error(2, "must not return a %s, which would run on without the lock \"%s\": finish the work inside the section",
+		ZSTR_VAL(Z_OBJCE_P(result)->name), name.message);
+	zval_ptr_dtor(result);
+	ZVAL_NULL(result);
+}
+
 void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section, zend_fcall_info_cache *cache,
 	zval *return_value)
 {
@@ -148,6 +175,9 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 		}
 		end_section(&lease);
 		zval_ptr_dtor(&lease);
+		if (!EG(exception) && is_unfinished(return_value)) {
+			refuse_unfinished(return_value, arguments->resource);
+		}
 	} else if (!EG(exception)) {
 		dlock_throw(status, &error, manager->backend);
 	}
@@ -239,6 +269,7 @@ ZEND_METHOD(DistributedLock, attach)
 		RETURN_THROWS();
 	}
 	dlock_lease_create(return_value, hold);
+	dlock_warn_if_unkept(claim->resource);
 }
 
 ZEND_METHOD(DistributedLock, isLocked)

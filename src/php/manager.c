@@ -2,6 +2,7 @@
 
 #include "classes.h"
 #include "hold.h"
+#include "unkept.h"
 
 static zend_object_handlers handlers;
 
@@ -96,6 +97,7 @@ static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
 void dlock_manager_register(zend_class_entry *class)
 {
 	class->create_object = manager_create;
+	dlock_unkept_register(class);
 	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
 	handlers.offset = offsetof(dlock_manager, std);
 	handlers.free_obj = manager_free;

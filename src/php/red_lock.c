@@ -132,6 +132,9 @@ ZEND_METHOD(RedLock, __construct)
 	}
 }
 
+/* In milliseconds: a shorter lease time is taken for seconds, as it is in other classes. */
+enum { SHORT_TTL = 100 };
+
 ZEND_METHOD(RedLock, lock)
 {
 	zend_string *resource;
@@ -153,6 +156,13 @@ ZEND_METHOD(RedLock, lock)
 	if (milliseconds < 1 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS) {
 		zend_argument_value_error(2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
 		RETURN_THROWS();
+	}
+	if (milliseconds < SHORT_TTL) {
+		php_error_docref(NULL, E_WARNING, "Argument #2 ($ttl) is in milliseconds: the lock is had for " ZEND_LONG_FMT " ms; for as many seconds pass " ZEND_LONG_FMT,
+			milliseconds, 1000 * milliseconds);
+		if (EG(exception)) {
+			RETURN_THROWS();
+		}
 	}
 	dlock_wait_limit limit = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
 	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,

@@ -37,7 +37,7 @@ foreach (['DistributedLock' => [$lock, 'Lock:'], 'RedLock' => [$red, '']] as $na
     same(true, $is_free(), "$name: free after an exception");
 
     // Nobody kept it.
-    $manager->acquire($resource);
+    @$manager->acquire($resource); // without its warning
     same(true, $is_free(), "$name: free after a lease that nobody took");
 
     // The lease outlives its manager.

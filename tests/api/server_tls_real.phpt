@@ -95,7 +95,7 @@ $child = php_child('
     [, $dsn] = $argv;
     echo is_resource(STDIN) ? "begun\n" : "";
     try {
-        (new DistributedLock($dsn))->acquire("encrypted", 0);
+        $lease = (new DistributedLock($dsn))->acquire("encrypted", 0);
     } catch (Dlock\ConnectionException $e) {
         echo $e->getMessage(), "\n";
     }

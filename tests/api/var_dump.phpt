@@ -61,11 +61,9 @@ object(RedLock) (5) {
   array(0) {
   }
 }
-object(Dlock\Lease) (6) {
+object(Dlock\Lease) (5) {
   ["resource"]=>
   string "resource-2"
-  ["token"]=>
-  string "token"
   ["fencingToken"]=>
   int(microseconds)
   ["permits"]=>
@@ -75,11 +73,9 @@ object(Dlock\Lease) (6) {
   ["remaining"]=>
   float(seconds left)
 }
-object(Dlock\Lease) (6) {
+object(Dlock\Lease) (5) {
   ["resource"]=>
   string "resource-2"
-  ["token"]=>
-  string "token"
   ["fencingToken"]=>
   int(microseconds)
   ["permits"]=>
@@ -125,11 +121,9 @@ object(Dlock\ReadWriteLockSide) (5) {
   ["side"]=>
   string "write"
 }
-object(Dlock\Lease) (6) {
+object(Dlock\Lease) (5) {
   ["resource"]=>
   string "resource"
-  ["token"]=>
-  string "token"
   ["fencingToken"]=>
   int(microseconds)
   ["permits"]=>

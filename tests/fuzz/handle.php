@@ -69,7 +69,7 @@ function invent(): string
 function attempt(DistributedLock $locks, string $handle): ?string
 {
 	try {
-		$locks->attach($handle);
+		$lease = $locks->attach($handle);
 		return 'was attached';
 	} catch (ValueError $error) {
 		if (isGood($handle)) {

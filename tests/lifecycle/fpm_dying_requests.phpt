@@ -46,13 +46,13 @@ $next = $fpm->script('next', '
     $got = [];
     $start = now();
     foreach (["$key-lock", "$key-lease", "$key-section"] as $resource) {
-        $got[] = $single->tryAcquire($resource, 5) !== null;
+        $got[] = $single->tryAcquire($resource, 5)?->isHeld();
     }
     foreach (["$key-red", "$key-red-lease"] as $resource) {
-        $got[] = $red->tryAcquire($resource, 5) !== null;
+        $got[] = $red->tryAcquire($resource, 5)?->isHeld();
     }
-    $got[] = (new Dlock\Semaphore(5))->tryAcquire("$key-semaphore", 5, 5) !== null;
-    $got[] = (new Dlock\ReadWriteLock())->writeLock()->tryAcquire("$key-read-write", 5) !== null;
+    $got[] = (new Dlock\Semaphore(5))->tryAcquire("$key-semaphore", 5, 5)?->isHeld();
+    $got[] = (new Dlock\ReadWriteLock())->writeLock()->tryAcquire("$key-read-write", 5)?->isHeld();
     echo json_encode([$got, now() - $start, getmypid()]);
 ');
 $servers = implode(',', redis_servers(3));

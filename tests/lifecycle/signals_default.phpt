@@ -13,8 +13,8 @@ require __DIR__ . '/../inc/api.inc';
 
 $waits = [
     'DistributedLock' => '$lock = new DistributedLock($argv[1]); $lock->isLocked($argv[3]); $lock->lock("$argv[3]-own", 0, 1000); echo "waits\n"; $lock->lock($argv[3]);',
-    'acquire()' => '$lock = new DistributedLock($argv[1]); $lock->isLocked($argv[3]); $own = $lock->acquire("$argv[3]-own", 0, 1000); echo "waits\n"; $lock->acquire($argv[3], 1000);',
-    'RedLock' => '$red = new RedLock(explode(",", $argv[2]), prefix: "Lock:"); $red->isLocked($argv[3]); $own = $red->acquire("$argv[3]-own", 0, 1000); echo "waits\n"; $red->acquire($argv[3], 1000);',
+    'acquire()' => '$lock = new DistributedLock($argv[1]); $lock->isLocked($argv[3]); $own = $lock->acquire("$argv[3]-own", 0, 1000); echo "waits\n"; $lease = $lock->acquire($argv[3], 1000);',
+    'RedLock' => '$red = new RedLock(explode(",", $argv[2]), prefix: "Lock:"); $red->isLocked($argv[3]); $own = $red->acquire("$argv[3]-own", 0, 1000); echo "waits\n"; $lease = $red->acquire($argv[3], 1000);',
 ];
 foreach ($waits as $name => $code) {
     $resource = unique($name);

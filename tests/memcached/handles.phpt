@@ -47,7 +47,7 @@ for ($round = 0; $round < 10; $round++) {
     $handle = $manager->acquire("round-$round", 0, 100)->detach();
     $had = fork_run(4, function () use ($server, $handle) {
         try {
-            (new DistributedLock($server->dsn(), releaseOnShutdown: false))->attach($handle);
+            $lease = (new DistributedLock($server->dsn(), releaseOnShutdown: false))->attach($handle);
             return 'had';
         } catch (LeaseLostException) {
             return 'late';

@@ -66,8 +66,8 @@ $others = fork_child(function () use ($dsn) { // who asks all the time
     $writer = (new ReadWriteLock($dsn, ttl: 6.0))->writeLock();
     for ($until = now() + 5, $got = []; now() < $until;) {
         try {
-            $semaphore->tryAcquire('sale', 2, 0.1) && $got[] = 'two of three';
-            $writer->tryAcquire('prices', 0.1) && $got[] = 'a writer';
+            $semaphore->tryAcquire('sale', 2, 0.1)?->isHeld() && $got[] = 'two of three';
+            $writer->tryAcquire('prices', 0.1)?->isHeld() && $got[] = 'a writer';
         } catch (Dlock\ConnectionException) {
         }
     }

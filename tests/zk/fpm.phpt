@@ -84,7 +84,7 @@ $next = $fpm->script('next', '
     $lock = new ZkLock($_GET["hosts"], sessionTimeout: 30);
     $start = now();
     foreach ([1, 2, 3] as $i) {
-        $got[] = $lock->tryAcquire($_GET["key"] . "-$i", 5) !== null;
+        $got[] = $lock->tryAcquire($_GET["key"] . "-$i", 5)?->isHeld();
     }
     echo json_encode([$got, now() - $start]);
 ');

@@ -21,7 +21,7 @@ $process = php_child('
     echo "cut off\n";
     fgets(STDIN);
     try {
-        echo $lock->tryAcquire("another") ? "held\n" : "taken\n";
+        echo $lock->tryAcquire("another")?->isHeld() ? "held\n" : "taken\n";
     } catch (Dlock\ConnectionException $e) {
         echo $e->getMessage(), "\n";
     }

@@ -100,7 +100,7 @@ final class CheckoutTest extends TestCase
     /** Code that makes its locks by new DistributedLock() is tested in the same way: phpunit.xml sets dlock.server. */
     public function testTheSettingIsOfMemory(): void
     {
-        $held = (new DistributedLock())->acquire('stock:42', 0);
+        $held = (new DistributedLock())->acquire('stock:42', timeout: 0);
         $this->assertTrue((new DistributedLock('memory://tests'))->isLocked('stock:42'));
         $held->release();
     }
