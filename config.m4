@@ -97,7 +97,7 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/claim.c src/zookeeper/diagnose.c src/zookeeper/dsn.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/pool.c src/zookeeper/queue.c src/zookeeper/rank.c src/zookeeper/response.c src/zookeeper/result.c src/zookeeper/session.c src/zookeeper/session_thread.c src/zookeeper/unowned_node.c src/zookeeper/watcher.c src/zookeeper/watches.c src/php/zk_lock.c"
+      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/claim.c src/zookeeper/diagnose.c src/zookeeper/dsn.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/own_node.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/pool.c src/zookeeper/queue.c src/zookeeper/rank.c src/zookeeper/response.c src/zookeeper/result.c src/zookeeper/session.c src/zookeeper/session_thread.c src/zookeeper/unowned_node.c src/zookeeper/watcher.c src/zookeeper/watches.c src/php/zk_lock.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else

@@ -15,6 +15,7 @@ void dlock_renewal_pause(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_resume(dlock_claim *claim) { (void) claim; }
 void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl) { (void) claim, (void) ttl; }
 void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered) { (void) claim, (void) ttl, (void) answered; }
+void dlock_renewal_look(void) {}
 dlock_renewal_counts dlock_renewal_count(void) { return (dlock_renewal_counts) { 0 }; }
 void dlock_renewal_shutdown(void) {}
 
@@ -76,6 +77,15 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 		return out_of_memory(error);
 	}
 	return DLOCK_OK;
+}
+
+void dlock_renewal_look(void)
+{
+	dlock_renewal_thread_lock();
+	if (dlock_renewal_thread_is_mine()) {
+		dlock_renewal_thread_wake();
+	}
+	dlock_renewal_thread_unlock();
 }
 
 bool dlock_renewal_is_endless(const dlock_claim *claim)

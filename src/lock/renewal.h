@@ -50,6 +50,9 @@ void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl);
  * time, also after renewals; so these ask for no more than that. */
 void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered);
 
+/* For a thread of a back end: what ops->bound() tells may have changed, so the thread looks at once. Holds no mutex of the back end. */
+void dlock_renewal_look(void);
+
 /* Of this process, since it started. */
 typedef struct {
 	unsigned long renewals, failures; /* answered, and left without an answer */

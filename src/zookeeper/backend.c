@@ -32,6 +32,10 @@ static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock
 			return DLOCK_OK;
 		}
 		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
+			claim->held = dlock_zk_own_node_add(session, claim->node);
+			if (!claim->held) {
+				return dlock_zk_out_of_memory(error);
+			}
 			dlock_claim_move(&claim->base, DLOCK_CLAIM_HELD);
 			claim->base.deadline = view.deadline;
 			claim->base.received = claim->base.waited;
@@ -63,6 +67,18 @@ static dlock_status step(dlock_zk_claim *claim, const dlock_wait *wait, dlock_er
 	}
 }
 
+/* Nobody looks whether its node is still there. */
+static void forget(dlock_zk_claim *claim)
+{
+	dlock_zk_own_node_remove(claim->held);
+	claim->held = NULL;
+}
+
+static bool is_gone(const dlock_zk_claim *claim)
+{
+	return claim->held && dlock_zk_own_node_is_gone(claim->held);
+}
+
 static bool ensure_parent(dlock_zk_claim *claim)
 {
 	if (!claim->parent) {
@@ -78,6 +94,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(base)->options.session_timeout);
 
 	dlock_claim_move(base, DLOCK_CLAIM_NEW);
+	forget(claim);
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
 		/* Connections that break again and again must not carry it on for ever. */
 		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
@@ -106,7 +123,7 @@ static void look(dlock_claim *base)
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
 	dlock_zk_view view = dlock_zk_session_view(claim->session);
 
-	if (view.state >= DLOCK_ZK_EXPIRED) {
+	if (view.state >= DLOCK_ZK_EXPIRED || is_gone(claim)) {
 		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 		return;
 	}
@@ -120,9 +137,10 @@ static void look(dlock_claim *base)
 
 static dlock_nanos bound(const dlock_claim *base)
 {
-	dlock_zk_view view = dlock_zk_session_view(((const dlock_zk_claim *) base)->session);
+	const dlock_zk_claim *claim = (const dlock_zk_claim *) base;
+	dlock_zk_view view = dlock_zk_session_view(claim->session);
 
-	return view.state >= DLOCK_ZK_EXPIRED ? DLOCK_OVER : view.deadline;
+	return view.state >= DLOCK_ZK_EXPIRED || is_gone(claim) ? DLOCK_OVER : view.deadline;
 }
 
 static dlock_status lost(const dlock_claim *base, dlock_error *error)
@@ -141,7 +159,11 @@ static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *erro
 static dlock_status release(dlock_claim *base, dlock_error *error)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
-	dlock_status status = claim->node && dlock_zk_claim_is_alive(claim) ? dlock_zk_claim_delete(claim, error) : DLOCK_LOST;
+	/* One that is gone is not ours, though a node may have its name again. */
+	bool ours = claim->node && !is_gone(claim) && dlock_zk_claim_is_alive(claim);
+
+	forget(claim);
+	dlock_status status = ours ? dlock_zk_claim_delete(claim, error) : DLOCK_LOST;
 
 	if (status == DLOCK_OK || status == DLOCK_LOST) {
 		dlock_zk_claim_clear_node(claim);
@@ -153,6 +175,7 @@ static dlock_status release(dlock_claim *base, dlock_error *error)
 
 static void abandon(dlock_claim *base)
 {
+	forget((dlock_zk_claim *) base);
 	dlock_zk_claim_leave((dlock_zk_claim *) base);
 }
 
@@ -222,6 +245,7 @@ static bool is_same(const dlock_claim *base, dlock_backend *other_base, const ch
 
 static void dispose(dlock_claim *base)
 {
+	forget((dlock_zk_claim *) base);
 	dlock_zk_claim_clear((dlock_zk_claim *) base);
 	free(((dlock_zk_claim *) base)->parent);
 }

@@ -4,6 +4,7 @@
 #include "../lock/claim.h"
 #include "op.h"
 #include "options.h"
+#include "own_node.h"
 #include "pool.h"
 #include "rank.h"
 
@@ -34,6 +35,7 @@ typedef struct {
 	dlock_zk_phase phase;
 	bool token_used; /* a node may have been made with it, so another one must not be */
 	dlock_zk_op *creating, *listing;
+	dlock_zk_own_node *held; /* from the acquisition until nobody relies on it any more, and the renewal thread looks no more */
 } dlock_zk_claim;
 
 static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)

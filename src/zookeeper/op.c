@@ -89,9 +89,9 @@ static void created(int rc, const char *path, const struct Stat *stat, const voi
 	dlock_zk_op *op = (dlock_zk_op *) context;
 
 	if (rc == ZOK) {
-		op->path = strdup(path);
+		op->path = path ? strdup(path) : NULL;
 		op->stat = *stat;
-		/* Without memory for the name: as if there were no response, then it is found by its guid. */
+		/* Without a name, or memory for it: as if there were no response, then it is found by its guid. */
 		rc = op->path ? ZOK : ZCONNECTIONLOSS;
 	}
 	finish(op, rc);
@@ -130,6 +130,9 @@ static char **copy_names(const struct String_vector *names)
 	size_t size = (size_t) names->count * sizeof(char *) + 1;
 
 	for (int i = 0; i < names->count; i++) {
+		if (!names->data[i]) { /* the library has no memory for it, or the response has none */
+			return NULL;
+		}
 		size += strlen(names->data[i]) + 1;
 	}
 	char **copy = malloc(size);

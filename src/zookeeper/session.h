@@ -94,6 +94,9 @@ struct dlock_zk_session {
 	dlock_zk_watches watches; /* what the wait under way is for */
 	struct dlock_zk_op *ops; /* those that the library still owes a response */
 	struct dlock_zk_unowned_node *unowned_nodes;
+	struct dlock_zk_own_node *own_nodes;
+	unsigned long own_round; /* counts how often they were asked for */
+	bool own_lost;           /* one was found gone */
 };
 
 /* A session without a thread yet, with one reference. NULL: *problem is an errno. */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "diagnose.h"
+#include "../lock/renewal.h"
 #include "op.h"
+#include "own_node.h"
 #include "unowned_node.h"
 #include "watcher.h"
 
@@ -66,7 +68,9 @@ static void probe(dlock_zk_session *session)
 		session->before_sent = before;
 		session->probe_sent = last;
 		pthread_mutex_unlock(&session->mutex);
+		return;
 	}
+	dlock_zk_own_nodes_ask(session);
 }
 
 static void open_handle(dlock_zk_session *session)
@@ -159,6 +163,9 @@ static void run(dlock_zk_session *session)
 			return;
 		}
 		dlock_zk_unowned_nodes_send(session);
+		if (dlock_zk_own_nodes_lost(session)) {
+			dlock_renewal_look();
+		}
 		if (dlock_now() >= todo.probe) {
 			probe(session);
 		} else if (dlock_now() >= todo.diagnose) {
@@ -179,6 +186,7 @@ static void *thread_main(void *context)
 	/* Those that the library has not responded to when it closed. */
 	dlock_zk_ops_discard(session);
 	dlock_zk_unowned_nodes_free(session);
+	dlock_zk_own_nodes_free(session);
 	pthread_mutex_lock(&session->mutex);
 	session->ended = true;
 	dlock_zk_session_event(session);

@@ -79,6 +79,10 @@ static void node_listed(int rc, const struct String_vector *names, const void *c
 	dlock_zk_session *session = node->session;
 
 	for (int i = 0; rc == ZOK && i < names->count; i++) {
+		if (!names->data[i]) {
+			rc = ZSYSTEMERROR;
+			break;
+		}
 		if (!dlock_zk_is_node_of(names->data[i], node->guid)) {
 			continue;
 		}
