@@ -1,6 +1,8 @@
 #ifndef DLOCK_ERROR_H
 #define DLOCK_ERROR_H
 
+#include <stddef.h>
+
 /* What an operation came to. Everything but DLOCK_OK, DLOCK_TIMEOUT and DLOCK_INTERRUPTED leaves a message. */
 typedef enum {
 	DLOCK_OK,
@@ -24,7 +26,14 @@ typedef struct {
 #define DLOCK_PRINTF(text, first)
 #endif
 
-/* Writes the message (with a ? for each control character, and cut where it is too long) and returns `status`, so that a
+/* A name of any bytes, as messages have it: at most 100 bytes, whole characters, with a ? for what is no text. */
+typedef struct {
+	char text[101];
+} dlock_shown;
+
+dlock_shown dlock_show(const char *text, size_t len);
+
+/* Writes the message (with a ? for each byte that is no text, and cut at a character where it is too long) and returns `status`, so that a
  * caller can return both in one line. */
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
 

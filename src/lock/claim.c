@@ -40,6 +40,11 @@ dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error)
 		: dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 }
 
+dlock_shown dlock_claim_name(const dlock_claim *claim)
+{
+	return dlock_show(claim->resource, claim->resource_len);
+}
+
 bool dlock_claim_is_mine(const dlock_claim *claim)
 {
 	return claim->process == dlock_process_current();
@@ -106,8 +111,8 @@ dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
 
 dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error)
 {
-	return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this handle's any more: it was attached already, released, or its "
-		"lease time is over", claim->resource);
+	return dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this handle's any more: it was attached already, released, or its "
+		"lease time is over", dlock_claim_name(claim).text);
 }
 
 /* ---- deadline ---- */

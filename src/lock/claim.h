@@ -58,6 +58,9 @@ bool dlock_claim_is_mine(const dlock_claim *claim);
 /* Is the claim's lock the one that the back end has for the resource? */
 bool dlock_claim_is_for(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len);
 
+/* The resource, as messages have it. */
+dlock_shown dlock_claim_name(const dlock_claim *claim);
+
 /* ---- state ---- */
 
 /* The one place where the state changes. Builds with DLOCK_DEBUG end where the move is not in the table. */

@@ -25,7 +25,7 @@ dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_err
 
 static dlock_status lost(dlock_claim *claim, dlock_error *error)
 {
-	dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not held by this %s", claim->resource,
+	dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not held by this %s", dlock_claim_name(claim).text,
 		dlock_claim_is_mine(claim) ? "lease any more" : "process but by its parent");
 	return DLOCK_LOST;
 }

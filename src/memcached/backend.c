@@ -345,8 +345,8 @@ static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlo
 		dlock_memcached_release(*done);
 		*done = NULL;
 	}
-	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key of \"%.100s\" is changed all the time", backend->conn->server->label,
-		claim->resource);
+	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key of \"%s\" is changed all the time", backend->conn->server->label,
+		dlock_claim_name(claim).text);
 }
 
 static dlock_memcached_request *make_extension(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl)
@@ -370,7 +370,8 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 		claim->deadline = deadline_of(request, lasting(ttl));
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
+			dlock_claim_name(claim).text);
 	} else if (request && request->sent && request->sent_at + lasting(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set must be believed even without an answer. */
 		claim->deadline = request->sent_at + lasting(ttl);
@@ -391,7 +392,8 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 		claim->deadline = own->unsettled && claim->deadline < found.deadline ? atomic_load(&claim->deadline) : found.deadline;
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
+			dlock_claim_name(claim).text);
 	}
 	return status;
 }
@@ -402,7 +404,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 	dlock_status status = change(claim, make_deletion, 0, &request, error);
 
 	if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else if (status != DLOCK_OK) {
 		discard(claim, NULL);
 	}

@@ -145,7 +145,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 
 static dlock_status lost(const dlock_claim *claim, dlock_error *error)
 {
-	return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: its lease time is over", claim->resource);
+	return dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its lease time is over",
+		dlock_claim_name(claim).text);
 }
 
 static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *error)

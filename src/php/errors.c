@@ -74,18 +74,18 @@ void dlock_throw_no_memory(void)
 	zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
 }
 
-zend_object *dlock_throw_lost(const char *resource, const char *what)
+zend_object *dlock_throw_lost(const char *resource, size_t resource_len, const char *what)
 {
 	dlock_error error;
 
 	if (EG(exception) && zend_is_unwind_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
 		return NULL;
 	}
-	dlock_fail(&error, DLOCK_LOST, "The lock \"%.100s\" %s", resource, what);
+	dlock_fail(&error, DLOCK_LOST, "The lock \"%s\" %s", dlock_show(resource, resource_len).text, what);
 	return zend_throw_exception(dlock_ce_lost_exception, error.message, 0);
 }
 
-bool dlock_is_lost_exception(zend_object *exception, const char *resource, const char *what)
+bool dlock_is_lost_exception(zend_object *exception, const char *resource, size_t resource_len, const char *what)
 {
 	dlock_error error;
 	zval hold;
@@ -93,7 +93,7 @@ bool dlock_is_lost_exception(zend_object *exception, const char *resource, const
 	if (exception->ce != dlock_ce_lost_exception) {
 		return false;
 	}
-	dlock_fail(&error, DLOCK_LOST, "The lock \"%.100s\" %s", resource, what);
+	dlock_fail(&error, DLOCK_LOST, "The lock \"%s\" %s", dlock_show(resource, resource_len).text, what);
 	const zval *message = zend_read_property(zend_ce_exception, exception, ZEND_STRL("message"), true, &hold);
 	return Z_TYPE_P(message) == IS_STRING && !strcmp(Z_STRVAL_P(message), error.message);
 }

@@ -15,10 +15,10 @@ void dlock_throw_as(zend_class_entry *class, const dlock_error *error);
 void dlock_throw_no_memory(void);
 
 /* Throws that this lock "was lost" or what it is. NULL where exit() is under way, so that nothing is thrown any more. */
-zend_object *dlock_throw_lost(const char *resource, const char *what);
+zend_object *dlock_throw_lost(const char *resource, size_t resource_len, const char *what);
 
 /* Does the exception say that? */
-bool dlock_is_lost_exception(zend_object *exception, const char *resource, const char *what);
+bool dlock_is_lost_exception(zend_object *exception, const char *resource, size_t resource_len, const char *what);
 
 #define DLOCK_LOST_WHILE_HELD "was lost while it was held"
 

@@ -182,7 +182,8 @@ static void throw_lost(lease_object *lease)
 	if (lease->hold) {
 		lease->hold->throws = false; /* once is enough */
 	}
-	dlock_throw_lost(Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "", what);
+	bool named = Z_TYPE_P(resource) == IS_STRING;
+	dlock_throw_lost(named ? Z_STRVAL_P(resource) : "", named ? Z_STRLEN_P(resource) : 0, what);
 }
 
 ZEND_METHOD(Dlock_Lease, assertHeld)

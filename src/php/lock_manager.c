@@ -67,7 +67,7 @@ void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *argumen
 		RETURN_THROWS();
 	}
 	dlock_lease_create(return_value, hold);
-	dlock_warn_if_unkept(hold->entry.claim->resource);
+	dlock_warn_if_unkept(hold->entry.claim);
 }
 
 void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
@@ -84,7 +84,7 @@ void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arg
 	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
 	if (status == DLOCK_OK) {
 		dlock_lease_create(return_value, hold);
-		dlock_warn_if_unkept(hold->entry.claim->resource);
+		dlock_warn_if_unkept(hold->entry.claim);
 	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
 		dlock_throw(status, &error, manager->backend);
 	}
@@ -110,7 +110,7 @@ static void end_section(zval *lease)
 	lost = dlock_hold_release(hold, &error) == DLOCK_LOST || lost;
 	/* Once is enough: the section may have been left by this very loss. (Where that was caught, its number may be another exception's by now.) */
 	bool thrown = hold->thrown && EG(exception) && EG(exception)->handle == hold->thrown
-		&& dlock_is_lost_exception(EG(exception), claim->resource, DLOCK_LOST_WHILE_HELD);
+		&& dlock_is_lost_exception(EG(exception), claim->resource, claim->resource_len, DLOCK_LOST_WHILE_HELD);
 	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. Without
 	 * one, what a handler throws after this could lose the section's result, which may be a lease. */
 	if (!(EG(exception) && zend_is_unwind_exit(EG(exception))) && dlock_is_interrupted()) {
@@ -118,7 +118,7 @@ static void end_section(zval *lease)
 	}
 	if (lost && !thrown) {
 		/* PHP makes the section's own exception, if there is one, the previous of this. */
-		dlock_throw_lost(claim->resource, "was lost before its critical section ended");
+		dlock_throw_lost(claim->resource, claim->resource_len, "was lost before its critical section ended");
 	}
 }
 
@@ -138,7 +138,7 @@ static void refuse_unfinished(zval *result, zend_string *resource)
 {
 	dlock_error name;
 
-	dlock_fail(&name, DLOCK_OK, "%.100s", ZSTR_VAL(resource));
+	dlock_fail(&name, DLOCK_OK, "%s", dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
 	zend_argument_type_error(2, "must not return a %s, which would run on without the lock \"%s\": finish the work inside the section",
 		ZSTR_VAL(Z_OBJCE_P(result)->name), name.message);
 	zval_ptr_dtor(result);
@@ -269,7 +269,7 @@ ZEND_METHOD(DistributedLock, attach)
 		RETURN_THROWS();
 	}
 	dlock_lease_create(return_value, hold);
-	dlock_warn_if_unkept(claim->resource);
+	dlock_warn_if_unkept(claim);
 }
 
 ZEND_METHOD(DistributedLock, isLocked)

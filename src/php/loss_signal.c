@@ -90,7 +90,7 @@ static void throw_losses(zend_execute_data *execute_data)
 #endif
 	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
 		hold->throws = false;
-		zend_object *exception = dlock_throw_lost(hold->entry.claim->resource, DLOCK_LOST_WHILE_HELD);
+		zend_object *exception = dlock_throw_lost(hold->entry.claim->resource, hold->entry.claim->resource_len, DLOCK_LOST_WHILE_HELD);
 		hold->thrown = exception ? exception->handle : 0;
 	}
 }

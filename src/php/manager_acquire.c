@@ -89,12 +89,13 @@ static bool waits_for_itself(const dlock_manager *manager, zend_string *resource
 		claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), permits, waiting);
 	}
 	if (claim && manager->std.ce == dlock_ce_semaphore) {
-		dlock_fail(error, DLOCK_DEADLOCK, "This process holds too many permits of the semaphore \"%.100s\" already, and would wait for itself",
-			ZSTR_VAL(resource));
+		dlock_fail(error, DLOCK_DEADLOCK, "This process holds too many permits of the semaphore \"%s\" already, and would wait for itself",
+			dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
 	} else if (claim) {
 		dlock_fail(error, DLOCK_DEADLOCK, claim->state == DLOCK_CLAIM_WAITING
-			? "This process waits for the lock \"%.100s\" already, and would wait for itself"
-			: "This process holds the lock \"%.100s\" already, and would wait for itself", ZSTR_VAL(resource));
+			? "This process waits for the lock \"%s\" already, and would wait for itself"
+			: "This process holds the lock \"%s\" already, and would wait for itself",
+			dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
 	}
 	return claim;
 }
@@ -109,10 +110,11 @@ static dlock_status report_timeout(const dlock_manager *manager, const dlock_cla
 		reason.message[0] = '\0';
 	}
 	if (manager->std.ce == dlock_ce_semaphore) {
-		return dlock_fail(error, DLOCK_TIMEOUT, "The semaphore \"%.100s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
-			claim->resource, claim->permits, manager->backend->capacity, seconds, text, reason.message);
+		return dlock_fail(error, DLOCK_TIMEOUT, "The semaphore \"%s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
+			dlock_claim_name(claim).text, claim->permits, manager->backend->capacity, seconds, text, reason.message);
 	}
-	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%.100s\" was not %s within %g s%s%s", claim->resource, claim->explained ? "to be had" : "free",
+	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" was not %s within %g s%s%s",
+		dlock_claim_name(claim).text, claim->explained ? "to be had" : "free",
 		seconds, text, reason.message);
 }
 

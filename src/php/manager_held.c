@@ -78,7 +78,8 @@ static bool check_no_lease(const dlock_manager *manager, zend_string *resource, 
 	if (!find_leased(manager, resource)) {
 		return true;
 	}
-	dlock_fail(&error, DLOCK_FAILED, "The lock \"%.100s\" was taken by acquire(): call %s() of its Lease", ZSTR_VAL(resource), method);
+	dlock_fail(&error, DLOCK_FAILED, "The lock \"%s\" was taken by acquire(): call %s() of its Lease",
+		dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text, method);
 	dlock_throw_as(dlock_ce_exception, &error);
 	return false;
 }

@@ -117,7 +117,9 @@ static void throw_expired(reservation_object *reservation, const dlock_stock_ans
 	dlock_error error;
 
 	reservation->deadline = 0;
-	dlock_fail(&error, DLOCK_LOST, "The reservation \"%.100s\" of \"%.100s\" has no pieces of \"%.100s\": %s", ZSTR_VAL(order->request), ZSTR_VAL(order->buyer),
+	dlock_fail(&error, DLOCK_LOST, "The reservation \"%s\" of \"%s\" has no pieces of \"%s\": %s",
+		dlock_show(ZSTR_VAL(order->request), ZSTR_LEN(order->request)).text,
+		dlock_show(ZSTR_VAL(order->buyer), ZSTR_LEN(order->buyer)).text,
 		ZSTR_VAL(order->articles[answer->article]), why);
 	dlock_throw_as(dlock_ce_reservation_expired_exception, &error);
 }

@@ -334,7 +334,8 @@ static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *or
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
 	} else if (answer->outcome == DLOCK_STOCK_LIMITED) {
-		dlock_fail(&error, DLOCK_LOST, "The buyer \"%.100s\" has %lld pieces of \"%.100s\", reserved or bought, and may have %lld in all", ZSTR_VAL(order->buyer),
+		dlock_fail(&error, DLOCK_LOST, "The buyer \"%s\" has %lld pieces of \"%s\", reserved or bought, and may have %lld in all",
+			dlock_show(ZSTR_VAL(order->buyer), ZSTR_LEN(order->buyer)).text,
 			(long long) answer->limited_pieces, ZSTR_VAL(order->articles[answer->article]), (long long) stock->per_buyer);
 		dlock_throw_as(dlock_ce_limit_exceeded_exception, &error);
 	}

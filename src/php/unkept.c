@@ -1,7 +1,5 @@
 #include "unkept.h"
 
-#include "../base/error.h"
-
 /* What the caller does with the result stands in the opcodes after its call. A lease that is tested and dropped goes to an opcode that looks at its
  * operand and frees it; one that is assigned, stored, passed, captured or asked goes to another. So what is kept is never taken for dropped.
  *
@@ -144,7 +142,7 @@ static bool is_calling(const zend_execute_data *frame)
 	return frame && frame->func && ZEND_USER_CODE(frame->func->type) && is_call(frame->opline);
 }
 
-void dlock_warn_if_unkept(const char *resource)
+void dlock_warn_if_unkept(const dlock_claim *claim)
 {
 	const zend_execute_data *frame = EG(current_execute_data)->prev_execute_data;
 	dlock_error error;
@@ -155,8 +153,8 @@ void dlock_warn_if_unkept(const char *resource)
 	if (!is_calling(frame) || !is_dropped(frame)) {
 		return;
 	}
-	dlock_fail(&error, DLOCK_OK, "The lock \"%.100s\" is released at once, because nothing keeps its Lease: assign it to a variable, as in $lease = ...",
-		resource);
+	dlock_fail(&error, DLOCK_OK, "The lock \"%s\" is released at once, because nothing keeps its Lease: assign it to a variable, as in $lease = ...",
+		dlock_claim_name(claim).text);
 	php_error_docref(NULL, E_WARNING, "%s", error.message);
 }
 

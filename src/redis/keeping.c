@@ -107,7 +107,8 @@ dlock_status dlock_keep_extend(dlock_claim *claim, const dlock_keeping *keeping,
 		claim->deadline = call->sent_at + guaranteed - dlock_drift(guaranteed);
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
+			dlock_claim_name(claim).text);
 	} else if (call && (call->sent || delivery.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an answer. */
 		claim->deadline = begun + ttl - dlock_drift(ttl);

@@ -180,7 +180,8 @@ static dlock_status permits_check(dlock_claim *claim, dlock_error *error)
 		claim->deadline = delivery.call->sent_at + left - dlock_drift(left);
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
+			dlock_claim_name(claim).text);
 	}
 	dlock_delivery_end(&delivery);
 	return status;
@@ -214,7 +215,7 @@ static dlock_status permits_release(dlock_claim *claim, dlock_error *error)
 		status = dlock_keep_released(&replicated_keeping, &lease, &backend->route, &delivery, error);
 	}
 	if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else if (status != DLOCK_OK) {
 		dlock_permits_abandon(claim);
 	}

@@ -104,7 +104,8 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 		exchange_rest(claim, token, &votes);
 		status = DLOCK_OK;
 	} else {
-		status = dlock_fail(error, DLOCK_QUORUM, "Too few servers have noted the fencing token of the lock \"%.100s\"", base->resource);
+		status = dlock_fail(error, DLOCK_QUORUM, "Too few servers have noted the fencing token of the lock \"%s\"",
+			dlock_claim_name(base).text);
 	}
 	if (status != DLOCK_OK) {
 		exchange_back(claim, token, &votes);

@@ -151,7 +151,7 @@ static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 		status = dlock_keep_released(&dlock_lock_keeping, &lease, &backend->route, &delivery, error);
 	}
 	if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else if (status != DLOCK_OK) {
 		dlock_replicated_abandon(claim);
 	}

@@ -316,7 +316,8 @@ static dlock_status single_extend(dlock_claim *claim, dlock_nanos ttl, dlock_err
 		claim->deadline = call->sent_at + guaranteed - dlock_drift(guaranteed);
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: the server has it for someone else, or for nobody", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
+			dlock_claim_name(claim).text);
 	} else if (call && call->sent && call->first_sent_at + ttl - dlock_drift(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set must be believed even without an answer. */
 		claim->deadline = call->first_sent_at + ttl - dlock_drift(ttl);
@@ -341,7 +342,8 @@ static dlock_status single_check(dlock_claim *claim, dlock_error *error)
 		claim->deadline = call->sent_at + left - dlock_drift(left);
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" is not this lease's on the server", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
+			dlock_claim_name(claim).text);
 	}
 	dlock_call_release(call);
 	return status;
@@ -360,7 +362,7 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 	} else if (status == DLOCK_LOST && call->repeated) {
 		status = DLOCK_OK; /* by the first sending, the answer to which was lost with a connection that had been alive */
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" had been lost", claim->resource);
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else {
 		single_abandon(claim);
 	}

@@ -145,8 +145,8 @@ static dlock_nanos bound(const dlock_claim *base)
 
 static dlock_status lost(const dlock_claim *base, dlock_error *error)
 {
-	return dlock_fail(error, DLOCK_LOST, "The lock \"%.100s\" was lost: its ZooKeeper session or node is gone",
-		base->resource);
+	return dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its ZooKeeper session or node is gone",
+		dlock_claim_name(base).text);
 }
 
 static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)

@@ -185,6 +185,18 @@ static void test_error(void)
 	dlock_fail(&box.error, DLOCK_LOST, "%s", "a\nb\r\x1b[31m");
 	dlock_append(&box.error, "%s", "\x7f\t\xc3\xa9");
 	check(!strcmp(box.error.message, "a?b??[31m??\xc3\xa9"), "nothing in it ends the line or moves a cursor");
+	dlock_fail(&box.error, DLOCK_LOST, "%s", "\xe2\x82\xac \xff \xc0\xaf \xed\xa0\x80 \xf0\x9f\x98\x80 \xe2\x82");
+	check(!strcmp(box.error.message, "\xe2\x82\xac ? ?? ??? \xf0\x9f\x98\x80 ??"), "bytes that are no UTF-8 (%s)", box.error.message);
+	for (size_t before = 505; before < sizeof box.error.message; before++) {
+		dlock_fail(&box.error, DLOCK_LOST, "%.*s\xf0\x9f\x98\x80 more", (int) before, longest);
+		size_t whole = before + 4 < sizeof box.error.message ? before + 4 : before;
+		check(!strchr(box.error.message, '?') && strlen(box.error.message) >= whole, "it is cut at a character, %zu", before);
+	}
+	check(!strcmp(dlock_show("a\0b\xff\n", 5).text, "a?b??"), "a name of any bytes");
+	char name[120];
+	memset(name, 'n', sizeof name);
+	memcpy(name + 98, "\xe2\x82\xac", 3);
+	check(strlen(dlock_show(name, sizeof name).text) == 98 && strlen(dlock_show(name, 98).text) == 98, "is cut at a character");
 }
 
 /* ---- process ---- */
