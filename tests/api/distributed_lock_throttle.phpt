@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/lease.inc';
 
 // [server, keys before the first look, keys in all, lease time]
-foreach (['memory' => ['memory://', 20_000, 100_000, 0.005], 'Redis' => [redis_server(), 5_000, 30_000, 0.02]] as $name => [$server, $first, $all, $seconds]) {
+foreach (['Redis' => [redis_server(), 5_000, 30_000, 0.02], 'memory' => ['memory://', 20_000, 100_000, 0.005]] as $name => [$server, $first, $all, $seconds]) {
     $lock = new DistributedLock($server, unique('throttle'));
     $taken = 0;
     for ($i = 0; $i < $all; $i++) {
@@ -20,7 +20,7 @@ foreach (['memory' => ['memory://', 20_000, 100_000, 0.005], 'Redis' => [redis_s
         $before = $i === $first ? resident() : $before ?? 0;
     }
     $more = resident() - $before;
-    holds($more < 4096, "$name: memory that more keys take", "$more KiB");
+    holds($more < 8192, "$name: memory that more keys take", "$more KiB");
     within(0.9 * $all, $taken, $all, "$name: locks");
     same([false, true], [$lock->unlockAll(), $lock->unlockAll()], "$name: unlockAll(), twice");
 }
