@@ -1,6 +1,7 @@
 #include "servers.h"
 
 #include "arguments.h"
+#include "errors.h"
 #include "globals.h"
 
 typedef struct {
@@ -491,6 +492,7 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 	bool good;
 
 	if (!server) {
+		dlock_throw_no_memory();
 		return NULL;
 	}
 	ZVAL_DEREF(spec);
