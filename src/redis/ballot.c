@@ -8,6 +8,7 @@ void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, 
 	ballot->count = count;
 	ballot->quorum = quorum;
 	ballot->read = read;
+	ballot->tells_no = false;
 	ballot->pending = ballot->yes = ballot->no = ballot->ineligible = ballot->maturing = 0;
 	dlock_guard_begin(&ballot->guard, 0, 0);
 	for (int i = 0; i < ballot->count; i++) {
@@ -70,6 +71,14 @@ static bool may_be_new_set(const dlock_ballot *ballot)
 	return ballot->no == 0 && is_together(ballot);
 }
 
+/* Neither a yes nor, where it is to be told, a no can come of the votes that are out. */
+static bool is_in_vain(const dlock_ballot *ballot)
+{
+	int most_no = ballot->no + ballot->pending;
+
+	return ballot->yes + ballot->pending < ballot->quorum && (!ballot->tells_no || most_no <= ballot->count - ballot->quorum);
+}
+
 static void count_void_votes(dlock_ballot *ballot)
 {
 	for (int i = 0; i < ballot->count; i++) {
@@ -98,7 +107,7 @@ bool dlock_ballot_count(void *context)
 		}
 		count_void_votes(ballot);
 	}
-	return ballot->yes >= quorum || ballot->yes + ballot->pending < quorum;
+	return ballot->yes >= quorum || ballot->no > ballot->count - quorum || is_in_vain(ballot);
 }
 
 void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until)

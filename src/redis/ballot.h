@@ -25,6 +25,7 @@ typedef struct {
 	dlock_vote votes[DLOCK_MOST_SERVERS];
 	dlock_response responses[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
+	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be had any more */
 	dlock_guard guard;
 	int ineligible; /* servers whose yes does not count yet, whatever they voted */
 	int maturing;   /* void votes of servers that become eligible at a known time */

@@ -108,6 +108,7 @@ static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request
 			dlock_ballot_absent(votes, i);
 		}
 	}
+	votes->tells_no = !releasing; /* whether the lease is lost decides what its holder does */
 	dlock_ballot_hold(votes, DLOCK_FOREVER);
 	if (releasing && claim->needed > backend->quorum) {
 		dlock_ballot_drain(votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */

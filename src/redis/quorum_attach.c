@@ -27,6 +27,7 @@ static void ask_exchange(quorum_claim *claim, const char *token, dlock_ballot *v
 	question question = { token, dlock_quorum_propose(quorum_backend_of(claim)) };
 
 	dlock_quorum_ask_all(claim, votes, dlock_read_exchange, request_exchange, &question);
+	votes->tells_no = true;
 	dlock_ballot_hold(votes, DLOCK_FOREVER);
 }
 

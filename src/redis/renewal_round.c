@@ -118,7 +118,9 @@ static dlock_round_result result(const dlock_renewal_round *base)
 	if (no > round->count - round->quorum) {
 		return DLOCK_ROUND_GONE;
 	}
-	return yes + pending < round->quorum ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;
+	/* One more answer may yet tell that it is gone. */
+	bool in_vain = yes + pending < round->quorum && no + pending <= round->count - round->quorum;
+	return in_vain ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;
 }
 
 static bool is_gap(const round_server *member)
