@@ -13,6 +13,8 @@
 
 /* Far more than any reply needs. An incomplete reply is kept in memory that PHP's limit does not count. */
 #define LONGEST_REPLY (1024 * 1024)
+/* An element takes four bytes at least. */
+#define MOST_ELEMENTS (LONGEST_REPLY / 4)
 
 /* ---- opening and closing ---- */
 
@@ -180,6 +182,9 @@ static void flush(dlock_conn *conn)
 			return;
 		}
 		conn->unsent = !done;
+		if (!conn->redis->obuf) { /* hiredis before 1.0 had no memory for the next one, and would look into it */
+			lost(conn, "out of memory");
+		}
 	}
 }
 
@@ -332,11 +337,11 @@ static void receive(dlock_conn *conn)
 	conn->partial += conn->redis->reader->len - before;
 	do {
 		if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
-			fail(conn, conn->redis->errstr);
+			fail(conn, conn->announced > MOST_ELEMENTS ? "a reply with more elements than any has" : conn->redis->errstr);
 			return;
 		}
 		if (reply) {
-			conn->partial = 0;
+			conn->partial = conn->announced = 0;
 			take_reply(conn, reply);
 		} else if (conn->partial > LONGEST_REPLY) {
 			fail(conn, "reply exceeds 1 MiB");
@@ -351,6 +356,27 @@ static void receive(dlock_conn *conn)
 	}
 }
 
+/* The client library allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for 13 bytes. */
+static void *limited_array(const redisReadTask *task, dlock_element_count count)
+{
+	dlock_conn *conn = task->privdata;
+
+	conn->announced += (size_t) count;
+	return conn->announced > MOST_ELEMENTS ? NULL : conn->make_array(task, count);
+}
+
+static void limit_arrays(dlock_conn *conn)
+{
+	redisReader *reader = conn->redis->reader;
+
+	conn->announced = 0;
+	conn->make = *reader->fn;
+	conn->make_array = conn->make.createArray;
+	conn->make.createArray = limited_array;
+	reader->fn = &conn->make;
+	reader->privdata = conn;
+}
+
 /* Gives the socket to the client library. */
 static bool adopt(dlock_conn *conn, dlock_socket fd)
 {
@@ -361,6 +387,7 @@ static bool adopt(dlock_conn *conn, dlock_socket fd)
 		return false;
 	}
 	conn->redis->flags &= ~REDIS_BLOCK; /* as the socket is */
+	limit_arrays(conn);
 	return true;
 }
 

@@ -19,6 +19,14 @@ typedef enum {
 	DLOCK_CONN_READY
 } dlock_conn_state;
 
+/* The client library's. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t dlock_element_count;
+#else
+typedef int dlock_element_count;
+#endif
+typedef void *dlock_make_array(const redisReadTask *task, dlock_element_count count);
+
 typedef struct dlock_conn {
 	dlock_server *server;
 	dlock_process process; /* in a process forked from this one, the socket is the parent's */
@@ -38,6 +46,9 @@ typedef struct dlock_conn {
 	bool heard;              /* the server has sent something over this connection */
 	int64_t fence;           /* the fencing token of the last lock acquired over it, where that is of use; 0: none yet */
 	size_t partial;          /* the number of bytes of a reply that is not complete yet */
+	size_t announced;        /* the number of elements that its arrays say they have */
+	redisReplyObjectFunctions make; /* the client library's, but for a limit */
+	dlock_make_array *make_array;
 	dlock_call_queue calls;  /* whose replies are still to come */
 	const dlock_script *unknown; /* the server did not know it, but the call could not be sent again: the next one is sent as text */
 	unsigned long release_source_sent; /* the last generation that was sent the text of the release script */
