@@ -1,0 +1,427 @@
+/* Plays a conversation: sends its commands to servers, and prints each with the reply. Built twice: for real servers,
+ * and with its calls to libc led to the simulator. */
+#include "player.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "scripts.h" /* the project's */
+
+enum { CONNS = 32, WORDS = 64, VARIABLES = 64, SCALARS = 64, LIMIT_MS = 20000, TEXT = 65536 };
+
+typedef struct {
+	char name[16];
+	int fd;
+	char in[TEXT];
+	size_t len;
+} connection;
+
+typedef struct {
+	char name[16], address[32];
+} place;
+
+static connection conns[CONNS];
+static int conn_count;
+static place places[CONNS];
+static int place_count;
+static struct { char name[16], value[200]; } variables[VARIABLES];
+static int variable_count;
+static char scalars[SCALARS][200]; /* of the last reply */
+static int scalar_count;
+static FILE *out;
+
+static void give_up(const char *what, const char *which)
+{
+	fprintf(out, "GIVEN UP: %s: %s\n", what, which);
+	fflush(out);
+	exit(2);
+}
+
+/* ---- connections ---- */
+
+static int wait_for(int fd, short events)
+{
+	struct pollfd p = { fd, events, 0 };
+
+	return poll(&p, 1, LIMIT_MS);
+}
+
+static int connect_to(const char *address)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	char host[32];
+
+	snprintf(host, sizeof host, "%.*s", (int) strcspn(address, ":"), address);
+	to.sin_port = htons((uint16_t) atoi(strchr(address, ':') + 1));
+	inet_pton(AF_INET, host, &to.sin_addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (connect(fd, (struct sockaddr *) &to, sizeof to) != 0 && (errno != EINPROGRESS || wait_for(fd, POLLOUT) < 1)) {
+		give_up("no connection", address);
+	}
+	return fd;
+}
+
+/* "s1" is a connection of that server; "s1.b" another one. */
+static connection *conn_named(const char *name)
+{
+	for (int i = 0; i < conn_count; i++) {
+		if (!strcmp(conns[i].name, name)) {
+			return &conns[i];
+		}
+	}
+	for (int i = 0; i < place_count; i++) {
+		size_t len = strlen(places[i].name);
+		if (!strncmp(places[i].name, name, len) && (!name[len] || name[len] == '.') && conn_count < CONNS) {
+			connection *c = &conns[conn_count++];
+			snprintf(c->name, sizeof c->name, "%s", name);
+			c->fd = connect_to(places[i].address);
+			return c;
+		}
+	}
+	give_up("no such server", name);
+	return NULL;
+}
+
+static void send_all(connection *c, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t sent = send(c->fd, bytes, len, MSG_NOSIGNAL);
+		if (sent < 0 && errno == EAGAIN && wait_for(c->fd, POLLOUT) > 0) {
+			continue;
+		}
+		if (sent < 0) {
+			give_up("cannot send", c->name);
+		}
+		bytes += sent;
+		len -= (size_t) sent;
+	}
+}
+
+/* ---- replies ---- */
+
+typedef struct {
+	char text[TEXT];
+	size_t len;
+} printed;
+
+static void put(printed *p, const char *text, size_t len)
+{
+	if (p->len + len < sizeof p->text) {
+		memcpy(p->text + p->len, text, len);
+		p->len += len;
+		p->text[p->len] = '\0';
+	}
+}
+
+static void note_scalar(const char *text, size_t len)
+{
+	if (scalar_count < SCALARS) {
+		snprintf(scalars[scalar_count++], sizeof scalars[0], "%.*s", (int) len, text);
+	}
+}
+
+/* One reply at `at`, printed; where it ends, or 0: it is not all there. */
+static size_t read_reply(const connection *c, size_t at, printed *p)
+{
+	const char *line = c->in + at, *end = memchr(line, '\n', c->len - at);
+
+	if (!end) {
+		return 0;
+	}
+	size_t len = (size_t) (end - line) - 2, next = (size_t) (end - c->in) + 1;
+	long count = atol(line + 1);
+	if (*line == '$' && count >= 0) {
+		if (next + (size_t) count + 2 > c->len) {
+			return 0;
+		}
+		put(p, "\"", 1);
+		put(p, c->in + next, (size_t) count);
+		put(p, "\"", 1);
+		note_scalar(c->in + next, (size_t) count);
+		return next + (size_t) count + 2;
+	}
+	if (*line == '*' && count >= 0) {
+		put(p, "[", 1);
+		for (long i = 0; i < count && next > 0; i++) {
+			put(p, " ", i > 0);
+			next = read_reply(c, next, p);
+		}
+		put(p, "]", 1);
+		return next;
+	}
+	if (*line == '$' || *line == '*') {
+		put(p, "nil", 3);
+		note_scalar("", 0);
+	} else {
+		put(p, line, *line == ':' ? 0 : 1);
+		put(p, line + 1, len);
+		note_scalar(line + 1, len);
+	}
+	return next;
+}
+
+static void next_reply(connection *c, printed *p)
+{
+	for (;;) {
+		*p = (printed) { .len = 0 };
+		scalar_count = 0;
+		size_t end = c->len > 0 ? read_reply(c, 0, p) : 0;
+		if (end > 0) {
+			memmove(c->in, c->in + end, c->len - end);
+			c->len -= end;
+			return;
+		}
+		ssize_t got = recv(c->fd, c->in + c->len, sizeof c->in - c->len, 0);
+		if (got == 0 || (got < 0 && errno != EAGAIN)) {
+			strcpy(p->text, "closed");
+			return;
+		}
+		if (got > 0) {
+			c->len += (size_t) got;
+		} else if (wait_for(c->fd, POLLIN) < 1) {
+			give_up("no reply in time", c->name);
+		}
+	}
+}
+
+/* ---- what differs from run to run ---- */
+
+static size_t run_of(const char *text, const char *of)
+{
+	return strspn(text, of);
+}
+
+/* The servers' names in place of their addresses, in each form in which they are told. */
+static size_t match_place(const char *text, const char **name)
+{
+	for (int i = 0; i < place_count; i++) {
+		char forms[3][64];
+		int host = (int) strcspn(places[i].address, ":");
+		const char *port = places[i].address + host + 1;
+		snprintf(forms[0], sizeof forms[0], "%s", places[i].address);
+		snprintf(forms[1], sizeof forms[1], "\"%.*s\" \"%s\"", host, places[i].address, port);
+		snprintf(forms[2], sizeof forms[2], "\"%.*s\" %s", host, places[i].address, port);
+		for (int f = 0; f < 3; f++) {
+			size_t len = strlen(forms[f]);
+			if (!strncmp(text, forms[f], len) && !isdigit((unsigned char) text[len])) {
+				*name = places[i].name;
+				return len;
+			}
+		}
+	}
+	return 0;
+}
+
+/* Times are said to be times, ids ids; a number just below `about` is that. */
+static void print_plain(const char *text, long about)
+{
+	const char *where = strstr(text, " script: "), *name; /* which line of the script has failed: not looked at */
+	char before = ' ';
+
+	for (const char *t = text; *t && (t != where || *text != '-');) {
+		size_t digits = isdigit((unsigned char) *t) && !isalnum((unsigned char) before) ? run_of(t, "0123456789") : 0;
+		size_t place = match_place(t, &name), skip;
+		long long number = digits > 0 && digits < 19 ? atoll(t) : -1;
+		if (place > 0) {
+			skip = place;
+			fputs(name, out);
+		} else if (run_of(t, "0123456789abcdef") == 40) {
+			skip = 40;
+			fputs("<id>", out);
+		} else if (digits == 17 && *t == '0') { /* of an era that does not settle yet */
+			skip = digits;
+			fputs("0<us>", out);
+		} else if (digits == 16 || digits == 13 || digits == 10) {
+			skip = digits;
+			fputs(digits == 16 ? "<us>" : digits == 13 ? "<ms>" : "<s>", out);
+		} else if (about > 0 && number > about - 20000 && number <= about) {
+			skip = digits;
+			fprintf(out, "about %ld", about);
+		} else {
+			skip = digits > 0 ? digits : 1;
+			fwrite(t, 1, skip, out);
+		}
+		before = t[skip - 1];
+		t += skip;
+	}
+	fputc('\n', out);
+}
+
+/* ---- commands ---- */
+
+static const char *value_of(const char *name)
+{
+	for (int i = variable_count - 1; i >= 0; i--) {
+		if (!strcmp(variables[i].name, name)) {
+			return variables[i].value;
+		}
+	}
+	give_up("no such variable", name);
+	return NULL;
+}
+
+/* '' is empty, $x a variable, @acquire a script's text, #acquire its hash. */
+static const char *meaning(const char *word)
+{
+	if (!strcmp(word, "''")) {
+		return "";
+	}
+	if (*word == '$') {
+		return value_of(word + 1);
+	}
+	for (int i = 0; (*word == '@' || *word == '#') && i < DLOCK_SCRIPTS; i++) {
+		if (!strcmp(dlock_scripts[i].name, word + 1)) {
+			return *word == '@' ? dlock_scripts[i].source : dlock_scripts[i].sha1;
+		}
+	}
+	return word;
+}
+
+static void send_words(connection *c, char **words, int count)
+{
+	char head[64];
+
+	send_all(c, head, (size_t) snprintf(head, sizeof head, "*%d\r\n", count));
+	for (int i = 0; i < count; i++) {
+		const char *text = meaning(words[i]);
+		send_all(c, head, (size_t) snprintf(head, sizeof head, "$%zu\r\n", strlen(text)));
+		send_all(c, text, strlen(text));
+		send_all(c, "\r\n", 2);
+	}
+}
+
+static int split(char *line, char **words)
+{
+	int count = 0;
+
+	for (char *save, *w = strtok_r(line, " ", &save); w && count < WORDS; w = strtok_r(NULL, " ", &save)) {
+		words[count++] = w;
+	}
+	return count;
+}
+
+/* The named fields of INFO and the like, which is all that is used of them. */
+static void print_field(const printed *p, const char *field)
+{
+	char search[64];
+	const char *at = p->text;
+	size_t len = (size_t) snprintf(search, sizeof search, "%s:", field);
+
+	while ((at = strstr(at, search)) && at > p->text && at[-1] != '\n' && at[-1] != '"') {
+		at += len;
+	}
+	char value[200] = "is missing";
+	if (at) {
+		snprintf(value, sizeof value, "%.*s", (int) strcspn(at + len, "\r\n\""), at + len);
+	}
+	fprintf(out, "  %s: ", field);
+	print_plain(value, 0);
+	scalar_count = 0;
+	note_scalar(value, strlen(value));
+}
+
+/* Until a reply begins with a text. */
+static void await(connection *c, char **words, int count, const char *wanted)
+{
+	printed *p = malloc(sizeof *p);
+
+	for (int tries = 0; tries < 4000; tries++) {
+		send_words(c, words, count);
+		next_reply(c, p);
+		if (strstr(p->text, wanted)) {
+			free(p);
+			return;
+		}
+		poll(NULL, 0, 5);
+	}
+	fprintf(out, "last: %s\n", p->text);
+	give_up("never came", wanted);
+}
+
+/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "await TEXT"
+ * until it is in the reply; "read" nothing is sent. And "set NAME N": the last reply's N-th part, from 0 on. */
+static void play_line(const char *original)
+{
+	char line[1000], *words[WORDS];
+	long about = 0;
+	int first = 0;
+	const char *field = NULL, *wanted = NULL;
+	printed *p = malloc(sizeof *p);
+
+	snprintf(line, sizeof line, "%s", original);
+	int count = split(line, words);
+	if (!strcmp(words[0], "set")) {
+		int part = atoi(words[2]);
+		if (variable_count == VARIABLES || part >= scalar_count) {
+			give_up("cannot set", original);
+		}
+		snprintf(variables[variable_count].name, sizeof variables[0].name, "%s", words[1]);
+		snprintf(variables[variable_count++].value, sizeof variables[0].value, "%s", scalars[part]);
+		free(p);
+		return;
+	}
+	if (*words[0] == '~') {
+		about = atol(words[first++] + 1);
+	} else if (!strcmp(words[0], "field") || !strcmp(words[0], "await")) {
+		*(strcmp(words[0], "field") ? &wanted : &field) = words[1];
+		first = 2;
+	}
+	bool reads = !strcmp(words[first], "read");
+	connection *c = conn_named(words[first + reads]);
+	fprintf(out, "%s\n", original);
+	if (wanted) {
+		await(c, words + first + 1, count - first - 1, wanted);
+		free(p);
+		return;
+	}
+	if (!reads) {
+		send_words(c, words + first + 1, count - first - 1);
+	}
+	next_reply(c, p);
+	if (field) {
+		print_field(p, field);
+	} else {
+		fputs("  ", out);
+		print_plain(p->text, about);
+	}
+	free(p);
+}
+
+void play(const char *path, const char *addresses, FILE *to)
+{
+	char line[1000];
+	FILE *in = fopen(path, "r");
+
+	out = to;
+	if (!in) {
+		give_up("cannot open", path);
+	}
+	for (const char *a = addresses; *a; a += strspn(a, " ")) {
+		char one[64];
+		snprintf(one, sizeof one, "%.*s", (int) strcspn(a, " "), a);
+		a += strcspn(a, " ");
+		char *equals = strchr(one, '=');
+		*equals = '\0';
+		snprintf(places[place_count].name, sizeof places[0].name, "%.15s", one);
+		snprintf(places[place_count++].address, sizeof places[0].address, "%.31s", equals + 1);
+	}
+	while (fgets(line, sizeof line, in)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (*line && *line != '/') {
+			play_line(line);
+			fflush(out);
+		}
+	}
+	fclose(in);
+}
