@@ -12,6 +12,8 @@
 #define SOON (50 * MS)
 /* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an inbox. */
 #define TOGETHER (30 * MS)
+/* A grant may be under way for as long. */
+#define UNDER_WAY (20 * MS)
 /* A connection of its renewal, and a batch that is under way. */
 #define TOLD_LATE (300 * MS)
 
@@ -33,6 +35,7 @@ static nanos free_since[RESOURCES]; /* NEVER: it is not */
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
 static nanos data_lost[REDIS];      /* when this server has last lost its data */
+static nanos deleted[RESOURCES];    /* when its key was last taken away by force */
 
 static nanos larger(nanos a, nanos b)
 {
@@ -145,6 +148,7 @@ void note_acquired(client *client, holding *h)
 	int r = h->resource;
 
 	free_since[r] = NEVER;
+	h->robbed = deleted[r] > client->waiting.begun && deleted[r] + UNDER_WAY > now ? deleted[r] : 0;
 	if (believes(client, h)) {
 		int64_t token = h->claim->fencing_token;
 		if (token <= last_fence[r]) {
@@ -167,6 +171,7 @@ void note_acquired(client *client, holding *h)
 
 void note_key_deleted(int resource)
 {
+	deleted[resource] = now;
 	for (int i = 0; i < options.clients; i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
