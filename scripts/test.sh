@@ -7,7 +7,7 @@
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
 #   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 12; they wait more than they compute)
-#   DLOCK_TEST_SEED=7           the first new seed of the simulator (default: another one each time; it says which)
+#   DLOCK_TEST_SEED=7           the first seed of the simulator (default: 1); 100 virtual hours are run from there on
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
 #   DLOCK_TEST_JIT=1            .phpt tests with opcache and its JIT, without those that stop or kill processes which share its memory
@@ -152,9 +152,10 @@ end_part() {
 begin_parts() {
 	step "Beside each other, for three minutes"
 	begin_part "C unit tests" c env JOBS=6 tests/c/run.sh
+	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
 	# In virtual time it is no matter to wait for whatever the others need.
-	begin_part "Simulator" sim nice tests/sim/run.sh --check 150 ${DLOCK_TEST_SEED:+"first=$DLOCK_TEST_SEED"}
+	begin_part "Simulator" sim nice tests/sim/run.sh --hours 100 "first=${DLOCK_TEST_SEED:-1}"
 }
 
 end_parts() {

@@ -11,7 +11,7 @@
 #include "upkeep.h"
 
 /* Longer than a fail-over takes, and the replica that confirms to be found again. */
-enum { LONG_GUARD = 5000, LONG_LEASE = 5000, IN_TIME = 25000 };
+enum { LONG_GUARD = 15000, LONG_LEASE = 15000, IN_TIME = 60000 };
 
 static fleet set;
 

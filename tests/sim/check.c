@@ -224,6 +224,7 @@ int command_hours(double hours, uint64_t first)
 {
 	progress.begun = real_time();
 	printf("The first seed is %" PRIu64 ".\n", first);
+	check_determinism(first);
 	run_new_seeds(first, progress.begun + 1e9, hours);
 	return end_command();
 }

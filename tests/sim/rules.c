@@ -12,10 +12,8 @@
 #define SOON (50 * MS)
 /* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an inbox. */
 #define TOGETHER (30 * MS)
-/* A grant may be under way for as long. */
-#define UNDER_WAY (20 * MS)
 /* A connection of its renewal, and a batch that is under way. */
-#define TOLD_LATE (300 * MS)
+#define TOLD_LATE (500 * MS)
 
 /* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after 2.3 s; where servers only notify,
  * one that has been notified and does not come is passed over after 3 s. */
@@ -143,13 +141,27 @@ void check_holders(void)
 	}
 }
 
+/* On a server, or on a majority. */
+static bool is_kept(const holding *h)
+{
+	char key[40], token[DLOCK_TOKEN_MAX + 1];
+	nanos lasts;
+	int have = 0;
+
+	lock_key(h->resource, key, sizeof key);
+	for (int i = 0; i < options.servers; i++) {
+		have += redis_holder(redis[i], key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
+	}
+	return have >= (options.setup == QUORUM ? options.servers / 2 + 1 : 1);
+}
+
 void note_acquired(client *client, holding *h)
 {
 	int r = h->resource;
 
 	free_since[r] = NEVER;
-	h->robbed = deleted[r] > client->waiting.begun && deleted[r] + UNDER_WAY > now ? deleted[r] : 0;
-	if (believes(client, h)) {
+	h->robbed = deleted[r] > client->waiting.begun && !is_kept(h) ? deleted[r] : 0; /* while the grant was under way */
+	if (believes(client, h) && !h->robbed) {
 		int64_t token = h->claim->fencing_token;
 		if (token <= last_fence[r]) {
 			violation("fencing token %" PRId64 " of c%d for seat:%d does not rise: the last was %" PRId64, token, client->process->number, r, last_fence[r]);
