@@ -109,14 +109,15 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 #define SIGNS 1000
 
 /* As in single.c: a grant that names the last request was made after that was refused. So it lasts, by this process' own clock, at least as long from the first
- * sending of that request. Where replicas confirm, it is but a hint: the server may have been replaced since. */
+ * sending of that request. Where the server may have been replaced since it is but a hint; and the bus of a cluster brings, from the slot's new master, also
+ * messages that had no receiver there, whose grants were given to others. */
 static bool accept_grant(dlock_waiter *waiter, const dlock_grant *grant)
 {
 	dlock_claim *claim = &dlock_service_claim_of(waiter)->base;
 	dlock_nanos deadline = waiter->refused_at + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
 
-	if (dlock_service_is_replicated(claim) || !DLOCK_CAN_RENEW || claim->ttl < DLOCK_GRANT_TTL || !dlock_is_fencing_token(grant->fencing_token)
-			|| grant->number != waiter->number % SIGNS || dlock_now() + GRANT_LEFT > deadline) {
+	if (waiter->service->discovery != DLOCK_SERVER_FIXED || dlock_service_is_replicated(claim) || !DLOCK_CAN_RENEW || claim->ttl < DLOCK_GRANT_TTL
+			|| !dlock_is_fencing_token(grant->fencing_token) || grant->number != waiter->number % SIGNS || dlock_now() + GRANT_LEFT > deadline) {
 		return false;
 	}
 	claim->deadline = deadline;

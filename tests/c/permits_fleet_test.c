@@ -6,6 +6,7 @@
 #include "../../src/redis/slot.h"
 #include "fleet.h"
 #include "helpers.h"
+#include "pair.h"
 #include "permits_client.h"
 #include "tap.h"
 #include "upkeep.h"
@@ -65,7 +66,7 @@ static void test_cluster(void)
 
 	test_server *from = cluster_master(&nodes, slot_of("moves")), *to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];
 	takers *takers = takers_new();
-	ward_begin(&ward, &c, "moves", 1000, 0, RENEW);
+	ward_begin(&ward, &c, "moves", 6000, 0, RENEW);
 	dlock_claim *claim = permits_held(&c, "moves", 2, 60000);
 	taker_start(takers, from, in_cluster, "moves", 2, 60000, -1);
 	check(eventually_waiting(from, "moves", 1), "held, renewed and waited for");
@@ -99,7 +100,7 @@ static void test_confirmed_in_cluster(void)
 	for (int i = 0; i < 20; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "slot-%d", i);
-		dlock_claim *claim = permits_on(&c, name, 2, 450);
+		dlock_claim *claim = permits_on(&c, name, 2, LEASE);
 		good += acquire(&c, claim, 5000) == DLOCK_OK;
 		there += held_permits(cluster_master(&nodes, slot_of(name)), name) == 2 && let_go(&c, claim);
 	}
@@ -107,13 +108,13 @@ static void test_confirmed_in_cluster(void)
 	test_server *from = cluster_master(&nodes, slot_of("moving")), *to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];
 	takers *takers = takers_new();
 	ward ward;
-	dlock_claim *first = permits_on(&c, "moving", 1, 450);
+	dlock_claim *first = permits_on(&c, "moving", 1, LEASE);
 	check(acquire(&c, first, 5000) == DLOCK_OK && let_go(&c, first), "another");
-	ward_begin(&ward, &c, "moving", 450, 0, RENEW);
-	taker_start(takers, from, confirmed_in_cluster, "moving", 3, 450, 5);
+	ward_begin(&ward, &c, "moving", LEASE, 0, RENEW);
+	taker_start(takers, from, confirmed_in_cluster, "moving", 3, LEASE, 5);
 	check(eventually_waiting(from, "moving", 1) && cluster_begin_move(&nodes, slot_of("moving"), to), "held, waited for, and on its way");
 	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moving 0 2000", to->port);
-	sleep_ms(700);
+	sleep_ms(LEASE);
 	check(look(ward.claim) == DLOCK_CLAIM_HELD, "renewed there");
 	check(let_go(&c, ward.claim), "released while the slot is on its way (%s)", c.error.message);
 	migrate_all(from, to, slot_of("moving"));
