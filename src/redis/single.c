@@ -254,6 +254,9 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			*error = backend->inbox->conn->error;
 			return DLOCK_CONNECTION;
 		}
+		if (!last && base->waited && dlock_now() >= wait->deadline) {
+			continue; /* to open the inbox took the rest of its time */
+		}
 		bool queue = !last && dlock_inbox_is_open(backend->inbox) && (base->waited || backend->inbox->expected);
 		dlock_status status = attempt(claim, queue, &response, error);
 		if (!base->waited) {
