@@ -151,7 +151,7 @@ end_part() {
 
 begin_parts() {
 	step "Beside each other, for three minutes"
-	begin_part "C unit tests" c env JOBS=6 tests/c/run.sh
+	begin_part "C unit tests" c env JOBS=8 tests/c/run.sh
 	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
 	# In virtual time it is no matter to wait for whatever the others need.

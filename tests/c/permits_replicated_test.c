@@ -126,7 +126,7 @@ static void test_push_is_a_hint(void)
 	takers *takers = takers_new();
 
 	pair_settle(&servers);
-	server_integer(servers.master, "EVAL %s 1 " DLOCK_ERA_KEY, "redis.call('SET', KEYS[1], (string.gsub(redis.call('GET', KEYS[1]), ' 500', ' 10000'))) return 1");
+	server_integer(servers.master, "EVAL %s 1 " DLOCK_ERA_KEY " %d", "redis.call('SET', KEYS[1], (string.gsub(redis.call('GET', KEYS[1]), ' ' .. ARGV[1], ' 10000'))) return 1", GUARD);
 	server_integer(servers.master, "WAIT 1 1000");
 	dlock_claim *claim = permits_held(&c, "hint", 2, 9000);
 	taker_start(takers, servers.master, two_for_long, "hint", 1, 9000, 5);
@@ -144,7 +144,7 @@ static void test_times_out(void)
 	client c = two();
 
 	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "full", 2, 450), *waiter = permits_on(&c, "full", 1, LEASE);
+	dlock_claim *claim = permits_held(&c, "full", 2, LEASE), *waiter = permits_on(&c, "full", 1, LEASE);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, waiter, 150) == DLOCK_TIMEOUT && !waiter->explained, "a wait ends");
 	check(dlock_now() - start < SOON && waiters(servers.master, "full") == 0, "in time, and leaves the queue");
@@ -187,7 +187,7 @@ static void test_restored(void)
 	check(release(&c, released) == DLOCK_OK && held_permits(servers.master, "restored") == 3, "the third had them until it released");
 	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && late->explained, "nobody gets any meanwhile");
 	for (int i = 0; i < 4; i++) {
-		sleep_ms(300);
+		sleep_ms(GUARD_HERE * 3 / 10);
 		check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && extend(&c, checked, LEASE_HERE) == DLOCK_OK, "they go on");
 	}
 	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && !late->explained, "and there is no room for three when the era is settled");
@@ -208,7 +208,7 @@ static void test_release_in_unsettled_era(void)
 	takers *takers = takers_new();
 
 	pair_settle(&servers);
-	dlock_claim *missed = permits_held(&c, "unsettled", 1, 450), *known = permits_held(&c, "unsettled", 1, 450);
+	dlock_claim *missed = permits_held(&c, "unsettled", 1, LEASE), *known = permits_held(&c, "unsettled", 1, LEASE);
 	taker_start(takers, servers.master, two, "unsettled", 2, LEASE, 5);
 	dlock_nanos start = dlock_now();
 	pair_fail_over(&servers);
@@ -216,7 +216,7 @@ static void test_release_in_unsettled_era(void)
 	check(release(&c, known) == DLOCK_OK && !known->handed_over && held_permits(servers.master, "unsettled") == 0, "released: nobody is granted anything");
 	check(extend(&c, missed, LEASE) == DLOCK_OK && held_permits(servers.master, "unsettled") == 1, "one that was missing is there again");
 	for (int i = 0; i < 5; i++) {
-		sleep_ms(150);
+		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, missed, LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
 	}
 	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter has both when it is released");
@@ -247,14 +247,14 @@ static void test_attach(void)
 	char token[DLOCK_TOKEN_MAX + 1];
 
 	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "attach", 2, 450);
+	dlock_claim *claim = permits_held(&c, "attach", 2, LEASE);
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
-	claim = permits_on(&c, "attach", 1, 450);
+	claim = permits_on(&c, "attach", 1, LEASE);
 	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && claim->permits == 2 && both_have(2, "attach"), "attached, and confirmed");
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
-	claim = permits_on(&c, "attach", 1, 450);
+	claim = permits_on(&c, "attach", 1, LEASE);
 	pair_fail_over(&servers);
 	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && strstr(c.error.message, "promoted"), "not in an unsettled era: %s", c.error.message);
 	check(server_integer(servers.master, "EXISTS " POOL "attach") == 1 && *server_text(servers.master, "ZSCORE " POOL "attach h%s", token), "nothing is changed");
@@ -268,7 +268,7 @@ static void test_stale_grant(void)
 	client c = client_with(1, GUARD), other = client_with(1, GUARD);
 
 	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "stale", 1, 450), *waiter = permits_on(&other, "stale", 1, LEASE);
+	dlock_claim *claim = permits_held(&c, "stale", 1, LEASE), *waiter = permits_on(&other, "stale", 1, LEASE);
 	pair_fail_over(&servers);
 	miss(claim);
 	server_integer(servers.master, "EVAL %s 1 " POOL "stale %s",
@@ -279,7 +279,7 @@ static void test_stale_grant(void)
 	check(acquire(&other, third, 0) == DLOCK_TIMEOUT && third->explained, "the era is to settle");
 	dlock_claim_free(third);
 	for (int i = 0; i < 5; i++) {
-		sleep_ms(150);
+		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
 	}
 	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT && !waiter->explained, "in a settled era, the grant is none");
@@ -296,8 +296,8 @@ static void test_handle_beside_restored(void)
 	client c = client_with(2, GUARD);
 
 	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "handle", 2, 450), *second = permits_on(&c, "handle", 2, 450);
-	dlock_claim *detached = permits_on(&c, "handle", 2, 450), *other = permits_on(&c, "another", 1, LEASE);
+	dlock_claim *claim = permits_held(&c, "handle", 2, LEASE), *second = permits_on(&c, "handle", 2, LEASE);
+	dlock_claim *detached = permits_on(&c, "handle", 2, LEASE), *other = permits_on(&c, "another", 1, LEASE);
 	pair_fail_over(&servers);
 	miss(claim);
 	server_integer(servers.master, "EVAL %s 1 " POOL "handle %s",
@@ -306,7 +306,7 @@ static void test_handle_beside_restored(void)
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has taken up the handle is restored beside it");
 	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the era is to settle");
 	for (int i = 0; i < 5; i++) {
-		sleep_ms(150);
+		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
 	}
 	check(acquire(&c, other, 0) == DLOCK_OK && let_go(&c, other), "the era is settled");

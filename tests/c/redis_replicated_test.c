@@ -24,7 +24,7 @@ static void reset(void)
 
 static client new_client(void)
 {
-	return pair_client(&servers, "guard=0.5&read_timeout=0.4");
+	return pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=0.4");
 }
 
 static dlock_claim *hold(client *c, const char *resource, int ttl_ms)
@@ -244,7 +244,7 @@ static void *cut_later(void *context)
 /* Between the script's answer and that of WAIT. */
 static void test_broken_between(void)
 {
-	client c = pair_client(&servers, "guard=0.5&read_timeout=2");
+	client c = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=2");
 	pthread_t thread;
 
 	pair_settle(&servers);
@@ -294,7 +294,7 @@ static client new_patient_client(const char *more)
 
 static void test_moved_back(void)
 {
-	client c = new_client(), careless = pair_client(&servers, "guard=0.5&read_timeout=0.4&resync_guard=0");
+	client c = new_client(), careless = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=0.4&resync_guard=0");
 
 	pair_settle(&servers);
 	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "it works");
@@ -501,7 +501,7 @@ static void test_release_unknown(void)
 
 static void test_late_answers(void)
 {
-	client c = pair_client(&servers, "guard=0.5&read_timeout=2");
+	client c = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=2");
 
 	pair_settle(&servers);
 	dlock_claim *claim = hold(&c, "lock", 250), *late = claim_on(&c, "late", 120);

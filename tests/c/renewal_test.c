@@ -15,7 +15,7 @@ static test_server servers[SERVERS], *const server = &servers[0];
 
 /* ---- while all is well ---- */
 
-enum { KEPT_TTL = 1500 };
+enum { KEPT_TTL = 3000 };
 
 /* A process beside all other tests, with a server that nobody freezes. */
 typedef struct {
@@ -77,15 +77,15 @@ static void test_not_kept(void)
 	ward stopped, ended, released, limited;
 	unsigned long before = renewals();
 
-	ward_begin(&stopped, &c, "stopped", 900, 0, RENEW_AND_TELL(&stopped));
+	ward_begin(&stopped, &c, "stopped", 3000, 0, RENEW_AND_TELL(&stopped));
 	dlock_renewal_stop(stopped.claim);
 	check(!dlock_renewal_is_endless(stopped.claim), "stopped");
-	ward_begin(&ended, &c, "ended", 900, 0, RENEW_AND_TELL(&ended));
+	ward_begin(&ended, &c, "ended", 3000, 0, RENEW_AND_TELL(&ended));
 	dlock_renewal_end(ended.claim, false);
-	ward_begin(&limited, &c, "limited", 900, 0,
-		(dlock_upkeep) { .renew = true, .most = 1200 * DLOCK_MS, .lost = count_loss, .context = &limited });
+	ward_begin(&limited, &c, "limited", 3000, 0,
+		(dlock_upkeep) { .renew = true, .most = 4000 * DLOCK_MS, .lost = count_loss, .context = &limited });
 	check(!dlock_renewal_is_endless(limited.claim), "kept, but not without limit");
-	ward_begin(&released, &c, "released", 900, 300, RENEW_AND_TELL(&released));
+	ward_begin(&released, &c, "released", 3000, 2000, RENEW_AND_TELL(&released));
 	check(let_go(&c, released.claim), "released before its first renewal");
 	check(renewed_since(before, 2) && has(server, limited.claim), "one of them is renewed");
 	check(eventually_nobody(server, "ended") && look(ended.claim) == DLOCK_CLAIM_LOST && ended.losses == 0,

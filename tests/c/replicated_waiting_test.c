@@ -21,7 +21,7 @@ static void reset(void)
 
 static client new_client(void)
 {
-	return pair_client(&servers, "guard=0.5&read_timeout=0.4");
+	return pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=0.4");
 }
 
 static dlock_claim *hold(client *c, const char *resource, int ttl_ms)
@@ -347,7 +347,7 @@ static void test_users(void)
 	for (int i = 0; i < 2; i++) {
 		char options[96], dsn[160];
 		server_do(servers.master, "ACL SETUSER app%d on >" SECRET " ~* &* +@all -%s", i, forbidden[i]);
-		snprintf(options, sizeof options, "replicas=1&guard=0.5&read_timeout=0.4");
+		snprintf(options, sizeof options, "replicas=1&guard=" GUARD_TEXT "&read_timeout=0.4");
 		snprintf(dsn, sizeof dsn, "redis://app%d:" SECRET "@127.0.0.1:%d?%s", i, servers.endpoint.port, options);
 		client c = client_replicated_at(dsn);
 		dlock_claim *claim = claim_on(&c, "lock", LEASE);

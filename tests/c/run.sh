@@ -45,7 +45,8 @@ mkdir -p "$build"
 has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /dev/null 2>&1; }
 
 tests=()
-for file in "$here"/*_test.c; do
+shopt -s extglob
+for file in "$here"/redis_failover_test.c "$here"/!(redis_failover)_test.c; do # the longest first
 	name=$(basename "${file%.c}")
 	[ -z "$only" ] || [ "$only" = "${name%_test}" ] || [ "$only" = "$name" ] || continue
 	case $name in

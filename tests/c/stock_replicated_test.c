@@ -27,7 +27,7 @@ static shop new_shop(const char *options)
 {
 	char dsn[160];
 
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=0.5&read_timeout=0.4%s", servers.endpoint.port, options);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=" GUARD_TEXT "&read_timeout=0.4%s", servers.endpoint.port, options);
 	return shop_at(dsn);
 }
 

@@ -13,7 +13,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 require __DIR__ . '/../inc/lease.inc';
 
-$ttl = 1.0;
+$ttl = 6.0;
 foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zookeeper) {
     $all = renewed_locks_and_pools();
     $leases = [];
@@ -22,7 +22,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
         $values[$name] = all_values_of($locks, unique("$case-$name"));
     }
     if ($with_zookeeper) {
-        $leases['ZkLock'] = (new ZkLock(zk_hosts(), sessionTimeout: 2))->acquire(unique($case), 0);
+        $leases['ZkLock'] = (new ZkLock(zk_hosts(), sessionTimeout: 10))->acquire(unique($case), 0);
         $owner = zk_owner($zk = zk_raw(), unique($case));
     }
     // What each child does after it has looked at what it has.
@@ -45,9 +45,9 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
                 same(null, $locks->manager()->tryAcquire(unique("$case-$name")), "$case, child: the parent's lock of $name");
             }
             if ($with_zookeeper) {
-                $mine['ZkLock'] = (new ZkLock(zk_hosts(), sessionTimeout: 2))->acquire(unique("$case-" . getmypid()), 5);
+                $mine['ZkLock'] = (new ZkLock(zk_hosts(), sessionTimeout: 10))->acquire(unique("$case-" . getmypid()), 5);
             }
-            nap(2.5 * $ttl);
+            nap($ttl / 2);
             $held = array_map(fn ($lease) => $lease->state()->name, $mine);
             $say([$held, belongings(), Dlock\stats()['renewals']]);
             $released = array_map(fn ($lease) => $lease->release(), $mine);
@@ -57,7 +57,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
         },
     ];
     // Connected, renewed, and with all that the first child leaves behind.
-    nap($ttl);
+    nap($ttl / 2);
     fork_child(fn () => 1)->result();
     $before = belongings();
     $renewals = Dlock\stats()['renewals'];
@@ -92,12 +92,12 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
         }
     }
     // Longer than a lease lasts by itself.
-    for ($until = now() + 2 * $ttl; now() < $until; nap(0.05)) {
+    for ($until = now() + 1.5 * $ttl; now() < $until; nap(0.05)) {
         foreach ($all as $name => $locks) {
             min(times_of($locks, unique("$case-$name"))) > 0 || exit("$case: $name is not renewed any more\n");
         }
     }
-    within((now() - $start) / ($ttl / 3), Dlock\stats()['renewals'] - $renewals, 100 * (now() - $start), "$case: renewals by the parent");
+    within((now() - $start) / ($ttl / 2), Dlock\stats()['renewals'] - $renewals, 100 * (now() - $start), "$case: renewals by the parent");
     if ($with_zookeeper) {
         same([$owner, 'Held', 1], [zk_owner($zk, unique($case)), $leases['ZkLock']->state()->name, Dlock\stats()['sessions']], 'the session of the parent');
     }
@@ -112,8 +112,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
 $code = '
     $count = fn () => (int) shell_exec("ls /proc/self/fd | wc -l");
     $before = $count();
-    $leases = [$locks->manager(ttl: 1.0)->acquire($resource, 0)];
-    nap(1);
+    $leases = [$locks->manager(ttl: 30.0)->acquire($resource, 0)];
     echo $before, " ", $count(), " ", descriptors() > $before ? "more" : "none", " ", $leases[0]->state()->name, "\n";
 ';
 $child = lease_child($code, $all['RedLock'], unique('exec'));
@@ -124,7 +123,7 @@ same([$words[0], 'more', 'Held'], array_slice($words, 1), 'descriptors of progra
 $locks = $all['RedLock'];
 $lease = $locks->manager(ttl: 0.05, onLoss: 'flag')->acquire(unique('often'), 0);
 for ($i = 0; $i < 60; $i++) {
-    $child = fork_child(fn () => $locks->manager(ttl: 1.0)->acquire(unique("often-$i"), 5)->release());
+    $child = fork_child(fn () => $locks->manager()->acquire(unique("often-$i"), 5)->release());
     same(true, $child->result(), "fork $i");
     if (!$lease->isHeld()) { // a slow machine: the time is very short
         $lease = null;
@@ -137,7 +136,7 @@ $lease = null;
 $depth = function (int $n) use (&$depth, $all, $ttl): array {
     $lease = $all['DistributedLock']->manager(ttl: $ttl)->acquire(unique("depth-$n"), 0);
     $inner = $n > 0 ? fork_child(fn () => $depth($n - 1))->result() : [];
-    nap(1.5 * $ttl);
+    nap($ttl / 2);
     return [...$inner, [$lease->isHeld(), threads(), $lease->release()]];
 };
 same(array_fill(0, 4, [true, 2, true]), fork_child(fn () => $depth(3))->result(), 'children of children');

@@ -14,8 +14,8 @@ $fpm = fpm_start([], 1);
 $all = renewed_locks_and_pools();
 $script = $fpm->script('leases', '
     require_once ' . var_export(dirname(__DIR__) . '/inc/lease.inc', true) . ';
-    $lock = new DistributedLock($_GET["server"], ttl: 0.6, onLoss: $_GET["loss"]);
-    $red = new RedLock(explode(",", $_GET["servers"]), prefix: "Lock:", ttl: 0.6, onLoss: $_GET["loss"]);
+    $lock = new DistributedLock($_GET["server"], ttl: 12, onLoss: $_GET["loss"]);
+    $red = new RedLock(explode(",", $_GET["servers"]), prefix: "Lock:", ttl: 12, onLoss: $_GET["loss"]);
     $kept = [$lock->acquire($_GET["resource"]), $red->acquire($_GET["resource"] . "-red")];
     $lock->lock($_GET["resource"] . "-locked") || exit("not locked");
     $GLOBALS["cycle"] = (object) ["lease" => $lock->acquire($_GET["resource"] . "-cycle")];
@@ -47,9 +47,9 @@ $request = function (string $end, float $time) use ($fpm, $script, $all, $names)
         clean_up($all['DistributedLock'], $resource);
     }
     foreach ($names($resource) as $name => $resources) {
-        foreach ($resources as $each) { // well within a lease time, which would end them as well
+        foreach ($resources as $each) { // within a lease time, which would end them as well
             $ended = busy_until(fn () => array_filter(values_of($all[$name], $each)) === [], 20);
-            holds($ended !== null && $ended < 0.3, "$end: $each is released at the end", $ended);
+            holds($ended !== null && $ended < 6, "$end: $each is released at the end", $ended);
         }
     }
     return (int) $pid;
@@ -57,12 +57,12 @@ $request = function (string $end, float $time) use ($fpm, $script, $all, $names)
 
 $ends = ['nothing', 'exit', 'exception', 'fatal', 'section', 'lost'];
 foreach ($ends as $end) { // all that is opened once
-    $worker = $request($end, $end === 'nothing' ? 2 : 0.4);
+    $worker = $request($end, $end === 'nothing' ? 5 : 0.4);
 }
 same(2, threads($worker), 'threads of the worker');
 nap(0.5); // php-fpm closes the connection of a request a little later
 $before = belongings($worker);
-$same = fn (string $what) => busy_until(fn () => belongings($worker) === $before, 5) ?? same($before, belongings($worker), $what);
+$same = fn (string $what) => busy_until(fn () => belongings($worker) === $before, 60) ?? same($before, belongings($worker), $what);
 for ($i = 0; $i < 60; $i++) {
     $end = $ends[$i % count($ends)];
     same($worker, $request($end, $i % 20 ? 0.01 : 0.5), "request $i: the worker");
@@ -74,14 +74,14 @@ $same('after the time limit');
 // ---- without requests, the thread has nothing to do ----
 $thread = current(array_diff(scandir("/proc/$worker/task"), ['.', '..', (string) $worker]));
 $of_thread = fn () => (int) preg_replace('/.*^voluntary_ctxt_switches:\s*(\d+).*/ms', '$1', file_get_contents("/proc/$worker/task/$thread/status"));
-nap(1.5); // it has looked once more
+nap(5); // it has looked once more
 $slept = $of_thread();
 nap(2);
 same($slept, $of_thread(), 'the thread is at rest');
 
 // ---- a lock that is left alone is not renewed after the request ----
 $left = $fpm->script('left', '
-    $lock = new DistributedLock($_GET["server"], ttl: 0.6, releaseOnShutdown: false);
+    $lock = new DistributedLock($_GET["server"], ttl: 5, releaseOnShutdown: false);
     $lock->lock($_GET["resource"], 0);
     $GLOBALS["lease"] = $lock->acquire($_GET["resource"] . "-lease", 0);
     echo getmypid();

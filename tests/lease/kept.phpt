@@ -1,5 +1,5 @@
 --TEST--
-Leases of one second are kept for as long as their holder runs PHP code, waits, or is inside of a blocking call
+Leases of six seconds are kept for as long as their holder runs PHP code, waits, or is inside of a blocking call
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -10,8 +10,8 @@ skip_unless_functions('pcntl_fork');
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
-$seconds = (float) amount('DLOCK_TEST_HOLD', 60);
-$ttl = 1.0;
+$seconds = (float) amount('DLOCK_TEST_HOLD', 20);
+$ttl = 6.0;
 
 // Each in one piece, with no look at the lease in between but where PHP code runs.
 $ways = [

@@ -23,7 +23,7 @@ function chain(?Throwable $e): array
 }
 
 foreach (renewed_locks_and_pools() as $name => $locks) {
-    $manager = $locks->manager(ttl: 0.6, onLoss: 'throw');
+    $manager = $locks->manager(ttl: 2.0, onLoss: 'throw');
     $number = 0;
     $in_section = '';
     $section = function (callable $do) use ($locks, $manager, $name, &$number, &$in_section) {

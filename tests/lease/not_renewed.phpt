@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
 // Everything begins at once, and is looked at from outside until the last has ended: $ends says which have to run out.
-$ttl = 0.9;
+$ttl = 6.0;
 $runs_out = [];
 $goes_on = [];
 $keep = [];
@@ -82,8 +82,8 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
 }
 $begun = now();
 $ended = [];
-while (now() < $begun + 3 * $ttl || count($ended) < count($runs_out)) {
-    if (now() > $begun + 20) {
+while (now() < $begun + 1.5 * $ttl || count($ended) < count($runs_out)) {
+    if (now() > $begun + 60) {
         echo 'do not end: ', implode(', ', array_diff(array_keys($runs_out), array_keys($ended))), "\n";
         break;
     }
@@ -115,36 +115,36 @@ foreach ($keep as [$holder, $locks, $resource]) {
 }
 
 // ---- refresh($ttl) goes on with the new time ----
-foreach (renewed_locks_and_pools() as $name => $locks) {
-    foreach ([[1.0, 30.0], [30.0, 1.0]] as [$first, $then]) {
-        $resource = unique("$name-refresh-$then");
-        $lease = $locks->manager(ttl: $first)->acquire($resource, 0);
-        $lease->refresh($then);
-        $renewals = Dlock\stats()['renewals'];
-        $highest = $lowest = max(times_of($locks, $resource));
-        $until = now() + 2.5;
-        while (now() < $until) {
-            [$least, $most] = [min(times_of($locks, $resource)), max(times_of($locks, $resource))];
-            [$lowest, $highest] = [min($least, $lowest), max($most, $highest)];
-            nap(0.01);
+foreach ([[6.0, 30.0], [30.0, 6.0]] as [$first, $then]) {
+    $leases = [];
+    foreach (renewed_locks_and_pools() as $name => $locks) {
+        $leases[$name] = [$locks, unique("$name-refresh-$then"), $locks->manager(ttl: $first)->acquire(unique("$name-refresh-$then"), 0)];
+        $leases[$name][2]->refresh($then);
+    }
+    $renewals = Dlock\stats()['renewals'];
+    for ($until = now() + 8; now() < $until; nap(0.01)) {
+        foreach ($leases as $name => [$locks, $resource]) {
+            $times = times_of($locks, $resource);
+            (max($times) <= $then * 1000 && min($times) > 0) || exit("$name: refresh($then) after a ttl of $first: " . shown($times));
         }
-        holds($highest <= $then * 1000 && $lowest > 0, "$name: refresh($then) after a ttl of $first", $lowest, $highest);
-        within($then > 2 ? 0 : 3, Dlock\stats()['renewals'] - $renewals, $then > 2 ? (int) ($name === 'RedLock') : 50, "$name: renewals after refresh($then)");
+    }
+    within($then > $first ? 0 : count($leases), Dlock\stats()['renewals'] - $renewals, $then > $first ? 1 : 100, "renewals after refresh($then)"); // 1: what RedLock has yet to confirm
+    foreach ($leases as $name => [, , $lease]) {
         same([true, true], [$lease->isHeld(), $lease->release()], "$name: isHeld(), release() after refresh($then)");
     }
 }
 
 // ---- dlock.max_hold ----
-ini_set('dlock.max_hold', '2');
+ini_set('dlock.max_hold', '6');
 foreach (renewed_locks_and_pools() as $name => $locks) {
-    $held[$name] = [$locks->manager(ttl: 0.6)->acquire(unique("$name-hold"), 0), now(), 0.6];
-    $held["$name, attach()"] = [$locks->manager()->attach($locks->manager(ttl: 0.6)->acquire(unique("$name-hold-attached"), 0)->detach()), now(), 0.6];
+    $held[$name] = [$locks->manager(ttl: 3.0)->acquire(unique("$name-hold"), 0), now(), 3.0];
+    $held["$name, attach()"] = [$locks->manager()->attach($locks->manager(ttl: 3.0)->acquire(unique("$name-hold-attached"), 0)->detach()), now(), 3.0];
 }
 ini_set('dlock.max_hold', '0');
-$without = (new DistributedLock(redis_server(), ttl: 0.6))->acquire(unique('no-limit'), 0);
+$without = (new DistributedLock(redis_server(), ttl: 3.0))->acquire(unique('no-limit'), 0);
 foreach ($held as $name => [$lease, $since, $ttl]) {
     wait_for(fn () => !$lease->isHeld(), 60, "$name: the limit");
-    within(1.4, now() - $since, SOON, "$name: seconds held");
+    within(4.5, now() - $since, SOON, "$name: seconds held");
     same([Dlock\LeaseState::Lost, false], [$lease->state(), $lease->release()], "$name: after the limit");
 }
 same([true, true], [$without->isHeld(), $without->release()], 'one that was taken without limit');

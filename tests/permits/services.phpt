@@ -52,18 +52,18 @@ foreach (['cluster' => new ClusterSet(3, 0), 'Sentinels' => new SentinelSet(0)] 
 
 // ---- where replicas confirm, no permit is given twice by a fail-over ----
 $set = new SentinelSet(1);
-$dsn = $set->dsn(['guard' => 6]);
-$semaphore = new Semaphore(3, $dsn, ttl: 6.0);
-$lock = new ReadWriteLock($dsn, ttl: 6.0);
+$dsn = $set->dsn(['guard' => 30]);
+$semaphore = new Semaphore(3, $dsn, ttl: 30.0);
+$lock = new ReadWriteLock($dsn, ttl: 30.0);
 $none = '* was promoted, restarted or set up * no lock is granted for another *';
 fails(Dlock\AcquireTimeoutException::class, "The semaphore \"sale\" did not have 2 of its 3 permits free within 0.1 s: $none", fn () => $semaphore->acquire('sale', 2, 0.1));
 fails(Dlock\AcquireTimeoutException::class, "The lock \"prices\" was not to be had within 0.1 s: $none", fn () => $lock->writeLock()->acquire('prices', 0.1));
-$held = [$semaphore->acquire('sale', 2, 30), $lock->readLock()->acquire('prices', 30), $lock->readLock()->acquire('prices', 30)];
+$held = [$semaphore->acquire('sale', 2, 30), $lock->readLock()->acquire('prices', 120), $lock->readLock()->acquire('prices', 120)];
 same([1, null, 2], [$semaphore->availablePermits('sale'), $semaphore->tryAcquire('sale', 2), $held[0]->permits], 'before the fail-over');
 $set->failOver();
 $others = fork_child(function () use ($dsn) { // who asks all the time
-    $semaphore = new Semaphore(3, $dsn, ttl: 6.0);
-    $writer = (new ReadWriteLock($dsn, ttl: 6.0))->writeLock();
+    $semaphore = new Semaphore(3, $dsn, ttl: 30.0);
+    $writer = (new ReadWriteLock($dsn, ttl: 30.0))->writeLock();
     for ($until = now() + 5, $got = []; now() < $until;) {
         try {
             $semaphore->tryAcquire('sale', 2, 0.1)?->isHeld() && $got[] = 'two of three';
@@ -75,9 +75,9 @@ $others = fork_child(function () use ($dsn) { // who asks all the time
 });
 same([], $others->result(), 'what others got meanwhile');
 same([true, true, true], array_map(fn ($lease) => $lease->isHeld(), $held), 'what is held after the fail-over');
-same(1, $semaphore->acquire('sale', 1, 30)->permits, 'the third permit');
+same(1, $semaphore->acquire('sale', 1, 120)->permits, 'the third permit');
 same([true, true, true], array_map(fn ($lease) => $lease->release(), $held), 'release()');
-same([true, true], [$semaphore->acquire('sale', 3, 30)->release(), $lock->writeLock()->acquire('prices', 30)->release()], 'in the end');
+same([true, true], [$semaphore->acquire('sale', 3, 120)->release(), $lock->writeLock()->acquire('prices', 120)->release()], 'in the end');
 echo "done\n";
 ?>
 --EXPECT--

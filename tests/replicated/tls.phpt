@@ -18,23 +18,23 @@ $tls = ['tls-port %bus%', "tls-cert-file $files->dir/address.crt", "tls-key-file
     'tls-auth-clients no', 'tls-replication yes'];
 $data = ['save ""', 'repl-diskless-sync-delay 0', 'requirepass of-servers', 'masterauth of-servers'];
 $port = fn (ReplicatedRedis $server) => (int) preg_replace('/^.*^tls-port (\d+)$.*$/ms', '$1', file_get_contents("$server->dir/redis.conf"));
-$options = fn (array $more = []) => '?' . http_build_query($more + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'guard' => 0.5]);
+$options = fn (array $more = []) => '?' . http_build_query($more + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'guard' => 2.2]);
 
 /** A lock, one that is waited for, and one that is renewed: all at that master. Returns the last fencing token. */
 $works = function (string $what, string $dsn, ReplicatedRedis $master): int {
-    $lock = new DistributedLock($dsn, ttl: 0.4);
+    $lock = new DistributedLock($dsn, ttl: 2.0);
     $lease = $lock->acquire($resource = unique($what), 20);
     $redis = $master->raw();
     same($lease->token, $redis->cmd('GET', "Lock:$resource"), "$what: the lock on the master");
-    $child = fork_child(fn () => (new DistributedLock($dsn, ttl: 0.4))->synchronized($resource, fn ($lease) => $lease->fencingToken, 20));
-    nap(0.5);
+    $child = fork_child(fn () => (new DistributedLock($dsn, ttl: 2.0))->synchronized($resource, fn ($lease) => $lease->fencingToken, 20));
+    nap(2.5);
     same(true, $lease->isHeld(), "$what: renewed");
     same(true, $lease->release(), "$what: release()");
     holds(($token = $child->result()) > $lease->fencingToken, "$what: the waiter's token", [$token, $lease->fencingToken]);
     return $token;
 };
 $refused = function (string $what, string $message, string $dsn) {
-    $e = thrown_by(fn () => (new DistributedLock($dsn, ttl: 0.4))->acquire(unique(), 0));
+    $e = thrown_by(fn () => (new DistributedLock($dsn, ttl: 2.0))->acquire(unique(), 0));
     holds($e instanceof Dlock\ConnectionException && preg_match("/$message/", $e->getMessage()) === 1, "$what: refused", $e);
     hides(['of-servers', 'of-sentinels'], (string) $e, $what);
 };
