@@ -13,13 +13,19 @@ dlock_call *dlock_cluster_question(void)
 	return dlock_call_command(words, 2);
 }
 
-/* A node that does not know its own address, or is not to tell it, writes no host, or a question mark. */
+/* What a node writes where it has to name its host by a name that it does not know. */
+static bool is_unknown(const char *host)
+{
+	return host && !strcmp(host, "?");
+}
+
+/* A node that does not know its own address, or is not to tell it, writes no host. */
 static dlock_server *server_at(const char *host, long port, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
 {
-	if (!host || !*host || !strcmp(host, "?")) {
+	if (!host || !*host) {
 		host = node->host;
 	}
-	if (!host || port < 1 || port > 65535) {
+	if (!host || is_unknown(host) || port < 1 || port > 65535) {
 		return NULL;
 	}
 	dlock_server *found = dlock_slot_map_find(known, host, (int) port);
@@ -52,13 +58,28 @@ static bool is_range(const redisReply *range)
 		&& range->element[2]->element[1]->type == REDIS_REPLY_INTEGER;
 }
 
+/* The IP address, where the host's name is not known: Redis 7 has it behind the node's id. NULL: not there. */
+static const char *ip_of(const redisReply *master)
+{
+	const redisReply *more = master->elements > 3 ? master->element[3] : NULL;
+
+	for (size_t i = 0; more && more->type == REDIS_REPLY_ARRAY && i + 1 < more->elements; i += 2) {
+		const redisReply *name = more->element[i], *value = more->element[i + 1];
+		if (name->type == REDIS_REPLY_STRING && value->type == REDIS_REPLY_STRING && !strcmp(name->str, "ip")) {
+			return value->str;
+		}
+	}
+	return NULL;
+}
+
 /* A master without a usable address is not known. */
 static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
 {
 	const redisReply *host = range->element[2]->element[0];
 	long long port = range->element[2]->element[1]->integer;
-	const char *name = host->type == REDIS_REPLY_STRING ? host->str : NULL;
-	dlock_server *master = port < 1 || port > 65535 ? NULL : server_at(name, (long) port, service, node, known);
+	const char *text = host->type == REDIS_REPLY_STRING ? host->str : NULL;
+	const char *name = is_unknown(text) ? ip_of(range->element[2]) : text;
+	dlock_server *master = port < 1 || port > 65535 || (is_unknown(text) && !name) ? NULL : server_at(name, (long) port, service, node, known);
 	bool good = dlock_slot_map_set(map, (int) range->element[0]->integer, (int) range->element[1]->integer, master);
 
 	if (master) {
@@ -86,6 +107,10 @@ dlock_status dlock_cluster_read(const redisReply *reply, const dlock_server *ser
 			dlock_slot_map_end(map);
 			return dlock_fail(error, DLOCK_CONNECTION, "sent slots that cannot be read");
 		}
+	}
+	if (!dlock_slot_map_fill(map, known)) {
+		dlock_slot_map_end(map);
+		return dlock_fail(error, DLOCK_FAILED, "out of memory");
 	}
 	return DLOCK_OK;
 }

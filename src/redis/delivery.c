@@ -109,6 +109,7 @@ dlock_answer dlock_delivery_answer(const dlock_call *call, const char **address)
 	/* In a script, some versions put more around these. */
 	static const char *const later[] = { "TRYAGAIN ", "NOREPLICAS " };
 	static const char *const replica[] = { "READONLY ", "UNBLOCKED ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ", "with replica instances" };
+	static const char unserved[] = "Hash slot not served";
 	const char *text = call->reply->str;
 
 	*address = NULL;
@@ -119,6 +120,9 @@ dlock_answer dlock_delivery_answer(const dlock_call *call, const char **address)
 		const char *slot = strchr(text, ' ') + 1, *end = strchr(slot, ' ');
 		*address = end ? end + 1 : "";
 		return *text == 'M' ? DLOCK_ANSWER_MOVED : DLOCK_ANSWER_ASK;
+	}
+	if (strstr(text, unserved)) {
+		return DLOCK_ANSWER_UNSERVED;
 	}
 	return has_any(text, later, sizeof later / sizeof *later) ? DLOCK_ANSWER_LATER
 		: has_any(text, replica, sizeof replica / sizeof *replica) ? DLOCK_ANSWER_REPLICA : DLOCK_ANSWER_FINAL;
@@ -153,13 +157,15 @@ static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server
 	return delivery->call->state == DLOCK_CALL_ANSWERED;
 }
 
-static dlock_server *find_master(const dlock_route *route, int slot, dlock_error *error)
+/* `transient`: no node has said so far who has the slot, but another one may. */
+static dlock_server *find_master(const dlock_route *route, int slot, bool *transient, dlock_error *error)
 {
 	dlock_server *master = dlock_topology_master(route->topology, slot);
 
 	if (!master && dlock_topology_discover(route->topology, route->until, NULL, error) == DLOCK_OK) {
 		master = dlock_topology_master(route->topology, slot);
 		if (!master) {
+			*transient = true;
 			dlock_fail(error, DLOCK_CONNECTION, "Redis Cluster: no node has the hash slot %d", slot);
 		}
 	}
@@ -224,7 +230,7 @@ dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *rou
 	bool asks = false, is_fixed = dlock_topology_is_fixed(route->topology);
 
 	*delivery = (dlock_delivery) { .call = call, .behind = behind };
-	dlock_server *server = find_master(route, slot, error);
+	dlock_server *server = find_master(route, slot, &delivery->transient, error);
 	if (!server) {
 		return DLOCK_CONNECTION;
 	}
@@ -253,7 +259,7 @@ dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *rou
 		} else if (answer == DLOCK_ANSWER_ASK && hops < MOST_HOPS) {
 			next = dlock_topology_server_at(route->topology, address, server);
 			asks = true;
-		} else if (answer == DLOCK_ANSWER_REPLICA && delivery->transient && ++masters <= MOST_MASTERS) {
+		} else if ((answer == DLOCK_ANSWER_REPLICA || answer == DLOCK_ANSWER_UNSERVED) && delivery->transient && ++masters <= MOST_MASTERS) {
 			master_now now = ask_master(route, slot, server);
 			next = now == OTHER_MASTER ? dlock_server_retain(dlock_topology_master(route->topology, slot)) : NULL;
 			delivery->transient = answered || now != UNKNOWN_MASTER;

@@ -64,7 +64,8 @@ typedef enum {
 	DLOCK_ANSWER_FINAL,  /* by a master */
 	DLOCK_ANSWER_MOVED,  /* the slot is at another address, */
 	DLOCK_ANSWER_ASK,    /* or its keys are on their way to it */
-	DLOCK_ANSWER_LATER,  /* nobody serves it at the moment */
+	DLOCK_ANSWER_LATER,  /* nobody serves it at the moment, */
+	DLOCK_ANSWER_UNSERVED, /* since no master has the slot */
 	DLOCK_ANSWER_REPLICA /* the server is no master */
 } dlock_answer;
 

@@ -57,14 +57,15 @@ dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_gu
 	return dlock_call_script(DLOCK_SCRIPT_SETTLE, args, with ? 8 : 5);
 }
 
-dlock_call *dlock_request_look(dlock_keys keys, dlock_guard guard)
+dlock_call *dlock_request_look(dlock_keys keys, dlock_guard guard, int slot, const dlock_era *era)
 {
 	dlock_number longest;
-	char slots[sizeof DLOCK_ERA_KEY ":{}:slots" + DLOCK_SLOT_TAG_LEN];
+	char number[16], slots[sizeof DLOCK_ERA_KEY ":{}:slots" + DLOCK_SLOT_TAG_LEN];
 
 	snprintf(slots, sizeof slots, "%.*s:slots", (int) keys.era.len, keys.era.text);
-	dlock_arg args[] = { keys.era, DLOCK_ARG(slots), time_arg(&longest, guard.time), copies_arg(guard) };
-	return dlock_call_script(DLOCK_SCRIPT_LOOK, args, guard.resyncs ? 3 : 4);
+	snprintf(number, sizeof number, "%d", slot);
+	dlock_arg args[] = { keys.era, DLOCK_ARG(slots), time_arg(&longest, guard.time), copies_arg(guard), DLOCK_ARG(number), DLOCK_ARG(era->settles) };
+	return dlock_call_script(DLOCK_SCRIPT_LOOK, args, sizeof args / sizeof *args);
 }
 
 dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens)

@@ -29,7 +29,7 @@ typedef struct {
 /* `with`: what look has told; NULL: by itself. */
 dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_guard guard, const dlock_era *with);
 /* Of a cluster, with the keys of a slot. */
-dlock_call *dlock_request_look(dlock_keys keys, dlock_guard guard);
+dlock_call *dlock_request_look(dlock_keys keys, dlock_guard guard, int slot, const dlock_era *era);
 
 /* A lease time of 0 just asks. `shortens`: also where more is left. */
 dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens);

@@ -219,8 +219,8 @@ static void note(replicated_round *round)
 		dlock_topology_move(round->topology, round->lease.keys.slot, address, round->master);
 	} else if (answer == DLOCK_ANSWER_ASK && has_slots) {
 		round->asked = dlock_topology_server_at(round->topology, address, round->master);
-	} else if (answer == DLOCK_ANSWER_REPLICA && round->topology) {
-		if (answered) {
+	} else if ((answer == DLOCK_ANSWER_REPLICA || answer == DLOCK_ANSWER_UNSERVED) && round->topology) {
+		if (answered && answer == DLOCK_ANSWER_REPLICA) {
 			dlock_conn_close(round->conn); /* behind its address, there may be another server by now */
 		}
 		dlock_topology_doubt(round->topology);

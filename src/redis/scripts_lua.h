@@ -854,23 +854,29 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "9cbcbfa43b3a29b761426c051fadb440c4e6bb3d"
+#define DLOCK_LUA_LOOK_SHA1 "9052cc6040665fa97761c30a808886a4ffbd1034"
 #define DLOCK_LUA_LOOK \
 	DLOCK_LUA_ERA \
-	"local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], ARGV[2] ~= '-', true)\n" \
+	"local counts = ARGV[2] ~= '-'\n" \
+	"local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], counts, true)\n" \
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
-	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. slots)\n" \
-	"local noted, since = string.match(redis.call('GET', KEYS[2]) or '', '^(%x+) (%d+)$')\n" \
+	"local copies = full_copies()\n" \
+	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. (counts and copies or '') .. slots)\n" \
+	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
-	"if noted ~= state or tonumber(since) > now then\n" \
-	"since = now\n" \
-	"redis.call('SET', KEYS[2], string.format('%s %.0f', state, now))\n" \
+	"if noted ~= state then\n" \
+	"redis.call('DEL', KEYS[2])\n" \
 	"end\n" \
+	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
+	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
+	"since = now\n" \
+	"end\n" \
+	"redis.call('HSET', KEYS[2], 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\n" \
 	"end\n" \
-	"return {left, id, settles, waited, full_copies()}\n"
+	"return {left, id, settles, waited, copies}\n"
 
 #define DLOCK_LUA_PERMITS_ACQUIRE_SHA1 "ed2030c70b074c92accc1d89c1d0c869afcfadc8"
 #define DLOCK_LUA_PERMITS_ACQUIRE \

@@ -41,7 +41,7 @@ static dlock_status settle_with_first(const dlock_settler *settler, dlock_delive
 	if (first < 0 || first == slot) {
 		return DLOCK_LOST;
 	}
-	dlock_call *look = dlock_request_look(dlock_key_builder_slot(settler->keys, first), settler->guard);
+	dlock_call *look = dlock_request_look(dlock_key_builder_slot(settler->keys, first), settler->guard, slot, era);
 	dlock_status status = dlock_deliver(&looking, settler->route, first, look, error);
 	dlock_era with = dlock_read_era(looking.call);
 	if (status == DLOCK_OK && with.unsettled && with.left < 0) {

@@ -74,6 +74,17 @@ bool dlock_slot_map_set(dlock_slot_map *map, int first, int last, dlock_server *
 	return true;
 }
 
+bool dlock_slot_map_fill(dlock_slot_map *map, const dlock_slot_map *other)
+{
+	for (int slot = 0; slot < map->slots && slot < other->slots; slot++) {
+		dlock_server *server = dlock_slot_map_get(map, slot) ? NULL : dlock_slot_map_get(other, slot);
+		if (server && !dlock_slot_map_set(map, slot, slot, server)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 dlock_server *dlock_slot_map_find(const dlock_slot_map *map, const char *host, int port)
 {
 	for (int i = 0; i < map->count; i++) {

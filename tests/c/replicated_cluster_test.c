@@ -229,6 +229,73 @@ static void test_attached_after_move(void)
 	client_free(&c);
 }
 
+/* The slot's keys stay at the other master, which has it no more. */
+static void test_move_given_up(void)
+{
+	client c = new_client(1), other = new_client(1);
+	ward ward;
+
+	ward_begin(&ward, &c, "given up", LEASE, 0, RENEW_AND_TELL(&ward));
+	sleep_ms(2 * GUARD); /* since then the master has had the same slots for a guard */
+	int slot = slot_of("given up");
+	test_server *from = master_of("given up"), *to = another(from);
+	dlock_claim *second = claim_on(&other, "given up", LEASE);
+	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0, "its slot begins to move");
+	check(server_do(to, "CLUSTER SETSLOT %d STABLE", slot) && server_do(from, "CLUSTER SETSLOT %d STABLE", slot), "which is given up");
+	check(acquire(&other, second, 100) != DLOCK_OK, "nobody else has it: %s", other.error.message);
+	unsigned long before = renewals();
+	check(renewed_since(before, 2) && look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(from, ward.claim), "it is set again there");
+	check(let_go(&c, ward.claim) && acquire(&other, second, 3 * GUARD) == DLOCK_OK && let_go(&other, second), "released, it is to be had %s", other.error.message);
+	client_free(&c);
+	client_free(&other);
+}
+
+static bool configure(const char *name, const char *value)
+{
+	bool good = true;
+
+	for (int i = 0; i < CLUSTER_NODES; i++) {
+		good &= server_do(&nodes.nodes[i], "CONFIG SET %s %s", name, value);
+	}
+	return good;
+}
+
+/* A slot that no node has says nothing of its last master: what else is renewed over that connection goes on. */
+static void test_unserved(void)
+{
+	client c = new_client(1);
+	ward unserved, served[8];
+	char name[32];
+	int slot = slot_of("unserved"), count = 0;
+	test_server *master = master_of("unserved");
+
+	ward_begin(&unserved, &c, "unserved", LEASE, 0, RENEW_AND_TELL(&unserved));
+	for (int i = 0; count < 8; i++) {
+		snprintf(name, sizeof name, "served-%d", i);
+		if (master_of(name) == master) {
+			ward_begin(&served[count++], &c, name, LEASE, 0, RENEW_AND_TELL(&served[count]));
+		}
+	}
+	check(configure("cluster-require-full-coverage", "no"), "configured");
+	unsigned long failures = dlock_renewal_count().failures;
+	for (int i = 0; i < CLUSTER_NODES; i++) {
+		server_do(&nodes.nodes[i], "CLUSTER DELSLOTS %d", slot);
+	}
+	check(failed_since(failures, 1), "a slot is nobody's");
+	check(eventually_lost(&unserved), "its lock is lost");
+	int held = 0;
+	for (int i = 0; i < count; i++) {
+		held += look(served[i].claim) == DLOCK_CLAIM_HELD && served[i].losses == 0;
+	}
+	check(held == count, "the others are held (%d of %d)", held, count);
+	check(server_do(master, "CLUSTER ADDSLOTS %d", slot) && configure("cluster-require-full-coverage", "yes") && eventually(cluster_is_well, &nodes), "it is there again");
+	for (int i = 0; i < count; i++) {
+		let_go(&c, served[i].claim);
+	}
+	dlock_claim_free(unserved.claim);
+	client_free(&c);
+}
+
 /* A release while the lock's keys are on their way. */
 static void test_released_moving(void)
 {
@@ -323,7 +390,7 @@ static void test_promoted(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving), TEST(attached_after_move), TEST(released_moving), TEST(full_copy), TEST(promoted) };
+	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving), TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(released_moving), TEST(full_copy), TEST(promoted) };
 	static const tap_setting setting = { begin, reset };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
