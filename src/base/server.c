@@ -63,6 +63,7 @@ void dlock_server_release(dlock_server *server)
 	free(server->tls_capath);
 	free(server->tls_cert);
 	free(server->tls_key);
+	free(server->node_id);
 	free(server->label);
 	free_service(server);
 	free(server);

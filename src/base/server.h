@@ -69,6 +69,8 @@ typedef struct {
 	bool resync_guard; /* with replicas: nor for so long after a replica has taken a full copy. On unless switched off */
 	bool has_resync_guard;
 
+	char *node_id; /* of a cluster's node that was at this address, in hexadecimal digits; NULL: not known, and no matter. Not in `key` */
+
 	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages, without credentials */
 	char *key;   /* all that makes two connections different; contains password and passphrase, so never shown */
 } dlock_server;

@@ -5,6 +5,8 @@
 
 #include "slot.h"
 
+enum { NODE_ID_LEN = 40 };
+
 dlock_call *dlock_cluster_question(void)
 {
 	/* CLUSTER SHARDS, its successor, is there from 7.0 on only. */
@@ -58,6 +60,29 @@ static bool is_range(const redisReply *range)
 		&& range->element[2]->element[1]->type == REDIS_REPLY_INTEGER;
 }
 
+/* The id of a node, which stays where its address changes, and the other way round. NULL: not there. */
+static const char *id_of(const redisReply *master)
+{
+	const redisReply *id = master->elements > 2 ? master->element[2] : NULL;
+
+	return id && id->type == REDIS_REPLY_STRING && id->len == NODE_ID_LEN ? id->str : NULL;
+}
+
+/* This server, if it is the node of this id; otherwise another object for what is at its address now. NULL when out of memory. */
+static dlock_server *identified(dlock_server *server, const char *id, const dlock_server *service)
+{
+	if (!server || !id || (server->node_id && !strcmp(server->node_id, id))) {
+		return server;
+	}
+	dlock_server *other = dlock_server_member(service, server->host, server->port);
+	if (other && !dlock_server_set(&other->node_id, id, NODE_ID_LEN)) {
+		dlock_server_release(other);
+		other = NULL;
+	}
+	dlock_server_release(server);
+	return other;
+}
+
 /* The IP address, where the host's name is not known: Redis 7 has it behind the node's id. NULL: not there. */
 static const char *ip_of(const redisReply *master)
 {
@@ -79,7 +104,8 @@ static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_
 	long long port = range->element[2]->element[1]->integer;
 	const char *text = host->type == REDIS_REPLY_STRING ? host->str : NULL;
 	const char *name = is_unknown(text) ? ip_of(range->element[2]) : text;
-	dlock_server *master = port < 1 || port > 65535 || (is_unknown(text) && !name) ? NULL : server_at(name, (long) port, service, node, known);
+	dlock_server *master = port < 1 || port > 65535 || (is_unknown(text) && !name) ? NULL
+		: identified(server_at(name, (long) port, service, node, known), id_of(range->element[2]), service);
 	bool good = dlock_slot_map_set(map, (int) range->element[0]->integer, (int) range->element[1]->integer, master);
 
 	if (master) {

@@ -61,6 +61,20 @@ void dlock_conn_close(dlock_conn *conn)
 	dlock_call_queue_clear(&conn->calls);
 }
 
+void dlock_conn_expect(dlock_conn *conn, dlock_server *server)
+{
+	const char *id = server->node_id, *expected = conn->server->node_id;
+
+	if (!id || (expected && !strcmp(id, expected))) {
+		return;
+	}
+	if (expected) {
+		dlock_conn_close(conn);
+	}
+	dlock_server_release(conn->server);
+	conn->server = dlock_server_retain(server);
+}
+
 /* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
 static void discard_inherited(dlock_conn *conn)
 {
@@ -253,7 +267,7 @@ static void take_handshake(dlock_conn *conn, redisReply *reply)
 
 	freeReplyObject(reply);
 	if (status != DLOCK_OK) {
-		conn->refused = true;
+		conn->refused = status != DLOCK_LOST;
 		fail(conn, error.message);
 	} else if (is_handshake_over(conn)) {
 		become_ready(conn);

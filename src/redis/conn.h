@@ -65,6 +65,9 @@ void dlock_conn_free(dlock_conn *conn);
 /* Ends the connection; what is under way on it fails. */
 void dlock_conn_close(dlock_conn *conn);
 
+/* Its server is described by `server` from now on. It is closed where that is known to be another node of a cluster, at the same address. */
+void dlock_conn_expect(dlock_conn *conn, dlock_server *server);
+
 /* Queues the call, and sends it as soon as the connection is ready; opens one where needed. A connection that died while idle, or whose
  * server has owed a reply for longer than its read timeout, is replaced. False (and the call failed) when that is not possible. Where the
  * call needs the server's uptime, the handshake asks for it, ahead of the call in the same round trip: once, or again while the server

@@ -32,12 +32,24 @@ static bool append_login(dlock_handshake *handshake, redisContext *redis, const 
 			return false;
 		}
 	}
-	if (server->database == 0) {
-		return true;
+	if (server->database != 0) {
+		handshake->logins++;
+		snprintf(database, sizeof database, "%d", server->database);
+		if (!append(redis, "SELECT", database, NULL)) {
+			return false;
+		}
 	}
-	handshake->logins++;
-	snprintf(database, sizeof database, "%d", server->database);
-	return append(redis, "SELECT", database, NULL);
+	handshake->logins += server->node_id != NULL;
+	return !server->node_id || append(redis, "CLUSTER", "MYID", NULL);
+}
+
+/* Addresses are used again: what is there now would grant locks that the node's successor grants, too. Who may not ask believes it. */
+static dlock_status check_node(const redisReply *reply, const dlock_server *server, dlock_error *error)
+{
+	bool is_node = reply->type == REDIS_REPLY_STRING ? !strcmp(reply->str, server->node_id)
+		: reply->type != REDIS_REPLY_ERROR || !strstr(reply->str, "cluster support disabled");
+
+	return is_node ? DLOCK_OK : dlock_fail(error, DLOCK_LOST, "is not the node of the cluster any more that was at this address");
 }
 
 dlock_status dlock_handshake_begin(dlock_handshake *handshake, redisContext *redis, const dlock_server *server, dlock_error *error)
@@ -85,6 +97,9 @@ dlock_status dlock_handshake_take(dlock_handshake *handshake, const redisReply *
 		return DLOCK_OK;
 	}
 	handshake->logins--;
+	if (handshake->logins == 0 && server->node_id) {
+		return check_node(reply, server, error);
+	}
 	if (reply->type != REDIS_REPLY_ERROR) {
 		return DLOCK_OK;
 	}

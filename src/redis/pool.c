@@ -15,6 +15,7 @@ dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_server *server, dlock
 
 	for (conn = pool->first; conn; conn = conn->next) {
 		if (conn->timeout_cap == timeout_cap && (conn->server == server || !strcmp(conn->server->key, server->key))) {
+			dlock_conn_expect(conn, server);
 			return conn;
 		}
 	}

@@ -230,7 +230,12 @@ static void update_sources(dlock_topology *topology)
 	}
 	for (int i = 0; i < topology->source_count; i++) {
 		source *source = &topology->sources[i];
-		if (source->is_seed || dlock_slot_map_find(&topology->map, source->server->host, source->server->port)) {
+		dlock_server *master = source->is_seed ? NULL : dlock_slot_map_find(&topology->map, source->server->host, source->server->port);
+		if (master && master != source->server) { /* another node has its address now */
+			dlock_server_release(source->server);
+			source->server = dlock_server_retain(master);
+		}
+		if (source->is_seed || master) {
 			topology->sources[kept++] = *source;
 		} else {
 			dlock_server_release(source->server);

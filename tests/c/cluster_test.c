@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../../src/redis/cluster.h"
+#include "../../src/redis/exchange.h"
 #include "../../src/redis/slot.h"
 #include "../../src/redis/topology.h"
 #include "fleet.h"
@@ -291,6 +292,69 @@ static void test_no_cluster(void)
 	server_kill(&plain);
 }
 
+static bool knows_all_nodes(asker *asker)
+{
+	for (int i = 0; i < CLUSTER_MASTERS; i++) {
+		const dlock_server *master = dlock_topology_master(asker->topology, i * 5462);
+		if (!master->node_id || strcmp(master->node_id, server_text(&nodes.nodes[i], "CLUSTER MYID"))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_answered(void *call)
+{
+	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
+}
+
+/* What a server that is expected to be this node answers. */
+static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_error *error)
+{
+	dlock_server *service = cluster_service(&nodes, 0), *member = dlock_server_member(service, "127.0.0.1", server->port);
+	dlock_conn *conn = (dlock_server_set(&member->node_id, id, strlen(id)), dlock_conn_new(member));
+	dlock_arg words[] = { DLOCK_ARG("PING") };
+	dlock_call *call = dlock_call_command(words, 1);
+
+	dlock_conn_send(conn, call);
+	dlock_exchange(&conn, 1, dlock_now() + SOON, is_answered, call);
+	dlock_call_state state = call->state;
+	*error = conn->error;
+	check(state == DLOCK_CALL_ANSWERED || (!conn->refused && !call->sent), "its master is to be looked for; nothing was said");
+	dlock_call_release(call);
+	dlock_conn_free(conn);
+	dlock_server_release(member);
+	dlock_server_release(service);
+	return state;
+}
+
+/* Behind a node's address there is another server. */
+static void test_identity(void)
+{
+	static test_server plain; /* noted until the end */
+	asker *asker = asker_of(cluster_service(&nodes, 1));
+	char id[64], other[64];
+	dlock_error error;
+
+	server_start(&plain, NULL);
+	check(discover(asker) == DLOCK_OK && knows_all_nodes(asker), "the nodes' ids");
+	strcpy(id, server_text(&nodes.nodes[0], "CLUSTER MYID"));
+	strcpy(other, server_text(&nodes.nodes[1], "CLUSTER MYID"));
+	check(ask_as_node(&nodes.nodes[0], id, &error) == DLOCK_CALL_ANSWERED, "a node");
+	check(ask_as_node(&nodes.nodes[0], other, &error) == DLOCK_CALL_FAILED && strstr(error.message, "not the node of the cluster any more"), "another node: %s",
+		error.message);
+	check(ask_as_node(&plain, id, &error) == DLOCK_CALL_FAILED && strstr(error.message, "not the node"), "no node: %s", error.message);
+
+	/* A node that has come to an address is another for the connection that is there. */
+	dlock_server *master = dlock_topology_master(asker->topology, 0), *moved = dlock_server_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
+	dlock_conn *conn = dlock_pool_conn(&asker->pool, master);
+	dlock_server_set(&moved->node_id, other, strlen(other));
+	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->server == moved && conn->state == DLOCK_CONN_CLOSED, "expected on the same connection");
+	dlock_server_release(moved);
+	asker_free(asker);
+	server_kill(&plain);
+}
+
 static void test_promoted(void)
 {
 	asker *asker = asker_of(cluster_service(&nodes, 1));
@@ -320,7 +384,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(answers), TEST(strange_answers), TEST(addresses), TEST(found), TEST(moved), TEST(moved_slot), TEST(address_of_ask), TEST(no_cluster),
-		TEST(promoted), TEST(seeds_gone),
+		TEST(identity), TEST(promoted), TEST(seeds_gone),
 	};
 	static const tap_setting setting = { begin, reset };
 

@@ -514,7 +514,11 @@ bool cluster_command(cluster_node *n, const word *w, int count, reply *out)
 	if (count != 2) {
 		return false;
 	}
-	if (word_is(w[1], "SLOTS")) {
+	if (word_is(w[1], "MYID")) {
+		char name[41];
+		name_of(n->number, name);
+		*out = reply_bulk(name, strlen(name));
+	} else if (word_is(w[1], "SLOTS")) {
 		*out = slots_reply(n);
 	} else if (word_is(w[1], "NODES")) {
 		*out = nodes_reply(n);
