@@ -190,7 +190,8 @@ static void test_late_yes(void)
 		dlock_claim *claim = claim_on(&c, "late", 60000);
 		server_freeze(&servers[0]);
 		dlock_nanos start = dlock_now();
-		check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < SOON, "two of five are too few: %s",
+		dlock_status status = acquire(&c, claim, 0);
+		check(status == DLOCK_QUORUM && dlock_now() - start < SOON, "two of five are too few: %d %s", status,
 			c.error.message);
 		check(strstr(dlock_quorum_server_error(c.backend, 0), "no answer"), "the stopped one did not answer");
 		dlock_claim_free(claim);
