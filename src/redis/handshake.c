@@ -11,6 +11,7 @@ void dlock_handshake_reset(dlock_handshake *handshake)
 	handshake->logins = 0;
 	handshake->asks_uptime = false;
 	handshake->ahead = 0;
+	*handshake->uptime.run_id = '\0';
 	handshake->uptime.started = DLOCK_START_UNKNOWN; /* the problem stays: a vote may be about to be explained by it */
 }
 

@@ -188,6 +188,22 @@ static void accept_votes(quorum_claim *claim, const dlock_ballot *votes, dlock_n
 	note_missing(claim, votes);
 }
 
+/* A server with two votes would be a majority of three. */
+static dlock_status check_independence(const quorum_backend *backend, dlock_error *error)
+{
+	for (int i = 0; i < backend->count; i++) {
+		for (int k = 0; k < i; k++) {
+			const dlock_conn *one = backend->members[k].conn, *other = backend->members[i].conn;
+			const char *id = one->handshake.uptime.run_id;
+			if (*id && !strcmp(id, other->handshake.uptime.run_id)) {
+				return dlock_fail(error, DLOCK_FAILED, "Redis at %s and at %s is one server with two names, and would have two votes; RedLock needs each "
+					"server once", one->server->label, other->server->label);
+			}
+		}
+	}
+	return DLOCK_OK;
+}
+
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
 static dlock_status attempt(quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_error *error)
 {
@@ -206,6 +222,10 @@ static dlock_status attempt(quorum_claim *claim, bool queue, const dlock_wait *w
 	claim->notified = 0;
 	dlock_nanos asked = collect_votes(claim, queue, wait, votes, dlock_now() + lasting), deadline = dlock_after(asked, lasting);
 	claim->needed = dlock_ballot_needed(votes);
+	if (check_independence(backend, error) != DLOCK_OK) {
+		dlock_quorum_roll_back(claim);
+		return DLOCK_FAILED;
+	}
 	if (votes->yes >= backend->quorum && dlock_quorum_confirm(claim, votes, asked, deadline) && dlock_now() < deadline) {
 		accept_votes(claim, votes, deadline, notified);
 		return DLOCK_OK;

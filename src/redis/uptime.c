@@ -3,22 +3,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIELD "uptime_in_seconds:"
 #define LONGEST_UPTIME 4000000000 /* more than a century, and far from an overflow */
 
-/* The field's value; negative where there is none that can be right. */
+/* The value of a field ("name:"); NULL: it has none. */
+static const char *find(const char *info, const char *field)
+{
+	const char *at = strstr(info, field);
+
+	while (at && at != info && at[-1] != '\n') {
+		at = strstr(at + 1, field);
+	}
+	return at ? at + strlen(field) : NULL;
+}
+
+/* Negative where there is none that can be right. */
 static int64_t find_uptime(const char *info)
 {
 	int64_t seconds = 0;
-	const char *at = strstr(info, FIELD);
+	const char *at = find(info, "uptime_in_seconds:");
 
-	while (at && at != info && at[-1] != '\n') {
-		at = strstr(at + 1, FIELD);
-	}
 	if (!at) {
 		return -1;
 	}
-	at += strlen(FIELD);
 	if (*at == '-') { /* its clock was set back since it was started, so it may be of any age */
 		return 0;
 	}
@@ -36,8 +42,11 @@ static int64_t find_uptime(const char *info)
 
 void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_server *server)
 {
-	int64_t seconds = reply->type == REDIS_REPLY_STRING ? find_uptime(reply->str) : -1;
+	const char *info = reply->type == REDIS_REPLY_STRING ? reply->str : "", *id = find(info, "run_id:");
+	size_t len = id ? strcspn(id, "\r\n") : 0;
+	int64_t seconds = find_uptime(info);
 
+	snprintf(uptime->run_id, sizeof uptime->run_id, "%.*s", len < sizeof uptime->run_id ? (int) len : 0, id ? id : "");
 	if (seconds >= 0) {
 		/* The difference of two times in whole seconds: it may be up to one second more than has passed between them. */
 		uptime->started = now - (seconds > 0 ? seconds - 1 : 0) * DLOCK_SECOND;
