@@ -23,7 +23,7 @@ function examine_set(RedisSet $set): void
     foreach ($runs as $labels) {
         if (count($labels) > 1) {
             $report->add(Severity::Problem, 'same-server', implode(', ', $labels), 'are one and the same server.',
-                'It has more than one vote, so that what looks like a majority is none.', 'Name each server once.');
+                'It has more than one vote, so that what looks like a majority is none.', 'Name each server once.', unusable: true);
         }
     }
     if ($n <= 2) {

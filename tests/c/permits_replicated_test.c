@@ -271,9 +271,9 @@ static void test_stale_grant(void)
 	dlock_claim *claim = permits_held(&c, "stale", 1, LEASE), *waiter = permits_on(&other, "stale", 1, LEASE);
 	pair_fail_over(&servers);
 	miss(claim);
-	server_integer(servers.master, "EVAL %s 1 " POOL "stale %s",
-		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + 3000, 'h' .. ARGV[1])",
-		waiter->token);
+	server_integer(servers.master, "EVAL %s 1 " POOL "stale %s %d",
+		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
+		waiter->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2, "one is restored beside a grant of before");
 	dlock_claim *third = permits_on(&other, "stale", 1, LEASE);
 	check(acquire(&other, third, 0) == DLOCK_TIMEOUT && third->explained, "the era is to settle");
@@ -300,9 +300,9 @@ static void test_handle_beside_restored(void)
 	dlock_claim *detached = permits_on(&c, "handle", 2, LEASE), *other = permits_on(&c, "another", 1, LEASE);
 	pair_fail_over(&servers);
 	miss(claim);
-	server_integer(servers.master, "EVAL %s 1 " POOL "handle %s",
-		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 2, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + 4000, 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
-		detached->token);
+	server_integer(servers.master, "EVAL %s 1 " POOL "handle %s %d",
+		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 2, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + ARGV[2], 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
+		detached->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has taken up the handle is restored beside it");
 	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the era is to settle");
 	for (int i = 0; i < 5; i++) {
