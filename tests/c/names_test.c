@@ -258,7 +258,11 @@ static void test_silent_address(void)
 	check(acquire(&silent, claim, 0) == DLOCK_CONNECTION && explains(&silent, "silent.test:", "no connection within 0.4 s"), "%s", silent.error.message);
 	sleep_ms(1000); /* then a name is asked again */
 	names_are("silent.test 0 127.0.0.1\n");
-	check(acquire(&silent, claim, 0) == DLOCK_OK && let_go(&silent, claim), "it has moved from there (%s)", silent.error.message);
+	dlock_status moved = DLOCK_CONNECTION;
+	for (int tries = 0; tries < 25 && moved == DLOCK_CONNECTION; tries++) { /* 0.4 s may be too short for the answer to be there */
+		moved = acquire(&silent, claim, 0);
+	}
+	check(moved == DLOCK_OK && let_go(&silent, claim), "it has moved from there (%s)", silent.error.message);
 	for (int i = 0; i < 4; i++) {
 		close(filler[i]);
 	}

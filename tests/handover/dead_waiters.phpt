@@ -27,6 +27,9 @@ foreach (['DistributedLock', 'RedLock'] as $kind) {
         }
         $start = now();
         $lease->release();
+        $first = fn () => array_keys(array_filter($line, fn ($waiter) => $waiter->hasSaid()));
+        wait_for(fn () => $first() !== [], 50, 'a live one to hold; the queues: ' . json_encode($locks->queues($resource)));
+        same([0], $first(), "$kind, $dead dead: who holds");
         [$at, , $held] = $line[0]->hear();
         same(true, $held, "$kind, $dead dead: the first live one holds");
         foreach ($line as $i => $waiter) {
