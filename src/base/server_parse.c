@@ -122,6 +122,13 @@ static bool set_guard(dlock_server *server, const char *value, size_t len, dlock
 	return true;
 }
 
+static bool is_word(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 0 && len <= 32 && strspn(name, "abcdefghijklmnopqrstuvwxyz_") == len;
+}
+
 bool dlock_server_option(dlock_server *server, const char *name, const char *value, size_t len, dlock_error *error)
 {
 	const struct {
@@ -171,9 +178,10 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 		server->has_resync_guard = true;
 		return set_switch(&server->resync_guard, name, value, len, error);
 	}
-	/* Its name is not repeated: after an unencoded ? it may be the end of a password. */
-	return reject(error, "has an unknown option; known are connect_timeout, read_timeout, db, replicas, guard, resync_guard, tls, verify_peer, "
-		"verify_peer_name, peer_name, cafile, capath, local_cert, local_pk, passphrase, sentinel_tls, sentinel_user and sentinel_password");
+	dlock_fail(error, DLOCK_FAILED, "has an unknown option%s%s%s; known are connect_timeout, read_timeout, db, replicas, guard, resync_guard, tls, "
+		"verify_peer, verify_peer_name, peer_name, cafile, capath, local_cert, local_pk, passphrase, sentinel_tls, sentinel_user and "
+		"sentinel_password", is_word(name) ? " \"" : "", is_word(name) ? name : "", is_word(name) ? "\"" : "");
+	return false;
 }
 
 static bool parse_query(dlock_server *server, const char *text, const char *end, dlock_error *error)
@@ -334,6 +342,12 @@ static bool parse_place(dlock_server *server, const char *text, const char *stop
 	return !slash || slash + 1 >= stop || parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error);
 }
 
+/* What was refused may be the end of a password, which the message must not show. */
+static bool reject_rest(const char *text, const char *end, dlock_error *error)
+{
+	return memchr(text, '@', (size_t) (end - text)) ? reject(error, "must have / and ? in a user or password written as %2F and %3F") : false;
+}
+
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error)
 {
 	const char *end = dsn + len, *colon = find_colon(dsn, len);
@@ -369,8 +383,7 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 			return false;
 		}
 	} else if (!parse_place(server, text, stop, error)) {
-		return !at && memchr(text, '@', (size_t) (end - text))
-			? reject(error, "must have / and ? in a user or password written as %2F and %3F") : false;
+		return reject_rest(text, end, error);
 	}
-	return !query || parse_query(server, query + 1, end, error);
+	return !query || parse_query(server, query + 1, end, error) || reject_rest(query, end, error);
 }

@@ -40,7 +40,7 @@ bool dlock_check_ttl(double seconds, dlock_ttl_range range, uint32_t arg, dlock_
 	/* The comparison is false for NAN. */
 	if (!(seconds >= least && seconds <= most)) {
 		zend_argument_value_error(arg, "must be between %.3f and %.10g seconds%s", least, most,
-			range.is_guarded ? ": no lease time may exceed the server's guard" : "");
+			range.is_guarded ? ": no lease time may exceed the guard, which the option \"guard\" of the server sets" : "");
 		return false;
 	}
 	*ttl = dlock_from_seconds(seconds);

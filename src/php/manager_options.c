@@ -25,7 +25,7 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 		double least = (double) options->ttls.least / (double) DLOCK_SECOND, most = (double) options->ttls.most / (double) DLOCK_SECOND;
 		if (options->ttl_is_null && (DLOCK_G(ttl) < least || DLOCK_G(ttl) > most)) { /* by its own limits it is good */
 			zend_value_error("dlock.ttl must be between %.10g and %.10g seconds on this server%s; or give a $ttl", least, most,
-				options->ttls.is_guarded ? ", since no lease time may exceed its guard" : "");
+				options->ttls.is_guarded ? ", since no lease time may exceed the guard, which its option \"guard\" sets" : "");
 			return false;
 		}
 		if (!dlock_check_ttl(options->ttl_is_null ? DLOCK_G(ttl) : options->ttl, options->ttls, options->ttl_arg, &manager->ttl)) {

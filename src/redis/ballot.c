@@ -172,11 +172,13 @@ dlock_status dlock_ballot_no_quorum(const dlock_ballot *ballot, dlock_error *err
 		voids += ballot->votes[i] == DLOCK_VOTE_VOID;
 	}
 	/* How many would have answered is not known: the outcome may have been clear before. */
-	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers %s, %d are needed", failed + voids, ballot->count,
+	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers %s (quorum %d)", failed + voids, ballot->count,
 		voids == 0 ? "failed" : failed == 0 ? "have no vote" : "failed or have no vote", ballot->quorum);
+	const char *mark = ":";
 	for (int i = 0; i < ballot->count; i++) {
 		if (ballot->members[i].failed) {
-			dlock_append(error, "; %s", ballot->members[i].error.message);
+			dlock_append(error, "%s %s", mark, ballot->members[i].error.message);
+			mark = ";";
 		}
 	}
 	return DLOCK_QUORUM;

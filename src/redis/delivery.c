@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exchange.h"
+#include "reply.h"
 
 /* How often one request is redirected, or sent to another master. */
 enum { MOST_HOPS = 5, MOST_MASTERS = 2 };
@@ -215,11 +216,14 @@ static dlock_status no_answer(const dlock_delivery *delivery, dlock_error *error
 	return DLOCK_CONNECTION;
 }
 
-static dlock_status not_now(dlock_delivery *delivery, dlock_error *error)
+static dlock_status not_now(dlock_delivery *delivery, bool is_fixed, dlock_error *error)
 {
 	char reason[200];
 
 	delivery->transient = true;
+	if (is_fixed) {
+		return dlock_check_reply(delivery->call, delivery->conn, error);
+	}
 	dlock_server_quote(delivery->conn->server, delivery->call->reply->str, reason, sizeof reason);
 	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s", delivery->conn->server->label, reason);
 }
@@ -247,7 +251,7 @@ dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *rou
 			dlock_server_release(server);
 			return DLOCK_OK;
 		}
-		dlock_status status = answered ? not_now(delivery, error) : no_answer(delivery, error);
+		dlock_status status = answered ? not_now(delivery, is_fixed, error) : no_answer(delivery, error);
 		delivery->transient = answered || (delivery->conn && !delivery->conn->refused && !is_fixed);
 		if (answered && answer == DLOCK_ANSWER_REPLICA) {
 			dlock_conn_close(delivery->conn); /* behind its address, there may be another server by now */

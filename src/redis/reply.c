@@ -4,7 +4,7 @@
 
 #define NEEDED_PASSWORD "; give the password in the server's specification"
 #define NEEDED_RIGHTS "; the user needs the commands, and the keys by their prefix, that docs/operations.md lists"
-#define NO_CLUSTER "; it is a node of a Redis Cluster: locks need one server, or RedLock"
+#define NO_CLUSTER "; it is a cluster node: use cluster://host:port, or for RedLock servers without cluster mode"
 
 /* What a user can do about the errors that are not about the lock itself. */
 static const char *advice(const dlock_call *call, const char *reply)
@@ -19,6 +19,7 @@ static const char *advice(const dlock_call *call, const char *reply)
 		{ "ERR ACL failure in script", NEEDED_RIGHTS }, /* Redis 7.2 and later, Valkey */
 		{ "READONLY", "; it is a replica: locks are taken on the master" },
 		{ "MOVED", NO_CLUSTER }, { "CROSSSLOT", NO_CLUSTER },
+		{ "ERR unknown command", "; if it is a Sentinel, use sentinel://host:port/service" },
 		{ "OOM", "; maxmemory is reached" },
 		{ "LOADING", "; try again when it has loaded its data" },
 		{ "BUSY", "; a script has been running for too long there" },

@@ -180,7 +180,7 @@ dlock_status dlock_read_holder(const dlock_call *call, const dlock_conn *conn, d
 	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
 	}
-	return call->reply->type == REDIS_REPLY_STRING ? DLOCK_OK : DLOCK_LOST;
+	return call->reply->type == REDIS_REPLY_STRING ? DLOCK_OK : call->reply->type == REDIS_REPLY_NIL ? DLOCK_LOST : dlock_unexpected_reply(conn, error);
 }
 
 /* Of a lock that the server has given. */

@@ -32,6 +32,7 @@ $bad = [
     ["redis://h\0", NUL], ["redis://:a\0b@h", NUL], ['redis://:%00@h', NUL], ['redis://%00', NUL], ['unix:///a%00b', NUL],
     ['redis://%', PERCENT], ['redis://%4', PERCENT], ['redis://%zz', PERCENT], ['redis://:%@h', PERCENT], ['redis://h?%=1', PERCENT],
     ['redis://h?', null], ['redis://h?x', 'must have options of the form name=value'], ['redis://h?db=1&', null], ['redis://h?db=1&&db=2', 'must have options of the form name=value'],
+    ['redis://h?guards=1', 'has an unknown option "guards"; known are connect_timeout, *'], ['redis://u:a?b=c@h', SLASH], ['redis://u:1?b=c@h', SLASH], ['redis://u:p@h?b=c@d', SLASH],
     ['redis://h?x=1', OPTION], ['redis://h?DB=1', OPTION], ['redis://h?=1', OPTION], ['redis://h?timeout=1', OPTION],
     ['redis://h?connect_timeout=0', 'must have a connect_timeout of more than 0 and at most 3600 seconds'], ['redis://h?connect_timeout=-1', 'must have a connect_timeout of *'],
     ['redis://h?read_timeout=3601', 'must have a read_timeout of more than 0 and at most 3600 seconds'], ['redis://h?read_timeout=', 'must have a read_timeout of *'],

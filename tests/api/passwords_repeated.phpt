@@ -63,7 +63,7 @@ $hides('WRONGTYPE', 'Operation against', thrown_by(fn () => $lock->acquire('list
 $ignorant = redis_private(['rename-command EVALSHA ""', 'rename-command EXISTS ""']);
 $lock = new DistributedLock($ignorant->dsn());
 $e = thrown_by(fn () => $lock->acquire('x', 0));
-same("Redis at {$ignorant->address()}: ERR unknown command 'EVALSHA'", $e?->getMessage(), 'what is unknown, without its arguments');
+same("Redis at {$ignorant->address()}: ERR unknown command 'EVALSHA'; if it is a Sentinel, use sentinel://host:port/service", $e?->getMessage(), 'what is unknown, without its arguments');
 
 // ---- INFO ----
 $dsn = $login('permissions', '-info') . '?read_timeout=5'; // over another connection, which has not asked yet

@@ -37,7 +37,7 @@ foreach (['acquire()' => fn () => $red->acquire($resource), 'tryAcquire()' => fn
     $e = thrown_by($do);
     same(QuorumException::class, get_debug_type($e), "$what with two dead");
     holds($e instanceof ConnectionException, "$what: a QuorumException is a ConnectionException");
-    same("2 of 3 servers failed, 2 are needed; Redis at $dead[0]: Connection refused; Redis at $dead[1]: Connection refused",
+    same("2 of 3 servers failed (quorum 2): Redis at $dead[0]: Connection refused; Redis at $dead[1]: Connection refused",
         $e->getMessage(), "$what: message");
     same([$dead[0] => 'Connection refused', $dead[1] => 'Connection refused'], $e->getServerErrors(), "$what: getServerErrors()");
 }

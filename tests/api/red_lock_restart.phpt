@@ -49,7 +49,7 @@ foreach (['the same object' => $red, 'another' => new RedLock(array_map(fn ($ser
     $reasons(thrown_by(fn () => $thief->tryAcquire($resource)), "tryAcquire() by $who", $both);
     $e = thrown_by(fn () => $thief->acquire($resource, 0.1));
     $reasons($e, "acquire() by $who", $both);
-    holds((bool) preg_match('/^[23] of 3 servers (have no vote|failed or have no vote), 2 are needed; Redis at /', $e?->getMessage() ?? ''), "the message for $who", $e?->getMessage());
+    holds((bool) preg_match('/^[23] of 3 servers (have no vote|failed or have no vote) \(quorum 2\): Redis at /', $e?->getMessage() ?? ''), "the message for $who", $e?->getMessage());
 }
 // Its holder may believe in it meanwhile. (Where a server had not answered in time, the renewal thread may have found out.)
 wait_until_gone($own[0]->raw(), $resource);

@@ -7,6 +7,7 @@ What a server refuses is a ConnectionException that names the server, says what 
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/replicated.inc';
 
 /** Each call that asks the server fails in this way; afterwards the object works again, when $mend has mended the server. */
 function refuses(string $what, DistributedLock $lock, string $message, string ...$methods): void
@@ -66,8 +67,17 @@ $server->raw()->cmd('REPLICAOF', '127.0.0.1', closed_port());
 refuses('a replica', $lock, "Redis at {$server->address()}: READONLY You can't write against a read only replica.; it is a replica: locks are taken on the master",
     'lock', 'acquire', 'tryAcquire', 'synchronized');
 fails(Dlock\ConnectionException::class, "Redis at {$server->address()}: READONLY *", fn () => $lock->release('before'));
+$readonly = "Redis at {$server->address()}: READONLY *; it is a replica: locks are taken on the master";
+fails(Dlock\ConnectionException::class, $readonly, fn () => (new Dlock\Semaphore(2, $server->dsn()))->acquire('x'));
+fails(Dlock\ConnectionException::class, $readonly, fn () => (new Dlock\ReadWriteLock($server->dsn()))->readLock()->acquire('x'));
+fails(Dlock\ConnectionException::class, $readonly, fn () => (new Dlock\Stock($server->dsn()))->restock('x', 1));
 $server->raw()->cmd('REPLICAOF', 'NO', 'ONE');
 same(true, $lock->lock('after', 0), 'lock() on a master again');
+
+// A Sentinel.
+$sentinel = new ReplicatedRedis([], sentinel: true);
+refuses('a Sentinel', new DistributedLock("redis://{$sentinel->address()}"),
+    "Redis at {$sentinel->address()}: ERR unknown command*; if it is a Sentinel, use sentinel://host:port/service");
 
 // No memory left: nothing new, but what is there can be released.
 same(true, $lock->lock('held', 0, 100), 'lock() before memory runs out');

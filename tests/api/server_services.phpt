@@ -103,7 +103,7 @@ same(null, thrown_by(fn () => new RedLock(['redis://a', 'redis://b?replicas=0'])
 same(null, thrown_by(fn () => new DistributedLock('redis://h?replicas=0', legacy: true)), 'so does the legacy mode');
 
 // ---- no lease time is longer than the guard ----
-$bounds = fn (string $most) => "must be between 0.003 and $most seconds: no lease time may exceed the server's guard";
+$bounds = fn (string $most) => "must be between 0.003 and $most seconds: no lease time may exceed the guard, which the option \"guard\" of the server sets";
 foreach (['sentinel://s/m', 'cluster://h', 'redis://h?replicas=2'] as $dsn) {
     $guarded = $dsn . (str_contains($dsn, '?') ? '&' : '?') . 'guard=2.5';
     foreach ([2.6, 0, -1, NAN, INF, 4000] as $ttl) {
@@ -125,7 +125,7 @@ foreach (['sentinel://s/m', 'cluster://h', 'redis://h?replicas=2'] as $dsn) {
     ini_restore('dlock.ttl');
     fails(ValueError::class, '*' . $bounds('10'), fn () => new DistributedLock($dsn, ttl: INF), "$dsn, an infinite ttl");
 }
-fails(ValueError::class, 'dlock.ttl must be between 0.003 and 2.5 seconds on this server, since no lease time may exceed its guard; or give a $ttl',
+fails(ValueError::class, 'dlock.ttl must be between 0.003 and 2.5 seconds on this server, since no lease time may exceed the guard, which its option "guard" sets; or give a $ttl',
     fn () => new DistributedLock('sentinel://s/m?guard=2.5'), 'the default lease time');
 ini_set('dlock.restart_guard', '20');
 fails(ValueError::class, '*' . $bounds('20'), fn () => (new DistributedLock('cluster://h'))->acquire('r', 0, 21), 'dlock.restart_guard');

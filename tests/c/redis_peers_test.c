@@ -105,7 +105,7 @@ static void test_cluster_node(void)
 	while (strncmp(server_text(&node, "GET x"), "", 1)) { /* until it takes notice of that */
 		sleep_ms(5);
 	}
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "Redis Cluster"), "a node of a cluster: %s",
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "cluster://host:port"), "a node of a cluster: %s",
 		c.error.message);
 	check(c.backend->ops->locked(c.backend, "x", 1, &locked, &c.error) == DLOCK_OK && !locked, "what has one key only works");
 	dlock_claim_free(claim);
@@ -205,6 +205,23 @@ static void test_odd_peers(void)
 		client_free(&c);
 		end_child(pid);
 	}
+}
+
+/* What is no answer to GET is no vote, neither for a holder nor for none. */
+static void test_odd_holder(void)
+{
+	char dsn[128];
+	const char *dsns[] = { dsn };
+	int port;
+	bool locked = false;
+	pid_t pid = odd_peer(&port, ":0\r\n", 4, false);
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=0.2", port);
+	client c = client_quorum_at(dsns, 1);
+	check(c.backend->ops->locked(c.backend, "odd", 3, &locked, &c.error) == DLOCK_QUORUM && !locked
+		&& explains(&c, "127.0.0.1", "unexpected form"), "a number as holder: %s", c.error.message);
+	client_free(&c);
+	end_child(pid);
 }
 
 static int listen_at_path(const char *path)
@@ -434,7 +451,7 @@ static void test_flooded_inbox(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers),
+		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers), TEST(odd_holder),
 		TEST(closed_before_write), TEST(answered_before_close), TEST(endless_answers), TEST(failed_subscription),
 		TEST(flooded_inbox),
 	};

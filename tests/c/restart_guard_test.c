@@ -155,7 +155,7 @@ static void test_forgetful(void)
 		bool held = look(claim) == DLOCK_CLAIM_HELD;
 		check(status == DLOCK_QUORUM && held, "a majority that restarted empty gives no second holder (status %d, held %d)", status, held);
 		check(is_called_ineligible(&thief, 0) && is_called_ineligible(&thief, 1) && is_called_ineligible(&thief, 2) && !*reason(&thief, 4), "and says why");
-		check(explains(&thief, "of 5 servers have no vote", "3 are needed"), "in all");
+		check(explains(&thief, "of 5 servers have no vote", "(quorum 3)"), "in all");
 		client_drain(&thief);
 		check(has_nobody(&forgetful[0], "forgetful") && has_nobody(&forgetful[2], "forgetful"), "the votes are given back");
 

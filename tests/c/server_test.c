@@ -337,7 +337,7 @@ static const struct {
 	BAD("redis://h\0", "NUL"), BAD("redis://h\0.example.com", "NUL"), BAD("redis://:" SECRET "\0@h", "NUL"),
 	BAD("redis://:" SECRET "%00@h", "NUL"), BAD("redis://a%00n:" SECRET "@h", "NUL"), BAD("redis://h%00.example.com", "NUL"),
 	BAD("unix:///s%00", "NUL"), BAD("redis://h?cafile=%00", "NUL"), BAD("redis://h?db%00=1", "NUL"),
-	BAD("redis://h?foo=1", "unknown option"), BAD("redis://h?=1", "unknown option"), BAD("redis://h?DB=1", "unknown option"),
+	BAD("redis://h?foo=1", "unknown option"), BAD("redis://h?=1", "unknown option"), BAD("redis://ann:7?" SECRET "=1@h", "%3F"), BAD("redis://ann:7?word=1@h", "%3F"), BAD("redis://h?DB=1", "unknown option"),
 	BAD("redis://h?password=" SECRET, "unknown option"), BAD("redis://h?db", "name=value"), BAD("redis://h?&db=1", "name=value"),
 	BAD("redis://h?db=1&&db=2", "name=value"), BAD("redis://h?verify_peer=yes", "verify_peer"),
 	BAD("redis://h?verify_peer=", "verify_peer"), BAD("redis://h?verify_peer_name=2", "verify_peer_name"),

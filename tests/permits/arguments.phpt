@@ -36,7 +36,7 @@ foreach ([redis_servers(3), [['127.0.0.1', 6379]], [['host' => 'h'], ['host' => 
 }
 $both('server', 'must have a port between *', ['server' => ['127.0.0.1', 70000]], 1);
 $both('ttl', 'must be between 0.003 and 31536000 seconds', ['server' => redis_server(), 'ttl' => 0.0], 3);
-$both('ttl', 'must be between 0.003 and 10 seconds: no lease time may exceed the server\'s guard', ['server' => 'redis://127.0.0.1?replicas=1', 'ttl' => 11.0], 3);
+$both('ttl', 'must be between 0.003 and 10 seconds: no lease time may exceed the guard, which the option "guard" of the server sets', ['server' => 'redis://127.0.0.1?replicas=1', 'ttl' => 11.0], 3);
 $both('timeout', 'must be between 0 and 31536000 seconds', ['server' => redis_server(), 'timeout' => -1.0], 4);
 $both('onLoss', 'must be either "flag" or "throw"', ['server' => redis_server(), 'onLoss' => 'signal'], 6);
 foreach (['redis://127.0.0.1?replicas=1', 'sentinel://127.0.0.1/mymaster', 'sentinel://127.0.0.1/mymaster?replicas=0', 'cluster://127.0.0.1', ['127.0.0.1', 6379], ['host' => '127.0.0.1'], null] as $server) {
