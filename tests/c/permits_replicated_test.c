@@ -276,13 +276,15 @@ static void test_stale_grant(void)
 		waiter->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2, "one is restored beside a grant of before");
 	dlock_claim *third = permits_on(&other, "stale", 1, LEASE);
-	check(acquire(&other, third, 0) == DLOCK_TIMEOUT && third->explained, "the era is to settle");
+	dlock_status status = acquire(&other, third, 0);
+	check(status == DLOCK_TIMEOUT && third->explained, "the era is to settle (%d, %d: %s)", status, third->explained, other.error.message);
 	dlock_claim_free(third);
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
 	}
-	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT && !waiter->explained, "in a settled era, the grant is none");
+	status = acquire(&other, waiter, 0);
+	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled era, the grant is none (%d, %d: %s)", status, waiter->explained, other.error.message);
 	check(held_permits(servers.master, "stale") == 1 && let_go(&c, claim) && acquire(&other, waiter, 0) == DLOCK_OK, "but when the holder is gone");
 	check(let_go(&other, waiter), "released");
 	client_free(&c);
