@@ -46,6 +46,11 @@ void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline)
 #endif
 }
 
+void dlock_pools_free_retired(dlock_pools *pools)
+{
+	dlock_pool_free_retired(&pools->redis);
+}
+
 void dlock_pools_clear(dlock_pools *pools)
 {
 	dlock_pool_clear(&pools->redis);

@@ -29,6 +29,9 @@ typedef void *dlock_make_array(const redisReadTask *task, dlock_element_count co
 
 typedef struct dlock_conn {
 	dlock_server *server;
+	int users;             /* back ends that keep its address; others ask the pool for it each time */
+	unsigned long turn;    /* when the pool was last asked for it */
+	bool retired;          /* closed by the pool, for want of use */
 	dlock_process process; /* in a process forked from this one, the socket is the parent's */
 	dlock_conn_state state;
 	unsigned long generation; /* of the connection: how often it was opened */

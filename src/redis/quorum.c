@@ -297,8 +297,13 @@ static void quorum_dispose(dlock_claim *claim)
 
 static void quorum_destroy(dlock_backend *base)
 {
-	free(((quorum_backend *) base)->keys);
-	free(base);
+	quorum_backend *backend = (quorum_backend *) base;
+
+	for (int i = 0; i < backend->count; i++) {
+		dlock_pool_return(backend->members[i].conn, backend->inboxes[i]);
+	}
+	free(backend->keys);
+	free(backend);
 }
 
 static const dlock_backend_ops quorum_ops = {
@@ -334,9 +339,7 @@ dlock_backend *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int co
 	backend->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	bool good = backend->keys != NULL;
 	for (int i = 0; good && i < count; i++) {
-		backend->members[i].conn = dlock_pool_conn(pool, servers[i]);
-		backend->inboxes[i] = dlock_pool_inbox(pool, servers[i]);
-		good = backend->members[i].conn && backend->inboxes[i];
+		good = dlock_pool_lend(pool, servers[i], &backend->members[i].conn, &backend->inboxes[i]);
 	}
 	if (!good) {
 		quorum_destroy(&backend->base);

@@ -407,8 +407,11 @@ static bool single_is_same(const dlock_claim *claim, dlock_backend *backend, con
 
 static void single_destroy(dlock_backend *base)
 {
-	free(((single_backend *) base)->keys);
-	free(base);
+	single_backend *backend = (single_backend *) base;
+
+	dlock_pool_return(backend->conn, backend->inbox);
+	free(backend->keys);
+	free(backend);
 }
 
 static const dlock_backend_ops single_ops = {
@@ -439,10 +442,8 @@ dlock_backend *dlock_single_new(dlock_pool *pool, dlock_server *server, const ch
 	}
 	dlock_backend_init(&backend->base, &single_ops, prefix, prefix_len);
 	backend->base.legacy = legacy;
-	backend->conn = dlock_pool_conn(pool, server);
-	backend->inbox = dlock_pool_inbox(pool, server);
 	backend->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
-	if (!backend->conn || !backend->inbox || !backend->keys) {
+	if (!backend->keys || !dlock_pool_lend(pool, server, &backend->conn, &backend->inbox)) {
 		single_destroy(&backend->base);
 		return NULL;
 	}
