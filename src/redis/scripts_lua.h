@@ -76,7 +76,7 @@
 	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\n" \
 	"end\n" \
 	"local function contend()\n" \
-	"local holder, others = not mine and value_of(lock), false\n" \
+	"local holder, others, unsearched = not mine and value_of(lock), false, false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
 	"local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
 	"if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7)) and redis.call('PTTL', lock) == -1 then\n" \
@@ -90,14 +90,15 @@
 	"if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then\n" \
 	"enter(queue, waiters, waiter, ticket, true)\n" \
 	"end\n" \
-	"local first = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))\n" \
-	"if not first or first == waiter then\n" \
+	"local first, more = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))\n" \
+	"unsearched = more\n" \
+	"if not more and (not first or first == waiter) then\n" \
 	"forget(queue, waiters, waiter)\n" \
 	"if grant then\n" \
 	"redis.call('SET', lock, token, 'PX', ttl)\n" \
 	"end\n" \
 	"else\n" \
-	"if not grant then\n" \
+	"if not grant or more then\n" \
 	"redis.call('DEL', lock)\n" \
 	"end\n" \
 	"mine = false\n" \
@@ -118,7 +119,7 @@
 	"if unsettled > 0 and (pttl == -2 or holder == token) then\n" \
 	"pttl = 0\n" \
 	"end\n" \
-	"pttl = pttl == -2 and GRACE or others and -1 or pttl\n" \
+	"pttl = unsearched and 0 or pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
 	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
 	"end\n" \
@@ -129,7 +130,7 @@
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
-	"return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),\n" \
+	"return refusal(pttl, (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\n" \
 	"end\n" \
 	"if not mine or queued == 1 then\n" \
@@ -249,6 +250,7 @@
 	"local LOOK_AGAIN = 2300\n" \
 	"local STALE = 3000000\n" \
 	"local GRACE = 3000\n" \
+	"local MOST_DEAD = 100\n" \
 	"local FORGET = 60000\n" \
 	"local function value_of(lock)\n" \
 	"local value = redis.pcall('GET', lock)\n" \
@@ -281,7 +283,7 @@
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
 	"local function serve(lock, queue, waiters, fence, self, first, ticket)\n" \
-	"local now\n" \
+	"local now, dead\n" \
 	"while first and first ~= self do\n" \
 	"now = now or clock(waiters)\n" \
 	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
@@ -307,6 +309,10 @@
 	"return first\n" \
 	"end\n" \
 	"forget(queue, waiters, first)\n" \
+	"end\n" \
+	"dead = (dead or 0) + 1\n" \
+	"if dead == MOST_DEAD then\n" \
+	"return nil, true\n" \
 	"end\n" \
 	"first, ticket = take_first(queue, fence)\n" \
 	"end\n" \
@@ -712,7 +718,7 @@
 	"return {1, tonumber(token), pttl}\n" \
 	"end\n"
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "a329d07243d32f99cf621ce9eaaead746b341a86"
+#define DLOCK_LUA_ACQUIRE_SHA1 "a7b209ce04eb5b14a2371b4475da1733d15ebd5e"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -738,7 +744,7 @@
 	"local unsettled = 0\n" \
 	DLOCK_LUA_CONTEND
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "fe30d714e1b292ad2e94999ff0ec363bc742e1f6"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "b7ae8d371791e0e8f7d093a4bf7dd576a25e5641"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
@@ -831,7 +837,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "fa21dd1481a3cfd3f536b6f73773ede84238af2b"
+#define DLOCK_LUA_LEAVE_SHA1 "7eb360aaa2784155bf82900d97f1efdede5dd828"
 #define DLOCK_LUA_LEAVE \
 	DLOCK_LUA_FENCING \
 	DLOCK_LUA_HANDOVER \
@@ -1279,7 +1285,7 @@
 	"raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "a356bb8f7e87a2a0d9df1eaa4482469693be002c"
+#define DLOCK_LUA_RELEASE_SHA1 "ae84907dbaa278a07eb87b9e136ae55f3a2f3b22"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
 	"if ARGV[4] == '1' then\n" \

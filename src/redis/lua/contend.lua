@@ -33,7 +33,7 @@ local function refusal(pttl, position, ticket, new)
 end
 
 local function contend()
-	local holder, others = not mine and value_of(lock), false
+	local holder, others, unsearched = not mine and value_of(lock), false, false
 	if holder and ARGV[9] == '1' then
 		-- Ended by the older code's own rule: $value < time(), where only the value says when. Ten digits: a 1 that has yet to
 		-- get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is greater than its whole part.
@@ -51,14 +51,15 @@ local function contend()
 		if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then
 			enter(queue, waiters, waiter, ticket, true)
 		end
-		local first = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))
-		if not first or first == waiter then
+		local first, more = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))
+		unsearched = more
+		if not more and (not first or first == waiter) then
 			forget(queue, waiters, waiter)
 			if grant then
 				redis.call('SET', lock, token, 'PX', ttl)
 			end
 		else
-			if not grant then
+			if not grant or more then
 				redis.call('DEL', lock)
 			end
 			mine = false
@@ -79,7 +80,7 @@ local function contend()
 	if unsettled > 0 and (pttl == -2 or holder == token) then
 		pttl = 0
 	end
-	pttl = pttl == -2 and GRACE or others and -1 or pttl
+	pttl = unsearched and 0 or pttl == -2 and GRACE or others and -1 or pttl
 	if inbox == '' then
 		return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)
 	end
@@ -91,7 +92,7 @@ local function contend()
 		redis.call('PEXPIRE', waiters, FORGET)
 	end
 	-- The position tells the waiters apart who look when the lease ends: none does when that is far off, unless nobody notifies them.
-	return refusal(pttl, (left == -2 or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),
+	return refusal(pttl, (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),
 		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)
 end
 

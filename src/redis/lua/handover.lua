@@ -10,6 +10,8 @@
 local LOOK_AGAIN = 2300
 local STALE = 3000000
 local GRACE = 3000
+-- A script removes this number of dead waiters at most, for it keeps everybody else waiting.
+local MOST_DEAD = 100
 -- A queue whose waiters are all gone expires after FORGET ms, or half of that.
 local FORGET = 60000
 
@@ -61,9 +63,10 @@ end
 -- no longer listens (the message has no receiver), those that were notified and did not come. `self` is not notified,
 -- and stays. `first` and `ticket` are take_first()'s. Returns the waiter, or nothing if there is none, or if the user has no right to
 -- publish: the lock goes to whoever asks next then. With a fence, it may be a dead waiter's when nothing is returned, or one's that looks.
+-- The second result is true when MOST_DEAD were removed: there may be live ones behind them, who find the lock free when they look.
 -- Cost: O(log n) for each waiter looked at; normally one.
 local function serve(lock, queue, waiters, fence, self, first, ticket)
-	local now
+	local now, dead
 	while first and first ~= self do
 		now = now or clock(waiters)
 		local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')
@@ -90,6 +93,10 @@ local function serve(lock, queue, waiters, fence, self, first, ticket)
 				return first
 			end
 			forget(queue, waiters, first)
+		end
+		dead = (dead or 0) + 1
+		if dead == MOST_DEAD then
+			return nil, true
 		end
 		first, ticket = take_first(queue, fence)
 	end
