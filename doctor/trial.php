@@ -47,11 +47,8 @@ function try_a_lock(Plan $plan, string $resource): ?string
         }
         return $lease->release() ? null : 'it was lost at once';
     } catch (\Dlock\QuorumException $e) { // whose message has the reasons as far as there is room
-        $failure = strtok($e->getMessage(), ';');
-        foreach ($e->getServerErrors() as $failed => $reason) {
-            $failure .= "; $failed: $reason";
-        }
-        return $failure;
+        $reasons = $e->getServerErrors();
+        return strtok($e->getMessage(), ':') . ': ' . implode('; ', array_map(fn ($at, $why) => "$at: $why", array_keys($reasons), $reasons));
     } catch (\Dlock\DlockException $e) {
         return $e->getMessage();
     }
