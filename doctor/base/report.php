@@ -97,8 +97,8 @@ final class Report
             foreach ($servers[$severity->value] ?? [] as $findings) {
                 $finding = current($findings);
                 $word = $paint(['problem' => '1;31', 'warning' => '1;33', 'note' => '1;36'][$severity->value], $severity->value);
-                $text .= "$word: " . implode(', ', array_keys($findings)) . ": $finding->seen "
-                    . $paint('2', "[$finding->id]") . "\n    $finding->why $finding->do\n";
+                $text .= "$word: " . printable(implode(', ', array_keys($findings)) . ": $finding->seen ")
+                    . $paint('2', "[$finding->id]") . "\n    " . printable("$finding->why $finding->do") . "\n";
             }
         }
         return $text . match ($this->worst()) {

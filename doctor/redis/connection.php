@@ -19,6 +19,9 @@ final class Refusal extends \Exception
     }
 }
 
+/** Of a reply: far more than any that is asked for has. */
+const MOST_BYTES = 1 << 24, MOST_ITEMS = 1 << 16, DEEPEST = 8;
+
 final class RedisConnection
 {
     /** Seconds that the slowest answer took. */
@@ -67,13 +70,40 @@ final class RedisConnection
         return $reply instanceof Refusal ? throw $reply : $reply;
     }
 
-    private function reply(): string|int|array|Refusal|null
+    /** A reply that is a text. */
+    public function text(string ...$words): string
     {
-        $line = @fgets($this->stream);
+        $reply = $this->cmd(...$words);
+        return is_string($reply) ? $reply : throw self::oddity();
+    }
+
+    /** A reply that is a list which begins with texts or numbers, $least or more. @return list<mixed> */
+    public function items(int $least, string ...$words): array
+    {
+        $reply = $this->cmd(...$words);
+        $scalars = is_array($reply) ? array_filter(array_slice($reply, 0, $least), fn ($item) => is_string($item) || is_int($item)) : null;
+        return $scalars !== null && count($scalars) === $least ? $reply : throw self::oddity();
+    }
+
+    public static function oddity(): Trouble
+    {
+        return new Trouble('does not answer as Redis does');
+    }
+
+    private function reply(int $depth = 0): string|int|array|Refusal|null
+    {
+        $line = @fgets($this->stream, MOST_BYTES);
         if ($line === false) {
             throw $this->silence();
         }
         $rest = substr($line, 1, -2);
+        $is_size = $line[0] === '$' || $line[0] === '*';
+        if ($is_size && ((string) (int) $rest !== $rest || $rest < -1 || $rest > ($line[0] === '$' ? MOST_BYTES : MOST_ITEMS) || $depth > DEEPEST)) {
+            throw self::oddity();
+        }
+        if ($is_size && $rest === '-1') {
+            return null;
+        }
         switch ($line[0]) {
             case '+':
                 return $rest;
@@ -82,15 +112,15 @@ final class RedisConnection
             case ':':
                 return (int) $rest;
             case '$':
-                return $rest === '-1' ? null : substr($this->bytes((int) $rest + 2), 0, -2);
+                return substr($this->bytes((int) $rest + 2), 0, -2);
             case '*':
                 $list = [];
                 for ($i = 0; $i < (int) $rest; $i++) {
-                    $list[] = $this->reply();
+                    $list[] = $this->reply($depth + 1);
                 }
                 return $list;
         }
-        throw new Trouble('does not speak as Redis does');
+        throw self::oddity();
     }
 
     private function bytes(int $length): string

@@ -31,7 +31,7 @@ function find_by_nodes(RedisService $service): void
         $label = server_at($service->spec, $seed['host'], $seed['port'])['label'];
         try {
             $connection = $service->ask($seed);
-            $slots = $connection->cmd('CLUSTER', 'SLOTS');
+            $slots = slots_of($connection->items(0, 'CLUSTER', 'SLOTS'));
             if ($slots) {
                 $known = $known ?: [$slots, $connection, $seed['host']];
             } else {
@@ -53,6 +53,19 @@ function find_by_nodes(RedisService $service): void
         $service->plan->report->soften('The other nodes are asked.');
         add_nodes($service, ...$known);
     }
+}
+
+/** The rows of CLUSTER SLOTS, if that is what they are. */
+function slots_of(array $rows): array
+{
+    foreach ($rows as $row) {
+        $is_row = is_array($row) && count($row) > 2 && is_int($row[0]) && is_int($row[1]);
+        foreach ($is_row ? array_slice($row, 2) : [null] as $node) {
+            $is_row = $is_row && is_array($node) && is_int($node[1] ?? null) && (is_string($node[0]) || $node[0] === null) && is_string($node[2] ?? '');
+        }
+        $is_row || throw RedisConnection::oddity();
+    }
+    return $rows;
 }
 
 /** @param list<array> $slots of CLUSTER SLOTS: first, last, master, replicas */
@@ -88,7 +101,7 @@ function count_nodes(RedisService $service, RedisConnection $connection): array
 {
     $all = [];
     try {
-        foreach (explode("\n", trim((string) $connection->cmd('CLUSTER', 'NODES'))) as $line) {
+        foreach (explode("\n", trim($connection->text('CLUSTER', 'NODES'))) as $line) {
             [$id, , $flags, $master] = explode(' ', $line) + ['', '', '', ''];
             $id = $master === '-' ? $id : $master;
             $all[$id] = ($all[$id] ?? 0) + 1;

@@ -13,7 +13,7 @@ function examine_replication(RedisServer $server): void
     $replicas = (int) ($server->info['connected_slaves'] ?? 0);
     $sentinels = 0;
     try {
-        $sentinels = $server->redis->cmd('PUBSUB', 'NUMSUB', '__sentinel__:hello')[1];
+        $sentinels = (int) $server->redis->items(2, 'PUBSUB', 'NUMSUB', '__sentinel__:hello')[1];
     } catch (Refusal) {
         $server->unseen[] = 'Sentinels (PUBSUB NUMSUB)';
     }

@@ -224,7 +224,8 @@ final class Rights
             return;
         }
         $told = false;
-        foreach ($refused as [$command, $text]) {
+        foreach (is_array($refused) ? $refused : throw RedisConnection::oddity() as $pair) {
+            [$command, $text] = is_array($pair) && count($pair) === 2 ? $pair : throw RedisConnection::oddity();
             $refusal = new Refusal($text);
             if ($refusal->isAboutRights()) {
                 $this->missing[] = $command === 'publish' && str_contains($text, 'channel') ? 'the channels dlock:inbox:*' : $command;
@@ -264,7 +265,7 @@ final class Rights
         if (!isset($this->server->info['run_id'])) {
             return;
         }
-        preg_match('/^run_id:(\w+)/m', (string) $inbox->cmd('INFO', 'server'), $found);
+        preg_match('/^run_id:(\w+)/m', $inbox->text('INFO', 'server'), $found);
         if ($found && $found[1] !== $this->server->info['run_id']) {
             $this->server->problem('balancer', 'two connections to it ended at two different servers.',
                 'A process that gets to the other server finds the same lock free.',

@@ -17,6 +17,9 @@ function find_by_sentinels(RedisService $service): void
 /** Pairs in a list, as Sentinels answer. @return array<string, string> */
 function pairs(array $list): array
 {
+    if (count($list) % 2 !== 0 || $list !== array_filter($list, is_string(...))) {
+        throw RedisConnection::oddity();
+    }
     return array_combine(array_column(array_chunk($list, 2), 0), array_column(array_chunk($list, 2), 1));
 }
 
@@ -41,7 +44,10 @@ final class Sentinels
             try {
                 $connection = $this->service->ask($seed, $spec['sentinel']);
                 $address = $connection->cmd('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', $spec['service']);
-                if (!$address) {
+                if ($address !== null && (!is_array($address) || array_map(is_string(...), $address) !== [true, true])) {
+                    throw RedisConnection::oddity();
+                }
+                if ($address === null) {
                     $this->service->unusable('service', $label, "knows no service $spec[service].", 'Give the name that its configuration has (sentinel monitor).');
                     continue;
                 }
@@ -82,12 +88,12 @@ final class Sentinels
     public function look(): void
     {
         $name = $this->service->spec['service'];
-        [$host, $port] = $this->good->cmd('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', $name);
+        [$host, $port] = $this->good->items(2, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', $name);
         $replicas = [];
         $info = null;
         try {
-            $info = pairs($this->good->cmd('SENTINEL', 'MASTER', $name));
-            $replicas = array_map(pairs(...), $this->good->cmd('SENTINEL', 'REPLICAS', $name));
+            $info = pairs($this->good->items(0, 'SENTINEL', 'MASTER', $name));
+            $replicas = array_map(pairs(...), $this->good->items(0, 'SENTINEL', 'REPLICAS', $name));
         } catch (Refusal) {
             $this->service->note('unseen', key($this->named), 'could not be seen: what this Sentinel knows (SENTINEL MASTER, SENTINEL REPLICAS).',
                 'How many replicas and Sentinels there are, and how soon they act, stays unknown.', 'Run this again with a user that has +sentinel there.');

@@ -74,7 +74,8 @@ final class RedisServer extends Server
     public function config(string $name): ?string
     {
         try {
-            return $this->redis->cmd('CONFIG', 'GET', $name)[1] ?? null;
+            $pair = $this->redis->items(0, 'CONFIG', 'GET', $name);
+            return $pair === [] || is_string($pair[1] ?? null) ? $pair[1] ?? null : throw RedisConnection::oddity();
         } catch (Refusal) {
             $this->unseen['config'] = 'settings (CONFIG GET)';
             return null;
@@ -131,7 +132,7 @@ final class RedisServer extends Server
     private function readInfo(): bool
     {
         try {
-            preg_match_all('/^(\w+):(.*?)\r?$/m', (string) $this->redis->cmd('INFO'), $found);
+            preg_match_all('/^(\w+):(.*?)\r?$/m', $this->redis->text('INFO'), $found);
             $this->info = array_combine($found[1], $found[2]);
             $this->version = $this->info['redis_version'] ?? null;
             return true;

@@ -22,6 +22,35 @@ holds(str_contains($texts['unreachable'] ?? '', "$closed cannot be reached: Conn
 finds(['unreachable' => 'problem'], ["unix://$server->dir/none.sock"], 'no socket');
 $texts = finds(['unreachable' => 'problem'], ['redis://' . zk_hosts() . '?read_timeout=2'], 'no Redis');
 
+// Programs that answer every line with one and the same thing.
+$odd = ["+OK\r\n", ":7\r\n", "\$-1\r\n", "*0\r\n", "*2\r\n:1\r\n*0\r\n", "*1000000000\r\n", "\$1000000000\r\n", "\$-9\r\n", str_repeat("*1\r\n", 100), "\r\n", "HTTP/1.1 400\r\n"];
+foreach ($odd as $answer) {
+    $listener = stream_socket_server('tcp://127.0.0.1:0');
+    $parrot = fork_child(function () use ($listener, $answer) {
+        while ($client = stream_socket_accept($listener, 60)) {
+            while (fread($client, 4096) !== '' && @fwrite($client, $answer)) {
+            }
+        }
+    });
+    foreach (['redis://%s', 'sentinel://%s/x', 'cluster://%s'] as $form) {
+        $run = doctor([sprintf($form, stream_socket_get_name($listener, false)) . '?read_timeout=1']);
+        same([2, ''], [$run->status, $run->errors], json_encode($answer) . " $form");
+    }
+    $parrot->kill();
+}
+
+// What a server says is no command to a terminal.
+$listener = stream_socket_server('tcp://127.0.0.1:0');
+$parrot = fork_child(function () use ($listener) {
+    while ($client = stream_socket_accept($listener, 60)) {
+        while (fread($client, 4096) !== '' && @fwrite($client, "-ERR \e[2Jred\x07 \xc2\x9b31m\xff\r\n")) {
+        }
+    }
+});
+$run = new DoctorRun(['redis://' . stream_socket_get_name($listener, false)]);
+holds(str_contains($run->output, 'ERR ?[2Jred?') && !preg_match('/[^\n -~]/', $run->output), 'no control characters', $run->output);
+$parrot->kill();
+
 $server->pause();
 $texts = finds(['unreachable' => 'problem'], [$server->dsn() . '?read_timeout=0.2'], 'a stopped server');
 holds(str_contains($texts['unreachable'] ?? '', 'does not answer within 200 ms'), 'a stopped server', $texts);
