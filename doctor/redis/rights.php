@@ -15,6 +15,8 @@ const MESSAGES = ['publish', 'subscribe', 'the channels dlock:inbox:*'];
 /** What they do as well where replicas confirm, and what those on permits do then. */
 const CONFIRMING_COMMANDS = ['cluster', 'info'];
 const CONFIRMING_PERMITS_COMMANDS = ['get', 'info', 'set'];
+/** And in a cluster. */
+const CLUSTER_PERMITS_COMMANDS = ['del', 'hget', 'hset'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
 /** What the two that follow begin with. */
@@ -92,6 +94,13 @@ const ALL_COMMANDS_OF_PERMITS = <<<'LUA'
         try('get', pool)
         try('set', pool, '1', 'XX')
     end
+    if ARGV[3] == '1' then
+        try('hget', KEYS[2], 'x')
+        if try('del', KEYS[2]) then
+            try('hset', KEYS[2], 'x', '1')
+            redis.call('del', KEYS[2])
+        end
+    end
     try_confirming()
     if removable then
         try('zadd', pool, 1, 'w')
@@ -145,7 +154,8 @@ final class Rights
             $eval = $this->attempt($what, 'EVAL', 'return 1', 1, $key) && $eval;
         }
         if ($eval) {
-            $this->tryCommands(array_column(array_intersect_key($keys, ['lock' => 0, 'queue' => 0, 'waiters' => 0]), 1), $confirmed);
+            $noted = $this->server->plan->isOfPermits() && $confirmed && $this->server->slots ? [$keys['era'][1] . ':doctor'] : [];
+            $this->tryCommands([...array_column(array_intersect_key($keys, ['lock' => 0, 'queue' => 0, 'waiters' => 0]), 1), ...$noted], $confirmed);
         }
         $confirmed && $this->attempt('wait', 'WAIT', 0, 1);
         $this->server->slots && $this->attempt('asking', 'ASKING');
@@ -183,7 +193,8 @@ final class Rights
         $permits = $this->server->plan->isOfPermits();
         $rights = implode(' ', array_map(fn ($command) => $command === 'pubsub' ? '+pubsub|numsub' : "+$command", [...COMMANDS_SENT, ...match (true) {
                 !$permits => COMMANDS_IN_SCRIPTS,
-                $this->server->spec['replicas'] > 0 => [...COMMANDS_IN_PERMITS_SCRIPTS, ...CONFIRMING_PERMITS_COMMANDS],
+                $this->server->spec['replicas'] > 0 => [...COMMANDS_IN_PERMITS_SCRIPTS, ...CONFIRMING_PERMITS_COMMANDS,
+                    ...($this->server->slots ? CLUSTER_PERMITS_COMMANDS : [])],
                 default => COMMANDS_IN_PERMITS_SCRIPTS,
             }]));
         $this->server->unusable('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',

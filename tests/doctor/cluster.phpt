@@ -48,6 +48,11 @@ foreach ($set->servers as $node) {
 $texts = finds(['rights' => 'warning'], [$user, $ttl], 'without CLUSTER INFO');
 holds(str_contains($texts['rights'] ?? '', 'cluster|nodes and cluster|info in scripts'), 'without CLUSTER INFO', $texts);
 foreach ($set->servers as $node) {
+    $node->raw()->cmd('ACL', 'SETUSER', 'locks', '+cluster|info', '~*', '-hget', '-hset');
+}
+$texts = finds(['rights' => 'problem'], [$user, $ttl, '--class=Stock'], 'permits without HGET and HSET');
+holds(str_contains($texts['rights'] ?? '', 'no right to hget, hset.') && preg_match('/\+del \+hget \+hset/', $texts['rights']), 'permits without HGET and HSET', $texts);
+foreach ($set->servers as $node) {
     $node->raw()->cmd('ACL', 'SETUSER', 'locks', '-cluster');
 }
 finds(['rights' => 'problem'], [$user, $ttl], 'without CLUSTER SLOTS');
