@@ -40,6 +40,7 @@ void dlock_pool_free_retired(dlock_pool *pool);
 unsigned long dlock_pool_opened(const dlock_pool *pool);
 unsigned long dlock_pool_reopened(const dlock_pool *pool);
 
+/* No back end may be left. */
 void dlock_pool_clear(dlock_pool *pool);
 
 #endif

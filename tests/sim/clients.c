@@ -265,8 +265,8 @@ static void *client_main(void *argument)
 	}
 	last_sections(client, backend);
 	dlock_renewal_shutdown();
-	connections_end(own);
 	dlock_backend_release(backend);
+	connections_end(own);
 	client->process->alive = false;
 	return NULL;
 }

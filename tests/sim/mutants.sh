@@ -53,7 +53,7 @@ all_mutants() {
 		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant +last_first single "the last in the queue is served first" src/redis/lua/handover.lua 's/ZPOPMIN/ZPOPMAX/' src/redis/lua/release.lua 's/ZPOPMIN/ZPOPMAX/'
 	mutant newcomers_first single "who finds the lock free takes it, whoever waits" \
-		src/redis/lua/contend.lua 's/if not first or first == waiter then/if true then/'
+		src/redis/lua/contend.lua 's/if not more and \(not first or first == waiter\) then/if true then/'
 	mutant +waits_beyond_its_time single "a waiter looks at its time when it is woken" \
 		src/redis/single.c 's/claim->next_look < wait->deadline \? claim->next_look : wait->deadline/claim->next_look/'
 	mutant +no_abandon single "an acquisition without an answer is left alone" \
@@ -126,6 +126,29 @@ all_mutants() {
 		src/redis/lua/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/quorum_votes.c 's/&& dlock_now\(\) - asked < QUICK/\&\& asked/'
+	# ---- stocks ----
+	mutant +sold_twice 'single work=stocks' "what is sold is free" \
+		src/redis/lua/permits_queue.lua 's/(state\.stock or 0\)) - state\.sold/$1/' \
+		src/redis/lua/permits_contend.lua 's/ - \(sold or 0\)//g'
+	mutant bought_and_reserved 'single work=stocks' "what is bought stays reserved" \
+		src/redis/lua/permits_confirm.lua "s/stock\.used, '\\\$used', //"
+	mutant bought_twice 'single work=stocks' "what is bought twice counts twice" \
+		src/redis/lua/permits_confirm.lua 's/if stock\.ends < SOLD then/if true then/'
+	mutant restocked_twice 'single work=stocks' "a change of the stock is made each time that it is asked for" \
+		src/redis/lua/permits_restock.lua 's/if made then/if false then/'
+	mutant +paid_too_late 'single work=stocks' "who has nothing reserved any more buys" \
+		src/redis/lua/permits_confirm.lua 's/if not ends then\n\t\treturn \{0, i\}/if not ends then\n\t\treturn {1, 0}/'
+	mutant cancelled_although_bought 'single work=stocks' "what is bought can be given back" \
+		src/redis/lua/permits_release.lua 's/if ends and tonumber\(ends\) < SOLD then/if ends then/'
+	mutant taken_back_early 'single work=stocks' "what is reserved is taken back a second before its end" \
+		src/redis/lua/permits_queue.lua "s/string\.format\('\(%\.0f', state\.now\)/string.format('(%.0f', state.now + 1000)/"
+	mutant reserved_from_reply 'single work=stocks' "a reservation counts from the reply, without drift" \
+		src/redis/stocks.c 's/return call->sent_at \+ left - dlock_drift\(left\);/return dlock_now() + left + 0 * call->sent_at;/'
+	mutant basket_in_part 'single work=stocks' "of several articles, what there is is taken" \
+		src/redis/lua/permits_reserve.lua "s/if state\.queue < 0 or not make_room\(state, state\.wants, ''\) then/if false then/"
+	mutant buyer_forgotten 'single work=stocks' "what a buyer gives back still counts against its limit" \
+		src/redis/lua/permits_queue.lua 's/(local function credit\(pool, buyer, pieces\)\n)/$1\tif buyer then return end\n/'
+
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
 		src/redis/renewal_round.c 's/return yes \+ pending < round->quorum \? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;/return yes + pending < round->quorum || no ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;/'
 }

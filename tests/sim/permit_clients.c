@@ -250,7 +250,7 @@ static void *client_main(void *argument)
 	dlock_process_init();
 	*own = (permit_client) { .connections = connections_new() };
 	for (int r = 0; r < options.resources; r++) {
-		own->backends[r] = dlock_permits_new(redis_pool(own->connections), service_of_setup(), PERMITS_PREFIX, strlen(PERMITS_PREFIX),
+		own->backends[r] = dlock_permits_new(redis_pool(own->connections), service_of_setup(1), PERMITS_PREFIX, strlen(PERMITS_PREFIX),
 			permit_pools[r].capacity, permit_pools[r].fifo);
 	}
 	while (now < end_of_faults) {
@@ -270,10 +270,10 @@ static void *client_main(void *argument)
 	}
 	say(client->process->name, "ends");
 	dlock_renewal_shutdown();
-	connections_end(own->connections);
 	for (int r = 0; r < options.resources; r++) {
 		dlock_backend_release(own->backends[r]);
 	}
+	connections_end(own->connections);
 	client->process->alive = false;
 	return NULL;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const workload *const workloads[] = { &locks, &semaphores, &read_write_locks };
+static const workload *const workloads[] = { &locks, &semaphores, &read_write_locks, &stocks };
 
 /* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second of CPU time. */
 static const combination combinations[] = {
@@ -16,6 +16,9 @@ static const combination combinations[] = {
 	{ &semaphores, REPLICATED, 1, 0.3 },
 	{ &read_write_locks, SINGLE, 1, 0.5 },
 	{ &read_write_locks, REPLICATED, 1, 0.3 },
+	{ &stocks, SINGLE, 1, 0.3 },
+	{ &stocks, REPLICATED, 1, 0.3 },
+	{ &stocks, CLUSTER, 1, 0.2 },
 };
 
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };

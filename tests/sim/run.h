@@ -24,7 +24,7 @@ typedef struct {
 	void (*end)(void);              /* nobody has been there for 70 s: what is left on the servers? */
 } workload;
 
-extern const workload locks, semaphores, read_write_locks;
+extern const workload locks, semaphores, read_write_locks, stocks;
 
 typedef struct {
 	uint64_t seed;
@@ -136,7 +136,7 @@ connections *connections_new(void);
 void connections_end(connections *connections); /* after what is under way, for a second */
 dlock_pool *redis_pool(connections *connections);
 dlock_backend *lock_backend(connections *connections);
-dlock_server *service_of_setup(void); /* where one server is the master */
+dlock_server *service_of_setup(int replicas); /* where one server is the master; so many others confirm */
 
 /* ---- rules (rules.c) ---- */
 

@@ -56,13 +56,18 @@ static dlock_server *server_at(int number)
 	return server_of(dsn);
 }
 
-dlock_server *service_of_setup(void)
+dlock_server *service_of_setup(int replicas)
 {
+	char dsn[120];
+
 	if (options.setup == CLUSTER) {
-		return server_of("cluster://10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379,10.0.0.4:6379?replicas=1");
+		snprintf(dsn, sizeof dsn, "cluster://10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379,10.0.0.4:6379?replicas=%d", replicas);
+	} else if (options.setup == REPLICATED) {
+		snprintf(dsn, sizeof dsn, "sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/mymaster?replicas=%d", replicas);
+	} else {
+		return server_at(0);
 	}
-	return options.setup == REPLICATED
-		? server_of("sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/mymaster?replicas=1") : server_at(0);
+	return server_of(dsn);
 }
 
 /* ---- clients ---- */
@@ -105,8 +110,8 @@ dlock_backend *lock_backend(connections *own)
 		return quorum_backend(own);
 	case REPLICATED:
 	case CLUSTER:
-		return dlock_replicated_new(&own->redis, service_of_setup(), LOCK_PREFIX, strlen(LOCK_PREFIX));
+		return dlock_replicated_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX));
 	default:
-		return dlock_single_new(&own->redis, service_of_setup(), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
+		return dlock_single_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	}
 }

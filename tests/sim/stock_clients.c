@@ -1,0 +1,361 @@
+/* Buyers: they reserve pieces, wait for them, pay in time or too late, buy, give back, or are never heard of again; and ask again where an answer is lost. */
+#include "stock_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+sale_article sale_articles[SALES][RESOURCES];
+order orders[ORDERS];
+int order_count;
+
+typedef struct {
+	connections *connections;
+	dlock_stock *stock;
+	order *confirming; /* it has asked to buy, and has no answer yet */
+	order *current;
+} stock_client;
+
+static stock_client stock_clients[CLIENTS]; /* as clients[] */
+
+static stock_client *own_of(const client *client)
+{
+	return &stock_clients[client - clients];
+}
+
+int64_t stock_limit(int resource)
+{
+	return resource % 2 == 0 ? 0 : 4;
+}
+
+/* Pairs of articles share a hash slot. */
+void stock_name(int sale, int resource, char *name, size_t size)
+{
+	snprintf(name, size, "{desk:%d}drop:%d:%d", resource / 2, resource, sale);
+}
+
+static double seconds(nanos length)
+{
+	return (double) length / SECOND;
+}
+
+/* ---- the shop ---- */
+
+/* Whoever comes first puts the pieces in; whoever comes later asks for the same change. False: not known. */
+static bool open_article(client *client, int sale, int resource)
+{
+	sale_article *a = &sale_articles[sale][resource];
+	char name[40];
+	int64_t changed = 0;
+	dlock_error error;
+
+	if (a->pieces == 0) {
+		stream random = stream_of(options.seed, "pieces", sale * RESOURCES + resource);
+		a->pieces = 1 + draw_below(&random, 150);
+	}
+	if (a->open && !draw_chance(&client->random, 0.05)) {
+		return true;
+	}
+	stock_name(sale, resource, name, sizeof name);
+	dlock_status status = dlock_stock_restock(own_of(client)->stock, DLOCK_ARG(name), a->pieces, DLOCK_ARG("opening"), &changed, &error);
+	if (status == DLOCK_OK && changed != a->pieces) {
+		violation("%s puts %" PRId64 " pieces into %s, and is told %" PRId64, client->process->name, a->pieces, name, changed);
+	}
+	a->open |= status == DLOCK_OK;
+	return status == DLOCK_OK;
+}
+
+static void count(client *client, int sale, int resource)
+{
+	char name[40];
+	dlock_permits_counts counts;
+	dlock_error error;
+
+	stock_name(sale, resource, name, sizeof name);
+	int64_t sold = sale_articles[sale][resource].sold;
+	if (dlock_stock_count(own_of(client)->stock, DLOCK_ARG(name), &counts, &error) == DLOCK_OK) {
+		note_available(client, sale, resource, &counts, sold);
+	}
+}
+
+/* ---- one order ---- */
+
+static order *free_place(void)
+{
+	int i = 0;
+
+	while (i < order_count && (orders[i].open || (orders[i].sale == sale_now() && (orders[i].bought || is_reserved(&orders[i]))))) {
+		i++;
+	}
+	if (i == ORDERS) {
+		violation("there are more orders than are noted");
+	}
+	order_count = i == order_count ? i + 1 : order_count;
+	return &orders[i];
+}
+
+static order *order_new(client *client, int resource, bool last)
+{
+	static int number;
+	order *o = free_place();
+	char buyer[16], request[16];
+
+	*o = (order) { .client = client, .open = true, .buyer = (int) draw_below(&client->random, BUYERS), .sale = sale_now(), .count = 1 };
+	o->articles[0] = resource;
+	o->articles[1] = resource ^ 1;
+	if (!last && o->articles[1] < options.resources && draw_chance(&client->random, 0.2)) {
+		o->count = 2;
+	}
+	for (int i = 0; i < o->count; i++) {
+		o->pieces[i] = draw_chance(&client->random, 0.6) ? 1 : 1 + draw_below(&client->random, 4);
+	}
+	snprintf(buyer, sizeof buyer, "b%d", o->buyer);
+	snprintf(request, sizeof request, "%d", ++number);
+	o->id = dlock_stock_order_id(DLOCK_ARG(buyer), DLOCK_ARG(request));
+	return o;
+}
+
+typedef struct {
+	char names[AT_ONCE][40];
+	dlock_order order;
+} question;
+
+static void ask_about(const order *o, question *q)
+{
+	q->order = (dlock_order) { .id = o->id, .count = o->count };
+	for (int i = 0; i < o->count; i++) {
+		stock_name(o->sale, o->articles[i], q->names[i], sizeof q->names[i]);
+		q->order.articles[i] = DLOCK_ARG(q->names[i]);
+		q->order.pieces[i] = o->pieces[i];
+	}
+}
+
+/* A signal: it is asked about whenever the waiter has woken up. */
+static bool is_interrupted(void *context)
+{
+	return now >= *(nanos *) context;
+}
+
+/* Asks until it is answered, or for ten seconds. */
+static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, dlock_stock_answer *answer)
+{
+	stream *random = &client->random;
+	dlock_error error = { "" };
+	dlock_status status;
+	question q;
+	nanos give_up = now + 10 * SECOND;
+
+	ask_about(o, &q);
+	do {
+		nanos signal = draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER, begun = now, paused = client->process->paused_total;
+		dlock_stock_turn turn = { .stock = own_of(client)->stock, .order = &q.order, .ttl = ttl, .limit = stock_limit(o->articles[0]) };
+		dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
+		status = dlock_stock_reserve(&turn, &wait, answer, &error);
+		if (status == DLOCK_INTERRUPTED) {
+			dlock_stock_leave(&turn);
+			say(client->process->name, "is interrupted");
+			return status;
+		}
+		nanos over = now - begun - (client->process->paused_total - paused) - timeout;
+		sum.longest_overrun = over > sum.longest_overrun ? over : sum.longest_overrun;
+		sum.longest_wait = over + timeout > sum.longest_wait ? over + timeout : sum.longest_wait;
+		if (over > 5 * SECOND) { /* the server's timeouts, once more for the question that is repeated: docs/operations.md */
+			violation("%s has waited for an answer for %.3f s beyond its time", client->process->name, seconds(over));
+		}
+		if (status != DLOCK_OK) {
+			sum.errors++;
+			say(client->process->name, "has no answer: %s", error.message);
+			fiber_sleep(draw_below(random, SECOND));
+		}
+	} while (status != DLOCK_OK && now < give_up && draw_chance(random, 0.8));
+	return status;
+}
+
+/* Pays. It is as good as bought as soon as the buyer is told so. */
+static void confirm(client *client, order *o, const question *q, bool insists)
+{
+	stock_client *own = own_of(client);
+	dlock_stock_answer answer;
+	dlock_error error = { "" };
+	dlock_status status;
+	nanos give_up = now + (insists ? 120 : 10) * SECOND;
+
+	o->relies = false;
+	own->confirming = o;
+	while ((status = dlock_stock_confirm(own->stock, &q->order, &answer, &error)) != DLOCK_OK && now < give_up) {
+		sum.errors++;
+		say(client->process->name, "does not know whether it has bought %s: %s", o->id.text, error.message);
+		fiber_sleep(draw_below(&client->random, SECOND));
+	}
+	own->confirming = NULL;
+	if (status != DLOCK_OK) {
+		note_doubtful(o);
+		return;
+	}
+	say(client->process->name, answer.outcome == DLOCK_STOCK_GONE ? "cannot buy %s" : "has bought %s", o->id.text);
+	if (answer.outcome == DLOCK_STOCK_GONE) {
+		sum.losses++;
+		note_refused_to_buy(o);
+	} else {
+		sum.attached++;
+		note_bought(o);
+	}
+}
+
+static void cancel(client *client, order *o, const question *q)
+{
+	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_GONE };
+	dlock_error error = { "" };
+
+	o->relies = false;
+	dlock_status status = dlock_stock_cancel(own_of(client)->stock, &q->order, &answer, &error);
+	say(client->process->name, "gives %s back: %d %d %s", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1, error.message);
+	sum.unreleased += status != DLOCK_OK;
+	if (o->bought && answer.outcome != DLOCK_STOCK_GONE) {
+		violation("%s has bought %s, and can give it back", client->process->name, o->id.text);
+	}
+}
+
+static void extend(client *client, order *o, const question *q)
+{
+	dlock_stock_answer answer;
+	dlock_error error = { "" };
+	nanos ttl = 300 * MS + draw_below(&client->random, 5 * SECOND);
+	bool relied = o->relies;
+
+	o->relies = false;
+	dlock_status status = dlock_stock_extend(own_of(client)->stock, &q->order, ttl, &answer, &error);
+	say(client->process->name, "extends %s to %.3f s: %d %d", o->id.text, seconds(ttl), status, status == DLOCK_OK ? (int) answer.outcome : -1);
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_RESERVED) {
+		o->deadline = answer.deadline > o->deadline ? answer.deadline : o->deadline;
+		o->relies = true;
+	} else {
+		o->relies = relied && status != DLOCK_OK; /* it is what it was before */
+	}
+	check_stocks();
+}
+
+/* It has them: what now? */
+static void go_on(client *client, order *o, const question *q, nanos ttl, bool last)
+{
+	stream *random = &client->random;
+	int choice = last ? 0 : (int) draw_below(random, 100);
+
+	fiber_sleep(last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl));
+	if (choice < 65) {
+		if (!last && draw_chance(random, 0.2)) {
+			extend(client, o, q);
+			fiber_sleep(draw_below(random, SECOND));
+		}
+		confirm(client, o, q, last);
+	} else if (choice < 85) {
+		cancel(client, o, q);
+	} /* or it is never heard of again */
+	if (o->bought && draw_chance(random, 0.1)) {
+		cancel(client, o, q);
+	}
+	if (o->bought && draw_chance(random, 0.2)) { /* the page is loaded once more */
+		dlock_stock_answer answer;
+		if (reserve(client, o, ttl, 0, &answer) == DLOCK_OK && answer.outcome != DLOCK_STOCK_BOUGHT) {
+			violation("%s has bought %s, and is told %d when it asks again", client->process->name, o->id.text, (int) answer.outcome);
+		}
+	}
+}
+
+static void shop_for(client *client, order *o, int resource, bool last)
+{
+	stream *random = &client->random;
+	nanos ttl = 300 * MS + draw_below(random, 8 * SECOND);
+	nanos timeout = !last && draw_chance(random, 0.5) ? draw_below(random, 6 * SECOND) : 0;
+	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_SHORT };
+	question q;
+
+	for (int i = 0; i < o->count; i++) {
+		if (!open_article(client, o->sale, o->articles[i])) {
+			if (last) {
+				violation("%s cannot open a sale after all faults", client->process->name);
+			}
+			return;
+		}
+	}
+	ask_about(o, &q);
+	timeout = o->count > 1 ? 0 : timeout;
+	say(client->process->name, "wants %" PRId64 " of %s%s for %.3f s within %.3f s, as %s", o->pieces[0], q.names[0], o->count > 1 ? " and its neighbour" : "",
+		seconds(ttl), seconds(timeout), o->id.text);
+	dlock_status status = reserve(client, o, ttl, timeout, &answer);
+	if (status != DLOCK_OK && last) {
+		violation("%s has no answer after all faults", client->process->name);
+	}
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_RESERVED) {
+		sum.acquired++;
+		o->relies = true;
+		o->deadline = answer.deadline;
+		memcpy(o->pieces, answer.pieces, sizeof o->pieces);
+		say(client->process->name, "has reserved %s, token %" PRId64 ", for %.3f s", o->id.text, answer.fencing_token, seconds(o->deadline - host_clock(current_process->host)));
+		check_stocks();
+		go_on(client, o, &q, ttl, last);
+	} else if (status == DLOCK_OK) {
+		sum.timeouts++;
+		say(client->process->name, "has not got %s: %d", o->id.text, (int) answer.outcome);
+	}
+	if (draw_chance(random, 0.05)) {
+		count(client, o->sale, resource);
+	}
+	trace_hash(&status, sizeof status);
+	trace_hash(&answer.outcome, sizeof answer.outcome);
+}
+
+static void shop(client *client, bool last)
+{
+	int resource = last ? client->laps % options.resources : (int) draw_below(&client->random, options.resources);
+	order *o = order_new(client, resource, last);
+
+	own_of(client)->current = o;
+	shop_for(client, o, resource, last);
+	own_of(client)->current = NULL;
+	o->open = false;
+	client->laps += last;
+}
+
+static void *client_main(void *argument)
+{
+	client *client = argument;
+	stock_client *own = own_of(client);
+
+	dlock_process_init();
+	*own = (stock_client) { .connections = connections_new() };
+	own->stock = dlock_stock_new(redis_pool(own->connections), service_of_setup(options.setup == REPLICATED ? options.servers - 1 : 1), STOCK_PREFIX, strlen(STOCK_PREFIX));
+	while (now < end_of_faults) {
+		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
+		shop(client, false);
+	}
+	client->process->pause_chance = 0;
+	fiber_sleep(10 * SECOND);
+	while (client->laps < options.resources && now < end_of_work) {
+		shop(client, true);
+		fiber_sleep(20 * MS);
+	}
+	say(client->process->name, "ends");
+	dlock_stock_free(own->stock);
+	connections_end(own->connections);
+	client->process->alive = false;
+	return NULL;
+}
+
+/* ---- the workload ---- */
+
+static void killed(client *client)
+{
+	stock_client *own = own_of(client);
+
+	if (own->confirming) {
+		note_doubtful(own->confirming);
+		own->confirming = NULL;
+	}
+	if (own->current) {
+		own->current->relies = own->current->open = false;
+	}
+}
+
+const workload stocks = { "stocks", stock_rules_begin, client_main, killed, stock_rules_end };

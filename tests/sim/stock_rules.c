@@ -1,0 +1,203 @@
+/* What must hold of stocks, by what buyers were told and by the server's books: docs/permits.md promises it. The books are looked at after each run of a
+ * fiber and twenty times a second, and what is promised whenever it becomes more. */
+#include "stock_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "books.h"
+
+#define SAMPLE (50 * MS)
+
+static unsigned long scripts_seen;
+static books look;
+
+static server *master(void)
+{
+	return options.setup == REPLICATED ? sentinels_master() : redis[0];
+}
+
+static bool is_single(void)
+{
+	return options.setup == SINGLE;
+}
+
+static bool read_books(int sale, int resource)
+{
+	char name[40], key[60];
+
+	stock_name(sale, resource, name, sizeof name);
+	snprintf(key, sizeof key, STOCK_PREFIX "%s", name);
+	return books_read(&look, master(), key);
+}
+
+bool is_reserved(const order *o)
+{
+	return o->relies && o->client->process->alive && o->deadline > host_clock(o->client->process->host);
+}
+
+static void say_orders(int sale, int resource)
+{
+	for (int i = 0; i < order_count; i++) {
+		const order *o = &orders[i];
+		for (int k = 0; k < o->count; k++) {
+			if (o->sale == sale && o->articles[k] == resource && (o->bought || is_reserved(o))) {
+				say("", "%s has %s %" PRId64 " of drop:%d:%d", o->id.text, o->bought ? "bought" : "reserved", o->pieces[k], resource, sale);
+			}
+		}
+	}
+}
+
+/* ---- never more than there are ---- */
+
+/* Pieces that buyers rely on: bought, or reserved for some time yet. */
+static void check_promised(void)
+{
+	int64_t promised[RESOURCES] = { 0 }, by_buyer[RESOURCES][BUYERS] = { { 0 } };
+	int sale = sale_now();
+
+	for (int i = 0; i < order_count; i++) {
+		const order *o = &orders[i];
+		for (int k = 0; o->sale == sale && k < o->count; k++) {
+			if (o->bought || is_reserved(o)) {
+				promised[o->articles[k]] += o->pieces[k];
+				by_buyer[o->articles[k]][o->buyer] += o->pieces[k];
+			}
+		}
+	}
+	for (int r = 0; r < options.resources; r++) {
+		if (promised[r] > sale_articles[sale][r].pieces) {
+			say_orders(sale, r);
+			violation("%" PRId64 " pieces of drop:%d:%d are promised, and there are %" PRId64, promised[r], r, sale, sale_articles[sale][r].pieces);
+		}
+	}
+}
+
+/* A server's data by themselves. */
+static void check_books(void)
+{
+	int sale = sale_now();
+
+	for (int r = 0; r < options.resources; r++) {
+		const char *error = read_books(sale, r) ? books_error(&look) : NULL;
+		if (error) {
+			violation("the books of drop:%d:%d are wrong: %s", r, sale, error);
+		}
+		if (look.there && look.sold + look.used > look.stock) {
+			violation("of %" PRId64 " pieces of drop:%d:%d, %" PRId64 " are sold and %" PRId64 " reserved, says the server", look.stock, r, sale, look.sold, look.used);
+		}
+	}
+}
+
+static void look_at_books(void)
+{
+	if (scripts_seen != redis_scripts_run) {
+		scripts_seen = redis_scripts_run;
+		check_books();
+	}
+}
+
+void check_stocks(void)
+{
+	if (is_single()) { /* what a fail-over may forget is told when it is to be bought (docs/fail-over.md) */
+		check_promised();
+	}
+	look_at_books();
+}
+
+/* The server has for it what the buyer relies on. */
+static void check_kept(const order *o, int place)
+{
+	const book_holder *kept = books_holder(&look, o->id.text);
+
+	if (!kept || kept->permits != o->pieces[place] || (o->bought && !kept->bought)) {
+		violation("%s relies on %" PRId64 " of drop:%d:%d, which it has %s, and the server has %" PRId64 " for it, %s", o->id.text, o->pieces[place],
+			o->articles[place], o->sale, o->bought ? "bought" : "reserved", kept ? kept->permits : 0, kept && kept->bought ? "bought" : "reserved");
+	}
+}
+
+static void sample(void *context, uint64_t unused)
+{
+	int sale = sale_now();
+
+	(void) context;
+	(void) unused;
+	for (int r = 0; is_single() && r < options.resources; r++) {
+		read_books(sale, r);
+		for (int i = 0; i < order_count; i++) {
+			const order *o = &orders[i];
+			for (int k = 0; o->sale == sale && k < o->count; k++) {
+				if (o->articles[k] == r && (o->bought || is_reserved(o))) {
+					check_kept(o, k);
+				}
+			}
+		}
+	}
+	if (now < end_of_work) {
+		at(now + SAMPLE, sample, NULL, 0);
+	}
+}
+
+/* ---- what buyers are told ---- */
+
+void note_bought(order *o)
+{
+	for (int k = 0; k < o->count && !o->bought; k++) {
+		sale_article *a = &sale_articles[o->sale][o->articles[k]];
+		a->sold += o->pieces[k];
+		if (a->sold > a->pieces) {
+			say_orders(o->sale, o->articles[k]);
+			violation("drop:%d:%d is oversold: %" PRId64 " of %" PRId64, o->articles[k], o->sale, a->sold, a->pieces);
+		}
+	}
+	o->bought = true;
+	check_stocks();
+}
+
+void note_doubtful(order *o)
+{
+	for (int k = 0; k < o->count && !o->bought && !o->doubtful; k++) {
+		sale_articles[o->sale][o->articles[k]].doubtful += o->pieces[k];
+	}
+	o->doubtful = !o->bought;
+}
+
+void note_refused_to_buy(const order *o)
+{
+	if (o->bought) {
+		violation("%s was bought, and cannot be bought", o->id.text);
+	}
+}
+
+void note_available(const client *client, int sale, int resource, const dlock_permits_counts *counts, int64_t earlier)
+{
+	const sale_article *a = &sale_articles[sale][resource];
+
+	if (is_single() && (counts->available < 0 || counts->available + counts->held + counts->sold != a->pieces || counts->sold < earlier)) {
+		violation("%s is told that %" PRId64 " of drop:%d:%d are available, %" PRId64 " reserved and %" PRId64 " sold, of %" PRId64, client->process->name,
+			counts->available, resource, sale, counts->held, counts->sold, a->pieces);
+	}
+}
+
+/* ---- begin and end ---- */
+
+void stock_rules_begin(void)
+{
+	after_fiber = look_at_books;
+	at(now + SAMPLE, sample, NULL, 0);
+}
+
+/* What the server has sold is what buyers were told, but for those that were not told. */
+void stock_rules_end(void)
+{
+	for (int sale = 0; sale < SALES; sale++) {
+		for (int r = 0; r < options.resources; r++) {
+			const sale_article *a = &sale_articles[sale][r];
+			if (a->open && read_books(sale, r) && (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->pieces)) {
+				violation("of %" PRId64 " pieces of drop:%d:%d, %" PRId64 " to %" PRId64 " were sold, and the server says %" PRId64 " of %" PRId64, a->pieces, r, sale,
+					a->sold, a->sold + a->doubtful, look.sold, look.stock);
+			}
+		}
+	}
+}

@@ -1,0 +1,60 @@
+#ifndef SIM_STOCK_RUN_H
+#define SIM_STOCK_RUN_H
+
+#include "run.h"
+
+#include "redis/stocks.h"
+
+/* Buyers at the stocks of sales, and what must hold of these. */
+
+enum { SALES = 128, ORDERS = 4096, AT_ONCE = 2, BUYERS = 5 };
+
+/* A sale goes on for a minute; then another one begins, with articles of its own. */
+#define SALE_LENGTH (60 * SECOND)
+
+/* One article in one sale. */
+typedef struct {
+	bool open;
+	int64_t pieces, sold; /* sold: as buyers were told */
+	int64_t doubtful;     /* in orders of which nobody knows whether they were bought */
+} sale_article;
+
+extern sale_article sale_articles[SALES][RESOURCES];
+
+/* What a buyer is told about its order, from reserve() on. */
+typedef struct {
+	const client *client;
+	bool open;            /* the client is about it */
+	int buyer, sale, count;
+	int articles[AT_ONCE];
+	int64_t pieces[AT_ONCE];
+	dlock_order_id id;
+	bool relies;          /* it is told that the pieces are reserved, until `deadline` by the client's clock, and has not asked for an end since */
+	dlock_nanos deadline;
+	bool bought, doubtful;
+} order;
+
+extern order orders[ORDERS]; /* a place is used again when nobody relies on what was in it */
+extern int order_count;      /* the places that were ever used */
+bool is_reserved(const order *order); /* the buyer believes so */
+
+static inline int sale_now(void)
+{
+	return (int) (now / SALE_LENGTH) % SALES;
+}
+
+int64_t stock_limit(int resource); /* for each buyer; 0: none */
+void stock_name(int sale, int resource, char *name, size_t size); /* "{desk:1}drop:2:7" */
+#define STOCK_PREFIX "Stock:"
+
+/* ---- rules (stock_rules.c) ---- */
+
+void stock_rules_begin(void);
+void stock_rules_end(void);
+void check_stocks(void); /* when more is promised */
+void note_bought(order *order);  /* the buyer is told so */
+void note_doubtful(order *order); /* it has asked to buy, and no answer is to come */
+void note_refused_to_buy(const order *order);
+void note_available(const client *client, int sale, int resource, const dlock_permits_counts *counts, int64_t earlier); /* sold: as told by then */
+
+#endif
