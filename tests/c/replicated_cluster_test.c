@@ -125,9 +125,7 @@ static void test_names(void)
 		check(acquire(&c, claim, 5000) == DLOCK_OK, "%s is held %s", names[i], c.error.message);
 		pid_t pid = wait_for(names[i]);
 		check(eventually(has_waiters, &(queue) { names[i], 1 }), "%s is waited for", names[i]);
-		dlock_nanos start = dlock_now();
 		check(release(&c, claim) == DLOCK_OK && claim->handed_over && exit_of(pid) == 0, "%s is handed over %s", names[i], c.error.message);
-		check(dlock_now() - start < DLOCK_SECOND, "at once");
 		dlock_claim_free(claim);
 	}
 	client_free(&c);

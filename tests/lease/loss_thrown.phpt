@@ -292,7 +292,7 @@ echo "part\n"; // tells run-tests.php that the test is alive
 /** Takes a lease, and says so, for so long. */
 $take_for = function (float $ttl) use ($manager, $resource, &$number, &$lease, &$start): Lease {
     $start = now();
-    return $lease = $manager->acquire($resource . '-' . ++$number, 0, $ttl);
+    return $lease = $manager->acquire($resource . '-' . ++$number, 20, $ttl);
 };
 foreach ([false, true] as $renewed_as_well) {
     $renewed = $renewed_as_well ? $locks->manager(ttl: 5, onLoss: 'throw')->acquire("$resource-kept", 10) : null;

@@ -16,8 +16,8 @@ $locks = private_locks('RedLock', 3);
 // The first server answers last: the third one's refusal is known when the lock is acquired.
 $relay = relay($locks->addresses[0], 0.02);
 $behind = new Locks('RedLock', [$relay->address(), ...array_slice($locks->addresses, 1)]);
-$manager = $behind->manager(ttl: 10.0);
-$other = $locks->manager(ttl: 10.0);
+$manager = $behind->manager(ttl: 30.0);
+$other = $locks->manager(ttl: 30.0);
 
 // ---- what is released before the thread looks needs no connection of its own ----
 for ($i = 0; $i < 50; $i++) {
@@ -30,11 +30,11 @@ same(3, Dlock\stats()['connections'], 'connections, with locks that no server ha
 // ---- what one refused ----
 /** Acquires in that way while the last server has the lock for somebody else. */
 $acquire = function (string $resource, string $way) use ($locks, $manager) {
-    $locks->raw()[2]->cmd('SET', Locks::key($resource), 'somebody-else', 'PX', 300);
+    $locks->raw()[2]->cmd('SET', Locks::key($resource), 'somebody-else', 'PX', 3000);
     return match ($way) {
         'renewed' => $manager->acquire($resource, 0),
-        'with a ttl' => $manager->acquire($resource, 0, 10.0),
-        'lock()' => $manager->lock($resource, 10_000),
+        'with a ttl' => $manager->acquire($resource, 0, 30.0),
+        'lock()' => $manager->lock($resource, 30_000),
     };
 };
 foreach (['with a ttl', 'lock()', 'renewed'] as $way) {
@@ -44,9 +44,9 @@ foreach (['with a ttl', 'lock()', 'renewed'] as $way) {
     $token = is_array($lease) ? $lease['token'] : $lease->token;
     same([$token, $token, 'somebody-else'], values_of($locks, $way), "$way: acquired");
     same(2, threads(), "$way: threads");
-    // A third of the lease time would be 3.3 s.
-    wait_for(fn () => values_of($locks, $way)[2] === $token, 2.5, "$way: the third server to have it");
-    $left = (int) ceil(10_000 - (now() - $start) * 1000);
+    // A third of the lease time would be 10 s.
+    wait_for(fn () => values_of($locks, $way)[2] === $token, 9.5, "$way: the third server to have it");
+    $left = (int) ceil(30_000 - (now() - $start) * 1000);
     if ($way !== 'renewed') {
         holds(times_of($locks, $way)[2] <= $left + 50, "$way: the third server does not have it for longer than the lease", times_of($locks, $way), $left);
         same(0, Dlock\stats()['renewals'] - $before['renewals'], "$way: renewals");
@@ -65,11 +65,11 @@ foreach (['with a ttl', 'lock()', 'renewed'] as $way) {
 // ---- that it was repaired does not make it one that is renewed, also where it is handed over ----
 $locks->raw()[2]->cmd('SET', Locks::key('handed'), 'somebody-else', 'PX', 100);
 $lease = $manager->acquire('handed', 0, 5.0);
-wait_for(fn () => values_of($locks, 'handed')[2] === $lease->token, 3, 'the third server to have it');
+wait_for(fn () => values_of($locks, 'handed')[2] === $lease->token, 60, 'the third server to have it');
 nap(0.3); // the renewal thread has read that answer: a repair that is under way when a lease is detached is rolled back
 $lease = $manager->attach($lease->detach());
 same(true, $lease->isHeld(), 'attached');
-wait_for(fn () => !$lease->isHeld(), 6, 'the end of what is not renewed');
+wait_for(fn () => !$lease->isHeld(), 60, 'the end of what is not renewed');
 echo "done\n";
 ?>
 --EXPECT--

@@ -120,12 +120,12 @@ $resource = unique('dead');
 $semaphore = new Semaphore(3, redis_server());
 $lease = $semaphore->acquire($resource, ttl: 100);
 $dead = fork_child(function (callable $say, callable $hear) use ($resource) {
-    $lease = (new Semaphore(3, redis_server(), ttl: 1.5))->acquire($resource, 2); // renewed, as long as it lives
+    $lease = (new Semaphore(3, redis_server(), ttl: 6.0))->acquire($resource, 2); // renewed, as long as it lives
     $say(null);
     $hear();
 });
 $dead->hear();
-pause(2);
+pause(7);
 same(0, $semaphore->availablePermits($resource), '"renewal keeps"');
 $dead->kill();
 $start = now();

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memcached/backend.h"
+
 /* After all faults: for how long somebody waits for a lock at the most. */
 #define LAST_TIMEOUT (120 * SECOND)
 
@@ -45,7 +47,9 @@ static double left_of(const dlock_claim *claim)
 
 static nanos draw_ttl(stream *random)
 {
-	return 300 * MS + draw_below(random, (options.most_ttl_ms - 300) * MS);
+	nanos least = options.setup == MEMCACHED ? dlock_memcached_ttls.least : 300 * MS;
+
+	return least + draw_below(random, (options.most_ttl_ms - 300) * MS);
 }
 
 static dlock_claim *new_claim(client *client, dlock_backend *backend, int resource)
@@ -134,6 +138,9 @@ static void finish(client *client, holding *mine, char *handle)
 	if (draw_chance(&client->random, 0.05)) {
 		say(name, "gives seat:%d back at the end of its request", mine->resource);
 		dlock_claim_abandon(claim);
+		if (options.setup == MEMCACHED) { /* it takes two round trips, the second with what the first has told */
+			connections_drain(client->connections);
+		}
 	} else {
 		say(name, "releases seat:%d", mine->resource);
 		dlock_status status = dlock_claim_release(claim, &error);
@@ -250,7 +257,7 @@ static void *client_main(void *argument)
 {
 	client *client = argument;
 	stream *random = &client->random;
-	connections *own = connections_new();
+	connections *own = client->connections = connections_new();
 
 	dlock_process_init();
 	dlock_backend *backend = lock_backend(own);
@@ -284,7 +291,7 @@ static void end(void)
 	char left[1000];
 
 	for (int i = 0; i < options.servers; i++) {
-		if (redis_leftovers(redis[i], left, sizeof left) > 0) {
+		if (server_leftovers(i, left, sizeof left) > 0) {
 			violation("s%d has left over:%s", i, left);
 		}
 	}

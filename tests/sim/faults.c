@@ -30,12 +30,14 @@ void draw_plan(void)
 	options.resources = options.resources ? options.resources : drawn_resources;
 	options.faults = options.faults >= 0 ? options.faults : drawn_faults;
 	options.most_ttl_ms = options.most_ttl_ms ? options.most_ttl_ms : drawn_ttl;
-	options.servers = options.setup == SINGLE ? 1 : options.setup == REPLICATED ? 3 : options.setup == CLUSTER ? 6 : draw_chance(&random, 0.5) ? 3 : 5;
+	options.servers = options.setup == SINGLE || options.setup == MEMCACHED ? 1 : options.setup == REPLICATED ? 3 : options.setup == CLUSTER ? 6 : draw_chance(&random, 0.5) ? 3 : 5;
 	bool all = draw_chance(&random, 0.2);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
 		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY ? 0.3 : 0.5);
 	}
-	has_kind[CUT_SERVERS] &= options.setup != SINGLE;
+	has_kind[CUT_SERVERS] &= options.setup != SINGLE && options.setup != MEMCACHED;
+	has_kind[CRASH_SERVER] &= options.setup != MEMCACHED; /* it forgets */
+	has_kind[FLUSH_SCRIPTS] &= options.setup != MEMCACHED;
 	has_kind[NEW_SET] &= options.setup == QUORUM;
 	has_kind[MOVE_SLOT] &= options.setup == CLUSTER;
 	if (has_kind[MOVE_SLOT]) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
@@ -56,7 +58,7 @@ static bool is_of_server(fault_kind kind)
 
 static void server_is_back(int number, bool without_data)
 {
-	if (!redis_is_alive(redis[number])) {
+	if (options.setup != MEMCACHED && !redis_is_alive(redis[number])) {
 		say("s", "s%d is back%s", number, without_data ? " without its data" : "");
 		if (without_data) {
 			note_data_lost(number);
@@ -142,9 +144,7 @@ static void delete_key(int resource)
 
 	lock_key(resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		if (redis_is_alive(redis[i]) && redis_master_of(redis[i]) == NULL) {
-			redis_delete_key(redis[i], key);
-		}
+		server_delete_key(i, key);
 	}
 	sum.deleted++;
 	note_key_deleted(resource);
@@ -216,7 +216,7 @@ static void begin_fault(void *context, uint64_t unused)
 		net_hold(CLIENT_HOST + f->a, f->b + 1, now + f->length);
 		break;
 	case PAUSE_SERVER:
-		redis_pause(redis[f->a], now + f->length);
+		server_pause(f->a, now + f->length);
 		break;
 	case CRASH_SERVER:
 		if (redis_is_alive(redis[f->a])) {

@@ -126,6 +126,13 @@ all_mutants() {
 		src/redis/lua/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/quorum_votes.c 's/&& dlock_now\(\) - asked < QUICK/\&\& asked/'
+	# ---- memcached ----
+	mutant +margin_of_none memcached "a lease is believed for its whole time, though the clock ticks once a second" \
+		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'
+	mutant clock_that_stood_still memcached "the server's clock is never behind" src/memcached/server_clock.c 's/return late > TICK \? late : 0;/(void) late; return 0;/'
+	mutant deleted_without_cas memcached "whoever releases deletes the lock, whose ever it is" src/memcached/request.c 's/"md %s C%"/"md %s O%"/'
+	mutant +changed_without_cas memcached "whoever renews changes the lock, whose ever it is" src/memcached/request.c 's/ MS C%"/ MS O%"/'
+
 	# ---- stocks ----
 	mutant +sold_twice 'single work=stocks' "what is sold is free" \
 		src/redis/lua/permits_queue.lua 's/(state\.stock or 0\)) - state\.sold/$1/' \

@@ -18,15 +18,15 @@
 /* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after 2.3 s; where servers only notify,
  * one that has been notified and does not come is passed over after 3 s. */
 static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 5500 * MS,
-	[CLUSTER] = 2600 * MS };
+	[CLUSTER] = 2600 * MS, [MEMCACHED] = 400 * MS };
 
 /* How long a call may take beyond its timeout: the server's timeouts (docs/operations.md). */
 static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED] = 2100 * MS, [QUORUM] = 2100 * MS,
-	[CLUSTER] = 2100 * MS };
+	[CLUSTER] = 2100 * MS, [MEMCACHED] = 4100 * MS /* of each of its questions */ };
 
 /* What a fault leaves behind: connections to be opened, leases of those who are gone, an era that has yet to settle. */
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
-	[CLUSTER] = 30 * SECOND };
+	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 
 static int64_t last_fence[RESOURCES];
 static nanos free_since[RESOURCES]; /* NEVER: it is not */
@@ -106,7 +106,7 @@ static void check_key(const client *client, const holding *h)
 	lock_key(h->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
 		bool forgotten = data_lost[i] >= h->since;
-		have += forgotten || (redis_holder(redis[i], key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token) && lasts >= left);
+		have += forgotten || (server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token) && lasts >= left);
 	}
 	if (have < quorum) {
 		violation("c%d believes for another %.3f s that it holds seat:%d, which %s", client->process->number, seconds(left), h->resource,
@@ -150,7 +150,7 @@ static bool is_kept(const holding *h)
 
 	lock_key(h->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		have += redis_holder(redis[i], key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
+		have += server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
 	}
 	return have >= (options.setup == QUORUM ? options.servers / 2 + 1 : 1);
 }
@@ -169,7 +169,7 @@ void note_acquired(client *client, holding *h)
 		last_fence[r] = token;
 	}
 	/* In the order in which they came. Who attaches a handle has not waited. */
-	for (int i = 0; client->waiting.waits && i < options.clients; i++) {
+	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < options.clients; i++) {
 		const waiting *other = &clients[i].waiting;
 		if (&clients[i] != client && other->waits && other->resource == r && other->begun + TOGETHER < client->waiting.begun && has_time_left(other)
 				&& was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
@@ -219,7 +219,7 @@ static bool is_free(int resource)
 
 	lock_key(resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		have += redis_holder(redis[i], key, token, sizeof token, &lasts);
+		have += server_holder(i, key, token, sizeof token, &lasts);
 	}
 	return have <= (options.setup == QUORUM ? options.servers - options.servers / 2 - 1 : 0);
 }
@@ -253,7 +253,7 @@ void note_waited(client *client)
 
 /* What is sent without waiting goes out before the next request; over several servers, before one that has not been sooner than them. Over a
  * connection that has ended since the last request it goes out with the next one only. */
-static const unsigned long calls_until_gone[SETUPS] = { [SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3, [CLUSTER] = 1 };
+static const unsigned long calls_until_gone[SETUPS] = { [SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3, [CLUSTER] = 1, [MEMCACHED] = 5 };
 
 typedef struct {
 	const client *client;
@@ -276,14 +276,16 @@ static void check_gone(void *context, uint64_t unused)
 		free(g);
 		return;
 	}
+	if (options.setup == MEMCACHED && stopped_until + SOON > now) { /* what had no answer goes on with its calls from then on */
+		g->calls = g->client->calls + calls_until_gone[MEMCACHED];
+	}
 	if (stopped_until + SOON > now || g->client->calls < g->calls) {
 		at(larger(stopped_until, now) + SOON, check_gone, g, 0);
 		return;
 	}
 	lock_key(g->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		bool counts = redis_is_alive(redis[i]) && !redis_master_of(redis[i]);
-		if (counts && redis_holder(redis[i], key, token, sizeof token, &lasts) && !strcmp(token, g->token)) {
+		if (server_counts(i) && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, g->token)) {
 			violation("s%d keeps seat:%d for another %.3f s for c%d, which has given it back %.3f s ago", i, g->resource, seconds(lasts),
 				g->client->process->number, seconds(now - g->ended));
 		}

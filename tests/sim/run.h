@@ -11,7 +11,7 @@
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
-enum { SINGLE, REPLICATED, QUORUM, CLUSTER, SETUPS };
+enum { SINGLE, REPLICATED, QUORUM, CLUSTER, MEMCACHED, SETUPS };
 
 typedef struct client client;
 
@@ -106,6 +106,7 @@ typedef struct {
 
 struct client {
 	process *process;
+	struct connections *connections;
 	holding holdings[DEPTH];
 	int depth; /* of locks inside locks */
 	waiting waiting;
@@ -125,6 +126,12 @@ extern const char *const setups[SETUPS];
 extern server *redis[REDIS], *sentinels[3];
 #define LOCK_PREFIX "Lock:" /* of the keys of locks */
 void servers_begin(void);
+/* What a server has for a lock, by its data. */
+bool server_holder(int server, const char *key, char *token, size_t size, nanos *left);
+int server_leftovers(int server, char *out, size_t size);
+bool server_counts(int server); /* it is up, and no replica */
+void server_delete_key(int server, const char *key);
+void server_pause(int server, nanos until);
 void sentinels_begin(void); /* sentinels.c */
 server *sentinels_master(void);
 void cluster_move_slot(int slot, int choice); /* to one of the other masters (cluster.c) */
@@ -133,7 +140,8 @@ bool setup_fails_over(void); /* a replica takes over, and what it may do then sh
 /* A client's. */
 typedef struct connections connections;
 connections *connections_new(void);
-void connections_end(connections *connections); /* after what is under way, for a second */
+void connections_drain(connections *connections); /* for a second, as at the end of a request */
+void connections_end(connections *connections);   /* after that */
 dlock_pool *redis_pool(connections *connections);
 dlock_backend *lock_backend(connections *connections);
 dlock_server *service_of_setup(int replicas); /* where one server is the master; so many others confirm */

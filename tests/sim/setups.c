@@ -5,18 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memcached.h"
+
+#include "memcached/backend.h"
 #include "redis/quorum.h"
 #include "redis/replicated.h"
 #include "redis/single.h"
 
 const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum",
-	[CLUSTER] = "cluster" };
+	[CLUSTER] = "cluster", [MEMCACHED] = "memcached" };
 server *redis[REDIS], *sentinels[3];
+static memcached *cache;
 
 /* ---- servers ---- */
 
 void servers_begin(void)
 {
+	if (options.setup == MEMCACHED) {
+		cache = memcached_new(1, 11211, options.seed);
+		return;
+	}
 	for (int i = 0; i < options.servers; i++) {
 		redis[i] = redis_new(i, i + 1, 6379, options.seed);
 	}
@@ -25,6 +33,39 @@ void servers_begin(void)
 	}
 	for (int i = 0; options.setup == CLUSTER && i < options.servers; i++) {
 		redis_join_cluster(redis[i]);
+	}
+}
+
+bool server_holder(int number, const char *key, char *token, size_t size, nanos *left)
+{
+	return cache ? memcached_holder(cache, key, token, size, left) : redis_holder(redis[number], key, token, size, left);
+}
+
+int server_leftovers(int number, char *out, size_t size)
+{
+	return cache ? memcached_leftovers(cache, out, size) : redis_leftovers(redis[number], out, size);
+}
+
+bool server_counts(int number)
+{
+	return cache || (redis_is_alive(redis[number]) && !redis_master_of(redis[number]));
+}
+
+void server_delete_key(int number, const char *key)
+{
+	if (cache) {
+		memcached_delete_key(cache, key);
+	} else if (server_counts(number)) {
+		redis_delete_key(redis[number], key);
+	}
+}
+
+void server_pause(int number, nanos until)
+{
+	if (cache) {
+		memcached_pause(cache, until);
+	} else {
+		redis_pause(redis[number], until);
 	}
 }
 
@@ -74,6 +115,7 @@ dlock_server *service_of_setup(int replicas)
 
 struct connections {
 	dlock_pool redis;
+	dlock_memcached_pool memcached;
 };
 
 connections *connections_new(void)
@@ -81,10 +123,17 @@ connections *connections_new(void)
 	return calloc(1, sizeof(connections));
 }
 
-void connections_end(connections *own)
+void connections_drain(connections *own)
 {
 	dlock_pool_drain(&own->redis, dlock_now() + SECOND);
+	dlock_memcached_pool_drain(&own->memcached, dlock_now() + SECOND);
+}
+
+void connections_end(connections *own)
+{
+	connections_drain(own);
 	dlock_pool_clear(&own->redis);
+	dlock_memcached_pool_clear(&own->memcached);
 	free(own);
 }
 
@@ -103,6 +152,13 @@ static dlock_backend *quorum_backend(connections *own)
 	return dlock_quorum_new(&own->redis, all, options.servers, options.guard_ms * MS, LOCK_PREFIX, strlen(LOCK_PREFIX));
 }
 
+/* No name is as long as that. */
+static void no_digest(const char *text, size_t len, char hex[64 + 1])
+{
+	(void) hex;
+	violation("a digest of %.*s is wanted", (int) len, text);
+}
+
 dlock_backend *lock_backend(connections *own)
 {
 	switch (options.setup) {
@@ -111,6 +167,8 @@ dlock_backend *lock_backend(connections *own)
 	case REPLICATED:
 	case CLUSTER:
 		return dlock_replicated_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX));
+	case MEMCACHED:
+		return dlock_memcached_new(&own->memcached, server_of("memcached://10.0.0.1:11211"), LOCK_PREFIX, strlen(LOCK_PREFIX), no_digest);
 	default:
 		return dlock_single_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	}
