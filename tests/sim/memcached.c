@@ -137,17 +137,25 @@ static void write_item(char *out, size_t size, const memcached *m, const request
 	}
 }
 
+/* What is not stored has no CAS, and says so. */
+static void not_stored(char *out, size_t size, const request *r, const char *code)
+{
+	const char *cas = flag(r, 'c');
+
+	snprintf(out, size, "%s%s", code, cas ? " c0" : "");
+}
+
 static void set(char *out, size_t size, memcached *m, const request *r, const char *value, size_t len)
 {
 	item *one = find(m, r->word[1]);
 	const char *mode = flag(r, 'M'), *cas = flag(r, 'C');
 
 	if (mode && *mode == 'E' && one) {
-		snprintf(out, size, "NS");
+		not_stored(out, size, r, "NS");
 	} else if (cas && !one) {
-		snprintf(out, size, "NF");
+		not_stored(out, size, r, "NF");
 	} else if (cas && one->cas != strtoull(cas, NULL, 10)) {
-		snprintf(out, size, "EX");
+		not_stored(out, size, r, "EX");
 	} else {
 		store(m, one, r->word[1], value, len, number_of(flag(r, 'T')));
 		snprintf(out, size, "HD");

@@ -171,12 +171,30 @@ static size_t read_reply(const connection *c, size_t at, printed *p)
 	return next;
 }
 
-static void next_reply(connection *c, printed *p)
+/* One of memcached's, with its value. */
+static size_t read_text(const connection *c, size_t at, printed *p)
+{
+	const char *end = memchr(c->in + at, '\n', c->len - at);
+	size_t next = end ? (size_t) (end - c->in) + 1 : 0;
+
+	if (next > 0 && !strncmp(c->in + at, "VA ", 3)) {
+		next += strtoul(c->in + at + 3, NULL, 10) + 2;
+	}
+	if (next == 0 || next > c->len) {
+		return 0;
+	}
+	for (size_t i = at; i + 2 < next; i++) {
+		put(p, c->in[i] == '\r' ? " |" : c->in[i] == '\n' ? " " : c->in + i, c->in[i] == '\r' ? 2 : 1);
+	}
+	return next;
+}
+
+static void next_reply(connection *c, printed *p, size_t (*read)(const connection *c, size_t at, printed *p))
 {
 	for (;;) {
 		*p = (printed) { .len = 0 };
 		scalar_count = 0;
-		size_t end = c->len > 0 ? read_reply(c, 0, p) : 0;
+		size_t end = c->len > 0 ? read(c, 0, p) : 0;
 		if (end > 0) {
 			memmove(c->in, c->in + end, c->len - end);
 			c->len -= end;
@@ -338,7 +356,7 @@ static void await(connection *c, char **words, int count, const char *wanted)
 
 	for (int tries = 0; tries < 4000; tries++) {
 		send_words(c, words, count);
-		next_reply(c, p);
+		next_reply(c, p, read_reply);
 		if (strstr(p->text, wanted)) {
 			free(p);
 			return;
@@ -347,6 +365,27 @@ static void await(connection *c, char **words, int count, const char *wanted)
 	}
 	fprintf(out, "last: %s\n", p->text);
 	give_up("never came", wanted);
+}
+
+/* "text SERVER …" is sent to memcached as it is, with an end of line for each " | ". */
+static void play_text(const char *original)
+{
+	char name[16] = "", *bar, line[1000];
+	int begin = 0;
+	printed *p = malloc(sizeof *p);
+
+	sscanf(original, "text %15s %n", name, &begin);
+	connection *c = conn_named(name);
+	snprintf(line, sizeof line, "%s\r\n", original + begin);
+	while ((bar = strstr(line, " | "))) {
+		memmove(bar, "\r\n", 2);
+		memmove(bar + 2, bar + 3, strlen(bar + 3) + 1);
+	}
+	fprintf(out, "%s\n  ", original);
+	send_all(c, line, strlen(line));
+	next_reply(c, p, read_text);
+	print_plain(p->text, 0);
+	free(p);
 }
 
 /* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "await TEXT"
@@ -388,7 +427,7 @@ static void play_line(const char *original)
 	if (!reads) {
 		send_words(c, words + first + 1, count - first - 1);
 	}
-	next_reply(c, p);
+	next_reply(c, p, read_reply);
 	if (field) {
 		print_field(p, field);
 	} else {
@@ -419,7 +458,7 @@ void play(const char *path, const char *addresses, FILE *to)
 	while (fgets(line, sizeof line, in)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (*line && *line != '/') {
-			play_line(line);
+			(strncmp(line, "text ", 5) ? play_line : play_text)(line);
 			fflush(out);
 		}
 	}

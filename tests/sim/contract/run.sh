@@ -40,6 +40,23 @@ start_server() { # OPTION …
 	exit 1
 }
 
+start_memcached() {
+	local server
+	for _ in $(seq 20); do
+		port=$((20000 + RANDOM % 10000))
+		memcached -l 127.0.0.1 -p "$port" -U 0 -m 8 -u nobody > /dev/null 2>&1 &
+		server=$!
+		for _ in $(seq 200); do
+			! (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null || break
+			kill -0 "$server" 2> /dev/null || continue 2
+			sleep 0.05
+		done
+		! kill -0 "$server" 2> /dev/null || { servers+=("$server"); return 0; }
+	done
+	echo "run.sh: no memcached started" >&2
+	exit 1
+}
+
 passed=0 failed=0
 compare() {
 	local file=$1 steps bad=0
@@ -69,6 +86,9 @@ for i in 1 2; do
 	addresses+=" s$i=127.0.0.1:$port"
 done
 play replicas.txt replicated "$addresses"
+
+start_memcached
+play memcached.txt memcached "m0=127.0.0.1:$port"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "player.h"
 
@@ -27,14 +28,17 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	path = argv[1];
-	options.servers = options.setup == SINGLE ? 1 : options.setup == REPLICATED ? 3 : 6;
+	options.servers = options.setup == SINGLE || options.setup == MEMCACHED ? 1 : options.setup == REPLICATED ? 3 : 6;
 	options.work = &locks;
 	for (int i = 0; i < HOSTS; i++) {
 		hosts[i].rate = 1;
 	}
 	net_init(options.seed);
 	servers_begin();
-	for (int i = 0; i < options.servers; i++) {
+	if (options.setup == MEMCACHED) {
+		strcpy(addresses, "m0=10.0.0.1:11211");
+	}
+	for (int i = 0; options.setup != MEMCACHED && i < options.servers; i++) {
 		used += (size_t) snprintf(addresses + used, sizeof addresses - used, "s%d=10.0.0.%d:6379 ", i, i + 1);
 	}
 	for (int i = 0; options.setup == REPLICATED && i < 3; i++) {
