@@ -12,7 +12,7 @@ static const combination combinations[] = {
 	{ &locks, REPLICATED, 3, 0.6 },
 	{ &locks, QUORUM, 3, 0.2 },
 	{ &locks, CLUSTER, 3, 0.4 },
-	{ &locks, MEMCACHED, 1, 0.5 },
+	{ &locks, MEMCACHED, 1, 0.2 },
 	{ &semaphores, SINGLE, 1, 0.5 },
 	{ &semaphores, REPLICATED, 1, 0.3 },
 	{ &read_write_locks, SINGLE, 1, 0.5 },
