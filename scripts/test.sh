@@ -11,7 +11,6 @@
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
 #   DLOCK_TEST_JIT=1            .phpt tests with opcache and its JIT, without those that stop or kill processes which share its memory
-#   DLOCK_TEST_LONG=1           tests with more repetitions take all of them
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
 #   DLOCK_MODULE=/path/dlock.so test that build instead of making one
