@@ -29,7 +29,7 @@ static void ignore_log(const char *message)
 
 void zk_observe(void)
 {
-	zk_observer = zookeeper_init2(zk_hosts, NULL, 4000, NULL, NULL, 0, ignore_log);
+	zk_observer = zookeeper_init2(zk_hosts, NULL, 30000, NULL, NULL, 0, ignore_log);
 }
 
 void zk_unobserve(void)

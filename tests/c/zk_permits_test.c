@@ -308,6 +308,7 @@ static void test_foreign(void)
 		{ "0f8fad5bd9cb469fa16570867728950e__rlock__", "kazoo's reader", true },
 		{ "_c_0f8fad5b-d9cb-469f-a165-70867728950e-lock-", "a lock", false },
 	};
+	zk_session_timeout = 4 * DLOCK_SECOND;
 	client c = pool_of(DLOCK_PERMITS_ALL), s = pool_of(5);
 	char path[256], made[320];
 
@@ -331,6 +332,7 @@ static void test_foreign(void)
 	}
 	client_free(&c);
 	client_free(&s);
+	zk_session_timeout = DLOCK_SECOND;
 }
 
 static void proxied(proxy *p, char *hosts, size_t size)
