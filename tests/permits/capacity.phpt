@@ -157,7 +157,7 @@ foreach (['Semaphore', 'ReadWriteLock'] as $kind) {
 
 // ---- "A holder whose lease is over and whose room nobody needed may still renew" ----
 $resource = unique('over');
-$lease = (new Semaphore(1, redis_server()))->acquire($resource, ttl: 0.2);
+$lease = (new Semaphore(1, redis_server()))->acquire($resource, ttl: 6.0);
 $key = "Semaphore:$resource";
 [$redis, $renew] = [redis_raw(), fn () => redis_raw()->cmd('EVAL', script('permits_renew'), 1, $key, $lease->token, 5000, 0)];
 wait_for(fn () => counts_of($key, 1)['held'] === 0, 60, 'the end of the lease on the server');
