@@ -46,6 +46,14 @@ double real_time(void)
 	return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
 }
 
+double fleet_work(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	return ((double) (used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double) (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6) / job_count;
+}
+
 static void run_job(job *job)
 {
 	struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
