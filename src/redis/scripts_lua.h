@@ -860,7 +860,7 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "9052cc6040665fa97761c30a808886a4ffbd1034"
+#define DLOCK_LUA_LOOK_SHA1 "12ee682cff93ed1a1df4f9e716c72415c2920815"
 #define DLOCK_LUA_LOOK \
 	DLOCK_LUA_ERA \
 	"local counts = ARGV[2] ~= '-'\n" \
@@ -868,17 +868,18 @@
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
 	"local copies = full_copies()\n" \
-	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. (counts and copies or '') .. slots)\n" \
-	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
-	"local now = time()\n" \
-	"if noted ~= state then\n" \
+	"local server = id .. ' ' .. (counts and copies or '')\n" \
+	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
 	"redis.call('DEL', KEYS[2])\n" \
 	"end\n" \
+	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
+	"local now = time()\n" \
 	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
 	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
 	"since = now\n" \
 	"end\n" \
-	"redis.call('HSET', KEYS[2], 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
+	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\n" \
 	"end\n" \
