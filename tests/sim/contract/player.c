@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "scripts.h" /* the project's */
+#include "redis/script/scripts.h" /* the project's */
 
 enum { CONNS = 32, WORDS = 64, VARIABLES = 64, SCALARS = 64, LIMIT_MS = 20000, TEXT = 65536 };
 
