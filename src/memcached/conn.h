@@ -10,9 +10,9 @@
 #include "request.h"
 #include "server_clock.h"
 
-/* One connection to one memcached server, kept over many requests. It never blocks: connecting and asking for the version are states
- * that it passes through while somebody polls it. Replies come in the order of the requests. Nothing is sent twice: whether a request
- * was executed that has no reply, its sender has to find out. */
+/* One connection to one memcached server, kept over many requests. It never blocks: connecting and asking for the
+ * version are states that it passes through while somebody polls it. Replies come in the order of the requests. Nothing
+ * is sent twice: whether a request was executed that has no reply, its sender has to find out. */
 
 typedef enum {
 	DLOCK_MEMCACHED_CLOSED,
@@ -47,12 +47,13 @@ typedef struct dlock_memcached_conn {
 dlock_memcached_conn *dlock_memcached_conn_new(dlock_server *server, dlock_nanos timeout_cap);
 void dlock_memcached_conn_free(dlock_memcached_conn *conn);
 
-/* Queues the request and retains it. Connects where needed: a connection that was closed by the server while it was idle
- * is replaced. Where that is not possible, the request has failed. */
+/* Queues the request and retains it. Connects where needed: a connection that was closed by the server while it was
+ * idle is replaced. Where that is not possible, the request has failed. */
 void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *request);
 
-/* For what has a CAS in it: a server that was started again counts these anew, so that an old one may come to be another holder's. Sends over
- * the connection with that generation alone; where there is another one, or none, the request has failed and is not sent. */
+/* For what has a CAS in it: a server that was started again counts these anew, so that an old one may come to be
+ * another holder's. Sends over the connection with that generation alone; where there is another one, or none, the
+ * request has failed and is not sent. */
 void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened);
 
 /* What to poll, and for what; -1 and 0 when there is nothing to wait for but time. */
@@ -71,7 +72,8 @@ void dlock_memcached_expire(dlock_memcached_conn *conn);
 /* Has it requests of this process under way? */
 bool dlock_memcached_is_busy(const dlock_memcached_conn *conn);
 
-/* Drives the connection until the request is answered or has failed: bounded by the server's timeouts, and by `until`. */
+/* Drives the connection until the request is answered or has failed: bounded by the server's timeouts, and by
+ * `until`. */
 void dlock_memcached_await(dlock_memcached_conn *conn, const dlock_memcached_request *request, dlock_nanos until);
 
 #endif

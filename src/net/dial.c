@@ -13,7 +13,8 @@
 #include "../base/token.h"
 #include "../base/wait.h"
 
-/* Where there may be another address, one that neither accepts nor refuses gets half of the time that is left, and at least this. */
+/* Where there may be another address, one that neither accepts nor refuses gets half of the time that is left, and at
+ * least this. */
 #define LEAST_STEP (20 * DLOCK_MS)
 
 /* Until a full backlog may have room again: a server that is not busy empties it at once. */
@@ -75,7 +76,8 @@ static bool open_socket(dlock_dial *dial, const struct sockaddr *address, sockle
 
 /* ---- unix sockets ---- */
 
-/* A unix socket is connected at once, or not at all. Where its backlog is full, connect() gives EAGAIN instead of waiting. */
+/* A unix socket is connected at once, or not at all. Where its backlog is full, connect() gives EAGAIN instead of
+ * waiting. */
 static dlock_dial_result open_path(dlock_dial *dial)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -183,8 +185,8 @@ static bool open_next(dlock_dial *dial)
 	return opened;
 }
 
-/* Sets the time until which the look-up is waited for. False: do not wait. Where the known addresses have failed, a look-up that has been
- * hanging for longer than the timeout would only delay the error. */
+/* Sets the time until which the look-up is waited for. False: do not wait. Where the known addresses have failed, a
+ * look-up that has been hanging for longer than the timeout would only delay the error. */
 static bool wait_for_lookup(dlock_dial *dial)
 {
 	if (!dial->lookup) {

@@ -40,7 +40,10 @@ bool dlock_dsn_seconds(const char *text, size_t len, dlock_nanos most, dlock_nan
 
 static int hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0'
+		: c >= 'a' && c <= 'f'  ? c - 'a' + 10
+		: c >= 'A' && c <= 'F'  ? c - 'A' + 10
+								: -1;
 }
 
 bool dlock_dsn_decode(char **field, const char *text, size_t len, dlock_error *error)

@@ -112,13 +112,14 @@ bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, i
 static char *make_key(const dlock_server *server)
 {
 	char number[96];
-	snprintf(number, sizeof number, "%d %d %d %d %d%d%d%d %lld %lld", server->kind, server->discovery, server->port, server->database,
-		server->tls, server->sentinel_tls, server->tls_verify_peer, server->tls_verify_peer_name, (long long) server->connect_timeout,
-		(long long) server->read_timeout);
+	snprintf(number, sizeof number, "%d %d %d %d %d%d%d%d %lld %lld", server->kind, server->discovery, server->port,
+		server->database, server->tls, server->sentinel_tls, server->tls_verify_peer, server->tls_verify_peer_name,
+		(long long) server->connect_timeout, (long long) server->read_timeout);
 	/* The label has the service and all seeds. */
-	const char *parts[] = { number, server->host, server->path, server->discovery == DLOCK_SERVER_FIXED ? NULL : server->label,
-		server->user, server->password, server->sentinel_user, server->sentinel_password, server->tls_peer_name, server->tls_cafile,
-		server->tls_capath, server->tls_cert, server->tls_key, server->tls_passphrase };
+	const char *parts[] = { number, server->host, server->path,
+		server->discovery == DLOCK_SERVER_FIXED ? NULL : server->label, server->user, server->password,
+		server->sentinel_user, server->sentinel_password, server->tls_peer_name, server->tls_cafile, server->tls_capath,
+		server->tls_cert, server->tls_key, server->tls_passphrase };
 	enum { COUNT = sizeof parts / sizeof *parts };
 	size_t size = 1;
 
@@ -144,8 +145,9 @@ static bool check_kind(const dlock_server *server, dlock_error *error)
 			: "must have no user, password, TLS or database: memory:// is no server");
 	}
 	if (server->replicas > 0 || server->guard || server->has_resync_guard || server->discovery != DLOCK_SERVER_FIXED) {
-		return reject(error, server->kind == DLOCK_SERVER_MEMCACHED
-			? "must have no replicas or guard: memcached has no replicas" : "must have no replicas or guard: memory:// is no server");
+		return reject(error,
+			server->kind == DLOCK_SERVER_MEMCACHED ? "must have no replicas or guard: memcached has no replicas"
+												   : "must have no replicas or guard: memory:// is no server");
 	}
 	return true;
 }
@@ -162,14 +164,16 @@ static bool check_host(const char *host, int port, const char *forbidden, const 
 static bool check_seeds(const dlock_server *server, dlock_error *error)
 {
 	if (server->seed_count == 0) {
-		return reject(error, server->discovery == DLOCK_SERVER_SENTINEL ? "must name a Sentinel" : "must name a node of the cluster");
+		return reject(error,
+			server->discovery == DLOCK_SERVER_SENTINEL ? "must name a Sentinel" : "must name a node of the cluster");
 	}
 	for (int i = 0; i < server->seed_count; i++) {
 		const dlock_seed *seed = &server->seeds[i];
 		if (!*seed->host) {
 			return reject(error, "must name a host");
 		}
-		if (!check_host(seed->host, seed->port, "@/?#, ", "must have hosts without user, password, path, commas or spaces", error)) {
+		if (!check_host(seed->host, seed->port, "@/?#, ",
+				"must have hosts without user, password, path, commas or spaces", error)) {
 			return false;
 		}
 	}
@@ -191,7 +195,8 @@ static bool check_discovery(const dlock_server *server, dlock_error *error)
 {
 	bool sentinel = server->discovery == DLOCK_SERVER_SENTINEL;
 
-	if (!sentinel && (server->service || server->has_sentinel_tls || server->sentinel_user || server->sentinel_password)) {
+	if (!sentinel
+		&& (server->service || server->has_sentinel_tls || server->sentinel_user || server->sentinel_password)) {
 		return reject(error, "must have no service, and no login or TLS for Sentinels, since it names none");
 	}
 	if (server->discovery == DLOCK_SERVER_FIXED) {
@@ -204,12 +209,14 @@ static bool check_discovery(const dlock_server *server, dlock_error *error)
 		return reject(error, "must have the name of a service, as in \"sentinel://s1:26379,s2:26379/mymaster\"");
 	}
 	if (sentinel && !is_service(server->service)) {
-		return reject(error, "must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,");
+		return reject(
+			error, "must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,");
 	}
 	if (server->sentinel_user && !server->sentinel_password) {
 		return reject(error, "must have a sentinel_password for the sentinel_user");
 	}
-	return sentinel || server->database == 0 || reject(error, "must have no database but 0: a Redis Cluster has no other");
+	return sentinel || server->database == 0
+		|| reject(error, "must have no database but 0: a Redis Cluster has no other");
 }
 
 static bool check_replicas(dlock_server *server, dlock_error *error)
@@ -224,7 +231,8 @@ static bool check_replicas(dlock_server *server, dlock_error *error)
 	if (server->replicas == 0 && server->guard) {
 		return reject(error, "must have a guard only where replicas is 1 or more");
 	}
-	return server->replicas > 0 || !server->has_resync_guard || reject(error, "must have a resync_guard only where replicas is 1 or more");
+	return server->replicas > 0 || !server->has_resync_guard
+		|| reject(error, "must have a resync_guard only where replicas is 1 or more");
 }
 
 static bool check_place(const dlock_server *server, dlock_error *error)
@@ -233,13 +241,14 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 		return true; /* check_discovery() */
 	}
 	if (server->kind == DLOCK_SERVER_MEMORY) {
-		return (server->host && strlen(server->host) <= 100) || reject(error, "must have a name of at most 100 bytes after memory://");
+		return (server->host && strlen(server->host) <= 100)
+			|| reject(error, "must have a name of at most 100 bytes after memory://");
 	}
 	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
 		return reject(error, server->path ? "must have a socket path of at most 100 bytes" : "must name a host");
 	}
-	return check_host(server->host ? server->host : "", server->port, "@/?# ", "must have a host without user, password, path or spaces",
-		error);
+	return check_host(server->host ? server->host : "", server->port, "@/?# ",
+		"must have a host without user, password, path or spaces", error);
 }
 
 /* host:port, [::1]:port; returns its length. */
@@ -313,7 +322,8 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 		make_lower(server->seeds[i].host);
 	}
 	server->port = server->discovery == DLOCK_SERVER_FIXED ? server->port : 0;
-	server->sentinel_tls = server->has_sentinel_tls ? server->sentinel_tls : server->tls && server->discovery == DLOCK_SERVER_SENTINEL;
+	server->sentinel_tls = server->has_sentinel_tls ? server->sentinel_tls
+													: server->tls && server->discovery == DLOCK_SERVER_SENTINEL;
 	server->key = make_label(server) ? make_key(server) : NULL;
 	return server->key || reject(error, "cannot be read: out of memory");
 }
@@ -336,8 +346,8 @@ static bool has_password(const char *text, const char *end, const char *password
 
 void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size)
 {
-	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside a
-	 * script carry its name and line, of no use to the user. */
+	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside
+	 * a script carry its name and line, of no use to the user. */
 	static const char *const surplus[] = { ", with args", " script: " };
 	static const char wrong[] = "WRONGPASS";
 	const char *end = text + strlen(text);
@@ -354,7 +364,8 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 		known = known && !(passwords[i] && has_password(wrong, wrong + strlen(wrong), passwords[i]));
 	}
 	if (hidden) {
-		snprintf(out, size, "%s%san error that is not shown, since it contains the password", known ? wrong : "", known ? ": " : "");
+		snprintf(out, size, "%s%san error that is not shown, since it contains the password", known ? wrong : "",
+			known ? ": " : "");
 	} else {
 		snprintf(out, size, "%.*s", (int) (end - text < (ptrdiff_t) size ? end - text : (ptrdiff_t) size), text);
 	}
@@ -421,7 +432,9 @@ dlock_server *dlock_server_member(const dlock_server *service, const char *host,
 
 dlock_server *dlock_server_sentinel(const dlock_server *service, int seed)
 {
-	dlock_server *server = server_like(service, service->seeds[seed].host, service->seeds[seed].port, service->sentinel_tls);
+	dlock_server *server = server_like(
+		service, service->seeds[seed].host, service->seeds[seed].port, service->sentinel_tls);
 
-	return sealed(server, server && copy(&server->user, service->sentinel_user) && copy(&server->password, service->sentinel_password));
+	return sealed(server,
+		server && copy(&server->user, service->sentinel_user) && copy(&server->password, service->sentinel_password));
 }

@@ -32,8 +32,8 @@ enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379 };
 #define DLOCK_SHORTEST_GUARD (DLOCK_SECOND / 10)
 #define DLOCK_LONGEST_GUARD (3600 * DLOCK_SECOND)
 
-/* Where a server is and how to connect to it. Filled field by field or from a DSN, then sealed; not changed after that. Strings are
- * owned, and NULL where not given. */
+/* Where a server is and how to connect to it. Filled field by field or from a DSN, then sealed; not changed after that.
+ * Strings are owned, and NULL where not given. */
 typedef struct {
 	_Atomic unsigned references; /* the renewal thread has some */
 	dlock_server_kind kind;
@@ -64,14 +64,19 @@ typedef struct {
 	bool has_sentinel_tls; /* sentinel_tls was given; otherwise it is as tls */
 	bool sentinel_tls;     /* with the same tls_ options */
 	char *sentinel_user, *sentinel_password;
-	int replicas;      /* the number that must confirm what is to be believed; 0: none, and a fail-over can make two holders. -1: not given, until it is sealed */
-	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over. 0: not given, to be set before use */
-	bool resync_guard; /* with replicas: nor for so long after a replica has taken a full copy. On unless switched off */
+	int replicas; /* the number that must confirm what is to be believed; 0: none, and a fail-over can make two holders.
+					 -1: not given, until it is sealed */
+	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over. 0:
+						  not given, to be set before use */
+	/* with replicas: nor for so long after a replica has taken a full copy. On unless switched off */
+	bool resync_guard;
 	bool has_resync_guard;
 
-	char *node_id; /* of a cluster's node that was at this address, in hexadecimal digits; NULL: not known, and no matter. Not in `key` */
+	char *node_id; /* of a cluster's node that was at this address, in hexadecimal digits; NULL: not known, and no
+					  matter. Not in `key` */
 
-	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages, without credentials */
+	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages,
+					without credentials */
 	char *key;   /* all that makes two connections different; contains password and passphrase, so never shown */
 } dlock_server;
 
@@ -89,16 +94,16 @@ bool dlock_server_set(char **field, const char *value, size_t len);
 /* Wipes and frees what may be a secret. */
 void dlock_free_secret(char *text);
 
-/* Writes an error of the server's as it may be shown: without the part that repeats the command, and not at all where it contains a
- * password. */
+/* Writes an error of the server's as it may be shown: without the part that repeats the command, and not at all where
+ * it contains a password. */
 void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size);
 
 /* Adds a Sentinel or a node of a cluster: by its parts, or from "host", "host:port" or "[::1]:port". */
 bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, int port, dlock_error *error);
 bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len, dlock_error *error);
 
-/* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "sentinel", "cluster", "memcached" or
- * "memory". */
+/* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "sentinel", "cluster",
+ * "memcached" or "memory". */
 bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error);
 
 /* The scheme that a DSN of this server begins with. */
@@ -113,7 +118,8 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 /* Checks the whole and makes label and key. To be called once, last. */
 bool dlock_server_seal(dlock_server *server, dlock_error *error);
 
-/* A server of that service, sealed and FIXED: with its credentials, TLS, timeouts and database, without replicas. NULL when out of memory. */
+/* A server of that service, sealed and FIXED: with its credentials, TLS, timeouts and database, without replicas. NULL
+ * when out of memory. */
 dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port);
 
 /* One of its Sentinels, likewise. */

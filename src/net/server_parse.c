@@ -178,9 +178,12 @@ bool dlock_server_option(dlock_server *server, const char *name, const char *val
 		server->has_resync_guard = true;
 		return set_switch(&server->resync_guard, name, value, len, error);
 	}
-	dlock_fail(error, DLOCK_FAILED, "has an unknown option%s%s%s; known are connect_timeout, read_timeout, db, replicas, guard, resync_guard, tls, "
-		"verify_peer, verify_peer_name, peer_name, cafile, capath, local_cert, local_pk, passphrase, sentinel_tls, sentinel_user and "
-		"sentinel_password", is_word(name) ? " \"" : "", is_word(name) ? name : "", is_word(name) ? "\"" : "");
+	dlock_fail(error, DLOCK_FAILED,
+		"has an unknown option%s%s%s; known are connect_timeout, read_timeout, db, replicas, guard, resync_guard, tls, "
+		"verify_peer, verify_peer_name, peer_name, cafile, capath, local_cert, local_pk, passphrase, "
+		"sentinel_tls, sentinel_user and "
+		"sentinel_password",
+		is_word(name) ? " \"" : "", is_word(name) ? name : "", is_word(name) ? "\"" : "");
 	return false;
 }
 
@@ -254,7 +257,8 @@ bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len,
 {
 	int port = server->discovery == DLOCK_SERVER_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
 	char *host = NULL;
-	bool good = parse_host(&host, &port, text, text + len, error) && dlock_server_add_seed(server, host, strlen(host), port, error);
+	bool good = parse_host(&host, &port, text, text + len, error)
+		&& dlock_server_add_seed(server, host, strlen(host), port, error);
 
 	free(host);
 	return good;
@@ -284,7 +288,8 @@ bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len,
 	if (len == 9 && !strncasecmp(name, "zookeeper", 9)) {
 		return reject(error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
 	}
-	return reject(error, "must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, "
+	return reject(error,
+		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, "
 		"like \"redis://127.0.0.1:6379\"");
 }
 
@@ -339,13 +344,16 @@ static bool parse_place(dlock_server *server, const char *text, const char *stop
 			return false;
 		}
 	}
-	return !slash || slash + 1 >= stop || parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error);
+	return !slash || slash + 1 >= stop
+		|| parse_database(slash + 1, (size_t) (stop - slash - 1), &server->database, error);
 }
 
 /* What was refused may be the end of a password, which the message must not show. */
 static bool reject_rest(const char *text, const char *end, dlock_error *error)
 {
-	return memchr(text, '@', (size_t) (end - text)) ? reject(error, "must have / and ? in a user or password written as %2F and %3F") : false;
+	return memchr(text, '@', (size_t) (end - text))
+		? reject(error, "must have / and ? in a user or password written as %2F and %3F")
+		: false;
 }
 
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error)
@@ -364,7 +372,8 @@ bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock
 	}
 	const char *text = colon + 3, *query = memchr(text, '?', (size_t) (end - text)), *stop = query ? query : end;
 
-	/* The last @ before the path: an unencoded @ in a password is common. So are / and ?, which end what they should be part of. */
+	/* The last @ before the path: an unencoded @ in a password is common. So are / and ?, which end what they should be
+	 * part of. */
 	const char *authority_end = memchr(text, '/', (size_t) (stop - text));
 	const char *at = last_byte(text, authority_end ? authority_end : stop, '@');
 	if (at && !parse_credentials(server, text, at, error)) {

@@ -56,7 +56,8 @@ static dlock_hold *find_unreported_loss(void)
 
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
 		dlock_hold *hold = dlock_hold_from(entry);
-		if (hold->throws && dlock_claim_is_mine(entry->claim) && dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST) {
+		if (hold->throws && dlock_claim_is_mine(entry->claim)
+			&& dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST) {
 			return hold;
 		}
 	}
@@ -72,15 +73,17 @@ static void throw_losses(zend_execute_data *execute_data)
 	if (!is_loaded || !atomic_load(&DLOCK_G(loss_signal).raised)) {
 		return;
 	}
-	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised would keep it
-	 * here. Each exception becomes the previous of the next, and so does what another handler has thrown. */
+	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised
+	 * would keep it here. Each exception becomes the previous of the next, and so does what another handler has
+	 * thrown. */
 	atomic_store(&DLOCK_G(loss_signal).raised, false);
 	if (DLOCK_G(loss_signal).process == dlock_process_current()) { /* the parent's wakeup may be meant for the parent */
 		dlock_wakeup_clear(&DLOCK_G(loss_signal).wakeup);
 	}
 	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
 		hold->throws = false;
-		zend_object *exception = dlock_throw_lost(hold->entry.claim->resource, hold->entry.claim->resource_len, DLOCK_LOST_WHILE_HELD);
+		zend_object *exception = dlock_throw_lost(
+			hold->entry.claim->resource, hold->entry.claim->resource_len, DLOCK_LOST_WHILE_HELD);
 		hold->thrown = exception ? exception->handle : 0;
 	}
 }

@@ -157,7 +157,7 @@ all_mutants() {
 		src/redis/script/lua/permits_queue.lua 's/(local function credit\(pool, buyer, pieces\)\n)/$1\tif buyer then return end\n/'
 
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
-		src/redis/lock/renewal_round.c 's/return yes \+ pending < round->quorum \? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;/return yes + pending < round->quorum || no ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;/'
+		src/redis/lock/renewal_round.c 's/bool in_vain = yes \+ pending < round->quorum && [^;]+;/bool in_vain = yes + pending < round->quorum || no > 0;/'
 }
 
 # ---- builds ----

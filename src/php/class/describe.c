@@ -1,5 +1,5 @@
-/* What the specification of a server says, as the lock classes read it. dlock-doctor looks at the servers over connections of its own,
- * and must not read specifications differently. */
+/* What the specification of a server says, as the lock classes read it. dlock-doctor looks at the servers over
+ * connections of its own, and must not read specifications differently. */
 #include "servers.h"
 
 #include "../globals.h"
@@ -149,7 +149,8 @@ static void add_member(zval *list, const char *text, size_t len)
 
 	array_init(&member);
 	add_assoc_string(&member, "backend", "zookeeper");
-	add_assoc_str(&member, "label", zend_strpprintf(0, is_v6 ? "[%s]:" ZEND_LONG_FMT : "%s:" ZEND_LONG_FMT, ZSTR_VAL(host), port));
+	add_assoc_str(&member, "label",
+		zend_strpprintf(0, is_v6 ? "[%s]:" ZEND_LONG_FMT : "%s:" ZEND_LONG_FMT, ZSTR_VAL(host), port));
 	add_assoc_str(&member, "host", host);
 	add_assoc_long(&member, "port", port);
 	add_next_index_zval(list, &member);

@@ -48,7 +48,8 @@ static bool set_scheme(dlock_server *server, const zval *value, position at)
 		return false;
 	}
 	/* Those of Sentinel and Cluster are for DSNs: an array has `sentinels` or `cluster`. */
-	if (!dlock_server_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error) || server->discovery != DLOCK_SERVER_FIXED) {
+	if (!dlock_server_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)
+		|| server->discovery != DLOCK_SERVER_FIXED) {
 		reject(at, "must have a scheme that is redis, rediss, unix, memcached or memory");
 		return false;
 	}
@@ -73,8 +74,11 @@ static bool set_host(dlock_server *server, const zval *value, position at)
 	if (scheme) {
 		size_t len = (size_t) (scheme - host);
 		server->tls = (len == 3 && !strncasecmp(host, "tls", 3)) || (len == 3 && !strncasecmp(host, "ssl", 3));
-		if (!server->tls && !(len == 3 && !strncasecmp(host, "tcp", 3)) && !(len == 4 && !strncasecmp(host, "unix", 4))) {
-			reject(at, "must have a host without scheme, or with tcp://, tls:// or unix://; a DSN is a string, not in an array");
+		if (!server->tls && !(len == 3 && !strncasecmp(host, "tcp", 3))
+			&& !(len == 4 && !strncasecmp(host, "unix", 4))) {
+			reject(at,
+				"must have a host without scheme, or with tcp://, tls:// or unix://; "
+				"a DSN is a string, not in an array");
 			return false;
 		}
 		host = scheme + 3;
@@ -275,11 +279,13 @@ static bool set_tls(dlock_server *server, zval *value, position at)
 	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(value), name, option) {
 		ZVAL_DEREF(option);
 		/* To make a string of anything else may run the user's code, which may change the very array. */
-		if (Z_TYPE_P(option) != IS_STRING && Z_TYPE_P(option) != IS_LONG && Z_TYPE_P(option) != IS_FALSE && Z_TYPE_P(option) != IS_TRUE) {
+		if (Z_TYPE_P(option) != IS_STRING && Z_TYPE_P(option) != IS_LONG && Z_TYPE_P(option) != IS_FALSE
+			&& Z_TYPE_P(option) != IS_TRUE) {
 			reject_type(at, "strings or booleans in ssl", option);
 			return false;
 		}
-		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0) : zval_get_string(option);
+		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0)
+														 : zval_get_string(option);
 		bool good = dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
 		zend_string_release(text);
 		if (!good) {
@@ -341,7 +347,8 @@ static bool set_guard(dlock_server *server, const zval *value, position at)
 		reject_type(at, "seconds as guard", value);
 		return false;
 	}
-	if (!(seconds >= (double) DLOCK_SHORTEST_GUARD / (double) DLOCK_SECOND && seconds <= (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND))) {
+	if (!(seconds >= (double) DLOCK_SHORTEST_GUARD / (double) DLOCK_SECOND
+			&& seconds <= (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND))) {
 		reject(at, "must have a guard between 0.1 and 3600 seconds");
 		return false;
 	}
@@ -388,8 +395,10 @@ static bool reject_key(const char *name, position at)
 {
 	char message[256];
 
-	snprintf(message, sizeof message, "has an unknown key \"%.40s\"; known are scheme, host, port, auth, database, ssl, connectTimeout, "
-		"readTimeout, replicas, guard, resyncGuard, sentinels, service, sentinelAuth, sentinelTls and cluster", name);
+	snprintf(message, sizeof message,
+		"has an unknown key \"%.40s\"; known are scheme, host, port, auth, database, ssl, connectTimeout, "
+		"readTimeout, replicas, guard, resyncGuard, sentinels, service, sentinelAuth, sentinelTls and cluster",
+		name);
 	reject(at, message);
 	return false;
 }
@@ -444,19 +453,22 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 /* Where it is: a host, sentinels or cluster. */
 static bool set_place(dlock_server *server, HashTable *spec, position at)
 {
-	zval *sentinels = zend_hash_str_find_deref(spec, ZEND_STRL("sentinels")), *cluster = zend_hash_str_find_deref(spec, ZEND_STRL("cluster"));
+	zval *sentinels = zend_hash_str_find_deref(spec, ZEND_STRL("sentinels")),
+		 *cluster = zend_hash_str_find_deref(spec, ZEND_STRL("cluster"));
 	zval *host = zend_hash_index_exists(spec, 0) ? zend_hash_index_find_deref(spec, 0)
 		: zend_hash_str_find_deref(spec, ZEND_STRL("host"));
 
 	if (!host && !sentinels && !cluster) {
-		reject(at, "must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster");
+		reject(
+			at, "must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster");
 		return false;
 	}
 	if (!!host + !!sentinels + !!cluster > 1) {
 		reject(at, "must have only one of host, sentinels and cluster");
 		return false;
 	}
-	return host ? set_host(server, host, at) : set_seeds(server, sentinels ? "sentinels" : "cluster", sentinels ? sentinels : cluster, at);
+	return host ? set_host(server, host, at)
+				: set_seeds(server, sentinels ? "sentinels" : "cluster", sentinels ? sentinels : cluster, at);
 }
 
 static bool read_array(dlock_server *server, HashTable *spec, position at)
@@ -487,7 +499,8 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
 {
 	position at = { arg, element, NULL, 0 };
-	dlock_server *server = dlock_server_new(dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
+	dlock_server *server = dlock_server_new(
+		dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
 	dlock_error error;
 	bool good;
 
@@ -525,7 +538,8 @@ void dlock_server_complete(dlock_server *server)
 	if (server->replicas > 0 && server->guard == 0) {
 		/* Not by an object's own lease time: all that use a service need the same guard. */
 		guard = DLOCK_G(ttl) > guard ? DLOCK_G(ttl) : guard;
-		server->guard = guard < (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND) ? dlock_from_seconds(guard) : DLOCK_LONGEST_GUARD;
+		server->guard = guard < (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND) ? dlock_from_seconds(guard)
+																			  : DLOCK_LONGEST_GUARD;
 		server->guard = server->guard > DLOCK_SHORTEST_GUARD ? server->guard : DLOCK_SHORTEST_GUARD;
 	}
 }

@@ -46,7 +46,8 @@ static bool open_inbox(dlock_waiter *waiter, dlock_error *error)
 	return true;
 }
 
-void dlock_waiter_refused(dlock_waiter *waiter, const dlock_delivery *delivery, bool queue, const dlock_response *response)
+void dlock_waiter_refused(
+	dlock_waiter *waiter, const dlock_delivery *delivery, bool queue, const dlock_response *response)
 {
 	waiter->received = false;
 	if (!queue) {
@@ -73,7 +74,8 @@ static void try_publishing(const dlock_waiter *waiter)
 static dlock_nanos next_look(const dlock_waiter *waiter, const dlock_response *refusal)
 {
 	dlock_inbox_update(waiter->inbox);
-	return dlock_inbox_can_notify(waiter->inbox) ? dlock_next_look(refusal, waiter->ttl) : dlock_next_look_unnotified(refusal, waiter->ttl);
+	return dlock_inbox_can_notify(waiter->inbox) ? dlock_next_look(refusal, waiter->ttl)
+												 : dlock_next_look_unnotified(refusal, waiter->ttl);
 }
 
 /* The server that has it in its queue is not the one where its inbox is: it was replaced meanwhile. */
@@ -92,7 +94,8 @@ static bool queues_at_master(const dlock_waiter *waiter)
 
 /* ---- waiting ---- */
 
-/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the waiter was told. DLOCK_OK: it has it already. */
+/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the waiter was told.
+ * DLOCK_OK: it has it already. */
 static dlock_status wait_for_turn(dlock_waiter *waiter, const dlock_wait *wait)
 {
 	dlock_grant grant;

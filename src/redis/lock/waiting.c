@@ -33,7 +33,8 @@ dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl)
 	return look;
 }
 
-/* How often the first in the queue looks where nobody notifies it of a release, and whoever is in no queue; the others look less often. */
+/* How often the first in the queue looks where nobody notifies it of a release, and whoever is in no queue; the others
+ * look less often. */
 #define LOOK_UNNOTIFIED (80 * DLOCK_MS)
 #define LOOK_UNNOTIFIED_JITTER 40 /* ms */
 
@@ -43,7 +44,8 @@ dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal, dlock_nano
 
 	if (refusal->position < 100) {
 		int64_t ahead = refusal->position < 0 ? 0 : refusal->position;
-		dlock_nanos soon = dlock_now() + (LOOK_UNNOTIFIED + dlock_jitter(LOOK_UNNOTIFIED_JITTER) * DLOCK_MS) * (ahead + 1);
+		dlock_nanos soon = dlock_now()
+			+ (LOOK_UNNOTIFIED + dlock_jitter(LOOK_UNNOTIFIED_JITTER) * DLOCK_MS) * (ahead + 1);
 		look = earlier(look, soon);
 	}
 	return look;

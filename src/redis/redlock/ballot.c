@@ -53,7 +53,9 @@ static void count_vote(dlock_ballot *ballot, int server)
 	}
 	ballot->yes += status == DLOCK_OK;
 	ballot->no += status == DLOCK_LOST;
-	ballot->votes[server] = status == DLOCK_OK ? DLOCK_VOTE_YES : status == DLOCK_LOST ? DLOCK_VOTE_NO : DLOCK_VOTE_NONE;
+	ballot->votes[server] = status == DLOCK_OK ? DLOCK_VOTE_YES
+		: status == DLOCK_LOST                 ? DLOCK_VOTE_NO
+											   : DLOCK_VOTE_NONE;
 	member->failed = ballot->votes[server] == DLOCK_VOTE_NONE;
 }
 
@@ -64,8 +66,8 @@ static bool is_together(const dlock_ballot *ballot)
 		&& dlock_guard_is_new_set(&ballot->guard, ballot->count - ballot->pending);
 }
 
-/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which the servers that
- * say yes may have forgotten. */
+/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which
+ * the servers that say yes may have forgotten. */
 static bool may_be_new_set(const dlock_ballot *ballot)
 {
 	return ballot->no == 0 && is_together(ballot);
@@ -76,7 +78,8 @@ static bool is_in_vain(const dlock_ballot *ballot)
 {
 	int most_no = ballot->no + ballot->pending;
 
-	return ballot->yes + ballot->pending < ballot->quorum && (!ballot->tells_no || most_no <= ballot->count - ballot->quorum);
+	return ballot->yes + ballot->pending < ballot->quorum
+		&& (!ballot->tells_no || most_no <= ballot->count - ballot->quorum);
 }
 
 static void count_void_votes(dlock_ballot *ballot)
@@ -97,7 +100,8 @@ bool dlock_ballot_count(void *context)
 	int quorum = ballot->quorum;
 
 	for (int i = 0; i < ballot->count; i++) {
-		if (ballot->votes[i] == DLOCK_VOTE_PENDING && (!ballot->calls[i] || ballot->calls[i]->state != DLOCK_CALL_PENDING)) {
+		if (ballot->votes[i] == DLOCK_VOTE_PENDING
+			&& (!ballot->calls[i] || ballot->calls[i]->state != DLOCK_CALL_PENDING)) {
 			count_vote(ballot, i);
 		}
 	}
@@ -190,7 +194,8 @@ dlock_status dlock_ballot_outcome(const dlock_ballot *ballot, dlock_error *error
 		return DLOCK_OK;
 	}
 	if (ballot->no > ballot->count - ballot->quorum) {
-		return dlock_fail(error, DLOCK_LOST, "%d of %d servers do not have the lock for this lease", ballot->no, ballot->count);
+		return dlock_fail(
+			error, DLOCK_LOST, "%d of %d servers do not have the lock for this lease", ballot->no, ballot->count);
 	}
 	return dlock_ballot_no_quorum(ballot, error);
 }

@@ -25,7 +25,8 @@ typedef struct {
 	dlock_vote votes[DLOCK_MOST_SERVERS];
 	dlock_response responses[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
-	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be had any more */
+	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be
+					  had any more */
 	dlock_guard guard;
 	int ineligible; /* servers whose yes does not count yet, whatever they voted */
 	int maturing;   /* void votes of servers that become eligible at a known time */
@@ -50,7 +51,8 @@ void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until);
 /* How long the rest of the votes is waited for where all servers answer. */
 #define DLOCK_REST_OF_VOTES (20 * DLOCK_MS)
 
-/* Waits for votes that can change nothing any more: until `enough` servers have voted or none is left, or until `until`. */
+/* Waits for votes that can change nothing any more: until `enough` servers have voted or none is left, or until
+ * `until`. */
 void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until);
 
 /* The number of servers that have voted, whether that counts or not. */

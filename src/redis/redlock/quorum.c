@@ -8,8 +8,9 @@
 #include "quorum_internal.h"
 
 /* A majority of independent Redis servers, by the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what is done with a lease that is held.
- * quorum_internal.h lists the other parts; ballot.h counts votes, and restart_guard.h says which servers have one. */
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what is done with a
+ * lease that is held. quorum_internal.h lists the other parts; ballot.h counts votes, and restart_guard.h says which
+ * servers have one. */
 
 static void quorum_abandon(dlock_claim *base)
 {
@@ -49,16 +50,18 @@ static dlock_call *request_release(const quorum_claim *claim, dlock_nanos ttl)
 	return dlock_request_release(dlock_quorum_keys(claim), claim->base.token, false, NULL, false);
 }
 
-/* A release that finds nothing when it is sent again was done by the first sending, the answer to which was lost with a connection
- * that had been alive. */
-static dlock_status read_release(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+/* A release that finds nothing when it is sent again was done by the first sending, the answer to which was lost with a
+ * connection that had been alive. */
+static dlock_status read_release(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	dlock_status status = dlock_read_integer(call, conn, response, error);
 
 	return status == DLOCK_LOST && call->repeated ? DLOCK_OK : status;
 }
 
-/* A release goes as text the first time on a connection: a late server could report an unknown script when the process is gone. */
+/* A release goes as text the first time on a connection: a late server could report an unknown script when the process
+ * is gone. */
 static void teach_release(dlock_conn *conn, dlock_call *call)
 {
 	if (call && conn->release_source_sent != conn->generation) {
@@ -67,8 +70,8 @@ static void teach_release(dlock_conn *conn, dlock_call *call)
 	}
 }
 
-/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. True where a server
- * may execute a call without having answered. */
+/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. True
+ * where a server may execute a call without having answered. */
 static bool end_holder_calls(const quorum_claim *claim, const dlock_ballot *votes, bool releasing)
 {
 	bool unanswered = false;
@@ -111,7 +114,8 @@ static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request
 	votes->tells_no = !releasing; /* whether the lease is lost decides what its holder does */
 	dlock_ballot_hold(votes, DLOCK_FOREVER);
 	if (releasing && claim->needed > backend->quorum) {
-		dlock_ballot_drain(votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */
+		dlock_ballot_drain(
+			votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */
 	}
 	bool unanswered = end_holder_calls(claim, votes, releasing);
 	dlock_ballot_end(votes);
@@ -174,7 +178,8 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 			left[holders++] = votes.responses[i].value;
 		}
 	}
-	dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, dlock_lease_left(dlock_quorum_last(left, holders, backend->quorum)));
+	dlock_nanos ttl = dlock_claim_guaranteed_ttl(
+		base, dlock_lease_left(dlock_quorum_last(left, holders, backend->quorum)));
 	set_deadline(base, start + ttl - dlock_drift(ttl));
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;
@@ -208,7 +213,8 @@ static int most_for_one_holder(const dlock_ballot *ballot)
 	for (int i = 0; i < ballot->count; i++) {
 		int same = 0;
 		for (int k = 0; ballot->votes[i] == DLOCK_VOTE_YES && k < ballot->count; k++) {
-			const redisReply *a = ballot->calls[i]->reply, *b = ballot->votes[k] == DLOCK_VOTE_YES ? ballot->calls[k]->reply : NULL;
+			const redisReply *a = ballot->calls[i]->reply,
+							 *b = ballot->votes[k] == DLOCK_VOTE_YES ? ballot->calls[k]->reply : NULL;
 			same += b && a->len == b->len && !memcmp(a->str, b->str, a->len);
 		}
 		most = same > most ? same : most;
@@ -226,7 +232,8 @@ static bool count_holders(void *context)
 	return most >= ballot->quorum || most + ballot->pending < ballot->quorum;
 }
 
-static dlock_status quorum_locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
+static dlock_status quorum_locked(
+	dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	quorum_backend *backend = (quorum_backend *) base;
 	dlock_conn *conns[DLOCK_MOST_SERVERS];
@@ -279,7 +286,7 @@ static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, con
 	quorum_backend *ours = (quorum_backend *) claim->backend, *other = (quorum_backend *) backend;
 
 	if (ours->count != other->count
-			|| !dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len)) {
+		|| !dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len)) {
 		return false;
 	}
 	for (int i = 0; ours != other && i < ours->count; i++) {
@@ -324,8 +331,8 @@ static const dlock_backend_ops quorum_ops = {
 	.destroy = quorum_destroy,
 };
 
-dlock_backend *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix,
-	size_t prefix_len)
+dlock_backend *dlock_quorum_new(
+	dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix, size_t prefix_len)
 {
 	quorum_backend *backend = calloc(1, sizeof *backend + (size_t) count * sizeof *backend->members);
 

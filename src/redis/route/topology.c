@@ -19,7 +19,8 @@
 /* Tells the connections for questions from those for locks, on which a WAIT may be under way. */
 #define QUESTION_TIMEOUT (10 * DLOCK_SECOND)
 
-/* A question that nobody has advanced for so long, as after a request's end, is put again. Longer than the above: until then timers wake a thread. */
+/* A question that nobody has advanced for so long, as after a request's end, is put again. Longer than the above: until
+ * then timers wake a thread. */
 #define FORGOTTEN (15 * DLOCK_SECOND)
 
 enum { MOST_SOURCES = DLOCK_MOST_SERVERS };
@@ -203,7 +204,8 @@ static void close_unless_master(const dlock_topology *topology, const dlock_serv
 		return;
 	}
 	for (dlock_conn *conn = topology->pool->first; conn; conn = conn->next) {
-		if (conn->calls.count == 0 && conn->process == dlock_process_current() && !strcmp(conn->server->key, server->key)) {
+		if (conn->calls.count == 0 && conn->process == dlock_process_current()
+			&& !strcmp(conn->server->key, server->key)) {
 			dlock_conn_close(conn);
 		}
 	}
@@ -230,7 +232,9 @@ static void update_sources(dlock_topology *topology)
 	}
 	for (int i = 0; i < topology->source_count; i++) {
 		source *source = &topology->sources[i];
-		dlock_server *master = source->is_seed ? NULL : dlock_slot_map_find(&topology->map, source->server->host, source->server->port);
+		dlock_server *master = source->is_seed
+			? NULL
+			: dlock_slot_map_find(&topology->map, source->server->host, source->server->port);
 		if (master && master != source->server) { /* another node has its address now */
 			dlock_server_release(source->server);
 			source->server = dlock_server_retain(master);
@@ -260,7 +264,8 @@ static void hang_up(source *source)
 	drop_call(source);
 }
 
-/* In a child of fork(), what was under way is the parent's. What nobody has looked after for long is answered with what was true then. */
+/* In a child of fork(), what was under way is the parent's. What nobody has looked after for long is answered with what
+ * was true then. */
 static void drop_outdated(dlock_topology *topology)
 {
 	bool inherited = topology->process != dlock_process_current();
@@ -347,7 +352,8 @@ static void ask_source(dlock_topology *topology, source *source)
 	source->turn = ++topology->turns;
 	topology->next = dlock_now() + HEDGE;
 	source->conn = dlock_pool_capped_conn(topology->pool, source->server, QUESTION_TIMEOUT);
-	source->call = dlock_topology_has_slots(topology) ? dlock_cluster_question() : dlock_sentinel_question(topology->service);
+	source->call = dlock_topology_has_slots(topology) ? dlock_cluster_question()
+													  : dlock_sentinel_question(topology->service);
 	if (!source->conn || !source->call) {
 		drop_call(source);
 		dlock_append(&topology->error, "; %s: out of memory", source->server->label);
@@ -509,7 +515,8 @@ static int wait_once(dlock_topology *topology, dlock_nanos until, const dlock_wa
 			timer = dlock_conn_timer(source->conn);
 			wake = timer < wake ? timer : wake;
 			conns[count] = source->conn;
-			fds[count++] = (struct pollfd) { .fd = dlock_conn_fd(source->conn), .events = dlock_conn_events(source->conn) };
+			fds[count++] = (struct pollfd){ .fd = dlock_conn_fd(source->conn),
+				.events = dlock_conn_events(source->conn) };
 		}
 	}
 	int ready = dlock_wait_poll(fds, count, wake, wait);
@@ -542,7 +549,8 @@ static void end_questions(dlock_topology *first)
 	}
 }
 
-dlock_status dlock_topology_discover(dlock_topology *topology, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
+dlock_status dlock_topology_discover(
+	dlock_topology *topology, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
 {
 	look(topology); /* at the answer to an earlier question: it may have been here for long */
 	unsigned long before = topology->answers;

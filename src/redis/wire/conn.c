@@ -168,8 +168,8 @@ static bool append(dlock_conn *conn, dlock_call *call)
 
 static void drain(dlock_conn *conn);
 
-/* Once the peer has closed, writing fails. What it sent before is still read: it may answer calls, or say why it closed. Not over TLS:
- * OpenSSL must not be used after an error. */
+/* Once the peer has closed, writing fails. What it sent before is still read: it may answer calls, or say why it
+ * closed. Not over TLS: OpenSSL must not be used after an error. */
 static void write_failed(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
@@ -231,7 +231,8 @@ static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 		return true;
 	}
 	conn->unsent = true;
-	return dlock_handshake_ask_uptime(&conn->handshake, conn->redis, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
+	return dlock_handshake_ask_uptime(
+		&conn->handshake, conn->redis, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
 }
 
 static void begin_handshake(dlock_conn *conn)
@@ -334,8 +335,8 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	}
 }
 
-/* Reads what is there. With TLS, too, poll() reports whatever this leaves: OpenSSL takes one record at a time off the socket,
- * and hiredis asks for 16 KiB, the most that a record can hold. */
+/* Reads what is there. With TLS, too, poll() reports whatever this leaves: OpenSSL takes one record at a time off the
+ * socket, and hiredis asks for 16 KiB, the most that a record can hold. */
 static void receive(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
@@ -352,7 +353,8 @@ static void receive(dlock_conn *conn)
 	conn->partial += conn->redis->reader->len - before;
 	do {
 		if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
-			fail(conn, conn->announced > MOST_ELEMENTS ? "a reply with more elements than any has" : conn->redis->errstr);
+			fail(conn,
+				conn->announced > MOST_ELEMENTS ? "a reply with more elements than any has" : conn->redis->errstr);
 			return;
 		}
 		if (reply) {
@@ -371,7 +373,8 @@ static void receive(dlock_conn *conn)
 	}
 }
 
-/* The client library allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for 13 bytes. */
+/* The client library allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for
+ * 13 bytes. */
 static void *limited_array(const redisReadTask *task, dlock_element_count count)
 {
 	dlock_conn *conn = task->privdata;
@@ -406,12 +409,14 @@ static bool adopt(dlock_conn *conn, int fd)
 	return true;
 }
 
-/* Reads what has arrived. Each call has at most one read for its reply, and so has the handshake's INFO: so it ends, whatever is sent. */
+/* Reads what has arrived. Each call has at most one read for its reply, and so has the handshake's INFO: so it ends,
+ * whatever is sent. */
 static void drain(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
 
-	for (size_t most = conn->calls.count + 2; most > 0 && is_open(conn, generation) && dlock_wait_is_ready(conn->redis->fd, POLLIN); most--) {
+	for (size_t most = conn->calls.count + 2;
+		 most > 0 && is_open(conn, generation) && dlock_wait_is_ready(conn->redis->fd, POLLIN); most--) {
 		receive(conn);
 	}
 }
@@ -601,7 +606,8 @@ void dlock_conn_uncork(dlock_conn *conn)
 
 bool dlock_conn_stuck(dlock_conn *conn)
 {
-	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED || conn->calls.count < STUCK_CALLS) {
+	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED
+		|| conn->calls.count < STUCK_CALLS) {
 		return false;
 	}
 	if (conn->state == DLOCK_CONN_READY) {
@@ -615,7 +621,8 @@ bool dlock_conn_stuck(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, read_timeout(conn)))) {
 		return false;
 	}
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: has %zu unanswered requests", conn->server->label, conn->calls.count);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: has %zu unanswered requests", conn->server->label,
+		conn->calls.count);
 	return true;
 }
 

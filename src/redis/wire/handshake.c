@@ -44,16 +44,19 @@ static bool append_login(dlock_handshake *handshake, redisContext *redis, const 
 	return !server->node_id || append(redis, "CLUSTER", "MYID", NULL);
 }
 
-/* Addresses are used again: what is there now would grant locks that the node's successor grants, too. Who may not ask believes it. */
+/* Addresses are used again: what is there now would grant locks that the node's successor grants, too. Who may not ask
+ * believes it. */
 static dlock_status check_node(const redisReply *reply, const dlock_server *server, dlock_error *error)
 {
 	bool is_node = reply->type == REDIS_REPLY_STRING ? !strcmp(reply->str, server->node_id)
 		: reply->type != REDIS_REPLY_ERROR || !strstr(reply->str, "cluster support disabled");
 
-	return is_node ? DLOCK_OK : dlock_fail(error, DLOCK_LOST, "is not the node of the cluster any more that was at this address");
+	return is_node ? DLOCK_OK
+				   : dlock_fail(error, DLOCK_LOST, "is not the node of the cluster any more that was at this address");
 }
 
-dlock_status dlock_handshake_begin(dlock_handshake *handshake, redisContext *redis, const dlock_server *server, dlock_error *error)
+dlock_status dlock_handshake_begin(
+	dlock_handshake *handshake, redisContext *redis, const dlock_server *server, dlock_error *error)
 {
 	if (server->tls && !(handshake->tls = dlock_tls_start(redis, server, error))) {
 		return DLOCK_CONNECTION;
@@ -88,7 +91,8 @@ void dlock_handshake_pass(dlock_handshake *handshake)
 	}
 }
 
-dlock_status dlock_handshake_take(dlock_handshake *handshake, const redisReply *reply, const dlock_server *server, dlock_error *error)
+dlock_status dlock_handshake_take(
+	dlock_handshake *handshake, const redisReply *reply, const dlock_server *server, dlock_error *error)
 {
 	char reason[200];
 
@@ -105,6 +109,8 @@ dlock_status dlock_handshake_take(dlock_handshake *handshake, const redisReply *
 		return DLOCK_OK;
 	}
 	dlock_server_quote(server, reply->str, reason, sizeof reason);
-	return dlock_fail(error, DLOCK_CONNECTION, "%s%s", reason, !strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
-		: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select" : "");
+	return dlock_fail(error, DLOCK_CONNECTION, "%s%s", reason,
+		!strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
+			: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select"
+																		  : "");
 }

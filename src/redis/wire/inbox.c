@@ -59,8 +59,8 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox)
 	return !inbox->refused && !inbox->silent;
 }
 
-/* The channel's name is as hard to guess as a token: with it and a waiter's token anybody could make the waiter believe in a grant that was
- * never made. */
+/* The channel's name is as hard to guess as a token: with it and a waiter's token anybody could make the waiter believe
+ * in a grant that was never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
 	char id[DLOCK_TOKEN_LEN + 1];
@@ -99,8 +99,8 @@ void dlock_inbox_discard(dlock_inbox *inbox)
 /* Is the command, or the channel, refused for want of a right, or since it was renamed or switched off? */
 static bool is_refusal(const redisReply *reply)
 {
-	static const char *const words[] = { "NOPERM", "ACL failure", "user executing the script can't", "nknown command", "nknown Redis command",
-		"not allowed", "not supported", "disabled" };
+	static const char *const words[] = { "NOPERM", "ACL failure", "user executing the script can't", "nknown command",
+		"nknown Redis command", "not allowed", "not supported", "disabled" };
 
 	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < sizeof words / sizeof *words; i++) {
 		if (strstr(reply->str, words[i])) {
@@ -134,7 +134,8 @@ static void note_publishing(dlock_inbox *inbox)
 
 	if (call && call->state != DLOCK_CALL_PENDING) {
 		inbox->silent = call->state == DLOCK_CALL_ANSWERED && is_refusal(call->reply);
-		inbox->published = inbox->silent || (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER);
+		inbox->published = inbox->silent
+			|| (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER);
 		dlock_call_release(call);
 		inbox->publishing = NULL;
 	}

@@ -28,7 +28,8 @@ static bool expect_name(SSL *tls, const dlock_server *server)
 	if (!server->tls_verify_peer || !server->tls_verify_peer_name) {
 		return true;
 	}
-	X509_VERIFY_PARAM_set_hostflags(SSL_get0_param(tls), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS); /* *.test, but no r*.test */
+	X509_VERIFY_PARAM_set_hostflags(
+		SSL_get0_param(tls), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS); /* *.test, but no r*.test */
 	return is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1 : SSL_set1_host(tls, name) == 1;
 }
 

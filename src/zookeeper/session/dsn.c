@@ -61,8 +61,9 @@ static bool parse_query(dlock_zk_options *options, const char *text, const char 
 			/* Its name is not repeated: after an unencoded ? it may be the end of a password. */
 			return reject(error, "has an unknown option; known is session_timeout");
 		}
-		if (!dlock_dsn_seconds(text + sizeof name - 1, len - (sizeof name - 1), 3600 * DLOCK_SECOND, &options->session_timeout)
-				|| options->session_timeout < DLOCK_SECOND / 10) {
+		if (!dlock_dsn_seconds(
+				text + sizeof name - 1, len - (sizeof name - 1), 3600 * DLOCK_SECOND, &options->session_timeout)
+			|| options->session_timeout < DLOCK_SECOND / 10) {
 			return reject(error, "must have a session_timeout between 0.1 and 3600 seconds");
 		}
 		text = next ? next + 1 : end;
@@ -98,7 +99,8 @@ static bool parse(dlock_zk_options *options, const char *text, const char *end, 
 	if (!dlock_zk_hosts_check(options->hosts, error)) {
 		return false;
 	}
-	if (!dlock_dsn_decode(&root, path ? path : DLOCK_ZK_ROOT, path ? (size_t) (stop - path) : sizeof DLOCK_ZK_ROOT - 1, error)) {
+	if (!dlock_dsn_decode(
+			&root, path ? path : DLOCK_ZK_ROOT, path ? (size_t) (stop - path) : sizeof DLOCK_ZK_ROOT - 1, error)) {
 		return false;
 	}
 	options->root = root;
@@ -113,7 +115,8 @@ static bool parse(dlock_zk_options *options, const char *text, const char *end, 
 bool dlock_zk_dsn_parse(dlock_zk_options *options, const char *dsn, size_t len, dlock_error *error)
 {
 	*options = (dlock_zk_options) { .session_timeout = DLOCK_ZK_SESSION_TIMEOUT };
-	bool good = memchr(dsn, '\0', len) ? reject(error, "must not contain NUL bytes") : parse(options, dsn + sizeof SCHEME - 1, dsn + len, error);
+	bool good = memchr(dsn, '\0', len) ? reject(error, "must not contain NUL bytes")
+									   : parse(options, dsn + sizeof SCHEME - 1, dsn + len, error);
 
 	if (!good) {
 		dlock_zk_options_free(options);
