@@ -9,14 +9,14 @@
 #include "src/php/classes.h"
 #include "src/php/globals.h"
 #include "src/php/info.h"
-#include "src/php/lease.h"
+#include "src/php/class/lease.h"
 #include "src/php/loss_signal.h"
-#include "src/php/manager.h"
-#include "src/php/read_write_lock.h"
+#include "src/php/class/manager.h"
+#include "src/php/class/read_write_lock.h"
 #include "src/php/request.h"
-#include "src/php/reservation.h"
+#include "src/php/class/reservation.h"
 #include "src/php/settings.h"
-#include "src/php/stock.h"
+#include "src/php/class/stock.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 

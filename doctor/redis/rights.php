@@ -303,7 +303,7 @@ function resource_at(RedisServer $server): ?string
     return null;
 }
 
-/** What has that slot; as src/redis/slot.c has such tags, but not the same ones. */
+/** What has that slot; as src/redis/script/slot.c has such tags, but not the same ones. */
 function tag_of(int $slot): string
 {
     for ($i = 36 ** 2;; $i++) {

@@ -1,11 +1,11 @@
 #ifndef DLOCK_WAIT_H
 #define DLOCK_WAIT_H
 
+#include <poll.h>
 #include <stdbool.h>
 
-#include "wakeup.h"
 #include "clock.h"
-#include "platform.h"
+#include "wakeup.h"
 
 /* How long a caller is willing to wait, and what may end the wait earlier. */
 typedef struct {

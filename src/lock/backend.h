@@ -1,16 +1,16 @@
 #ifndef DLOCK_LOCK_BACKEND_H
 #define DLOCK_LOCK_BACKEND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../base/atomic.h"
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/process.h"
-#include "../base/server.h"
 #include "../base/token.h"
 #include "../base/wait.h"
+#include "../net/server.h"
 
 /* A lock back end says how a claim on a resource becomes a held lock on one kind of server, and how it is given back.
  * Each is a folder beside this one: see CONTRIBUTING.md.

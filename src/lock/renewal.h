@@ -7,12 +7,6 @@
  * is lost. It starts with the first lease that needs it, has connections of its own, takes no signals, and shares with
  * the threads that hold leases a list under a mutex and the atomic members of the claims on it. */
 
-#ifdef _WIN32
-enum { DLOCK_CAN_RENEW = false };
-#else
-enum { DLOCK_CAN_RENEW = true };
-#endif
-
 typedef struct {
 	bool renew;       /* ask for a new lease time at each third of the ttl. Otherwise only what is missing is asked for, for the time that is left: the
 	                     rest of a short lease, and the key on servers that lack it */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../base/resolve.h"
 #include "../base/wait.h"
 #include "../base/wakeup.h"
+#include "../net/resolve.h"
 
 /* The client library and OpenSSL run on it. */
 #define STACK_SIZE (256 * 1024)

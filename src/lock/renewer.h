@@ -1,10 +1,10 @@
 #ifndef DLOCK_LOCK_RENEWER_H
 #define DLOCK_LOCK_RENEWER_H
 
+#include <poll.h>
 #include <stdbool.h>
 
 #include "../base/clock.h"
-#include "../base/platform.h"
 
 /* What a back end gives to the renewal thread (renewal.h), so that this knows no server:
  *

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/wait.h"
 
@@ -34,7 +35,7 @@ static void disconnect(dlock_memcached_conn *conn)
 {
 	dlock_dial_end(&conn->dial);
 	if (has_socket(conn)) {
-		dlock_socket_close(conn->fd);
+		close(conn->fd);
 	}
 	conn->state = DLOCK_MEMCACHED_CLOSED;
 	conn->writing = NULL;

@@ -1,11 +1,12 @@
 #ifndef DLOCK_MEMCACHED_CONN_H
 #define DLOCK_MEMCACHED_CONN_H
 
-#include "../base/dial.h"
+#include <poll.h>
+
 #include "../base/error.h"
-#include "../base/platform.h"
 #include "../base/process.h"
-#include "../base/server.h"
+#include "../net/dial.h"
+#include "../net/server.h"
 #include "request.h"
 #include "server_clock.h"
 
@@ -25,7 +26,7 @@ typedef struct dlock_memcached_conn {
 	dlock_process process; /* where another one is current, the socket is the parent's */
 	dlock_memcached_conn_state state;
 	dlock_dial dial;       /* while it is connecting */
-	dlock_socket fd;       /* once it is connected */
+	int fd;       /* once it is connected */
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	dlock_memcached_request *first, *last; /* whose replies are still to come */
 	dlock_memcached_request *writing; /* the first that is not written yet, or not to its end; NULL: none */

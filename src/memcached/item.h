@@ -1,7 +1,8 @@
 #ifndef DLOCK_MEMCACHED_ITEM_H
 #define DLOCK_MEMCACHED_ITEM_H
 
-#include "../base/atomic.h"
+#include <stdatomic.h>
+
 #include "request.h"
 
 /* A key that somebody holds, shared by its holder and the thread that renews it. Each change gives the key another CAS; each of them knows

@@ -1,8 +1,8 @@
 #ifndef DLOCK_MEMCACHED_RENEWAL_H
 #define DLOCK_MEMCACHED_RENEWAL_H
 
-#include "../base/server.h"
 #include "../lock/renewer.h"
+#include "../net/server.h"
 #include "item.h"
 
 /* How the renewal thread renews a lease on memcached: with its CAS, so that of a renewal and what the holder does at the same time, one

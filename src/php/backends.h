@@ -1,24 +1,20 @@
 #ifndef DLOCK_PHP_BACKENDS_H
 #define DLOCK_PHP_BACKENDS_H
 
-#include "../base/server.h"
 #include "../lock/backend.h"
-#ifndef _WIN32
 #include "../memcached/pool.h"
-#endif
-#include "../redis/pool.h"
+#include "../net/server.h"
+#include "../redis/wire/pool.h"
 #ifdef DLOCK_ZOOKEEPER
-#include "../zookeeper/options.h"
-#include "../zookeeper/pool.h"
+#include "../zookeeper/session/options.h"
+#include "../zookeeper/session/pool.h"
 #endif
 
 /* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server has. A new back end is
  * a folder of src/, a scheme in base/server_parse.c, and its lines in backends.c. */
 typedef struct {
 	dlock_pool redis;
-#ifndef _WIN32
 	dlock_memcached_pool memcached;
-#endif
 #ifdef DLOCK_ZOOKEEPER
 	dlock_zk_pool *zookeeper; /* NULL: not used yet */
 #endif

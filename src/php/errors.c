@@ -1,6 +1,6 @@
 #include "errors.h"
 
-#include "../redis/quorum.h"
+#include "../redis/redlock/quorum.h"
 #include "classes.h"
 #include "interrupts.h"
 

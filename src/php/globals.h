@@ -11,7 +11,7 @@
 #include "../lock/registry.h"
 #include "backends.h"
 #ifdef DLOCK_ZOOKEEPER
-#include "../zookeeper/pool.h"
+#include "../zookeeper/session/pool.h"
 #endif
 
 /* The module's globals: the settings, and what a process keeps, or under ZTS a thread. */

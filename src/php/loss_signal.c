@@ -23,9 +23,7 @@ void dlock_loss_signal_raise(void *context)
 #else
 	*signal->interrupt = 1;
 #endif
-#ifndef PHP_WIN32
 	dlock_wakeup_send(&signal->wakeup);
-#endif
 }
 
 /* A wakeup is shared with the children of a fork, so that each process has to have its own. */
@@ -33,7 +31,6 @@ dlock_loss_signal *dlock_loss_signal_here(void)
 {
 	dlock_loss_signal *signal = &DLOCK_G(loss_signal);
 
-#ifndef PHP_WIN32
 	if (signal->process != dlock_process_current()) {
 		dlock_loss_signal_close(signal);
 		if (!dlock_wakeup_open(&signal->wakeup)) {
@@ -41,20 +38,15 @@ dlock_loss_signal *dlock_loss_signal_here(void)
 		}
 		signal->process = dlock_process_current();
 	}
-#endif
 	return signal;
 }
 
 void dlock_loss_signal_close(dlock_loss_signal *signal)
 {
-#ifndef PHP_WIN32
 	if (signal->process != 0) {
 		dlock_wakeup_close(&signal->wakeup);
 		signal->process = 0;
 	}
-#else
-	(void) signal;
-#endif
 }
 
 /* The loss of what came over a fork is thrown in the parent. */
@@ -83,11 +75,9 @@ static void throw_losses(zend_execute_data *execute_data)
 	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised would keep it
 	 * here. Each exception becomes the previous of the next, and so does what another handler has thrown. */
 	atomic_store(&DLOCK_G(loss_signal).raised, false);
-#ifndef PHP_WIN32
 	if (DLOCK_G(loss_signal).process == dlock_process_current()) { /* the parent's wakeup may be meant for the parent */
 		dlock_wakeup_clear(&DLOCK_G(loss_signal).wakeup);
 	}
-#endif
 	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
 		hold->throws = false;
 		zend_object *exception = dlock_throw_lost(hold->entry.claim->resource, hold->entry.claim->resource_len, DLOCK_LOST_WHILE_HELD);

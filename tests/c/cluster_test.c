@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "../../src/redis/cluster.h"
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/slot.h"
-#include "../../src/redis/topology.h"
+#include "../../src/redis/route/cluster.h"
+#include "../../src/redis/wire/exchange.h"
+#include "../../src/redis/script/slot.h"
+#include "../../src/redis/route/topology.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "redis_client.h"

@@ -2,7 +2,7 @@
 #define FLEET_H
 
 #include "servers.h"
-#include "../../src/base/server.h"
+#include "../../src/net/server.h"
 
 /* Real set-ups of more than one Redis server, quick to fail over. */
 

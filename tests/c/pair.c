@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/redis/replicated.h"
+#include "../../src/redis/lock/replicated.h"
 #include "helpers.h"
 
 const char *const pair_options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };

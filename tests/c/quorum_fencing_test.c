@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "../../src/redis/exchange.h"
+#include "../../src/redis/wire/exchange.h"
 #include "arena.h"
 #include "helpers.h"
 #include "quorum_servers.h"

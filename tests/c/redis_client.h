@@ -1,9 +1,9 @@
 #ifndef REDIS_CLIENT_H
 #define REDIS_CLIENT_H
 
-#include "../../src/redis/quorum.h"
-#include "../../src/redis/single.h"
-#include "../../src/redis/waiting.h"
+#include "../../src/redis/redlock/quorum.h"
+#include "../../src/redis/lock/single.h"
+#include "../../src/redis/lock/waiting.h"
 #include "../../src/lock/operations.h"
 #include "relay.h"
 #include "servers.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/replicated.h"
+#include "../../src/redis/lock/replicated.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "pair.h"

@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/uptime.h"
+#include "../../src/redis/wire/exchange.h"
+#include "../../src/redis/wire/uptime.h"
 #include "redis_client.h"
 #include "tap.h"
 

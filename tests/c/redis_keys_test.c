@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/redis/keys.h"
+#include "../../src/redis/request/keys.h"
 #include "tap.h"
 
 static void test_same(void)

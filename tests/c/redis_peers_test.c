@@ -6,7 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/exchange.h"
+#include "../../src/redis/wire/exchange.h"
 #include "helpers.h"
 #include "one_server.h"
 

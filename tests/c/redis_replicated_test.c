@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../../src/redis/topology.h"
+#include "../../src/redis/route/topology.h"
 #include "helpers.h"
 #include "pair.h"
 #include "tap.h"

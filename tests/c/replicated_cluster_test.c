@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/replicated.h"
-#include "../../src/redis/slot.h"
+#include "../../src/redis/lock/replicated.h"
+#include "../../src/redis/script/slot.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "pair.h"

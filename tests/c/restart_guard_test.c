@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "../../src/redis/restart_guard.h"
+#include "../../src/redis/redlock/restart_guard.h"
 #include "arena.h"
 #include "helpers.h"
 #include "redis_client.h"

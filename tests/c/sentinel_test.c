@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/renewer.h"
-#include "../../src/redis/topology.h"
+#include "../../src/redis/lock/renewer.h"
+#include "../../src/redis/route/topology.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "memcached_server.h"

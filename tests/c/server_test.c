@@ -1,11 +1,11 @@
-/* src/base/server.c and server_parse.c: DSNs, options, labels, keys; and a random search for what breaks it. Prints TAP.
+/* src/net/server.c and server_parse.c: DSNs, options, labels, keys; and a random search for what breaks it. Prints TAP.
  * server_test [SEED [ITERATIONS]] repeats a search. */
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../src/base/server.h"
+#include "../../src/net/server.h"
 #include "tap.h"
 
 #define SECRET "s3cr3t"

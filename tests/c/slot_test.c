@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "../../src/redis/slot.h"
-#include "../../src/redis/slot_map.h"
+#include "../../src/redis/script/slot.h"
+#include "../../src/redis/route/slot_map.h"
 #include "tap.h"
 
 static int slot_of(const char *key)

@@ -4,7 +4,7 @@
 #define THREADED
 #include <zookeeper/zookeeper.h>
 
-#include "../../src/zookeeper/backend.h"
+#include "../../src/zookeeper/lock/backend.h"
 #include "../../src/lock/operations.h"
 
 /* What a test of the ZooKeeper back end works with: a pool and a back end, as a process has them. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/zookeeper/dsn.h"
-#include "../../src/zookeeper/path.h"
+#include "../../src/zookeeper/session/dsn.h"
+#include "../../src/zookeeper/session/path.h"
 #include "tap.h"
 
 static bool parent_is(const char *root, const char *resource, size_t len, const char *expected)

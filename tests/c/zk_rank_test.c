@@ -1,11 +1,11 @@
-/* Unit tests of src/zookeeper/rank.c: who holds what, and for what a waiter waits. Prints TAP. */
+/* Unit tests of src/zookeeper/lock/rank.c: who holds what, and for what a waiter waits. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/zookeeper/path.h"
-#include "../../src/zookeeper/rank.h"
+#include "../../src/zookeeper/session/path.h"
+#include "../../src/zookeeper/lock/rank.h"
 #include "tap.h"
 
 enum { MOST = 24, NAME_SIZE = 64 };

@@ -1,6 +1,6 @@
-/* src/redis/keys.c. Lines: a prefix, a resource; the rest is another resource, without a prefix. */
+/* src/redis/request/keys.c. Lines: a prefix, a resource; the rest is another resource, without a prefix. */
 
-#include "../../src/redis/keys.h"
+#include "../../src/redis/request/keys.h"
 #include "fuzz.h"
 
 static bool is_same(dlock_arg a, dlock_arg b)

@@ -1,4 +1,4 @@
-/* src/redis/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and waiting.c: what a server says, over a real socket. The first byte tells what
+/* src/redis/wire/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and waiting.c: what a server says, over a real socket. The first byte tells what
  * was asked and how one logs in, the second in pieces of which size the answer comes; a byte 0xff in the rest ends the
  * connection, and what is behind it is said on the next one. */
 
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/waiting.h"
+#include "../../src/redis/lock/waiting.h"
 #include "fuzz.h"
 
 enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_UPTIME = 16, ENDS = 32, MANY = 64, LATE = 128 };

@@ -1,6 +1,6 @@
-/* src/base/server.c and server_parse.c. Lines: a DSN, then an option's name, then its value. */
+/* src/net/server.c and server_parse.c. Lines: a DSN, then an option's name, then its value. */
 
-#include "../../src/base/server.h"
+#include "../../src/net/server.h"
 #include "fuzz.h"
 
 /* A message goes on from the name of an argument, and tells nothing that was in it. */

@@ -1,8 +1,8 @@
-/* src/zookeeper/path.c and rank.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
+/* src/zookeeper/session/path.c and rank.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
 
-#include "../../src/zookeeper/options.h"
-#include "../../src/zookeeper/path.h"
-#include "../../src/zookeeper/rank.h"
+#include "../../src/zookeeper/session/options.h"
+#include "../../src/zookeeper/session/path.h"
+#include "../../src/zookeeper/lock/rank.h"
 #include "fuzz.h"
 
 #define GUID "0123456789abcdef0123456789abcdef"

@@ -10,7 +10,7 @@
 
 #include "run.h"
 
-#include "slot.h" /* the project's */
+#include "redis/script/slot.h" /* the project's */
 
 enum { NODES = 6, MASTERS = 3, NOBODY = -1 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "slot.h" /* the project's */
+#include "redis/script/slot.h" /* the project's */
 
 fault faults[FAULTS];
 int fault_count;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/permits.h"
+#include "redis/lock/permits.h"
 
 permit_pool permit_pools[RESOURCES];
 permit_client permit_clients[CLIENTS];

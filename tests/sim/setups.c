@@ -8,9 +8,9 @@
 #include "memcached.h"
 
 #include "memcached/backend.h"
-#include "redis/quorum.h"
-#include "redis/replicated.h"
-#include "redis/single.h"
+#include "redis/redlock/quorum.h"
+#include "redis/lock/replicated.h"
+#include "redis/lock/single.h"
 
 const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum",
 	[CLUSTER] = "cluster", [MEMCACHED] = "memcached" };

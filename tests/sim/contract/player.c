@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "scripts.h" /* the project's */
+#include "redis/script/scripts.h" /* the project's */
 
 enum { CONNS = 96, WORDS = 64, VARIABLES = 96, SCALARS = 64, LIMIT_MS = 60000, LOOK_MS = 10, TEXT = 65536 };
 
