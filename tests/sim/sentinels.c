@@ -27,7 +27,19 @@ static void sentinel_look(void *context, uint64_t unused)
 {
 	(void) context;
 	(void) unused;
+<<<<<<< HEAD
 	bool ok = sentinel_reaches(master);
+=======
+	for (int i = 0; i < options.servers; i++) {
+		for (int j = 0; j < fault_count; j++) { /* a stopped server answers no ping */
+			if (faults[j].kind == PAUSE_SERVER && faults[j].a == i && faults[j].time <= now) {
+				nanos until = faults[j].time + faults[j].length;
+				paused_until[i] = until > paused_until[i] ? until : paused_until[i];
+			}
+		}
+	}
+	bool ok = sentinel_reaches(master) && paused_until[redis_number(master)] <= now;
+>>>>>>> w-sim
 	unreachable_since = ok ? NEVER : unreachable_since == NEVER ? now : unreachable_since;
 	if (unreachable_since != NEVER && now - unreachable_since > 1500 * MS) {
 		server *best = NULL;
@@ -69,10 +81,10 @@ server *sentinels_master(void)
 
 void sentinels_begin(void)
 {
-	random_sentinel = stream_of(options.seed, "sentinel", 0);
+	random_sentinel = stream_of(run_seed(&options), "sentinel", 0);
 	master = redis[0];
 	for (int i = 0; i < 3; i++) {
-		sentinels[i] = redis_new(20 + i, 11 + i, 26379, options.seed);
+		sentinels[i] = redis_new(20 + i, 11 + i, 26379, run_seed(&options));
 		redis_sentinel_view(sentinels[i], master);
 	}
 	redis_replicate(redis[1], master);
