@@ -27,19 +27,7 @@ static void sentinel_look(void *context, uint64_t unused)
 {
 	(void) context;
 	(void) unused;
-<<<<<<< HEAD
 	bool ok = sentinel_reaches(master);
-=======
-	for (int i = 0; i < options.servers; i++) {
-		for (int j = 0; j < fault_count; j++) { /* a stopped server answers no ping */
-			if (faults[j].kind == PAUSE_SERVER && faults[j].a == i && faults[j].time <= now) {
-				nanos until = faults[j].time + faults[j].length;
-				paused_until[i] = until > paused_until[i] ? until : paused_until[i];
-			}
-		}
-	}
-	bool ok = sentinel_reaches(master) && paused_until[redis_number(master)] <= now;
->>>>>>> w-sim
 	unreachable_since = ok ? NEVER : unreachable_since == NEVER ? now : unreachable_since;
 	if (unreachable_since != NEVER && now - unreachable_since > 1500 * MS) {
 		server *best = NULL;

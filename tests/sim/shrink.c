@@ -162,7 +162,9 @@ static bool shorten(void)
 	static const int windows[] = { 5, 15, 30, 60, 120, 300 };
 	static const double pauses[] = { 0, 1, 10 };
 
-	for (int round = 0; !time_is_over(); round++) {
+	bool is_long = search.first.outcome.time > LEAD + windows[0] * SECOND;
+
+	for (int round = 0; is_long && !time_is_over(); round++) {
 		for (size_t w = 0; w < sizeof windows / sizeof *windows && !time_is_over(); w++) {
 			take_window(windows[w] * SECOND);
 			candidate.pauses = pauses[round % 3];
