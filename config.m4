@@ -126,6 +126,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/wakeup.c
       src/net/dial.c
       src/net/dsn.c
+      src/net/loop.c
       src/net/resolve.c
       src/net/server.c
       src/net/server_parse.c
@@ -181,10 +182,10 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/call.c
       src/redis/wire/call_queue.c
       src/redis/wire/conn.c
-      src/redis/wire/exchange.c
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
       src/redis/wire/pool.c
+      src/redis/wire/pool_source.c
       src/redis/wire/reply.c
       src/redis/wire/tls.c
       src/redis/wire/uptime.c
