@@ -354,7 +354,10 @@ static void test_too_late(void)
 /* ---- without memory ---- */
 
 static int writes_until_full; /* 0: there is memory */
-static char *taken_away;
+
+/* One of them, by the version of hiredis. */
+__attribute__((weak)) void sdsfree(char *text);
+__attribute__((weak)) void hi_sdsfree(char *text);
 
 /* hiredis before 1.0 has no next buffer where there was no memory for one behind a complete write. */
 int redisBufferWrite(redisContext *redis, int *done)
@@ -363,7 +366,7 @@ int redisBufferWrite(redisContext *redis, int *done)
 	int result = write_it(redis, done);
 
 	if (result == REDIS_OK && *done && writes_until_full > 0 && --writes_until_full == 0) {
-		taken_away = redis->obuf;
+		(sdsfree ? sdsfree : hi_sdsfree)(redis->obuf);
 		redis->obuf = NULL;
 	}
 	return result;
