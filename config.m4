@@ -201,6 +201,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/interrupts.c
       src/php/lease.c
       src/php/lock_manager.c
+      src/php/holder_watch.c
       src/php/loss_signal.c
       src/php/manager.c
       src/php/manager_acquire.c
