@@ -212,6 +212,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/hold.c
       src/php/info.c
       src/php/interrupts.c
+      src/php/holder_watch.c
       src/php/loss_signal.c
       src/php/request.c
       src/php/settings.c
