@@ -155,7 +155,7 @@ bool dlock_dsn_host(const char *text, const char *end, const char **host, size_t
 	*host = text + bracketed;
 	*len = (size_t) ((close ? close : colon ? colon : end) - *host);
 	if (!bracketed && colon && memchr(colon + 1, ':', (size_t) (end - colon - 1))) {
-		return reject(error, "must have one port after a host, and IPv6 addresses in brackets, as in \"[::1]:6379\"");
+		return reject(error, "must have one port after a host, and IPv6 addresses in brackets, as in \"[::1]:7000\"");
 	}
 	if (*len == 0) {
 		return reject(error, "must name a host");
@@ -169,22 +169,6 @@ bool dlock_dsn_refuse(const dlock_dsn *dsn, const char *text, dlock_error *error
 	return memchr(text, '@', (size_t) (dsn->end - text))
 		? reject(error, "must have / and ? in a user or password written as %2F and %3F")
 		: false;
-}
-
-static bool is_word(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > 0 && len <= 32 && strspn(name, "abcdefghijklmnopqrstuvwxyz_") == len;
-}
-
-bool dlock_dsn_unknown(const char *name, const char *known, dlock_error *error)
-{
-	const char *quote = is_word(name) ? "\"" : "";
-
-	dlock_fail(error, DLOCK_FAILED, "has an unknown option%s%s%s%s; %s", *quote ? " " : "", quote, *quote ? name : "",
-		quote, known);
-	return false;
 }
 
 bool dlock_dsn_query(const dlock_dsn *dsn, dlock_dsn_option *option, void *target, dlock_error *error)

@@ -26,9 +26,6 @@ bool dlock_dsn_login(const dlock_dsn *dsn, char **user, char **password, dlock_e
 typedef bool dlock_dsn_option(void *target, const char *name, const char *value, dlock_error *error);
 bool dlock_dsn_query(const dlock_dsn *dsn, dlock_dsn_option *option, void *target, dlock_error *error);
 
-/* Of an option that there is not. */
-bool dlock_dsn_unknown(const char *name, const char *known, dlock_error *error);
-
 /* After the part from `text` on was refused: it may be the end of a password. Returns false. */
 bool dlock_dsn_refuse(const dlock_dsn *dsn, const char *text, dlock_error *error);
 

@@ -1,4 +1,4 @@
-#include "options.h"
+#include "server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +69,8 @@ const dlock_option dlock_options_of_servers[] = {
 	/* how many must confirm a lock; by default 1 with Sentinels and in a cluster, otherwise 0: a fail-over can make two
 	 * holders */
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
-	/* with replicas: for how long no lock is granted after a fail-over, and the longest lease time; the same in all programs
-	 * that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if that is longer */
+	/* with replicas: for how long no lock is granted after a fail-over, and the longest lease time; the same in all
+	 * programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
 	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS, GUARD },
 	/* with replicas: nor is one granted for that long after a replica has taken a full copy; on by default */
 	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
@@ -124,23 +124,37 @@ const dlock_option *dlock_option_find(const dlock_server *server, dlock_option_f
 	return NULL;
 }
 
-void dlock_option_list(const dlock_server *server, dlock_option_form form, const char *others, dlock_error *out)
+/* Its name is repeated where it cannot be the end of a password, as after an unencoded ? it may be. */
+static bool may_be_shown(dlock_option_form form, const char *name)
 {
-	const char *last = NULL, *comma = "";
+	return form != DLOCK_FORM_QUERY || (*name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")]);
+}
 
-	dlock_fail(out, DLOCK_FAILED, "known are %s", others);
+void dlock_option_unknown(const dlock_server *server, dlock_option_form form, const char *name, dlock_error *error)
+{
+	static const char *const known[] = { "option%s; known are ",
+		"key%s; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, ",
+		"option of ssl%s; known are " };
+	const char *last = NULL, *comma = "";
+	char shown[48] = "";
+
+	if (may_be_shown(form, name)) {
+		snprintf(shown, sizeof shown, " \"%.40s\"", name);
+	}
+	dlock_fail(error, DLOCK_FAILED, "has an unknown ");
+	dlock_append(error, known[form], shown);
 	for (DLOCK_EACH_OPTION(option)) {
-		const char *name = name_in(server, form, option);
-		if (!name || (form == DLOCK_FORM_QUERY && !(option->schemes & 1u << dlock_scheme_of(server)))) {
+		const char *other = name_in(server, form, option);
+		if (!other || (form == DLOCK_FORM_QUERY && !(option->schemes & 1u << dlock_scheme_of(server)))) {
 			continue;
 		}
 		if (last) {
-			dlock_append(out, "%s%s", comma, last);
+			dlock_append(error, "%s%s", comma, last);
 			comma = ", ";
 		}
-		last = name;
+		last = other;
 	}
-	dlock_append(out, " and %s", last);
+	dlock_append(error, " and %s", last);
 }
 
 static bool read_switch(const char *text, size_t len, bool *out)
@@ -186,21 +200,16 @@ bool dlock_option_read(dlock_server *server, const dlock_option *option, const c
 	return good;
 }
 
+static const size_t sizes[] = { sizeof(dlock_nanos), sizeof(int), sizeof(bool), sizeof(char *) };
+
 /* Zero says no more than nothing does. */
 static bool says_something(const dlock_server *server, const dlock_option *option)
 {
+	static const char zero[sizeof(dlock_nanos)];
 	void *field = dlock_option_field(server, option);
 
-	switch (option->type) {
-	case DLOCK_OPTION_SECONDS:
-		return *(dlock_nanos *) field > 0;
-	case DLOCK_OPTION_WHOLE:
-		return *(int *) field > 0;
-	case DLOCK_OPTION_TEXT:
-		return *(char **) field;
-	default:
-		return server->given & bit_of(option) || *(bool *) field != option->least;
-	}
+	return option->type == DLOCK_OPTION_SWITCH ? server->given & bit_of(option) || *(bool *) field != option->least
+											   : memcmp(field, zero, sizes[option->type]) != 0;
 }
 
 bool dlock_options_check(const dlock_server *server, unsigned scheme, const char *reason, dlock_error *error)
@@ -225,23 +234,11 @@ bool dlock_options_copy(dlock_server *server, const dlock_server *from, unsigned
 {
 	for (DLOCK_EACH_OPTION(option)) {
 		void *to = dlock_option_field(server, option), *field = dlock_option_field(from, option);
-		if (!(option->flags & flag)) {
-			continue;
-		}
-		switch (option->type) {
-		case DLOCK_OPTION_SECONDS:
-			*(dlock_nanos *) to = *(dlock_nanos *) field;
-			break;
-		case DLOCK_OPTION_WHOLE:
-			*(int *) to = *(int *) field;
-			break;
-		case DLOCK_OPTION_SWITCH:
-			*(bool *) to = *(bool *) field;
-			break;
-		case DLOCK_OPTION_TEXT:
-			if (*(char **) field && !dlock_server_set(to, *(char **) field, strlen(*(char **) field))) {
-				return false;
-			}
+		if (option->flags & flag && option->type != DLOCK_OPTION_TEXT) {
+			memcpy(to, field, sizes[option->type]);
+		} else if (option->flags & flag && *(char **) field
+			&& !dlock_server_set(to, *(char **) field, strlen(*(char **) field))) {
+			return false;
 		}
 	}
 	return true;

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "dsn.h"
-#include "options.h"
 
 dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
 {
@@ -191,47 +190,35 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 		"must have a host without user, password, path or spaces", error);
 }
 
-/* host:port, [::1]:port; returns its length. */
-static int put_address(char *out, size_t size, const char *host, int port)
+static void put_address(FILE *out, const char *host, int port)
 {
-	return snprintf(out, size, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+	fprintf(out, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
 }
 
-/* mymaster at s1:26379,s2:26379 */
-static bool label_service(dlock_server *server)
-{
-	size_t size = (server->service ? strlen(server->service) : 0) + 8;
-
-	for (int i = 0; i < server->seed_count; i++) {
-		size += strlen(server->seeds[i].host) + 16;
-	}
-	char *out = server->label = malloc(size), *end = out + size;
-	if (out && server->service) {
-		out += snprintf(out, size, "%s at ", server->service);
-	}
-	for (int i = 0; server->label && i < server->seed_count; i++) {
-		out += snprintf(out, (size_t) (end - out), "%s", i > 0 ? "," : "");
-		out += put_address(out, (size_t) (end - out), server->seeds[i].host, server->seeds[i].port);
-	}
-	return server->label != NULL;
-}
-
+/* "host:port", "mymaster at s1:26379,s2:26379" */
 static bool make_label(dlock_server *server)
 {
-	if (server->discovery != DLOCK_SERVER_FIXED) {
-		return label_service(server);
+	size_t size;
+	FILE *out = open_memstream(&server->label, &size);
+
+	if (!out) {
+		return false;
 	}
-	if (server->path) {
-		return dlock_server_set(&server->label, server->path, strlen(server->path));
+	if (server->service) {
+		fprintf(out, "%s at ", server->service);
 	}
-	size_t size = strlen(server->host) + 16;
-	server->label = malloc(size);
-	if (server->label && server->kind == DLOCK_SERVER_MEMORY) {
-		snprintf(server->label, size, "memory://%s", server->host);
-	} else if (server->label) {
-		put_address(server->label, size, server->host, server->port);
+	for (int i = 0; i < server->seed_count; i++) {
+		fputs(i > 0 ? "," : "", out);
+		put_address(out, server->seeds[i].host, server->seeds[i].port);
 	}
-	return server->label != NULL;
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		fprintf(out, "memory://%s", server->host);
+	} else if (server->path) {
+		fputs(server->path, out);
+	} else if (server->host) {
+		put_address(out, server->host, server->port);
+	}
+	return fclose(out) == 0 && server->label;
 }
 
 /* One host is one host however it is written: two votes of one server would be a majority where there is none. */
@@ -295,7 +282,9 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 	}
 	bool hidden = false, known = !strncmp(text, wrong, strlen(wrong));
 	for (DLOCK_EACH_OPTION(option)) {
-		const char *secret = option->flags & DLOCK_OPTION_SECRET ? *(char **) dlock_option_field(server, option) : NULL;
+		/* That of a key's file is never sent. */
+		bool sent = (option->flags & (DLOCK_OPTION_SECRET | DLOCK_OPTION_SSL)) == DLOCK_OPTION_SECRET;
+		const char *secret = sent ? *(char **) dlock_option_field(server, option) : NULL;
 		/* Redis' own words for a wrong one have the word "password", which may be it. */
 		hidden = hidden || (secret && has_password(text, end, secret));
 		known = known && !(secret && has_password(wrong, wrong + strlen(wrong), secret));

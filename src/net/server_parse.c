@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "dsn.h"
-#include "options.h"
 
 static const struct scheme {
 	const char *name;
@@ -158,7 +157,6 @@ static bool read_option(void *target, const char *name, const char *value, dlock
 {
 	dlock_server *server = target;
 	const dlock_option *option = dlock_option_find(server, DLOCK_FORM_QUERY, name);
-	dlock_error known;
 
 	if (option) {
 		return dlock_option_read(server, option, name, value, strlen(value), error);
@@ -166,8 +164,8 @@ static bool read_option(void *target, const char *name, const char *value, dlock
 	if (!strcmp(name, "tls") && server->kind == DLOCK_SERVER_REDIS) {
 		return reject(error, "must have no option tls: rediss:// is for TLS, redis:// without");
 	}
-	dlock_option_list(server, DLOCK_FORM_QUERY, "", &known);
-	return dlock_dsn_unknown(name, known.message, error);
+	dlock_option_unknown(server, DLOCK_FORM_QUERY, name, error);
+	return false;
 }
 
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error)

@@ -2,7 +2,6 @@
  * connections of its own, and must not read specifications differently. */
 #include "servers.h"
 
-#include "../../net/options.h"
 #include "../globals.h"
 #include "../settings.h"
 

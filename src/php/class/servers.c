@@ -1,6 +1,5 @@
 #include "servers.h"
 
-#include "../../net/options.h"
 #include "../errors.h"
 #include "../globals.h"
 #include "arguments.h"
@@ -164,62 +163,51 @@ static bool set_seeds(dlock_server *server, const char *name, zval *value, posit
 	return true;
 }
 
-/* Reads an option from its text. */
-static bool read_option(dlock_server *server, const dlock_option *option, const char *name, zend_string *text, position at)
+/* An option, as the text that a DSN would have. What comes from the environment is a string. */
+static bool set_option(
+	dlock_server *server, const dlock_option *option, const char *name, const zval *value, position at)
 {
-	dlock_error error;
-	bool good = dlock_option_read(server, option, name, ZSTR_VAL(text), ZSTR_LEN(text), &error);
-
-	zend_string_release(text);
-	return good || reject(at, error.message);
-}
-
-static bool reject_option(const char *expected, const char *name, const zval *value, position at)
-{
+	static const char *const expected[] = { "seconds", "an int", "true or false", "a string" };
 	char message[96];
-
-	snprintf(message, sizeof message, "%s as %s", expected, name);
-	return reject_type(at, message, value);
-}
-
-/* As the text that a DSN would have. */
-static bool set_option(dlock_server *server, const dlock_option *option, const char *name, const zval *value, position at)
-{
 	zend_long whole = 0;
 	double number = 0;
 	uint8_t type = dlock_number_of(value, &whole, &number);
+	dlock_error error;
 	zend_string *text = NULL;
 
-	switch (option->type) {
-	case DLOCK_OPTION_SECONDS:
-		if (!type) {
-			return reject_option("seconds", name, value, at);
-		}
+	if (option->type == DLOCK_OPTION_SECONDS && type) {
 		number = type == IS_LONG ? (double) whole : number;
 		if (number == 0 && option->flags & DLOCK_OPTION_ZERO_IS_UNSET) {
 			return true; /* phpredis' "no limit"; there is always one here */
 		}
 		text = zend_strpprintf(0, "%.9F", number);
-		break;
-	case DLOCK_OPTION_WHOLE:
-		if (type != IS_LONG) {
-			return reject_option("an int", name, value, at);
-		}
+	} else if (option->type == DLOCK_OPTION_SWITCH && (Z_TYPE_P(value) == IS_FALSE || Z_TYPE_P(value) == IS_TRUE)) {
+		text = zend_long_to_str(Z_TYPE_P(value) == IS_TRUE);
+	} else if ((option->type == DLOCK_OPTION_WHOLE || option->type == DLOCK_OPTION_SWITCH) && type == IS_LONG) {
 		text = zend_long_to_str(whole);
-		break;
-	case DLOCK_OPTION_SWITCH:
-		if (Z_TYPE_P(value) != IS_FALSE && Z_TYPE_P(value) != IS_TRUE) {
-			return reject_option("true or false", name, value, at);
-		}
-		text = zend_string_init(Z_TYPE_P(value) == IS_TRUE ? "1" : "0", 1, 0);
-		break;
-	case DLOCK_OPTION_TEXT:
-		if (Z_TYPE_P(value) != IS_STRING) {
-			return reject_option("a string", name, value, at);
-		}
+	} else if (Z_TYPE_P(value) == IS_STRING
+		&& (option->type == DLOCK_OPTION_TEXT || option->type == DLOCK_OPTION_SWITCH)) {
 		text = zend_string_copy(Z_STR_P(value));
+	} else {
+		snprintf(message, sizeof message, "%s as %s", expected[option->type], name);
+		return reject_type(at, message, value);
 	}
-	return read_option(server, option, name, text, at);
+	bool good = dlock_option_read(server, option, name, ZSTR_VAL(text), ZSTR_LEN(text), &error);
+	zend_string_release(text);
+	return good || reject(at, error.message);
+}
+
+static bool set_known_option(
+	dlock_server *server, dlock_option_form form, const char *name, const zval *value, position at)
+{
+	const dlock_option *option = dlock_option_find(server, form, name);
+	dlock_error error;
+
+	if (!option) {
+		dlock_option_unknown(server, form, name, &error);
+		return reject(at, error.message);
+	}
+	return set_option(server, option, name, value, at);
 }
 
 static bool set_secret(char **field, const zval *value, position at)
@@ -262,33 +250,6 @@ static bool set_auth(char **user_field, char **password_field, const zval *value
 	return set_secret(password_field, password, at);
 }
 
-static bool reject_unknown(const char *what, const char *name, const dlock_error *known, position at)
-{
-	char message[sizeof known->message + 96];
-
-	snprintf(message, sizeof message, "has an unknown %s \"%.40s\"; %s", what, name, known->message);
-	return reject(at, message);
-}
-
-/* An option in `ssl`. */
-static bool set_tls_option(dlock_server *server, const char *name, const zval *value, position at)
-{
-	const dlock_option *option = dlock_option_find(server, DLOCK_FORM_SSL, name);
-	dlock_error known;
-
-	/* To make a string of anything else may run the user's code, which may change the very array. */
-	if (Z_TYPE_P(value) != IS_STRING && Z_TYPE_P(value) != IS_LONG && Z_TYPE_P(value) != IS_FALSE
-		&& Z_TYPE_P(value) != IS_TRUE) {
-		return reject_type(at, "strings or booleans in ssl", value);
-	}
-	if (!option) {
-		dlock_option_list(server, DLOCK_FORM_SSL, "", &known);
-		return reject_unknown("option of ssl", name, &known, at);
-	}
-	return read_option(server, option, name,
-		Z_TYPE_P(value) == IS_FALSE ? zend_string_init("0", 1, 0) : zval_get_string((zval *) value), at);
-}
-
 /* `ssl`: true, or the options, as phpredis takes them, or within "stream" */
 static bool set_tls(dlock_server *server, zval *value, position at)
 {
@@ -311,7 +272,7 @@ static bool set_tls(dlock_server *server, zval *value, position at)
 	}
 	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(value), name, option) {
 		ZVAL_DEREF(option);
-		if (!set_tls_option(server, name ? ZSTR_VAL(name) : "", option, at)) {
+		if (!set_known_option(server, DLOCK_FORM_SSL, name ? ZSTR_VAL(name) : "", option, at)) {
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
@@ -331,12 +292,7 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 	/* Taken before the others; and phpredis' own: connections are persistent here, and made again as needed. */
 	static const char *const passed[] = { "host", "scheme", "sentinels", "cluster", "persistent", "retryInterval",
 		"backoff", NULL };
-	const dlock_option *option = dlock_option_find(server, DLOCK_FORM_ARRAY, name);
-	dlock_error known;
 
-	if (option) {
-		return set_option(server, option, name, value, at);
-	}
 	if (is_in(name, passed)) {
 		return true;
 	}
@@ -352,8 +308,7 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 	if (!strcmp(name, "ssl")) {
 		return set_tls(server, value, at);
 	}
-	dlock_option_list(server, DLOCK_FORM_ARRAY, "scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, ", &known);
-	return reject_unknown("key", name, &known, at);
+	return set_known_option(server, DLOCK_FORM_ARRAY, name, value, at);
 }
 
 static bool set_element(dlock_server *server, zend_ulong index, const zval *value, position at)

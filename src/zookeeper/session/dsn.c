@@ -24,13 +24,21 @@ static bool reject(dlock_error *error, const char *message)
 
 static bool parse_login(dlock_zk_options *options, const dlock_dsn *dsn, dlock_error *error)
 {
+	const char *text = dsn->login, *end = dsn->place - 1;
+	const char *colon = text ? memchr(text, ':', (size_t) (end - text)) : NULL;
 	char *user = NULL, *password = NULL, *auth = NULL;
-	bool good = dlock_dsn_login(dsn, &user, &password, error);
 
-	if (good && dsn->login && (!user || strchr(user, ':'))) {
-		good = reject(error, "must have a user before the password, without \":\" (user:password@)");
+	if (!text) {
+		return true;
 	}
-	if (good && dsn->login) {
+	if (!colon || colon == text || colon + 1 == end) {
+		return reject(error, "must have a user and a password before the @ (user:password@)");
+	}
+	bool good = dlock_dsn_login(dsn, &user, &password, error);
+	if (good && strchr(user, ':')) {
+		good = reject(error, "must have a user without \":\"");
+	}
+	if (good) {
 		size_t size = sizeof "digest::" + strlen(user) + strlen(password);
 		auth = malloc(size);
 		good = auth || reject(error, "cannot be read: out of memory");
@@ -50,7 +58,7 @@ static bool read_option(void *target, const char *name, const char *value, dlock
 	dlock_zk_options *options = target;
 
 	if (strcmp(name, "session_timeout")) {
-		return dlock_dsn_unknown(name, "known is session_timeout", error);
+		return reject(error, "has an unknown option; known is session_timeout");
 	}
 	return dlock_dsn_seconds(value, strlen(value), DLOCK_SECOND / 10, 3600 * DLOCK_SECOND, &options->session_timeout)
 		|| reject(error, "must have a session_timeout between 0.1 and 3600 seconds");

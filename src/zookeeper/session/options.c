@@ -49,6 +49,9 @@ static bool host_check(const char *host, size_t len, dlock_error *error)
 	if (memchr(host, '@', len)) {
 		return refuse(error, "must", "not contain \"@\": credentials are $auth");
 	}
+	if (len == 0 || (*host == ':' && !memchr(host + 1, ':', len - 1))) {
+		return refuse(error, "must", "not contain an empty host");
+	}
 	for (size_t i = 0; i < len; i++) {
 		if ((unsigned char) host[i] <= 0x20 || host[i] == 0x7f) {
 			return refuse(error, "must", "not contain spaces or control characters");
