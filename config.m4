@@ -126,6 +126,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/wakeup.c
       src/net/dial.c
       src/net/dsn.c
+      src/net/options.c
       src/net/resolve.c
       src/net/server.c
       src/net/server_parse.c
