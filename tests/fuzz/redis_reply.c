@@ -125,7 +125,7 @@ static void check_message(const dlock_conn *conn, const dlock_error *error)
 
 static void check_conn(const dlock_conn *conn, size_t most)
 {
-	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->redis != NULL));
+	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->resp.reader != NULL));
 	MUST(!conn->cannot_write); /* only while it is ended */
 	MUST(conn->calls.count <= most && conn->calls.count <= conn->calls.capacity);
 	const dlock_handshake *handshake = &conn->handshake;
