@@ -170,7 +170,8 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	} else {
-		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY);
+		MUST(call->state == DLOCK_CALL_ANSWERED
+			&& call->reply->type == (status == DLOCK_OK ? REDIS_REPLY_INTEGER : REDIS_REPLY_ARRAY));
 	}
 	MUST(status != DLOCK_OK || dlock_is_fencing_token(response.fencing_token));
 	if (status == DLOCK_LOST) {
