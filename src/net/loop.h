@@ -84,8 +84,8 @@ void dlock_loop_forget(dlock_adopted *adopted);
 /* ---- for whoever waits: these may sleep ---- */
 
 /* Runs the task until it comes to something. DLOCK_TIMEOUT at `until`, or when nothing is under way that it could wait
- * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread. Then it is as it was, and may be
- * run again or dropped. `wait` NULL: nothing interrupts it. */
+ * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread. Then it is as it was, and may
+ * be run again or dropped. `wait` NULL: nothing interrupts it. */
 dlock_status dlock_loop_run(
 	dlock_loop *loop, dlock_step *step, void *task, dlock_nanos until, const dlock_wait *wait);
 
@@ -107,7 +107,8 @@ static inline bool dlock_loop_is_time(dlock_loop *loop, dlock_nanos time, dlock_
 	return now >= time;
 }
 
-/* It waits for others than servers, however long that takes: signals, and whoever else wants the thread, come through. */
+/* It waits for others than servers, however long that takes: signals, and whoever else wants the thread, come through.
+ */
 static inline void dlock_loop_lend(dlock_loop *loop)
 {
 	loop->lent = true;

@@ -120,9 +120,9 @@ static void note_fence(const dlock_asking *own)
 
 /* Something of the claim may be executed later than what follows: a token that was released is not used again, since
  * the release may be late, on a connection that was replaced meanwhile. Its place in the queue goes with its ticket. */
-static dlock_status begin_again(dlock_claim *claim, dlock_error *error)
+static dlock_status begin_again(dlock_claim *claim, dlock_nanos now, dlock_error *error)
 {
-	dlock_service_give_back(claim);
+	dlock_service_give_back(claim, now);
 	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
 	return dlock_claim_renew_token(claim, error);
 }
@@ -146,7 +146,7 @@ static void accept_lease(dlock_asking *own, dlock_nanos now)
 		return;
 	}
 	own->waiter.response = (dlock_response) { .pttl = TRY_AGAIN };
-	own->said = begin_again(claim, &other) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
+	own->said = begin_again(claim, now, &other) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 	*own->waiter.error = own->said == DLOCK_FAILED ? other : *own->waiter.error;
 }
 
@@ -165,7 +165,7 @@ static bool may_have_it(const dlock_asking *own)
 		|| (route->call && (route->repeated || dlock_request_may_take_effect(route->call)));
 }
 
-static void end_attempt(dlock_asking *own)
+static void end_attempt(dlock_asking *own, dlock_nanos now)
 {
 	dlock_claim *claim = &own->claim->base;
 	dlock_waiter *waiter = &own->waiter;
@@ -178,7 +178,7 @@ static void end_attempt(dlock_asking *own)
 	}
 	waiter->transient = own->said == DLOCK_CONNECTION && waiter->route.transient;
 	if (own->said == DLOCK_CONNECTION && may_have_it(own)) {
-		own->said = begin_again(claim, &other) == DLOCK_OK ? DLOCK_CONNECTION : DLOCK_FAILED;
+		own->said = begin_again(claim, now, &other) == DLOCK_OK ? DLOCK_CONNECTION : DLOCK_FAILED;
 		*waiter->error = own->said == DLOCK_FAILED ? other : *waiter->error;
 	} else if (own->said == DLOCK_CONNECTION) {
 		dlock_claim_move(claim, DLOCK_CLAIM_NEW);
@@ -209,7 +209,7 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 			dlock_epoch_refused(&own->epoch, &waiter->route, &waiter->response, loop, now));
 		take_refusal(own);
 	}
-	end_attempt(own);
+	end_attempt(own, now);
 	DLOCK_END(&own->task);
 	return own->said;
 }
@@ -222,7 +222,7 @@ static void begin_leaving(dlock_asking *own, dlock_nanos now)
 	dlock_route_send(&own->waiter.route, dlock_service_of(&own->claim->base)->kind->leave(&subject), NULL);
 }
 
-static void take_left(dlock_asking *own)
+static void take_left(dlock_asking *own, dlock_nanos now)
 {
 	dlock_claim *claim = &own->claim->base;
 	const dlock_route *route = &own->waiter.route;
@@ -233,7 +233,7 @@ static void take_left(dlock_asking *own)
 		own->said = dlock_read_integer(route->call, route->conn, &response, own->waiter.error);
 	}
 	if (own->said == DLOCK_CONNECTION) {
-		dlock_service_give_back(claim);
+		dlock_service_give_back(claim, now);
 	}
 	bool granted = own->said == DLOCK_OK && dlock_service_of(claim)->kind->leave_grants(&subject);
 	bool is_over = own->said == DLOCK_LOST || !is_alone(dlock_service_of(claim));
@@ -252,7 +252,7 @@ static dlock_status leave(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos no
 	if (own->claim->base.state == DLOCK_CLAIM_WAITING) {
 		begin_leaving(own, now);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&waiter->route, loop, now));
-		take_left(own);
+		take_left(own, now);
 	}
 	DLOCK_END(&own->task);
 	return own->said;
@@ -342,7 +342,7 @@ dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dl
 	claim->ticket = waiter->ticket;
 	claim->number = waiter->number;
 	if (status == DLOCK_CONNECTION && base->state == DLOCK_CLAIM_WAITING) {
-		dlock_service_give_back(base);
+		dlock_service_give_back(base, dlock_now());
 		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
 	if (status != DLOCK_INTERRUPTED) {

@@ -7,9 +7,9 @@
 
 /* A master that has no key for the lease may have been promoted without it. Nobody else can have been granted the lock
  * there before the epoch is settled, which takes as long as the longest lease: so until then the key may be set again,
- * and the script says whether it is so (lua/restore.lua). Whatever the server says, yes or no, counts only once replicas
- * confirm it: a master that was replaced would say so, too. Without replicas there is nothing to be promoted with, and
- * a missing key is a lost lease. */
+ * and the script says whether it is so (lua/restore.lua). Whatever the server says, yes or no, counts only once
+ * replicas confirm it: a master that was replaced would say so, too. Without replicas there is nothing to be promoted
+ * with, and a missing key is a lost lease. */
 
 dlock_kept_lease dlock_kept_lease_of(const dlock_claim *claim, dlock_keys keys, dlock_nanos guard)
 {
@@ -160,7 +160,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	dlock_keep *keep = &round->keep;
 
 	drop(round);
-	round->masters = (dlock_masters) { pool, dlock_pool_topology(pool, round->service), round->service->replicas, NULL };
+	round->masters = (dlock_masters){ pool, dlock_pool_topology(pool, round->service), round->service->replicas, NULL };
 	keep->said = DLOCK_CONNECTION;
 	round->looked_at = false;
 	if (!round->masters.topology) {

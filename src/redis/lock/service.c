@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled epoch
- * only (lua/era.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then, at
- * least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its reasons;
- * tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one hop that
- * nobody confirms. */
+/* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
+ * epoch only (lua/era.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then,
+ * at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
+ * reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one hop
+ * that nobody confirms. */
 
 dlock_subject dlock_service_subject(const dlock_claim *claim)
 {
@@ -61,12 +61,12 @@ static void begin_plain(dlock_route *route, const dlock_claim *claim, dlock_erro
 /* ---- without waiting ---- */
 
 /* Goes out before anything that is sent on the connection later. */
-static void send_background(const dlock_claim *claim, dlock_conn *conn, dlock_call *call)
+static void send_background(const dlock_claim *claim, dlock_conn *conn, dlock_call *call, dlock_nanos now)
 {
-	dlock_conn_send_background(conn, call, dlock_after(dlock_now(), claim->ttl));
+	dlock_conn_send_background(conn, call, dlock_after(now, claim->ttl));
 }
 
-void dlock_service_give_back(const dlock_claim *claim)
+void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 {
 	const dlock_service *service = dlock_service_of(claim);
 	dlock_subject subject = dlock_service_subject(claim);
@@ -75,17 +75,17 @@ void dlock_service_give_back(const dlock_claim *claim)
 	if (!conn) {
 		return;
 	}
-	send_background(claim, conn, service->kind->release(&subject, true));
+	send_background(claim, conn, service->kind->release(&subject, true), now);
 	if (dlock_topology_has_slots(service->masters.topology)) { /* a slot that is being moved takes no script with more
 																  than one key */
 		dlock_kept_lease lease = kept_lease(claim);
-		send_background(claim, conn, service->keeping->drop(&lease));
+		send_background(claim, conn, service->keeping->drop(&lease), now);
 	}
 }
 
 static void service_abandon(dlock_claim *claim)
 {
-	dlock_service_give_back(claim);
+	dlock_service_give_back(claim, dlock_now());
 	dlock_service_dispose(claim);
 }
 
@@ -122,7 +122,8 @@ static void ask_for_exchange(attaching *own)
 	dlock_subject subject = dlock_service_subject(own->claim);
 
 	dlock_route_begin(&own->route, &service->masters, subject.keys.slot, own->epoch.error);
-	dlock_route_send(&own->route, service->kind->exchange(&subject, own->old), dlock_service_unchanged(own->claim, own->old));
+	dlock_route_send(
+		&own->route, service->kind->exchange(&subject, own->old), dlock_service_unchanged(own->claim, own->old));
 }
 
 /* A server that was promoted may not know that the handle was taken up: so only in a settled epoch. */
@@ -165,8 +166,9 @@ static void accept_exchange(attaching *own)
 }
 
 /* What was asked for with the old token without an answer, a shorter lease time perhaps, does not matter any more: when
- * the exchange was executed, it finds another token. And it is not sent again, so that it is not executed after this. */
-static void undo_exchange(attaching *own, bool refused)
+ * the exchange was executed, it finds another token. And it is not sent again, so that it is not executed after this.
+ */
+static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 {
 	const dlock_service *service = dlock_service_of(own->claim);
 	dlock_subject subject = dlock_service_subject(own->claim);
@@ -175,7 +177,7 @@ static void undo_exchange(attaching *own, bool refused)
 	if (own->said == DLOCK_CONNECTION && own->route.conn && may_be_done) {
 		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
 		send_background(
-			own->claim, conn ? conn : own->route.conn, service->kind->exchange_back(&subject, own->old));
+			own->claim, conn ? conn : own->route.conn, service->kind->exchange_back(&subject, own->old), now);
 	}
 }
 
@@ -192,7 +194,7 @@ static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
 				DLOCK_JOIN(&own->task, own->said, dlock_epoch_settle(&own->epoch, &own->route, loop, now));
 			}
 			take_settled(own);
-			undo_exchange(own, true);
+			undo_exchange(own, true, now);
 		} else {
 			if (own->said == DLOCK_OK) {
 				read_exchange(own);
@@ -201,7 +203,7 @@ static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
 				DLOCK_JOIN(&own->task, own->said, dlock_epoch_confirm(&own->epoch, &own->route, loop, now));
 				accept_exchange(own);
 			}
-			undo_exchange(own, false);
+			undo_exchange(own, false, now);
 		}
 		dlock_route_end(&own->route);
 		if (!own->again || own->left < 0 || own->left > DLOCK_AT_ONCE) {
@@ -231,8 +233,8 @@ static dlock_status keep_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return dlock_keep_step(task, loop, now);
 }
 
-/* The part of its time that is believed: what has ended by the holder's clock stays lost, where another one may have had
- * the lock on a server that was replaced meanwhile. */
+/* The part of its time that is believed: what has ended by the holder's clock stays lost, where another one may have
+ * had the lock on a server that was replaced meanwhile. */
 static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos ttl)
 {
 	dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
@@ -383,7 +385,7 @@ static dlock_status service_release(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else if (status != DLOCK_OK) {
-		dlock_service_give_back(claim);
+		dlock_service_give_back(claim, dlock_now());
 	}
 	dlock_route_end(&own.route);
 	return status;
@@ -493,7 +495,10 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 		dlock_key_builder_use_slots(service->keys);
 	}
 	bool fails_over = dlock_service_fails_over(service);
-	dlock_backend_init(&service->base, kind == &dlock_permits ? &permits_ops : fails_over ? &failing_over_ops : &lone_ops,
+	dlock_backend_init(&service->base,
+		kind == &dlock_permits ? &permits_ops
+			: fails_over       ? &failing_over_ops
+							   : &lone_ops,
 		prefix, prefix_len);
 	if (server->replicas > 0) {
 		service->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true };

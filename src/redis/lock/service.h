@@ -18,9 +18,9 @@ dlock_backend *dlock_lock_new(
 	dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len, bool legacy);
 
 /* A claim has permits of its resource's pool, claim->permits of them, all at once. They are granted in the order in
- * which they were asked for, handed over by a release to all first waiters that they are enough for, and taken back from
- * holders whose lease is over when somebody needs them (lua/permits_pool.lua). `capacity`: the permits of each pool,
- * DLOCK_PERMITS_ALL for a read/write lock, where a reader takes one and a writer all of them; `fifo`: readers and
+ * which they were asked for, handed over by a release to all first waiters that they are enough for, and taken back
+ * from holders whose lease is over when somebody needs them (lua/permits_pool.lua). `capacity`: the permits of each
+ * pool, DLOCK_PERMITS_ALL for a read/write lock, where a reader takes one and a writer all of them; `fifo`: readers and
  * writers take turns in the order of asking, otherwise their phases alternate. */
 dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len,
 	int64_t capacity, bool fifo);
@@ -63,9 +63,9 @@ dlock_subject dlock_service_subject(const dlock_claim *claim);
 dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old);
 void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlock_nanos until, dlock_error *error);
 
-/* Gives back what it has, and leaves the queue where it waits, without waiting for an answer. Where the master has moved
- * meanwhile, it is left to the lease time. */
-void dlock_service_give_back(const dlock_claim *claim);
+/* Gives back what it has, and leaves the queue where it waits, without waiting for an answer. Where the master has
+ * moved meanwhile, it is left to the lease time. */
+void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now);
 
 /* acquire.c: acquire() and dispose() of a back end. What it has begun is over after dispose(). */
 dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);

@@ -83,8 +83,8 @@ void dlock_waiter_begin_last_route(dlock_waiter *waiter, dlock_nanos now);
 /* How long a grant lasts that is not taken up; GRACE in lua/handover.lua. */
 #define DLOCK_GRANT_TTL (3 * DLOCK_SECOND)
 
-/* As its sign of life, and when the holder's lease should be over, or one as long as its own, `ttl`, that another waiter
- * has had since. The further back in the queue, the later, so that not all look at once. */
+/* As its sign of life, and when the holder's lease should be over, or one as long as its own, `ttl`, that another
+ * waiter has had since. The further back in the queue, the later, so that not all look at once. */
 dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now);
 
 /* The same for locks that are shared with older code, which notifies nobody of a release. */

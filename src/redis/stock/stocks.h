@@ -4,7 +4,7 @@
 #include "../../lock/backend.h"
 #include "../lock/wait.h"
 #include "../request/permits_requests.h"
-#include "../route/route.h"
+#include "question.h"
 
 /* Stocks of articles: pieces are reserved for a time, then bought or given back. What is decided is decided by the scripts in lua/permits_*.lua. This
  * file sends a question once more whose answer was lost: each of them counts once, by the name that the caller gives it. */
@@ -60,15 +60,6 @@ typedef struct {
 	int64_t fencing_token; /* of RESERVED */
 	dlock_nanos deadline;  /* of RESERVED: until when nobody else gets the pieces */
 } dlock_stock_answer;
-
-/* One question, which counts once however often it is sent. A task, and a part of those that wait for pieces. */
-typedef struct {
-	dlock_task task, confirming;
-	dlock_route route;
-	dlock_call *add, *remove; /* what is written so that replicas can confirm that nothing was */
-	dlock_discovery discovery;
-	dlock_status said;
-} dlock_stock_question;
 
 /* A question that may wait for pieces. The first members are the caller's; the rest is zeroed at first. */
 typedef struct {
