@@ -102,7 +102,8 @@ static dlock_status explain_unconfirmed(dlock_stock_question *own)
 		own->route.conn->server->label, own->route.replicas);
 }
 
-dlock_status dlock_stock_confirm_step(dlock_stock_question *own, dlock_arg key, bool written, dlock_loop *loop, dlock_nanos now)
+dlock_status dlock_stock_confirm_step(
+	dlock_stock_question *own, dlock_arg key, bool written, dlock_loop *loop, dlock_nanos now)
 {
 	if (own->route.replicas == 0) {
 		return DLOCK_OK;
@@ -143,7 +144,8 @@ static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return dlock_stock_ask_step(task, loop, now);
 }
 
-dlock_status dlock_stock_ask(dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error)
+dlock_status dlock_stock_ask(
+	dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error)
 {
 	dlock_stock_begin(own, masters, slot, call, error);
 	return dlock_loop_run(loop_of(own), ask_step, own, DLOCK_FOREVER, NULL);
