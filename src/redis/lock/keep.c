@@ -175,7 +175,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	keep->route.until = extends ? dlock_after(base->started, base->within / PART) : DLOCK_FOREVER;
 	keep->route.hint = round->master;
 	round->master = NULL;
-	dlock_loop_adopt(dlock_pool_loop(pool), &round->adopted, step, round);
+	dlock_loop_adopt(dlock_pool_loop(pool), &round->adopted, step, NULL, round);
 }
 
 static bool is_under_way(const dlock_renewal_round *base)

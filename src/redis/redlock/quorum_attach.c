@@ -126,12 +126,6 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 #define SPLIT_PAUSE 8000 /* us, at most, after the first attempt; twice as much after each further one */
 #define SPLIT_TIME (200 * DLOCK_MS)
 
-static bool never(void *context)
-{
-	(void) context;
-	return false;
-}
-
 dlock_status dlock_quorum_attach(dlock_claim *base, const char *token, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
@@ -143,8 +137,8 @@ dlock_status dlock_quorum_attach(dlock_claim *base, const char *token, dlock_err
 		if (status == DLOCK_OK || !split || attempts == SPLIT_ATTEMPTS || dlock_now() >= until) {
 			return status;
 		}
-		dlock_loop_await(quorum_backend_of(claim)->loop, never, NULL,
-			dlock_now() + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (attempts - 1)) * DLOCK_US);
+		dlock_loop_pause(quorum_backend_of(claim)->loop,
+			dlock_now() + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (attempts - 1)) * DLOCK_US, NULL);
 		/* Should what rolls back be late, on a connection that was replaced meanwhile, it must not hit the next
 		 * attempt. */
 		if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
