@@ -1,7 +1,7 @@
 /* Which calls survive which end of a connection:
  *
- *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again over a
- *   or it has owed a reply for the read timeout           new one. It may have died while it was idle, and each command
+ *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again over
+ *   or it has owed a reply for the read timeout           a new one. It may have died while it was idle, and each command
  *                                                         may be repeated (replace_connection())
  *   it was not ready yet; the login is refused; what the  none of these
  *   peer says cannot be read (end_and_fail_calls())
@@ -15,6 +15,7 @@
 
 #include "conn.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -432,15 +433,16 @@ void dlock_conn_expire(dlock_conn *conn)
 	}
 	if (conn->state == DLOCK_CONN_CONNECTING) {
 		go_on_connecting(conn);
-	} else {
-		drain(conn); /* a process that was paused still finds replies that came in time */
+		return;
 	}
+	drain(conn); /* a process that was paused still finds replies that came in time */
 	if (dlock_now() < dlock_conn_timer(conn)) {
 		return;
 	}
-	if (conn->state != DLOCK_CONN_READY) {
-		dlock_channel_note_delay(&conn->channel);
-		end_and_fail_calls(conn, conn->channel.problem);
+	if (conn->state == DLOCK_CONN_HANDSHAKE) {
+		char what[64];
+		snprintf(what, sizeof what, "no connection within %.3g s", (double) conn->channel.timeout / DLOCK_SECOND);
+		end_and_fail_calls(conn, what);
 		return;
 	}
 	/* Their replies may still come, so the calls stay in the queue. */
