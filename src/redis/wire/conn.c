@@ -33,6 +33,7 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 
 	if (conn) {
 		conn->server = dlock_server_retain(server);
+		conn->node = server->node_id ? dlock_server_retain(server) : NULL;
 		conn->timeout_cap = DLOCK_FOREVER;
 		conn->channel.process = dlock_process_current();
 		dlock_handshake_reset(&conn->handshake);
@@ -62,6 +63,9 @@ void dlock_conn_free(dlock_conn *conn)
 	disconnect(conn);
 	dlock_call_queue_dispose(&conn->calls);
 	dlock_server_release(conn->server);
+	if (conn->node) {
+		dlock_server_release(conn->node);
+	}
 	free(conn);
 }
 
@@ -73,16 +77,16 @@ void dlock_conn_close(dlock_conn *conn)
 
 void dlock_conn_expect(dlock_conn *conn, dlock_server *server)
 {
-	const char *id = server->node_id, *expected = conn->server->node_id;
+	const char *id = server->node_id;
 
-	if (!id || (expected && !strcmp(id, expected))) {
+	if (!id || (conn->node && !strcmp(id, conn->node->node_id))) {
 		return;
 	}
-	if (expected) {
+	if (conn->node) {
 		dlock_conn_close(conn);
+		dlock_server_release(conn->node);
 	}
-	dlock_server_release(conn->server);
-	conn->server = dlock_server_retain(server);
+	conn->node = dlock_server_retain(server);
 }
 
 /* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
@@ -208,6 +212,11 @@ static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 		&conn->handshake, &conn->channel, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
 }
 
+static const dlock_server *described(const dlock_conn *conn)
+{
+	return conn->node ? conn->node : conn->server;
+}
+
 static void receive(dlock_conn *conn);
 
 /* Over a channel that has just been opened. */
@@ -215,7 +224,7 @@ static void begin_handshake(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
 	bool has_memory = dlock_resp_begin(&conn->resp)
-		&& dlock_handshake_begin(&conn->handshake, &conn->channel, conn->server);
+		&& dlock_handshake_begin(&conn->handshake, &conn->channel, described(conn));
 
 	conn->state = DLOCK_CONN_HANDSHAKE;
 	for (size_t i = 0; has_memory && i < conn->calls.count; i++) {
@@ -240,7 +249,7 @@ static void begin_handshake(dlock_conn *conn)
 static void take_handshake(dlock_conn *conn, redisReply *reply)
 {
 	dlock_error error;
-	dlock_status status = dlock_handshake_take(&conn->handshake, reply, conn->server, &error);
+	dlock_status status = dlock_handshake_take(&conn->handshake, reply, described(conn), &error);
 
 	freeReplyObject(reply);
 	if (status != DLOCK_OK) {
