@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-#include "../../src/redis/request/permits_replicated_requests.h"
+#include "../../src/redis/request/permits_requests.h"
+#include "../../src/redis/request/replicated_requests.h"
 #include "tap.h"
 
 #define MS DLOCK_MS
@@ -51,7 +52,8 @@ static const dlock_guard guard = { 60 * S, true }, copies = { 1500 * MS + 1, fal
 
 static void test_acquire(void)
 {
-	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = 30 * S, .may_count = true, .grant = true }),
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){ .token = "t", .ttl = 30 * S, .least_fencing_token = DLOCK_NO_NUMBER, .grant = true }),
 		"acquire 4 lock dlock:fence queue waiters t 30000");
 	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = 1, .grant = true, .number = 3 }),
 		"acquire 4 lock dlock:fence queue waiters t 1 0");
@@ -66,10 +68,16 @@ static void test_acquire(void)
 	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = S, .ticket = 9, .number = 2 }),
 		"acquire 4 lock dlock:fence queue waiters t 1000 0 0 '' 9");
 	says(dlock_request_acquire(keys,
-			 &(dlock_attempt){ .token = "t", .ttl = S, .may_count = true, .waiter = "w", .ticket = 9, .number = 2 }),
+			 &(dlock_attempt){ .token = "t",
+				 .ttl = S,
+				 .least_fencing_token = DLOCK_NO_NUMBER,
+				 .waiter = "w",
+				 .ticket = 9,
+				 .number = 2 }),
 		"acquire 4 lock dlock:fence queue waiters t 1000 '' 0 '' 9 '' w");
-	says(dlock_request_acquire(
-			 keys, &(dlock_attempt){ .token = "t", .ttl = S, .may_count = true, .waiter = "", .grant = true }),
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){
+				 .token = "t", .ttl = S, .least_fencing_token = DLOCK_NO_NUMBER, .waiter = "", .grant = true }),
 		"acquire 4 lock dlock:fence queue waiters t 1000");
 	says(dlock_request_acquire(keys,
 			 &(dlock_attempt){ .token = "t",
@@ -127,9 +135,9 @@ static void test_exchange(void)
 	says(dlock_request_exchange(keys, "old", "new", 0), "exchange 2 lock dlock:fence old new 0");
 	says(dlock_request_exchange(in_slot, "old", "new", 12), "exchange 2 lock f{s} old new 12");
 	says(dlock_request_exchange_back(keys, "old", "new"), "exchange 2 lock dlock:fence new old ''");
-	says(dlock_request_exchange_replicated(keys, "old", "new", guard),
+	says(dlock_request_exchange_replicated(keys, "old", "new", 0, guard),
 		"exchange_replicated 3 lock dlock:fence dlock:era old new 0 60000");
-	says(dlock_request_exchange_replicated(in_slot, "old", "new", copies),
+	says(dlock_request_exchange_replicated(in_slot, "old", "new", 0, copies),
 		"exchange_replicated 3 lock f{s} e{s} old new 0 1500 -");
 }
 
@@ -150,8 +158,8 @@ static void test_replicated(void)
 			 &(dlock_attempt){ .token = "t", .ttl = S, .number = 3, .inbox = &inbox, .ticket = 9, .grant = true },
 			 short_guard),
 		"acquire_replicated 5 lock f{s} q{s} w{s} e{s} t 1000 1 - box 9 3");
-	says(dlock_request_unchanged(keys, "t", NULL, guard), "unchanged 2 lock dlock:era t 60000");
-	says(dlock_request_unchanged(in_slot, "t", "old", copies), "unchanged 2 lock e{s} t 1500 old");
+	says(dlock_request_unchanged(keys, "t", guard, NULL), "unchanged 2 lock dlock:era t 60000");
+	says(dlock_request_unchanged(in_slot, "t", copies, "old"), "unchanged 2 lock e{s} t 1500 old");
 }
 
 static void test_eras(void)
@@ -168,19 +176,25 @@ static void test_eras(void)
 
 static const dlock_permits_attempt one = { .id = "i", .permits = 1, .capacity = 5, .ttl = 30 * S, .number = 1 };
 static const dlock_permits_attempt buyer = { .id = "ann/1", .permits = 3, .ttl = 1, .limit = 4, .number = 2 };
-static const dlock_permits_attempt waiter = { .id = "i", .permits = INT64_C(1) << 40, .capacity = 7, .ttl = S,
-	.fifo = true, .inbox = &inbox, .ticket = 9, .number = 3 };
+static const dlock_permits_attempt waiter = { .id = "i",
+	.permits = INT64_C(1) << 40,
+	.capacity = 7,
+	.ttl = S,
+	.fifo = true,
+	.inbox = &inbox,
+	.ticket = 9,
+	.number = 3 };
 
 static void test_permits(void)
 {
 	dlock_arg pool = DLOCK_ARG("pool");
 
-	says(dlock_request_permits(pool, &one), "permits_acquire 1 pool i 1 5 30000 '' '' 0 1");
-	says(dlock_request_permits(pool, &buyer), "permits_acquire 1 pool ann/1 3 '' 1 4 '' 0 2");
-	says(dlock_request_permits(pool, &waiter), "permits_acquire 1 pool i 1099511627776 7 1000 '' box 9 3 1");
-	says(dlock_request_permits_release(pool, "i"), "permits_release 1 pool i");
-	says(dlock_request_permits_abandon(pool, &one), "permits_release 1 pool i");
-	says(dlock_request_permits_abandon(pool, &waiter), "permits_release 1 pool i 1099511627776 7 '' box");
+	says(dlock_request_permits_acquire(pool, &one), "permits_acquire 1 pool i 1 5 30000 '' '' 0 1");
+	says(dlock_request_permits_acquire(pool, &buyer), "permits_acquire 1 pool ann/1 3 '' 1 4 '' 0 2");
+	says(dlock_request_permits_acquire(pool, &waiter), "permits_acquire 1 pool i 1099511627776 7 1000 '' box 9 3 1");
+	says(dlock_request_permits_release(&pool, 1, &(dlock_permits_attempt){ .id = "i" }), "permits_release 1 pool i");
+	says(dlock_request_permits_release(&pool, 1, &one), "permits_release 1 pool i");
+	says(dlock_request_permits_release(&pool, 1, &waiter), "permits_release 1 pool i 1099511627776 7 '' box");
 	says(dlock_request_permits_leave(pool, &one), "permits_leave 1 pool i 1 5 '' ''");
 	says(dlock_request_permits_leave(pool, &buyer), "permits_leave 1 pool ann/1 3 '' 4 ''");
 	says(dlock_request_permits_leave(pool, &waiter), "permits_leave 1 pool i 1099511627776 7 '' box");
@@ -194,31 +208,31 @@ static void test_permits(void)
 
 static void test_permits_replicated(void)
 {
-	says(dlock_request_permits_replicated(keys, &one, guard),
+	says(dlock_request_permits_acquire_replicated(keys, &one, guard),
 		"permits_acquire_replicated 2 lock dlock:era i 1 5 30000 '' '' 0 1 '' 60000 ''");
-	says(dlock_request_permits_replicated(in_slot, &buyer, copies),
+	says(dlock_request_permits_acquire_replicated(in_slot, &buyer, copies),
 		"permits_acquire_replicated 2 lock e{s} ann/1 3 '' 1 4 '' 0 2 '' 1500 -");
-	says(dlock_request_permits_replicated(in_slot, &waiter, short_guard),
+	says(dlock_request_permits_acquire_replicated(in_slot, &waiter, short_guard),
 		"permits_acquire_replicated 2 lock e{s} i 1099511627776 7 1000 '' box 9 3 1 1 -");
-	says(dlock_request_permits_replicated(keys, &waiter, guard),
+	says(dlock_request_permits_acquire_replicated(keys, &waiter, guard),
 		"permits_acquire_replicated 2 lock dlock:era i 1099511627776 7 1000 '' box 9 3 1 60000 ''");
-	says(dlock_request_permits_unchanged(keys, "i", NULL, guard), "permits_unchanged 2 lock dlock:era i 60000");
-	says(dlock_request_permits_unchanged(in_slot, "i", "old", copies), "permits_unchanged 2 lock e{s} i 1500 old");
+	says(dlock_request_permits_unchanged(keys, "i", guard, NULL), "permits_unchanged 2 lock dlock:era i 60000");
+	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old"), "permits_unchanged 2 lock e{s} i 1500 old");
 	says(dlock_request_permits_release_replicated(keys, &one, guard),
 		"permits_release_replicated 2 lock dlock:era i 60000");
 	says(dlock_request_permits_release_replicated(in_slot, &buyer, copies),
 		"permits_release_replicated 2 lock e{s} ann/1 1500");
 	says(dlock_request_permits_release_replicated(in_slot, &waiter, short_guard),
 		"permits_release_replicated 2 lock e{s} i 1 1099511627776 7 '' box");
-	says(dlock_request_permits_keep(keys, "i", 30 * S, true), "permits_keep 1 lock i 30000 1");
-	says(dlock_request_permits_keep(keys, "i", 0, false), "permits_keep 1 lock i 0 0");
-	says(dlock_request_permits_restore(keys, "i", 2, 30 * S, 12, 60 * S),
+	says(dlock_request_permits_keep(keys.lock, "i", 30 * S, true), "permits_keep 1 lock i 30000 1");
+	says(dlock_request_permits_keep(keys.lock, "i", 0, false), "permits_keep 1 lock i 0 0");
+	says(dlock_request_permits_restore(keys, "i", 30 * S, 12, 60 * S, 2),
 		"permits_restore 2 lock dlock:era i 30000 12 60000 2");
-	says(dlock_request_permits_restore(in_slot, "i", 1, 0, 0, 1), "permits_restore 2 lock e{s} i 0 0 1 1");
-	says(dlock_request_permits_drop(in_slot, "i"), "permits_drop 1 lock i");
-	says(dlock_request_permits_exchange_replicated(keys, "old", "new", 5, guard),
+	says(dlock_request_permits_restore(in_slot, "i", 0, 0, 1, 1), "permits_restore 2 lock e{s} i 0 0 1 1");
+	says(dlock_request_permits_drop(in_slot.lock, "i"), "permits_drop 1 lock i");
+	says(dlock_request_permits_exchange_replicated(keys, "old", "new", guard, 5),
 		"permits_exchange_replicated 2 lock dlock:era old new 60000 '' 5");
-	says(dlock_request_permits_exchange_replicated(in_slot, "old", "new", 1, copies),
+	says(dlock_request_permits_exchange_replicated(in_slot, "old", "new", copies, 1),
 		"permits_exchange_replicated 2 lock e{s} old new 1500 - 1");
 }
 
@@ -228,21 +242,23 @@ static void test_stocks(void)
 	int64_t pieces[DLOCK_STOCKS_MAX] = { 1, 2 };
 
 	says(
-		dlock_request_permits_reserve(stocks, 1, "ann/1", 30 * S, pieces, 0), "permits_reserve 1 red ann/1 30000 '' 1");
-	says(dlock_request_permits_reserve(stocks, 2, "ann/1", 1, pieces, 4), "permits_reserve 2 red blue ann/1 1 4 1 2");
+		dlock_request_permits_reserve(stocks, 1, "ann/1", 30 * S, 0, pieces), "permits_reserve 1 red ann/1 30000 '' 1");
+	says(dlock_request_permits_reserve(stocks, 2, "ann/1", 1, 4, pieces), "permits_reserve 2 red blue ann/1 1 4 1 2");
 	says(dlock_request_permits_confirm(stocks, 1, "ann/1"), "permits_confirm 1 red ann/1");
 	says(dlock_request_permits_confirm(stocks, 2, "ann/1"), "permits_confirm 2 red blue ann/1");
-	says(dlock_request_permits_cancel(stocks, 1, "ann/1"), "permits_release 1 red ann/1");
-	says(dlock_request_permits_cancel(stocks, 2, "ann/1"), "permits_release 2 red blue ann/1");
+	says(dlock_request_permits_release(stocks, 1, &(dlock_permits_attempt){ .id = "ann/1" }),
+		"permits_release 1 red ann/1");
+	says(dlock_request_permits_release(stocks, 2, &(dlock_permits_attempt){ .id = "ann/1" }),
+		"permits_release 2 red blue ann/1");
 	says(dlock_request_permits_restock(stocks[0], 3, NULL), "permits_restock 1 red 3 ''");
 	says(dlock_request_permits_restock(stocks[0], -3, "first"), "permits_restock 1 red -3 first");
 	for (int i = 2; i < DLOCK_STOCKS_MAX; i++) {
 		stocks[i] = DLOCK_ARG("s");
 		pieces[i] = i;
 	}
-	says(dlock_request_permits_reserve(stocks, DLOCK_STOCKS_MAX, "ann/1", S, pieces, 0),
+	says(dlock_request_permits_reserve(stocks, DLOCK_STOCKS_MAX, "ann/1", S, 0, pieces),
 		"permits_reserve 16 red blue s s s s s s s s s s s s s s ann/1 1000 '' 1 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
-	says(dlock_request_permits_cancel(stocks, DLOCK_STOCKS_MAX, "ann/1"),
+	says(dlock_request_permits_release(stocks, DLOCK_STOCKS_MAX, &(dlock_permits_attempt){ .id = "ann/1" }),
 		"permits_release 16 red blue s s s s s s s s s s s s s s ann/1");
 }
 

@@ -29,7 +29,7 @@ static void permits_top_up(dlock_claim *claim)
 
 static dlock_call *exchange_call(const dlock_service_backend *backend, dlock_keys keys, const char *old, const char *new_id)
 {
-	return backend->route.replicas > 0 ? dlock_request_permits_exchange_replicated(keys, old, new_id, backend->base.capacity, backend->guard)
+	return backend->route.replicas > 0 ? dlock_request_permits_exchange_replicated(keys, old, new_id, backend->guard, backend->base.capacity)
 		: dlock_request_permits_exchange(keys.lock, old, new_id);
 }
 
@@ -131,17 +131,17 @@ static dlock_status read_keep(const dlock_call *call, const dlock_conn *conn, dl
 
 static dlock_call *keep_replicated(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
 {
-	return dlock_request_permits_keep(lease->keys, lease->token, ttl, shortens);
+	return dlock_request_permits_keep(lease->keys.lock, lease->token, ttl, shortens);
 }
 
 static dlock_call *restore(const dlock_kept_lease *lease, dlock_nanos ttl)
 {
-	return dlock_request_permits_restore(lease->keys, lease->token, lease->permits, ttl, lease->fencing_token, lease->guard);
+	return dlock_request_permits_restore(lease->keys, lease->token, ttl, lease->fencing_token, lease->guard, lease->permits);
 }
 
 static dlock_call *drop(const dlock_kept_lease *lease)
 {
-	return dlock_request_permits_drop(lease->keys, lease->token);
+	return dlock_request_permits_drop(lease->keys.lock, lease->token);
 }
 
 static const dlock_keeping plain_keeping = { keep, read_keep, restore, drop };
@@ -200,7 +200,7 @@ static dlock_status permits_release(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_CONNECTION && delivery.transient && dlock_service_is_replicated(claim)) { /* the slot is being moved, perhaps */
 		bool repeated = delivery.repeated;
 		dlock_delivery_end(&delivery);
-		status = dlock_deliver(&delivery, &once, keys.slot, dlock_request_permits_drop(keys, claim->token), error);
+		status = dlock_deliver(&delivery, &once, keys.slot, dlock_request_permits_drop(keys.lock, claim->token), error);
 		delivery.repeated |= repeated;
 	}
 	if (status == DLOCK_OK) {

@@ -24,7 +24,7 @@ dlock_call *dlock_permits_release_call(const dlock_claim *claim, dlock_keys keys
 	}
 	return dlock_service_is_replicated(claim)
 		? dlock_request_permits_release_replicated(keys, &attempt, dlock_service_of(claim)->guard)
-		: dlock_request_permits_abandon(keys.lock, &attempt);
+		: dlock_request_permits_release(&keys.lock, 1, &attempt);
 }
 
 void dlock_permits_abandon(dlock_claim *claim)
@@ -37,7 +37,7 @@ void dlock_permits_abandon(dlock_claim *claim)
 		dlock_conn_send_background(conn, dlock_permits_release_call(claim, keys, true), dlock_after(dlock_now(), claim->ttl));
 	}
 	if (conn && dlock_service_is_replicated(claim) && dlock_topology_has_slots(route->topology)) { /* a slot that is being moved takes no script with two keys */
-		dlock_conn_send_background(conn, dlock_request_permits_drop(keys, claim->token), dlock_after(dlock_now(), claim->ttl));
+		dlock_conn_send_background(conn, dlock_request_permits_drop(keys.lock, claim->token), dlock_after(dlock_now(), claim->ttl));
 	}
 }
 
@@ -46,7 +46,7 @@ static dlock_call *acquire_call(const dlock_service_claim *claim, dlock_keys key
 	dlock_permits_attempt attempt = attempt_of(claim);
 
 	return dlock_service_is_replicated(&claim->base)
-		? dlock_request_permits_replicated(keys, &attempt, dlock_service_of(&claim->base)->guard) : dlock_request_permits(keys.lock, &attempt);
+		? dlock_request_permits_acquire_replicated(keys, &attempt, dlock_service_of(&claim->base)->guard) : dlock_request_permits_acquire(keys.lock, &attempt);
 }
 
 static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response, bool *transient, dlock_error *error)

@@ -1,7 +1,7 @@
 #ifndef DLOCK_REDIS_PERMITS_INTERNAL_H
 #define DLOCK_REDIS_PERMITS_INTERNAL_H
 
-#include "../request/permits_replicated_requests.h"
+#include "../request/permits_requests.h"
 #include "service.h"
 
 /* What the files of the back end for semaphores and read/write locks share, beside service.h. */
@@ -16,7 +16,7 @@ static inline dlock_call *dlock_permits_unchanged_call(const dlock_claim *claim,
 {
 	dlock_guard guard = dlock_service_of(claim)->guard;
 
-	return dlock_service_is_replicated(claim) && guard.resyncs ? dlock_request_permits_unchanged(keys, claim->token, old, guard) : NULL;
+	return dlock_service_is_replicated(claim) && guard.resyncs ? dlock_request_permits_unchanged(keys, claim->token, guard, old) : NULL;
 }
 
 /* permits_acquire.c */

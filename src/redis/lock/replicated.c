@@ -72,10 +72,10 @@ static dlock_status attach_once(dlock_claim *claim, const char *token, int64_t *
 	dlock_keys keys = dlock_service_keys(claim);
 	dlock_delivery delivery;
 	dlock_call *call = backend->route.replicas > 0
-		? dlock_request_exchange_replicated(keys, token, claim->token, backend->guard)
+		? dlock_request_exchange_replicated(keys, token, claim->token, 0, backend->guard)
 		: dlock_request_exchange(keys, token, claim->token, 0);
 	dlock_call *behind = backend->route.replicas > 0 && backend->guard.resyncs
-		? dlock_request_unchanged(keys, claim->token, token, backend->guard) : NULL;
+		? dlock_request_unchanged(keys, claim->token, backend->guard, token) : NULL;
 	dlock_status status = dlock_deliver_with(&delivery, &backend->route, keys.slot, call, behind, error);
 	dlock_era era = dlock_read_era(delivery.call);
 	dlock_settler settler = dlock_service_settler(claim, &backend->route);

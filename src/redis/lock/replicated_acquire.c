@@ -8,7 +8,7 @@ static dlock_call *unchanged_call(const dlock_service_claim *claim, dlock_keys k
 	const dlock_service_backend *backend = dlock_service_of(&claim->base);
 
 	return backend->route.replicas > 0 && backend->guard.resyncs
-		? dlock_request_unchanged(keys, claim->base.token, NULL, backend->guard)
+		? dlock_request_unchanged(keys, claim->base.token, backend->guard, NULL)
 		: NULL;
 }
 

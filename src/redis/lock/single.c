@@ -113,7 +113,7 @@ static dlock_call *ask_for_lock(
 	single_backend *backend = backend_of(base);
 	dlock_attempt attempt = { .token = base->token,
 		.ttl = base->ttl,
-		.may_count = may_count,
+		.least_fencing_token = may_count ? DLOCK_NO_NUMBER : 0,
 		.grant = true,
 		.inbox = queue ? backend->inbox : NULL,
 		.ticket = claim->ticket,

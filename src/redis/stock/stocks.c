@@ -278,7 +278,7 @@ dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dl
 	places at = places_of(stock, order);
 	dlock_delivery delivery;
 	dlock_response response;
-	dlock_status status = dlock_stock_ask(&stock->route, at.slot, dlock_request_permits_cancel(at.keys, order->count, order->id.text), &delivery, error);
+	dlock_status status = dlock_stock_ask(&stock->route, at.slot, dlock_request_permits_release(at.keys, order->count, &(dlock_permits_attempt) { .id = order->id.text }), &delivery, error);
 
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);

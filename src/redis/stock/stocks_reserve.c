@@ -40,7 +40,7 @@ static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer
 		keys[i] = dlock_stock_key(turn->stock, i, order->articles[i]);
 	}
 	dlock_status status = dlock_stock_ask(&turn->stock->route, dlock_stock_slot(turn->stock, keys[0]),
-		dlock_request_permits_reserve(keys, order->count, order->id.text, turn->ttl, order->pieces, turn->limit), &delivery, error);
+		dlock_request_permits_reserve(keys, order->count, order->id.text, turn->ttl, turn->limit, order->pieces), &delivery, error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_permits_reserve(delivery.call, delivery.conn, &response, error);
 	}
@@ -79,7 +79,7 @@ static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool
 	waiter->number++;
 	turn->queued |= queue;
 	dlock_permits_attempt attempt = attempt_of(turn, queue);
-	dlock_status status = dlock_stock_ask(route, waiter->slot, dlock_request_permits(key, &attempt), &delivery, error);
+	dlock_status status = dlock_stock_ask(route, waiter->slot, dlock_request_permits_acquire(key, &attempt), &delivery, error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_permits(delivery.call, delivery.conn, &response, error);
 	}

@@ -53,14 +53,25 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	return call;
 }
 
-dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count)
+dlock_call *dlock_call_script(dlock_script_id script, int keys, const dlock_arg *words, int count, int least)
 {
-	return call_new(&dlock_scripts[script], dlock_scripts[script].keys, args, count);
+	while (count > least && words[count - 1].len == 0) {
+		count--;
+	}
+	return call_new(&dlock_scripts[script], keys, words, count);
 }
 
-dlock_call *dlock_call_script_on(dlock_script_id script, int keys, const dlock_arg *args, int count)
+dlock_call *dlock_call_script_on(
+	dlock_script_id script, const dlock_arg *keys, int key_count, const dlock_arg *args, int count, int least)
 {
-	return call_new(&dlock_scripts[script], keys, args, count);
+	dlock_arg words[DLOCK_CALL_WORDS];
+
+	if (key_count + count > DLOCK_CALL_WORDS) {
+		return NULL;
+	}
+	memcpy(words, keys, (size_t) key_count * sizeof *keys);
+	memcpy(words + key_count, args, (size_t) count * sizeof *args);
+	return dlock_call_script(script, key_count, words, key_count + count, key_count + least);
 }
 
 dlock_call *dlock_call_command(const dlock_arg *args, int count)
