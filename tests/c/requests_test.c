@@ -252,6 +252,8 @@ static void test_stocks(void)
 		"permits_release 2 red blue ann/1");
 	says(dlock_request_permits_restock(stocks[0], 3, NULL), "permits_restock 1 red 3 ''");
 	says(dlock_request_permits_restock(stocks[0], -3, "first"), "permits_restock 1 red -3 first");
+	says(dlock_request_permits_restock(stocks[0], INT64_MAX, NULL), "permits_restock 1 red 9223372036854775807 ''");
+	says(dlock_request_permits_restock(stocks[0], -INT64_MAX, NULL), "permits_restock 1 red -9223372036854775807 ''");
 	for (int i = 2; i < DLOCK_STOCKS_MAX; i++) {
 		stocks[i] = DLOCK_ARG("s");
 		pieces[i] = i;
