@@ -2,8 +2,9 @@
 # Makes what C needs of the scripts in src/redis/script/lua: src/redis/script/scripts_lua.h, a table of all scripts with
 # their names, SHA-1s and texts as they are sent, in which what they include stands once; and requests_lua.h in
 # src/redis/request, a function dlock_request_NAME() for each, which makes its call. With --check it writes nothing and
-# fails when a header is not what it would write. With --texts FROM TO it writes the texts that the scripts of the
-# directory FROM have, each to a file in TO: tests send some that they have changed.
+# fails when a header is not what it would write, or when a script declares an argument that it does not use (a mutant
+# may). With --texts FROM TO it writes the texts that the scripts of the directory FROM have, each to a file in TO: tests
+# send some that they have changed.
 #
 # The head of a script is the prototype of its function:
 #
@@ -116,7 +117,7 @@ functions() {
 
 /* Each script as a call that is not sent yet; NULL when out of memory. What it takes, does and replies: see its file. */
 HEAD
-	prototypes | awk '
+	prototypes | awk -v mode="$1" '
 		function fail(what) {
 			printf "gen-lua: %s.lua: %s\n", script, what > "/dev/stderr"
 			failed = 1
@@ -223,7 +224,7 @@ HEAD
 			if (struct != "") { fail("no } behind " struct) }
 			if (each && !loops) { fail("uses no more than one key") }
 			if (!each && last(used, "KEYS") != keys) { fail("declares " keys " keys and uses " last(used, "KEYS")) }
-			for (i = 1; i <= args; i++) {
+			for (i = 1; i <= args && mode == "--check"; i++) {
 				if (!(("ARGV", i) in used)) { fail("does not use ARGV[" i "]") }
 			}
 			if (numbers == "" && last(own, "ARGV") > args) { fail("does not declare ARGV[" last(own, "ARGV") "]") }
@@ -282,12 +283,10 @@ HEAD
 }
 
 for target in 'src/redis/script/scripts_lua.h texts' 'src/redis/request/requests_lua.h functions'; do
-	header=$(${target#* })
+	header=$(${target#* } "${1-}")
 	target=${target% *}
-	if [ "${1-}" = --check ]; then
-		printf '%s\n' "$header" | cmp -s - "$target" ||
-			{ echo "$target is not what the Lua scripts give: run scripts/gen-lua.sh" >&2; exit 1; }
-	else
+	if ! printf '%s\n' "$header" | cmp -s - "$target"; then
+		[ "${1-}" != --check ] || { echo "$target is not what the Lua scripts give: run scripts/gen-lua.sh" >&2; exit 1; }
 		printf '%s\n' "$header" > "$target"
 	fi
 done
