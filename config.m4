@@ -164,7 +164,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/restart_guard.c
       src/redis/request/keys.c
-      src/redis/request/permits_replicated_requests.c
       src/redis/request/permits_requests.c
       src/redis/request/replicated_requests.c
       src/redis/request/requests.c

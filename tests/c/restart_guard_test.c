@@ -116,25 +116,26 @@ static void test_new_sets(void)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_uptime_rule guard;
-		dlock_guard_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
+		dlock_uptime_rule_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
 		for (int k = 0; k < 3; k++) {
 			dlock_call call = { .state = DLOCK_CALL_ANSWERED,
 				.server_started = cases[i].ages[k] < 0 ? DLOCK_START_UNKNOWN : now - cases[i].ages[k] * DLOCK_SECOND };
-			dlock_nanos eligible_at = dlock_guard_note(&guard, &call);
+			dlock_nanos eligible_at = dlock_uptime_rule_note(&guard, &call);
 			check(cases[i].ages[k] < 0 ? eligible_at == DLOCK_FOREVER
 									   : eligible_at == call.server_started + 10 * DLOCK_SECOND,
 				"%s: %d", cases[i].text, k);
 		}
-		check(dlock_guard_is_new_set(&guard, 3) == cases[i].expected, "%s: %s", cases[i].text,
+		check(dlock_uptime_rule_is_new_set(&guard, 3) == cases[i].expected, "%s: %s", cases[i].text,
 			cases[i].expected ? "a new set" : "none");
-		check(!dlock_guard_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
+		check(!dlock_uptime_rule_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
 	}
 	dlock_uptime_rule guard;
 	dlock_call call = { .state = DLOCK_CALL_ANSWERED, .server_started = now };
-	dlock_guard_begin(&guard, DLOCK_SECOND, 10 * DLOCK_SECOND);
-	check(dlock_guard_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");
-	dlock_guard_begin(&guard, 0, 10 * DLOCK_SECOND);
-	check(dlock_guard_note(&guard, &call) == 0 && !dlock_guard_is_new_set(&guard, 3), "but not where it is off");
+	dlock_uptime_rule_begin(&guard, DLOCK_SECOND, 10 * DLOCK_SECOND);
+	check(dlock_uptime_rule_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");
+	dlock_uptime_rule_begin(&guard, 0, 10 * DLOCK_SECOND);
+	check(dlock_uptime_rule_note(&guard, &call) == 0 && !dlock_uptime_rule_is_new_set(&guard, 3),
+		"but not where it is off");
 }
 
 /* ---- restarts ---- */
