@@ -32,9 +32,9 @@ enum {
 const dlock_option dlock_options_of_servers[] = {
 	/* the database; a cluster has 0 only. In a DSN also `db`, or behind the place, as in `redis://h/3` */
 	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
-	/* who logs in; in a DSN before the place: `user:password@`. By default Redis' default user */
+	/* who logs in, by default Redis' default user; in a DSN before the place: `user:password@` */
 	{ "user", NULL, TEXT(user), REDIS, KEY | MASTERS },
-	/* for the user, or for the default user: `:password@` */
+	/* the user's; in a DSN without a user `:password@` */
 	{ "password", NULL, TEXT(password), REDIS, KEY | SECRET | MASTERS },
 	/* for look-up, connection, TLS and login together; by default `dlock.connect_timeout` */
 	{ "connect_timeout", "connectTimeout", SECONDS(connect_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
