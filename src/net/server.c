@@ -237,7 +237,7 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 #ifndef DLOCK_TLS
 	if (server->tls || server->sentinel_tls) {
 		return reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
-			"since hiredis_ssl was not there when it was built");
+			"since OpenSSL was not there when it was built");
 	}
 #endif
 	make_lower(server->kind == DLOCK_SERVER_MEMORY ? NULL : server->host);

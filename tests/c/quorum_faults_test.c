@@ -113,7 +113,7 @@ static void test_stuck(void)
 	dlock_nanos healthy = median_section(&c, 300);
 	server_freeze(&servers[2]);
 	watch_queue(&c, "a stopped server", healthy);
-	check(!dlock_conn_stuck(client_conn(&c, 0)), "one that answers is not stuck");
+	check(!dlock_conn_drain_if_stuck(client_conn(&c, 0)), "one that answers is not stuck");
 	server_thaw(&servers[2]);
 	check(comes_back(&c), "it comes back, and has released all that it took late");
 	client_free(&c);
@@ -454,12 +454,37 @@ static void test_slow_handshake(void)
 	}
 }
 
+/* One server has missed the last renewals, and is among the first to answer. */
+static void test_short_on_one(void)
+{
+	client c = client_quorum(servers, SERVERS, SOON);
+	pid_t pids[2];
+
+	check(warm_all(&c), "warm");
+	dlock_claim *claim = claim_on(&c, "short", 60000);
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
+	client_drain(&c);
+	check(server_integer(&servers[0], "PEXPIRE " PREFIX "short 15000") == 1, "for a quarter of the time on one server");
+	for (int i = 0; i < 2; i++) {
+		server_freeze(&servers[MAJORITY + i]);
+		pids[i] = server_thaw_later(&servers[MAJORITY + i], 300);
+	}
+	dlock_status status = dlock_claim_check(claim, &c.error);
+	check(status == DLOCK_OK && left_ms(claim) > 20000, "the others are waited for (%ld ms left)", left_ms(claim));
+	for (int i = 0; i < 2; i++) {
+		exit_of(pids[i]);
+	}
+	check(let_go(&c, claim), "released");
+	client_drain(&c);
+	client_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(one_stopped), TEST(stuck), TEST(stuck_login), TEST(stuck_host), TEST(late_yes), TEST(forgotten_vote),
 		TEST(short_lease), TEST(too_late), TEST(killed_connections), TEST(script_flush), TEST(restarts),
-		TEST(slow_handshake),
+		TEST(slow_handshake), TEST(short_on_one),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

@@ -260,7 +260,7 @@ static void test_attach_unsettled(void)
 		dlock_claim_free(claim);
 		claim = claim_on(&c, "lock", 60000);
 		status = dlock_claim_attach(claim, token, &c.error);
-	} while (status == DLOCK_CONNECTION && dlock_now() - start < 5 * DLOCK_SECOND);
+	} while (status == DLOCK_CONNECTION && dlock_now() - start < SOON);
 	check(status == DLOCK_OK && dlock_now() - start >= GUARD * DLOCK_MS, "but then (%d, %s)", status, c.error.message);
 	check(let_go(&c, claim), "released");
 	client_free(&c);

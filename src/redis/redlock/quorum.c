@@ -90,6 +90,26 @@ static bool end_holder_calls(const quorum_claim *claim, const dlock_ballot *vote
 	return unanswered;
 }
 
+/* For how long a majority of those that have answered says that it has the lock; it is one that says yes. */
+static dlock_nanos majority_left(const dlock_ballot *votes)
+{
+	int64_t left[DLOCK_MOST_SERVERS];
+	int holders = 0;
+
+	for (int i = 0; i < votes->count; i++) {
+		if (votes->votes[i] == DLOCK_VOTE_YES) {
+			left[holders++] = votes->responses[i].value;
+		}
+	}
+	return dlock_lease_left(dlock_quorum_last(left, holders, votes->quorum));
+}
+
+/* Less than the holder relies on: one of the first to answer may have missed the last renewals, and the others not. */
+static bool ends_early(const dlock_claim *base, const dlock_ballot *votes)
+{
+	return votes->yes >= votes->quorum && dlock_now() + majority_left(votes) < base->deadline;
+}
+
 /* Asks the servers that may have the lock. True where one may do what it was asked without having answered. */
 static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request *request, dlock_nanos ttl)
 {
@@ -113,6 +133,9 @@ static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request
 	}
 	votes->tells_no = !releasing; /* whether the lease is lost decides what its holder does */
 	dlock_ballot_hold(votes, DLOCK_FOREVER);
+	if (request == request_check && ends_early(&claim->base, votes)) {
+		dlock_ballot_drain(votes, votes->count, DLOCK_FOREVER);
+	}
 	if (releasing && claim->needed > backend->quorum) {
 		dlock_ballot_drain(
 			votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */
@@ -162,10 +185,7 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	quorum_backend *backend = quorum_backend_of(claim);
 	dlock_nanos start = dlock_now();
-	int64_t left[DLOCK_MOST_SERVERS];
-	int holders = 0;
 	dlock_ballot votes;
 
 	ask_holders(&votes, claim, request_check, 0);
@@ -173,13 +193,7 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	if (status != DLOCK_OK) {
 		return status;
 	}
-	for (int i = 0; i < backend->count; i++) {
-		if (votes.votes[i] == DLOCK_VOTE_YES) {
-			left[holders++] = votes.responses[i].value;
-		}
-	}
-	dlock_nanos ttl = dlock_claim_guaranteed_ttl(
-		base, dlock_lease_left(dlock_quorum_last(left, holders, backend->quorum)));
+	dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, majority_left(&votes));
 	set_deadline(base, start + ttl - dlock_drift(ttl));
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;

@@ -29,7 +29,7 @@ void dlock_quorum_ask_all(
 	dlock_guard_begin(&votes->guard, backend->guard, claim->base.ttl);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_member *member = &backend->members[i];
-		if (dlock_conn_stuck(member->conn)) {
+		if (dlock_conn_drain_if_stuck(member->conn)) {
 			member->failed = true;
 			member->error = member->conn->error;
 			continue;
@@ -169,8 +169,10 @@ void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
 
 static bool is_logging_in(const dlock_conn *conn)
 {
-	return conn->state == DLOCK_CONN_HANDSHAKE
-		|| (conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->dial.begun, EXPECTED));
+	bool is_accepted = conn->channel.stage >= DLOCK_CHANNEL_SECURING;
+
+	return is_accepted ? conn->state != DLOCK_CONN_READY
+		: conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->channel.dial.begun, EXPECTED);
 }
 
 static bool has_logged_in(void *context)

@@ -204,7 +204,7 @@ static void close_unless_master(const dlock_topology *topology, const dlock_serv
 		return;
 	}
 	for (dlock_conn *conn = topology->pool->first; conn; conn = conn->next) {
-		if (conn->calls.count == 0 && conn->process == dlock_process_current()
+		if (conn->calls.count == 0 && conn->channel.process == dlock_process_current()
 			&& !strcmp(conn->server->key, server->key)) {
 			dlock_conn_close(conn);
 		}
