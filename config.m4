@@ -127,6 +127,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/channel.c
       src/net/dial.c
       src/net/dsn.c
+      src/net/loop.c
       src/net/options.c
       src/net/resolve.c
       src/net/server.c
@@ -184,10 +185,10 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/call.c
       src/redis/wire/call_queue.c
       src/redis/wire/conn.c
-      src/redis/wire/exchange.c
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
       src/redis/wire/pool.c
+      src/redis/wire/pool_source.c
       src/redis/wire/reply.c
       src/redis/wire/resp.c
       src/redis/wire/uptime.c

@@ -9,7 +9,7 @@
 
 /* One connection to one server, kept open over many calls and requests: it sends calls, reads their replies, and
  * resends calls over a new connection. It never blocks: connecting (channel.h) and the handshake (handshake.h) are states
- * that it goes through while it is polled (exchange.h). Replies come in the order of the calls. */
+ * that it goes through while it is polled (pool_source.h). Replies come in the order of the calls. */
 
 typedef enum {
 	DLOCK_CONN_CLOSED,
