@@ -259,11 +259,11 @@ function settings_section(): array
     return [...$out, ''];
 }
 
-/** A number of src/net/server.h or base/clock.h; times in seconds. */
+/** A number, or one of src/net/server.h or base/clock.h; times in seconds. */
 function number_of(string $name): string
 {
-    $header = file_get_contents('src/net/server.h');
-    $text = preg_match("/\\b$name(?: = (\\d+)| \\(([^)]*)\\))/", $header, $found) ? $found[1] . ($found[2] ?? '') : $name;
+    $named = preg_match('/\b' . preg_quote($name) . '(?: = (\d+)| \(([^)]*)\))/', file_get_contents('src/net/server.h'), $found);
+    $text = $named ? $found[1] . ($found[2] ?? '') : $name;
     $text = strtr($text, ['DLOCK_SECOND' => '1', 'DLOCK_MS' => '0.001']);
     preg_match('~^[\d.]+(?: [*/] [\d.]+)?$~', $text) || throw new Undocumented("src/net/options.c: $name is no number");
     return (string) eval("return $text;");
@@ -274,7 +274,7 @@ function options_section(): array
 {
     preg_match('/dlock_options_of_servers\[\] = \{\n(.*)\n\t\{ 0 \}/s', file_get_contents('src/net/options.c'), $lines);
     // /* what it means */, and below that the row.
-    preg_match_all('~^\t/\* (.*?) \*/\n\t\{ "(\w+)", (?:"(\w+)"|NULL), (\w+)\(\w+(?:, (\w+), (\w+))?\), (\w+), ([\w |]+) \},$~ms', $lines[1], $rows,
+    preg_match_all('~^\t/\* (.*?) \*/\n\t\{ "(\w+)", (?:"(\w+)"|NULL), (\w+)\(\w+(?:, ([\w *]+), ([\w *]+))?\), (\w+), ([\w |]+) \},$~ms', $lines[1], $rows,
         PREG_SET_ORDER | PREG_UNMATCHED_AS_NULL);
     count($rows) === substr_count($lines[1], "\n\t{") || throw new Undocumented('a row of options.c could not be read: each has a comment above it');
 
