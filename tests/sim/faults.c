@@ -2,6 +2,8 @@
  * excuses. Only what docs/reliability.md and fail-over.md name as possible without two holders is drawn. */
 #include "run.h"
 
+#include "stock_run.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -154,7 +156,11 @@ static void move_slot(const fault *f)
 {
 	char key[40];
 
-	lock_key(f->a % options.resources, key, sizeof key);
+	if (options.work == &stocks) {
+		stock_name(0, f->a % options.resources, key, sizeof key);
+	} else {
+		lock_key(f->a % options.resources, key, sizeof key);
+	}
 	cluster_move_slot(dlock_slot_of(key, strlen(key)), f->b);
 }
 
