@@ -25,6 +25,7 @@ parts=(
 	"valgrind        | scripts/test-valgrind.sh"
 	"jit             | DLOCK_TEST_JIT=1 scripts/test.sh tests"
 	"fuzz            | scripts/fuzz.sh"
+	"hostile         | tests/c/run.sh hostile"
 	"debian13        | scripts/test-debian13.sh"
 	"valkey          | DLOCK_TEST_REDIS_SERVER=valkey-server scripts/test-debian13.sh"
 	"package         | scripts/test-package.sh"

@@ -26,7 +26,8 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	int problem = dlock_renewal_thread_start();
 
 	if (problem != 0) {
-		return dlock_fail(error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
+		return dlock_fail(
+			error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
 	}
 	bool incomplete = claim->incomplete || claim->unanswered;
 	bool is_short = atomic_load(&claim->short_lease);
@@ -98,7 +99,8 @@ static bool is_the_threads(const dlock_renewal *renewal)
 	if (renewal->process != dlock_process_current()) {
 		return false;
 	}
-	return renewal->busy || (round && round->ops->has_calls && round->ops->has_calls(round)) || dlock_renewal_has_to_roll_back(renewal);
+	return renewal->busy || (round && round->ops->has_calls && round->ops->has_calls(round))
+		|| dlock_renewal_has_to_roll_back(renewal);
 }
 
 void dlock_renewal_end(dlock_claim *claim, bool over)

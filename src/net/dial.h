@@ -8,8 +8,9 @@
 #include "resolve.h"
 #include "server.h"
 
-/* Connects a socket to a server, without blocking: by its path, its address, or one of the addresses of its name. A name's last good
- * addresses are used at once; only where there are none, or none of them works, does it wait for a look-up. */
+/* Connects a socket to a server, without blocking: by its path, its address, or one of the addresses of its name. A
+ * name's last good addresses are used at once; only where there are none, or none of them works, does it wait for a
+ * look-up. */
 
 typedef struct {
 	const dlock_server *server;
@@ -30,7 +31,8 @@ typedef struct {
 
 typedef enum { DLOCK_DIAL_GOES_ON, DLOCK_DIAL_CONNECTED, DLOCK_DIAL_FAILED } dlock_dial_result;
 
-/* The timeout is for connection and handshake together. `server` must outlive it. Never returns DLOCK_DIAL_CONNECTED. */
+/* The timeout is for connection and handshake together. `server` must outlive it. Never returns
+ * DLOCK_DIAL_CONNECTED. */
 dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_server *server, dlock_nanos timeout);
 
 /* The descriptor to poll, and the events; -1 and 0: there is only time to wait for. */
@@ -43,17 +45,13 @@ dlock_dial_result dlock_dial_advance(dlock_dial *dial);
 /* What has not happened by the deadline, for a message that goes on with "within ... s"; NULL: `obstacle` says more. */
 const char *dlock_dial_delay(const dlock_dial *dial);
 
-/* Hands the connected socket over, which does not block. */
+/* Hands the connected socket over, which does not block, and leaves the look-up. */
 int dlock_dial_take(dlock_dial *dial);
 
-/* After that: has the name been found to lead elsewhere? Notes that a look-up has ended, so it is true once. */
-bool dlock_dial_check_moved(dlock_dial *dial);
+/* After that: has the name been found to lead elsewhere? True once: the look-up that has ended is noted. */
+bool dlock_dial_take_moved(dlock_dial *dial);
 
 /* Closes the socket, unless it was handed over, and leaves the look-up. A zeroed dial may be ended, too. */
 void dlock_dial_end(dlock_dial *dial);
-
-/* Before a socket is closed that was handed over: bytes that are still in its buffer must not reach the server after what the next connection
- * sends. After close() the system would go on sending them, and a child process may have the socket, too. */
-void dlock_dial_discard_unsent(int fd);
 
 #endif

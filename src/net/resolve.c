@@ -237,8 +237,8 @@ static int ask(const char *host, int family, dlock_addresses *found)
 	return 0;
 }
 
-/* Many have no IPv6 where a resolver is slow to say so. So it is asked for where there is nothing else to try, and then both
- * are there. */
+/* Many have no IPv6 where a resolver is slow to say so. So it is asked for where there is nothing else to try, and then
+ * both are there. */
 static bool look_up(const char *host, bool all, dlock_addresses *found, char *reason, size_t size)
 {
 	found->count = 0;
@@ -300,7 +300,8 @@ static void *help(void *unused)
 	pthread_mutex_lock(&mutex);
 	while ((lookup = take_queued())) {
 		pthread_mutex_unlock(&mutex);
-		bool both = look_up(lookup->name->host, lookup->all, &found, reason, sizeof reason); /* neither of these changes */
+		bool both = look_up(
+			lookup->name->host, lookup->all, &found, reason, sizeof reason); /* neither of these changes */
 		pthread_mutex_lock(&mutex);
 		end_lookup(lookup, &found, both, reason);
 	}
@@ -378,7 +379,8 @@ static int begin(name *name, bool all)
 /* Nobody has to ask that again. (Without addresses there is nothing else to do.) */
 static bool has_just_ended(const name *name, bool all)
 {
-	return all ? is_since(name->asked_all, JUST_NOW) : name->addresses.count > 0 && is_since(name->addresses.asked, REFRESH);
+	return all ? is_since(name->asked_all, JUST_NOW)
+			   : name->addresses.count > 0 && is_since(name->addresses.asked, REFRESH);
 }
 
 dlock_lookup *dlock_resolve(const char *host, bool all, char *reason, size_t size)

@@ -11,13 +11,15 @@
 #include "../redis/lock/permits.h"
 #include "../redis/lock/replicated.h"
 #include "../redis/lock/single.h"
+#include "../redis/wire/pool_source.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/lock/backend.h"
 #endif
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 {
-	dlock_pools_counts counts = { .connections = dlock_pool_opened(&pools->redis), .reconnections = dlock_pool_reopened(&pools->redis) };
+	dlock_pools_counts counts = { .connections = dlock_pool_opened(&pools->redis),
+		.reconnections = dlock_pool_reopened(&pools->redis) };
 
 	unsigned long opened, reopened;
 	dlock_memcached_pool_count(&pools->memcached, &opened, &reopened);
@@ -75,7 +77,8 @@ static void digest(const char *text, size_t len, char hex[64 + 1])
 	make_digest_ex(hex, raw, sizeof raw);
 }
 
-dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
+dlock_backend *dlock_backend_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
 {
 	switch (server->kind) {
 	case DLOCK_SERVER_MEMCACHED:
@@ -94,7 +97,8 @@ dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const 
 	}
 }
 
-dlock_backend *dlock_permits_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
+dlock_backend *dlock_permits_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
 	dlock_backend *backend = dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
 
@@ -113,8 +117,11 @@ bool dlock_pools_begin_zookeeper(dlock_pools *pools)
 	return pools->zookeeper;
 }
 
-dlock_backend *dlock_permits_on_ensemble(dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity)
+dlock_backend *dlock_permits_on_ensemble(
+	dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity)
 {
-	return dlock_pools_begin_zookeeper(pools) ? dlock_zk_permits_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity) : NULL;
+	return dlock_pools_begin_zookeeper(pools)
+		? dlock_zk_permits_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity)
+		: NULL;
 }
 #endif

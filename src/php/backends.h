@@ -10,8 +10,8 @@
 #include "../zookeeper/session/pool.h"
 #endif
 
-/* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server has. A new back end is
- * a folder of src/, a scheme in base/server_parse.c, and its lines in backends.c. */
+/* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server
+ * has. A new back end is a folder of src/, a scheme in base/server_parse.c, and its lines in backends.c. */
 typedef struct {
 	dlock_pool redis;
 	dlock_memcached_pool memcached;
@@ -39,17 +39,21 @@ void dlock_pools_clear(dlock_pools *pools);
 dlock_ttl_range dlock_ttls_on(const dlock_server *server);
 
 /* The back end on one server. `legacy`: shares its locks with SETNX/GETSET timestamp code. NULL when out of memory. */
-dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
+dlock_backend *dlock_backend_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
 
-/* The one that has `capacity` permits of each resource; `fifo`: a writer, who wants all of them, is served in turn. NULL when out of memory. */
-dlock_backend *dlock_permits_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
+/* The one that has `capacity` permits of each resource; `fifo`: a writer, who wants all of them, is served in turn.
+ * NULL when out of memory. */
+dlock_backend *dlock_permits_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
 
 #ifdef DLOCK_ZOOKEEPER
 /* Makes the pool of sessions, where there is none yet. False: out of memory. */
 bool dlock_pools_begin_zookeeper(dlock_pools *pools);
 
 /* The same on ZooKeeper, where everyone is served in turn. */
-dlock_backend *dlock_permits_on_ensemble(dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity);
+dlock_backend *dlock_permits_on_ensemble(
+	dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity);
 #endif
 
 #endif

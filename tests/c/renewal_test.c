@@ -1,5 +1,5 @@
-/* The thread that renews leases, against real servers: what it keeps, what it does not, what it says of a loss, and what it
- * leaves behind. Prints TAP. renewal_test [word in the names of the tests to run] */
+/* The thread that renews leases, against real servers: what it keeps, what it does not, what it says of a loss, and
+ * what it leaves behind. Prints TAP. renewal_test [word in the names of the tests to run] */
 
 #include <signal.h>
 #include <unistd.h>
@@ -38,7 +38,8 @@ static void keep(test_server *server)
 	while (!atomic_load(&kept->end) || kept->ttls < 3) {
 		long overreach = overreach_ms(server, ward.claim);
 		kept->overreach = overreach > kept->overreach ? overreach : kept->overreach;
-		kept->good &= look(ward.claim) == DLOCK_CLAIM_HELD && has(server, ward.claim) && dlock_renewal_is_endless(ward.claim);
+		kept->good &= look(ward.claim) == DLOCK_CLAIM_HELD && has(server, ward.claim)
+			&& dlock_renewal_is_endless(ward.claim);
 		kept->ttls = (long) ((dlock_now() - since) / (KEPT_TTL * DLOCK_MS));
 		sleep_ms(50);
 	}
@@ -72,7 +73,8 @@ static void end_kept(void)
 
 /* ---- losses ---- */
 
-/* An answer that comes after the deadline. Its call is not cancelled yet, since with a lease of 8 s it may take that long. */
+/* An answer that comes after the deadline. Its call is not cancelled yet, since with a lease of 8 s it may take that
+ * long. */
 static void test_late_answer(void)
 {
 	client c = client_of(server, READ_TIMEOUT);
@@ -92,7 +94,8 @@ static void test_late_answer(void)
 	check(look(told.claim) == DLOCK_CLAIM_LOST && told.losses == 1, "too late, where its holder was told");
 	check(look(unseen.claim) == DLOCK_CLAIM_HELD && left_ms(unseen.claim) > 4000, "where nobody asked, it went on");
 	check(overreach_ms(server, unseen.claim) <= 0, "for the time that it has there");
-	check(release(&c, told.claim) == DLOCK_LOST && eventually_nobody(server, "told"), "the release of what was lost leaves nothing");
+	check(release(&c, told.claim) == DLOCK_LOST && eventually_nobody(server, "told"),
+		"the release of what was lost leaves nothing");
 	dlock_claim_free(told.claim);
 	check(let_go(&c, unseen.claim), "and the other is released");
 	client_free(&c);
@@ -133,7 +136,8 @@ static void test_changed_while_renewing(void)
 	}
 }
 
-/* A shorter time was asked for without an answer, and is executed behind a renewal: the holder's connection is accepted last. */
+/* A shorter time was asked for without an answer, and is executed behind a renewal: the holder's connection is accepted
+ * last. */
 static void test_shorter_unanswered(void)
 {
 	client c = client_of(server, 600 * DLOCK_MS);
@@ -144,13 +148,15 @@ static void test_shorter_unanswered(void)
 	check(renewed_since(before, 1) && left_ms(ward.claim) > 50000, "renewed");
 	server_freeze(server);
 	dlock_conn_close(client_conn(&c, 0));
-	check(extend(&c, ward.claim, 3000) == DLOCK_CONNECTION && left_ms(ward.claim) <= 3000, "no answer: the shorter time is believed");
+	check(extend(&c, ward.claim, 3000) == DLOCK_CONNECTION && left_ms(ward.claim) <= 3000,
+		"no answer: the shorter time is believed");
 	before = renewals();
 	sleep_ms(1100); /* the next attempt to renew is on its way */
 	server_thaw(server);
 	check(renewed_since(before, 1), "renewed again");
 	sleep_ms(100);
-	check(overreach_ms(server, ward.claim) <= 0, "for no longer than the server may have it (%ld ms)", overreach_ms(server, ward.claim));
+	check(overreach_ms(server, ward.claim) <= 0, "for no longer than the server may have it (%ld ms)",
+		overreach_ms(server, ward.claim));
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "and held");
 	check(extend(&c, ward.claim, 60000) == DLOCK_OK && left_ms(ward.claim) <= 3000 && left_ms(ward.claim) > 0,
 		"nor, since that request may come behind it, when a longer one is answered (%ld ms)", left_ms(ward.claim));
@@ -196,9 +202,11 @@ static void test_grant(void)
 	check(eventually(is_queued, "grant") && let_go(&c, first), "given back while somebody waits");
 	pthread_join(thread, NULL);
 	dlock_nanos granted = second.claim->deadline;
-	check(second.status == DLOCK_OK && second.claim->received && granted < dlock_now() + DLOCK_GRANT_TTL, "handed over, for a short time");
-	check(dlock_renewal_begin(second.claim, &RENEW, &second.client.error) == DLOCK_OK && eventually(has_much_left, second.claim)
-		&& dlock_now() < granted, "renewed before that is over");
+	check(second.status == DLOCK_OK && second.claim->received && granted < dlock_now() + DLOCK_GRANT_TTL,
+		"handed over, for a short time");
+	check(dlock_renewal_begin(second.claim, &RENEW, &second.client.error) == DLOCK_OK
+			&& eventually(has_much_left, second.claim) && dlock_now() < granted,
+		"renewed before that is over");
 	check(let_go(&second.client, second.claim), "and released");
 	client_free(&c);
 	client_free(&second.client);

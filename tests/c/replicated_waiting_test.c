@@ -1,4 +1,5 @@
-/* Waiting for a lock on Redis servers that fail over, taking up a detached one, fencing tokens, and users who may not do all of that. Prints TAP. */
+/* Waiting for a lock on Redis servers that fail over, taking up a detached one, fencing tokens, and users who may not
+ * do all of that. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -104,7 +105,8 @@ static void test_push_is_a_hint(void)
 	redisReply *queue = redisCommand(servers.master->admin, "ZRANGE dlock:queue:{Lock:lock} 0 0");
 	snprintf(token, sizeof token, "%s", queue->element[0]->str);
 	freeReplyObject(queue);
-	int fields = sscanf(server_text(servers.master, "HGET dlock:waiters:{Lock:lock} %s", token), "%llu %llu %llu %127s", &sign, &told, &number, inbox);
+	int fields = sscanf(server_text(servers.master, "HGET dlock:waiters:{Lock:lock} %s", token), "%llu %llu %llu %127s",
+		&sign, &told, &number, inbox);
 	check(fields == 4, "the waiter's entry is read");
 	for (int i = 0; i < 3; i++) {
 		char message[160];
@@ -156,7 +158,9 @@ static void test_attach(void)
 
 	pair_settle(&servers);
 	dlock_claim *claim = detach(&c, token);
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && has(servers.master, claim) && has(servers.replica, claim), "attached, and confirmed");
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && has(servers.master, claim)
+			&& has(servers.replica, claim),
+		"attached, and confirmed");
 	dlock_claim *again = claim_on(&c, "lock", 60000);
 	check(dlock_claim_attach(again, token, &c.error) == DLOCK_LOST && has(servers.master, claim), "once");
 	dlock_claim_free(again);
@@ -173,7 +177,8 @@ static void test_attach_unsettled(void)
 	dlock_claim *claim = detach(&c, token);
 	pair_fail_over(&servers);
 	dlock_nanos start = dlock_now();
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not in an unsettled era: %s", c.error.message);
+	check(
+		dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not in an unsettled era: %s", c.error.message);
 	check(!strcmp(server_text(servers.master, "GET Lock:lock"), token), "and nothing is changed");
 	dlock_status status;
 	do {
@@ -211,7 +216,8 @@ static void test_attach_unconfirmed(void)
 	check(eventually(has_token, &(expected) { token }), "it is rolled back");
 	dlock_claim_free(claim);
 	claim = claim_on(&c, "lock", 60000);
-	check(pair_is_in_step(&servers) && dlock_claim_attach(claim, token, &c.error) == DLOCK_OK, "and works the next time (%s)", c.error.message);
+	check(pair_is_in_step(&servers) && dlock_claim_attach(claim, token, &c.error) == DLOCK_OK,
+		"and works the next time (%s)", c.error.message);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
@@ -234,8 +240,10 @@ static void test_users(void)
 		dlock_claim *claim = claim_on(&c, "lock", LEASE);
 		dlock_nanos start = dlock_now();
 		dlock_status status = acquire(&c, claim, 60000);
-		check(status == DLOCK_CONNECTION || status == DLOCK_FAILED, "without the right to %s there is no lock (%d)", forbidden[i], status);
-		check(strcasestr(c.error.message, forbidden[i]) && !strstr(c.error.message, SECRET), "the message says so: %s", c.error.message);
+		check(status == DLOCK_CONNECTION || status == DLOCK_FAILED, "without the right to %s there is no lock (%d)",
+			forbidden[i], status);
+		check(strcasestr(c.error.message, forbidden[i]) && !strstr(c.error.message, SECRET), "the message says so: %s",
+			c.error.message);
 		check(dlock_now() - start < SOON, "at once");
 		client_drain(&c);
 		check(eventually_nobody(servers.master, "lock"), "and nothing is left behind");
@@ -248,8 +256,17 @@ static void test_users(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(release_in_unsettled_era), TEST(push_is_a_hint), TEST(handed_over_unconfirmed),
-		TEST(attach), TEST(attach_unsettled), TEST(attach_unconfirmed),
+		
+		TEST(release_in_unsettled_era),
+		
+		TEST(push_is_a_hint),
+		TEST(handed_over_unconfirmed),
+		
+		TEST(attach),
+		TEST(attach_unsettled),
+		TEST(attach_unconfirmed),
+		
+		
 		TEST(users),
 	};
 	static const tap_setting setting = { begin, reset };

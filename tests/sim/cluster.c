@@ -694,7 +694,7 @@ void cluster_restarted(cluster_node *n)
 
 static void begin(void)
 {
-	random_cluster = stream_of(options.seed, "cluster", 0);
+	random_cluster = stream_of(run_seed(&options), "cluster", 0);
 	for (int i = 0; i < NODES; i++) {
 		for (int slot = 0; slot < DLOCK_SLOTS; slot++) {
 			set_owner(nodes[i], slot, slot * MASTERS / DLOCK_SLOTS);

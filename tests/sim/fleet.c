@@ -49,6 +49,14 @@ double real_time(void)
 /* Where there is coverage to be written (Makefile). */
 __attribute__((weak)) void __gcov_dump(void);
 
+double fleet_work(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	return ((double) (used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double) (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6) / job_count;
+}
+
 static void run_job(job *job)
 {
 	struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };

@@ -262,7 +262,7 @@ static void *client_main(void *argument)
 			section(client, false);
 		}
 	}
-	client->process->pause_chance = 0;
+	client->process->pause_at = 0;
 	fiber_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, true);

@@ -69,10 +69,10 @@ server *sentinels_master(void)
 
 void sentinels_begin(void)
 {
-	random_sentinel = stream_of(options.seed, "sentinel", 0);
+	random_sentinel = stream_of(run_seed(&options), "sentinel", 0);
 	master = redis[0];
 	for (int i = 0; i < 3; i++) {
-		sentinels[i] = redis_new(20 + i, 11 + i, 26379, options.seed);
+		sentinels[i] = redis_new(20 + i, 11 + i, 26379, run_seed(&options));
 		redis_sentinel_view(sentinels[i], master);
 	}
 	redis_replicate(redis[1], master);

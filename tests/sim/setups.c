@@ -22,11 +22,11 @@ static memcached *cache;
 void servers_begin(void)
 {
 	if (options.setup == MEMCACHED) {
-		cache = memcached_new(1, 11211, options.seed);
+		cache = memcached_new(1, 11211, run_seed(&options));
 		return;
 	}
 	for (int i = 0; i < options.servers; i++) {
-		redis[i] = redis_new(i, i + 1, 6379, options.seed);
+		redis[i] = redis_new(i, i + 1, 6379, run_seed(&options));
 	}
 	if (options.setup == REPLICATED) {
 		sentinels_begin();

@@ -9,7 +9,8 @@ bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, u
 		return false;
 	}
 	const dlock_backend *backend = manager->backend;
-	const char *problem = backend->ops->refuse ? backend->ops->refuse(backend, ZSTR_VAL(resource), ZSTR_LEN(resource)) : NULL;
+	const char *problem = backend->ops->refuse ? backend->ops->refuse(backend, ZSTR_VAL(resource), ZSTR_LEN(resource))
+											   : NULL;
 	if (problem) {
 		zend_argument_value_error(arg, "%s", problem);
 		return false;
@@ -40,7 +41,8 @@ bool dlock_check_ttl(double seconds, dlock_ttl_range range, uint32_t arg, dlock_
 	/* The comparison is false for NAN. */
 	if (!(seconds >= least && seconds <= most)) {
 		zend_argument_value_error(arg, "must be between %.3f and %.10g seconds%s", least, most,
-			range.is_guarded ? ": no lease time may exceed the guard, which the option \"guard\" of the server sets" : "");
+			range.is_guarded ? ": no lease time may exceed the guard, which the option \"guard\" of the server sets"
+							 : "");
 		return false;
 	}
 	*ttl = dlock_from_seconds(seconds);

@@ -11,8 +11,13 @@ ZEND_METHOD(DistributedLock, __construct)
 	HashTable *array = NULL;
 	zend_string *dsn = NULL, *prefix = NULL;
 	bool legacy = false;
-	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttl_arg = 3, .timeout_arg = 4, .on_loss_arg = 6 };
+	dlock_options options = { .ttl_is_null = true,
+		.timeout_is_null = true,
+		.renew_is_null = true,
+		.release_is_null = true,
+		.ttl_arg = 3,
+		.timeout_arg = 4,
+		.on_loss_arg = 6 };
 	zval spec;
 
 	ZEND_PARSE_PARAMETERS_START(0, 8)
@@ -45,11 +50,14 @@ ZEND_METHOD(DistributedLock, __construct)
 	if (legacy && server->kind != DLOCK_SERVER_REDIS) {
 		zend_argument_value_error(8, "must be false: only Redis has locks of other code to share");
 	} else if (legacy && (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0)) {
-		zend_argument_value_error(8, "must be false: only one plain Redis server has locks of other code to share, without Sentinels, cluster or replicas");
+		zend_argument_value_error(8,
+			"must be false: only one plain Redis server has locks of other code to share, "
+			"without Sentinels, cluster or replicas");
 	} else if (dlock_manager_configure(manager, &options)) {
 		manager->prefix = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Lock:"), 0);
 		manager->servers = zend_string_init(server->label, strlen(server->label), 0);
-		manager->backend = dlock_backend_on(&DLOCK_G(pools), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix), legacy);
+		manager->backend = dlock_backend_on(
+			&DLOCK_G(pools), server, ZSTR_VAL(manager->prefix), ZSTR_LEN(manager->prefix), legacy);
 		if (!manager->backend) {
 			dlock_throw_no_memory();
 		}
@@ -72,7 +80,8 @@ ZEND_METHOD(DistributedLock, lock)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, key, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
+	if (!manager || !dlock_check_resource(manager, key, 1)
+		|| !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
 	dlock_terms terms = { .ttl = manager->ttl, .ttl_given = !no_expire };

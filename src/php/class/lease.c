@@ -62,7 +62,8 @@ static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
 	}
 }
 
-/* Not the token, with which anybody could release the lock: logs have dumps, and errors reports. The property can be read. */
+/* Not the token, with which anybody could release the lock: logs have dumps, and errors reports. The property can be
+ * read. */
 static HashTable *shown_properties(zend_object *object)
 {
 	HashTable *shown = zend_array_dup(zend_std_get_properties(object));
@@ -113,7 +114,8 @@ void dlock_lease_create(zval *value, dlock_hold *hold)
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE), claim->resource, claim->resource_len);
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, strlen(claim->token));
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
-	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_PERMITS), claim->permits < DLOCK_PERMITS_ALL ? (zend_long) claim->permits : 1);
+	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_PERMITS),
+		claim->permits < DLOCK_PERMITS_ALL ? (zend_long) claim->permits : 1);
 	/* Last: had memory run out above, the registry would still own the hold. */
 	lease->hold = hold;
 	hold->owned = true;
@@ -137,7 +139,8 @@ static bool look_held(lease_object *lease, dlock_nanos *remaining)
 
 ZEND_METHOD(Dlock_Lease, __construct)
 {
-	/* Private: leases come from LockManager::acquire(). Without an object PHP has called it as a shutdown function, see ending.c. */
+	/* Private: leases come from LockManager::acquire(). Without an object PHP has called it as a shutdown function, see
+	 * ending.c. */
 	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();
 	if (Z_TYPE(EX(This)) != IS_OBJECT) {
@@ -273,7 +276,8 @@ ZEND_METHOD(Dlock_Lease, detach)
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
 		RETURN_THROWS();
 	}
-	/* What is left of a lease must be what was asked for; and a lease time that is still on its way would arrive after the handle is attached. */
+	/* What is left of a lease must be what was asked for; and a lease time that is still on its way would arrive after
+	 * the handle is attached. */
 	dlock_status status = atomic_load(&claim->short_lease) ? dlock_hold_extend(lease->hold, claim->ttl, &error)
 		: claim->unacknowledged_ttl > 0 ? dlock_hold_check(lease->hold, &error) : DLOCK_OK;
 	if (status == DLOCK_LOST) {

@@ -27,7 +27,8 @@ static bool check_ttl(const dlock_manager *manager, double seconds, uint32_t arg
 static bool check_permits(const dlock_manager *manager, zend_long permits, uint32_t arg)
 {
 	if (permits < 1 || permits > manager->backend->capacity) {
-		zend_argument_value_error(arg, "must be between 1 and " ZEND_LONG_FMT ", the capacity", (zend_long) manager->backend->capacity);
+		zend_argument_value_error(
+			arg, "must be between 1 and " ZEND_LONG_FMT ", the capacity", (zend_long) manager->backend->capacity);
 		return false;
 	}
 	return true;
@@ -39,13 +40,15 @@ static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments
 	dlock_manager *manager = dlock_manager_this(this);
 	bool good = manager && dlock_check_resource(manager, arguments->resource, 1)
 		&& (!arguments->permits_arg || check_permits(manager, arguments->permits, arguments->permits_arg))
-		&& dlock_check_timeout(arguments->timeout, arguments->timeout_is_null, manager->timeout, arguments->timeout_arg, wait);
+		&& dlock_check_timeout(
+			arguments->timeout, arguments->timeout_is_null, manager->timeout, arguments->timeout_arg, wait);
 
 	if (!good) {
 		return NULL;
 	}
 	*terms = (dlock_terms) { manager->ttl, !arguments->ttl_is_null, arguments->permits };
-	return arguments->ttl_is_null || check_ttl(manager, arguments->ttl, arguments->ttl_arg, &terms->ttl) ? manager : NULL;
+	return arguments->ttl_is_null || check_ttl(manager, arguments->ttl, arguments->ttl_arg, &terms->ttl) ? manager
+																										 : NULL;
 }
 
 void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
@@ -108,11 +111,12 @@ static void end_section(zval *lease)
 	/* A release that was not answered is no loss: the lease time was not over when the section ended. */
 	bool lost = state == DLOCK_CLAIM_LOST;
 	lost = dlock_hold_release(hold, &error) == DLOCK_LOST || lost;
-	/* Once is enough: the section may have been left by this very loss. (Where that was caught, its number may be another exception's by now.) */
+	/* Once is enough: the section may have been left by this very loss. (Where that was caught, its number may be
+	 * another exception's by now.) */
 	bool thrown = hold->thrown && EG(exception) && EG(exception)->handle == hold->thrown
 		&& dlock_is_lost_exception(EG(exception), claim->resource, claim->resource_len, DLOCK_LOST_WHILE_HELD);
-	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was asked. Without
-	 * one, what a handler throws after this could lose the section's result, which may be a lease. */
+	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was
+	 * asked. Without one, what a handler throws after this could lose the section's result, which may be a lease. */
 	if (!(EG(exception) && zend_is_unwind_exit(EG(exception))) && dlock_is_interrupted()) {
 		dlock_run_interrupts();
 	}
@@ -139,14 +143,15 @@ static void refuse_unfinished(zval *result, zend_string *resource)
 	dlock_error name;
 
 	dlock_fail(&name, DLOCK_OK, "%s", dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
-	zend_argument_type_error(2, "must not return a %s, which would run on without the lock \"%s\": finish the work inside the section",
+	zend_argument_type_error(2,
+		"must not return a %s, which would run on without the lock \"%s\": finish the work inside the section",
 		ZSTR_VAL(Z_OBJCE_P(result)->name), name.message);
 	zval_ptr_dtor(result);
 	ZVAL_NULL(result);
 }
 
-void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section, zend_fcall_info_cache *cache,
-	zval *return_value)
+void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section,
+	zend_fcall_info_cache *cache, zval *return_value)
 {
 	dlock_wait_limit limit = { 0 };
 	dlock_terms terms;
@@ -188,7 +193,9 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 
 ZEND_METHOD(DistributedLock, acquire)
 {
-	dlock_acquire_arguments arguments = { .timeout_is_null = true, .ttl_is_null = true, .timeout_arg = 2, .ttl_arg = 3 };
+	dlock_acquire_arguments arguments = {
+		.timeout_is_null = true, .ttl_is_null = true, .timeout_arg = 2, .ttl_arg = 3
+	};
 
 	ZEND_PARSE_PARAMETERS_START(1, 3)
 		Z_PARAM_STR(arguments.resource)
@@ -216,7 +223,9 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 
 ZEND_METHOD(DistributedLock, synchronized)
 {
-	dlock_acquire_arguments arguments = { .timeout_is_null = true, .ttl_is_null = true, .timeout_arg = 3, .ttl_arg = 4 };
+	dlock_acquire_arguments arguments = {
+		.timeout_is_null = true, .ttl_is_null = true, .timeout_arg = 3, .ttl_arg = 4
+	};
 	zend_fcall_info section;
 	zend_fcall_info_cache cache;
 
@@ -286,7 +295,8 @@ ZEND_METHOD(DistributedLock, isLocked)
 	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = manager->backend->ops->locked(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), &locked, &error);
+	dlock_status status = manager->backend->ops->locked(
+		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), &locked, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();

@@ -16,7 +16,7 @@ typedef struct {
 /* `this`: the object of the method. They return what the method returns, or have thrown. */
 void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value);
 void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value);
-void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section, zend_fcall_info_cache *cache,
-	zval *return_value);
+void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section,
+	zend_fcall_info_cache *cache, zval *return_value);
 
 #endif

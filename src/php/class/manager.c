@@ -76,7 +76,8 @@ static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
 	array_init(&info);
 	if (manager->backend) {
 		add_assoc_str(&info, "servers", zend_string_copy(manager->servers));
-		add_assoc_str(&info, is_lock && dlock_manager_is_session_based(manager) ? "root" : "prefix", zend_string_copy(manager->prefix));
+		add_assoc_str(&info, is_lock && dlock_manager_is_session_based(manager) ? "root" : "prefix",
+			zend_string_copy(manager->prefix));
 		if (!dlock_manager_is_session_based(manager)) {
 			add_assoc_double(&info, "ttl", (double) manager->ttl / DLOCK_SECOND);
 		}

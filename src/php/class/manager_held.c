@@ -14,11 +14,12 @@ static int discard_lost(zval *value)
 	dlock_hold *hold = Z_PTR_P(value);
 	dlock_nanos remaining;
 
-	return hold->throws || dlock_hold_look(hold, &remaining) != DLOCK_CLAIM_LOST ? ZEND_HASH_APPLY_KEEP : ZEND_HASH_APPLY_REMOVE;
+	return hold->throws || dlock_hold_look(hold, &remaining) != DLOCK_CLAIM_LOST ? ZEND_HASH_APPLY_KEEP
+																				 : ZEND_HASH_APPLY_REMOVE;
 }
 
-/* Forgets what is over, but only once the number has doubled since the last time: amortised over the calls it takes O(1). A throttle takes a lock
- * for each user, and leaves it to its lease time. */
+/* Forgets what is over, but only once the number has doubled since the last time: amortised over the calls it takes
+ * O(1). A throttle takes a lock for each user, and leaves it to its lease time. */
 static void purge(dlock_manager *manager)
 {
 	uint32_t before = zend_hash_num_elements(&manager->held);
@@ -39,7 +40,8 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_ter
 	zval value;
 
 	purge(manager);
-	dlock_status status = dlock_manager_acquire(manager, resource, terms, (dlock_wait_limit) { .timeout = timeout }, &hold, &error);
+	dlock_status status = dlock_manager_acquire(
+		manager, resource, terms, (dlock_wait_limit){ .timeout = timeout }, &hold, &error);
 
 	if (status != DLOCK_OK) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {
@@ -64,10 +66,12 @@ static dlock_hold *find_held(dlock_manager *manager, zend_string *resource)
 /* What acquire() of this object took, or NULL. */
 static dlock_hold *find_leased(const dlock_manager *manager, zend_string *resource)
 {
-	dlock_registry_entry *entry = dlock_registry_find_made_by(&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource));
+	dlock_registry_entry *entry = dlock_registry_find_made_by(
+		&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource));
 	dlock_nanos remaining;
 
-	return entry && dlock_hold_look(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST ? dlock_hold_from(entry) : NULL;
+	return entry && dlock_hold_look(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST ? dlock_hold_from(entry)
+																							: NULL;
 }
 
 /* A lease belongs to whoever has it. To say false, and no more, would leave the lock held. */
@@ -168,7 +172,8 @@ ZEND_METHOD(DistributedLock, expire)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), 2, &ttl)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1)
+		|| !dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), 2, &ttl)) {
 		RETURN_THROWS();
 	}
 	dlock_hold *hold = find_held(manager, resource);

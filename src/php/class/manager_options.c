@@ -22,20 +22,27 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 		dlock_ending_watch();
 	}
 	if (options->ttl_arg) {
-		double least = (double) options->ttls.least / (double) DLOCK_SECOND, most = (double) options->ttls.most / (double) DLOCK_SECOND;
+		double least = (double) options->ttls.least / (double) DLOCK_SECOND,
+			   most = (double) options->ttls.most / (double) DLOCK_SECOND;
 		if (options->ttl_is_null && (DLOCK_G(ttl) < least || DLOCK_G(ttl) > most)) { /* by its own limits it is good */
-			zend_value_error("dlock.ttl must be between %.10g and %.10g seconds on this server%s; or give a $ttl", least, most,
-				options->ttls.is_guarded ? ", since no lease time may exceed the guard, which its option \"guard\" sets" : "");
+			zend_value_error("dlock.ttl must be between %.10g and %.10g seconds on this server%s; or give a $ttl",
+				least, most,
+				options->ttls.is_guarded ? ", since no lease time may exceed the guard, which its option \"guard\" sets"
+										 : "");
 			return false;
 		}
-		if (!dlock_check_ttl(options->ttl_is_null ? DLOCK_G(ttl) : options->ttl, options->ttls, options->ttl_arg, &manager->ttl)) {
+		if (!dlock_check_ttl(
+				options->ttl_is_null ? DLOCK_G(ttl) : options->ttl, options->ttls, options->ttl_arg, &manager->ttl)) {
 			return false;
 		}
 	}
-	if (!dlock_check_timeout(options->timeout, options->timeout_is_null, otherwise, options->timeout_arg, &manager->timeout)) {
+	if (!dlock_check_timeout(
+			options->timeout, options->timeout_is_null, otherwise, options->timeout_arg, &manager->timeout)) {
 		return false;
 	}
-	manager->renew = options->renew_is_null ? DLOCK_RENEW_WITHOUT_TTL : options->renew ? DLOCK_RENEW_ALWAYS : DLOCK_RENEW_NEVER;
+	manager->renew = options->renew_is_null ? DLOCK_RENEW_WITHOUT_TTL
+		: options->renew                    ? DLOCK_RENEW_ALWAYS
+											: DLOCK_RENEW_NEVER;
 	manager->throw_on_loss = options->on_loss && zend_string_equals_literal(options->on_loss, "throw");
 	if (options->on_loss && !manager->throw_on_loss && !zend_string_equals_literal(options->on_loss, "flag")) {
 		zend_argument_value_error(options->on_loss_arg, "must be either \"flag\" or \"throw\"");

@@ -14,7 +14,8 @@ typedef struct {
 	uint32_t ttl_arg, timeout_arg, on_loss_arg;
 } dlock_options;
 
-/* Before anything else in a constructor. False after an exception: it was called before, or the settings make no sense. */
+/* Before anything else in a constructor. False after an exception: it was called before, or the settings make no
+ * sense. */
 bool dlock_manager_begin(const dlock_manager *manager);
 
 /* Takes the options, and the settings where they are not given. False after an exception. */

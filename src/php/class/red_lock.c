@@ -23,20 +23,27 @@ static bool check_member(dlock_server **servers, int count)
 	const dlock_server *server = servers[count - 1];
 
 	if (server->kind != DLOCK_SERVER_REDIS) {
-		zend_argument_value_error(1, "must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
-			"were told", count - 1, server->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+		zend_argument_value_error(1,
+			"must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
+			"were told",
+			count - 1, server->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
 		return false;
 	}
 	if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
-		zend_argument_value_error(1, "must name plain Redis servers, but element %d is %s: RedLock needs servers that are independent of "
-			"each other", count - 1, server->discovery == DLOCK_SERVER_SENTINEL ? "a service behind Sentinels"
-			: server->discovery == DLOCK_SERVER_CLUSTER ? "a cluster" : "one with replicas");
+		zend_argument_value_error(1,
+			"must name plain Redis servers, but element %d is %s: RedLock needs servers that are independent of "
+			"each other",
+			count - 1,
+			server->discovery == DLOCK_SERVER_SENTINEL      ? "a service behind Sentinels"
+				: server->discovery == DLOCK_SERVER_CLUSTER ? "a cluster"
+															: "one with replicas");
 		return false;
 	}
 	/* One server with two votes would make a majority where there is none. */
 	for (int i = 0; i < count - 1; i++) {
 		if (!strcmp(servers[i]->label, server->label)) {
-			zend_argument_value_error(1, "must name different servers, but elements %d and %d are both %s", i, count - 1, server->label);
+			zend_argument_value_error(
+				1, "must name different servers, but elements %d and %d are both %s", i, count - 1, server->label);
 			return false;
 		}
 	}
@@ -86,8 +93,14 @@ ZEND_METHOD(RedLock, __construct)
 	HashTable *list;
 	zend_long retry_delay = 200, retry_count = 3;
 	zend_string *prefix = NULL;
-	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttls = DLOCK_ANY_TTL, .ttl_arg = 5, .timeout_arg = 6, .on_loss_arg = 8 };
+	dlock_options options = { .ttl_is_null = true,
+		.timeout_is_null = true,
+		.renew_is_null = true,
+		.release_is_null = true,
+		.ttls = DLOCK_ANY_TTL,
+		.ttl_arg = 5,
+		.timeout_arg = 6,
+		.on_loss_arg = 8 };
 	dlock_server *servers[DLOCK_MOST_SERVERS];
 
 	ZEND_PARSE_PARAMETERS_START(1, 9)
@@ -154,19 +167,22 @@ ZEND_METHOD(RedLock, lock)
 		RETURN_THROWS();
 	}
 	if (milliseconds < 1 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS) {
-		zend_argument_value_error(2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
+		zend_argument_value_error(
+			2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
 		RETURN_THROWS();
 	}
 	if (milliseconds < SHORT_TTL) {
-		php_error_docref(NULL, E_WARNING, "Argument #2 ($ttl) is in milliseconds: the lock is had for " ZEND_LONG_FMT " ms; for as many seconds pass " ZEND_LONG_FMT,
+		php_error_docref(NULL, E_WARNING,
+			"Argument #2 ($ttl) is in milliseconds: the lock is had for " ZEND_LONG_FMT
+			" ms; for as many seconds pass " ZEND_LONG_FMT,
 			milliseconds, 1000 * milliseconds);
 		if (EG(exception)) {
 			RETURN_THROWS();
 		}
 	}
 	dlock_wait_limit limit = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
-	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long one,
-	 * its time is over. The new one's may be over when it is returned, so this comes before. */
+	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long
+	 * one, its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_hold_purge();
 	dlock_terms terms = { .ttl = milliseconds * DLOCK_MS, .ttl_given = true };
 	dlock_status status = dlock_manager_acquire(manager, resource, terms, limit, &hold, &error);
@@ -192,17 +208,18 @@ static bool is_token(const zval *value)
 /* What this request holds with the token, whichever object has locked it; but of this very lock. NULL: nothing. */
 static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource, const zval *token)
 {
-	dlock_registry_entry *entry = dlock_registry_find(&DLOCK_G(registry), manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource),
-		Z_STRVAL_P(token));
+	dlock_registry_entry *entry = dlock_registry_find(
+		&DLOCK_G(registry), manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), Z_STRVAL_P(token));
 
 	return entry && !dlock_hold_from(entry)->owned ? dlock_hold_from(entry) : NULL;
 }
 
 /* A lock of another process or request: any server may have it. */
-static dlock_hold *hold_of_token(const dlock_manager *manager, const zval *resource, const zval *token, dlock_error *error)
+static dlock_hold *hold_of_token(
+	const dlock_manager *manager, const zval *resource, const zval *token, dlock_error *error)
 {
-	dlock_claim *claim = dlock_claim_new(manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token),
-		error);
+	dlock_claim *claim = dlock_claim_new(
+		manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), error);
 
 	if (claim) {
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD); /* the servers know until when */
@@ -227,8 +244,8 @@ ZEND_METHOD(RedLock, unlock)
 	}
 	resource = zend_hash_str_find_deref(lock, ZEND_STRL("resource"));
 	token = zend_hash_str_find_deref(lock, ZEND_STRL("token"));
-	if (!resource || Z_TYPE_P(resource) != IS_STRING || Z_STRLEN_P(resource) == 0 || Z_STRLEN_P(resource) > DLOCK_RESOURCE_MAX
-			|| !token || !is_token(token)) {
+	if (!resource || Z_TYPE_P(resource) != IS_STRING || Z_STRLEN_P(resource) == 0
+		|| Z_STRLEN_P(resource) > DLOCK_RESOURCE_MAX || !token || !is_token(token)) {
 		zend_argument_value_error(1, "must be what RedLock::lock() returned, with its \"resource\" and its \"token\"");
 		RETURN_THROWS();
 	}

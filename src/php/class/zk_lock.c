@@ -7,7 +7,8 @@
 #include "manager_held.h"
 #include "manager_options.h"
 
-/* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an exception. */
+/* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an
+ * exception. */
 static zend_string *hosts_from_array(HashTable *array)
 {
 	zend_string *name;
@@ -72,7 +73,8 @@ zend_string *dlock_zk_hosts_read(HashTable *array, zend_string *text)
 	return hosts;
 }
 
-static void construct(dlock_manager *manager, zend_string *hosts, zend_string *root, double session_timeout, zend_string *auth)
+static void construct(
+	dlock_manager *manager, zend_string *hosts, zend_string *root, double session_timeout, zend_string *auth)
 {
 	if (!check_text(root, 2, dlock_zk_root_check) || (auth && !check_text(auth, 4, dlock_zk_auth_check))) {
 		return;
@@ -141,7 +143,8 @@ ZEND_METHOD(ZkLock, lock)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1) || !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1)
+		|| !dlock_check_timeout(timeout, no_timeout, DLOCK_FOREVER, 2, &wait)) {
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(dlock_manager_lock(manager, resource, (dlock_terms) { 0 }, wait));

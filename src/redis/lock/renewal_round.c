@@ -78,8 +78,10 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 		round_server *member = &round->servers[i];
 		cancel_sending(member->extension);
 		discard(&member->extension);
-		have_conn(member, dlock_redis_renewer_pool(renewer), extends ? base->within : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
-		member->extension = extends ? dlock_request_renew(keys_of(round), round->token, ttl) : dlock_request_check(keys_of(round), round->token);
+		have_conn(member, dlock_redis_renewer_pool(renewer),
+			extends ? base->within : DLOCK_TTL_MAX); /* one connection for all that are only asked about */
+		member->extension = extends ? dlock_request_renew(keys_of(round), round->token, ttl)
+									: dlock_request_check(keys_of(round), round->token);
 		if (!member->conn || !member->extension) {
 			discard(&member->extension);
 			continue;
@@ -94,7 +96,8 @@ static answer answer_of(const round_server *member)
 {
 	dlock_response response;
 	dlock_error error;
-	dlock_status status = member->extension ? dlock_read_integer(member->extension, member->conn, &response, &error) : DLOCK_CONNECTION;
+	dlock_status status = member->extension ? dlock_read_integer(member->extension, member->conn, &response, &error)
+											: DLOCK_CONNECTION;
 
 	return status == DLOCK_OK ? HAS_KEY : status == DLOCK_LOST ? HAS_NOT : NO_ANSWER;
 }
@@ -125,7 +128,8 @@ static dlock_round_result result(const dlock_renewal_round *base)
 
 static bool is_gap(const round_server *member)
 {
-	return member->extension && !is_pending(member->extension) && !is_pending(member->repair) && answer_of(member) == HAS_NOT;
+	return member->extension && !is_pending(member->extension) && !is_pending(member->repair)
+		&& answer_of(member) == HAS_NOT;
 }
 
 static bool has_gaps(const dlock_renewal_round *base)
@@ -237,7 +241,8 @@ static bool has_unsettled(const dlock_renewal_round *base)
 	return false;
 }
 
-/* On the same connection, so after the repair, which is not sent again. A lease of a millisecond needs no more of the key's companions. */
+/* On the same connection, so after the repair, which is not sent again. A lease of a millisecond needs no more of the
+ * key's companions. */
 static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 {
 	redis_round *round = (redis_round *) base;
@@ -246,7 +251,8 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 		round_server *member = &round->servers[i];
 		if (member->unsettled && (over || !member->counted)) {
 			cancel_sending(member->repair);
-			dlock_conn_send_background(member->conn, dlock_request_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
+			dlock_conn_send_background(member->conn, dlock_request_extend(keys_of(round), round->token, DLOCK_MS),
+				dlock_after(dlock_now(), ttl));
 		}
 		member->unsettled = false;
 	}
@@ -267,7 +273,8 @@ static const dlock_renewal_round_ops ops = {
 	.free = round_free,
 };
 
-dlock_renewal_round *dlock_redis_round_new(const dlock_claim *claim, dlock_server **servers, int count, int quorum, dlock_arg key)
+dlock_renewal_round *dlock_redis_round_new(
+	const dlock_claim *claim, dlock_server **servers, int count, int quorum, dlock_arg key)
 {
 	redis_round *round = calloc(1, sizeof *round + (size_t) count * sizeof *round->servers);
 	char *copy = malloc(key.len);

@@ -2,13 +2,16 @@
 
 #include "replicated_internal.h"
 #include "replicated_round.h"
+#include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Redis servers that fail over. The scripts grant in a settled era only (lua/era.lua), and this file believes what enough replicas have confirmed:
- * whatever is promoted then, at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
- * reasons; tests/models/failover.pml and tests/models/failover/ check it. Waiting is that of single.c, but that a hand-over is confirmed like any other acquire. */
+/* Redis servers that fail over. The scripts grant in a settled era only (lua/era.lua), and this file believes what
+ * enough replicas have confirmed: whatever is promoted then, at least one of those that could confirm another lock
+ * knows this one. docs/fail-over.md has the protocol and its reasons; tests/models/failover.pml and
+ * tests/models/failover/ check it. Waiting is that of single.c, but that a hand-over is confirmed like any other
+ * acquire. */
 
 void dlock_replicated_abandon(dlock_claim *claim)
 {
@@ -16,23 +19,28 @@ void dlock_replicated_abandon(dlock_claim *claim)
 	dlock_conn *conn = dlock_route_conn(&dlock_service_of(claim)->route, keys.slot);
 
 	if (conn) {
-		dlock_conn_send_background(conn, dlock_request_release(keys, claim->token, true, claim->token, claim->state == DLOCK_CLAIM_WAITING),
+		dlock_conn_send_background(conn,
+			dlock_request_release(keys, claim->token, true, claim->token, claim->state == DLOCK_CLAIM_WAITING),
 			dlock_after(dlock_now(), claim->ttl));
 	}
-	if (conn && dlock_topology_has_slots(dlock_service_of(claim)->route.topology)) { /* a slot that is being moved takes no script with more than one key */
+	if (conn
+		&& dlock_topology_has_slots(dlock_service_of(claim)->route.topology)) { /* a slot that is being moved takes no
+																				   script with more than one key */
 		dlock_conn_send_background(conn, dlock_request_drop(keys, claim->token), dlock_after(dlock_now(), claim->ttl));
 	}
 }
 
 /* ---- attach ---- */
 
-static void give_back(dlock_service_backend *backend, dlock_claim *claim, dlock_keys keys, const char *token, dlock_delivery *delivery)
+static void give_back(
+	dlock_service_backend *backend, dlock_claim *claim, dlock_keys keys, const char *token, dlock_delivery *delivery)
 {
 	dlock_conn *conn = dlock_route_conn(&backend->route, keys.slot);
 
 	conn = conn ? conn : delivery->conn;
 	if (conn) {
-		dlock_conn_send_background(conn, dlock_request_exchange_back(keys, token, claim->token), dlock_after(dlock_now(), claim->ttl));
+		dlock_conn_send_background(
+			conn, dlock_request_exchange_back(keys, token, claim->token), dlock_after(dlock_now(), claim->ttl));
 	}
 }
 
@@ -57,14 +65,15 @@ static dlock_status accept_exchange(dlock_claim *claim, dlock_delivery *delivery
 	return DLOCK_OK;
 }
 
-/* As in single.c; in a settled era only, since a server that was promoted may not know that the handle was taken up. `left`: nothing was done, and the
- * era settles in this number of ms; -1: not so. */
+/* As in single.c; in a settled era only, since a server that was promoted may not know that the handle was taken up.
+ * `left`: nothing was done, and the era settles in this number of ms; -1: not so. */
 static dlock_status attach_once(dlock_claim *claim, const char *token, int64_t *left, dlock_error *error)
 {
 	dlock_service_backend *backend = dlock_service_of(claim);
 	dlock_keys keys = dlock_service_keys(claim);
 	dlock_delivery delivery;
-	dlock_call *call = backend->route.replicas > 0 ? dlock_request_exchange_replicated(keys, token, claim->token, backend->guard)
+	dlock_call *call = backend->route.replicas > 0
+		? dlock_request_exchange_replicated(keys, token, claim->token, backend->guard)
 		: dlock_request_exchange(keys, token, claim->token, 0);
 	dlock_call *behind = backend->route.replicas > 0 && backend->guard.resyncs
 		? dlock_request_unchanged(keys, claim->token, token, backend->guard) : NULL;
@@ -89,7 +98,8 @@ static dlock_status attach_once(dlock_claim *claim, const char *token, int64_t *
 	if (status == DLOCK_OK) {
 		status = accept_exchange(claim, &delivery, keys.slot, error);
 	}
-	if (status == DLOCK_CONNECTION && delivery.conn && (delivery.repeated || dlock_request_may_take_effect(delivery.call))) {
+	if (status == DLOCK_CONNECTION && delivery.conn
+		&& (delivery.repeated || dlock_request_may_take_effect(delivery.call))) {
 		give_back(backend, claim, keys, token, &delivery);
 	}
 	dlock_delivery_end(&delivery);
@@ -102,7 +112,7 @@ static dlock_status replicated_attach(dlock_claim *claim, const char *token, dlo
 	dlock_status status = attach_once(claim, token, &left, error);
 
 	if (left >= 0 && left <= DLOCK_AT_ONCE) {
-		dlock_wait_poll(NULL, 0, dlock_now() + left * DLOCK_MS, NULL);
+		dlock_pause(dlock_pool_loop(dlock_service_of(claim)->route.pool), dlock_now() + left * DLOCK_MS, NULL);
 		status = attach_once(claim, token, &left, error);
 	}
 	return status;
@@ -132,12 +142,13 @@ static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 	dlock_response response;
 
 	once.replicas = 0; /* nobody relies on it */
-	dlock_status status = dlock_deliver(&delivery, &once, keys.slot, dlock_request_release(keys, claim->token, true, NULL, false), error);
+	dlock_status status = dlock_deliver(
+		&delivery, &once, keys.slot, dlock_request_release(keys, claim->token, true, NULL, false), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
 	}
-	if (status == DLOCK_CONNECTION && delivery.conn && delivery.call && delivery.call->state == DLOCK_CALL_ANSWERED && delivery.transient
-			&& dlock_topology_has_slots(backend->route.topology)) { /* the slot is being moved */
+	if (status == DLOCK_CONNECTION && delivery.conn && delivery.call && delivery.call->state == DLOCK_CALL_ANSWERED
+		&& delivery.transient && dlock_topology_has_slots(backend->route.topology)) { /* the slot is being moved */
 		dlock_delivery_end(&delivery);
 		status = dlock_deliver(&delivery, &once, keys.slot, dlock_request_drop(keys, claim->token), error);
 		status = status == DLOCK_OK ? dlock_read_integer(delivery.call, delivery.conn, &response, error) : status;
@@ -159,7 +170,8 @@ static dlock_status replicated_release(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
-static dlock_status replicated_locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
+static dlock_status replicated_locked(
+	dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	dlock_service_backend *backend = (dlock_service_backend *) base;
 	dlock_keys keys = dlock_key_builder_keys(backend->keys, resource, len);
@@ -185,7 +197,8 @@ static dlock_renewal_round *replicated_new_round(const dlock_claim *claim)
 	const dlock_service_backend *backend = dlock_service_of(claim);
 	dlock_kept_lease lease = dlock_service_kept(claim);
 
-	return dlock_replicated_round_new(&dlock_lock_keeping, &lease, backend->service, dlock_topology_master(backend->route.topology, lease.keys.slot));
+	return dlock_replicated_round_new(
+		&dlock_lock_keeping, &lease, backend->service, dlock_topology_master(backend->route.topology, lease.keys.slot));
 }
 
 static const dlock_backend_ops replicated_ops = {
@@ -207,7 +220,8 @@ static const dlock_backend_ops replicated_ops = {
 
 dlock_backend *dlock_replicated_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len)
 {
-	dlock_service_backend *backend = dlock_service_new(sizeof *backend, &replicated_ops, pool, service, prefix, prefix_len);
+	dlock_service_backend *backend = dlock_service_new(
+		sizeof *backend, &replicated_ops, pool, service, prefix, prefix_len);
 
 	return backend ? &backend->base : NULL;
 }

@@ -7,21 +7,30 @@ static dlock_call *unchanged_call(const dlock_service_claim *claim, dlock_keys k
 {
 	const dlock_service_backend *backend = dlock_service_of(&claim->base);
 
-	return backend->route.replicas > 0 && backend->guard.resyncs ? dlock_request_unchanged(keys, claim->base.token, NULL, backend->guard) : NULL;
+	return backend->route.replicas > 0 && backend->guard.resyncs
+		? dlock_request_unchanged(keys, claim->base.token, NULL, backend->guard)
+		: NULL;
 }
 
 static dlock_call *acquire_call(dlock_service_claim *claim, dlock_keys keys, bool queue)
 {
 	dlock_claim *base = &claim->base;
 	dlock_service_backend *backend = dlock_service_of(base);
-	dlock_attempt attempt = { .token = base->token, .ttl = base->ttl, .grant = true, .inbox = queue ? claim->waiter.inbox : NULL,
-		.ticket = claim->waiter.ticket, .number = ++claim->waiter.number };
+	dlock_attempt attempt = { .token = base->token,
+		.ttl = base->ttl,
+		.grant = true,
+		.inbox = queue ? claim->waiter.inbox : NULL,
+		.ticket = claim->waiter.ticket,
+		.number = ++claim->waiter.number };
 
-	return backend->route.replicas > 0 ? dlock_request_acquire_replicated(keys, &attempt, backend->guard) : dlock_request_acquire(keys, &attempt);
+	return backend->route.replicas > 0 ? dlock_request_acquire_replicated(keys, &attempt, backend->guard)
+									   : dlock_request_acquire(keys, &attempt);
 }
 
-/* DLOCK_TIMEOUT: not now. With `queue` the claim is in the queue then. DLOCK_CONNECTION with `transient`: another time, perhaps. */
-static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response, bool *transient, dlock_error *error)
+/* DLOCK_TIMEOUT: not now. With `queue` the claim is in the queue then. DLOCK_CONNECTION with `transient`: another time,
+ * perhaps. */
+static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response,
+	bool *transient, dlock_error *error)
 {
 	dlock_service_claim *claim = dlock_service_claim_of(waiter);
 	dlock_claim *base = &claim->base;
@@ -32,14 +41,16 @@ static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool
 	if (queue) {
 		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 	}
-	dlock_status status = dlock_deliver_with(&delivery, route, keys.slot, acquire_call(claim, keys, queue), unchanged_call(claim, keys), error);
+	dlock_status status = dlock_deliver_with(
+		&delivery, route, keys.slot, acquire_call(claim, keys, queue), unchanged_call(claim, keys), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_acquire(delivery.call, delivery.conn, response, error);
 		if (status == DLOCK_OK) {
 			status = dlock_service_accept_lease(claim, &settler, &delivery, response->fencing_token, response, error);
 		} else if (status == DLOCK_LOST) {
 			dlock_waiter_refused(waiter, &delivery, queue, response);
-			status = dlock_settle_refused(&settler, &delivery, keys.slot, response, &waiter->settled_just_now, &base->explained, error);
+			status = dlock_settle_refused(
+				&settler, &delivery, keys.slot, response, &waiter->settled_just_now, &base->explained, error);
 		}
 	}
 	return dlock_service_end_attempt(base, &delivery, status, transient, error);
@@ -57,7 +68,8 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 	if (claim->base.state != DLOCK_CLAIM_WAITING) {
 		return DLOCK_OK;
 	}
-	dlock_status status = dlock_deliver(&delivery, &route, keys.slot, dlock_request_leave(keys, claim->base.token, true), error);
+	dlock_status status = dlock_deliver(
+		&delivery, &route, keys.slot, dlock_request_leave(keys, claim->base.token, true), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
 	}

@@ -8,7 +8,8 @@
 /* replicated_acquire.c */
 dlock_status dlock_replicated_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 
-/* replicated.c: releases, and leaves the queue, without waiting. Where the master has moved meanwhile, it is left to the lease time. */
+/* replicated.c: releases, and leaves the queue, without waiting. Where the master has moved meanwhile, it is left to
+ * the lease time. */
 void dlock_replicated_abandon(dlock_claim *claim);
 
 #endif

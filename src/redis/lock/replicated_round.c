@@ -9,7 +9,8 @@
 /* What the next round does, by what the last one was answered. */
 typedef enum {
 	STEP_KEEP,
-	STEP_RESTORE /* the server has not got the key, or has it for another: set it again, or have replicas confirm that it is lost */
+	STEP_RESTORE /* the server has not got the key, or has it for another: set it again, or have replicas confirm that
+					it is lost */
 } round_step;
 
 typedef struct {
@@ -70,7 +71,8 @@ static void cancel(dlock_renewal_round *base)
 	}
 }
 
-/* Who is to be asked: where the thread does not know it yet, the one that was asked last, or that the holder has the lock from. NULL: it is not known. */
+/* Who is to be asked: where the thread does not know it yet, the one that was asked last, or that the holder has the
+ * lock from. NULL: it is not known. */
 static dlock_server *find_server(replicated_round *round)
 {
 	dlock_server *server = round->asked;
@@ -79,7 +81,7 @@ static dlock_server *find_server(replicated_round *round)
 		server = dlock_topology_master(round->topology, round->lease.keys.slot);
 	}
 	if (!server || (round->is_new && round->master && strcmp(server->key, round->master->key))) {
-		dlock_topology_ask(round->topology);
+		dlock_topology_ask(round->topology, dlock_now());
 		server = round->master;
 	}
 	return server;
@@ -122,7 +124,8 @@ static bool is_unconfirmed(const replicated_round *round)
 	verdict verdict = answer_of(round);
 
 	return (verdict == YES || verdict == NO) && dlock_delivery_is_behind(round->call, round->confirmation)
-		&& !is_pending(round->confirmation) && !dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas);
+		&& !is_pending(round->confirmation)
+		&& !dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas);
 }
 
 static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
@@ -139,7 +142,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	round->noted = false;
 	round->topology = dlock_pool_topology(pool, round->service);
 	if (unconfirmed && round->topology) {
-		dlock_topology_ask(round->topology); /* a master that was replaced may go on without replicas for a while */
+		dlock_topology_ask(round->topology, dlock_now()); /* a master that was replaced may go on without replicas for a while */
 	}
 	dlock_server *server = round->topology ? find_server(round) : NULL;
 	if (!server) {
@@ -149,15 +152,18 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	dlock_server_retain(server);
 	forget_server(&round->master);
 	round->master = server;
-	round->conn = dlock_pool_capped_conn(pool, server, dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX));
+	round->conn = dlock_pool_capped_conn(
+		pool, server, dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX));
 	round->call = round->conn ? request(round, ttl) : NULL;
 	if (round->call) {
-		round->confirmation = dlock_redis_renewer_send(renewer, round->conn, round->call, round->service->replicas, round->asked != NULL);
+		round->confirmation = dlock_redis_renewer_send(
+			renewer, round->conn, round->call, round->service->replicas, round->asked != NULL);
 		round->unsettled |= round->step == STEP_RESTORE && extends && (round->call->sent || is_pending(round->call));
 	}
 }
 
-/* A key that is missing may be set again by the next round, or, where nothing more is asked for, go on missing until the lease ends. */
+/* A key that is missing may be set again by the next round, or, where nothing more is asked for, go on missing until
+ * the lease ends. */
 static dlock_round_result result(const dlock_renewal_round *base)
 {
 	const replicated_round *round = (const replicated_round *) base;
@@ -170,7 +176,8 @@ static dlock_round_result result(const dlock_renewal_round *base)
 		return round->service->replicas > 0 ? DLOCK_ROUND_FAILED : DLOCK_ROUND_GONE;
 	case NO: /* without replicas, a master that was replaced would say so, too */
 	case YES:
-		if ((verdict == YES && !round->extends) || dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas)) {
+		if ((verdict == YES && !round->extends)
+			|| dlock_delivery_is_confirmed(round->call, round->confirmation, round->service->replicas)) {
 			return verdict == YES ? DLOCK_ROUND_KEPT : DLOCK_ROUND_GONE;
 		}
 		return is_pending(round->confirmation) ? DLOCK_ROUND_OPEN : DLOCK_ROUND_FAILED;
@@ -216,14 +223,14 @@ static void note(replicated_round *round)
 	round->next_step = answered && answer_of(round) == MISSING ? STEP_RESTORE : STEP_KEEP;
 	forget_server(&round->asked);
 	if (answer == DLOCK_ANSWER_MOVED && has_slots) {
-		dlock_topology_move(round->topology, round->lease.keys.slot, address, round->master);
+		dlock_topology_move(round->topology, round->lease.keys.slot, address, round->master, dlock_now());
 	} else if (answer == DLOCK_ANSWER_ASK && has_slots) {
 		round->asked = dlock_topology_server_at(round->topology, address, round->master);
 	} else if ((answer == DLOCK_ANSWER_REPLICA || answer == DLOCK_ANSWER_UNSERVED) && round->topology) {
 		if (answered && answer == DLOCK_ANSWER_REPLICA) {
 			dlock_conn_close(round->conn); /* behind its address, there may be another server by now */
 		}
-		dlock_topology_doubt(round->topology);
+		dlock_topology_doubt(round->topology, dlock_now());
 	}
 }
 
@@ -295,7 +302,8 @@ static dlock_arg keep_key(char **room, dlock_arg key)
 	return kept;
 }
 
-dlock_renewal_round *dlock_replicated_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease, dlock_server *service, dlock_server *master)
+dlock_renewal_round *dlock_replicated_round_new(
+	const dlock_keeping *keeping, const dlock_kept_lease *lease, dlock_server *service, dlock_server *master)
 {
 	dlock_keys keys = lease->keys;
 	replicated_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.era.len + 1);

@@ -10,7 +10,8 @@ dlock_service_claim *dlock_service_claim_of(dlock_waiter *waiter)
 	return (dlock_service_claim *) ((char *) waiter - offsetof(dlock_service_claim, waiter));
 }
 
-dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_waiter_ops *ops, const dlock_wait *wait, dlock_error *error)
+dlock_status dlock_service_acquire(
+	dlock_claim *claim, const dlock_waiter_ops *ops, const dlock_wait *wait, dlock_error *error)
 {
 	const dlock_service_backend *backend = dlock_service_of(claim);
 	dlock_waiter *waiter = &((dlock_service_claim *) claim)->waiter;
@@ -37,8 +38,8 @@ dlock_status dlock_service_begin_again(dlock_claim *claim, dlock_error *error)
 /* When an attempt took longer than the lease lasts, in ms. */
 #define TRY_AGAIN 20
 
-dlock_status dlock_service_accept_lease(dlock_service_claim *claim, const dlock_settler *settler, dlock_delivery *delivery, int64_t fencing_token,
-	dlock_response *response, dlock_error *error)
+dlock_status dlock_service_accept_lease(dlock_service_claim *claim, const dlock_settler *settler,
+	dlock_delivery *delivery, int64_t fencing_token, dlock_response *response, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	dlock_nanos sent_at = delivery->call->sent_at;
@@ -63,14 +64,16 @@ dlock_status dlock_service_accept_lease(dlock_service_claim *claim, const dlock_
 	return status == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 }
 
-dlock_status dlock_service_end_attempt(dlock_claim *claim, dlock_delivery *delivery, dlock_status status, bool *transient, dlock_error *error)
+dlock_status dlock_service_end_attempt(
+	dlock_claim *claim, dlock_delivery *delivery, dlock_status status, bool *transient, dlock_error *error)
 {
 	/* Executed once more, it finds its own token and sets its lease time, or it is granted again. */
 	if (dlock_delivery_may_run_later(delivery)) {
 		dlock_claim_add_unacknowledged_ttl(claim, claim->ttl);
 	}
 	*transient = status == DLOCK_CONNECTION && delivery->transient;
-	if (status == DLOCK_CONNECTION && delivery->call && (delivery->repeated || dlock_request_may_take_effect(delivery->call)
+	if (status == DLOCK_CONNECTION && delivery->call
+		&& (delivery->repeated || dlock_request_may_take_effect(delivery->call)
 			|| claim->state == DLOCK_CLAIM_WAITING)) {
 		dlock_error other;
 		status = dlock_service_begin_again(claim, &other) == DLOCK_OK ? DLOCK_CONNECTION : DLOCK_FAILED;
@@ -84,8 +87,8 @@ dlock_status dlock_service_end_attempt(dlock_claim *claim, dlock_delivery *deliv
 
 /* ---- the back end ---- */
 
-dlock_service_backend *dlock_service_new(size_t size, const dlock_backend_ops *ops, dlock_pool *pool, dlock_server *service, const char *prefix,
-	size_t prefix_len)
+dlock_service_backend *dlock_service_new(size_t size, const dlock_backend_ops *ops, dlock_pool *pool,
+	dlock_server *service, const char *prefix, size_t prefix_len)
 {
 	dlock_service_backend *backend = calloc(1, size);
 

@@ -11,7 +11,8 @@ static dlock_status tell_settled(const dlock_settler *settler, dlock_keys keys, 
 	dlock_response response;
 
 	once.replicas = 0; /* where it is lost with the master, so is the era */
-	dlock_status status = dlock_deliver(&settling, &once, keys.slot, dlock_request_settle(keys, era, settler->guard, with), error);
+	dlock_status status = dlock_deliver(
+		&settling, &once, keys.slot, dlock_request_settle(keys, era, settler->guard, with), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(settling.call, settling.conn, &response, error);
 	}
@@ -23,16 +24,18 @@ static dlock_status tell_settled(const dlock_settler *settler, dlock_keys keys, 
 	return status;
 }
 
-static dlock_status confirm_and_settle(const dlock_settler *settler, dlock_delivery *delivery, dlock_keys keys, dlock_era *era, dlock_error *error)
+static dlock_status confirm_and_settle(
+	const dlock_settler *settler, dlock_delivery *delivery, dlock_keys keys, dlock_era *era, dlock_error *error)
 {
 	dlock_status status = dlock_delivery_confirm(delivery, settler->route, error);
 
 	return status == DLOCK_OK ? tell_settled(settler, keys, era, NULL, delivery, error) : status;
 }
 
-/* In a cluster: with the first slot of the same master, so that all its slots settle together, and a lock whose slot was never used waits for nobody.
- * DLOCK_LOST: not so. */
-static dlock_status settle_with_first(const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
+/* In a cluster: with the first slot of the same master, so that all its slots settle together, and a lock whose slot
+ * was never used waits for nobody. DLOCK_LOST: not so. */
+static dlock_status settle_with_first(
+	const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
 {
 	const dlock_server *master = delivery->conn->server;
 	int first = dlock_topology_first_slot(settler->route->topology, master);
@@ -48,7 +51,8 @@ static dlock_status settle_with_first(const dlock_settler *settler, dlock_delive
 		status = confirm_and_settle(settler, &looking, dlock_key_builder_slot(settler->keys, first), &with, error);
 		with.waited = settler->guard.time / DLOCK_MS;
 	}
-	if (status == DLOCK_OK && (!with.replid || strcmp(with.replid, era->replid) || strcmp(looking.conn->server->key, master->key))) {
+	if (status == DLOCK_OK
+		&& (!with.replid || strcmp(with.replid, era->replid) || strcmp(looking.conn->server->key, master->key))) {
 		status = DLOCK_LOST;
 	}
 	if (status == DLOCK_OK) {
@@ -59,7 +63,8 @@ static dlock_status settle_with_first(const dlock_settler *settler, dlock_delive
 	return status;
 }
 
-dlock_status dlock_settle(const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
+dlock_status dlock_settle(
+	const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
 {
 	dlock_status status = settle_with_first(settler, delivery, slot, era, error);
 
@@ -69,7 +74,8 @@ dlock_status dlock_settle(const dlock_settler *settler, dlock_delivery *delivery
 	return status == DLOCK_LOST ? DLOCK_OK : status; /* somebody else has told it */
 }
 
-dlock_status dlock_settle_confirm(const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
+dlock_status dlock_settle_confirm(
+	const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
 {
 	dlock_response response;
 	bool looks = settler->route->replicas > 0 && settler->guard.resyncs;
@@ -86,8 +92,10 @@ dlock_status dlock_settle_confirm(const dlock_settler *settler, dlock_delivery *
 	if (!era->unsettled) {
 		status = dlock_read_integer(delivery->call, delivery->conn, &response, error);
 		delivery->transient |= status == DLOCK_LOST;
-		return status != DLOCK_LOST ? status
-			: dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: the lock was gone before it was confirmed", delivery->conn->server->label);
+		return status != DLOCK_LOST
+			? status
+			: dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: the lock was gone before it was confirmed",
+				delivery->conn->server->label);
 	}
 	status = era->left < 0 ? dlock_settle(settler, delivery, slot, era, error) : DLOCK_OK;
 	if (status != DLOCK_OK) {
@@ -100,8 +108,8 @@ dlock_status dlock_settle_confirm(const dlock_settler *settler, dlock_delivery *
 /* When the era was not confirmed, in ms. */
 #define TRY_AGAIN 20
 
-dlock_status dlock_settle_refused(const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_response *response, bool *at_once,
-	bool *explained, dlock_error *error)
+dlock_status dlock_settle_refused(const dlock_settler *settler, dlock_delivery *delivery, int slot,
+	dlock_response *response, bool *at_once, bool *explained, dlock_error *error)
 {
 	dlock_era era = dlock_read_era(delivery->call);
 

@@ -1,19 +1,20 @@
 #include "single.h"
 
 #include "../../lock/renewal.h"
-#include "../wire/exchange.h"
+#include "../wire/pool_source.h"
 #include "renewal_round.h"
 #include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One Redis server. The scripts in lua/ decide which claim gets the lock, and which one it is handed over to. This file decides how long
- * their outcome may be relied upon, and what to do where it is unknown. docs/how-it-works.md and docs/hand-over.md have the protocol, tests/models/handover.pml
- * checks it. */
+/* One Redis server. The scripts in lua/ decide which claim gets the lock, and which one it is handed over to. This file
+ * decides how long their outcome may be relied upon, and what to do where it is unknown. docs/how-it-works.md and
+ * docs/hand-over.md have the protocol, tests/models/handover.pml checks it. */
 
 typedef struct {
 	dlock_backend base;
+	dlock_loop *loop;
 	dlock_conn *conn;   /* the pool's, as the inbox */
 	dlock_inbox *inbox; /* not connected before a claim waits */
 	dlock_key_builder *keys;
@@ -46,7 +47,7 @@ static bool is_settled(void *call)
 static void ask(single_backend *backend, dlock_call *call)
 {
 	if (call && dlock_conn_send(backend->conn, call)) {
-		dlock_exchange(&backend->conn, 1, DLOCK_FOREVER, is_settled, call);
+		dlock_loop_await(backend->loop, is_settled, call, DLOCK_FOREVER);
 	}
 }
 
@@ -56,17 +57,19 @@ static bool may_run_later(const dlock_call *call)
 	return call->sent && (call->state != DLOCK_CALL_ANSWERED || call->repeated);
 }
 
-/* Releases, and leaves the queue, without waiting. It goes out before anything that is sent on this connection later. */
+/* Releases, and leaves the queue, without waiting. It goes out before anything that is sent on this connection
+ * later. */
 static void single_abandon(dlock_claim *claim)
 {
-	dlock_conn_send_background(backend_of(claim)->conn, dlock_request_release(claim_keys(claim), claim->token, true, claim->token,
-		claim->state == DLOCK_CLAIM_WAITING), dlock_after(dlock_now(), claim->ttl));
+	dlock_conn_send_background(backend_of(claim)->conn,
+		dlock_request_release(claim_keys(claim), claim->token, true, claim->token, claim->state == DLOCK_CLAIM_WAITING),
+		dlock_after(dlock_now(), claim->ttl));
 }
 
 static void single_top_up(dlock_claim *claim)
 {
-	dlock_conn_send_background(backend_of(claim)->conn, dlock_request_renew(claim_keys(claim), claim->token, claim->ttl),
-		atomic_load(&claim->deadline));
+	dlock_conn_send_background(backend_of(claim)->conn,
+		dlock_request_renew(claim_keys(claim), claim->token, claim->ttl), atomic_load(&claim->deadline));
 }
 
 /* ---- acquire ---- */
@@ -75,7 +78,8 @@ static void single_top_up(dlock_claim *claim)
 #define TRY_AGAIN 20
 
 /* DLOCK_TIMEOUT: it took longer than the lease lasts. */
-static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dlock_response *response, dlock_error *error)
+static dlock_status accept_lease(
+	single_claim *claim, const dlock_call *call, dlock_response *response, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 
@@ -85,8 +89,8 @@ static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dl
 		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		return DLOCK_OK;
 	}
-	/* A token that was released is not used again: should the release be late, on a connection that was replaced meanwhile, it must not
-	 * hit the next attempt. */
+	/* A token that was released is not used again: should the release be late, on a connection that was replaced
+	 * meanwhile, it must not hit the next attempt. */
 	single_abandon(base);
 	dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	claim->ticket = 0;
@@ -94,21 +98,28 @@ static dlock_status accept_lease(single_claim *claim, const dlock_call *call, dl
 	return dlock_claim_renew_token(base, error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 }
 
-/* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose server has come back with
- * older data; or somebody has set the fence. docs/how-it-works.md has the reasoning, tests/models/counting.pml checks it. */
+/* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose
+ * server has come back with older data; or somebody has set the fence. docs/how-it-works.md has the reasoning,
+ * tests/models/counting.pml checks it. */
 static bool is_counted_on(const dlock_conn *conn, int64_t fencing_token)
 {
 	return conn->fence > 0 && fencing_token > conn->fence;
 }
 
 /* One request. The call is the caller's to release. */
-static dlock_call *ask_for_lock(single_claim *claim, bool queue, bool may_count, dlock_status *status, dlock_response *response,
-	dlock_error *error)
+static dlock_call *ask_for_lock(
+	single_claim *claim, bool queue, bool may_count, dlock_status *status, dlock_response *response, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	single_backend *backend = backend_of(base);
-	dlock_attempt attempt = { .token = base->token, .ttl = base->ttl, .may_count = may_count, .grant = true,
-		.inbox = queue ? backend->inbox : NULL, .ticket = claim->ticket, .number = ++claim->number, .legacy = backend->base.legacy,
+	dlock_attempt attempt = { .token = base->token,
+		.ttl = base->ttl,
+		.may_count = may_count,
+		.grant = true,
+		.inbox = queue ? backend->inbox : NULL,
+		.ticket = claim->ticket,
+		.number = ++claim->number,
+		.legacy = backend->base.legacy,
 		.unnotified = queue && !dlock_inbox_can_notify(backend->inbox) };
 	dlock_call *call = dlock_request_acquire(claim_keys(base), &attempt);
 
@@ -118,7 +129,8 @@ static dlock_call *ask_for_lock(single_claim *claim, bool queue, bool may_count,
 	ask(backend, call);
 	dlock_inbox_update(backend->inbox);
 	*status = dlock_read_acquire(call, backend->conn, response, error);
-	/* Executed once more, it finds its own token and sets its lease time: whether it was given the lock, or has it from somebody else by then. */
+	/* Executed once more, it finds its own token and sets its lease time: whether it was given the lock, or has it from
+	 * somebody else by then. */
 	if (call && may_run_later(call)) {
 		dlock_claim_add_unacknowledged_ttl(base, base->ttl);
 	}
@@ -150,7 +162,8 @@ static dlock_status attempt(single_claim *claim, bool queue, dlock_response *res
 		status = accept_lease(claim, call, response, error);
 	} else if (status == DLOCK_LOST) {
 		base->received = false;
-		/* It was in the queue and had been removed: the server found no subscriber of the inbox, even if that is open here. */
+		/* It was in the queue and had been removed: the server found no subscriber of the inbox, even if that is open
+		 * here. */
 		if (queue && claim->ticket && response->new_in_queue) {
 			dlock_inbox_discard(backend->inbox);
 		}
@@ -190,10 +203,11 @@ static dlock_status leave_queue(single_claim *claim, dlock_error *error)
 /* A grant is accepted without asking again when at least this much of it is left for sure. */
 #define GRANT_LEFT DLOCK_SECOND
 
-/* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at least as
- * long from the sending of that request, whatever the server's clock says and however late the message is read. (From its first
- * sending: if its connection broke and it was sent again, it may have been refused before.) One that names an earlier request may
- * have run out meanwhile. The full lease time is left to the renewal thread: most locks are released before. */
+/* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at
+ * least as long from the sending of that request, whatever the server's clock says and however late the message is
+ * read. (From its first sending: if its connection broke and it was sent again, it may have been refused before.) One
+ * that names an earlier request may have run out meanwhile. The full lease time is left to the renewal thread: most
+ * locks are released before. */
 static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 {
 	dlock_claim *base = &claim->base;
@@ -210,8 +224,8 @@ static bool accept_grant(single_claim *claim, const dlock_grant *grant)
 	return true;
 }
 
-/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was notified. Where there can be no inbox,
- * until it is time to look. DLOCK_OK: it holds the lock already. */
+/* Sleeps until there is a reason to try again: the inbox broke, or it is time to look, or the claim was notified. Where
+ * there can be no inbox, until it is time to look. DLOCK_OK: it holds the lock already. */
 static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 {
 	dlock_grant grant;
@@ -223,7 +237,7 @@ static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 			claim->base.received = true;
 			return accept_grant(claim, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
 		}
-		int woken = dlock_inboxes_wait(&inbox, 1, until, wait);
+		int woken = dlock_inboxes_wait(backend_of(&claim->base)->loop, &inbox, 1, until, wait);
 		if (woken <= 0) {
 			return woken == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
 		}
@@ -246,7 +260,7 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			}
 		}
 		if (!last && base->waited && !backend->inbox->refused
-				&& dlock_inboxes_open(&backend->inbox, 1, 1) == 0 && !backend->inbox->refused) {
+				&& dlock_inboxes_open(backend->loop, &backend->inbox, 1, 1) == 0 && !backend->inbox->refused) {
 			if (base->state == DLOCK_CLAIM_WAITING) {
 				single_abandon(base);
 				dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -267,8 +281,10 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 		}
 		base->waited = true;
 		if (queue || backend->inbox->refused) {
-			claim->next_look = !dlock_inbox_can_notify(backend->inbox) ? dlock_next_look_unnotified(&response, base->ttl)
-				: backend->base.legacy ? dlock_next_look_legacy(&response, base->ttl) : dlock_next_look(&response, base->ttl);
+			claim->next_look = !dlock_inbox_can_notify(backend->inbox)
+				? dlock_next_look_unnotified(&response, base->ttl)
+				: backend->base.legacy ? dlock_next_look_legacy(&response, base->ttl)
+									   : dlock_next_look(&response, base->ttl);
 			status = wait_for_turn(claim, wait);
 			if (status != DLOCK_TIMEOUT) {
 				return status;
@@ -279,8 +295,8 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 
 /* ---- attach ---- */
 
-/* What was asked for with the old token without an answer, a shorter lease time perhaps, does not matter any more: when the
- * exchange was executed, it finds another token. */
+/* What was asked for with the old token without an answer, a shorter lease time perhaps, does not matter any more: when
+ * the exchange was executed, it finds another token. */
 static dlock_status single_attach(dlock_claim *claim, const char *token, dlock_error *error)
 {
 	single_backend *backend = backend_of(claim);
@@ -363,7 +379,8 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_OK) {
 		claim->handed_over = response.value > 1;
 	} else if (status == DLOCK_LOST && call->repeated) {
-		status = DLOCK_OK; /* by the first sending, the answer to which was lost with a connection that had been alive */
+		status =
+			DLOCK_OK; /* by the first sending, the answer to which was lost with a connection that had been alive */
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else {
@@ -373,7 +390,8 @@ static dlock_status single_release(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
-static dlock_status single_locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
+static dlock_status single_locked(
+	dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	single_backend *backend = (single_backend *) base;
 	dlock_arg args[] = { DLOCK_ARG("EXISTS"), dlock_key_builder_keys(backend->keys, resource, len).lock };
@@ -433,7 +451,8 @@ static const dlock_backend_ops single_ops = {
 	.destroy = single_destroy,
 };
 
-dlock_backend *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
+dlock_backend *dlock_single_new(
+	dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
 {
 	single_backend *backend = calloc(1, sizeof *backend);
 
@@ -442,6 +461,7 @@ dlock_backend *dlock_single_new(dlock_pool *pool, dlock_server *server, const ch
 	}
 	dlock_backend_init(&backend->base, &single_ops, prefix, prefix_len);
 	backend->base.legacy = legacy;
+	backend->loop = dlock_pool_loop(pool);
 	backend->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	if (!backend->keys || !dlock_pool_lend(pool, server, &backend->conn, &backend->inbox)) {
 		single_destroy(&backend->base);

@@ -8,6 +8,7 @@
 
 /* `prefix` is put before each resource to make its key. `legacy`: shares its locks with SETNX/GETSET timestamp code
  * (docs/legacy.md). NULL when out of memory. */
-dlock_backend *dlock_single_new(dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
+dlock_backend *dlock_single_new(
+	dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
 
 #endif

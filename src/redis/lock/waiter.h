@@ -5,16 +5,17 @@
 #include "../route/delivery.h"
 #include "../wire/inbox.h"
 
-/* How the master of a slot, whichever server that is, is asked for something that others may have: at once, and again whenever it may be the waiter's turn.
- * A fail-over, or a slot that moves, is waited for as a holder is. What is asked is the caller's. */
+/* How the master of a slot, whichever server that is, is asked for something that others may have: at once, and again
+ * whenever it may be the waiter's turn. A fail-over, or a slot that moves, is waited for as a holder is. What is asked
+ * is the caller's. */
 
 typedef struct dlock_waiter dlock_waiter;
 
 typedef struct {
-	/* Asks once; with `queue`, to be in the queue if it is refused, told over waiter->inbox. DLOCK_TIMEOUT: not now, and the response says when to
-	 * look again. DLOCK_CONNECTION with `transient`: another time, perhaps. */
-	dlock_status (*attempt)(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response, bool *transient,
-		dlock_error *error);
+	/* Asks once; with `queue`, to be in the queue if it is refused, told over waiter->inbox. DLOCK_TIMEOUT: not now,
+	 * and the response says when to look again. DLOCK_CONNECTION with `transient`: another time, perhaps. */
+	dlock_status (*attempt)(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *response,
+		bool *transient, dlock_error *error);
 
 	/* Out of time. DLOCK_OK: it may ask once more, since it is in no queue, or was granted it in that instant. */
 	dlock_status (*leave)(dlock_waiter *waiter, dlock_error *error);
@@ -39,16 +40,18 @@ struct dlock_waiter {
 	bool settled_just_now; /* set by attempt(): the era was settled for it, so that it may ask again */
 	dlock_inbox *inbox;    /* of the master where it waits */
 	const dlock_server *queued_at; /* whose queue it is in; only compared, or used as long as its connection is */
-	dlock_nanos refused_at;        /* when the last request that was refused in the queue was sent, for the first time */
+	dlock_nanos refused_at; /* when the last request that was refused in the queue was sent, for the first time */
 	dlock_nanos next_look;         /* when to look again without having been told */
 	dlock_nanos trouble_since;     /* nobody could be asked since then; 0: somebody could */
 };
 
-/* Until it has it (DLOCK_OK), until wait->deadline (DLOCK_TIMEOUT), or until interrupted (DLOCK_INTERRUPTED: call again to resume); otherwise as attempt(). */
+/* Until it has it (DLOCK_OK), until wait->deadline (DLOCK_TIMEOUT), or until interrupted (DLOCK_INTERRUPTED: call again
+ * to resume); otherwise as attempt(). */
 dlock_status dlock_waiter_acquire(dlock_waiter *waiter, const dlock_wait *wait, dlock_error *error);
 
 /* For attempt(): the server has refused it. */
-void dlock_waiter_refused(dlock_waiter *waiter, const dlock_delivery *delivery, bool queue, const dlock_response *response);
+void dlock_waiter_refused(
+	dlock_waiter *waiter, const dlock_delivery *delivery, bool queue, const dlock_response *response);
 
 /* For leave(): a route that ends soon and asks no replicas. */
 dlock_route dlock_waiter_last_route(const dlock_waiter *waiter);

@@ -1,9 +1,9 @@
 #include "ballot.h"
 
-#include "../wire/exchange.h"
-
-void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, int quorum, dlock_reader *read)
+void dlock_ballot_begin(
+	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read)
 {
+	ballot->loop = loop;
 	ballot->members = members;
 	ballot->count = count;
 	ballot->quorum = quorum;
@@ -53,7 +53,9 @@ static void count_vote(dlock_ballot *ballot, int server)
 	}
 	ballot->yes += status == DLOCK_OK;
 	ballot->no += status == DLOCK_LOST;
-	ballot->votes[server] = status == DLOCK_OK ? DLOCK_VOTE_YES : status == DLOCK_LOST ? DLOCK_VOTE_NO : DLOCK_VOTE_NONE;
+	ballot->votes[server] = status == DLOCK_OK ? DLOCK_VOTE_YES
+		: status == DLOCK_LOST                 ? DLOCK_VOTE_NO
+											   : DLOCK_VOTE_NONE;
 	member->failed = ballot->votes[server] == DLOCK_VOTE_NONE;
 }
 
@@ -64,8 +66,8 @@ static bool is_together(const dlock_ballot *ballot)
 		&& dlock_guard_is_new_set(&ballot->guard, ballot->count - ballot->pending);
 }
 
-/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which the servers that
- * say yes may have forgotten. */
+/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which
+ * the servers that say yes may have forgotten. */
 static bool may_be_new_set(const dlock_ballot *ballot)
 {
 	return ballot->no == 0 && is_together(ballot);
@@ -76,7 +78,8 @@ static bool is_in_vain(const dlock_ballot *ballot)
 {
 	int most_no = ballot->no + ballot->pending;
 
-	return ballot->yes + ballot->pending < ballot->quorum && (!ballot->tells_no || most_no <= ballot->count - ballot->quorum);
+	return ballot->yes + ballot->pending < ballot->quorum
+		&& (!ballot->tells_no || most_no <= ballot->count - ballot->quorum);
 }
 
 static void count_void_votes(dlock_ballot *ballot)
@@ -97,7 +100,8 @@ bool dlock_ballot_count(void *context)
 	int quorum = ballot->quorum;
 
 	for (int i = 0; i < ballot->count; i++) {
-		if (ballot->votes[i] == DLOCK_VOTE_PENDING && (!ballot->calls[i] || ballot->calls[i]->state != DLOCK_CALL_PENDING)) {
+		if (ballot->votes[i] == DLOCK_VOTE_PENDING
+			&& (!ballot->calls[i] || ballot->calls[i]->state != DLOCK_CALL_PENDING)) {
 			count_vote(ballot, i);
 		}
 	}
@@ -112,13 +116,7 @@ bool dlock_ballot_count(void *context)
 
 void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until)
 {
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
-
-	for (int i = 0; i < ballot->count; i++) {
-		conns[i] = ballot->calls[i] ? ballot->members[i].conn : NULL;
-	}
-	dlock_exchange(conns, ballot->count, until, dlock_ballot_count, ballot);
-	if (!dlock_ballot_count(ballot)) {
+	if (!dlock_loop_await(ballot->loop, dlock_ballot_count, ballot, until)) {
 		for (int i = 0; i < ballot->count; i++) {
 			if (ballot->votes[i] == DLOCK_VOTE_PENDING) {
 				count_vote(ballot, i);
@@ -147,13 +145,9 @@ static bool count_rest(void *context)
 
 void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until)
 {
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
 	drain drain = { ballot, enough };
 
-	for (int i = 0; i < ballot->count; i++) {
-		conns[i] = ballot->votes[i] == DLOCK_VOTE_PENDING ? ballot->members[i].conn : NULL;
-	}
-	dlock_exchange(conns, ballot->count, until, count_rest, &drain);
+	dlock_loop_await(ballot->loop, count_rest, &drain, until);
 }
 
 void dlock_ballot_end(dlock_ballot *ballot)
@@ -190,7 +184,8 @@ dlock_status dlock_ballot_outcome(const dlock_ballot *ballot, dlock_error *error
 		return DLOCK_OK;
 	}
 	if (ballot->no > ballot->count - ballot->quorum) {
-		return dlock_fail(error, DLOCK_LOST, "%d of %d servers do not have the lock for this lease", ballot->no, ballot->count);
+		return dlock_fail(
+			error, DLOCK_LOST, "%d of %d servers do not have the lock for this lease", ballot->no, ballot->count);
 	}
 	return dlock_ballot_no_quorum(ballot, error);
 }

@@ -18,6 +18,7 @@ typedef struct {
 typedef enum { DLOCK_VOTE_PENDING, DLOCK_VOTE_YES, DLOCK_VOTE_NO, DLOCK_VOTE_NONE, DLOCK_VOTE_VOID } dlock_vote;
 
 typedef struct {
+	dlock_loop *loop;
 	dlock_member *members;
 	int count, quorum;
 	dlock_reader *read;
@@ -25,7 +26,8 @@ typedef struct {
 	dlock_vote votes[DLOCK_MOST_SERVERS];
 	dlock_response responses[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
-	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be had any more */
+	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be
+					  had any more */
 	dlock_guard guard;
 	int ineligible; /* servers whose yes does not count yet, whatever they voted */
 	int maturing;   /* void votes of servers that become eligible at a known time */
@@ -33,7 +35,8 @@ typedef struct {
 } dlock_ballot;
 
 /* Nobody is asked yet, and every yes counts: a question that needs the guard begins ballot->guard itself. */
-void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, int quorum, dlock_reader *read);
+void dlock_ballot_begin(
+	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read);
 
 /* Sends the call, which is the ballot's from now on. NULL, when out of memory, is no vote. */
 void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call);
@@ -41,7 +44,7 @@ void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call);
 /* Counts a no without asking. */
 void dlock_ballot_absent(dlock_ballot *ballot, int server);
 
-/* Counts the votes that have come. True when it is decided. `ballot` is untyped for dlock_exchange(). */
+/* Counts the votes that have come. True when it is decided. `ballot` is untyped for dlock_loop_await(). */
 bool dlock_ballot_count(void *ballot);
 
 /* Drives it until it is decided, or until `until`; then what is still open counts as no vote. */
@@ -50,7 +53,8 @@ void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until);
 /* How long the rest of the votes is waited for where all servers answer. */
 #define DLOCK_REST_OF_VOTES (20 * DLOCK_MS)
 
-/* Waits for votes that can change nothing any more: until `enough` servers have voted or none is left, or until `until`. */
+/* Waits for votes that can change nothing any more: until `enough` servers have voted or none is left, or until
+ * `until`. */
 void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until);
 
 /* The number of servers that have voted, whether that counts or not. */

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "../lock/renewal_round.h"
-#include "../wire/exchange.h"
+#include "../wire/pool_source.h"
 #include "quorum_internal.h"
 
 /* A majority of independent Redis servers, by the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what is done with a lease that is held.
- * quorum_internal.h lists the other parts; ballot.h counts votes, and restart_guard.h says which servers have one. */
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what is done with a
+ * lease that is held. quorum_internal.h lists the other parts; ballot.h counts votes, and restart_guard.h says which
+ * servers have one. */
 
 static void quorum_abandon(dlock_claim *base)
 {
@@ -49,16 +50,18 @@ static dlock_call *request_release(const quorum_claim *claim, dlock_nanos ttl)
 	return dlock_request_release(dlock_quorum_keys(claim), claim->base.token, false, NULL, false);
 }
 
-/* A release that finds nothing when it is sent again was done by the first sending, the answer to which was lost with a connection
- * that had been alive. */
-static dlock_status read_release(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+/* A release that finds nothing when it is sent again was done by the first sending, the answer to which was lost with a
+ * connection that had been alive. */
+static dlock_status read_release(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	dlock_status status = dlock_read_integer(call, conn, response, error);
 
 	return status == DLOCK_LOST && call->repeated ? DLOCK_OK : status;
 }
 
-/* A release goes as text the first time on a connection: a late server could report an unknown script when the process is gone. */
+/* A release goes as text the first time on a connection: a late server could report an unknown script when the process
+ * is gone. */
 static void teach_release(dlock_conn *conn, dlock_call *call)
 {
 	if (call && conn->release_source_sent != conn->generation) {
@@ -67,8 +70,8 @@ static void teach_release(dlock_conn *conn, dlock_call *call)
 	}
 }
 
-/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. True where a server
- * may execute a call without having answered. */
+/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. True
+ * where a server may execute a call without having answered. */
 static bool end_holder_calls(const quorum_claim *claim, const dlock_ballot *votes, bool releasing)
 {
 	bool unanswered = false;
@@ -85,6 +88,26 @@ static bool end_holder_calls(const quorum_claim *claim, const dlock_ballot *vote
 		}
 	}
 	return unanswered;
+}
+
+/* For how long a majority of those that have answered says that it has the lock; it is one that says yes. */
+static dlock_nanos majority_left(const dlock_ballot *votes)
+{
+	int64_t left[DLOCK_MOST_SERVERS];
+	int holders = 0;
+
+	for (int i = 0; i < votes->count; i++) {
+		if (votes->votes[i] == DLOCK_VOTE_YES) {
+			left[holders++] = votes->responses[i].value;
+		}
+	}
+	return dlock_lease_left(dlock_quorum_last(left, holders, votes->quorum));
+}
+
+/* Less than the holder relies on: one of the first to answer may have missed the last renewals, and the others not. */
+static bool ends_early(const dlock_claim *base, const dlock_ballot *votes)
+{
+	return votes->yes >= votes->quorum && dlock_now() + majority_left(votes) < base->deadline;
 }
 
 /* Asks the servers that may have the lock. True where one may do what it was asked without having answered. */
@@ -110,8 +133,12 @@ static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request
 	}
 	votes->tells_no = !releasing; /* whether the lease is lost decides what its holder does */
 	dlock_ballot_hold(votes, DLOCK_FOREVER);
+	if (request == request_check && ends_early(&claim->base, votes)) {
+		dlock_ballot_drain(votes, votes->count, DLOCK_FOREVER);
+	}
 	if (releasing && claim->needed > backend->quorum) {
-		dlock_ballot_drain(votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */
+		dlock_ballot_drain(
+			votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */
 	}
 	bool unanswered = end_holder_calls(claim, votes, releasing);
 	dlock_ballot_end(votes);
@@ -158,10 +185,7 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	quorum_backend *backend = quorum_backend_of(claim);
 	dlock_nanos start = dlock_now();
-	int64_t left[DLOCK_MOST_SERVERS];
-	int holders = 0;
 	dlock_ballot votes;
 
 	ask_holders(&votes, claim, request_check, 0);
@@ -169,12 +193,7 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	if (status != DLOCK_OK) {
 		return status;
 	}
-	for (int i = 0; i < backend->count; i++) {
-		if (votes.votes[i] == DLOCK_VOTE_YES) {
-			left[holders++] = votes.responses[i].value;
-		}
-	}
-	dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, dlock_lease_left(dlock_quorum_last(left, holders, backend->quorum)));
+	dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, majority_left(&votes));
 	set_deadline(base, start + ttl - dlock_drift(ttl));
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	return DLOCK_OK;
@@ -208,7 +227,8 @@ static int most_for_one_holder(const dlock_ballot *ballot)
 	for (int i = 0; i < ballot->count; i++) {
 		int same = 0;
 		for (int k = 0; ballot->votes[i] == DLOCK_VOTE_YES && k < ballot->count; k++) {
-			const redisReply *a = ballot->calls[i]->reply, *b = ballot->votes[k] == DLOCK_VOTE_YES ? ballot->calls[k]->reply : NULL;
+			const redisReply *a = ballot->calls[i]->reply,
+							 *b = ballot->votes[k] == DLOCK_VOTE_YES ? ballot->calls[k]->reply : NULL;
 			same += b && a->len == b->len && !memcmp(a->str, b->str, a->len);
 		}
 		most = same > most ? same : most;
@@ -226,18 +246,17 @@ static bool count_holders(void *context)
 	return most >= ballot->quorum || most + ballot->pending < ballot->quorum;
 }
 
-static dlock_status quorum_locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
+static dlock_status quorum_locked(
+	dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	quorum_backend *backend = (quorum_backend *) base;
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
 	dlock_ballot votes;
 
 	dlock_quorum_begin(backend, &votes, dlock_read_holder);
 	for (int i = 0; i < backend->count; i++) {
-		conns[i] = backend->members[i].conn;
 		dlock_ballot_ask(&votes, i, dlock_request_holder(dlock_key_builder_keys(backend->keys, resource, len)));
 	}
-	dlock_exchange(conns, backend->count, DLOCK_FOREVER, count_holders, &votes);
+	dlock_loop_await(backend->loop, count_holders, &votes, DLOCK_FOREVER);
 	*locked = most_for_one_holder(&votes) >= backend->quorum;
 	dlock_status status = *locked || votes.yes + votes.no + votes.pending >= backend->quorum ? DLOCK_OK
 		: dlock_ballot_no_quorum(&votes, error);
@@ -279,7 +298,7 @@ static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, con
 	quorum_backend *ours = (quorum_backend *) claim->backend, *other = (quorum_backend *) backend;
 
 	if (ours->count != other->count
-			|| !dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len)) {
+		|| !dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len)) {
 		return false;
 	}
 	for (int i = 0; ours != other && i < ours->count; i++) {
@@ -324,8 +343,8 @@ static const dlock_backend_ops quorum_ops = {
 	.destroy = quorum_destroy,
 };
 
-dlock_backend *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix,
-	size_t prefix_len)
+dlock_backend *dlock_quorum_new(
+	dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix, size_t prefix_len)
 {
 	quorum_backend *backend = calloc(1, sizeof *backend + (size_t) count * sizeof *backend->members);
 
@@ -333,6 +352,7 @@ dlock_backend *dlock_quorum_new(dlock_pool *pool, dlock_server **servers, int co
 		return NULL;
 	}
 	dlock_backend_init(&backend->base, &quorum_ops, prefix, prefix_len);
+	backend->loop = dlock_pool_loop(pool);
 	backend->count = count;
 	backend->guard = guard;
 	backend->quorum = count / 2 + 1;

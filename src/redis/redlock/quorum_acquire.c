@@ -6,14 +6,15 @@
 #include "../lock/waiting.h"
 
 /* To acquire a lock on a majority of the servers. An attempt asks all for their votes, as in the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), and without a majority rolls back. Between attempts a claim waits
- * in the queues of all servers, at one position that its ticket gives it (Lamport's bakery: docs/hand-over.md, tests/models/tickets.pml), until
- * enough of them notify it. */
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), and without a majority rolls back. Between
+ * attempts a claim waits in the queues of all servers, at one position that its ticket gives it (Lamport's bakery:
+ * docs/hand-over.md, tests/models/tickets.pml), until enough of them notify it. */
 
 /* ---- votes ---- */
 
-/* Two attempts that a quorum answered share a server: so the ticket comes after all that have queued before at one of the servers that
- * answered this attempt, which was made without queueing; see lua/acquire.lua. 0: too few have answered. */
+/* Two attempts that a quorum answered share a server: so the ticket comes after all that have queued before at one of
+ * the servers that answered this attempt, which was made without queueing; see lua/acquire.lua. 0: too few have
+ * answered. */
 static int64_t next_ticket(const quorum_backend *backend, const dlock_ballot *votes)
 {
 	int64_t largest = 0;
@@ -31,14 +32,18 @@ static int64_t next_ticket(const quorum_backend *backend, const dlock_ballot *vo
 	return answered >= backend->quorum ? largest : 0;
 }
 
-/* A token that the others could not be raised to is no vote, wherever it comes from: the lock goes on without that server. */
-static dlock_status read_vote(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+/* A token that the others could not be raised to is no vote, wherever it comes from: the lock goes on without that
+ * server. */
+static dlock_status read_vote(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	dlock_status status = dlock_read_acquire(call, conn, response, error);
 
 	if (status == DLOCK_OK && response->fencing_token >= DLOCK_MOST_RAISED) {
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; over several servers the key "
-			DLOCK_FENCE_KEY " must be a number from 1 to 7881299347898366, and normally is a time in us", conn->server->label);
+		return dlock_fail(error, DLOCK_CONNECTION,
+			"Redis at %s: its fencing tokens cannot rise any more; over several servers the key " DLOCK_FENCE_KEY
+			" must be a number from 1 to 7881299347898366, and normally is a time in us",
+			conn->server->label);
 	}
 	return status;
 }
@@ -46,8 +51,9 @@ static dlock_status read_vote(const dlock_call *call, const dlock_conn *conn, dl
 /* For how long a claim waits for the tickets of a quorum that has not answered together before. */
 #define LATE_TICKETS (500 * DLOCK_MS)
 
-/* Refused, and there is time. Each server whose answer is not waited for now would be sent a release: as much again as the attempt itself.
- * And a claim that has yet to queue needs the tickets of a quorum, whereas fewer are enough to fail. */
+/* Refused, and there is time. Each server whose answer is not waited for now would be sent a release: as much again as
+ * the attempt itself. And a claim that has yet to queue needs the tickets of a quorum, whereas fewer are enough to
+ * fail. */
 static void drain_votes(const quorum_claim *claim, dlock_ballot *votes, bool queue, const dlock_wait *wait)
 {
 	dlock_nanos now = dlock_now(), most = now + LATE_TICKETS;
@@ -124,19 +130,27 @@ static dlock_nanos first_asked_at(const dlock_ballot *votes)
 	dlock_nanos first = DLOCK_FOREVER;
 
 	for (int i = 0; i < votes->count; i++) {
-		if ((votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID) && votes->calls[i]->first_sent_at < first) {
+		if ((votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID)
+			&& votes->calls[i]->first_sent_at < first) {
 			first = votes->calls[i]->first_sent_at;
 		}
 	}
 	return first;
 }
 
-/* Asks all servers, and with `queue` queues where one refuses. `wait` NULL: it is the last attempt. Returns when the first vote was asked for. */
-static dlock_nanos collect_votes(quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_nanos until)
+/* Asks all servers, and with `queue` queues where one refuses. `wait` NULL: it is the last attempt. Returns when the
+ * first vote was asked for. */
+static dlock_nanos collect_votes(
+	quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_nanos until)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
-	question question = { { .token = claim->base.token, .ttl = claim->base.ttl, .least_fencing_token = dlock_quorum_propose(backend),
-		.grant = false, .waiter = claim->waiter, .ticket = claim->ticket }, queue };
+	question question = { { .token = claim->base.token,
+							  .ttl = claim->base.ttl,
+							  .least_fencing_token = dlock_quorum_propose(backend),
+							  .grant = false,
+							  .waiter = claim->waiter,
+							  .ticket = claim->ticket },
+		queue };
 
 	dlock_quorum_ask_all(claim, votes, read_vote, request_lock, &question);
 	dlock_ballot_hold(votes, until);
@@ -152,8 +166,8 @@ static dlock_nanos collect_votes(quorum_claim *claim, bool queue, const dlock_wa
 
 /* ---- one attempt ---- */
 
-/* Notes whether a server refuses. A straggler's answer may have arrived by now. Where others want the lock, one that is still to come may well be a
- * refusal. */
+/* Notes whether a server refuses. A straggler's answer may have arrived by now. Where others want the lock, one that is
+ * still to come may well be a refusal. */
 static void note_missing(quorum_claim *claim, const dlock_ballot *votes)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
@@ -196,8 +210,10 @@ static dlock_status check_independence(const quorum_backend *backend, dlock_erro
 			const dlock_conn *one = backend->members[k].conn, *other = backend->members[i].conn;
 			const char *id = one->handshake.uptime.run_id;
 			if (*id && !strcmp(id, other->handshake.uptime.run_id)) {
-				return dlock_fail(error, DLOCK_FAILED, "Redis at %s and at %s is one server with two names, and would have two votes; RedLock needs each "
-					"server once", one->server->label, other->server->label);
+				return dlock_fail(error, DLOCK_FAILED,
+					"Redis at %s and at %s is one server with two names, and would have two votes; RedLock needs each "
+					"server once",
+					one->server->label, other->server->label);
 			}
 		}
 	}
@@ -205,7 +221,8 @@ static dlock_status check_independence(const quorum_backend *backend, dlock_erro
 }
 
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
-static dlock_status attempt(quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_error *error)
+static dlock_status attempt(
+	quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_error *error)
 {
 	dlock_claim *base = &claim->base;
 	quorum_backend *backend = quorum_backend_of(claim);
@@ -220,13 +237,15 @@ static dlock_status attempt(quorum_claim *claim, bool queue, const dlock_wait *w
 		claim->ticket = claim->next_ticket;
 	}
 	claim->notified = 0;
-	dlock_nanos asked = collect_votes(claim, queue, wait, votes, dlock_now() + lasting), deadline = dlock_after(asked, lasting);
+	dlock_nanos asked = collect_votes(claim, queue, wait, votes, dlock_now() + lasting),
+				deadline = dlock_after(asked, lasting);
 	claim->needed = dlock_ballot_needed(votes);
 	if (check_independence(backend, error) != DLOCK_OK) {
 		dlock_quorum_roll_back(claim);
 		return DLOCK_FAILED;
 	}
-	if (votes->yes >= backend->quorum && dlock_quorum_confirm(claim, votes, asked, deadline) && dlock_now() < deadline) {
+	if (votes->yes >= backend->quorum && dlock_quorum_confirm(claim, votes, asked, deadline)
+		&& dlock_now() < deadline) {
 		accept_votes(claim, votes, deadline, notified);
 		return DLOCK_OK;
 	}
@@ -239,7 +258,8 @@ static dlock_status attempt(quorum_claim *claim, bool queue, const dlock_wait *w
 	if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
 		return DLOCK_FAILED;
 	}
-	return votes->yes + votes->no + votes->pending >= backend->quorum || dlock_ballot_is_refused_new_set(votes) ? DLOCK_TIMEOUT
+	return votes->yes + votes->no + votes->pending >= backend->quorum || dlock_ballot_is_refused_new_set(votes)
+		? DLOCK_TIMEOUT
 		: dlock_ballot_no_quorum(votes, error);
 }
 
@@ -267,7 +287,8 @@ static bool can_be_notified(const quorum_backend *backend)
 static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *votes, dlock_nanos ttl)
 {
 	dlock_response refusals[DLOCK_MOST_SERVERS], unknown = { .pttl = -1 };
-	int count = 0, needed = dlock_ballot_needed(votes), missing = needed > votes->quorum ? votes->no : votes->quorum - votes->yes;
+	int count = 0, needed = dlock_ballot_needed(votes),
+		missing = needed > votes->quorum ? votes->no : votes->quorum - votes->yes;
 
 	for (int i = 0; i < votes->count; i++) {
 		if (votes->votes[i] == DLOCK_VOTE_NO) {
@@ -278,21 +299,26 @@ static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *
 		return can_be_notified(backend) ? dlock_next_look(&unknown, ttl) : dlock_next_look_unnotified(&unknown, ttl);
 	}
 	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
-	return can_be_notified(backend) ? dlock_next_look(&refusals[missing - 1], ttl) : dlock_next_look_unnotified(&refusals[missing - 1], ttl);
+	return can_be_notified(backend) ? dlock_next_look(&refusals[missing - 1], ttl)
+									: dlock_next_look_unnotified(&refusals[missing - 1], ttl);
 }
 
-/* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to queue. */
+/* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to
+ * queue. */
 #define UNQUEUED_PAUSE (100 * DLOCK_MS)
 
-/* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible, or if nobody will notify the claim. */
+/* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible, or if nobody
+ * will notify the claim. */
 static dlock_nanos next_attempt(const quorum_claim *claim, const dlock_ballot *votes, const dlock_wait *wait)
 {
 	if (wait->attempts) {
 		return dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US;
 	}
-	dlock_nanos look = next_look(quorum_backend_of(claim), votes, claim->base.ttl), eligible_at = dlock_ballot_next_eligible_at(votes);
+	dlock_nanos look = next_look(quorum_backend_of(claim), votes, claim->base.ttl),
+				eligible_at = dlock_ballot_next_eligible_at(votes);
 	if (!claim->ticket && !claim->next_ticket) {
-		dlock_nanos soon = dlock_now() + UNQUEUED_PAUSE + dlock_jitter((uint32_t) (UNQUEUED_PAUSE / DLOCK_US)) * DLOCK_US;
+		dlock_nanos soon = dlock_now() + UNQUEUED_PAUSE
+			+ dlock_jitter((uint32_t) (UNQUEUED_PAUSE / DLOCK_US)) * DLOCK_US;
 		look = soon < look ? soon : look;
 	}
 	return eligible_at < look ? eligible_at : look;
@@ -333,7 +359,8 @@ static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 		if (first && notified > 0 && dlock_after(dlock_now(), NOTIFIED_TOGETHER) < until) {
 			until = dlock_after(dlock_now(), NOTIFIED_TOGETHER);
 		}
-		int woken = dlock_inboxes_wait(backend->inboxes, backend->count, until, wait);
+		int woken = dlock_inboxes_wait(
+			backend->loop, backend->inboxes, backend->count, until, wait);
 		if (woken <= 0) {
 			return woken;
 		}
@@ -342,7 +369,8 @@ static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 
 static bool is_last(const quorum_claim *claim, const dlock_wait *wait)
 {
-	return (wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline) || (wait->attempts && claim->attempts + 1 >= wait->attempts);
+	return (wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline)
+		|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
 }
 
 dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
@@ -355,7 +383,7 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 	for (;;) {
 		bool last = is_last(claim, wait), queue = !last && (claim->ticket || claim->next_ticket);
 		if (queue) {
-			dlock_inboxes_open(backend->inboxes, backend->count, backend->quorum);
+			dlock_inboxes_open(backend->loop, backend->inboxes, backend->count, backend->quorum);
 		}
 		dlock_status status = attempt(claim, queue, last ? NULL : wait, &votes, error);
 		claim->attempts++;
@@ -363,7 +391,8 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 			return status;
 		}
 		/* Where attempts are counted, one without a quorum fails like any other. */
-		bool again = status == DLOCK_TIMEOUT || (status == DLOCK_QUORUM && (wait->attempts || dlock_ballot_lacks_only_uptime(&votes)));
+		bool again = status == DLOCK_TIMEOUT
+			|| (status == DLOCK_QUORUM && (wait->attempts || dlock_ballot_lacks_only_uptime(&votes)));
 		if (last || !again) {
 			dlock_quorum_leave(claim, 0);
 			return status;

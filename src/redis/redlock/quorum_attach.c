@@ -1,7 +1,8 @@
+#include "../lock/waiting.h"
 #include "quorum_internal.h"
 
-/* To take up a lease by its token, which is exchanged for the claim's own on a majority of the servers, so that it works once: compare and
- * exchange, decided by votes as an acquire is. tests/models/attach.pml checks it. */
+/* To take up a lease by its token, which is exchanged for the claim's own on a majority of the servers, so that it
+ * works once: compare and exchange, decided by votes as an acquire is. tests/models/attach.pml checks it. */
 
 typedef struct {
 	const char *token;
@@ -11,7 +12,8 @@ typedef struct {
 static dlock_call *request_exchange(const quorum_claim *claim, int server, const void *context)
 {
 	const question *question = context;
-	dlock_call *call = dlock_request_exchange(dlock_quorum_keys(claim), question->token, claim->base.token, question->least_fencing_token);
+	dlock_call *call = dlock_request_exchange(
+		dlock_quorum_keys(claim), question->token, claim->base.token, question->least_fencing_token);
 
 	(void) server;
 	if (call) {
@@ -20,8 +22,8 @@ static dlock_call *request_exchange(const quorum_claim *claim, int server, const
 	return call;
 }
 
-/* The restart guard judges as it does for an acquire: a server that was restarted may have come back with an old key, of a lease that was
- * released since, and whose lock is another's. */
+/* The restart guard judges as it does for an acquire: a server that was restarted may have come back with an old key,
+ * of a lease that was released since, and whose lock is another's. */
 static void ask_exchange(quorum_claim *claim, const char *token, dlock_ballot *votes)
 {
 	question question = { token, dlock_quorum_propose(quorum_backend_of(claim)) };
@@ -45,8 +47,8 @@ static dlock_nanos exchanged_until(const dlock_ballot *votes)
 	return dlock_quorum_last(until, holders, votes->quorum);
 }
 
-/* Servers that are late, or out of reach, exchange it too as soon as they can. Unlike an acquire this goes on after a release, which
- * is sent after it over the same connection and so finds the token that it names. */
+/* Servers that are late, or out of reach, exchange it too as soon as they can. Unlike an acquire this goes on after a
+ * release, which is sent after it over the same connection and so finds the token that it names. */
 static void exchange_rest(quorum_claim *claim, const char *token, const dlock_ballot *votes)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
@@ -58,7 +60,8 @@ static void exchange_rest(quorum_claim *claim, const char *token, const dlock_ba
 			claim->stragglers[i] = dlock_call_retain(call);
 		} else if (call && call->state == DLOCK_CALL_FAILED) {
 			dlock_conn_send_background(backend->members[i].conn,
-				dlock_request_exchange(dlock_quorum_keys(claim), token, claim->base.token, claim->base.fencing_token), until);
+				dlock_request_exchange(dlock_quorum_keys(claim), token, claim->base.token, claim->base.fencing_token),
+				until);
 		}
 	}
 	dlock_quorum_log_in_stragglers(claim);
@@ -71,13 +74,15 @@ static void exchange_rest(quorum_claim *claim, const char *token, const dlock_ba
 	}
 }
 
-/* On each server where it was, or may yet be, exchanged. The exchange is not sent again, so that it is not executed after this. */
+/* On each server where it was, or may yet be, exchanged. The exchange is not sent again, so that it is not executed
+ * after this. */
 static void exchange_back(quorum_claim *claim, const char *token, const dlock_ballot *votes)
 {
 	for (int i = 0; i < votes->count; i++) {
 		if (votes->votes[i] != DLOCK_VOTE_NO && dlock_request_may_take_effect(votes->calls[i])) {
 			dlock_call_cancel(votes->calls[i]);
-			dlock_quorum_send_background(claim, i, dlock_request_exchange_back(dlock_quorum_keys(claim), token, claim->base.token));
+			dlock_quorum_send_background(
+				claim, i, dlock_request_exchange_back(dlock_quorum_keys(claim), token, claim->base.token));
 		}
 	}
 }
@@ -100,7 +105,8 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 		base->deadline = deadline;
 		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		claim->holders = ALL_SERVERS; /* from before, any may have it */
-		base->incomplete = dlock_ballot_voters(&votes, DLOCK_VOTE_NO) != 0; /* one that did not have it before, either */
+		base->incomplete = dlock_ballot_voters(&votes, DLOCK_VOTE_NO)
+			!= 0; /* one that did not have it before, either */
 		base->unanswered = votes.pending > 0;
 		exchange_rest(claim, token, &votes);
 		status = DLOCK_OK;
@@ -115,7 +121,8 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 	return status;
 }
 
-/* Of several that take up one lease in the same moment each may get a minority. Then each tries again, after pauses that differ. */
+/* Of several that take up one lease in the same moment each may get a minority. Then each tries again, after pauses
+ * that differ. */
 #define SPLIT_ATTEMPTS 5
 #define SPLIT_PAUSE 8000 /* us, at most, after the first attempt; twice as much after each further one */
 #define SPLIT_TIME (200 * DLOCK_MS)
@@ -131,8 +138,10 @@ dlock_status dlock_quorum_attach(dlock_claim *base, const char *token, dlock_err
 		if (status == DLOCK_OK || !split || attempts == SPLIT_ATTEMPTS || dlock_now() >= until) {
 			return status;
 		}
-		dlock_wait_poll(NULL, 0, dlock_now() + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (attempts - 1)) * DLOCK_US, NULL);
-		/* Should what rolls back be late, on a connection that was replaced meanwhile, it must not hit the next attempt. */
+		dlock_pause(quorum_backend_of(claim)->loop,
+			dlock_now() + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (attempts - 1)) * DLOCK_US, NULL);
+		/* Should what rolls back be late, on a connection that was replaced meanwhile, it must not hit the next
+		 * attempt. */
 		if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
 			return DLOCK_FAILED;
 		}

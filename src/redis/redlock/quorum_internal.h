@@ -13,6 +13,7 @@
 
 typedef struct {
 	dlock_backend base;
+	dlock_loop *loop;
 	dlock_key_builder *keys;
 	dlock_inbox *inboxes[DLOCK_MOST_SERVERS]; /* the pool's; not connected before a claim waits */
 	int64_t highest_token;                    /* the largest fencing token seen */
@@ -39,8 +40,8 @@ typedef struct {
 	char waiter[DLOCK_TOKEN_MAX + 1];
 	int64_t ticket;      /* 0: it is in no queue */
 	int64_t next_ticket; /* the ticket with which it would queue; 0: not known */
-	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the lock safer;
-	 * before a release they are cancelled, so that none is sent again after it. */
+	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
+	 * lock safer; before a release they are cancelled, so that none is sent again after it. */
 	dlock_call *stragglers[DLOCK_MOST_SERVERS];
 } quorum_claim;
 
@@ -61,11 +62,14 @@ dlock_keys dlock_quorum_keys(const quorum_claim *claim);
 /* A ballot among the back end's servers. */
 void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read);
 
-/* The same with the restart guard, and asks all servers that are not stuck. `request` makes the call for one of them. */
+/* The same with the restart guard, and asks all servers that are not stuck. `request` makes the call for one of
+ * them. */
 typedef dlock_call *dlock_quorum_request(const quorum_claim *claim, int server, const void *context);
-void dlock_quorum_ask_all(quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context);
+void dlock_quorum_ask_all(
+	quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context);
 
-/* Is the host's clock one that a fencing token can be made of? One that is decades ahead would raise all servers' tokens for good. */
+/* Is the host's clock one that a fencing token can be made of? One that is decades ahead would raise all servers'
+ * tokens for good. */
 dlock_status dlock_quorum_check_clock(dlock_error *error);
 
 /* A fencing token for all servers, above what this process has seen. */
@@ -84,10 +88,12 @@ void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_c
 void dlock_quorum_log_in_stragglers(quorum_claim *claim);
 void dlock_quorum_cancel_stragglers(quorum_claim *claim);
 
-/* A straggler must not be sent again, neither over a new connection nor since its script is unknown: something follows it. */
+/* A straggler must not be sent again, neither over a new connection nor since its script is unknown: something follows
+ * it. */
 void dlock_quorum_send_straggler_once(quorum_claim *claim, int server);
 
-/* Releases on every server that may have it, without waiting. A waiter that stays in the queues is not notified of its own release. */
+/* Releases on every server that may have it, without waiting. A waiter that stays in the queues is not notified of its
+ * own release. */
 void dlock_quorum_roll_back(quorum_claim *claim);
 
 /* Leaves the queues of the servers that are not in `except`, without waiting. */

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../wire/exchange.h"
 
 /* Asks all servers for a lock, as in the Redlock algorithm
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), but all at once, and settles a
- * fencing token, which Redlock does not have (tests/models/fencing.pml checks that tokens rise). Without a majority it rolls back. */
+ * fencing token, which Redlock does not have (tests/models/fencing.pml checks that tokens rise). Without a majority it
+ * rolls back. */
 
 dlock_keys dlock_quorum_keys(const quorum_claim *claim)
 {
@@ -16,10 +16,11 @@ dlock_keys dlock_quorum_keys(const quorum_claim *claim)
 
 void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read)
 {
-	dlock_ballot_begin(votes, backend->members, backend->count, backend->quorum, read);
+	dlock_ballot_begin(votes, backend->loop, backend->members, backend->count, backend->quorum, read);
 }
 
-void dlock_quorum_ask_all(quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context)
+void dlock_quorum_ask_all(
+	quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
 
@@ -27,7 +28,7 @@ void dlock_quorum_ask_all(quorum_claim *claim, dlock_ballot *votes, dlock_reader
 	dlock_guard_begin(&votes->guard, backend->guard, claim->base.ttl);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_member *member = &backend->members[i];
-		if (dlock_conn_stuck(member->conn)) {
+		if (dlock_conn_drain_if_stuck(member->conn)) {
 			member->failed = true;
 			member->error = member->conn->error;
 			continue;
@@ -54,12 +55,15 @@ dlock_status dlock_quorum_check_clock(dlock_error *error)
 {
 	int64_t micros = wall_clock();
 
-	return micros < DLOCK_MOST_PROPOSED ? DLOCK_OK
-		: dlock_fail(error, DLOCK_FAILED, "The clock of this host is wrong, its year is %lld: set it, since fencing tokens are made of it",
+	return micros < DLOCK_MOST_PROPOSED
+		? DLOCK_OK
+		: dlock_fail(error, DLOCK_FAILED,
+			"The clock of this host is wrong, its year is %lld: set it, since fencing tokens are made of it",
 			(long long) (1970 + micros / 1000000 / 31556952));
 }
 
-/* The clock, so that tokens rise when everything is restarted; more than the last one, so that they rise when the clock does not. */
+/* The clock, so that tokens rise when everything is restarted; more than the last one, so that they rise when the clock
+ * does not. */
 int64_t dlock_quorum_propose(const quorum_backend *backend)
 {
 	int64_t micros = wall_clock();
@@ -67,9 +71,9 @@ int64_t dlock_quorum_propose(const quorum_backend *backend)
 	return micros > backend->highest_token ? micros : backend->highest_token + 1;
 }
 
-/* Shorter than any lease in use, with a request of its holder's before it. The votes of an attempt that takes longer are not simultaneous
- * enough: a server may have given its vote, restarted without it, and be another holder's when the last vote comes
- * (tests/models/forgetting.pml). */
+/* Shorter than any lease in use, with a request of its holder's before it. The votes of an attempt that takes longer
+ * are not simultaneous enough: a server may have given its vote, restarted without it, and be another holder's when the
+ * last vote comes (tests/models/forgetting.pml). */
 #define QUICK (100 * DLOCK_MS)
 
 static int64_t largest_token(const dlock_ballot *votes)
@@ -84,9 +88,10 @@ static int64_t largest_token(const dlock_ballot *votes)
 	return token;
 }
 
-/* The votes carry the servers' fencing tokens. The largest is the lease's, once a quorum has no smaller one: any later quorum shares a
- * server with this one, and reads a larger token there. Servers with a smaller one are raised, only where the lock is still the claim's;
- * and all are asked so where the attempt was not quick. Normally all agree and nothing is to be done. */
+/* The votes carry the servers' fencing tokens. The largest is the lease's, once a quorum has no smaller one: any later
+ * quorum shares a server with this one, and reads a larger token there. Servers with a smaller one are raised, only
+ * where the lock is still the claim's; and all are asked so where the attempt was not quick. Normally all agree and
+ * nothing is to be done. */
 bool dlock_quorum_confirm(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
@@ -154,7 +159,8 @@ void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
 	}
 }
 
-/* This happens with a new connection only: the server is there, but was not connected or logged in to when the others had voted. */
+/* This happens with a new connection only: the server is there, but was not connected or logged in to when the others
+ * had voted. */
 #define LOGIN_TIME (10 * DLOCK_MS)
 
 /* A connection that takes longer is not expected any more. */
@@ -162,8 +168,10 @@ void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
 
 static bool is_logging_in(const dlock_conn *conn)
 {
-	return conn->state == DLOCK_CONN_HANDSHAKE
-		|| (conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->dial.begun, EXPECTED));
+	bool is_accepted = conn->channel.stage >= DLOCK_CHANNEL_SECURING;
+
+	return is_accepted ? conn->state != DLOCK_CONN_READY
+		: conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->channel.dial.begun, EXPECTED);
 }
 
 static bool has_logged_in(void *context)
@@ -180,22 +188,15 @@ static bool has_logged_in(void *context)
 
 void dlock_quorum_log_in_stragglers(quorum_claim *claim)
 {
-	quorum_backend *backend = quorum_backend_of(claim);
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
-
-	if (!has_logged_in(claim)) {
-		for (int i = 0; i < backend->count; i++) {
-			conns[i] = claim->stragglers[i] ? backend->members[i].conn : NULL;
-		}
-		dlock_exchange(conns, backend->count, dlock_now() + LOGIN_TIME, has_logged_in, claim);
-	}
+	dlock_loop_await(quorum_backend_of(claim)->loop, has_logged_in, claim, dlock_now() + LOGIN_TIME);
 }
 
 /* ---- rolling back ---- */
 
 void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call)
 {
-	dlock_conn_send_background(quorum_backend_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
+	dlock_conn_send_background(
+		quorum_backend_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
 }
 
 void dlock_quorum_roll_back(quorum_claim *claim)

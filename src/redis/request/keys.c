@@ -21,7 +21,8 @@ struct dlock_key_builder {
 dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest)
 {
 	size_t room = prefix_len + longest;
-	dlock_key_builder *builder = malloc(sizeof *builder + 3 * room + sizeof QUEUE + sizeof WAITERS + 2 * sizeof "{}:" + 2 * DLOCK_SLOT_TAG_LEN);
+	dlock_key_builder *builder = malloc(
+		sizeof *builder + 3 * room + sizeof QUEUE + sizeof WAITERS + 2 * sizeof "{}:" + 2 * DLOCK_SLOT_TAG_LEN);
 
 	if (builder) {
 		builder->prefix_len = prefix_len;
@@ -79,7 +80,8 @@ static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
 	return keys;
 }
 
-/* No two locks share a queue. A key that has a hash tag keeps it, and gets a colon instead of the braces: "{x}" is not "x". */
+/* No two locks share a queue. A key that has a hash tag keeps it, and gets a colon instead of the braces: "{x}" is not
+ * "x". */
 static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tagged)
 {
 	char *end = out;
@@ -98,7 +100,8 @@ static bool begins(dlock_arg prefix, dlock_arg resource, const char *with, size_
 {
 	size_t first = prefix.len < len ? prefix.len : len;
 
-	return prefix.len + resource.len >= len && !memcmp(prefix.text, with, first) && !memcmp(resource.text, with + first, len - first);
+	return prefix.len + resource.len >= len && !memcmp(prefix.text, with, first)
+		&& !memcmp(resource.text, with + first, len - first);
 }
 
 bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
@@ -106,12 +109,13 @@ bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 	static const struct {
 		const char *text;
 		bool whole;
-	} reserved[] = { { QUEUE, false }, { WAITERS, false }, { DLOCK_FENCE_KEY, true }, { DLOCK_FENCE_KEY ":", false }, { DLOCK_ERA_KEY, true },
-		{ DLOCK_ERA_KEY ":", false } };
+	} reserved[] = { { QUEUE, false }, { WAITERS, false }, { DLOCK_FENCE_KEY, true }, { DLOCK_FENCE_KEY ":", false },
+		{ DLOCK_ERA_KEY, true }, { DLOCK_ERA_KEY ":", false } };
 
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
 		size_t len = strlen(reserved[i].text);
-		if (begins(prefix, resource, reserved[i].text, len) && (!reserved[i].whole || prefix.len + resource.len == len)) {
+		if (begins(prefix, resource, reserved[i].text, len)
+			&& (!reserved[i].whole || prefix.len + resource.len == len)) {
 			return true;
 		}
 	}
@@ -123,8 +127,9 @@ const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const cha
 	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
 		return NULL;
 	}
-	return "must not make the key \"dlock:fence\" or \"dlock:era\", or one that begins with \"dlock:queue:\", \"dlock:waiters:\", "
-		"\"dlock:fence:\" or \"dlock:era:\", which dlock keeps beside the locks";
+	return "must not make the key \"dlock:fence\" or \"dlock:era\", or one that begins with \"dlock:queue:\", "
+	"\"dlock:waiters:\", "
+		   "\"dlock:fence:\" or \"dlock:era:\", which dlock keeps beside the locks";
 }
 
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
@@ -148,8 +153,8 @@ static char key_at(const dlock_key_builder *builder, const char *resource, size_
 	return i < builder->prefix_len ? builder->bytes[i] : resource[i - builder->prefix_len];
 }
 
-bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len, const dlock_key_builder *b,
-	const char *b_resource, size_t b_len)
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len,
+	const dlock_key_builder *b, const char *b_resource, size_t b_len)
 {
 	size_t len = a->prefix_len + a_len;
 

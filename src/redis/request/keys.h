@@ -5,13 +5,14 @@
 
 #include "../wire/call.h"
 
-/* The keys that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources; and, where servers fail over, the
- * era (lua/era.lua). One for all keeps the key space constant; a token may skip numbers. In a cluster there is one for each slot with locks. */
+/* The keys that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources; and,
+ * where servers fail over, the era (lua/era.lua). One for all keeps the key space constant; a token may skip numbers.
+ * In a cluster there is one for each slot with locks. */
 #define DLOCK_FENCE_KEY "dlock:fence"
 #define DLOCK_ERA_KEY "dlock:era"
 
-/* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while there are waiters, in the lock's
- * hash slot. */
+/* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while there are
+ * waiters, in the lock's hash slot. */
 typedef struct {
 	dlock_arg lock, queue, waiters;
 	dlock_arg fence, era; /* empty: DLOCK_FENCE_KEY and DLOCK_ERA_KEY */
@@ -40,7 +41,7 @@ const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const cha
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
 
 /* Do both make the same lock key for their resource? */
-bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len, const dlock_key_builder *b,
-	const char *b_resource, size_t b_len);
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len,
+	const dlock_key_builder *b, const char *b_resource, size_t b_len);
 
 #endif

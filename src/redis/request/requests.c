@@ -55,10 +55,12 @@ dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 	dlock_number lease, least, ticket, own;
 	dlock_arg args[] = { keys.lock, fence_of(keys), keys.queue, keys.waiters, token_arg(attempt->token),
 		dlock_number_arg(&lease, milliseconds(attempt->ttl)),
-		attempt->may_count ? nothing : dlock_number_arg(&least, attempt->least_fencing_token), hand_over_arg(attempt->grant),
-		attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing, attempt->ticket ? dlock_number_arg(&ticket, attempt->ticket) : nothing,
-		attempt->inbox ? dlock_number_arg(&own, attempt->number) : nothing, attempt->waiter ? token_arg(attempt->waiter) : nothing,
-		attempt->legacy ? flag_arg(true) : nothing, attempt->unnotified ? flag_arg(true) : nothing };
+		attempt->may_count ? nothing : dlock_number_arg(&least, attempt->least_fencing_token),
+		hand_over_arg(attempt->grant), attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing,
+		attempt->ticket ? dlock_number_arg(&ticket, attempt->ticket) : nothing,
+		attempt->inbox ? dlock_number_arg(&own, attempt->number) : nothing,
+		attempt->waiter ? token_arg(attempt->waiter) : nothing, attempt->legacy ? flag_arg(true) : nothing,
+		attempt->unnotified ? flag_arg(true) : nothing };
 
 	return script_call(DLOCK_SCRIPT_ACQUIRE, args, sizeof args / sizeof *args);
 }
@@ -154,7 +156,8 @@ bool dlock_request_may_take_effect(const dlock_call *call)
 		return false;
 	}
 	return call->state != DLOCK_CALL_ANSWERED || call->reply->type != REDIS_REPLY_ERROR
-		|| (strncmp(call->reply->str, "NOAUTH", 6) && strncmp(call->reply->str, DLOCK_REPLY_UNAUTHENTICATED, strlen(DLOCK_REPLY_UNAUTHENTICATED)));
+		|| (strncmp(call->reply->str, "NOAUTH", 6)
+			&& strncmp(call->reply->str, DLOCK_REPLY_UNAUTHENTICATED, strlen(DLOCK_REPLY_UNAUTHENTICATED)));
 }
 
 bool dlock_request_has_acquired(const dlock_call *call)
@@ -162,7 +165,8 @@ bool dlock_request_has_acquired(const dlock_call *call)
 	return call && call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER;
 }
 
-dlock_status dlock_read_integer(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+dlock_status dlock_read_integer(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
@@ -174,25 +178,32 @@ dlock_status dlock_read_integer(const dlock_call *call, const dlock_conn *conn, 
 	return response->value > 0 ? DLOCK_OK : DLOCK_LOST;
 }
 
-dlock_status dlock_read_holder(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+dlock_status dlock_read_holder(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	(void) response;
 	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
 	}
-	return call->reply->type == REDIS_REPLY_STRING ? DLOCK_OK : call->reply->type == REDIS_REPLY_NIL ? DLOCK_LOST : dlock_unexpected_reply(conn, error);
+	return call->reply->type == REDIS_REPLY_STRING ? DLOCK_OK
+		: call->reply->type == REDIS_REPLY_NIL     ? DLOCK_LOST
+												   : dlock_unexpected_reply(conn, error);
 }
 
 /* Of a lock that the server has given. */
 static dlock_status check_fencing_token(const dlock_response *response, const dlock_conn *conn, dlock_error *error)
 {
-	return dlock_is_fencing_token(response->fencing_token) ? DLOCK_OK
-		: dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
-			" must be a number from 1 to 9007199254740990, and normally is its time in us", conn->server->label);
+	return dlock_is_fencing_token(response->fencing_token)
+		? DLOCK_OK
+		: dlock_fail(error, DLOCK_CONNECTION,
+			"Redis at %s: its fencing tokens cannot rise any more; the key " DLOCK_FENCE_KEY
+			" must be a number from 1 to 9007199254740990, and normally is its time in us",
+			conn->server->label);
 }
 
 /* The fencing token, or {pttl, position, ticket, new}; the ticket is a sorted set's score, which comes as text. */
-dlock_status dlock_read_acquire(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+dlock_status dlock_read_acquire(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
@@ -202,8 +213,9 @@ dlock_status dlock_read_acquire(const dlock_call *call, const dlock_conn *conn, 
 		response->fencing_token = reply->integer;
 		return check_fencing_token(response, conn, error);
 	}
-	if (reply->type == REDIS_REPLY_ARRAY && dlock_integer_at(reply, 0, &response->pttl) && dlock_integer_at(reply, 1, &response->position)
-			&& dlock_integer_at(reply, 3, &response->new_in_queue) && reply->element[2]->type == REDIS_REPLY_STRING) {
+	if (reply->type == REDIS_REPLY_ARRAY && dlock_integer_at(reply, 0, &response->pttl)
+		&& dlock_integer_at(reply, 1, &response->position) && dlock_integer_at(reply, 3, &response->new_in_queue)
+		&& reply->element[2]->type == REDIS_REPLY_STRING) {
 		response->ticket = strtoll(reply->element[2]->str, NULL, 10);
 		return DLOCK_LOST;
 	}
@@ -211,7 +223,8 @@ dlock_status dlock_read_acquire(const dlock_call *call, const dlock_conn *conn, 
 }
 
 /* {1, fencing token, pttl} or {0}. */
-dlock_status dlock_read_exchange(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
+dlock_status dlock_read_exchange(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
 	int64_t exchanged;
 
@@ -219,8 +232,8 @@ dlock_status dlock_read_exchange(const dlock_call *call, const dlock_conn *conn,
 		return DLOCK_CONNECTION;
 	}
 	if (call->reply->type == REDIS_REPLY_ARRAY && dlock_integer_at(call->reply, 0, &exchanged)) {
-		if (exchanged == 1 && dlock_integer_at(call->reply, 1, &response->fencing_token) && dlock_integer_at(call->reply, 2, &response->pttl)
-				&& response->pttl > 0) {
+		if (exchanged == 1 && dlock_integer_at(call->reply, 1, &response->fencing_token)
+			&& dlock_integer_at(call->reply, 2, &response->pttl) && response->pttl > 0) {
 			return check_fencing_token(response, conn, error);
 		}
 		if (exchanged == 0) {

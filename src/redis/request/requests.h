@@ -16,8 +16,10 @@ dlock_nanos dlock_lease_left(int64_t pttl);
 #define DLOCK_EXACT (INT64_C(1) << 53)
 
 /* Fencing tokens stay below that for ever, since each is the last one and 1 or one of these: */
-#define DLOCK_MOST_PROPOSED (INT64_C(1) << 52) /* a clock's proposal, in us: the year 2112 (lua/fencing.lua caps it, too) */
-#define DLOCK_MOST_RAISED (DLOCK_EXACT - (INT64_C(1) << 50)) /* no server is raised to this because of another (lua/forged.lua) */
+/* a clock's proposal, in us: the year 2112 (lua/fencing.lua caps it, too) */
+#define DLOCK_MOST_PROPOSED (INT64_C(1) << 52)
+/* no server is raised to this because of another (lua/forged.lua) */
+#define DLOCK_MOST_RAISED (DLOCK_EXACT - (INT64_C(1) << 50))
 
 /* Can this be a lease's fencing token? */
 static inline bool dlock_is_fencing_token(int64_t token)
@@ -67,7 +69,8 @@ dlock_call *dlock_request_repair(dlock_keys keys, const char *token, dlock_nanos
 dlock_call *dlock_request_holder(dlock_keys keys);
 
 /* Makes the old token's lease the new one's; and the other way round, where that failed. */
-dlock_call *dlock_request_exchange(dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
+dlock_call *dlock_request_exchange(
+	dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
 dlock_call *dlock_request_exchange_back(dlock_keys keys, const char *old, const char *new_token);
 
 /* Does the server say that it has given the lock? Its fencing token may be none. */
@@ -90,7 +93,8 @@ typedef struct {
 
 /* Each reads the reply to its request. DLOCK_OK: yes. DLOCK_LOST, without a message: no, the lock is not the token's.
  * DLOCK_CONNECTION: there is no reply, or none that can be used. */
-typedef dlock_status dlock_reader(const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error);
+typedef dlock_status dlock_reader(
+	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error);
 
 dlock_reader dlock_read_acquire;
 dlock_reader dlock_read_exchange;

@@ -22,7 +22,8 @@ static bool is_unknown(const char *host)
 }
 
 /* A node that does not know its own address, or is not to tell it, writes no host. */
-static dlock_server *server_at(const char *host, long port, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
+static dlock_server *server_at(
+	const char *host, long port, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
 {
 	if (!host || !*host) {
 		host = node->host;
@@ -34,7 +35,8 @@ static dlock_server *server_at(const char *host, long port, const dlock_server *
 	return found ? dlock_server_retain(found) : dlock_server_member(service, host, (int) port);
 }
 
-dlock_server *dlock_cluster_server_at(const char *address, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
+dlock_server *dlock_cluster_server_at(
+	const char *address, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
 {
 	const char *colon = strrchr(address, ':'); /* the last one: an IPv6 address has no brackets here */
 	char host[256];
@@ -68,7 +70,8 @@ static const char *id_of(const redisReply *master)
 	return id && id->type == REDIS_REPLY_STRING && id->len == NODE_ID_LEN ? id->str : NULL;
 }
 
-/* This server, if it is the node of this id; otherwise another object for what is at its address now. NULL when out of memory. */
+/* This server, if it is the node of this id; otherwise another object for what is at its address now. NULL when out of
+ * memory. */
 static dlock_server *identified(dlock_server *server, const char *id, const dlock_server *service)
 {
 	if (!server || !id || (server->node_id && !strcmp(server->node_id, id))) {
@@ -98,7 +101,8 @@ static const char *ip_of(const redisReply *master)
 }
 
 /* A master without a usable address is not known. */
-static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
+static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_server *service,
+	const dlock_server *node, const dlock_slot_map *known)
 {
 	const redisReply *host = range->element[2]->element[0];
 	long long port = range->element[2]->element[1]->integer;
@@ -114,8 +118,8 @@ static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_
 	return good;
 }
 
-dlock_status dlock_cluster_read(const redisReply *reply, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known,
-	dlock_slot_map *map, dlock_error *error)
+dlock_status dlock_cluster_read(const redisReply *reply, const dlock_server *service, const dlock_server *node,
+	const dlock_slot_map *known, dlock_slot_map *map, dlock_error *error)
 {
 	if (reply->type == REDIS_REPLY_ERROR) {
 		char text[200];
@@ -123,7 +127,8 @@ dlock_status dlock_cluster_read(const redisReply *reply, const dlock_server *ser
 		return dlock_fail(error, DLOCK_CONNECTION, "%s", text);
 	}
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0) {
-		return dlock_fail(error, DLOCK_CONNECTION, "knows of no slots: it is in no cluster, or the cluster is not complete");
+		return dlock_fail(
+			error, DLOCK_CONNECTION, "knows of no slots: it is in no cluster, or the cluster is not complete");
 	}
 	if (!dlock_slot_map_begin(map, DLOCK_SLOTS)) {
 		return dlock_fail(error, DLOCK_FAILED, "out of memory");

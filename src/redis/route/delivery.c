@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../wire/exchange.h"
 #include "../wire/reply.h"
 
 /* How often one request is redirected, or sent to another master. */
@@ -17,8 +16,8 @@ static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
 	return a < b ? a : b;
 }
 
-/* It takes part of the time that the answer may take, so that "too few" is heard, too, also where it is asked once more behind a script that was sent as
- * text. */
+/* It takes part of the time that the answer may take, so that "too few" is heard, too, also where it is asked once more
+ * behind a script that was sent as text. */
 dlock_call *dlock_delivery_wait(const dlock_conn *conn, int replicas)
 {
 	dlock_nanos time = shorter(conn->server->read_timeout, conn->timeout_cap) / 4;
@@ -26,7 +25,8 @@ dlock_call *dlock_delivery_wait(const dlock_conn *conn, int replicas)
 
 	time = time > DLOCK_SECOND ? DLOCK_SECOND : time;
 	snprintf(count, sizeof count, "%d", replicas);
-	snprintf(ms, sizeof ms, "%" PRId64, time < 10 * DLOCK_MS ? (int64_t) 10 : (int64_t) (time / DLOCK_MS)); /* 0 is without limit */
+	snprintf(ms, sizeof ms, "%" PRId64,
+		time < 10 * DLOCK_MS ? (int64_t) 10 : (int64_t) (time / DLOCK_MS)); /* 0 is without limit */
 	dlock_arg args[] = { DLOCK_ARG("WAIT"), DLOCK_ARG(count), DLOCK_ARG(ms) };
 	dlock_call *call = dlock_call_command(args, 3);
 	if (call) {
@@ -80,7 +80,8 @@ dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas
 /* A script that the server did not know was sent once more, as text. */
 bool dlock_delivery_is_behind(const dlock_call *call, const dlock_call *confirmation)
 {
-	return confirmation && confirmation->sent && confirmation->generation == call->generation && confirmation->sequence > call->sequence;
+	return confirmation && confirmation->sent && confirmation->generation == call->generation
+		&& confirmation->sequence > call->sequence;
 }
 
 bool dlock_delivery_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas)
@@ -109,7 +110,8 @@ dlock_answer dlock_delivery_answer(const dlock_call *call, const char **address)
 {
 	/* In a script, some versions put more around these. */
 	static const char *const later[] = { "TRYAGAIN ", "NOREPLICAS " };
-	static const char *const replica[] = { "READONLY ", "UNBLOCKED ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ", "with replica instances" };
+	static const char *const replica[] = { "READONLY ", "UNBLOCKED ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ",
+		"with replica instances" };
 	static const char unserved[] = "Hash slot not served";
 	const char *text = call->reply->str;
 
@@ -145,6 +147,18 @@ static void discard(dlock_call **call)
 	}
 }
 
+static dlock_status step_discovery(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_discovery_step(task, loop, now);
+}
+
+dlock_status dlock_route_discover(const dlock_route *route, dlock_error *error)
+{
+	dlock_discovery own = { .topology = route->topology, .until = route->until, .error = error };
+
+	return dlock_loop_run(dlock_pool_loop(route->pool), step_discovery, &own, DLOCK_FOREVER, NULL);
+}
+
 /* One server. False: it has not answered. */
 static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server *server, bool asks)
 {
@@ -153,8 +167,9 @@ static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server
 	if (!delivery->conn || !delivery->call) {
 		return false;
 	}
-	delivery->confirmation = dlock_delivery_send(delivery->conn, delivery->call, route->replicas, delivery->behind, asks);
-	dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->call);
+	delivery->confirmation = dlock_delivery_send(
+		delivery->conn, delivery->call, route->replicas, delivery->behind, asks);
+	dlock_loop_await(dlock_pool_loop(route->pool), is_answered, delivery->call, route->until);
 	return delivery->call->state == DLOCK_CALL_ANSWERED;
 }
 
@@ -163,7 +178,7 @@ static dlock_server *find_master(const dlock_route *route, int slot, bool *trans
 {
 	dlock_server *master = dlock_topology_master(route->topology, slot);
 
-	if (!master && dlock_topology_discover(route->topology, route->until, NULL, error) == DLOCK_OK) {
+	if (!master && dlock_route_discover(route, error) == DLOCK_OK) {
 		master = dlock_topology_master(route->topology, slot);
 		if (!master) {
 			*transient = true;
@@ -180,7 +195,7 @@ static master_now ask_master(const dlock_route *route, int slot, const dlock_ser
 {
 	dlock_error error;
 
-	if (dlock_topology_discover(route->topology, route->until, NULL, &error) != DLOCK_OK) {
+	if (dlock_route_discover(route, &error) != DLOCK_OK) {
 		return UNKNOWN_MASTER;
 	}
 	dlock_server *master = dlock_topology_master(route->topology, slot);
@@ -210,7 +225,8 @@ static dlock_status no_answer(const dlock_delivery *delivery, dlock_error *error
 		return dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
 	}
 	if (delivery->call->state == DLOCK_CALL_PENDING) {
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", delivery->conn->server->label);
+		return dlock_fail(
+			error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", delivery->conn->server->label);
 	}
 	*error = delivery->conn->error;
 	return DLOCK_CONNECTION;
@@ -228,7 +244,8 @@ static dlock_status not_now(dlock_delivery *delivery, bool is_fixed, dlock_error
 	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s", delivery->conn->server->label, reason);
 }
 
-dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_call *behind, dlock_error *error)
+dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call,
+	dlock_call *behind, dlock_error *error)
 {
 	int masters = 0;
 	bool asks = false, is_fixed = dlock_topology_is_fixed(route->topology);
@@ -244,7 +261,8 @@ dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *rou
 		dlock_answer answer = answered ? dlock_delivery_answer(delivery->call, &address) : DLOCK_ANSWER_REPLICA;
 		dlock_server *next = NULL;
 		asks = false;
-		if ((answer == DLOCK_ANSWER_MOVED || answer == DLOCK_ANSWER_ASK) && !dlock_topology_has_slots(route->topology)) {
+		if ((answer == DLOCK_ANSWER_MOVED || answer == DLOCK_ANSWER_ASK)
+			&& !dlock_topology_has_slots(route->topology)) {
 			answer = DLOCK_ANSWER_FINAL;
 		}
 		if (answer == DLOCK_ANSWER_FINAL) {
@@ -257,13 +275,14 @@ dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *rou
 			dlock_conn_close(delivery->conn); /* behind its address, there may be another server by now */
 		}
 		if (answer == DLOCK_ANSWER_MOVED && hops < MOST_HOPS) {
-			dlock_topology_move(route->topology, slot, address, server);
+			dlock_topology_move(route->topology, slot, address, server, dlock_now());
 			next = dlock_topology_master(route->topology, slot);
 			next = next ? dlock_server_retain(next) : NULL;
 		} else if (answer == DLOCK_ANSWER_ASK && hops < MOST_HOPS) {
 			next = dlock_topology_server_at(route->topology, address, server);
 			asks = true;
-		} else if ((answer == DLOCK_ANSWER_REPLICA || answer == DLOCK_ANSWER_UNSERVED) && delivery->transient && ++masters <= MOST_MASTERS) {
+		} else if ((answer == DLOCK_ANSWER_REPLICA || answer == DLOCK_ANSWER_UNSERVED) && delivery->transient
+			&& ++masters <= MOST_MASTERS) {
 			master_now now = ask_master(route, slot, server);
 			next = now == OTHER_MASTER ? dlock_server_retain(dlock_topology_master(route->topology, slot)) : NULL;
 			delivery->transient = answered || now != UNKNOWN_MASTER;
@@ -280,7 +299,8 @@ dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *rou
 	}
 }
 
-dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error)
+dlock_status dlock_deliver(
+	dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error)
 {
 	return dlock_deliver_with(delivery, route, slot, call, NULL, error);
 }
@@ -300,13 +320,13 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 		}
 	}
 	if (delivery->confirmation) {
-		dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->confirmation);
+		dlock_loop_await(dlock_pool_loop(route->pool), is_answered, delivery->confirmation, route->until);
 	}
 	if (dlock_delivery_is_confirmed(call, delivery->confirmation, route->replicas)) {
 		return DLOCK_OK;
 	}
 	/* A master that was replaced may go on without replicas for a while. */
-	dlock_topology_discover(route->topology, route->until, NULL, error);
+	dlock_route_discover(route, error);
 	const dlock_call *said = delivery->confirmation;
 	const char *label = delivery->conn->server->label;
 	delivery->transient = true;
@@ -315,10 +335,13 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 		dlock_server_quote(delivery->conn->server, said->reply->str, reason, sizeof reason);
 		const char *address;
 		delivery->transient = dlock_delivery_answer(said, &address) == DLOCK_ANSWER_REPLICA;
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s; without WAIT, replicas cannot confirm anything", label, reason);
+		return dlock_fail(
+			error, DLOCK_CONNECTION, "Redis at %s: %s; without WAIT, replicas cannot confirm anything", label, reason);
 	}
-	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_INTEGER && dlock_delivery_is_behind(call, said)) {
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %lld of its replicas confirmed it in time, and %d must (replicas=%d)", label,
+	if (said && said->state == DLOCK_CALL_ANSWERED && said->reply->type == REDIS_REPLY_INTEGER
+		&& dlock_delivery_is_behind(call, said)) {
+		return dlock_fail(error, DLOCK_CONNECTION,
+			"Redis at %s: %lld of its replicas confirmed it in time, and %d must (replicas=%d)", label,
 			said->reply->integer, route->replicas, route->replicas);
 	}
 	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: whether replicas have it is not known: %.200s", label,
@@ -330,18 +353,20 @@ dlock_status dlock_delivery_pass_on(dlock_delivery *delivery, const dlock_route 
 {
 	const char *address;
 
-	if (!dlock_delivery_is_behind(delivery->confirmation, delivery->behind) && delivery->confirmation->generation == delivery->conn->generation
-			&& renew_call(&delivery->behind)) {
+	if (!dlock_delivery_is_behind(delivery->confirmation, delivery->behind)
+		&& delivery->confirmation->generation == delivery->conn->generation && renew_call(&delivery->behind)) {
 		dlock_conn_send(delivery->conn, delivery->behind);
 	}
 	if (!delivery->behind) {
 		return dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
 	}
-	dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->behind);
-	if (delivery->behind->state != DLOCK_CALL_ANSWERED || !dlock_delivery_is_behind(delivery->confirmation, delivery->behind)) {
+	dlock_loop_await(dlock_pool_loop(route->pool), is_answered, delivery->behind, route->until);
+	if (delivery->behind->state != DLOCK_CALL_ANSWERED
+		|| !dlock_delivery_is_behind(delivery->confirmation, delivery->behind)) {
 		delivery->transient = true;
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: whether replicas took full copies is not known: %.200s",
-			delivery->conn->server->label, *delivery->conn->error.message ? delivery->conn->error.message : "no answer in the time allowed");
+		return dlock_fail(error, DLOCK_CONNECTION,
+			"Redis at %s: whether replicas took full copies is not known: %.200s", delivery->conn->server->label,
+			*delivery->conn->error.message ? delivery->conn->error.message : "no answer in the time allowed");
 	}
 	delivery->repeated |= delivery->call->repeated;
 	discard(&delivery->call);

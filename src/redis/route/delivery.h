@@ -21,20 +21,22 @@ typedef struct {
 	bool transient;           /* it failed as happens while a server fails over, or a slot moves */
 } dlock_delivery;
 
-/* Sends it, takes the call over, and waits for its answer. Redirections are followed; where a server does not answer, or is no master any more, the
- * topology is asked, and another master once more. DLOCK_OK: the slot's master has answered; perhaps with an error. DLOCK_CONNECTION: nobody has.
- * dlock_delivery_end() follows in any case. */
-dlock_status dlock_deliver(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error);
+/* Sends it, takes the call over, and waits for its answer. Redirections are followed; where a server does not answer,
+ * or is no master any more, the topology is asked, and another master once more. DLOCK_OK: the slot's master has
+ * answered; perhaps with an error. DLOCK_CONNECTION: nobody has. dlock_delivery_end() follows in any case. */
+dlock_status dlock_deliver(
+	dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_error *error);
 
 /* The same, with another call behind the WAIT, in the same packet; NULL: none. It is taken over, too. */
-dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call, dlock_call *behind, dlock_error *error);
+dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *route, int slot, dlock_call *call,
+	dlock_call *behind, dlock_error *error);
 
-/* Waits until enough replicas have what the call has written. Only where it has written: WAIT answers for the last write of a connection. DLOCK_CONNECTION:
- * too few of them in time, or it is not known. */
+/* Waits until enough replicas have what the call has written. Only where it has written: WAIT answers for the last
+ * write of a connection. DLOCK_CONNECTION: too few of them in time, or it is not known. */
 dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route *route, dlock_error *error);
 
-/* Of what is confirmed: waits for the answer to what was sent behind the WAIT. DLOCK_OK: that is the delivery's call from then on, and not confirmed.
- * DLOCK_CONNECTION: it was not answered. */
+/* Of what is confirmed: waits for the answer to what was sent behind the WAIT. DLOCK_OK: that is the delivery's call
+ * from then on, and not confirmed. DLOCK_CONNECTION: it was not answered. */
 dlock_status dlock_delivery_pass_on(dlock_delivery *delivery, const dlock_route *route, dlock_error *error);
 
 /* May it be executed yet, once or again? Then it may be so after others that follow it over another connection. */
@@ -42,13 +44,16 @@ bool dlock_delivery_may_run_later(const dlock_delivery *delivery);
 
 void dlock_delivery_end(dlock_delivery *delivery);
 
+/* Asks who is the master now, and waits for the outcome. */
+dlock_status dlock_route_discover(const dlock_route *route, dlock_error *error);
+
 /* The connection to the slot's master as far as it is known; NULL: not known. */
 dlock_conn *dlock_route_conn(const dlock_route *route, int slot);
 
 /* ---- its steps, for whoever must not wait ---- */
 
-/* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it, and behind that another call; NULL: none. `asks`: after
- * ASK. Returns the WAIT, to be released; NULL: none. */
+/* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it, and behind that
+ * another call; NULL: none. `asks`: after ASK. Returns the WAIT, to be released; NULL: none. */
 dlock_call *dlock_delivery_send(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *behind, bool asks);
 
 /* A WAIT for that number of replicas. NULL when out of memory. */

@@ -15,7 +15,8 @@ static const char *text_at(const redisReply *reply, size_t index)
 	return reply->element[index]->type == REDIS_REPLY_STRING ? reply->element[index]->str : "";
 }
 
-static dlock_status begin_map(const dlock_server *service, const dlock_slot_map *known, const char *host, int port, dlock_slot_map *map)
+static dlock_status begin_map(
+	const dlock_server *service, const dlock_slot_map *known, const char *host, int port, dlock_slot_map *map)
 {
 	dlock_server *found = dlock_slot_map_find(known, host, port);
 	dlock_server *master = found ? dlock_server_retain(found) : dlock_server_member(service, host, port);
@@ -31,8 +32,8 @@ static dlock_status begin_map(const dlock_server *service, const dlock_slot_map 
 	return good ? DLOCK_OK : DLOCK_FAILED;
 }
 
-dlock_status dlock_sentinel_read(const redisReply *reply, const dlock_server *service, const dlock_server *sentinel, const dlock_slot_map *known,
-	dlock_slot_map *map, dlock_error *error)
+dlock_status dlock_sentinel_read(const redisReply *reply, const dlock_server *service, const dlock_server *sentinel,
+	const dlock_slot_map *known, dlock_slot_map *map, dlock_error *error)
 {
 	if (reply->type == REDIS_REPLY_NIL || (reply->type == REDIS_REPLY_ARRAY && reply->elements == 0)) {
 		return dlock_fail(error, DLOCK_CONNECTION, "does not know it");

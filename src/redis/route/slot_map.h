@@ -23,7 +23,8 @@ dlock_server *dlock_slot_map_get(const dlock_slot_map *map, int slot);
 /* The slots `first` to `last`; NULL: not known any more. False when out of memory. */
 bool dlock_slot_map_set(dlock_slot_map *map, int first, int last, dlock_server *server);
 
-/* Slots whose server is not known have the one that `other` knows: a node may have forgotten another. False when out of memory. */
+/* Slots whose server is not known have the one that `other` knows: a node may have forgotten another. False when out of
+ * memory. */
 bool dlock_slot_map_fill(dlock_slot_map *map, const dlock_slot_map *other);
 
 /* Its server at this address; NULL: it has none. */

@@ -61,7 +61,8 @@
 	"local function next_ticket()\n" \
 	"local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0\n" \
 	"local given = tonumber(redis.call('GET', fence) or 0) or 0\n" \
-	"return string.format('%.0f', math.min((given > last and given < 9007199254740991 and given or last) + 1, 9007199254740991))\n" \
+	"local largest = given > last and given < 9007199254740991 and given or last\n" \
+	"return string.format('%.0f', math.min(largest + 1, 9007199254740991))\n" \
 	"end\n" \
 	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
 	"if checks then\n" \
@@ -78,8 +79,10 @@
 	"local function contend()\n" \
 	"local holder, others, unsearched = not mine and value_of(lock), false, false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
-	"local ends = type(holder) == 'string' and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
-	"if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7)) and redis.call('PTTL', lock) == -1 then\n" \
+	"local ends = type(holder) == 'string'\n" \
+	"and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
+	"if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7))\n" \
+	"and redis.call('PTTL', lock) == -1 then\n" \
 	"redis.call('SET', lock, token, 'PX', ttl)\n" \
 	"mine = true\n" \
 	"else\n" \
@@ -130,7 +133,8 @@
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"end\n" \
-	"return refusal(pttl, (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1') and 0 or redis.call('ZRANK', queue, waiter),\n" \
+	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
+	"return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\n" \
 	"end\n" \
 	"if not mine or queued == 1 then\n" \
@@ -186,7 +190,8 @@
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
 	"longer = longer or at - now > tonumber(guard)\n" \
-	"settles, waited = string.format('%.0f', left == 0 and -at or now + left), string.format('%.0f', math.max(guard, waited))\n" \
+	"settles = string.format('%.0f', left == 0 and -at or now + left)\n" \
+	"waited = string.format('%.0f', math.max(guard, waited))\n" \
 	"end\n" \
 	"if left <= 0 or longer then\n" \
 	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
@@ -286,7 +291,8 @@
 	"local now, dead\n" \
 	"while first and first ~= self do\n" \
 	"now = now or clock(waiters)\n" \
-	"local sign, told, number, inbox = string.match(redis.call('HGET', waiters, first) or '', '^(%d+) (%d+) (%d+) (.*)$')\n" \
+	"local state = redis.call('HGET', waiters, first) or ''\n" \
+	"local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live = sign and now - sign < STALE\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
@@ -299,7 +305,8 @@
 	"return first\n" \
 	"end\n" \
 	"else\n" \
-	"local receivers = live and (told == '0' or now - told < GRACE * 1000) and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"local receivers = live and (told == '0' or now - told < GRACE * 1000)\n" \
+	"and redis.pcall('PUBLISH', inbox, first) or 0\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return nil\n" \
 	"elseif receivers > 0 then\n" \
@@ -718,7 +725,7 @@
 	"return {1, tonumber(token), pttl}\n" \
 	"end\n"
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "a7b209ce04eb5b14a2371b4475da1733d15ebd5e"
+#define DLOCK_LUA_ACQUIRE_SHA1 "95fec0463d396f86894c2988756c7f8579090373"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -744,7 +751,7 @@
 	"local unsettled = 0\n" \
 	DLOCK_LUA_CONTEND
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "b7ae8d371791e0e8f7d093a4bf7dd576a25e5641"
+#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "94d2622e7c4da28927917bb6ffb33e79658f26c0"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
@@ -807,7 +814,7 @@
 	DLOCK_LUA_SWAP \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "8b6dae28d5844db6917008fe3bb28794eba98319"
+#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "94a51d543da9174223228245fceb28edc803f453"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4], ARGV[5] ~= '-')\n" \
@@ -837,7 +844,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "7eb360aaa2784155bf82900d97f1efdede5dd828"
+#define DLOCK_LUA_LEAVE_SHA1 "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5"
 #define DLOCK_LUA_LEAVE \
 	DLOCK_LUA_FENCING \
 	DLOCK_LUA_HANDOVER \
@@ -860,7 +867,7 @@
 	"end\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "9052cc6040665fa97761c30a808886a4ffbd1034"
+#define DLOCK_LUA_LOOK_SHA1 "1d4e34e1ae7b4f13c6e9f723fa5958d3cc867577"
 #define DLOCK_LUA_LOOK \
 	DLOCK_LUA_ERA \
 	"local counts = ARGV[2] ~= '-'\n" \
@@ -914,7 +921,7 @@
 	"local unsettled, replid, settles = 0\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "df07054ac6ba0ae6f71ae18b25c6d7f4ddf4c341"
+#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "3f784fee3a86aa139abee7a11ee1d099196bb6e7"
 #define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1008,7 +1015,7 @@
 	"end\n" \
 	"return {1, fence, left, tonumber(permits or 1)}\n"
 
-#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "79b9d84d8fe56aab91557dac42d587160b42b180"
+#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "8ec9abc21fe435e32134c8fb7c0ff71cd4272057"
 #define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
@@ -1086,7 +1093,7 @@
 	"end\n" \
 	"return granted and released == 1 and 2 or released\n"
 
-#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "cf2d84d71fee1eaa451cf67a512182fe1ecd7862"
+#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "50c4da33a4202af415b57f88594fde84c0c921f6"
 #define DLOCK_LUA_PERMITS_RELEASE_REPLICATED \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1211,7 +1218,7 @@
 	"serve(state)\n" \
 	"return {change, state.stock}\n"
 
-#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "04edf0575449e1e9c7eb147c0f283087858f656f"
+#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "c076b060290e7593439ec7b75f33dfcceadf764d"
 #define DLOCK_LUA_PERMITS_RESTORE \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_FORGED \
@@ -1243,7 +1250,7 @@
 	"keep(state, at)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_UNCHANGED_SHA1 "4336ca7be2f75a19865b16099c1eb482e769de29"
+#define DLOCK_LUA_PERMITS_UNCHANGED_SHA1 "4acf3cf67dd5c1fcba4593da6f74af577c40e8fb"
 #define DLOCK_LUA_PERMITS_UNCHANGED \
 	"local pool, id = KEYS[1], ARGV[1]\n" \
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))\n" \
@@ -1285,7 +1292,7 @@
 	"raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "ae84907dbaa278a07eb87b9e136ae55f3a2f3b22"
+#define DLOCK_LUA_RELEASE_SHA1 "7c88fef32b990df998b4b8badf1b0bc28134eee7"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
 	"if ARGV[4] == '1' then\n" \
@@ -1341,7 +1348,7 @@
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "8bd7c7ef5552784b96bce362d4119ac318b342f3"
+#define DLOCK_LUA_RESTORE_SHA1 "4b17d23a77f9943711d325ff8f62334d57a47ce2"
 #define DLOCK_LUA_RESTORE \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_FORGED \
@@ -1364,7 +1371,7 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "6c1e5310c95e28b1f12c81287983710cacd914c8"
+#define DLOCK_LUA_SETTLE_SHA1 "089e08b3cf85b53b5e77c3682e3378d2f4580700"
 #define DLOCK_LUA_SETTLE \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_FENCING \
@@ -1387,7 +1394,7 @@
 	"end\n" \
 	"return left + 1\n"
 
-#define DLOCK_LUA_UNCHANGED_SHA1 "f3010306bb693c9e552f8ff35f888a35c7b6bf23"
+#define DLOCK_LUA_UNCHANGED_SHA1 "5bb53c6e83323decdb18c056bce234eac57aa5ef"
 #define DLOCK_LUA_UNCHANGED \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\n" \

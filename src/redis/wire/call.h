@@ -9,8 +9,8 @@
 #include "../../base/clock.h"
 #include "../script/scripts.h"
 
-/* One command and its reply. It is shared by the caller and the connection that carries it: the caller may leave early, and the
- * connection still knows which reply belongs to which command. */
+/* One command and its reply. It is shared by the caller and the connection that carries it: the caller may leave early,
+ * and the connection still knows which reply belongs to which command. */
 
 typedef struct {
 	const char *text;
@@ -45,8 +45,10 @@ typedef struct dlock_call {
 	bool needs_uptime; /* its connection has to ask for the server's uptime; see handshake.h */
 	dlock_nanos useful_until;   /* in the background: sent again over any number of connections until then */
 	dlock_nanos sent_at;        /* just before it was sent last: its reply is to that */
-	dlock_nanos first_sent_at;  /* just before it was sent first: without a reply, it may have been executed since then */
-	unsigned long generation, sequence; /* of the connection that it was sent over last; its place among all that was sent there */
+	/* just before it was sent first: without a reply, it may have been executed since then */
+	dlock_nanos first_sent_at;
+	unsigned long generation; /* of the connection that it was sent over last */
+	unsigned long sequence;   /* its place among all that was sent there */
 	dlock_nanos server_started; /* of an answered call: its server was started then or before; see uptime.h */
 	redisReply *reply;
 	const dlock_script *script; /* NULL: sent as text, or no script */
@@ -71,7 +73,8 @@ dlock_call *dlock_call_again(const dlock_call *call);
 /* Uses the script's full text, which the server then keeps. */
 void dlock_call_use_source(dlock_call *call);
 
-/* Nobody waits for the call any more: it is sent however late that is, and again over new connections, while it is useful. */
+/* Nobody waits for the call any more: it is sent however late that is, and again over new connections, while it is
+ * useful. */
 void dlock_call_to_background(dlock_call *call, dlock_nanos useful_until);
 
 dlock_call *dlock_call_retain(dlock_call *call);
@@ -80,8 +83,9 @@ void dlock_call_release(dlock_call *call);
 /* The caller needs it no longer: it is not sent, if it was not yet, nor sent again. */
 void dlock_call_cancel(dlock_call *call);
 
-/* A call follows on the same connection that undoes this one, and must stay after it: so this one is not sent from now on, neither for the
- * first time nor again, over a new connection or as text. The reply to what was sent is still waited for. */
+/* A call follows on the same connection that undoes this one, and must stay after it: so this one is not sent from now
+ * on, neither for the first time nor again, over a new connection or as text. The reply to what was sent is still
+ * waited for. */
 void dlock_call_cancel_sending(dlock_call *call);
 
 /* Ends it, once. Takes over the reply. */

@@ -15,10 +15,13 @@ static const char *advice(const dlock_call *call, const char *reply)
 		{ "NOAUTH", NEEDED_PASSWORD },
 		{ DLOCK_REPLY_UNAUTHENTICATED, NEEDED_PASSWORD },
 		{ "ERR time is refused", NEEDED_RIGHTS },
-		{ "NOPERM", NEEDED_RIGHTS }, { "ERR INFO: ", NEEDED_RIGHTS }, { "ERR The user executing the script", NEEDED_RIGHTS },
+		{ "NOPERM", NEEDED_RIGHTS },
+		{ "ERR INFO: ", NEEDED_RIGHTS },
+		{ "ERR The user executing the script", NEEDED_RIGHTS },
 		{ "ERR ACL failure in script", NEEDED_RIGHTS }, /* Redis 7.2 and later, Valkey */
 		{ "READONLY", "; it is a replica: locks are taken on the master" },
-		{ "MOVED", NO_CLUSTER }, { "CROSSSLOT", NO_CLUSTER },
+		{ "MOVED", NO_CLUSTER },
+		{ "CROSSSLOT", NO_CLUSTER },
 		{ "ERR unknown command", "; if it is a Sentinel, use sentinel://host:port/service" },
 		{ "OOM", "; maxmemory is reached" },
 		{ "LOADING", "; try again when it has loaded its data" },
@@ -32,7 +35,8 @@ static const char *advice(const dlock_call *call, const char *reply)
 		}
 	}
 	/* ZMSCORE and ZADD LT */
-	if (call->origin && !strncmp(call->origin->name, "permits_", strlen("permits_")) && strstr(reply, "nknown Redis command")) {
+	if (call->origin && !strncmp(call->origin->name, "permits_", strlen("permits_"))
+		&& strstr(reply, "nknown Redis command")) {
 		return "; permits need Redis 6.2 or later, with all commands that docs/operations.md lists";
 	}
 	return "";
@@ -54,7 +58,8 @@ dlock_status dlock_check_reply(const dlock_call *call, const dlock_conn *conn, d
 	}
 	if (call->reply->type == REDIS_REPLY_ERROR) {
 		dlock_server_quote(conn->server, call->reply->str, reason, sizeof reason);
-		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: %s%s", conn->server->label, reason, advice(call, call->reply->str));
+		return dlock_fail(
+			error, DLOCK_CONNECTION, "Redis at %s: %s%s", conn->server->label, reason, advice(call, call->reply->str));
 	}
 	return DLOCK_OK;
 }

@@ -48,7 +48,8 @@ void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nano
 
 	snprintf(uptime->run_id, sizeof uptime->run_id, "%.*s", len < sizeof uptime->run_id ? (int) len : 0, id ? id : "");
 	if (seconds >= 0) {
-		/* The difference of two times in whole seconds: it may be up to one second more than has passed between them. */
+		/* The difference of two times in whole seconds: it may be up to one second more than has passed between
+		 * them. */
 		uptime->started = now - (seconds > 0 ? seconds - 1 : 0) * DLOCK_SECOND;
 		return;
 	}

@@ -9,16 +9,17 @@
 #include "parents.h"
 #include "queue.h"
 
-/* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), as Curator carries it out, for locks, semaphores,
- * readers and writers:
+/* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), as Curator carries it out,
+ * for locks, semaphores, readers and writers:
  *
  *  1. Create an ephemeral sequential node, root/resource/_c_<guid>-<label><number>, and list its siblings.
  *  2. Their names tell who holds what (rank.h): of a lock, the one with the lowest number holds it.
- *  3. Each other watches what has to go before its turn can come, and goes to 2 when one of these goes: of a lock, the node before its own.
+ *  3. Each other watches what has to go before its turn can come, and goes to 2 when one of these goes: of a lock, the
+ * node before its own.
  *  4. To release, or to leave the queue, delete the node. If the session ends, the server deletes it.
  *
- * Where the response to 1 is lost, the guid finds the node. The names are Curator's, so that its locks and kazoo's exclude ours. The
- * session is the lease: a lock is held for as long as the session is known to live (session.h). */
+ * Where the response to 1 is lost, the guid finds the node. The names are Curator's, so that its locks and kazoo's
+ * exclude ours. The session is the lease: a lock is held for as long as the session is known to live (session.h). */
 
 /* The lock is ours; it can be relied upon once the session's bound says so, which it normally does already. */
 static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
@@ -82,7 +83,8 @@ static bool is_gone(const dlock_zk_claim *claim)
 static bool ensure_parent(dlock_zk_claim *claim)
 {
 	if (!claim->parent) {
-		claim->parent = dlock_zk_claim_parent(dlock_zk_backend_of(&claim->base), claim->base.resource, claim->base.resource_len);
+		claim->parent = dlock_zk_claim_parent(
+			dlock_zk_backend_of(&claim->base), claim->base.resource, claim->base.resource_len);
 	}
 	return claim->parent != NULL;
 }
@@ -117,7 +119,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	return status;
 }
 
-/* A lock that is lost by the clock is left: should the session live after all, its node would keep others out without a holder. */
+/* A lock that is lost by the clock is left: should the session live after all, its node would keep others out without a
+ * holder. */
 static void look(dlock_claim *base)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
@@ -180,10 +183,12 @@ static void abandon(dlock_claim *base)
 }
 
 /* The nodes of a resource. With DLOCK_OK *listing is one whose response is there, to be released. */
-static dlock_status list(dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error)
+static dlock_status list(
+	dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error)
 {
 	/* A claim that never creates anything, so that its session is found as for others. */
-	dlock_zk_claim claim = { .base = { .backend = &backend->base }, .parent = dlock_zk_claim_parent(backend, resource, resource_len) };
+	dlock_zk_claim claim = { .base = { .backend = &backend->base },
+		.parent = dlock_zk_claim_parent(backend, resource, resource_len) };
 	dlock_status status = claim.parent ? DLOCK_OK : dlock_zk_out_of_memory(error);
 	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
 
@@ -204,7 +209,8 @@ static dlock_status list(dlock_zk_backend *backend, const char *resource, size_t
 	return status;
 }
 
-static dlock_status locked(dlock_backend *base, const char *resource, size_t resource_len, bool *locked, dlock_error *error)
+static dlock_status locked(
+	dlock_backend *base, const char *resource, size_t resource_len, bool *locked, dlock_error *error)
 {
 	dlock_zk_op *listing;
 	dlock_status status = list((dlock_zk_backend *) base, resource, resource_len, &listing, error);
@@ -218,7 +224,8 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t res
 	return status;
 }
 
-static dlock_status available(dlock_backend *base, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error)
+static dlock_status available(
+	dlock_backend *base, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error)
 {
 	dlock_zk_backend *backend = (dlock_zk_backend *) base;
 	dlock_zk_op *listing;
@@ -276,7 +283,8 @@ static const dlock_backend_ops ops = {
 	.destroy = destroy,
 };
 
-static dlock_backend *new_backend(dlock_zk_pool *pool, const dlock_zk_options *options, dlock_zk_kind kind, const char *prefix, size_t prefix_len)
+static dlock_backend *new_backend(
+	dlock_zk_pool *pool, const dlock_zk_options *options, dlock_zk_kind kind, const char *prefix, size_t prefix_len)
 {
 	dlock_zk_backend *backend = calloc(1, sizeof *backend);
 
@@ -292,7 +300,8 @@ static dlock_backend *new_backend(dlock_zk_pool *pool, const dlock_zk_options *o
 	backend->options.auth = options->auth ? strdup(options->auth) : NULL;
 	backend->prefix_len = prefix_len;
 	backend->prefix = malloc(prefix_len + 1);
-	if (!backend->options.hosts || !backend->options.root || (options->auth && !backend->options.auth) || !backend->prefix) {
+	if (!backend->options.hosts || !backend->options.root || (options->auth && !backend->options.auth)
+		|| !backend->prefix) {
 		destroy(&backend->base);
 		return NULL;
 	}
@@ -305,11 +314,11 @@ dlock_backend *dlock_zookeeper_new(dlock_zk_pool *pool, const dlock_zk_options *
 	return new_backend(pool, options, DLOCK_ZK_LOCK, "", 0);
 }
 
-dlock_backend *dlock_zk_permits_new(dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len,
-	int64_t capacity)
+dlock_backend *dlock_zk_permits_new(
+	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity)
 {
-	dlock_backend *backend = new_backend(pool, options, capacity < DLOCK_PERMITS_ALL ? DLOCK_ZK_SEMAPHORE : DLOCK_ZK_READ_WRITE, prefix,
-		prefix_len);
+	dlock_backend *backend = new_backend(
+		pool, options, capacity < DLOCK_PERMITS_ALL ? DLOCK_ZK_SEMAPHORE : DLOCK_ZK_READ_WRITE, prefix, prefix_len);
 
 	if (backend) {
 		backend->capacity = capacity;

@@ -63,7 +63,8 @@ void dlock_zk_claim_clear(dlock_zk_claim *claim)
 	claim->session = NULL;
 }
 
-dlock_status dlock_zk_claim_connect(dlock_zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
+dlock_status dlock_zk_claim_connect(
+	dlock_zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
 
@@ -72,8 +73,8 @@ dlock_status dlock_zk_claim_connect(dlock_zk_claim *claim, dlock_nanos until, co
 			dlock_zk_claim_clear(claim);
 		}
 		if (!claim->session) {
-			claim->session = dlock_zk_pool_session(backend->pool, backend->options.hosts, backend->options.session_timeout,
-				backend->options.auth, error);
+			claim->session = dlock_zk_pool_session(
+				backend->pool, backend->options.hosts, backend->options.session_timeout, backend->options.auth, error);
 			if (!claim->session) {
 				return DLOCK_CONNECTION;
 			}
@@ -97,7 +98,8 @@ static void label_of(const dlock_zk_claim *claim, char label[DLOCK_ZK_LABEL_SIZE
 	dlock_zk_label(dlock_zk_backend_of(&claim->base)->kind, claim->base.permits, claim->base.backend->capacity, label);
 }
 
-/* Create and list go out together: the server keeps the order, so one round trip tells the name and whether it is first. */
+/* Create and list go out together: the server keeps the order, so one round trip tells the name and whether it is
+ * first. */
 dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 {
 	if (claim->token_used && !dlock_token(claim->base.token)) {
@@ -157,7 +159,8 @@ dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wai
 		status = adopt(claim, created->path, &created->stat, error);
 	} else if (rc == ZNONODE) {
 		dlock_zk_claim_clear_node(claim);
-		status = dlock_zk_make_parents(backend->pool, claim->session, backend->options.root, claim->parent, wait, error);
+		status = dlock_zk_make_parents(
+			backend->pool, claim->session, backend->options.root, claim->parent, wait, error);
 	} else if (dlock_zk_is_loss(rc)) {
 		claim->phase = DLOCK_ZK_UNKNOWN;
 	} else {
@@ -169,7 +172,8 @@ dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wai
 }
 
 /* The node of this claim's guid among the children, if this session owns it: adopted. */
-static dlock_status find_node(dlock_zk_claim *claim, const dlock_zk_op *listing, const dlock_wait *wait, dlock_error *error)
+static dlock_status find_node(
+	dlock_zk_claim *claim, const dlock_zk_op *listing, const dlock_wait *wait, dlock_error *error)
 {
 	for (int i = 0; i < listing->children_count; i++) {
 		if (!dlock_zk_is_node_of(listing->children[i], claim->base.token)) {

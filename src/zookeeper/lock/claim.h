@@ -35,7 +35,8 @@ typedef struct {
 	dlock_zk_phase phase;
 	bool token_used; /* a node may have been made with it, so another one must not be */
 	dlock_zk_op *creating, *listing;
-	dlock_zk_own_node *held; /* from the acquisition until nobody relies on it any more, and the renewal thread looks no more */
+	dlock_zk_own_node
+		*held; /* from the acquisition until nobody relies on it any more, and the renewal thread looks no more */
 } dlock_zk_claim;
 
 static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)
@@ -53,9 +54,11 @@ bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim);
 
 /* DLOCK_OK: claim->session lives and is connected. Where it had to be another one, the claim starts anew. A call that
  * is to be over by `until` may have a longer time of its own. */
-dlock_status dlock_zk_claim_connect(dlock_zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error);
+dlock_status dlock_zk_claim_connect(
+	dlock_zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error);
 
-/* The steps to a node: ABSENT -> CREATING -> PRESENT, or UNKNOWN and from there to PRESENT or ABSENT. DLOCK_OK: look at the phase. */
+/* The steps to a node: ABSENT -> CREATING -> PRESENT, or UNKNOWN and from there to PRESENT or ABSENT. DLOCK_OK: look at
+ * the phase. */
 dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error);
 dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);

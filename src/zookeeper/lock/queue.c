@@ -6,8 +6,9 @@
 #include "../session/path.h"
 #include "../session/response.h"
 
-/* Of a semaphore as many nodes have to be watched as it has permits, since its holders end in any order. Where these are more, the list of the
- * nodes is watched instead: it costs a waiter less, but each that comes or goes wakes them all. */
+/* Of a semaphore as many nodes have to be watched as it has permits, since its holders end in any order. Where these
+ * are more, the list of the nodes is watched instead: it costs a waiter less, but each that comes or goes wakes them
+ * all. */
 enum { MOST_WATCHED = 32 };
 
 static bool is_among(const char *name, const dlock_zk_op *listing)
@@ -21,7 +22,8 @@ static bool is_among(const char *name, const dlock_zk_op *listing)
 }
 
 /* Waits until the list of nodes changes, if the obstacles are all on it. */
-static dlock_status await_list(dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
+static dlock_status await_list(
+	dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
 {
 	unsigned long seen = dlock_zk_session_view(claim->session).events;
 
@@ -71,8 +73,8 @@ static bool send_watches(dlock_zk_claim *claim, const dlock_zk_rank *rank, obsta
 }
 
 /* With DLOCK_OK: *rc is ZOK where all are watched, or says why one is not. */
-static dlock_status finish_watches(const dlock_zk_claim *claim, const obstacle obstacles[], int count, const dlock_wait *wait, int *rc,
-	dlock_error *error)
+static dlock_status finish_watches(const dlock_zk_claim *claim, const obstacle obstacles[], int count,
+	const dlock_wait *wait, int *rc, dlock_error *error)
 {
 	*rc = ZOK;
 	for (int i = 0; i < count && *rc == ZOK; i++) {
@@ -89,12 +91,14 @@ static dlock_status finish_watches(const dlock_zk_claim *claim, const obstacle o
 }
 
 /* Waits until an obstacle goes, or the session changes. */
-static dlock_status await_obstacles(dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
+static dlock_status await_obstacles(
+	dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
 {
 	obstacle obstacles[MOST_WATCHED] = { { NULL, false, NULL } };
 	unsigned long seen = dlock_zk_session_view(claim->session).events;
 	int rc = ZOK;
-	dlock_status status = send_watches(claim, rank, obstacles) ? finish_watches(claim, obstacles, rank->count, wait, &rc, error)
+	dlock_status status = send_watches(claim, rank, obstacles)
+		? finish_watches(claim, obstacles, rank->count, wait, &rc, error)
 		: dlock_zk_out_of_memory(error);
 
 	for (int i = 0; i < rank->count; i++) {
@@ -108,7 +112,8 @@ static dlock_status await_obstacles(dlock_zk_claim *claim, const dlock_zk_rank *
 		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(). */
 		return await_list(claim, rank, wait, error);
 	}
-	return status == DLOCK_OK && rc == ZOK ? dlock_zk_session_await(claim->session, seen, wait->deadline, wait) : status;
+	return status == DLOCK_OK && rc == ZOK ? dlock_zk_session_await(claim->session, seen, wait->deadline, wait)
+										   : status;
 }
 
 dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
@@ -126,7 +131,8 @@ dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, 
 	if (status != DLOCK_OK || !listing) {
 		return status;
 	}
-	if (!dlock_zk_rank_find(&rank, dlock_zk_backend_of(&claim->base)->kind, listing->children, listing->children_count, name)) {
+	if (!dlock_zk_rank_find(
+			&rank, dlock_zk_backend_of(&claim->base)->kind, listing->children, listing->children_count, name)) {
 		status = dlock_zk_out_of_memory(error);
 	} else if (!rank.present) {
 		dlock_zk_claim_clear_node(claim); /* deleted by somebody, perhaps with the whole resource */

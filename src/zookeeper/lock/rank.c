@@ -84,7 +84,8 @@ static bool read_contender(dlock_zk_kind kind, const char *name, int32_t from, c
 	if (kind == DLOCK_ZK_SEMAPHORE && read_semaphore(name, out)) {
 		return true;
 	}
-	bool reads = kind == DLOCK_ZK_READ_WRITE && (ends_with_label(name, "__READ__") || ends_with_label(name, "__rlock__"));
+	bool reads = kind == DLOCK_ZK_READ_WRITE
+		&& (ends_with_label(name, "__READ__") || ends_with_label(name, "__rlock__"));
 	out->permits = reads ? 1 : DLOCK_PERMITS_ALL;
 	out->capacity = DLOCK_PERMITS_ALL;
 	return true;
@@ -123,7 +124,8 @@ static int holders_of(const contender *line, int length, int64_t *held)
 	return i;
 }
 
-/* Those before line[waiter] that alone leave it too little: from the back, until they are enough, or until one is so by itself. */
+/* Those before line[waiter] that alone leave it too little: from the back, until they are enough, or until one is so by
+ * itself. */
 static void find_obstacles(dlock_zk_rank *rank, const contender *line, int waiter)
 {
 	int64_t slack = line[waiter].capacity - line[waiter].permits, taken = 0;

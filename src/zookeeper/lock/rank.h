@@ -9,9 +9,9 @@
 
 /* Who holds a resource, and who waits for what: read from the names of its nodes alone, in the order of their numbers.
  *
- * Each node asks for a number of permits and says how many there are in all. It holds them when it and the nodes before it fit, and each of those
- * holds its own. Numbers only rise, so what was once true of a node stays true as long as it is there, and permits are given in the order in
- * which they were asked for.
+ * Each node asks for a number of permits and says how many there are in all. It holds them when it and the nodes before
+ * it fit, and each of those holds its own. Numbers only rise, so what was once true of a node stays true as long as it
+ * is there, and permits are given in the order in which they were asked for.
  *
  *     _c_<guid>-lock-<number>        a lock: the one permit that there is
  *     _c_<guid>-3-of-10-<number>     a semaphore's
@@ -31,14 +31,15 @@ void dlock_zk_label(dlock_zk_kind kind, int64_t permits, int64_t capacity, char 
 typedef struct {
 	bool present; /* is it there at all? */
 	bool granted; /* does it hold what it asks for? */
-	/* If not: it will not before one of these nodes goes. There is no smaller set of which that is true, and of the sets of this size it is
-	 * the one that comes last: what is next to go is not what comes first where holders end in any order. */
+	/* If not: it will not before one of these nodes goes. There is no smaller set of which that is true, and of the
+	 * sets of this size it is the one that comes last: what is next to go is not what comes first where holders end in
+	 * any order. */
 	const char **obstacles;
 	int count;
 } dlock_zk_rank;
 
-/* Finds the node named `mine` among the children, by its whole name: numbers start again when the server has removed the
- * resource's node in between. The names in `rank` are those of `children`. False: out of memory. */
+/* Finds the node named `mine` among the children, by its whole name: numbers start again when the server has removed
+ * the resource's node in between. The names in `rank` are those of `children`. False: out of memory. */
 bool dlock_zk_rank_find(dlock_zk_rank *rank, dlock_zk_kind kind, char *const *children, int count, const char *mine);
 void dlock_zk_rank_free(dlock_zk_rank *rank);
 

@@ -124,13 +124,15 @@ static void synced(int rc, const char *path, const void *context)
 	finish((dlock_zk_op *) context, rc);
 }
 
-/* The names in one block: pointers first, then the text. */
+/* The names in one block: pointers first, then the text. NULL also where the response has no such names, or the library no memory for them. */
 static char **copy_names(const struct String_vector *names)
 {
+	if (names->count < 0 || (names->count > 0 && !names->data)) {
+		return NULL;
+	}
 	size_t size = (size_t) names->count * sizeof(char *) + 1;
-
 	for (int i = 0; i < names->count; i++) {
-		if (!names->data[i]) { /* the library has no memory for it, or the response has none */
+		if (!names->data[i]) {
 			return NULL;
 		}
 		size += strlen(names->data[i]) + 1;

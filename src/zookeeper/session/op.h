@@ -5,8 +5,8 @@
 
 typedef struct dlock_zk_op dlock_zk_op;
 
-/* One request to the server. It belongs to the caller and to the library until the response has come, so the caller can release it at
- * any time. Fields other than `done` are fixed once it is done. */
+/* One request to the server. It belongs to the caller and to the library until the response has come, so the caller can
+ * release it at any time. Fields other than `done` are fixed once it is done. */
 struct dlock_zk_op {
 	dlock_zk_op *previous, *next;
 	dlock_zk_session *session;
@@ -25,8 +25,8 @@ dlock_zk_op *dlock_zk_list(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_exists(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path);
-/* The session counts one event when the node goes, or when its children change (the op lists them). Where the response is not ZOK nothing is
- * watched: the caller then forgets them all. */
+/* The session counts one event when the node goes, or when its children change (the op lists them). Where the response
+ * is not ZOK nothing is watched: the caller then forgets them all. */
 dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path);
 dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path);
 

@@ -3,8 +3,9 @@
 
 #include "session.h"
 
-/* The nodes by which claims hold something. With each probe of the session its thread asks for them: somebody may delete one, as is done to break a
- * stuck lock, and the session lives on. So a lock that was broken is known to be lost a quarter of the session timeout later. */
+/* The nodes by which claims hold something. With each probe of the session its thread asks for them: somebody may
+ * delete one, as is done to break a stuck lock, and the session lives on. So a lock that was broken is known to be lost
+ * a quarter of the session timeout later. */
 
 typedef struct dlock_zk_own_node dlock_zk_own_node;
 

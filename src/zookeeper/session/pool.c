@@ -88,7 +88,8 @@ static void tidy(dlock_zk_pool *pool)
 	join_closed(pool);
 }
 
-static dlock_zk_session *open_session(dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth, dlock_error *error)
+static dlock_zk_session *open_session(
+	dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth, dlock_error *error)
 {
 	int problem;
 	dlock_zk_session *session = dlock_zk_session_new(hosts, timeout, auth, &problem);
@@ -98,7 +99,8 @@ static dlock_zk_session *open_session(dlock_zk_pool *pool, const char *hosts, dl
 		session = NULL;
 	}
 	if (!session) {
-		dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no session could be started: %s", hosts, strerror(problem));
+		dlock_fail(
+			error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no session could be started: %s", hosts, strerror(problem));
 		return NULL;
 	}
 	session->next = pool->sessions;

@@ -8,7 +8,8 @@ dlock_status dlock_zk_error(const dlock_zk_session *session, int rc, const char 
 
 	switch (rc) {
 		case ZNOAUTH:
-			what = session->auth ? "these credentials have no right to it" : "there is no right to it without credentials";
+			what = session->auth ? "these credentials have no right to it"
+								 : "there is no right to it without credentials";
 			break;
 		case ZINVALIDACL:
 			what = "the server does not accept these credentials in an access list";

@@ -18,15 +18,16 @@
 
 /* A ZooKeeper session: what its threads know of it, and how its owner waits for news.
  *
- * Threads: the owner (the PHP thread, which sleeps only in dlock_wait_poll()), the session's own thread (session_thread.c: opens the
- * handle, probes, deletes unowned nodes, closes the handle) and the library's two, which run watchers and completions. All share the
- * session's mutex. It is never held while the library is called: the library calls some completions with its own locks held.
+ * Threads: the owner (the PHP thread, which sleeps only in dlock_wait_poll()), the session's own thread
+ * (session_thread.c: opens the handle, probes, deletes unowned nodes, closes the handle) and the library's two, which
+ * run watchers and completions. All share the session's mutex. It is never held while the library is called: the
+ * library calls some completions with its own locks held.
  *
  * What is promised about the life of a session, and so about every lock held in it:
  *
  * A session lives on the server until the negotiated timeout has passed since the server last heard of it. The client
- * library pings by itself but does not report when it was answered, so each session has a thread of its own that asks for
- * a `sync` every quarter of the timeout. When such a probe is answered, the session is good until
+ * library pings by itself but does not report when it was answered, so each session has a thread of its own that asks
+ * for a `sync` every quarter of the timeout. When such a probe is answered, the session is good until
  *
  *     send time of the probe BEFORE the answered one + negotiated timeout - drift (1 % + 2 ms)
  *
@@ -34,11 +35,12 @@
  * threads did not get to run, finds the deadline passed when it first looks.
  *
  * Why a sync: a plain read is answered by the server that the client is connected to, even while that server is cut off
- * from its leader, which alone decides about expiry. A sync is answered by the leader, and only for a session that lives.
- * Why the probe before: the leader hears of a follower's sessions with the next ping between the two (every half tick),
- * not with the request itself. Ping and sync go over the same ordered channel, and a probe is at least a quarter of the
- * timeout (by default at least half a tick) younger than the one before it. If that one failed, a reconnection lies
- * between the two, which the leader counts as a sign of life by itself. The creation of the session counts as a probe.
+ * from its leader, which alone decides about expiry. A sync is answered by the leader, and only for a session that
+ * lives. Why the probe before: the leader hears of a follower's sessions with the next ping between the two (every half
+ * tick), not with the request itself. Ping and sync go over the same ordered channel, and a probe is at least a quarter
+ * of the timeout (by default at least half a tick) younger than the one before it. If that one failed, a reconnection
+ * lies between the two, which the leader counts as a sign of life by itself. The creation of the session counts as a
+ * probe.
  *
  * Not promised: anything where minSessionTimeout was configured below two ticks, or where the clocks of client and
  * leader differ in speed by more than 1 %. For that there are fencing tokens. */
@@ -90,7 +92,8 @@ struct dlock_zk_session {
 	dlock_nanos lived;       /* the bound counts from here */
 
 	const void *sleeper;    /* what the owner sleeps for: an op, or the session itself for its events; NULL: awake */
-	unsigned long events;   /* changes of state, of a node watched, a bound that had passed, the last unowned node's end */
+	unsigned long
+		events; /* changes of state, of a node watched, a bound that had passed, the last unowned node's end */
 	dlock_zk_watches watches; /* what the wait under way is for */
 	struct dlock_zk_op *ops; /* those that the library still owes a response */
 	struct dlock_zk_unowned_node *unowned_nodes;
@@ -103,9 +106,9 @@ struct dlock_zk_session {
 dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, const char *auth, int *problem);
 void dlock_zk_session_release(dlock_zk_session *session); /* NULL is fine */
 
-/* Waits for the connection, until `latest` or until interrupted. One that has just been opened or cut off gets the session timeout
- * for it, whatever the caller's: there may be servers to go through. After that had no success, only a caller that has time waits again.
- * DLOCK_LOST without a message: the session is dead, get another one. */
+/* Waits for the connection, until `latest` or until interrupted. One that has just been opened or cut off gets the
+ * session timeout for it, whatever the caller's: there may be servers to go through. After that had no success, only a
+ * caller that has time waits again. DLOCK_LOST without a message: the session is dead, get another one. */
 dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
 	dlock_error *error);
 

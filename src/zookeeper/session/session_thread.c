@@ -119,8 +119,8 @@ static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
 	return a < b ? a : b;
 }
 
-/* When to find out why there is no connection. That may keep the thread for as long as a resolver takes, so it waits until no
- * lease depends on the probe of the next connection any more. */
+/* When to find out why there is no connection. That may keep the thread for as long as a resolver takes, so it waits
+ * until no lease depends on the probe of the next connection any more. */
 static dlock_nanos diagnosis_due(const dlock_zk_session *session)
 {
 	dlock_nanos due = dlock_after(session->cut_off, session->asked / 2), bound = dlock_zk_session_deadline(session);
@@ -170,7 +170,8 @@ static void run(dlock_zk_session *session)
 			probe(session);
 		} else if (dlock_now() >= todo.diagnose) {
 			find_reason(session);
-		} else if (dlock_wait_poll(&wakeup, 1, earlier(todo.probe, earlier(todo.diagnose, todo.unowned_nodes)), NULL) > 0) {
+		} else if (dlock_wait_poll(&wakeup, 1, earlier(todo.probe, earlier(todo.diagnose, todo.unowned_nodes)), NULL)
+			> 0) {
 			dlock_wakeup_clear(&session->thread_wakeup);
 		}
 	}

@@ -3,8 +3,8 @@
 
 #include "session.h"
 
-/* Nodes that no claim owns any more: deleted in the background, over and over until the server has responded or the session is over. The
- * first attempt is made at once, before any later request of the caller. */
+/* Nodes that no claim owns any more: deleted in the background, over and over until the server has responded or the
+ * session is over. The first attempt is made at once, before any later request of the caller. */
 void dlock_zk_discard_node(dlock_zk_session *session, const char *path);
 
 /* The node of this guid, if there is one: there was no response to its creation. */

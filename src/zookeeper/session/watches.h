@@ -3,8 +3,9 @@
 
 #include <stdbool.h>
 
-/* A list of the nodes that the server has been asked to watch, and of which it has told nothing since. An event of any other node is what is left of a
- * wait that has ended. A wait that goes on asks only for the watches that it has not got yet. */
+/* A list of the nodes that the server has been asked to watch, and of which it has told nothing since. An event of any
+ * other node is what is left of a wait that has ended. A wait that goes on asks only for the watches that it has not
+ * got yet. */
 
 typedef struct dlock_zk_watch *dlock_zk_watches; /* NULL: none */
 

@@ -28,9 +28,20 @@ static void send_to(client *client, int kind, int token)
 	if (once_in(weather.lose) || sent_messages == MESSAGES) {
 		return;
 	}
-	messages[sent_messages++] = (message) {.kind = kind, .client = (int)(client - clients), .node = client->node, .run_id = client->run_id,
-		.shown = client->shown, .anchors = !client->anchored, .due = now + below(once_in(weather.late) ? 3 * LEASE : weather.delay + 1), .number = client->number, .token = token, .sent = now,
-		.fence = client->fence, .opening = client->settle_opening, .opened_run_id = client->settle_run_id, .opened_replid = client->settle_replid};
+	messages[sent_messages++] = (message){ .kind = kind,
+		.client = (int) (client - clients),
+		.node = client->node,
+		.run_id = client->run_id,
+		.shown = client->shown,
+		.anchors = !client->anchored,
+		.due = now + below(once_in(weather.late) ? 3 * LEASE : weather.delay + 1),
+		.number = client->number,
+		.token = token,
+		.sent = now,
+		.fence = client->fence,
+		.opening = client->settle_opening,
+		.opened_run_id = client->settle_run_id,
+		.opened_replid = client->settle_replid };
 }
 
 static void request(client *client, int kind)
@@ -84,7 +95,8 @@ static void believe(client *client, int sent, int fence)
 	}
 	client->until = until > client->until ? until : client->until;
 	client->renews_at = now + 1 + below(LEASE / 2);
-	TELL("client %d holds until %d, token %d, fence %d", (int)(client - clients), client->until, client->token, client->fence);
+	TELL("client %d holds until %d, token %d, fence %d", (int) (client - clients), client->until, client->token,
+		client->fence);
 }
 
 static void take_push(client *client, const message *push)

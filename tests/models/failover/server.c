@@ -76,7 +76,11 @@ void start(server *node, int what)
 	}
 	node->replid = node->history = ++ids;
 	node->replid2 = NOBODY;
-	TELL("server %d starts %s: run_id %d", index_of(node), what == 0 ? "empty" : what == 1 ? "with old data" : "with its data", node->run_id);
+	TELL("server %d starts %s: run_id %d", index_of(node),
+		what == 0       ? "empty"
+			: what == 1 ? "with old data"
+						: "with its data",
+		node->run_id);
 }
 
 static int acknowledgements(const server *node, int offset)
@@ -114,8 +118,15 @@ static void answer_waits(server *node)
 			continue;
 		}
 		node->waits[i--] = node->waits[--node->waiting];
-		message request = {.kind = wait.kind, .client = wait.client, .number = wait.number, .node = index_of(node), .token = wait.token, .fence = wait.fence,
-			.opening = wait.opening, .opened_run_id = wait.run_id, .opened_replid = wait.replid};
+		message request = { .kind = wait.kind,
+			.client = wait.client,
+			.number = wait.number,
+			.node = index_of(node),
+			.token = wait.token,
+			.fence = wait.fence,
+			.opening = wait.opening,
+			.opened_run_id = wait.run_id,
+			.opened_replid = wait.replid };
 		if (IS(STALE) && !IS(RESYNCS_NOT_CONFIRMED) && wait.kind == ACQUIRE && wait.result == GRANTED) {
 			check_grant(node, &request);
 		} else {
@@ -133,7 +144,8 @@ static void copy_from(server *node, server *master)
 
 static void attach_to(server *node, server *master)
 {
-	bool partial = node->history == master->replid || (node->history == master->replid2 && node->offset <= master->offset2);
+	bool partial = node->history == master->replid
+		|| (node->history == master->replid2 && node->offset <= master->offset2);
 
 	if (!partial) {
 		master->syncs++;
@@ -141,7 +153,8 @@ static void attach_to(server *node, server *master)
 	}
 	node->linked = master->replid;
 	copy_from(node, master);
-	TELL("server %d is attached to %d, %s", index_of(node), node->master, partial ? "where it was" : "with a full resync");
+	TELL("server %d is attached to %d, %s", index_of(node), node->master,
+		partial ? "where it was" : "with a full resync");
 }
 
 void read_acks(server *master)
@@ -230,8 +243,16 @@ static void wait_for_replicas(server *node, const message *request, int result)
 	if (!waits) {
 		answer(request, result);
 	} else if (node->waiting < WAITS) {
-		node->waits[node->waiting++] = (wait_for) {.kind = request->kind, .client = request->client, .number = request->number, .token = request->token,
-			.offset = node->offset, .result = result, .fence = request->fence, .opening = node->now.opening, .run_id = node->run_id, .replid = node->replid};
+		node->waits[node->waiting++] = (wait_for){ .kind = request->kind,
+			.client = request->client,
+			.number = request->number,
+			.token = request->token,
+			.offset = node->offset,
+			.result = result,
+			.fence = request->fence,
+			.opening = node->now.opening,
+			.run_id = node->run_id,
+			.replid = node->replid };
 	}
 }
 
@@ -303,7 +324,8 @@ static void refuse(server *node, const message *request)
 /* While it has not settled, scripts notice that a replica has taken a full copy. */
 static bool settles_in_vain(const server *node)
 {
-	return IS(STALE) && node->now.settles != NEVER && node->now.settles > clock_of(node) && node->now.syncs != node->syncs;
+	return IS(STALE) && node->now.settles != NEVER && node->now.settles > clock_of(node)
+		&& node->now.syncs != node->syncs;
 }
 
 static void acquire(server *node, message *request)
@@ -399,7 +421,8 @@ static void release(server *node, const message *request)
 static void settle(server *node, const message *request)
 {
 	data *data = &node->now;
-	bool same = request->opened_run_id == node->run_id && request->opened_replid == node->replid && request->opening == data->opening;
+	bool same = request->opened_run_id == node->run_id && request->opened_replid == node->replid
+		&& request->opening == data->opening;
 
 	if ((same || IS(SETTLED_UNCHECKED)) && is_current(node, request) && data->settles == NEVER) {
 		data->settles = clock_of(node) + guard();

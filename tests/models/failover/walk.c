@@ -1,12 +1,16 @@
-/* Random walks through a lock on a Redis that fails over: what is too much for a search of ../failover.pml, which has the same protocol.
- * Here are identities, offsets, clocks, messages and acknowledgements that are under way, queues of waiters, and five servers.
+/* Random walks through a lock on a Redis that fails over: what is too much for a search of ../failover.pml, which has
+ * the same protocol. Here are identities, offsets, clocks, messages and acknowledgements that are under way, queues of
+ * waiters, and five servers.
  *
- *   walk [seed=N] [seconds=S | episodes=E] [episode=N] [SETTING ...]     episode=N: only this one, and what happens in it
+ *   walk [seed=N] [seconds=S | episodes=E] [episode=N] [SETTING ...]     episode=N: only this one, and what happens in
+ * it
  *
- * The last line says what was walked, with the seed; the exit status is 1 if there were two owners, or a fencing token fell.
+ * The last line says what was walked, with the seed; the exit status is 1 if there were two owners, or a fencing token
+ * fell.
  *
- * Time is in ticks, from a server's clock where the protocol takes it from there. An episode draws its delays and faults: it may be
- * calm or wild. Within a tick: faults, Sentinels, replication, servers, clients. ../README.md has the protocol's rules.
+ * Time is in ticks, from a server's clock where the protocol takes it from there. An episode draws its delays and
+ * faults: it may be calm or wild. Within a tick: faults, Sentinels, replication, servers, clients. ../README.md has the
+ * protocol's rules.
  */
 #include "world.h"
 
@@ -17,34 +21,43 @@
 static const struct {
 	const char *name, *what;
 } settings[SETTINGS] = {
-	[FIVE] = {"FIVE", "five servers and WAIT 2, instead of three and WAIT 1"},
-	[STALE] = {"STALE", "Sentinels move replicas back to masters that were replaced; the era holds the number of full resyncs"},
-	[NO_GUARD] = {"NO_GUARD", "no era: a new master grants at once"},
-	[SETTLED_FROM_OPENING] = {"SETTLED_FROM_OPENING", "an era settles G after its opening, whoever follows"},
-	[GUARD_TOO_SHORT] = {"GUARD_TOO_SHORT", "G is shorter than the lease"},
-	[GRANT_WITHOUT_WAIT] = {"GRANT_WITHOUT_WAIT", "a grant is believed once it is answered"},
-	[RENEWAL_WITHOUT_WAIT] = {"RENEWAL_WITHOUT_WAIT", "so is a renewal"},
-	[LEASE_FROM_ANSWER] = {"LEASE_FROM_ANSWER", "the lease is counted from the answer"},
-	[RESURRECTED] = {"RESURRECTED", "the answer to a renewal is believed, though the lease has ended"},
-	[TOKEN_REUSED] = {"TOKEN_REUSED", "a client has one token for all its claims"},
-	[REPAIR_OVER_ANOTHER] = {"REPAIR_OVER_ANOTHER", "in an unsettled era a missing key is set over another's"},
-	[HANDOVER_UNSETTLED] = {"HANDOVER_UNSETTLED", "a release hands over in an unsettled era, and the waiter may have that confirmed there"},
-	[PUSH_BELIEVED] = {"PUSH_BELIEVED", "a waiter that is told of a hand-over does not have it confirmed"},
-	[OWN_KEY_UNSETTLED] = {"OWN_KEY_UNSETTLED", "an acquire of a key that is one's own is granted in an unsettled era"},
-	[REPLID_AT_CONNECT] = {"REPLID_AT_CONNECT", "the era is compared with the replid that the connection showed when it was opened"},
-	[RUN_ID_ALONE] = {"RUN_ID_ALONE", "the era is told by the run_id alone"},
-	[REPLID_NOTED] = {"REPLID_NOTED", "under the same run_id another replid does not matter while replid2 is zero"},
-	[REPAIR_ANYWHERE] = {"REPAIR_ANYWHERE", "a missing key is set in any era, or none: breaks nothing"},
-	[HANDOVER_ANYWHERE] = {"HANDOVER_ANYWHERE", "a release hands over in any era: breaks nothing"},
-	[MOVED_BACK] = {"MOVED_BACK", "as STALE, but the era does not hold the number of full resyncs"},
-	[TOO_FEW] = {"TOO_FEW", "five servers and WAIT 1"},
-	[COUNTED_ALONE] = {"COUNTED_ALONE", "fencing tokens are counted, without the server's time"},
-	[ANCHORED] = {"ANCHORED", "tokens are counted on from the time at which the era settles, which is noted when that is known"},
-	[ANCHORED_AT_CONNECT] = {"ANCHORED_AT_CONNECT", "tokens are counted on from the time of the first one over each connection"},
-	[CLOCKS_APART] = {"CLOCKS_APART", "servers' clocks differ by more than G"},
-	[RESYNCS_NOT_CONFIRMED] = {"RESYNCS_NOT_CONFIRMED", "with STALE: the number of full resyncs is not looked at again after WAIT"},
-	[FIRST_AT_ONCE] = {"FIRST_AT_ONCE", "a server that has been up for G, was never promoted and has no era settles at once"},
-	[SETTLED_UNCHECKED] = {"SETTLED_UNCHECKED", "an era settles, though the opening that was acknowledged was an earlier one's"},
+	[FIVE] = { "FIVE", "five servers and WAIT 2, instead of three and WAIT 1" },
+	[STALE] = { "STALE",
+		"Sentinels move replicas back to masters that were replaced; the era holds the number of full resyncs" },
+	[NO_GUARD] = { "NO_GUARD", "no era: a new master grants at once" },
+	[SETTLED_FROM_OPENING] = { "SETTLED_FROM_OPENING", "an era settles G after its opening, whoever follows" },
+	[GUARD_TOO_SHORT] = { "GUARD_TOO_SHORT", "G is shorter than the lease" },
+	[GRANT_WITHOUT_WAIT] = { "GRANT_WITHOUT_WAIT", "a grant is believed once it is answered" },
+	[RENEWAL_WITHOUT_WAIT] = { "RENEWAL_WITHOUT_WAIT", "so is a renewal" },
+	[LEASE_FROM_ANSWER] = { "LEASE_FROM_ANSWER", "the lease is counted from the answer" },
+	[RESURRECTED] = { "RESURRECTED", "the answer to a renewal is believed, though the lease has ended" },
+	[TOKEN_REUSED] = { "TOKEN_REUSED", "a client has one token for all its claims" },
+	[REPAIR_OVER_ANOTHER] = { "REPAIR_OVER_ANOTHER", "in an unsettled era a missing key is set over another's" },
+	[HANDOVER_UNSETTLED] = { "HANDOVER_UNSETTLED",
+		"a release hands over in an unsettled era, and the waiter may have that confirmed there" },
+	[PUSH_BELIEVED] = { "PUSH_BELIEVED", "a waiter that is told of a hand-over does not have it confirmed" },
+	[OWN_KEY_UNSETTLED] = { "OWN_KEY_UNSETTLED",
+		"an acquire of a key that is one's own is granted in an unsettled era" },
+	[REPLID_AT_CONNECT] = { "REPLID_AT_CONNECT",
+		"the era is compared with the replid that the connection showed when it was opened" },
+	[RUN_ID_ALONE] = { "RUN_ID_ALONE", "the era is told by the run_id alone" },
+	[REPLID_NOTED] = { "REPLID_NOTED", "under the same run_id another replid does not matter while replid2 is zero" },
+	[REPAIR_ANYWHERE] = { "REPAIR_ANYWHERE", "a missing key is set in any era, or none: breaks nothing" },
+	[HANDOVER_ANYWHERE] = { "HANDOVER_ANYWHERE", "a release hands over in any era: breaks nothing" },
+	[MOVED_BACK] = { "MOVED_BACK", "as STALE, but the era does not hold the number of full resyncs" },
+	[TOO_FEW] = { "TOO_FEW", "five servers and WAIT 1" },
+	[COUNTED_ALONE] = { "COUNTED_ALONE", "fencing tokens are counted, without the server's time" },
+	[ANCHORED] = { "ANCHORED",
+		"tokens are counted on from the time at which the era settles, which is noted when that is known" },
+	[ANCHORED_AT_CONNECT] = { "ANCHORED_AT_CONNECT",
+		"tokens are counted on from the time of the first one over each connection" },
+	[CLOCKS_APART] = { "CLOCKS_APART", "servers' clocks differ by more than G" },
+	[RESYNCS_NOT_CONFIRMED] = { "RESYNCS_NOT_CONFIRMED",
+		"with STALE: the number of full resyncs is not looked at again after WAIT" },
+	[FIRST_AT_ONCE] = { "FIRST_AT_ONCE",
+		"a server that has been up for G, was never promoted and has no era settles at once" },
+	[SETTLED_UNCHECKED] = { "SETTLED_UNCHECKED",
+		"an era settles, though the opening that was acknowledged was an earlier one's" },
 };
 
 bool set[SETTINGS];
@@ -287,7 +300,8 @@ int main(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++) {
 		if (sscanf(argv[i], "seed=%" SCNu64, &seed) != 1 && sscanf(argv[i], "seconds=%ld", &seconds) != 1
-				&& sscanf(argv[i], "episodes=%ld", &episodes) != 1 && sscanf(argv[i], "episode=%ld", &only) != 1 && !read_setting(argv[i])) {
+			&& sscanf(argv[i], "episodes=%ld", &episodes) != 1 && sscanf(argv[i], "episode=%ld", &only) != 1
+			&& !read_setting(argv[i])) {
 			return usage();
 		}
 	}
@@ -295,11 +309,18 @@ int main(int argc, char **argv)
 	confirmations = IS(FIVE) ? 2 : 1;
 	telling = only >= 0;
 	time_t end = time(NULL) + seconds;
-	for (long e = telling ? only : 0; holds && (telling ? e == only : episodes ? e < episodes : time(NULL) < end); e++) {
+	for (long e = telling ? only : 0; holds
+		 && (telling        ? e == only
+				 : episodes ? e < episodes
+							: time(NULL) < end);
+		 e++) {
 		holds = walk(seed, e);
 	}
-	printf("%.1f million ticks: %ld fail-overs, %ld partitions, %ld restarts, %ld stops, %ld full resyncs; %ld grants, %ld renewals, "
-		"%ld repairs, %ld hand-overs; seed=%" PRIu64 "\n", (double)total.ticks / 1e6, total.fail_overs, total.partitions, total.restarts,
-		total.stops, total.resyncs, total.grants, total.renewals, total.repairs, total.pushes, seed);
+	printf(
+		"%.1f million ticks: %ld fail-overs, %ld partitions, %ld restarts, %ld stops, %ld full resyncs; "
+		"%ld grants, %ld renewals, "
+		"%ld repairs, %ld hand-overs; seed=%" PRIu64 "\n",
+		(double) total.ticks / 1e6, total.fail_overs, total.partitions, total.restarts, total.stops, total.resyncs,
+		total.grants, total.renewals, total.repairs, total.pushes, seed);
 	return !holds;
 }

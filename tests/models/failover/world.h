@@ -1,4 +1,5 @@
-/* The world of the random walks (walk.c): servers, clients, and what is under way between them. server.c has the protocol. */
+/* The world of the random walks (walk.c): servers, clients, and what is under way between them. server.c has the
+ * protocol. */
 #ifndef FAILOVER_WORLD_H
 #define FAILOVER_WORLD_H
 
@@ -17,10 +18,35 @@
 
 /* What is left out, or added. The names are those of failover.pml; what only this one has comes at the end. */
 enum {
-	FIVE, STALE, NO_GUARD, SETTLED_FROM_OPENING, GUARD_TOO_SHORT, GRANT_WITHOUT_WAIT, RENEWAL_WITHOUT_WAIT, LEASE_FROM_ANSWER,
-	RESURRECTED, TOKEN_REUSED, REPAIR_OVER_ANOTHER, HANDOVER_UNSETTLED, PUSH_BELIEVED, OWN_KEY_UNSETTLED, REPLID_AT_CONNECT,
-	RUN_ID_ALONE, REPLID_NOTED, REPAIR_ANYWHERE, HANDOVER_ANYWHERE, MOVED_BACK, TOO_FEW, COUNTED_ALONE, CLOCKS_APART,
-	RESYNCS_NOT_CONFIRMED, FIRST_AT_ONCE, SETTLED_UNCHECKED, ANCHORED, ANCHORED_AT_CONNECT, SETTINGS
+	FIVE,
+	STALE,
+	NO_GUARD,
+	SETTLED_FROM_OPENING,
+	GUARD_TOO_SHORT,
+	GRANT_WITHOUT_WAIT,
+	RENEWAL_WITHOUT_WAIT,
+	LEASE_FROM_ANSWER,
+	RESURRECTED,
+	TOKEN_REUSED,
+	REPAIR_OVER_ANOTHER,
+	HANDOVER_UNSETTLED,
+	PUSH_BELIEVED,
+	OWN_KEY_UNSETTLED,
+	REPLID_AT_CONNECT,
+	RUN_ID_ALONE,
+	REPLID_NOTED,
+	REPAIR_ANYWHERE,
+	HANDOVER_ANYWHERE,
+	MOVED_BACK,
+	TOO_FEW,
+	COUNTED_ALONE,
+	CLOCKS_APART,
+	RESYNCS_NOT_CONFIRMED,
+	FIRST_AT_ONCE,
+	SETTLED_UNCHECKED,
+	ANCHORED,
+	ANCHORED_AT_CONNECT,
+	SETTINGS
 };
 extern bool set[SETTINGS];
 #define IS(name) set[name]
@@ -73,7 +99,8 @@ typedef struct {
 
 /* What a server keeps, and its replicas copy */
 typedef struct {
-	int owner, token, expires; /* the key: its client and token, or NOBODY; until when, by the clock of the server that wrote it */
+	int owner, token,
+		expires; /* the key: its client and token, or NOBODY; until when, by the clock of the server that wrote it */
 	int run_id, replid, syncs, opening; /* the era: for whom it was opened, */
 	int settles;               /* and when it settles; NEVER: its opening is not known to have been acknowledged */
 	int fence;                 /* the last fencing token */
@@ -122,7 +149,8 @@ typedef struct {
 	bool anchored;                 /* over this connection, a token that the server's time went into */
 	int number, kind, sent, gives_up; /* the request under way; number 0: none */
 	int numbers, asks_at, renews_at, ends_at;
-	int settle_at, settle_node, settle_opening, settle_run_id, settle_replid; /* the opening that it made was acknowledged */
+	int settle_at, settle_node, settle_opening, settle_run_id,
+		settle_replid;                 /* the opening that it made was acknowledged */
 	int release, releases, release_at; /* the release of the last claim may be sent several times */
 } client;
 
@@ -138,7 +166,8 @@ extern const char *violation;
 
 /* What an episode draws: times, and how rare things are (0: never) */
 extern struct weather {
-	int delay, lag, hold, pause, part, crash, stop, fail_over, move, demote, link, flush, stale, lose, late, kill, length, rogue, clear, hurry;
+	int delay, lag, hold, pause, part, crash, stop, fail_over, move, demote, link, flush, stale, lose, late, kill,
+		length, rogue, clear, hurry;
 } weather;
 extern struct total {
 	long ticks, fail_overs, restarts, partitions, stops, grants, pushes, renewals, repairs, resyncs;

@@ -1,7 +1,7 @@
 -- Included where the time is asked for; never sent by itself.
 
--- Where TIME is refused: when a key ends, less how long that is. A key that is not there is made for the moment, and one that never
--- ends is given an end. PEXPIRETIME came with Redis 7.
+-- Where TIME is refused: when a key ends, less how long that is. A key that is not there is made for the moment, and
+-- one that never ends is given an end. PEXPIRETIME came with Redis 7.
 local function clock_of(key, refusal)
 	local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)
 	local ends = redis.pcall('PEXPIRETIME', key)

@@ -1,4 +1,5 @@
--- Gives a lock back without a look at waiters, who look for themselves. For a slot that is being moved, where a script with more than one key is put off.
+-- Gives a lock back without a look at waiters, who look for themselves. For a slot that is being moved, where a script
+-- with more than one key is put off.
 --
 -- keys: 1
 -- KEYS[1] the lock            ARGV[1] the token

@@ -1,5 +1,5 @@
--- Raises the fence to a fencing token that other servers gave out, but only where the lock is the token's: without that check a late
--- request could raise the fence while a later holder has the lock.
+-- Raises the fence to a fencing token that other servers gave out, but only where the lock is the token's: without that
+-- check a late request could raise the fence while a later holder has the lock.
 --
 -- keys: 2
 -- KEYS[1] the lock            KEYS[2] the fence

@@ -1,5 +1,5 @@
--- Makes the lock last for the lease time from now on at least, if it is the token's. Unlike extend it never shortens a lease:
--- it comes over a connection of its own, and so perhaps after what the holder asked for later.
+-- Makes the lock last for the lease time from now on at least, if it is the token's. Unlike extend it never shortens a
+-- lease: it comes over a connection of its own, and so perhaps after what the holder asked for later.
 --
 -- keys: 1
 -- KEYS[1] the lock            ARGV[1] the token            ARGV[2] lease time in ms

@@ -1,4 +1,5 @@
--- Gives a holder its lock on a server that has none, since it lost it or never had it: for a holder with a quorum of the servers.
+-- Gives a holder its lock on a server that has none, since it lost it or never had it: for a holder with a quorum of
+-- the servers.
 --
 -- keys: 2
 -- KEYS[1] the lock            KEYS[2] the fence

@@ -1,6 +1,7 @@
--- Says when an era settles: a guard from now on, since its opening was confirmed by replicas, so that no master before it can have enough of them
--- any more. Or, in a cluster, when look.lua says that all slots of this master may.
--- Raises the fence to that time, or by more than there can be grants that this server has not heard of: so tokens rise also where clocks differ.
+-- Says when an era settles: a guard from now on, since its opening was confirmed by replicas, so that no master before
+-- it can have enough of them any more. Or, in a cluster, when look.lua says that all slots of this master may. Raises
+-- the fence to that time, or by more than there can be grants that this server has not heard of: so tokens rise also
+-- where clocks differ.
 --
 -- keys: 2
 -- KEYS[1] the fence           KEYS[2] the era
@@ -8,7 +9,8 @@
 -- ARGV[3] what `settles` was then: after FLUSHALL, or when replicas have taken full copies, it is opened once more
 -- With look.lua: ARGV[4] the ms that it says                          ARGV[5] the guard that these wait for
 -- ARGV[6] the full copies until then; without it, those until now
--- Replies the ms until it settles, 1 or more; 0 where it is another era, has its time, or waits for a longer guard. Cost: O(1).
+-- Replies the ms until it settles, 1 or more; 0 where it is another era, has its time, or waits for a longer guard.
+-- Cost: O(1).
 --#include era.lua
 --#include fencing.lua
 local UNHEARD = 1048576
