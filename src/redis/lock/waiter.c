@@ -53,11 +53,15 @@ void dlock_waiter_refused(
 	if (!queue) {
 		return;
 	}
-	if (waiter->ticket && response->new_in_queue && waiter->queued_at == delivery->conn->server) {
+	const dlock_server *server = delivery->conn->server;
+	const dlock_server *master = dlock_topology_master(waiter->route->topology, waiter->slot);
+	if (waiter->ticket && response->new_in_queue && waiter->queued_at == server) {
 		dlock_inbox_discard(waiter->inbox); /* it was in the queue and had been removed: its messages do not arrive */
 	}
 	waiter->ticket = response->ticket;
-	waiter->queued_at = delivery->conn->server;
+	waiter->queued_at = server;
+	waiter->queues_elsewhere = strcmp(server->key, waiter->inbox->conn->server->key) != 0;
+	waiter->queues_at_master = master && !strcmp(server->key, master->key);
 	waiter->refused_at = delivery->call->first_sent_at;
 }
 
@@ -76,20 +80,6 @@ static dlock_nanos next_look(const dlock_waiter *waiter, const dlock_response *r
 	dlock_inbox_update(waiter->inbox);
 	return dlock_inbox_can_notify(waiter->inbox) ? dlock_next_look(refusal, waiter->ttl)
 												 : dlock_next_look_unnotified(refusal, waiter->ttl);
-}
-
-/* The server that has it in its queue is not the one where its inbox is: it was replaced meanwhile. */
-static bool queues_elsewhere(const dlock_waiter *waiter)
-{
-	return waiter->queued_at && strcmp(waiter->queued_at->key, waiter->inbox->conn->server->key);
-}
-
-/* So the inbox can be opened there. Not where ASK has led: the slot is on its way. */
-static bool queues_at_master(const dlock_waiter *waiter)
-{
-	const dlock_server *master = dlock_topology_master(waiter->route->topology, waiter->slot);
-
-	return master && !strcmp(waiter->queued_at->key, master->key);
 }
 
 /* ---- waiting ---- */
@@ -185,8 +175,8 @@ dlock_status dlock_waiter_acquire(dlock_waiter *waiter, const dlock_wait *wait, 
 			return status;
 		}
 		waiter->waited = true;
-		bool elsewhere = status == DLOCK_TIMEOUT && queue && queues_elsewhere(waiter);
-		if (status == DLOCK_TIMEOUT && ((first && !queue) || (elsewhere && queues_at_master(waiter)))) {
+		bool elsewhere = status == DLOCK_TIMEOUT && queue && waiter->queues_elsewhere;
+		if (status == DLOCK_TIMEOUT && ((first && !queue) || (elsewhere && waiter->queues_at_master))) {
 			continue;
 		}
 		if (status == DLOCK_TIMEOUT && queue && !elsewhere) {

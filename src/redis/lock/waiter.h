@@ -39,7 +39,9 @@ struct dlock_waiter {
 	bool received;         /* it was told that it is its turn, since it was refused last */
 	bool settled_just_now; /* set by attempt(): the era was settled for it, so that it may ask again */
 	dlock_inbox *inbox;    /* of the master where it waits */
-	const dlock_server *queued_at; /* whose queue it is in; only compared, or used as long as its connection is */
+	const dlock_server *queued_at; /* whose queue it is in; only compared: it may be gone */
+	bool queues_elsewhere;         /* not where its inbox is: that was replaced meanwhile */
+	bool queues_at_master;         /* so the inbox can be opened there; not where ASK has led: the slot is on its way */
 	dlock_nanos refused_at; /* when the last request that was refused in the queue was sent, for the first time */
 	dlock_nanos next_look;         /* when to look again without having been told */
 	dlock_nanos trouble_since;     /* nobody could be asked since then; 0: somebody could */
