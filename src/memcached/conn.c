@@ -357,6 +357,7 @@ static void take_bytes(dlock_memcached_conn *conn, const char *bytes, size_t len
 	}
 }
 
+/* What is left for the next time, poll() tells of. */
 static void receive(dlock_memcached_conn *conn)
 {
 	char bytes[4096];
@@ -421,30 +422,17 @@ dlock_nanos dlock_memcached_timer(const dlock_memcached_conn *conn)
 	return conn->first && conn->first->sent ? dlock_after(conn->first->sent_at, read_timeout(conn)) : DLOCK_FOREVER;
 }
 
-static void expired(dlock_memcached_conn *conn)
+void dlock_memcached_expire(dlock_memcached_conn *conn)
 {
 	char what[64];
 
-	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
-		dlock_channel_note_delay(&conn->channel);
-		fail(conn, conn->channel.problem);
-		return;
-	}
-	snprintf(what, sizeof what, "no answer within %.3g s", (double) read_timeout(conn) / DLOCK_SECOND);
-	fail(conn, what);
-}
-
-void dlock_memcached_expire(dlock_memcached_conn *conn)
-{
 	if (dlock_now() < dlock_memcached_timer(conn)) {
 		return;
 	}
 	dlock_memcached_advance(conn); /* what has arrived by now counts */
-	if (dlock_now() < dlock_memcached_timer(conn)) {
-		return;
-	}
-	if (conn->state != DLOCK_MEMCACHED_CONNECTING || dlock_now() >= conn->channel.deadline) {
-		expired(conn);
+	if (is_connected(conn) && dlock_now() >= dlock_memcached_timer(conn)) {
+		snprintf(what, sizeof what, "no answer within %.3g s", (double) read_timeout(conn) / DLOCK_SECOND);
+		fail(conn, what);
 	}
 }
 

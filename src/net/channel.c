@@ -37,105 +37,71 @@ static bool would_block(void)
 	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-static bool make_room(dlock_channel *channel, size_t len)
+static char *make_room(dlock_channel *channel, size_t len)
 {
 	size_t size = channel->out_size ? channel->out_size : LEAST_ROOM;
 
-	if (channel->out_begin > 0) {
-		channel->out_end -= channel->out_begin;
-		memmove(channel->out, channel->out + channel->out_begin, channel->out_end);
-		channel->out_begin = 0;
-	}
-	while (size - channel->out_end < len) {
+	while (size - channel->out_len < len) {
 		size *= 2;
 	}
-	if (size > channel->out_size) {
-		char *out = realloc(channel->out, size);
-		if (!out) {
-			return fails(channel, "out of memory");
-		}
-		channel->out = out;
-		channel->out_size = size;
+	char *out = size > channel->out_size ? realloc(channel->out, size) : channel->out;
+	if (!out) {
+		fails(channel, "out of memory");
+		return NULL;
 	}
-	return true;
+	channel->out = out;
+	channel->out_size = size;
+	return out + channel->out_len;
 }
 
 bool dlock_channel_append(dlock_channel *channel, const void *bytes, size_t len)
 {
-	if (!make_room(channel, len)) {
-		return false;
+	if (channel->tls) {
+		return dlock_tls_write(channel->tls, bytes, len) || fails(channel, channel->tls->problem);
 	}
-	memcpy(channel->out + channel->out_end, bytes, len);
-	channel->out_end += len;
-	return true;
+	char *room = make_room(channel, len);
+	if (room) {
+		memcpy(room, bytes, len);
+		channel->out_len += len;
+	}
+	return room != NULL;
 }
 
 static void free_out(dlock_channel *channel)
 {
 	free(channel->out);
 	channel->out = NULL;
-	channel->out_begin = channel->out_end = channel->out_size = 0;
+	channel->out_len = channel->out_size = 0;
 }
 
-static void take_out(dlock_channel *channel, size_t len)
+/* What TLS has to say. */
+static bool collect(dlock_channel *channel)
 {
-	channel->out_begin += len;
-	if (channel->out_begin == channel->out_end) {
-		channel->out_begin = channel->out_end = 0;
-		if (channel->out_size > MOST_ROOM) {
-			free_out(channel);
+	for (size_t len; channel->tls && (len = dlock_tls_unsent(channel->tls)) > 0; channel->out_len += len) {
+		char *room = make_room(channel, len);
+		if (!room) {
+			return false;
 		}
-	}
-}
-
-/* While TLS waits for the peer (a new key is agreed upon), it takes nothing. */
-static bool encrypt(dlock_channel *channel)
-{
-	while (channel->out_begin < channel->out_end) {
-		long taken = dlock_tls_write(
-			channel->tls, channel->out + channel->out_begin, channel->out_end - channel->out_begin);
-		if (taken <= 0) {
-			return taken == 0 || fails(channel, channel->tls->problem);
-		}
-		take_out(channel, (size_t) taken);
-	}
-	return true;
-}
-
-/* As they go out. */
-static size_t unsent(const dlock_channel *channel, const char **bytes)
-{
-	if (channel->tls) {
-		return dlock_tls_unsent(channel->tls, bytes);
-	}
-	*bytes = channel->out ? channel->out + channel->out_begin : NULL;
-	return channel->out_end - channel->out_begin;
-}
-
-static bool send_out(dlock_channel *channel)
-{
-	const char *bytes;
-
-	for (size_t len; (len = unsent(channel, &bytes)) > 0;) {
-		ssize_t done = send(channel->fd, bytes, len, MSG_NOSIGNAL);
-		if (done < 0) {
-			return would_block() || fails(channel, strerror(errno));
-		}
-		if (channel->tls) {
-			dlock_tls_sent(channel->tls, (size_t) done);
-		} else {
-			take_out(channel, (size_t) done);
-		}
-		if ((size_t) done < len) {
-			break;
-		}
+		dlock_tls_take(channel->tls, room, len);
 	}
 	return true;
 }
 
 bool dlock_channel_flush(dlock_channel *channel)
 {
-	return (!channel->tls || encrypt(channel)) && send_out(channel);
+	if (!collect(channel) || channel->out_len == 0) {
+		return channel->out_len == 0;
+	}
+	ssize_t done = send(channel->fd, channel->out, channel->out_len, MSG_NOSIGNAL);
+	if (done < 0) {
+		return would_block() || fails(channel, strerror(errno));
+	}
+	channel->out_len -= (size_t) done;
+	memmove(channel->out, channel->out + done, channel->out_len);
+	if (channel->out_len == 0 && channel->out_size > MOST_ROOM) {
+		free_out(channel);
+	}
+	return true;
 }
 
 /* From the socket. */
@@ -158,11 +124,7 @@ long dlock_channel_read(dlock_channel *channel, char *out, size_t size, bool *mo
 	if (!channel->tls || got < 0) {
 		return got;
 	}
-	if (!dlock_tls_feed(channel->tls, out, (size_t) got)) {
-		fails(channel, "out of memory");
-		return -1;
-	}
-	got = dlock_tls_read(channel->tls, out, size);
+	got = dlock_tls_feed(channel->tls, out, (size_t) got) ? dlock_tls_read(channel->tls, out, size) : -1;
 	*more = got > 0;
 	if (got < 0) {
 		fails(channel, channel->tls->problem);
@@ -195,17 +157,16 @@ static dlock_dial_result secure(dlock_channel *channel)
 	if (got < 0) {
 		return DLOCK_DIAL_FAILED;
 	}
-	if (!dlock_tls_feed(channel->tls, bytes, (size_t) got) || !dlock_tls_handshake(channel->tls)) {
-		send_out(channel); /* the peer is told, too */
-		fails(channel, *channel->tls->problem ? channel->tls->problem : "out of memory");
-		return DLOCK_DIAL_FAILED;
-	}
-	if (channel->tls->established) {
+	bool good = dlock_tls_feed(channel->tls, bytes, (size_t) got) && dlock_tls_handshake(channel->tls);
+	if (good && channel->tls->established) {
 		channel->stage = DLOCK_CHANNEL_OPEN;
 		return DLOCK_DIAL_CONNECTED;
 	}
-	send_out(channel); /* where that fails, the peer may have said why */
-	return DLOCK_DIAL_GOES_ON;
+	dlock_channel_flush(channel); /* an alert, too; where that fails, the peer may have said why */
+	if (!good) {
+		fails(channel, channel->tls->problem);
+	}
+	return good ? DLOCK_DIAL_GOES_ON : DLOCK_DIAL_FAILED;
 }
 
 static dlock_dial_result take_socket(dlock_channel *channel)
@@ -223,16 +184,37 @@ static dlock_dial_result take_socket(dlock_channel *channel)
 	return channel->tls ? secure(channel) : DLOCK_DIAL_FAILED;
 }
 
-dlock_dial_result dlock_channel_connect(dlock_channel *channel)
+static dlock_dial_result dial(dlock_channel *channel)
 {
-	if (channel->stage == DLOCK_CHANNEL_SECURING) {
-		return secure(channel);
-	}
 	dlock_dial_result result = dlock_dial_advance(&channel->dial);
+
 	if (result == DLOCK_DIAL_FAILED) {
 		fails(channel, channel->dial.obstacle);
 	}
 	return result == DLOCK_DIAL_CONNECTED ? take_socket(channel) : result;
+}
+
+static void note_delay(dlock_channel *channel)
+{
+	const char *what = channel->stage == DLOCK_CHANNEL_SECURING ? "no TLS" : dlock_dial_delay(&channel->dial);
+
+	if (what) {
+		snprintf(channel->problem, sizeof channel->problem, "%s within %.3g s", what,
+			(double) channel->timeout / DLOCK_SECOND);
+	} else {
+		fails(channel, channel->dial.obstacle);
+	}
+}
+
+dlock_dial_result dlock_channel_connect(dlock_channel *channel)
+{
+	dlock_dial_result result = channel->stage == DLOCK_CHANNEL_SECURING ? secure(channel) : dial(channel);
+
+	if (result != DLOCK_DIAL_GOES_ON || dlock_now() < channel->deadline) {
+		return result;
+	}
+	note_delay(channel);
+	return DLOCK_DIAL_FAILED;
 }
 
 dlock_nanos dlock_channel_timer(const dlock_channel *channel)
@@ -247,20 +229,6 @@ dlock_nanos dlock_channel_timer(const dlock_channel *channel)
 	}
 }
 
-void dlock_channel_note_delay(dlock_channel *channel)
-{
-	const char *what = channel->stage == DLOCK_CHANNEL_DIALING ? dlock_dial_delay(&channel->dial)
-		: channel->stage == DLOCK_CHANNEL_SECURING             ? "no TLS"
-															   : "no connection";
-
-	if (what) {
-		snprintf(channel->problem, sizeof channel->problem, "%s within %.3g s", what,
-			(double) channel->timeout / DLOCK_SECOND);
-	} else {
-		fails(channel, channel->dial.obstacle);
-	}
-}
-
 int dlock_channel_fd(const dlock_channel *channel)
 {
 	return has_socket(channel) ? channel->fd : dlock_dial_fd(&channel->dial);
@@ -268,9 +236,7 @@ int dlock_channel_fd(const dlock_channel *channel)
 
 short dlock_channel_events(const dlock_channel *channel)
 {
-	const char *bytes;
-
-	return has_socket(channel) ? (short) (unsent(channel, &bytes) > 0 ? POLLIN | POLLOUT : POLLIN)
+	return has_socket(channel) ? (short) (channel->out_len > 0 ? POLLIN | POLLOUT : POLLIN)
 							   : dlock_dial_events(&channel->dial);
 }
 
@@ -293,24 +259,15 @@ static void discard_unsent(int fd)
 #endif
 }
 
-static void say_end(dlock_channel *channel)
-{
-	const char *bytes;
-
-	if (channel->tls && unsent(channel, &bytes) == 0) {
-		dlock_tls_end(channel->tls);
-		send_out(channel);
-	}
-}
-
 static void end(dlock_channel *channel, bool discard)
 {
 	bool is_own = has_socket(channel) && !dlock_channel_is_inherited(channel);
 
 	if (is_own && discard) {
 		discard_unsent(channel->fd);
-	} else if (is_own) {
-		say_end(channel);
+	} else if (is_own && channel->tls && channel->out_len == 0) {
+		dlock_tls_end(channel->tls);
+		dlock_channel_flush(channel);
 	}
 	if (has_socket(channel)) {
 		close(channel->fd);

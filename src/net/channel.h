@@ -24,8 +24,8 @@ typedef struct {
 	int fd;          /* once it is connected */
 	dlock_tls *tls;  /* NULL: without */
 	dlock_nanos deadline, timeout; /* for all stages, and for the login that follows */
-	char *out; /* appended, but not sent yet; with TLS, not encrypted */
-	size_t out_begin, out_end, out_size;
+	char *out; /* appended, but not sent yet */
+	size_t out_len, out_size;
 	char problem[200]; /* why it has failed */
 } dlock_channel;
 
@@ -33,14 +33,11 @@ typedef struct {
  * failed, and is closed. */
 bool dlock_channel_open(dlock_channel *channel, const dlock_server *server, dlock_nanos timeout_cap);
 
-/* Goes on with that; to be called when the descriptor is ready, and at the timer. */
+/* Goes on with that, until the deadline; to be called when the descriptor is ready, and at the timer. */
 dlock_dial_result dlock_channel_connect(dlock_channel *channel);
 
-/* When dlock_channel_connect() has something else to do, or the deadline is; DLOCK_FOREVER once it is open. */
+/* When dlock_channel_connect() has something else to do; DLOCK_FOREVER once it is open. */
 dlock_nanos dlock_channel_timer(const dlock_channel *channel);
-
-/* At the deadline, which is also that of the login: makes what has not happened the problem. */
-void dlock_channel_note_delay(dlock_channel *channel);
 
 /* The descriptor to poll, which may change with each step, and the events; -1 and 0 when there is only time to wait
  * for. */
@@ -55,7 +52,7 @@ bool dlock_channel_flush(dlock_channel *channel);
 
 /* The number of bytes that have come; 0: none at the moment; -1: the connection has ended, or failed. To be called until
  * it leaves `more`, which is false at first, false: of the rest, poll() would not tell. It reads from the socket in the
- * first of these calls only, once. */
+ * first of these calls only, once. Behind them, dlock_channel_flush(): TLS may have something to say by itself. */
 long dlock_channel_read(dlock_channel *channel, char *out, size_t size, bool *more);
 
 /* Has the name been found to lead elsewhere since it was dialed? Once. */

@@ -81,9 +81,8 @@ static const char *read_certificate(SSL_CTX *context, const dlock_server *server
 static const char *configure(SSL_CTX *context, const dlock_server *server)
 {
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-	/* What is left to be written may move; and idle connections need no buffers. */
-	SSL_CTX_set_mode(
-		context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION); /* so that writing never waits for reading */
+	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);   /* idle connections need none */
 	SSL_CTX_set_verify(context, server->tls_verify_peer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
 	if (server->tls_cafile || server->tls_capath) {
 		if (SSL_CTX_load_verify_locations(context, server->tls_cafile, server->tls_capath) != 1) {
@@ -207,16 +206,14 @@ static long outcome(dlock_tls *tls, int result)
 	}
 }
 
-/* ---- bytes ---- */
-
-static int at_most(size_t len)
-{
-	return (int) (len < 1024 * 1024 ? len : 1024 * 1024);
-}
+/* ---- bytes: never more than INT_MAX of them ---- */
 
 bool dlock_tls_feed(dlock_tls *tls, const char *bytes, size_t len)
 {
-	return len == 0 || BIO_write(SSL_get_rbio(tls->ssl), bytes, at_most(len)) == (int) len;
+	if (len > 0 && BIO_write(SSL_get_rbio(tls->ssl), bytes, (int) len) != (int) len) {
+		snprintf(tls->problem, sizeof tls->problem, "out of memory");
+	}
+	return !*tls->problem;
 }
 
 bool dlock_tls_handshake(dlock_tls *tls)
@@ -229,32 +226,23 @@ bool dlock_tls_handshake(dlock_tls *tls)
 long dlock_tls_read(dlock_tls *tls, char *out, size_t size)
 {
 	ERR_clear_error();
-	return *tls->problem ? -1 : outcome(tls, SSL_read(tls->ssl, out, at_most(size)));
+	return outcome(tls, SSL_read(tls->ssl, out, (int) size));
 }
 
-long dlock_tls_write(dlock_tls *tls, const char *bytes, size_t len)
+bool dlock_tls_write(dlock_tls *tls, const char *bytes, size_t len)
 {
 	ERR_clear_error();
-	return *tls->problem ? -1 : outcome(tls, SSL_write(tls->ssl, bytes, at_most(len)));
+	return !*tls->problem && outcome(tls, SSL_write(tls->ssl, bytes, (int) len)) == (long) len;
 }
 
-size_t dlock_tls_unsent(dlock_tls *tls, const char **bytes)
+size_t dlock_tls_unsent(const dlock_tls *tls)
 {
-	char *start = NULL;
-	long len = BIO_get_mem_data(SSL_get_wbio(tls->ssl), &start);
-
-	*bytes = start;
-	return (size_t) len;
+	return BIO_ctrl_pending(SSL_get_wbio(tls->ssl));
 }
 
-void dlock_tls_sent(dlock_tls *tls, size_t len)
+void dlock_tls_take(dlock_tls *tls, char *out, size_t len)
 {
-	char sent[4096];
-
-	while (len > 0) {
-		int taken = BIO_read(SSL_get_wbio(tls->ssl), sent, (int) (len < sizeof sent ? len : sizeof sent));
-		len -= taken > 0 ? (size_t) taken : len;
-	}
+	BIO_read(SSL_get_wbio(tls->ssl), out, (int) len);
 }
 
 void dlock_tls_end(dlock_tls *tls)

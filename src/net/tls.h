@@ -23,7 +23,7 @@ typedef struct {
 dlock_tls *dlock_tls_new(const dlock_server *server, char *problem, size_t size);
 void dlock_tls_free(dlock_tls *tls);
 
-/* What the peer has sent. False when out of memory. */
+/* What the peer has sent. False: it has failed. */
 bool dlock_tls_feed(dlock_tls *tls, const char *bytes, size_t len);
 
 /* Takes the handshake as far as what was fed allows. False: it has failed; an alert may be there to be sent. */
@@ -32,12 +32,12 @@ bool dlock_tls_handshake(dlock_tls *tls);
 /* The number of plain bytes; 0: none are complete; -1: it has failed, or the peer has said that it ends. */
 long dlock_tls_read(dlock_tls *tls, char *out, size_t size);
 
-/* How many of these it has taken; 0: it has to be fed first; -1: it has failed. */
-long dlock_tls_write(dlock_tls *tls, const char *bytes, size_t len);
+/* After the handshake. False: it has failed. */
+bool dlock_tls_write(dlock_tls *tls, const char *bytes, size_t len);
 
-/* What is to be sent to the peer, and that so much of it has been sent. Each of the others may add to it. */
-size_t dlock_tls_unsent(dlock_tls *tls, const char **bytes);
-void dlock_tls_sent(dlock_tls *tls, size_t len);
+/* The number of bytes that are to be sent to the peer, to which each of the others may add; and takes them. */
+size_t dlock_tls_unsent(const dlock_tls *tls);
+void dlock_tls_take(dlock_tls *tls, char *out, size_t len);
 
 /* Tells the peer that nothing follows. */
 void dlock_tls_end(dlock_tls *tls);
@@ -49,9 +49,9 @@ void dlock_tls_end(dlock_tls *tls);
 #define dlock_tls_feed(tls, bytes, len) ((void) (tls), false)
 #define dlock_tls_handshake(tls) ((void) (tls), false)
 #define dlock_tls_read(tls, out, size) ((void) (tls), -1L)
-#define dlock_tls_write(tls, bytes, len) ((void) (tls), -1L)
-#define dlock_tls_unsent(tls, bytes) ((void) (tls), (void) (bytes), (size_t) 0)
-#define dlock_tls_sent(tls, len) ((void) (tls))
+#define dlock_tls_write(tls, bytes, len) ((void) (tls), false)
+#define dlock_tls_unsent(tls) ((void) (tls), (size_t) 0)
+#define dlock_tls_take(tls, out, len) ((void) (tls))
 #define dlock_tls_end(tls) ((void) (tls))
 
 #endif

@@ -376,7 +376,7 @@ static void test_identity(void)
 				 *moved = dlock_server_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
 	dlock_conn *conn = dlock_pool_conn(&asker->pool, master);
 	dlock_server_set(&moved->node_id, other, strlen(other));
-	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->server == moved && conn->state == DLOCK_CONN_CLOSED,
+	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->node == moved && conn->state == DLOCK_CONN_CLOSED,
 		"expected on the same connection");
 	dlock_server_release(moved);
 	asker_free(asker);

@@ -1,7 +1,7 @@
 /* Which calls survive which end of a connection:
  *
- *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again over a
- *   or it has owed a reply for the read timeout           new one. It may have died while it was idle, and each command
+ *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again over
+ *   or it has owed a reply for the read timeout           a new one. It may have died while it was idle, and each command
  *                                                         may be repeated (replace_connection())
  *   it was not ready yet; the login is refused; what the  none of these
  *   peer says cannot be read (end_and_fail_calls())
@@ -15,6 +15,7 @@
 
 #include "conn.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 
 	if (conn) {
 		conn->server = dlock_server_retain(server);
+		conn->node = server->node_id ? dlock_server_retain(server) : NULL;
 		conn->timeout_cap = DLOCK_FOREVER;
 		conn->channel.process = dlock_process_current();
 		dlock_handshake_reset(&conn->handshake);
@@ -61,6 +63,9 @@ void dlock_conn_free(dlock_conn *conn)
 	disconnect(conn);
 	dlock_call_queue_dispose(&conn->calls);
 	dlock_server_release(conn->server);
+	if (conn->node) {
+		dlock_server_release(conn->node);
+	}
 	free(conn);
 }
 
@@ -72,16 +77,16 @@ void dlock_conn_close(dlock_conn *conn)
 
 void dlock_conn_expect(dlock_conn *conn, dlock_server *server)
 {
-	const char *id = server->node_id, *expected = conn->server->node_id;
+	const char *id = server->node_id;
 
-	if (!id || (expected && !strcmp(id, expected))) {
+	if (!id || (conn->node && !strcmp(id, conn->node->node_id))) {
 		return;
 	}
-	if (expected) {
+	if (conn->node) {
 		dlock_conn_close(conn);
+		dlock_server_release(conn->node);
 	}
-	dlock_server_release(conn->server);
-	conn->server = dlock_server_retain(server);
+	conn->node = dlock_server_retain(server);
 }
 
 /* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
@@ -207,6 +212,11 @@ static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 		&conn->handshake, &conn->channel, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
 }
 
+static const dlock_server *described(const dlock_conn *conn)
+{
+	return conn->node ? conn->node : conn->server;
+}
+
 static void receive(dlock_conn *conn);
 
 /* Over a channel that has just been opened. */
@@ -214,7 +224,7 @@ static void begin_handshake(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
 	bool has_memory = dlock_resp_begin(&conn->resp)
-		&& dlock_handshake_begin(&conn->handshake, &conn->channel, conn->server);
+		&& dlock_handshake_begin(&conn->handshake, &conn->channel, described(conn));
 
 	conn->state = DLOCK_CONN_HANDSHAKE;
 	for (size_t i = 0; has_memory && i < conn->calls.count; i++) {
@@ -239,7 +249,7 @@ static void begin_handshake(dlock_conn *conn)
 static void take_handshake(dlock_conn *conn, redisReply *reply)
 {
 	dlock_error error;
-	dlock_status status = dlock_handshake_take(&conn->handshake, reply, conn->server, &error);
+	dlock_status status = dlock_handshake_take(&conn->handshake, reply, described(conn), &error);
 
 	freeReplyObject(reply);
 	if (status != DLOCK_OK) {
@@ -432,15 +442,16 @@ void dlock_conn_expire(dlock_conn *conn)
 	}
 	if (conn->state == DLOCK_CONN_CONNECTING) {
 		go_on_connecting(conn);
-	} else {
-		drain(conn); /* a process that was paused still finds replies that came in time */
+		return;
 	}
+	drain(conn); /* a process that was paused still finds replies that came in time */
 	if (dlock_now() < dlock_conn_timer(conn)) {
 		return;
 	}
-	if (conn->state != DLOCK_CONN_READY) {
-		dlock_channel_note_delay(&conn->channel);
-		end_and_fail_calls(conn, conn->channel.problem);
+	if (conn->state == DLOCK_CONN_HANDSHAKE) {
+		char what[64];
+		snprintf(what, sizeof what, "no connection within %.3g s", (double) conn->channel.timeout / DLOCK_SECOND);
+		end_and_fail_calls(conn, what);
 		return;
 	}
 	/* Their replies may still come, so the calls stay in the queue. */

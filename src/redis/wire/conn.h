@@ -19,7 +19,8 @@ typedef enum {
 } dlock_conn_state;
 
 typedef struct dlock_conn {
-	dlock_server *server;
+	dlock_server *server;  /* the same for as long as there is the connection */
+	dlock_server *node;    /* describes it with the node of a cluster that is to be there; NULL: any is fine */
 	int users;             /* back ends that keep its address; others ask the pool for it each time */
 	unsigned long turn;    /* when the pool was last asked for it */
 	bool retired;          /* closed by the pool, for want of use */
@@ -53,8 +54,8 @@ void dlock_conn_free(dlock_conn *conn);
 /* Ends the connection; what is under way on it fails. */
 void dlock_conn_close(dlock_conn *conn);
 
-/* Its server is described by `server` from now on. It is closed where that is known to be another node of a cluster, at
- * the same address. */
+/* What `server` describes, at the same address, is to be there: a node of a cluster, if it is known as one. Where another
+ * was expected, the connection is closed. */
 void dlock_conn_expect(dlock_conn *conn, dlock_server *server);
 
 /* Queues the call, and sends it as soon as the connection is ready; opens one where needed. A connection that died
