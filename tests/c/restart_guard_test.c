@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "../../src/redis/redlock/restart_guard.h"
-#include "arena.h"
 #include "helpers.h"
 #include "redis_client.h"
 #include "relay.h"
@@ -15,7 +14,7 @@ enum { SERVERS = 5, MAJORITY = 3 };
 
 /* Each test has servers of its own, since it takes time until they are old. All are started at the beginning. */
 static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3], stepwise[3],
-	refusing[3], contended[3], handles[3];
+	refusing[3], handles[3];
 
 #define TTL   5000 /* ms */
 #define GUARD (TTL * DLOCK_MS)
@@ -334,66 +333,6 @@ static void test_refusing(void)
 	client_free(&thief);
 }
 
-/* For as long as these tests last all of its servers are fresh. */
-#define LONG_GUARD (120 * DLOCK_SECOND)
-
-static client new_set(void)
-{
-	return client_guarded(contended, 3, 10 * DLOCK_SECOND, LONG_GUARD);
-}
-
-static void test_contended(void)
-{
-	enum { PROCESSES = 5, SECTIONS = 20 };
-	arena *arena = shared_memory(sizeof *arena);
-
-	restart_all(contended, 3);
-	dlock_nanos start = dlock_now();
-	int bad = arena_run(arena, PROCESSES, SECTIONS, new_set);
-	check(bad == 0 && arena->counter == PROCESSES * SECTIONS, "a new set: one at a time, with rising tokens (%d, %ld)",
-		bad, arena->counter);
-	double took = (double) (dlock_now() - start) / DLOCK_SECOND;
-	check(took < 20, "each has its turns, long before the servers are old (%.1f s)", took);
-	check(eventually_free(contended, 3, "arena"), "nothing is left");
-
-	/* One server after the other stops for a moment, so that they are never all at the same point. */
-	pid_t chaos = fork_child();
-	for (int i = 0; chaos == 0; i++) {
-		kill(contended[i % 3].pid, SIGSTOP);
-		sleep_ms(15 + i * 7 % 20);
-		kill(contended[i % 3].pid, SIGCONT);
-		sleep_ms(i % 5);
-	}
-	memset(arena, 0, sizeof *arena);
-	start = dlock_now();
-	bad = arena_run(arena, PROCESSES, SECTIONS, new_set);
-	end_child(chaos);
-	for (int i = 0; i < 3; i++) {
-		kill(contended[i].pid, SIGCONT);
-	}
-	took = (double) (dlock_now() - start) / DLOCK_SECOND;
-	check(bad == 0 && arena->counter == PROCESSES * SECTIONS && took < 60,
-		"nor do servers that stop in turn keep anybody out (%d, %ld, %.1f s)", bad, arena->counter, took);
-
-	client c = client_guarded(contended, 3, DLOCK_SECOND / 2, LONG_GUARD);
-	check(passes_briefly(&c, "warm", 0), "warm");
-	server_freeze(&contended[1]);
-	dlock_claim *claim = claim_on(&c, "stopped", TTL);
-	start = dlock_now();
-	check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < SOON,
-		"a server that stopped is waited for no longer than it may take");
-	start = dlock_now();
-	check(acquire(&c, claim, 1000) == DLOCK_QUORUM && dlock_now() - start < SOON, "nor by who has more time: %s",
-		c.error.message);
-	server_do(&contended[0], "SET " PREFIX "stopped other PX 60000");
-	start = dlock_now();
-	check(acquire(&c, claim, 0) != DLOCK_OK && dlock_now() - start < SOON, "nor where another refuses");
-	server_thaw(&contended[1]);
-	dlock_claim_free(claim);
-	client_drain(&c);
-	client_free(&c);
-}
-
 /* The first restarts before the lock is acquired, with a guard's time in between, and the others behind that: ages are
  * in whole seconds, so all of them may still seem to have started too late. */
 static void test_stepwise(void)
@@ -619,7 +558,6 @@ int main(int argc, char **argv)
 		{ "minority", test_minority, minority, 3 },
 		{ "set", test_set, set, 3 },
 		{ "refusing", test_refusing, refusing, 3 },
-		{ "contended", test_contended, contended, 3 },
 		{ "stepwise", test_stepwise, stepwise, 3 },
 		{ "forgetful", test_forgetful, forgetful, SERVERS },
 	};
