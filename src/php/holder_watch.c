@@ -1,8 +1,6 @@
 #include "holder_watch.h"
 
-#ifndef PHP_WIN32
-#include "loss_signal.h"
-
+#ifndef _WIN32
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +12,8 @@
 static struct {
 	_Atomic dlock_process watcher; /* where there is a thread; 0: nowhere */
 	dlock_process holder;          /* the thread's, as the next */
-	dlock_loss_signal *signal;
+	void (*ended)(void *context);
+	void *context;
 } watch;
 
 /* A parent that has ended is a parent no more, even if nobody has asked for its status. */
@@ -38,23 +37,25 @@ static void *look(void *unused)
 	while (!has_ended(watch.holder)) {
 		nanosleep(&pause, NULL);
 	}
-	dlock_loss_signal *signal = watch.signal;
+	void (*ended)(void *context) = watch.ended;
+	void *context = watch.context;
 	atomic_store(&watch.watcher, 0);
-	dlock_loss_signal_raise(signal);
+	ended(context);
 	return unused;
 }
 
-void dlock_holder_watch(const dlock_claim *claim, dlock_loss_signal *signal)
+void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), void *context)
 {
 	dlock_process here = dlock_process_current();
 	sigset_t all, before;
 	pthread_t thread;
 
-	if (!signal || atomic_load(&watch.watcher) == here) {
+	if (atomic_load(&watch.watcher) == here) {
 		return;
 	}
 	watch.holder = claim->process;
-	watch.signal = signal;
+	watch.ended = ended;
+	watch.context = context;
 	atomic_store(&watch.watcher, here);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */

@@ -71,7 +71,10 @@ static bool is_lost_with_holder(const dlock_claim *claim)
 	if (dlock_holder_has_ended(claim)) {
 		return true;
 	}
-	dlock_holder_watch(claim, dlock_loss_signal_here());
+	dlock_loss_signal *signal = dlock_loss_signal_here();
+	if (signal) {
+		dlock_holder_watch(claim, dlock_loss_signal_raise, signal);
+	}
 #else
 	(void) claim;
 #endif

@@ -4,6 +4,8 @@
 #include "errors.h"
 #include "globals.h"
 
+#include "fopen_wrappers.h"
+
 typedef struct {
 	uint32_t arg;
 	zend_long element; /* -1: the argument itself is the server */
@@ -484,6 +486,34 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 	return true;
 }
 
+const char *dlock_server_forbidden_file(const dlock_server *server)
+{
+	const struct {
+		const char *name, *path;
+	} files[] = {
+		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath }, { "local_cert", server->tls_cert }, { "local_pk", server->tls_key },
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		if (files[i].path && php_check_open_basedir_ex(files[i].path, 0) != 0) {
+			return files[i].name;
+		}
+	}
+	return NULL;
+}
+
+static bool check_files(const dlock_server *server, position at)
+{
+	const char *name = dlock_server_forbidden_file(server);
+	char message[64];
+
+	if (name) {
+		snprintf(message, sizeof message, "must have a %s that open_basedir allows", name);
+		reject(at, message);
+	}
+	return !name;
+}
+
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
 {
 	position at = { arg, element, NULL, 0 };
@@ -507,6 +537,7 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 		reject_type(at, "a DSN or an array", spec);
 		good = false;
 	}
+	good = good && check_files(server, at);
 	if (good && !dlock_server_seal(server, &error)) {
 		reject(at, error.message);
 		good = false;

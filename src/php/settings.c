@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include "globals.h"
+#include "servers.h"
 
 #include "SAPI.h"
 #include "ext/standard/html.h"
@@ -142,11 +143,18 @@ ZEND_INI_MH(dlock_update_server)
 {
 	dlock_server *server = dlock_server_new(DLOCK_SECOND, DLOCK_SECOND);
 	dlock_error error;
-	bool good = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error)
-		&& dlock_server_seal(server, &error);
+	bool parsed = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error);
+	/* What a php.ini says is the administrator's, whom open_basedir does not bind. */
+	const char *forbidden = parsed && (stage == ZEND_INI_STAGE_RUNTIME || stage == ZEND_INI_STAGE_HTACCESS) ? dlock_server_forbidden_file(server) : NULL;
+	bool good = parsed && !forbidden && dlock_server_seal(server, &error);
 
 	if (server) {
 		dlock_server_release(server);
+	}
+	if (forbidden) {
+		dlock_fail(&error, DLOCK_FAILED, "must have a %s that open_basedir allows", forbidden);
+		refuse(entry, stage, error.message);
+		return FAILURE;
 	}
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
