@@ -480,7 +480,11 @@
 	"elseif inbox ~= '' and not waiter then\n" \
 	"wait()\n" \
 	"end\n" \
-	"return refusal(first_end(state.used), waiter, new)\n"
+	"reply = refusal(first_end(state.used), waiter, new)\n" \
+	"if state.removed >= MOST_REMOVED then\n" \
+	"reply[2], reply[3] = 0, math.min(reply[3], 0)\n" \
+	"end\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_POOL \
 	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
@@ -516,10 +520,11 @@
 #define DLOCK_LUA_PERMITS_QUEUE \
 	"local CHUNK = 100\n" \
 	"local BATCH = 100\n" \
+	"local MOST_REMOVED = 100\n" \
 	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0, removed = 0 }\n" \
 	"end\n" \
 	"local function read(pool, us)\n" \
 	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\n" \
@@ -653,8 +658,10 @@
 	"if may then\n" \
 	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
 	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"else\n" \
+	"state.removed = state.removed + 1\n" \
 	"end\n" \
-	"return true\n" \
+	"return state.removed < MOST_REMOVED\n" \
 	"end\n" \
 	"local function note_queue(state, empty)\n" \
 	"local queue = math.max(state.queue, PHASES)\n" \
@@ -678,7 +685,7 @@
 	"elseif state.queue <= PHASES then\n" \
 	"reclaim(state)\n" \
 	"end\n" \
-	"local count, going, empty = 2, true, false\n" \
+	"local count, going, empty = 2, state.removed < MOST_REMOVED, false\n" \
 	"while going and not empty do\n" \
 	"local names\n" \
 	"names, empty = next_waiters(state, count)\n" \
@@ -884,7 +891,7 @@
 	"end\n" \
 	"return {left, id, settles, waited, copies}\n"
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_SHA1 "ed2030c70b074c92accc1d89c1d0c869afcfadc8"
+#define DLOCK_LUA_PERMITS_ACQUIRE_SHA1 "5ecff21d81e3f55a6b556cb6bbc18b824ad471cf"
 #define DLOCK_LUA_PERMITS_ACQUIRE \
 	"local known\n" \
 	"if ARGV[3] == '' then\n" \
@@ -914,7 +921,7 @@
 	"local unsettled, replid, settles = 0\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "df07054ac6ba0ae6f71ae18b25c6d7f4ddf4c341"
+#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "fe6a70c752f49f4e494b5e7f91d7f699ba2c4167"
 #define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1008,7 +1015,7 @@
 	"end\n" \
 	"return {1, fence, left, tonumber(permits or 1)}\n"
 
-#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "79b9d84d8fe56aab91557dac42d587160b42b180"
+#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "b3e97773918754da607d4c5f76344459cb0eb687"
 #define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
@@ -1045,7 +1052,7 @@
 	"end\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_LEAVE_SHA1 "d39192e2951f6e0c8aab7e0c9027bb65a9e7a8d7"
+#define DLOCK_LUA_PERMITS_LEAVE_SHA1 "c4ca3efeb11e9435656a164ad79b775aeaffb356"
 #define DLOCK_LUA_PERMITS_LEAVE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
@@ -1054,7 +1061,7 @@
 	"serve(read(KEYS[1], clock(KEYS[1])))\n" \
 	"return redis.call('ZSCORE', KEYS[1], 'h' .. ARGV[1]) and 1 or 0\n"
 
-#define DLOCK_LUA_PERMITS_RELEASE_SHA1 "b77f9e379d76f4fe0bb0d2ce9fd2adf8d3185db8"
+#define DLOCK_LUA_PERMITS_RELEASE_SHA1 "e84a17cc646ceb4cb0300cce38585318902c4fbb"
 #define DLOCK_LUA_PERMITS_RELEASE \
 	"local held = 'h' .. ARGV[1]\n" \
 	"if #KEYS == 1 and not ARGV[2] then\n" \
@@ -1086,7 +1093,7 @@
 	"end\n" \
 	"return granted and released == 1 and 2 or released\n"
 
-#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "cf2d84d71fee1eaa451cf67a512182fe1ecd7862"
+#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "1f8c6c88b2a7448028623ce3e208756de1900c9c"
 #define DLOCK_LUA_PERMITS_RELEASE_REPLICATED \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1131,7 +1138,7 @@
 	"redis.call('ZADD', pool, 'XX', ARGV[3] == '1' and math.max(ends, n[1]) or ends, held)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_RESERVE_SHA1 "4111da53c0a2d66626ebbe332f743671e70bf5dd"
+#define DLOCK_LUA_PERMITS_RESERVE_SHA1 "3ce43d462d93780135174f7224adea6076df066d"
 #define DLOCK_LUA_PERMITS_RESERVE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
@@ -1184,7 +1191,7 @@
 	"reply[2], reply[4] = fence, ttl\n" \
 	"return reply\n"
 
-#define DLOCK_LUA_PERMITS_RESTOCK_SHA1 "3af483971f1e7a22a99b2adbcf5687d4b880e0ff"
+#define DLOCK_LUA_PERMITS_RESTOCK_SHA1 "e2217fb9ce07731a76b4fbf350241be9deddc773"
 #define DLOCK_LUA_PERMITS_RESTOCK \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
@@ -1211,7 +1218,7 @@
 	"serve(state)\n" \
 	"return {change, state.stock}\n"
 
-#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "04edf0575449e1e9c7eb147c0f283087858f656f"
+#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "d809ce91d9887dcaa66f88665b082bb49ef2dfdd"
 #define DLOCK_LUA_PERMITS_RESTORE \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_FORGED \
