@@ -221,7 +221,7 @@ fresh_chroot() {
 	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
 	sed -n '/^apt-get install make/,/^```/{/^```/!p}' README.md > "$root/srv/by-hand.sh"
 	sed -n '/^phpdismod/p' docs/installation.md > "$root/srv/removal.sh"
-	sed -n '/^apt-get build-dep/,/^dpkg-buildpackage/p' docs/installation.md > "$root/srv/debian-build.sh"
+	sed -n '/^cp -rL packages/,/^dpkg-buildpackage/p' docs/installation.md > "$root/srv/debian-build.sh"
 	sed -n '/^apt-get install .*\.deb/p' docs/installation.md > "$root/srv/debian-install.sh"
 }
 

@@ -303,7 +303,7 @@ function resource_at(RedisServer $server): ?string
     return null;
 }
 
-/** The hash tag of a slot that dlock's own keys have there: that of src/redis/slot.c. */
+/** The hash tag of a slot that dlock's own keys have there: that of src/redis/script/slot.c. */
 function tag_of(int $slot): string
 {
     $letters = [...range('a', 'z'), ...range('A', 'Z'), ...range('0', '9')];

@@ -33,8 +33,8 @@ typedef struct {
 
 dlock_shown dlock_show(const char *text, size_t len);
 
-/* Writes the message (with a ? for each byte that is no text, and cut at a character where it is too long) and returns `status`, so that a
- * caller can return both in one line. */
+/* Writes the message (with a ? for each byte that is no text, and cut at a character where it is too long) and returns
+ * `status`, so that a caller can return both in one line. */
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
 
 /* Adds to the message, as far as there is room. */

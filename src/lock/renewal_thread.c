@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../base/resolve.h"
 #include "../base/wait.h"
 #include "../base/wakeup.h"
+#include "../net/resolve.h"
 
 /* The client library and OpenSSL run on it. */
 #define STACK_SIZE (256 * 1024)
 
-/* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but a machine or
- * a disk with TLS certificates may stand still. */
+/* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but
+ * a machine or a disk with TLS certificates may stand still. */
 #define JOIN_TIME (2 * DLOCK_SECOND)
 #define DRAIN_TIME (100 * DLOCK_MS)
 
@@ -70,7 +70,8 @@ static void send_one(dlock_renewal *renewal, dlock_renewer *renewers)
 	case DLOCK_SEND_EXTEND:
 	case DLOCK_SEND_CHECK:
 		round->started = dlock_now();
-		round->ops->begin(round, renewer_of(renewers, round->ops->renewer), renewal->asked_ttl, renewal->todo == DLOCK_SEND_EXTEND);
+		round->ops->begin(
+			round, renewer_of(renewers, round->ops->renewer), renewal->asked_ttl, renewal->todo == DLOCK_SEND_EXTEND);
 		break;
 	case DLOCK_SEND_REPAIR:
 		round->ops->repair(round, renewal->repair_ttl);
@@ -231,7 +232,8 @@ static void *run(void *unused)
 		int count = collect(renewers);
 		pthread_mutex_unlock(&awake);
 		/* Where it has no descriptors to poll, it looks by itself. */
-		int ready = dlock_wait_poll(service.fds, count, count > 0 ? wake : earlier(wake, dlock_now() + LOOK_DEAF), NULL);
+		int ready = dlock_wait_poll(
+			service.fds, count, count > 0 ? wake : earlier(wake, dlock_now() + LOOK_DEAF), NULL);
 		pthread_mutex_lock(&awake);
 		if (ready > 0) {
 			advance(renewers);
@@ -266,7 +268,8 @@ static void after_fork(void)
 
 static void watch_forks(void)
 {
-	dlock_resolve_watch_forks(); /* whose mutex is taken under these: the handlers before a fork run in the reverse order */
+	dlock_resolve_watch_forks(); /* whose mutex is taken under these: the handlers before a fork run in the reverse
+									order */
 	pthread_atfork(before_fork, after_fork, after_fork);
 }
 
@@ -373,7 +376,8 @@ void dlock_renewal_thread_stop(void)
 	}
 	service.stop = true;
 	dlock_wakeup_send(&service.wakeup);
-	while (!service.ended && dlock_now() < until) { /* in slices: the time of day, which the condition goes by, may be set */
+	while (!service.ended
+		&& dlock_now() < until) { /* in slices: the time of day, which the condition goes by, may be set */
 		struct timespec slice;
 		clock_gettime(CLOCK_REALTIME, &slice);
 		slice.tv_sec++;

@@ -1,10 +1,10 @@
 #ifndef DLOCK_LOCK_RENEWER_H
 #define DLOCK_LOCK_RENEWER_H
 
+#include <poll.h>
 #include <stdbool.h>
 
 #include "../base/clock.h"
-#include "../base/platform.h"
 
 /* What a back end gives to the renewal thread (renewal.h), so that this knows no server:
  *
@@ -13,8 +13,8 @@
  *
  * Each is the first member of the back end's own struct. Members that are marked as optional may be NULL.
  *
- * The thread calls nothing here that waits. What sends is called without the mutex of the leases, and only by the thread; what is said to be
- * called under that mutex must be done in moments. */
+ * The thread calls nothing here that waits. What sends is called without the mutex of the leases, and only by the
+ * thread; what is said to be called under that mutex must be done in moments. */
 
 typedef struct dlock_renewer dlock_renewer;
 typedef struct dlock_renewal_round dlock_renewal_round;
@@ -73,21 +73,24 @@ typedef struct {
 	/* The connections that begin() needs; NULL: none. */
 	const dlock_renewer_ops *renewer;
 
-	/* Asks the servers for the lease time `ttl` from now on, or, without `extends`, whether they have the lease. What the round before has not
-	 * sent yet is not sent any more. */
+	/* Asks the servers for the lease time `ttl` from now on, or, without `extends`, whether they have the lease. What
+	 * the round before has not sent yet is not sent any more. */
 	void (*begin)(dlock_renewal_round *round, dlock_renewer *renewer, dlock_nanos ttl, bool extends);
 
 	/* Under the mutex. */
 	dlock_round_result (*result)(const dlock_renewal_round *round);
 
-	/* Optional. Of one that has failed, under the mutex: will the next one ask something else, or somebody else, so that it need not be put off? */
+	/* Optional. Of one that has failed, under the mutex: will the next one ask something else, or somebody else, so
+	 * that it need not be put off? */
 	bool (*may_know_more)(const dlock_renewal_round *round);
 
-	/* Optional: a round that is decided within begin() has nothing to collect, nothing to cancel, and takes no time. Under the mutex, as the next two.
-	 * Takes in what was answered. True while anything is under way. Once the lease is `released`, no answer settles a repair any more. */
+	/* Optional: a round that is decided within begin() has nothing to collect, nothing to cancel, and takes no time.
+	 * Under the mutex, as the next two. Takes in what was answered. True while anything is under way. Once the lease is
+	 * `released`, no answer settles a repair any more. */
 	bool (*collect)(dlock_renewal_round *round, bool released);
 
-	/* The holder asks for another lease time and waits: what is not sent yet is not to be, and nothing is sent again. */
+	/* The holder asks for another lease time and waits: what is not sent yet is not to be, and nothing is sent
+	 * again. */
 	void (*cancel)(dlock_renewal_round *round);
 
 	/* Has it calls that it shares with a connection, even if their time is over? Then only the thread may free it. */
@@ -96,8 +99,8 @@ typedef struct {
 	/* What asks for the lease time `ttl` is answered, or has failed, within this time. Called by any thread. */
 	dlock_nanos (*longest_wait)(const dlock_renewal_round *round, dlock_nanos ttl);
 
-	/* Optional, as the next three: for a round that can be `repairable`. Under the mutex: is there a server that says that it has not got the key,
-	 * and was not given it since? It may say so after the round is decided. */
+	/* Optional, as the next three: for a round that can be `repairable`. Under the mutex: is there a server that says
+	 * that it has not got the key, and was not given it since? It may say so after the round is decided. */
 	bool (*has_gaps)(const dlock_renewal_round *round);
 
 	/* Gives these servers the key again. */
@@ -106,8 +109,8 @@ typedef struct {
 	/* Under the mutex: may a repair yet set the key somewhere? */
 	bool (*has_unsettled)(const dlock_renewal_round *round);
 
-	/* The holder has released the lease, over other connections: undoes such repairs. Where the lease is not `over`, but goes on elsewhere, servers
-	 * that it may rest upon are left alone. */
+	/* The holder has released the lease, over other connections: undoes such repairs. Where the lease is not `over`,
+	 * but goes on elsewhere, servers that it may rest upon are left alone. */
 	void (*roll_back)(dlock_renewal_round *round, dlock_nanos ttl, bool over);
 
 	void (*free)(dlock_renewal_round *round);
@@ -115,16 +118,19 @@ typedef struct {
 
 struct dlock_renewal_round {
 	const dlock_renewal_round_ops *ops;
-	/* Once the deadline has passed, "kept" proves nothing: the key may have been brought to a server after others had held the lock. */
+	/* Once the deadline has passed, "kept" proves nothing: the key may have been brought to a server after others had
+	 * held the lock. */
 	bool late_proves_nothing;
 	/* The lease can be held while servers lack its key, which are to be given it again. */
 	bool repairable;
-	/* So much earlier than the answer says the lease ends, by what the server's clock was found to be; 0: it was right. */
+	/* So much earlier than the answer says the lease ends, by what the server's clock was found to be; 0: it was
+	 * right. */
 	dlock_nanos late;
 	/* Set by collect(): a server that was to be given the key has it for somebody else. The thread clears it. */
 	bool refused;
 	dlock_nanos started; /* the thread's: just before begin() */
-	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a short lease */
+	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a
+							short lease */
 };
 
 #endif

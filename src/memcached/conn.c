@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/wait.h"
 
@@ -34,7 +35,7 @@ static void disconnect(dlock_memcached_conn *conn)
 {
 	dlock_dial_end(&conn->dial);
 	if (has_socket(conn)) {
-		dlock_socket_close(conn->fd);
+		close(conn->fd);
 	}
 	conn->state = DLOCK_MEMCACHED_CLOSED;
 	conn->writing = NULL;
@@ -119,7 +120,9 @@ static bool open_connection(dlock_memcached_conn *conn)
 /* Until the version is known, it alone goes out. */
 static bool may_write(const dlock_memcached_conn *conn)
 {
-	return conn->writing && (conn->state == DLOCK_MEMCACHED_READY || (conn->state == DLOCK_MEMCACHED_HANDSHAKE && conn->writing == conn->first));
+	return conn->writing
+		&& (conn->state == DLOCK_MEMCACHED_READY
+			|| (conn->state == DLOCK_MEMCACHED_HANDSHAKE && conn->writing == conn->first));
 }
 
 static void write_out(dlock_memcached_conn *conn)
@@ -131,7 +134,8 @@ static void write_out(dlock_memcached_conn *conn)
 			request->opened = conn->opened;
 			request->sent_at = dlock_now();
 		}
-		int flags = MSG_NOSIGNAL | (request->next && conn->state == DLOCK_MEMCACHED_READY ? MSG_MORE : 0); /* in one packet with the next */
+		int flags = MSG_NOSIGNAL
+			| (request->next && conn->state == DLOCK_MEMCACHED_READY ? MSG_MORE : 0); /* in one packet with the next */
 		long done = (long) send(conn->fd, request->text + conn->written, request->len - conn->written, flags);
 		if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
 			return;
@@ -274,7 +278,8 @@ static void take_version(dlock_memcached_conn *conn, const dlock_memcached_reply
 	if (reply->code != DLOCK_MEMCACHED_VERSION || sscanf(reply->value, "%d.%d", &major, &minor) != 2) {
 		fail(conn, "its answer to \"version\" is not memcached's");
 	} else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR)) {
-		snprintf(what, sizeof what, "its version %.40s has no meta commands; memcached 1.6 or later is needed", reply->value);
+		snprintf(what, sizeof what, "its version %.40s has no meta commands; memcached 1.6 or later is needed",
+			reply->value);
 		fail(conn, what);
 	} else {
 		conn->state = DLOCK_MEMCACHED_READY;
@@ -402,7 +407,9 @@ static void receive(dlock_memcached_conn *conn)
 
 int dlock_memcached_fd(const dlock_memcached_conn *conn)
 {
-	return conn->state == DLOCK_MEMCACHED_CONNECTING ? dlock_dial_fd(&conn->dial) : has_socket(conn) ? (int) conn->fd : -1;
+	return conn->state == DLOCK_MEMCACHED_CONNECTING ? dlock_dial_fd(&conn->dial)
+		: has_socket(conn)                           ? (int) conn->fd
+													 : -1;
 }
 
 short dlock_memcached_events(const dlock_memcached_conn *conn)
@@ -483,7 +490,8 @@ bool dlock_memcached_is_busy(const dlock_memcached_conn *conn)
 
 void dlock_memcached_await(dlock_memcached_conn *conn, const dlock_memcached_request *request, dlock_nanos until)
 {
-	while (request && request->state == DLOCK_MEMCACHED_PENDING && dlock_now() < until && dlock_memcached_is_busy(conn)) {
+	while (
+		request && request->state == DLOCK_MEMCACHED_PENDING && dlock_now() < until && dlock_memcached_is_busy(conn)) {
 		struct pollfd fd = { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
 		dlock_nanos timer = dlock_memcached_timer(conn);
 		if (dlock_wait_poll(&fd, fd.fd >= 0, timer < until ? timer : until, NULL) > 0) {

@@ -21,7 +21,8 @@ struct dlock_memcached_discard {
 	dlock_memcached_request *request; /* under way; NULL: none */
 };
 
-dlock_memcached_conn *dlock_memcached_pool_conn(dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
+dlock_memcached_conn *dlock_memcached_pool_conn(
+	dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
 {
 	dlock_memcached_conn *conn;
 
@@ -63,12 +64,13 @@ static void ask(dlock_memcached_discard *discard)
 	}
 }
 
-/* What it is to be instead may be there still, while what would change it is on its way yet: then it gets another CAS, so that this has no
- * effect any more. */
+/* What it is to be instead may be there still, while what would change it is on its way yet: then it gets another CAS,
+ * so that this has no effect any more. */
 static bool is_to_change(const dlock_memcached_discard *discard, const dlock_memcached_reply *reply)
 {
 	if (*discard->instead) {
-		return reply->left > 0 && (dlock_memcached_is_token(reply, discard->token) || dlock_memcached_is_token(reply, discard->instead));
+		return reply->left > 0
+			&& (dlock_memcached_is_token(reply, discard->token) || dlock_memcached_is_token(reply, discard->instead));
 	}
 	return dlock_memcached_is_token(reply, discard->token);
 }
@@ -132,7 +134,8 @@ static void advance_all(dlock_memcached_pool *pool)
 	}
 }
 
-/* Discards are polled by nobody between two calls: a connection that failed in that time must not fail what is asked next. */
+/* Discards are polled by nobody between two calls: a connection that failed in that time must not fail what is asked
+ * next. */
 void dlock_memcached_pool_step(dlock_memcached_pool *pool)
 {
 	dlock_memcached_discard **at = &pool->discards;
@@ -198,7 +201,8 @@ void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline
 			dlock_nanos timer = dlock_memcached_timer(conn);
 			wake = timer < wake ? timer : wake;
 			if (dlock_memcached_is_busy(conn) && dlock_memcached_fd(conn) >= 0) {
-				fds[count++] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
+				fds[count++] = (struct pollfd){ .fd = dlock_memcached_fd(conn),
+					.events = dlock_memcached_events(conn) };
 			}
 		}
 		dlock_wait_poll(fds, count, wake, NULL);

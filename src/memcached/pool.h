@@ -13,7 +13,8 @@ typedef struct {
 } dlock_memcached_pool;
 
 /* The connection to this server whose timeouts are at most this long, opened on first use. NULL when out of memory. */
-dlock_memcached_conn *dlock_memcached_pool_conn(dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap);
+dlock_memcached_conn *dlock_memcached_pool_conn(
+	dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap);
 
 /* A CAS, and the generation of the connection over which it was learned: it means nothing over another one. */
 typedef struct {
@@ -21,9 +22,9 @@ typedef struct {
 	unsigned long opened;
 } dlock_memcached_cas;
 
-/* Deletes the key, if it has this token, without waiting: again and again until the server has answered or its time is over.
- * `known`: the key's CAS, as far as it is known. `instead`: the token that it is to have from then on, for the time that is left, or NULL.
- * Without memory for that, the key is left to its time. */
+/* Deletes the key, if it has this token, without waiting: again and again until the server has answered or its time is
+ * over. `known`: the key's CAS, as far as it is known. `instead`: the token that it is to have from then on, for the
+ * time that is left, or NULL. Without memory for that, the key is left to its time. */
 void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_conn *conn, const dlock_memcached_key *key,
 	const char *token, dlock_memcached_cas known, const char *instead, dlock_nanos useful_until);
 

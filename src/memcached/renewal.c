@@ -116,7 +116,8 @@ static void step(memcached_round *round)
 	while (round->request && round->request->state != DLOCK_MEMCACHED_PENDING) {
 		dlock_memcached_request *request = round->request;
 		round->request = NULL;
-		if (request->state == DLOCK_MEMCACHED_FAILED && !round->looks && !request->sent) { /* there is another connection */
+		if (request->state == DLOCK_MEMCACHED_FAILED && !round->looks
+			&& !request->sent) { /* there is another connection */
 			look_again(round);
 		} else if (request->state == DLOCK_MEMCACHED_FAILED) {
 			round->result = DLOCK_ROUND_FAILED;

@@ -1,17 +1,15 @@
 #include "holder_watch.h"
 
-#ifndef _WIN32
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
-
-#define LOOK_EVERY (250 * 1000000L) /* ns */
 
 static struct {
 	_Atomic dlock_process watcher; /* where there is a thread; 0: nowhere */
-	dlock_process holder;          /* the thread's, as the next */
+	int holder; /* a descriptor that is readable when the holder has ended; the thread's, as the next */
 	void (*ended)(void *context);
 	void *context;
 } watch;
@@ -30,18 +28,28 @@ bool dlock_holder_has_ended(const dlock_claim *claim)
 	return has_ended(claim->process);
 }
 
-static void *look(void *unused)
+static void *wait_for_end(void *unused)
 {
-	const struct timespec pause = { 0, LOOK_EVERY };
-
-	while (!has_ended(watch.holder)) {
-		nanosleep(&pause, NULL);
-	}
+	struct pollfd holder = { watch.holder, POLLIN, 0 };
 	void (*ended)(void *context) = watch.ended;
 	void *context = watch.context;
+
+	while (poll(&holder, 1, -1) < 0 && errno == EINTR) {
+	}
+	close(holder.fd);
 	atomic_store(&watch.watcher, 0);
 	ended(context);
 	return unused;
+}
+
+static int open_process(dlock_process process)
+{
+#ifdef SYS_pidfd_open
+	return (int) syscall(SYS_pidfd_open, (pid_t) (uint32_t) process, 0);
+#else
+	(void) process;
+	return -1;
+#endif
 }
 
 void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), void *context)
@@ -53,17 +61,23 @@ void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), 
 	if (atomic_load(&watch.watcher) == here) {
 		return;
 	}
-	watch.holder = claim->process;
+	watch.holder = open_process(claim->process);
+	if (watch.holder < 0) {
+		if (errno == ESRCH) { /* it has ended just now */
+			ended(context);
+		}
+		return;
+	}
 	watch.ended = ended;
 	watch.context = context;
 	atomic_store(&watch.watcher, here);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
-	if (pthread_create(&thread, NULL, look, NULL) == 0) {
+	if (pthread_create(&thread, NULL, wait_for_end, NULL) == 0) {
 		pthread_detach(thread);
 	} else {
+		close(watch.holder);
 		atomic_store(&watch.watcher, 0);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
-#endif

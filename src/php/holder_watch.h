@@ -5,12 +5,11 @@
 
 /* In a child of fork(): whether the process still runs that holds what the child believes to work under. */
 
-#ifndef _WIN32
 /* Of a claim that came over a fork. */
 bool dlock_holder_has_ended(const dlock_claim *claim);
 
-/* Calls it when it has, from a thread of its own. One holder is watched at a time; without a thread to be had, none. */
+/* Calls that when it has, from a thread of its own or at once. One holder is watched at a time; where the system cannot
+ * wait for a process that is no child (Linux before 5.3), or has no thread, none: the child finds out when it asks. */
 void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), void *context);
-#endif
 
 #endif

@@ -6,9 +6,7 @@
 
 #include "zend_exceptions.h"
 
-#ifndef PHP_WIN32
 #include <pthread.h>
-#endif
 
 typedef void (*interrupt_handler)(zend_execute_data *execute_data);
 
@@ -28,11 +26,9 @@ void dlock_loss_signal_raise(void *context)
 #else
 	*signal->interrupt = 1;
 #endif
-#ifndef PHP_WIN32
 	if (signal->process == dlock_process_current()) {
 		dlock_wakeup_send(&signal->wakeup);
 	}
-#endif
 }
 
 /* A wakeup is shared with the children of a fork, so that each process has to have its own. */
@@ -40,7 +36,6 @@ dlock_loss_signal *dlock_loss_signal_here(void)
 {
 	dlock_loss_signal *signal = &DLOCK_G(loss_signal);
 
-#ifndef PHP_WIN32
 	if (signal->process != dlock_process_current()) {
 		dlock_loss_signal_close(signal);
 		if (!dlock_wakeup_open(&signal->wakeup)) {
@@ -48,26 +43,20 @@ dlock_loss_signal *dlock_loss_signal_here(void)
 		}
 		signal->process = dlock_process_current();
 	}
-#endif
 	return signal;
 }
 
 void dlock_loss_signal_close(dlock_loss_signal *signal)
 {
-#ifndef PHP_WIN32
 	if (signal->process != 0) {
 		dlock_wakeup_close(&signal->wakeup);
 		signal->process = 0;
 	}
-#else
-	(void) signal;
-#endif
 }
 
 /* What came over a fork is the parent's to lose; here it is lost when the parent has ended. */
 static bool is_lost_with_holder(const dlock_claim *claim)
 {
-#ifndef PHP_WIN32
 	if (dlock_holder_has_ended(claim)) {
 		return true;
 	}
@@ -75,9 +64,6 @@ static bool is_lost_with_holder(const dlock_claim *claim)
 	if (signal) {
 		dlock_holder_watch(claim, dlock_loss_signal_raise, signal);
 	}
-#else
-	(void) claim;
-#endif
 	return false;
 }
 
@@ -87,14 +73,15 @@ static dlock_hold *find_unreported_loss(void)
 
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
 		dlock_hold *hold = dlock_hold_from(entry);
-		if (hold->throws && (dlock_claim_is_mine(entry->claim) ? dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST : is_lost_with_holder(entry->claim))) {
+		if (hold->throws
+			&& (dlock_claim_is_mine(entry->claim) ? dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST
+												  : is_lost_with_holder(entry->claim))) {
 			return hold;
 		}
 	}
 	return NULL;
 }
 
-#ifndef PHP_WIN32
 /* In the child, which is to look at what it has inherited as soon as PHP code runs. */
 static void forked(void)
 {
@@ -115,7 +102,6 @@ static void watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, forked);
 }
-#endif
 
 /* The VM calls it between two opcodes of the running code. */
 static void throw_losses(zend_execute_data *execute_data)
@@ -126,14 +112,13 @@ static void throw_losses(zend_execute_data *execute_data)
 	if (!is_loaded || !atomic_load(&DLOCK_G(loss_signal).raised)) {
 		return;
 	}
-	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised would keep it
-	 * here. Each exception becomes the previous of the next, and so does what another handler has thrown. */
+	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised
+	 * would keep it here. Each exception becomes the previous of the next, and so does what another handler has
+	 * thrown. */
 	atomic_store(&DLOCK_G(loss_signal).raised, false);
-#ifndef PHP_WIN32
 	if (DLOCK_G(loss_signal).process == dlock_process_current()) { /* the parent's wakeup may be meant for the parent */
 		dlock_wakeup_clear(&DLOCK_G(loss_signal).wakeup);
 	}
-#endif
 	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
 		hold->throws = false;
 		const dlock_claim *claim = hold->entry.claim;
@@ -145,10 +130,8 @@ static void throw_losses(zend_execute_data *execute_data)
 
 void dlock_loss_signals_init(void)
 {
-#ifndef PHP_WIN32
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, watch_forks);
-#endif
 	is_loaded = true;
 	if (called_by && called_by == zend_interrupt_function) {
 		return;

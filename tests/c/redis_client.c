@@ -87,8 +87,8 @@ const char *dsn_by_relay(relay *relay, const test_server *server, const char *op
 	return dsn;
 }
 
-client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options,
-	dlock_nanos guard)
+client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed,
+	const char *options, dlock_nanos guard)
 {
 	char text[DLOCK_MOST_SERVERS][64];
 	const char *dsns[DLOCK_MOST_SERVERS];
@@ -104,7 +104,8 @@ client client_guarded_by_relays(const test_server *servers, int count, relay *re
 	return client_guarded_at(dsns, count, guard);
 }
 
-client client_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options)
+client client_by_relays(
+	const test_server *servers, int count, relay *relays, int first, int relayed, const char *options)
 {
 	return client_guarded_by_relays(servers, count, relays, first, relayed, options, 0);
 }

@@ -1,9 +1,9 @@
 #ifndef REDIS_CLIENT_H
 #define REDIS_CLIENT_H
 
-#include "../../src/redis/quorum.h"
-#include "../../src/redis/single.h"
-#include "../../src/redis/waiting.h"
+#include "../../src/redis/redlock/quorum.h"
+#include "../../src/redis/lock/single.h"
+#include "../../src/redis/lock/waiting.h"
 #include "../../src/lock/operations.h"
 #include "relay.h"
 #include "servers.h"
@@ -36,9 +36,10 @@ client client_guarded(const test_server *servers, int count, dlock_nanos read_ti
 const char *dsn_by_relay(relay *relay, const test_server *server, const char *options);
 
 /* Of these servers, `relayed` of them from `first` on by relays, which are started. */
-client client_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options);
-client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options,
-	dlock_nanos guard);
+client client_by_relays(
+	const test_server *servers, int count, relay *relays, int first, int relayed, const char *options);
+client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed,
+	const char *options, dlock_nanos guard);
 
 void client_free(client *client);
 

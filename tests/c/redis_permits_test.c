@@ -1,8 +1,8 @@
 /* What is said to a server about permits, and what its replies are read as. Prints TAP.
  * redis_permits_test [word in the names of the tests to run] */
 
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/permits_requests.h"
+#include "../../src/redis/wire/exchange.h"
+#include "../../src/redis/request/permits_requests.h"
 #include "one_server.h"
 
 static client asking;

@@ -37,10 +37,11 @@ function planted(array $files): array
         'src/base/clock.h' => "#include <time.h>\n",
         'src/base/clock.c' => "#include \"clock.h\"\n#include <process.h>\nint now(void)\n{\n\treturn 1;\n}\n",
         'src/lock/claim.h' => "#include \"../base/clock.h\"\n",
-        'src/redis/conn.h' => "#include \"../lock/claim.h\"\n#include <hiredis/hiredis.h>\n",
-        'src/redis/single.c' => "#include \"conn.h\"\n#include \"../base/clock.h\"\n",
+        'src/redis/wire/conn.h' => "#include \"../../net/dial.h\"\n#include <hiredis/hiredis.h>\n",
+        'src/net/dial.h' => "#include \"../base/clock.h\"\n",
+        'src/redis/lock/single.c' => "#include \"../wire/conn.h\"\n#include \"../../base/clock.h\"\n",
         'src/memory/backend.c' => "#include \"../lock/claim.h\"\n",
-        'src/php/classes.h' => "#include \"php.h\"\n#include <Zend/zend_API.h>\n#include \"../redis/conn.h\"\n",
+        'src/php/classes.h' => "#include \"php.h\"\n#include <Zend/zend_API.h>\n#include \"../redis/wire/conn.h\"\n",
     ];
     foreach ($tree as $file => $text) {
         is_dir(dirname("$root/$file")) || mkdir(dirname("$root/$file"), 0700, true);
@@ -54,29 +55,30 @@ function body(int $lines): string
     return "{\n" . str_repeat("\twork();\n", $lines) . "}\n";
 }
 
-const UP = 'an arrow that points up, from ';
 const NO_PHP = 'below src/php there are no headers of PHP';
 
 same([], planted([]), 'nothing');
 
-same(['src/base/wait.c:2 includes src/lock/claim.h: ' . UP . 'src/base to src/lock'],
+same(['src/base/wait.c:2 includes src/lock/claim.h: src/base must not include src/lock'],
     planted(['src/base/wait.c' => "\n#include \"../lock/claim.h\"\n"]), 'base to lock');
-same(['src/lock/renewal.c:1 includes src/redis/conn.h: ' . UP . 'src/lock to a back end'],
-    planted(['src/lock/renewal.c' => "# include \"../redis/conn.h\"\n"]), 'lock to a back end');
-same(['src/lock/renewal.c:1 includes src/redis/conn.h: ' . UP . 'src/lock to a back end'],
-    planted(['src/lock/renewal.c' => "#include \"src/redis/conn.h\"\n"]), 'from the top');
-same(['src/redis/pool.c:1 includes src/php/classes.h: ' . UP . 'a back end to src/php'],
-    planted(['src/redis/pool.c' => "#include \"../php/classes.h\"\n"]), 'a back end to PHP');
-same(['src/redis/pool.c:1 includes stubs/dlock_arginfo.h: ' . UP . 'a back end to src/php'],
-    planted(['src/redis/pool.c' => "#include \"../../stubs/dlock_arginfo.h\"\n"]), 'a back end to the stub');
-same(['src/php/classes.c:1 includes php_dlock.h: ' . UP . 'src/php to the module'],
+same(['src/lock/renewal.c:1 includes src/redis/wire/conn.h: src/lock must not include src/redis/wire'],
+    planted(['src/lock/renewal.c' => "# include \"../redis/wire/conn.h\"\n"]), 'lock to a back end');
+same(['src/lock/renewal.c:1 includes src/redis/wire/conn.h: src/lock must not include src/redis/wire'],
+    planted(['src/lock/renewal.c' => "#include \"src/redis/wire/conn.h\"\n"]), 'from the top');
+same(['src/redis/route/route.c:1 includes src/redis/lock/single.h: src/redis/route must not include src/redis/lock'],
+    planted(['src/redis/lock/single.h' => '', 'src/redis/route/route.c' => "#include \"../lock/single.h\"\n"]), 'up, within a back end');
+same(['src/redis/wire/pool.c:1 includes src/php/classes.h: src/redis/wire must not include src/php'],
+    planted(['src/redis/wire/pool.c' => "#include \"../../php/classes.h\"\n"]), 'a back end to PHP');
+same(['src/redis/wire/pool.c:1 includes stubs/dlock_arginfo.h: src/redis/wire must not include stubs'],
+    planted(['src/redis/wire/pool.c' => "#include \"../../../stubs/dlock_arginfo.h\"\n"]), 'a back end to the stub');
+same(['src/php/classes.c:1 includes php_dlock.h: src/php must not include .'],
     planted(['src/php/classes.c' => "#include \"../../php_dlock.h\"\n"]), 'PHP to the module');
-same(['src/memory/wait.c:1 includes src/redis/conn.h: back ends do not include each other'],
-    planted(['src/memory/wait.c' => "#include \"../redis/conn.h\"\n"]), 'a back end to another');
-same(['src/common.h is in no folder of src/'], planted(['src/common.h' => '']), 'no layer');
+same(['src/memory/wait.c:1 includes src/redis/wire/conn.h: src/memory must not include src/redis/wire'],
+    planted(['src/memory/wait.c' => "#include \"../redis/wire/conn.h\"\n"]), 'a back end to another');
+same(['src/common.h: tests/inc/layers.inc does not know its folder'], planted(['src/common.h' => '']), 'no layer');
 
-same(['a cycle: src/redis/a.c:1 includes src/redis/b.h, src/redis/b.c:2 includes src/redis/a.h'],
-    planted(['src/redis/a.h' => '', 'src/redis/a.c' => "#include \"b.h\"\n", 'src/redis/b.h' => '', 'src/redis/b.c' => "#include \"b.h\"\n#include \"a.h\"\n"]),
+same(['a cycle: src/redis/wire/a.c:1 includes src/redis/wire/b.h, src/redis/wire/b.c:2 includes src/redis/wire/a.h'],
+    planted(['src/redis/wire/a.h' => '', 'src/redis/wire/a.c' => "#include \"b.h\"\n", 'src/redis/wire/b.h' => '', 'src/redis/wire/b.c' => "#include \"b.h\"\n#include \"a.h\"\n"]),
     'two files');
 same(['a cycle: src/base/a.h:1 includes src/base/b.h, src/base/b.h:1 includes src/base/c.h, src/base/c.c:1 includes src/base/a.h'],
     planted(['src/base/a.h' => "#include \"b.h\"\n", 'src/base/b.h' => "#include \"c.h\"\n", 'src/base/c.h' => '', 'src/base/c.c' => "#include \"a.h\"\n",

@@ -39,8 +39,8 @@ holds($links >= 20, 'links were found', $links);
 
 // ---- files that the text names, in the folders that scripts/build.sh copies ----
 $named = 0;
-foreach ([...documents(), 'chaos/README.md'] as $file) {
-    preg_match_all('~`((?:bin|chaos|doctor|integrations|scripts|src|stubs|tests)/[^`\s]*)~', document($file), $found);
+foreach ([...documents(), 'tests/faults/README.md'] as $file) {
+    preg_match_all('~`((?:bin|doctor|packages|scripts|src|stubs|tests)/[^`\s]*)~', document($file), $found);
     foreach (array_unique($found[1]) as $path) {
         $named++;
         glob("$top/$path") || print "$file: no file $path\n";

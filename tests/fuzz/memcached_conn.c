@@ -1,5 +1,5 @@
-/* src/memcached/conn.c: what a server sends over a connection. The first byte: how many requests wait for it, and whether the version is one of
- * these; the second: in pieces of what size it comes. */
+/* src/memcached/conn.c: what a server sends over a connection. The first byte: how many requests wait for it, and
+ * whether the version is one of these; the second: in pieces of what size it comes. */
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -244,7 +244,7 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 
 static void last_sections(client *client, dlock_backend *backend)
 {
-	client->process->pause_chance = 0;
+	client->process->pause_at = 0;
 	fiber_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, backend, 0, true);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/permits.h"
+#include "redis/lock/permits.h"
 
 permit_pool permit_pools[RESOURCES];
 permit_client permit_clients[CLIENTS];
@@ -262,7 +262,7 @@ static void *client_main(void *argument)
 			section(client, false);
 		}
 	}
-	client->process->pause_chance = 0;
+	client->process->pause_at = 0;
 	fiber_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, true);

@@ -8,9 +8,9 @@
 #include "memcached.h"
 
 #include "memcached/backend.h"
-#include "redis/quorum.h"
-#include "redis/replicated.h"
-#include "redis/single.h"
+#include "redis/redlock/quorum.h"
+#include "redis/lock/replicated.h"
+#include "redis/lock/single.h"
 
 const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum",
 	[CLUSTER] = "cluster", [MEMCACHED] = "memcached" };
@@ -22,11 +22,11 @@ static memcached *cache;
 void servers_begin(void)
 {
 	if (options.setup == MEMCACHED) {
-		cache = memcached_new(1, 11211, options.seed);
+		cache = memcached_new(1, 11211, run_seed(&options));
 		return;
 	}
 	for (int i = 0; i < options.servers; i++) {
-		redis[i] = redis_new(i, i + 1, 6379, options.seed);
+		redis[i] = redis_new(i, i + 1, 6379, run_seed(&options));
 	}
 	if (options.setup == REPLICATED) {
 		sentinels_begin();
@@ -104,7 +104,7 @@ dlock_server *service_of_setup(int replicas)
 	if (options.setup == CLUSTER) {
 		snprintf(dsn, sizeof dsn, "cluster://10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379,10.0.0.4:6379?replicas=%d", replicas);
 	} else if (options.setup == REPLICATED) {
-		snprintf(dsn, sizeof dsn, "sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/mymaster?replicas=%d", replicas);
+		snprintf(dsn, sizeof dsn, "sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/" SENTINEL_SERVICE "?replicas=%d", replicas);
 	} else {
 		return server_at(0);
 	}

@@ -46,6 +46,9 @@ void violation(const char *format, ...)
 	this_run->violated = true;
 	this_run->time = now;
 	this_run->trace = hash;
+	for (int i = 0; i < options.clients; i++) {
+		this_run->calls[i] = clients[i].process ? clients[i].process->calls : 0;
+	}
 	snprintf(this_run->kind, sizeof this_run->kind, "%s", format);
 	va_start(list, format);
 	vsnprintf(this_run->message, sizeof this_run->message, format, list);

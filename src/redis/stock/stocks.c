@@ -1,0 +1,377 @@
+#include "stocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../request/keys.h"
+#include "../script/slot.h"
+#include "../wire/exchange.h"
+#include "../wire/reply.h"
+#include "stocks_internal.h"
+
+/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether pieces are somebody's is decided again
+ * when they are bought, by the server that is the master then. */
+
+/* ---- names ---- */
+
+static bool is_special(unsigned char byte)
+{
+	return byte <= ' ' || byte == '/' || byte == '%' || byte == 0x7f;
+}
+
+static char *encode(char *out, dlock_arg name)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned char byte = (unsigned char) name.text[i];
+		if (is_special(byte)) {
+			*out++ = '%';
+			*out++ = digits[byte >> 4];
+			*out++ = digits[byte & 15];
+		} else {
+			*out++ = (char) byte;
+		}
+	}
+	return out;
+}
+
+dlock_order_id dlock_stock_order_id(dlock_arg buyer, dlock_arg request)
+{
+	dlock_order_id id;
+	char *out = encode(id.text, buyer);
+
+	*out++ = '/';
+	out = encode(out, request);
+	*out = '\0';
+	return id;
+}
+
+dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg article)
+{
+	char *key = stock->keys + (size_t) place * (stock->prefix_len + DLOCK_STOCK_NAME_MAX);
+
+	memcpy(key + stock->prefix_len, article.text, article.len);
+	return (dlock_arg) { key, stock->prefix_len + article.len };
+}
+
+int dlock_stock_slot(const dlock_stock *stock, dlock_arg key)
+{
+	return dlock_topology_has_slots(stock->route.topology) ? dlock_slot_of(key.text, key.len) : 0;
+}
+
+const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg article)
+{
+	if (!dlock_key_is_reserved((dlock_arg) { stock->keys, stock->prefix_len }, article)) {
+		return NULL;
+	}
+	return "must not make a key that dlock keeps for itself: \"dlock:fence\", \"dlock:era\", or one that begins with \"dlock:queue:\", \"dlock:waiters:\", "
+		"\"dlock:fence:\" or \"dlock:era:\"";
+}
+
+bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *articles, int count)
+{
+	int slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, articles[0]));
+
+	for (int i = 1; i < count; i++) {
+		if (dlock_stock_slot(stock, dlock_stock_key(stock, i, articles[i])) != slot) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- the way there and back ---- */
+
+dlock_status dlock_stock_ask(const dlock_route *route, int slot, dlock_call *call, dlock_delivery *delivery, dlock_error *error)
+{
+	dlock_status status = dlock_deliver(delivery, route, slot, call, error);
+
+	if (status == DLOCK_CONNECTION && delivery->call && (delivery->repeated || dlock_request_may_take_effect(delivery->call))) {
+		dlock_route anew = *route;
+		dlock_nanos until = delivery->conn ? dlock_after(dlock_now(), delivery->conn->server->read_timeout) : route->until;
+		anew.until = until > route->until ? until : route->until;
+		dlock_call *again = dlock_call_again(delivery->call);
+		dlock_delivery_end(delivery);
+		status = dlock_deliver(delivery, &anew, slot, again, error);
+		delivery->repeated = true;
+	}
+	return status;
+}
+
+static bool is_answered(void *call)
+{
+	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
+}
+
+static dlock_call *plain_call(const char *command, dlock_arg key, const char *first, const char *second)
+{
+	dlock_arg args[] = { DLOCK_ARG(command), key, DLOCK_ARG(first), DLOCK_ARG(second) };
+	dlock_call *call = dlock_call_command(args, *second ? 4 : 3);
+
+	if (call) {
+		call->once = true; /* over another connection, it could be another server's */
+	}
+	return call;
+}
+
+/* Writes over the connection that the answer came over, so that WAIT answers for all that its server had written before. */
+static bool write_behind(const dlock_route *route, dlock_delivery *delivery, dlock_arg key)
+{
+	static const char mark[] = "$asked";
+	dlock_call *add = plain_call("ZADD", key, "1", mark), *remove = plain_call("ZREM", key, mark, ""), *confirmation = NULL;
+	dlock_conn *conn = delivery->conn;
+	bool confirmed = false, asks = dlock_topology_has_slots(route->topology); /* the slot may be on its way there */
+
+	if (add && remove) {
+		dlock_conn_cork(conn);
+		dlock_delivery_send(conn, add, 0, NULL, asks);
+		confirmation = dlock_delivery_send(conn, remove, route->replicas, NULL, asks);
+		dlock_conn_uncork(conn);
+		dlock_exchange(&conn, 1, route->until, is_answered, confirmation ? confirmation : remove);
+		confirmed = add->sent && add->generation == delivery->call->generation && add->state == DLOCK_CALL_ANSWERED
+			&& add->reply->type != REDIS_REPLY_ERROR && dlock_delivery_is_confirmed(remove, confirmation, route->replicas);
+	}
+	dlock_call_release(add);
+	dlock_call_release(remove);
+	dlock_call_release(confirmation);
+	return confirmed;
+}
+
+dlock_status dlock_stock_confirm_answer(const dlock_route *route, dlock_delivery *delivery, dlock_arg key, bool written, dlock_error *error)
+{
+	if (route->replicas == 0) {
+		return DLOCK_OK;
+	}
+	if (written) {
+		return dlock_delivery_confirm(delivery, route, error);
+	}
+	if (write_behind(route, delivery, key)) {
+		return DLOCK_OK;
+	}
+	dlock_topology_discover(route->topology, route->until, NULL, error);
+	delivery->transient = true;
+	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its replicas did not confirm what it says (replicas=%d); ask again", delivery->conn->server->label,
+		route->replicas);
+}
+
+dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
+{
+	dlock_nanos left = dlock_lease_left(ms > 0 ? ms : 0);
+
+	return call->sent_at + left - dlock_drift(left);
+}
+
+/* ---- reservations that there are ---- */
+
+typedef struct {
+	dlock_arg keys[DLOCK_STOCKS_MAX];
+	int slot;
+} places;
+
+static places places_of(dlock_stock *stock, const dlock_order *order)
+{
+	places places;
+
+	for (int i = 0; i < order->count; i++) {
+		places.keys[i] = dlock_stock_key(stock, i, order->articles[i]);
+	}
+	places.slot = dlock_stock_slot(stock, places.keys[0]);
+	return places;
+}
+
+/* Of several calls for one question, only the first may have done what the last did not find to do. */
+static bool may_have_run_before(const dlock_delivery *delivery)
+{
+	return delivery->repeated || delivery->call->repeated;
+}
+
+/* A reply that was read: yes, or no. Counts only if replicas are there: a master that was replaced would answer, too. */
+static dlock_status settle(const dlock_stock *stock, dlock_delivery *delivery, dlock_arg key, dlock_status status, bool written, dlock_error *error)
+{
+	if (status == DLOCK_OK || status == DLOCK_LOST) {
+		status = dlock_stock_confirm_answer(&stock->route, delivery, key, written, error) == DLOCK_OK ? status : DLOCK_CONNECTION;
+	}
+	return status;
+}
+
+static dlock_status extend_one(dlock_stock *stock, dlock_arg key, const char *id, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_delivery delivery;
+	dlock_response response;
+	dlock_status status = dlock_stock_ask(&stock->route, dlock_stock_slot(stock, key), dlock_request_permits_renew(key, id, ttl, true), &delivery, error);
+
+	if (status == DLOCK_OK) {
+		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
+	}
+	/* Where more is left than is asked for, nothing is written. */
+	status = settle(stock, &delivery, key, status, false, error);
+	if (status == DLOCK_OK) {
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_RESERVED, .deadline = dlock_stock_deadline(delivery.call, ttl / DLOCK_MS) };
+	} else if (status == DLOCK_LOST) {
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_GONE };
+		status = DLOCK_OK;
+	}
+	dlock_delivery_end(&delivery);
+	return status;
+}
+
+/* One after the other: if a part of the reservation is gone, what was extended before ends by itself. */
+dlock_status dlock_stock_extend(dlock_stock *stock, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_nanos first = DLOCK_FOREVER;
+
+	for (int i = 0; i < order->count; i++) {
+		dlock_status status = extend_one(stock, dlock_stock_key(stock, i, order->articles[i]), order->id.text, ttl, answer, error);
+		if (status != DLOCK_OK) {
+			return status;
+		}
+		if (answer->outcome != DLOCK_STOCK_RESERVED) {
+			answer->article = i;
+			return DLOCK_OK;
+		}
+		first = answer->deadline < first ? answer->deadline : first;
+	}
+	answer->deadline = first;
+	return DLOCK_OK;
+}
+
+dlock_status dlock_stock_confirm(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
+{
+	places at = places_of(stock, order);
+	dlock_delivery delivery;
+	dlock_confirmation confirmation = DLOCK_CONFIRMED_BEFORE;
+	dlock_status status = dlock_stock_ask(&stock->route, at.slot, dlock_request_permits_confirm(at.keys, order->count, order->id.text), &delivery, error);
+
+	*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_GONE };
+	if (status == DLOCK_OK) {
+		status = dlock_read_permits_confirm(delivery.call, delivery.conn, &confirmation, &answer->article, error);
+	}
+	status = settle(stock, &delivery, at.keys[0], status, status == DLOCK_OK && confirmation != DLOCK_CONFIRMED_BEFORE, error);
+	if (status == DLOCK_OK) {
+		bool before = confirmation == DLOCK_CONFIRMED_BEFORE && !may_have_run_before(&delivery);
+		answer->outcome = before ? DLOCK_STOCK_BOUGHT : DLOCK_STOCK_RESERVED;
+	}
+	dlock_delivery_end(&delivery);
+	return status == DLOCK_LOST ? DLOCK_OK : status;
+}
+
+/* Nothing was given back by the last of several sendings: by an earlier one, or it had been bought. */
+static dlock_status was_bought(const dlock_stock *stock, const places *at, const char *id, bool *bought, dlock_error *error)
+{
+	char entry[DLOCK_PERMIT_ID_MAX + 2];
+	dlock_arg args[] = { DLOCK_ARG("ZSCORE"), at->keys[0], { entry, (size_t) snprintf(entry, sizeof entry, "h%s", id) } };
+	dlock_delivery delivery;
+	dlock_status status = dlock_stock_ask(&stock->route, at->slot, dlock_call_command(args, 3), &delivery, error);
+
+	if (status == DLOCK_OK) {
+		status = dlock_check_reply(delivery.call, delivery.conn, error);
+	}
+	*bought = status == DLOCK_OK && delivery.call->reply->type == REDIS_REPLY_STRING;
+	dlock_delivery_end(&delivery);
+	return status;
+}
+
+dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
+{
+	places at = places_of(stock, order);
+	dlock_delivery delivery;
+	dlock_response response;
+	dlock_status status = dlock_stock_ask(&stock->route, at.slot, dlock_request_permits_cancel(at.keys, order->count, order->id.text), &delivery, error);
+
+	if (status == DLOCK_OK) {
+		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
+	}
+	status = settle(stock, &delivery, at.keys[0], status, status == DLOCK_OK, error);
+	*answer = (dlock_stock_answer) { .outcome = status == DLOCK_OK ? DLOCK_STOCK_RESERVED : DLOCK_STOCK_GONE };
+	if (status == DLOCK_LOST) {
+		bool bought = true;
+		status = may_have_run_before(&delivery) ? was_bought(stock, &at, order->id.text, &bought, error) : DLOCK_OK;
+		answer->outcome = bought ? DLOCK_STOCK_GONE : DLOCK_STOCK_RESERVED;
+	}
+	dlock_delivery_end(&delivery);
+	return status;
+}
+
+/* ---- stocks ---- */
+
+/* Without a name, a change gets one: so that it can be asked for again where its answer is lost. No other name has a slash. */
+static bool name_change(char *out, dlock_arg change)
+{
+	char token[DLOCK_TOKEN_LEN + 1];
+
+	if (change.len > 0) {
+		*encode(out, change) = '\0';
+		return true;
+	}
+	if (!dlock_token(token)) {
+		return false;
+	}
+	sprintf(out, "/%s", token);
+	return true;
+}
+
+dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg article, int64_t pieces, dlock_arg change, int64_t *changed, dlock_error *error)
+{
+	dlock_arg key = dlock_stock_key(stock, 0, article);
+	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
+	dlock_delivery delivery;
+
+	if (!name_change(name, change)) {
+		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes");
+	}
+	dlock_status status = dlock_stock_ask(&stock->route, dlock_stock_slot(stock, key), dlock_request_permits_restock(key, pieces, name), &delivery, error);
+	if (status == DLOCK_OK) {
+		status = dlock_read_permits_restock(delivery.call, delivery.conn, changed, error);
+	}
+	/* It may have been made before. */
+	status = settle(stock, &delivery, key, status, false, error);
+	dlock_delivery_end(&delivery);
+	return status;
+}
+
+dlock_status dlock_stock_count(dlock_stock *stock, dlock_arg article, dlock_permits_counts *counts, dlock_error *error)
+{
+	dlock_arg key = dlock_stock_key(stock, 0, article);
+	dlock_route once = stock->route;
+	dlock_delivery delivery;
+
+	once.replicas = 0; /* nothing is written */
+	dlock_status status = dlock_stock_ask(&once, dlock_stock_slot(stock, key), dlock_request_permits_counts(key, 0), &delivery, error);
+	if (status == DLOCK_OK) {
+		status = dlock_read_permits_counts(delivery.call, delivery.conn, counts, error);
+	}
+	dlock_delivery_end(&delivery);
+	return status;
+}
+
+/* ---- of a service ---- */
+
+dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len)
+{
+	dlock_stock *stock = calloc(1, sizeof *stock);
+
+	if (!stock) {
+		return NULL;
+	}
+	stock->service = dlock_server_retain(service);
+	stock->route = (dlock_route) { pool, dlock_pool_topology(pool, service), service->replicas, DLOCK_FOREVER };
+	stock->prefix_len = prefix_len;
+	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));
+	if (!stock->route.topology || !stock->keys) {
+		dlock_stock_free(stock);
+		return NULL;
+	}
+	for (size_t i = 0; i < DLOCK_STOCKS_MAX; i++) {
+		memcpy(stock->keys + i * (prefix_len + DLOCK_STOCK_NAME_MAX), prefix, prefix_len);
+	}
+	return stock;
+}
+
+void dlock_stock_free(dlock_stock *stock)
+{
+	dlock_server_release(stock->service);
+	free(stock->keys);
+	free(stock);
+}
