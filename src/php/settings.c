@@ -1,9 +1,9 @@
 #include "settings.h"
 
 #include "globals.h"
-#include "class/servers.h"
 
 #include "SAPI.h"
+#include "fopen_wrappers.h"
 #include "ext/standard/html.h"
 
 /* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and
@@ -142,6 +142,23 @@ ZEND_INI_MH(dlock_update_switch)
 	}
 	refuse_value(entry, stage, "must be On or Off", new_value);
 	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
+}
+
+const char *dlock_server_forbidden_file(const dlock_server *server)
+{
+	const struct {
+		const char *name, *path;
+	} files[] = {
+		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath },
+		{ "local_cert", server->tls_cert }, { "local_pk", server->tls_key },
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		if (files[i].path && php_check_open_basedir_ex(files[i].path, 0) != 0) {
+			return files[i].name;
+		}
+	}
+	return NULL;
 }
 
 ZEND_INI_MH(dlock_update_server)

@@ -2,9 +2,8 @@
 
 #include "../errors.h"
 #include "../globals.h"
+#include "../settings.h"
 #include "arguments.h"
-
-#include "fopen_wrappers.h"
 
 typedef struct {
 	uint32_t arg;
@@ -496,23 +495,6 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 		}
 	} ZEND_HASH_FOREACH_END();
 	return true;
-}
-
-const char *dlock_server_forbidden_file(const dlock_server *server)
-{
-	const struct {
-		const char *name, *path;
-	} files[] = {
-		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath },
-		{ "local_cert", server->tls_cert }, { "local_pk", server->tls_key },
-	};
-
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		if (files[i].path && php_check_open_basedir_ex(files[i].path, 0) != 0) {
-			return files[i].name;
-		}
-	}
-	return NULL;
 }
 
 static bool check_files(const dlock_server *server, position at)

@@ -9,10 +9,6 @@
  * list. */
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
 
-/* Which of its files open_basedir keeps scripts from, by the option's name; NULL: none. As PHP's own TLS streams have
- * it, for which a Unix socket is no file. */
-const char *dlock_server_forbidden_file(const dlock_server *server);
-
 /* Sets the guard where it was not given: to dlock.restart_guard, 10 s where that is off, or to dlock.ttl if it is
  * longer. */
 void dlock_server_complete(dlock_server *server);
