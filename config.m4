@@ -11,7 +11,7 @@ PHP_ARG_WITH([zookeeper],
 PHP_ARG_ENABLE([dlock-tls],
   [whether dlock is to have TLS],
   [AS_HELP_STRING([--enable-dlock-tls],
-    [dlock: TLS to Redis; on by default where hiredis_ssl and OpenSSL are found])],
+    [dlock: TLS to Redis; on by default where OpenSSL is found])],
   [auto], [no])
 
 if test "$PHP_DLOCK" != "no"; then
@@ -48,16 +48,16 @@ if test "$PHP_DLOCK" != "no"; then
 
   dnl ---- TLS ----
   if test "$PHP_DLOCK_TLS" != "no"; then
-    AC_MSG_CHECKING([for hiredis_ssl and OpenSSL])
-    if $PKG_CONFIG --exists hiredis_ssl "openssl >= 1.1.1"; then
-      AC_MSG_RESULT([yes])
-      PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I hiredis_ssl openssl)])
-      PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs hiredis_ssl openssl)], [DLOCK_SHARED_LIBADD])
+    AC_MSG_CHECKING([for OpenSSL 1.1.1 or later])
+    if $PKG_CONFIG --atleast-version=1.1.1 openssl; then
+      AC_MSG_RESULT([$($PKG_CONFIG --modversion openssl)])
+      PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I openssl)])
+      PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs openssl)], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_TLS=1"
     else
       AC_MSG_RESULT([no, building without TLS to Redis])
       if test "$PHP_DLOCK_TLS" = "yes"; then
-        AC_MSG_ERROR([--enable-dlock-tls was given, but hiredis_ssl (it comes with hiredis 1.0 and later) or OpenSSL was not found])
+        AC_MSG_ERROR([--enable-dlock-tls was given, but OpenSSL was not found; install its development package (Debian: libssl-dev)])
       fi
     fi
   fi
@@ -124,11 +124,15 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c
+      src/net/channel.c
       src/net/dial.c
       src/net/dsn.c
+      src/net/loop.c
+      src/net/options.c
       src/net/resolve.c
       src/net/server.c
       src/net/server_parse.c
+      src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
       src/lock/operations.c
@@ -181,12 +185,12 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/call.c
       src/redis/wire/call_queue.c
       src/redis/wire/conn.c
-      src/redis/wire/exchange.c
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
       src/redis/wire/pool.c
+      src/redis/wire/pool_source.c
       src/redis/wire/reply.c
-      src/redis/wire/tls.c
+      src/redis/wire/resp.c
       src/redis/wire/uptime.c
       src/php/backends.c
       src/php/class/arguments.c

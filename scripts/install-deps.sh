@@ -11,7 +11,7 @@ arguments=("$@") log=$(dirname "$0")/../build/apt.log
 
 packages=(
 	build-essential pkg-config php-dev php-cli         # the extension
-	libhiredis-dev libzookeeper-mt-dev                 # what it links with
+	libhiredis-dev libssl-dev libzookeeper-mt-dev      # what it links with
 	redis-server memcached zookeeper default-jre-headless procps # real servers
 )
 tests=(

@@ -12,7 +12,8 @@ typedef enum {
 	DLOCK_CONNECTION,  /* a server could not be asked, or its answer did not come: the outcome may be unknown */
 	DLOCK_QUORUM,      /* too few servers answered */
 	DLOCK_DEADLOCK,    /* the caller itself holds what it would wait for */
-	DLOCK_FAILED       /* the system refused (memory, random bytes, descriptors) */
+	DLOCK_FAILED,      /* the system refused (memory, random bytes, descriptors) */
+	DLOCK_PENDING      /* nothing yet: of a step, see net/task.h */
 } dlock_status;
 
 /* Messages are for the user: they name the server and what to do, and never contain a password. */

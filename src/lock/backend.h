@@ -10,7 +10,6 @@
 #include "../base/process.h"
 #include "../base/token.h"
 #include "../base/wait.h"
-#include "../net/server.h"
 
 /* A lock back end says how a claim on a resource becomes a held lock on one kind of server, and how it is given back.
  * Each is a folder beside this one: see CONTRIBUTING.md.
@@ -142,11 +141,5 @@ dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend);
 /* The part of a lease time that its holder must not rely on: what clocks may disagree about, and the back end's
  * margin. */
 dlock_nanos dlock_set_aside(const dlock_backend *backend, dlock_nanos ttl);
-
-/* The part of the lease time that one attempt may take, so that there is time for another: from an eighth to a quarter,
- * in steps, so that leases of about the same length share a connection. A slow server that is in time for long ones
- * must not lose them because it is too slow for a short one. DLOCK_FOREVER where the server's timeouts are short
- * enough. */
-dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl);
 
 #endif

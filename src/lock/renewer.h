@@ -1,10 +1,9 @@
 #ifndef DLOCK_LOCK_RENEWER_H
 #define DLOCK_LOCK_RENEWER_H
 
-#include <poll.h>
 #include <stdbool.h>
 
-#include "../base/clock.h"
+#include "../net/loop.h"
 
 /* What a back end gives to the renewal thread (renewal.h), so that this knows no server:
  *
@@ -27,28 +26,18 @@ typedef struct {
 } dlock_renewer_counts;
 
 typedef struct {
-	/* Called when the first lease of this kind comes. NULL when out of memory. */
+	/* Called when the first lease of this kind comes, by its holder. NULL when out of memory. */
 	dlock_renewer *(*create)(void);
+
+	/* Optional. By the thread, before it uses it: its connections are a source of this loop from now on. */
+	void (*join)(dlock_renewer *renewer, dlock_loop *loop);
 
 	/* Closes the connections; those of a parent process without a word. */
 	void (*destroy)(dlock_renewer *renewer);
 
-	/* Optional. Around what a number of rounds send: it may go out in one piece at the end. */
-	void (*begin_batch)(dlock_renewer *renewer);
-	void (*end_batch)(dlock_renewer *renewer);
-
-	/* Optional, as the next three. Sets at most `room` of what is to be polled, and returns how much there is. */
-	int (*poll)(dlock_renewer *renewer, struct pollfd *fds, int room);
-
-	/* Goes on where something of that is ready. `fds` is what poll() has set; nothing else was called in between. */
-	void (*advance)(dlock_renewer *renewer, const struct pollfd *fds, int count);
-
-	/* Gives up what takes too long; and when that is to be called next: DLOCK_FOREVER for never. */
-	void (*expire)(dlock_renewer *renewer);
-	dlock_nanos (*timer)(const dlock_renewer *renewer);
-
-	/* Optional. Finishes what is under way until `deadline`, before the thread ends. The one that may wait. */
-	void (*drain)(dlock_renewer *renewer, dlock_nanos deadline);
+	/* Optional. In each turn before the thread ends: DLOCK_PENDING while something is under way that is worth the
+	 * wait. */
+	dlock_status (*finish)(dlock_renewer *renewer);
 
 	/* Optional. */
 	dlock_renewer_counts (*count)(const dlock_renewer *renewer);
@@ -57,7 +46,7 @@ typedef struct {
 struct dlock_renewer {
 	const dlock_renewer_ops *ops;
 	dlock_renewer *next; /* the thread's, as the next */
-	int polled;          /* how much of what is polled is this one's */
+	bool joined;
 };
 
 /* ---- one lease ---- */

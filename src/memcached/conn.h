@@ -4,9 +4,7 @@
 #include <poll.h>
 
 #include "../base/error.h"
-#include "../base/process.h"
-#include "../net/dial.h"
-#include "../net/server.h"
+#include "../net/channel.h"
 #include "request.h"
 #include "server_clock.h"
 
@@ -23,14 +21,11 @@ typedef enum {
 
 typedef struct dlock_memcached_conn {
 	dlock_server *server;
-	dlock_process process; /* where another one is current, the socket is the parent's */
 	dlock_memcached_conn_state state;
-	dlock_dial dial;       /* while it is connecting */
-	int fd;       /* once it is connected */
+	dlock_channel channel;
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	dlock_memcached_request *first, *last; /* whose replies are still to come */
-	dlock_memcached_request *writing; /* the first that is not written yet, or not to its end; NULL: none */
-	size_t written;        /* bytes of it */
+	dlock_memcached_request *unsent; /* the first that was not handed to the channel yet; NULL: none */
 	char line[256];        /* of a reply, as far as it has come */
 	size_t line_len;
 	dlock_memcached_reply reply; /* the one that is coming in */

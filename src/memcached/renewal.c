@@ -1,5 +1,6 @@
 #include "renewal.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "../lock/backend.h"
@@ -28,6 +29,8 @@ typedef struct memcached_round {
 
 struct memcached_renewer {
 	dlock_renewer base;
+	dlock_source source;
+	dlock_loop *loop; /* NULL: not joined yet */
 	dlock_memcached_pool pool;
 	memcached_round *rounds; /* those that are under way */
 };
@@ -207,15 +210,23 @@ static void destroy(dlock_renewer *base)
 		round->renewer = NULL;
 		round->conn = NULL;
 	}
+	if (renewer->loop) {
+		dlock_loop_remove_source(renewer->loop, &renewer->source);
+	}
 	dlock_memcached_pool_clear(&renewer->pool);
 	free(renewer);
 }
 
-static int poll_busy(dlock_renewer *base, struct pollfd *fds, int room)
+static memcached_renewer *renewer_of(const dlock_source *source)
+{
+	return (memcached_renewer *) ((char *) source - offsetof(memcached_renewer, source));
+}
+
+static int poll_busy(dlock_source *source, struct pollfd *fds, int room)
 {
 	int count = 0;
 
-	for (dlock_memcached_conn *conn = ((memcached_renewer *) base)->pool.first; conn; conn = conn->next) {
+	for (dlock_memcached_conn *conn = renewer_of(source)->pool.first; conn; conn = conn->next) {
 		if (dlock_memcached_is_busy(conn)) {
 			if (count < room) {
 				fds[count] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
@@ -243,9 +254,9 @@ static void step_all(memcached_renewer *renewer)
 	}
 }
 
-static void advance(dlock_renewer *base, const struct pollfd *fds, int count)
+static void advance(dlock_source *source, const struct pollfd *fds, int count)
 {
-	memcached_renewer *renewer = (memcached_renewer *) base;
+	memcached_renewer *renewer = renewer_of(source);
 	int i = 0;
 
 	for (dlock_memcached_conn *conn = renewer->pool.first; conn && i < count; conn = conn->next) {
@@ -256,9 +267,9 @@ static void advance(dlock_renewer *base, const struct pollfd *fds, int count)
 	step_all(renewer);
 }
 
-static void expire(dlock_renewer *base)
+static void expire(dlock_source *source)
 {
-	memcached_renewer *renewer = (memcached_renewer *) base;
+	memcached_renewer *renewer = renewer_of(source);
 
 	for (dlock_memcached_conn *conn = renewer->pool.first; conn; conn = conn->next) {
 		dlock_memcached_expire(conn);
@@ -266,15 +277,26 @@ static void expire(dlock_renewer *base)
 	step_all(renewer);
 }
 
-static dlock_nanos timer(const dlock_renewer *base)
+static dlock_nanos timer(const dlock_source *source)
 {
 	dlock_nanos first = DLOCK_FOREVER;
 
-	for (const dlock_memcached_conn *conn = ((const memcached_renewer *) base)->pool.first; conn; conn = conn->next) {
+	for (const dlock_memcached_conn *conn = renewer_of(source)->pool.first; conn; conn = conn->next) {
 		dlock_nanos time = dlock_memcached_timer(conn);
 		first = time < first ? time : first;
 	}
 	return first;
+}
+
+static const dlock_source_ops source_ops = { poll_busy, advance, expire, timer, NULL, NULL };
+
+static void join(dlock_renewer *base, dlock_loop *loop)
+{
+	memcached_renewer *renewer = (memcached_renewer *) base;
+
+	renewer->source.ops = &source_ops;
+	renewer->loop = loop;
+	dlock_loop_add_source(loop, &renewer->source);
 }
 
 static dlock_renewer_counts count(const dlock_renewer *base)
@@ -288,10 +310,7 @@ static dlock_renewer_counts count(const dlock_renewer *base)
 static const dlock_renewer_ops renewer_ops = {
 	.create = create,
 	.destroy = destroy,
-	.poll = poll_busy,
-	.advance = advance,
-	.expire = expire,
-	.timer = timer,
+	.join = join,
 	.count = count,
 };
 

@@ -1,3 +1,16 @@
+/* Which address is tried when:
+ *
+ *   at once              a path, or an address that was given: there is nothing else to try until the deadline.
+ *                        Of a name, the first of its last good addresses. Where these are old, a look-up begins beside;
+ *                        where there are none, it is waited for
+ *   one refuses          the next, at once
+ *   one does not answer  the next, if there is one by then, after half of the time that is left, 20 ms at least;
+ *                        otherwise it is waited for until the deadline, and each half of the time asked again
+ *   none is left         a look-up of all addresses (of IPv6 also where there is IPv4) is waited for, until the time that
+ *                        connecting may take has passed since it began: a resolver that hangs would only delay the error
+ *   deadline             the caller gives up, and has dlock_dial_delay() say what has not happened
+ *   connected            a look-up that is under way goes on; dlock_dial_take_moved() tells if it finds the address gone */
+
 #include "dial.h"
 
 #include <errno.h>
@@ -291,10 +304,11 @@ int dlock_dial_take(dlock_dial *dial)
 	}
 	dial->has_socket = false;
 	dial->outdated = dial->lookup != NULL;
+	dlock_dial_end(dial);
 	return dial->fd;
 }
 
-bool dlock_dial_check_moved(dlock_dial *dial)
+bool dlock_dial_take_moved(dlock_dial *dial)
 {
 	dlock_addresses known;
 
@@ -321,16 +335,4 @@ void dlock_dial_end(dlock_dial *dial)
 	close_socket(dial);
 	dlock_lookup_release(dial->lookup);
 	dial->lookup = NULL;
-}
-
-void dlock_dial_discard_unsent(int fd)
-{
-	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
-#ifdef __linux__
-	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
-
-	connect(fd, &nowhere, sizeof nowhere);
-#endif
 }

@@ -45,18 +45,13 @@ dlock_dial_result dlock_dial_advance(dlock_dial *dial);
 /* What has not happened by the deadline, for a message that goes on with "within ... s"; NULL: `obstacle` says more. */
 const char *dlock_dial_delay(const dlock_dial *dial);
 
-/* Hands the connected socket over, which does not block. */
+/* Hands the connected socket over, which does not block, and leaves the look-up. */
 int dlock_dial_take(dlock_dial *dial);
 
-/* After that: has the name been found to lead elsewhere? Notes that a look-up has ended, so it is true once. */
-bool dlock_dial_check_moved(dlock_dial *dial);
+/* After that: has the name been found to lead elsewhere? True once: the look-up that has ended is noted. */
+bool dlock_dial_take_moved(dlock_dial *dial);
 
 /* Closes the socket, unless it was handed over, and leaves the look-up. A zeroed dial may be ended, too. */
 void dlock_dial_end(dlock_dial *dial);
-
-/* Before a socket is closed that was handed over: bytes that are still in its buffer must not reach the server after
- * what the next connection sends. After close() the system would go on sending them, and a child process may have the
- * socket, too. */
-void dlock_dial_discard_unsent(int fd);
 
 #endif

@@ -1,10 +1,11 @@
 #include "server.h"
 
-#include <strings.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "dsn.h"
 
 dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
 {
@@ -16,18 +17,9 @@ dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_tim
 		server->replicas = -1;
 		server->connect_timeout = connect_timeout;
 		server->read_timeout = read_timeout;
-		server->tls_verify_peer = server->tls_verify_peer_name = server->resync_guard = true;
+		dlock_options_begin(server);
 	}
 	return server;
-}
-
-/* volatile, so that the compiler does not drop the writes before free(). */
-void dlock_free_secret(char *text)
-{
-	for (volatile char *c = text; c && *c; c++) {
-		*c = '\0';
-	}
-	free(text);
 }
 
 dlock_server *dlock_server_retain(dlock_server *server)
@@ -36,36 +28,21 @@ dlock_server *dlock_server_retain(dlock_server *server)
 	return server;
 }
 
-static void free_service(dlock_server *server)
-{
-	for (int i = 0; i < server->seed_count; i++) {
-		free(server->seeds[i].host);
-	}
-	free(server->seeds);
-	free(server->service);
-	free(server->sentinel_user);
-	dlock_free_secret(server->sentinel_password);
-}
-
 void dlock_server_release(dlock_server *server)
 {
 	if (atomic_fetch_sub(&server->references, 1) > 1) {
 		return;
 	}
-	dlock_free_secret(server->password);
-	dlock_free_secret(server->tls_passphrase);
+	dlock_options_free(server);
 	dlock_free_secret(server->key);
 	free(server->host);
 	free(server->path);
-	free(server->user);
-	free(server->tls_peer_name);
-	free(server->tls_cafile);
-	free(server->tls_capath);
-	free(server->tls_cert);
-	free(server->tls_key);
+	for (int i = 0; i < server->seed_count; i++) {
+		free(server->seeds[i].host);
+	}
+	free(server->seeds);
 	free(server->node_id);
 	free(server->label);
-	free_service(server);
 	free(server);
 }
 
@@ -108,48 +85,47 @@ bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, i
 	return true;
 }
 
-/* Joins the parts with their lengths in front, so that no two different servers give the same key. */
 static char *make_key(const dlock_server *server)
 {
-	char number[96];
-	snprintf(number, sizeof number, "%d %d %d %d %d%d%d%d %lld %lld", server->kind, server->discovery, server->port,
-		server->database, server->tls, server->sentinel_tls, server->tls_verify_peer, server->tls_verify_peer_name,
-		(long long) server->connect_timeout, (long long) server->read_timeout);
-	/* The label has the service and all seeds. */
-	const char *parts[] = { number, server->host, server->path,
-		server->discovery == DLOCK_SERVER_FIXED ? NULL : server->label, server->user, server->password,
-		server->sentinel_user, server->sentinel_password, server->tls_peer_name, server->tls_cafile, server->tls_capath,
-		server->tls_cert, server->tls_key, server->tls_passphrase };
-	enum { COUNT = sizeof parts / sizeof *parts };
-	size_t size = 1;
+	const char *host = server->host ? server->host : "-", *path = server->path ? server->path : "-";
+	const char *service = server->discovery == DLOCK_SERVER_FIXED ? "" : server->label; /* which has all seeds */
+	size_t options = dlock_options_write_key(server, NULL, 0) + 1;
+	size_t size = options + strlen(host) + strlen(path) + strlen(service) + 96;
+	char *key = malloc(size);
 
-	for (int i = 0; i < COUNT; i++) {
-		size += 24 + (parts[i] ? strlen(parts[i]) : 0);
-	}
-	char *key = malloc(size), *out = key;
-	for (int i = 0; key && i < COUNT; i++) {
-		out += parts[i] ? sprintf(out, "%zu:%s", strlen(parts[i]), parts[i]) : sprintf(out, "-");
+	if (key) {
+		int len = snprintf(key, size, "%d %d %d %zu:%s%zu:%s%zu:%s", server->kind, server->discovery, server->port,
+			strlen(host), host, strlen(path), path, strlen(service), service);
+		dlock_options_write_key(server, key + len, options);
 	}
 	return key;
 }
 
-/* What only Redis has. */
-static bool check_kind(const dlock_server *server, dlock_error *error)
+static bool check_options(dlock_server *server, dlock_error *error)
 {
-	if (server->kind == DLOCK_SERVER_REDIS) {
-		return true;
+	static const char *const reasons[] = {
+		[DLOCK_SERVER_REDIS] = "it names no Sentinels",
+		[DLOCK_SERVER_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
+		[DLOCK_SERVER_MEMORY] = "memory:// is no server",
+	};
+
+	if (server->kind != DLOCK_SERVER_REDIS && server->discovery != DLOCK_SERVER_FIXED) {
+		return reject(error, "must have no sentinels and no cluster: only Redis has them");
 	}
-	if (server->user || server->password || server->tls || server->database != 0) {
-		return reject(error, server->kind == DLOCK_SERVER_MEMCACHED
-			? "must have no user, password, TLS or database: dlock speaks memcached's text protocol, which has none"
-			: "must have no user, password, TLS or database: memory:// is no server");
+	if (server->replicas < 0) {
+		server->replicas = server->discovery == DLOCK_SERVER_FIXED ? 0 : 1;
 	}
-	if (server->replicas > 0 || server->guard || server->has_resync_guard || server->discovery != DLOCK_SERVER_FIXED) {
-		return reject(error,
-			server->kind == DLOCK_SERVER_MEMCACHED ? "must have no replicas or guard: memcached has no replicas"
-												   : "must have no replicas or guard: memory:// is no server");
+	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), reasons[server->kind], error)) {
+		return false;
 	}
-	return true;
+	if (server->user && !server->password) {
+		return reject(error, "must have a password for the user");
+	}
+	if (server->sentinel_user && !server->sentinel_password) {
+		return reject(error, "must have a sentinel_password for the sentinel_user");
+	}
+	return server->discovery != DLOCK_SERVER_CLUSTER || server->database == 0
+		|| reject(error, "must have no database but 0: a Redis Cluster has no other");
 }
 
 static bool check_host(const char *host, int port, const char *forbidden, const char *message, dlock_error *error)
@@ -190,55 +166,18 @@ static bool is_service(const char *name)
 	return *name && !*c && c - name <= 100;
 }
 
-/* A Redis whose masters others name. */
-static bool check_discovery(const dlock_server *server, dlock_error *error)
-{
-	bool sentinel = server->discovery == DLOCK_SERVER_SENTINEL;
-
-	if (!sentinel
-		&& (server->service || server->has_sentinel_tls || server->sentinel_user || server->sentinel_password)) {
-		return reject(error, "must have no service, and no login or TLS for Sentinels, since it names none");
-	}
-	if (server->discovery == DLOCK_SERVER_FIXED) {
-		return true;
-	}
-	if (!check_seeds(server, error)) {
-		return false;
-	}
-	if (sentinel && !server->service) {
-		return reject(error, "must have the name of a service, as in \"sentinel://s1:26379,s2:26379/mymaster\"");
-	}
-	if (sentinel && !is_service(server->service)) {
-		return reject(
-			error, "must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,");
-	}
-	if (server->sentinel_user && !server->sentinel_password) {
-		return reject(error, "must have a sentinel_password for the sentinel_user");
-	}
-	return sentinel || server->database == 0
-		|| reject(error, "must have no database but 0: a Redis Cluster has no other");
-}
-
-static bool check_replicas(dlock_server *server, dlock_error *error)
-{
-	if (server->replicas < 0) {
-		server->replicas = server->discovery == DLOCK_SERVER_FIXED ? 0 : 1;
-	}
-	if (server->replicas > DLOCK_MOST_REPLICAS) {
-		dlock_fail(error, DLOCK_FAILED, "must have replicas between 0 and %d", DLOCK_MOST_REPLICAS);
-		return false;
-	}
-	if (server->replicas == 0 && server->guard) {
-		return reject(error, "must have a guard only where replicas is 1 or more");
-	}
-	return server->replicas > 0 || !server->has_resync_guard
-		|| reject(error, "must have a resync_guard only where replicas is 1 or more");
-}
-
 static bool check_place(const dlock_server *server, dlock_error *error)
 {
-	if (server->discovery != DLOCK_SERVER_FIXED) {
-		return true; /* check_discovery() */
+	if (server->discovery == DLOCK_SERVER_CLUSTER) {
+		return check_seeds(server, error);
+	}
+	if (server->discovery == DLOCK_SERVER_SENTINEL) {
+		return check_seeds(server, error)
+			&& (server->service
+				|| reject(error, "must have the name of a service, as in \"sentinel://s1:26379,s2:26379/mymaster\""))
+			&& (is_service(server->service)
+				|| reject(error,
+					"must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,"));
 	}
 	if (server->kind == DLOCK_SERVER_MEMORY) {
 		return (server->host && strlen(server->host) <= 100)
@@ -251,47 +190,35 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 		"must have a host without user, password, path or spaces", error);
 }
 
-/* host:port, [::1]:port; returns its length. */
-static int put_address(char *out, size_t size, const char *host, int port)
+static void put_address(FILE *out, const char *host, int port)
 {
-	return snprintf(out, size, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+	fprintf(out, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
 }
 
-/* mymaster at s1:26379,s2:26379 */
-static bool label_service(dlock_server *server)
-{
-	size_t size = (server->service ? strlen(server->service) : 0) + 8;
-
-	for (int i = 0; i < server->seed_count; i++) {
-		size += strlen(server->seeds[i].host) + 16;
-	}
-	char *out = server->label = malloc(size), *end = out + size;
-	if (out && server->service) {
-		out += snprintf(out, size, "%s at ", server->service);
-	}
-	for (int i = 0; server->label && i < server->seed_count; i++) {
-		out += snprintf(out, (size_t) (end - out), "%s", i > 0 ? "," : "");
-		out += put_address(out, (size_t) (end - out), server->seeds[i].host, server->seeds[i].port);
-	}
-	return server->label != NULL;
-}
-
+/* "host:port", "mymaster at s1:26379,s2:26379" */
 static bool make_label(dlock_server *server)
 {
-	if (server->discovery != DLOCK_SERVER_FIXED) {
-		return label_service(server);
+	size_t size;
+	FILE *out = open_memstream(&server->label, &size);
+
+	if (!out) {
+		return false;
 	}
-	if (server->path) {
-		return dlock_server_set(&server->label, server->path, strlen(server->path));
+	if (server->service) {
+		fprintf(out, "%s at ", server->service);
 	}
-	size_t size = strlen(server->host) + 16;
-	server->label = malloc(size);
-	if (server->label && server->kind == DLOCK_SERVER_MEMORY) {
-		snprintf(server->label, size, "memory://%s", server->host);
-	} else if (server->label) {
-		put_address(server->label, size, server->host, server->port);
+	for (int i = 0; i < server->seed_count; i++) {
+		fputs(i > 0 ? "," : "", out);
+		put_address(out, server->seeds[i].host, server->seeds[i].port);
 	}
-	return server->label != NULL;
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		fprintf(out, "memory://%s", server->host);
+	} else if (server->path) {
+		fputs(server->path, out);
+	} else if (server->host) {
+		put_address(out, server->host, server->port);
+	}
+	return fclose(out) == 0 && server->label;
 }
 
 /* One host is one host however it is written: two votes of one server would be a majority where there is none. */
@@ -304,17 +231,13 @@ static void make_lower(char *host)
 
 bool dlock_server_seal(dlock_server *server, dlock_error *error)
 {
-	if (!check_kind(server, error) || !check_place(server, error) || !check_discovery(server, error)
-			|| !check_replicas(server, error)) {
+	if (!check_options(server, error) || !check_place(server, error)) {
 		return false;
-	}
-	if (server->user && !server->password) {
-		return reject(error, "must have a password for the user");
 	}
 #ifndef DLOCK_TLS
 	if (server->tls || server->sentinel_tls) {
 		return reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
-			"since hiredis_ssl was not there when it was built");
+			"since OpenSSL was not there when it was built");
 	}
 #endif
 	make_lower(server->kind == DLOCK_SERVER_MEMORY ? NULL : server->host);
@@ -322,8 +245,9 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 		make_lower(server->seeds[i].host);
 	}
 	server->port = server->discovery == DLOCK_SERVER_FIXED ? server->port : 0;
-	server->sentinel_tls = server->has_sentinel_tls ? server->sentinel_tls
-													: server->tls && server->discovery == DLOCK_SERVER_SENTINEL;
+	if (server->discovery == DLOCK_SERVER_SENTINEL && !dlock_option_is_given(server, &server->sentinel_tls)) {
+		server->sentinel_tls = server->tls;
+	}
 	server->key = make_label(server) ? make_key(server) : NULL;
 	return server->key || reject(error, "cannot be read: out of memory");
 }
@@ -356,12 +280,14 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 		const char *found = strstr(text, surplus[i]);
 		end = found && found < end ? found : end;
 	}
-	const char *const passwords[] = { server->password, server->sentinel_password };
 	bool hidden = false, known = !strncmp(text, wrong, strlen(wrong));
-	for (size_t i = 0; i < sizeof passwords / sizeof *passwords; i++) {
+	for (DLOCK_EACH_OPTION(option)) {
+		/* That of a key's file is never sent. */
+		bool sent = (option->flags & (DLOCK_OPTION_SECRET | DLOCK_OPTION_SSL)) == DLOCK_OPTION_SECRET;
+		const char *secret = sent ? *(char **) dlock_option_field(server, option) : NULL;
 		/* Redis' own words for a wrong one have the word "password", which may be it. */
-		hidden = hidden || (passwords[i] && has_password(text, end, passwords[i]));
-		known = known && !(passwords[i] && has_password(wrong, wrong + strlen(wrong), passwords[i]));
+		hidden = hidden || (secret && has_password(text, end, secret));
+		known = known && !(secret && has_password(wrong, wrong + strlen(wrong), secret));
 	}
 	if (hidden) {
 		snprintf(out, size, "%s%san error that is not shown, since it contains the password", known ? wrong : "",
@@ -379,41 +305,25 @@ bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
 
 /* ---- the servers of a service ---- */
 
-static bool copy(char **field, const char *value)
+/* A server with what the members of the service have from it, and sealed. A Sentinel has its own TLS and login. */
+static dlock_server *member_of(const dlock_server *service, const char *host, int port, bool is_sentinel)
 {
-	return !value || dlock_server_set(field, value, strlen(value));
-}
-
-/* Takes the reference over: NULL unless everything was copied and it can be sealed. */
-static dlock_server *sealed(dlock_server *server, bool copied)
-{
+	dlock_server *server = dlock_server_new(0, 0);
 	dlock_error error;
-
-	if (server && !(copied && dlock_server_seal(server, &error))) {
-		dlock_server_release(server);
-		return NULL;
-	}
-	return server;
-}
-
-/* With the timeouts and the TLS options of the service. */
-static dlock_server *server_like(const dlock_server *service, const char *host, int port, bool tls)
-{
-	dlock_server *server = dlock_server_new(service->connect_timeout, service->read_timeout);
 
 	if (!server) {
 		return NULL;
 	}
 	server->port = port;
-	server->replicas = 0;
-	server->tls = tls;
-	server->tls_verify_peer = service->tls_verify_peer;
-	server->tls_verify_peer_name = service->tls_verify_peer_name;
-	bool copied = copy(&server->host, host) && copy(&server->tls_peer_name, service->tls_peer_name)
-		&& copy(&server->tls_cafile, service->tls_cafile) && copy(&server->tls_capath, service->tls_capath)
-		&& copy(&server->tls_cert, service->tls_cert) && copy(&server->tls_key, service->tls_key)
-		&& copy(&server->tls_passphrase, service->tls_passphrase);
-	if (!copied) {
+	bool copied = dlock_server_set(&server->host, host, strlen(host))
+		&& dlock_options_copy(server, service, is_sentinel ? DLOCK_OPTION_SENTINELS : DLOCK_OPTION_MASTERS);
+	if (is_sentinel) {
+		const char *user = service->sentinel_user, *password = service->sentinel_password;
+		server->tls = service->sentinel_tls;
+		copied = copied && (!user || dlock_server_set(&server->user, user, strlen(user)))
+			&& (!password || dlock_server_set(&server->password, password, strlen(password)));
+	}
+	if (!copied || !dlock_server_seal(server, &error)) {
 		dlock_server_release(server);
 		return NULL;
 	}
@@ -422,19 +332,23 @@ static dlock_server *server_like(const dlock_server *service, const char *host, 
 
 dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port)
 {
-	dlock_server *server = server_like(service, host, port, service->tls);
-
-	if (server) {
-		server->database = service->database;
-	}
-	return sealed(server, server && copy(&server->user, service->user) && copy(&server->password, service->password));
+	return member_of(service, host, port, false);
 }
 
 dlock_server *dlock_server_sentinel(const dlock_server *service, int seed)
 {
-	dlock_server *server = server_like(
-		service, service->seeds[seed].host, service->seeds[seed].port, service->sentinel_tls);
+	return member_of(service, service->seeds[seed].host, service->seeds[seed].port, true);
+}
 
-	return sealed(server,
-		server && copy(&server->user, service->sentinel_user) && copy(&server->password, service->sentinel_password));
+dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl)
+{
+	dlock_nanos part = 20 * DLOCK_MS;
+
+	while (part < server->connect_timeout || part < server->read_timeout) {
+		if (2 * part > ttl / 4) {
+			return part;
+		}
+		part *= 2;
+	}
+	return DLOCK_FOREVER;
 }

@@ -18,6 +18,15 @@ typedef enum {
 	DLOCK_SERVER_CLUSTER   /* it is the master of the key's hash slot, which the nodes of a Redis Cluster name */
 } dlock_server_discovery;
 
+/* Both together, by the names in DSNs: redis (rediss, unix), sentinel, ... */
+typedef enum {
+	DLOCK_SCHEME_REDIS,
+	DLOCK_SCHEME_SENTINEL,
+	DLOCK_SCHEME_CLUSTER,
+	DLOCK_SCHEME_MEMCACHED,
+	DLOCK_SCHEME_MEMORY
+} dlock_scheme;
+
 /* A Sentinel, or a node of a cluster, that may be asked. */
 typedef struct {
 	char *host;
@@ -31,15 +40,17 @@ enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379 };
 
 #define DLOCK_SHORTEST_GUARD (DLOCK_SECOND / 10)
 #define DLOCK_LONGEST_GUARD (3600 * DLOCK_SECOND)
+#define DLOCK_LONGEST_TIMEOUT (3600 * DLOCK_SECOND)
 
 /* Where a server is and how to connect to it. Filled field by field or from a DSN, then sealed; not changed after that.
- * Strings are owned, and NULL where not given. */
+ * Strings are owned, and NULL where not given. What is an option has its row in options.c. */
 typedef struct {
 	_Atomic unsigned references; /* the renewal thread has some */
 	dlock_server_kind kind;
 	char *host; /* NULL: unix socket at `path`. Of DLOCK_SERVER_MEMORY the name of the table, which may be empty */
 	char *path;
 	int port;
+	unsigned given; /* options that were read: see dlock_option_is_given() */
 	int database;
 	char *user; /* NULL: the default user */
 	char *password;
@@ -61,8 +72,7 @@ typedef struct {
 	dlock_seed *seeds; /* where it is not FIXED: then host and path are NULL, and port is 0 */
 	int seed_count;
 	char *service;
-	bool has_sentinel_tls; /* sentinel_tls was given; otherwise it is as tls */
-	bool sentinel_tls;     /* with the same tls_ options */
+	bool sentinel_tls; /* with the same tls_ options; as tls where it was not given */
 	char *sentinel_user, *sentinel_password;
 	int replicas; /* the number that must confirm what is to be believed; 0: none, and a fail-over can make two holders.
 					 -1: not given, until it is sealed */
@@ -70,7 +80,6 @@ typedef struct {
 						  not given, to be set before use */
 	/* with replicas: nor for so long after a replica has taken a full copy. On unless switched off */
 	bool resync_guard;
-	bool has_resync_guard;
 
 	char *node_id; /* of a cluster's node that was at this address, in hexadecimal digits; NULL: not known, and no
 					  matter. Not in `key` */
@@ -91,9 +100,6 @@ bool dlock_server_is_same(const dlock_server *a, const dlock_server *b);
 /* Replaces an owned string by a copy. */
 bool dlock_server_set(char **field, const char *value, size_t len);
 
-/* Wipes and frees what may be a secret. */
-void dlock_free_secret(char *text);
-
 /* Writes an error of the server's as it may be shown: without the part that repeats the command, and not at all where
  * it contains a password. */
 void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size);
@@ -106,14 +112,12 @@ bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len,
  * "memcached" or "memory". */
 bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error);
 
-/* The scheme that a DSN of this server begins with. */
+/* The scheme that a DSN of this server begins with; and, as one, redis, rediss and unix. */
 const char *dlock_server_scheme(const dlock_server *server);
+dlock_scheme dlock_scheme_of(const dlock_server *server);
 
 /* Reads a DSN with one of these schemes. On failure the message goes on from the name of an argument: "must ...". */
 bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error);
-
-/* Sets one of the options that DSN queries and arrays share ("connect_timeout", "cafile", ...). */
-bool dlock_server_option(dlock_server *server, const char *name, const char *value, size_t len, dlock_error *error);
 
 /* Checks the whole and makes label and key. To be called once, last. */
 bool dlock_server_seal(dlock_server *server, dlock_error *error);
@@ -124,5 +128,91 @@ dlock_server *dlock_server_member(const dlock_server *service, const char *host,
 
 /* One of its Sentinels, likewise. */
 dlock_server *dlock_server_sentinel(const dlock_server *service, int seed);
+
+/* The part of the lease time that one attempt may take, so that there is time for another: from an eighth to a quarter,
+ * in steps, so that leases of about the same length share a connection. A slow server that is in time for long ones
+ * must not lose them because it is too slow for a short one. DLOCK_FOREVER where the server's timeouts are short
+ * enough. */
+dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl);
+
+/* ---- options: what a specification says beside where the server is ----
+ *
+ * An option is a field of dlock_server and a row in options.c. All that is done with options is a loop over the rows:
+ * reading DSNs and arrays, what messages list, what dlock-doctor is told, the key that tells connections apart, the
+ * copies for a service's members, freeing, and the table in docs/reference.md. */
+
+typedef enum {
+	DLOCK_OPTION_SECONDS, /* dlock_nanos */
+	DLOCK_OPTION_WHOLE,   /* int */
+	DLOCK_OPTION_SWITCH,  /* bool */
+	DLOCK_OPTION_TEXT     /* char *, owned */
+} dlock_option_type;
+
+enum {
+	DLOCK_OPTION_QUERY = 1,          /* in a DSN behind the question mark */
+	DLOCK_OPTION_SERVICE_QUERY = 2,  /* likewise, where others name the masters */
+	DLOCK_OPTION_SSL = 4,            /* in an array within `ssl` */
+	DLOCK_OPTION_KEY = 8,            /* connections that differ by it are not shared */
+	DLOCK_OPTION_SECRET = 16,        /* never shown */
+	DLOCK_OPTION_MASTERS = 32,       /* the masters of a service have it from the service */
+	DLOCK_OPTION_SENTINELS = 64,     /* so do the Sentinels */
+	DLOCK_OPTION_REPLICAS = 128,     /* makes sense with replicas only */
+	DLOCK_OPTION_ZERO_IS_UNSET = 256 /* 0 in an array is as if it were not there */
+};
+
+typedef struct {
+	const char *name;
+	const char *key; /* its name in an array; NULL: it has none of its own */
+	dlock_option_type type;
+	size_t field; /* its offset in dlock_server */
+	dlock_nanos least, most; /* of a switch, `least` is how it stands where nothing is said */
+	unsigned schemes; /* a bit for each dlock_scheme that has it */
+	unsigned flags;
+} dlock_option;
+
+/* The last has no name. */
+extern const dlock_option dlock_options_of_servers[];
+
+#define DLOCK_EACH_OPTION(option) \
+	const dlock_option *option = dlock_options_of_servers; option->name; option++
+
+/* Where it stands decides under which names options are known. */
+typedef enum { DLOCK_FORM_QUERY, DLOCK_FORM_ARRAY, DLOCK_FORM_SSL } dlock_option_form;
+
+/* NULL: there is none of that name. */
+const dlock_option *dlock_option_find(const dlock_server *server, dlock_option_form form, const char *name);
+
+/* "has an unknown option ...; known are ...": all that have a name in that form, of a DSN those of its scheme. */
+void dlock_option_unknown(const dlock_server *server, dlock_option_form form, const char *name, dlock_error *error);
+
+/* Sets it from the text that a DSN has. `name` is how messages call it. */
+bool dlock_option_read(dlock_server *server, const dlock_option *option, const char *name, const char *text, size_t len,
+	dlock_error *error);
+
+/* The option's field; the type says what it is. */
+static inline void *dlock_option_field(const dlock_server *server, const dlock_option *option)
+{
+	return (char *) server + option->field;
+}
+
+/* The rest is for server.c. */
+
+/* Sets the switches as they stand where nothing is said. */
+void dlock_options_begin(dlock_server *server);
+
+/* Was it read? */
+bool dlock_option_is_given(const dlock_server *server, const void *field);
+
+/* Is each option that was given one of this scheme's, and does it make sense? `reason` why others are not. */
+bool dlock_options_check(const dlock_server *server, unsigned scheme, const char *reason, dlock_error *error);
+
+/* Copies those with that flag; false: out of memory. */
+bool dlock_options_copy(dlock_server *server, const dlock_server *from, unsigned flag);
+
+/* Writes those that tell connections apart, each text with its length in front, so that no two that differ read the
+ * same. As snprintf(): returns the length that it has, or would have. */
+size_t dlock_options_write_key(const dlock_server *server, char *out, size_t size);
+
+void dlock_options_free(dlock_server *server);
 
 #endif

@@ -11,6 +11,7 @@
 #include "../redis/lock/permits.h"
 #include "../redis/lock/replicated.h"
 #include "../redis/lock/single.h"
+#include "../redis/wire/pool_source.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/lock/backend.h"
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "../../src/redis/route/cluster.h"
-#include "../../src/redis/wire/exchange.h"
 #include "../../src/redis/script/slot.h"
 #include "../../src/redis/route/topology.h"
 #include "fleet.h"
@@ -196,7 +195,7 @@ static void asker_free(asker *asker)
 static dlock_status discover(asker *asker)
 {
 	asker->error.message[0] = '\0';
-	return dlock_topology_discover(asker->topology, dlock_now() + 5 * DLOCK_SECOND, NULL, &asker->error);
+	return discover_until(&asker->pool, asker->topology, dlock_now() + 5 * DLOCK_SECOND, &asker->error);
 }
 
 static int port_of(const asker *asker, int slot)
@@ -247,16 +246,16 @@ static void test_moved(void)
 	dlock_server *from = dlock_server_retain(dlock_topology_master(asker->topology, 100)), *first = from;
 	unsigned long answers = dlock_topology_answers(asker->topology);
 	snprintf(address, sizeof address, "127.0.0.1:%d", nodes.nodes[1].port);
-	dlock_topology_move(asker->topology, 100, address, from);
+	dlock_topology_move(asker->topology, 100, address, from, dlock_now());
 	check(port_of(asker, 100) == nodes.nodes[1].port && port_of(asker, 101) == from->port,
 		"a slot that has moved is believed at once");
 	check(dlock_topology_is_asking(asker->topology) && discover(asker) == DLOCK_OK
 			&& dlock_topology_answers(asker->topology) == answers + 1,
 		"and asked about");
 	check(port_of(asker, 100) == nodes.nodes[0].port, "it was not true");
-	dlock_topology_move(asker->topology, 100, ":1", from);
+	dlock_topology_move(asker->topology, 100, ":1", from, dlock_now());
 	check(is_at(dlock_topology_master(asker->topology, 100), "127.0.0.1:1"), "without a host it is the node's own");
-	dlock_topology_move(asker->topology, 101, "nonsense", from);
+	dlock_topology_move(asker->topology, 101, "nonsense", from, dlock_now());
 	check(port_of(asker, 101) == nodes.nodes[0].port, "what is no address is not believed");
 	discover(asker);
 	check(is_right(asker), "right again");
@@ -331,11 +330,6 @@ static bool knows_all_nodes(asker *asker)
 	return true;
 }
 
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
 /* What a server that is expected to be this node answers. */
 static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_error *error)
 {
@@ -346,7 +340,7 @@ static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_e
 	dlock_call *call = dlock_call_command(words, 1);
 
 	dlock_conn_send(conn, call);
-	dlock_exchange(&conn, 1, dlock_now() + SOON, is_answered, call);
+	conn_await(conn, call);
 	dlock_call_state state = call->state;
 	*error = conn->error;
 	check(state == DLOCK_CALL_ANSWERED || (!conn->refused && !call->sent),

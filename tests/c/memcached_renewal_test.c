@@ -220,27 +220,25 @@ static void test_shutdown(void)
 typedef struct {
 	dlock_renewal_round *round;
 	dlock_renewer *renewer;
+	dlock_loop *loop;
 } rounds;
+
+static bool is_collected(void *round)
+{
+	return !((dlock_renewal_round *) round)->ops->collect(round, false);
+}
 
 static void advance(rounds *r, int ms)
 {
-	dlock_nanos end = dlock_now() + ms * DLOCK_MS;
-
-	while (r->round->ops->collect(r->round, false) && dlock_now() < end) {
-		struct pollfd fds[4];
-		int count = r->renewer->ops->poll(r->renewer, fds, 4);
-		if (dlock_wait_poll(fds, count, end, NULL) > 0) {
-			r->renewer->ops->advance(r->renewer, fds, count);
-		}
-		r->renewer->ops->expire(r->renewer);
-	}
+	dlock_loop_await(r->loop, is_collected, r->round, dlock_now() + ms * DLOCK_MS);
 }
 
 static rounds rounds_of(dlock_claim *claim)
 {
-	rounds r = { .round = claim->backend->ops->new_round(claim) };
+	rounds r = { .round = claim->backend->ops->new_round(claim), .loop = calloc(1, sizeof(dlock_loop)) };
 
 	r.renewer = r.round->ops->renewer->create();
+	r.renewer->ops->join(r.renewer, r.loop);
 	return r;
 }
 
@@ -248,6 +246,8 @@ static void end_rounds(rounds *r)
 {
 	r->round->ops->free(r->round);
 	r->renewer->ops->destroy(r->renewer);
+	dlock_loop_end(r->loop);
+	free(r->loop);
 }
 
 static dlock_round_result renew(rounds *r, int seconds)

@@ -113,7 +113,7 @@ static void test_stuck(void)
 	dlock_nanos healthy = median_section(&c, 300);
 	server_freeze(&servers[2]);
 	watch_queue(&c, "a stopped server", healthy);
-	check(!dlock_conn_stuck(client_conn(&c, 0)), "one that answers is not stuck");
+	check(!dlock_conn_drain_if_stuck(client_conn(&c, 0)), "one that answers is not stuck");
 	server_thaw(&servers[2]);
 	check(comes_back(&c), "it comes back, and has released all that it took late");
 	client_free(&c);

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "../../src/redis/wire/exchange.h"
 #include "arena.h"
 #include "helpers.h"
 #include "quorum_servers.h"
@@ -178,11 +177,6 @@ static void test_fencing_lost(void)
 	client_free(&c);
 }
 
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
 /* Raising is allowed to the holder only: else it could go behind the back of a later one. */
 static void test_raise(void)
 {
@@ -210,7 +204,7 @@ static void test_raise(void)
 		dlock_call *call = dlock_request_raise(
 			(dlock_keys){ .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
 		dlock_conn_send(conn, call);
-		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+		conn_await(conn, call);
 		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s",
 			cases[i].text);
 		dlock_call_release(call);
@@ -219,7 +213,7 @@ static void test_raise(void)
 	server_do(&servers[0], "DEL " DLOCK_FENCE_KEY);
 	dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, 40);
 	dlock_conn_send(conn, call);
-	dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+	conn_await(conn, call);
 	check(dlock_read_integer(call, conn, &response, &c.error) == DLOCK_OK && fence(0) > INT64_C(1700000000000000),
 		"a lost one becomes the time, from which others may count on (%lld)", (long long) fence(0));
 	dlock_call_release(call);

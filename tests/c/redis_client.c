@@ -117,6 +117,29 @@ void client_free(client *client)
 	free(client->pool);
 }
 
+void conn_await(dlock_conn *conn, const dlock_call *call)
+{
+	while (call->state == DLOCK_CALL_PENDING && dlock_conn_busy(conn)) {
+		struct pollfd fd = { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
+		if (dlock_wait_poll(&fd, 1, dlock_conn_timer(conn), NULL) > 0) {
+			dlock_conn_advance(conn);
+		}
+		dlock_conn_expire(conn);
+	}
+}
+
+static dlock_status discovery_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_discovery_step(task, loop, now);
+}
+
+dlock_status discover_until(dlock_pool *pool, dlock_topology *topology, dlock_nanos until, dlock_error *error)
+{
+	dlock_discovery own = { .topology = topology, .until = until, .error = error };
+
+	return dlock_loop_run(dlock_pool_loop(pool), discovery_step, &own, DLOCK_FOREVER, NULL);
+}
+
 void client_drain(client *client)
 {
 	dlock_pool_drain(client->pool, dlock_now() + 2 * DLOCK_SECOND);

@@ -4,6 +4,7 @@
 #include "../../src/redis/redlock/quorum.h"
 #include "../../src/redis/lock/single.h"
 #include "../../src/redis/lock/waiting.h"
+#include "../../src/redis/route/topology.h"
 #include "../../src/lock/operations.h"
 #include "relay.h"
 #include "servers.h"
@@ -45,6 +46,12 @@ void client_free(client *client);
 
 /* Lets what is under way end, for two seconds at most. */
 void client_drain(client *client);
+
+/* Polls the connection until the call is answered, or has failed. */
+void conn_await(dlock_conn *conn, const dlock_call *call);
+
+/* Asks where the masters are, until `until`. */
+dlock_status discover_until(dlock_pool *pool, dlock_topology *topology, dlock_nanos until, dlock_error *error);
 
 /* The n-th of its connections, in the order of the servers. */
 dlock_conn *client_conn(const client *client, int n);

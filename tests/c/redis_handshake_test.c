@@ -4,7 +4,6 @@
 
 #include <signal.h>
 
-#include "../../src/redis/wire/exchange.h"
 #include "../../src/redis/wire/uptime.h"
 #include "redis_client.h"
 #include "tap.h"
@@ -37,18 +36,13 @@ static dlock_call *send_call(dlock_conn *conn, int number, bool needs_uptime)
 	return call;
 }
 
-static bool is_settled(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
 /* Waits for the reply. True: it is the call's own, and has the server's uptime, or has not. */
 static bool gets_reply(dlock_conn *conn, dlock_call *call, int number, bool with_uptime)
 {
 	char word[16];
 
 	snprintf(word, sizeof word, "word-%d", number);
-	dlock_exchange(&conn, 1, DLOCK_FOREVER, is_settled, call);
+	conn_await(conn, call);
 	bool good = call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_STRING
 		&& !strcmp(call->reply->str, word) && (call->server_started != DLOCK_START_UNKNOWN) == with_uptime;
 	if (!good) {

@@ -6,7 +6,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/wire/exchange.h"
 #include "helpers.h"
 #include "one_server.h"
 
@@ -243,11 +242,6 @@ static int listen_at_path(const char *path)
 	return fd;
 }
 
-static bool is_settled(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
 static dlock_call *echo(void)
 {
 	dlock_arg args[] = { DLOCK_ARG("ECHO"), DLOCK_ARG("x") };
@@ -299,7 +293,7 @@ static void test_closed_before_write(void)
 		call->needs_uptime = ways[i].needs_uptime;
 		dlock_conn_send(conn, call);
 		answer_and_leave(listener, ways[i].text);
-		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_settled, call);
+		conn_await(conn, call);
 		check(call->state == DLOCK_CALL_FAILED && strstr(conn->error.message, ways[i].word), "%zu: %s", i,
 			conn->error.message);
 		check(!call->sent && conn->generation == 1, "it was not executed, and is not sent again");

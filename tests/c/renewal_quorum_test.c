@@ -213,18 +213,15 @@ static void test_released_elsewhere(void)
 	relay_end(&relay);
 }
 
-/* What the thread does until the round is answered. */
-static void finish(dlock_renewer *renewer, dlock_renewal_round *round)
+static bool is_collected(void *round)
 {
-	struct pollfd fds[SERVERS];
-	dlock_nanos until = dlock_after(dlock_now(), READ_TIMEOUT);
+	return !((dlock_renewal_round *) round)->ops->collect(round, true);
+}
 
-	while (round->ops->collect(round, true) && dlock_now() < until) {
-		int count = renewer->ops->poll(renewer, fds, SERVERS);
-		if (dlock_wait_poll(fds, count, until, NULL) > 0) {
-			renewer->ops->advance(renewer, fds, count);
-		}
-	}
+/* What the thread does until the round is answered. */
+static void finish(dlock_loop *loop, dlock_renewal_round *round)
+{
+	dlock_loop_await(loop, is_collected, round, dlock_after(dlock_now(), READ_TIMEOUT));
 }
 
 /* The thread may come to read the answer to a repair only when the release, which the server has executed before, has
@@ -237,20 +234,23 @@ static void test_repair_read_late(void)
 	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim), "held everywhere");
 	dlock_renewal_round *round = claim->backend->ops->new_round(claim);
 	const dlock_renewal_round_ops *ops = round->ops;
+	dlock_loop loop = { NULL };
 	dlock_renewer *renewer = ops->renewer->create();
+	ops->renewer->join(renewer, &loop);
 	server_do(&servers[2], "DEL " PREFIX "read-late");
 	ops->begin(round, renewer, claim->ttl, true);
-	finish(renewer, round);
+	finish(&loop, round);
 	check(ops->result(round) == DLOCK_ROUND_KEPT && ops->has_gaps(round), "a server has lost it");
 	check(release(&c, claim) == DLOCK_OK, "it is released");
 	ops->repair(round, claim->ttl);
-	finish(renewer, round);
+	finish(&loop, round);
 	check(
 		has(&servers[2], claim) && ops->has_unsettled(round), "a repair that was under way is executed, and answered");
 	ops->roll_back(round, claim->ttl, true);
 	check(!ops->has_unsettled(round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
 	ops->free(round);
 	renewer->ops->destroy(renewer);
+	dlock_loop_end(&loop);
 	dlock_claim_free(claim);
 	client_free(&c);
 }

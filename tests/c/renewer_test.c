@@ -53,10 +53,26 @@ static dlock_renewal_round *new_round(const dlock_claim *claim)
 
 static _Atomic int looks;
 
-static dlock_nanos long_past(const dlock_renewer *renewer)
+static int poll_nothing(dlock_source *source, struct pollfd *fds, int room)
 {
-	(void) renewer;
+	(void) source, (void) fds, (void) room;
+	return 0;
+}
+
+static dlock_nanos long_past(const dlock_source *source)
+{
+	(void) source;
 	return looks++ < 3 ? -1 : DLOCK_FOREVER;
+}
+
+static void join(dlock_renewer *renewer, dlock_loop *loop)
+{
+	static const dlock_source_ops ops = { .poll = poll_nothing, .timer = long_past };
+	static dlock_source source;
+
+	(void) renewer;
+	source = (dlock_source) { .ops = &ops };
+	dlock_loop_add_source(loop, &source);
 }
 
 static dlock_renewer *create(void);
@@ -66,7 +82,7 @@ static void discard(dlock_renewer *renewer)
 	free(renewer);
 }
 
-static const dlock_renewer_ops timer_ops = { .create = create, .destroy = discard, .timer = long_past };
+static const dlock_renewer_ops timer_ops = { .create = create, .join = join, .destroy = discard };
 
 static dlock_renewer *create(void)
 {

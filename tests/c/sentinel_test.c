@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/lock/renewer.h"
 #include "../../src/redis/route/topology.h"
 #include "fleet.h"
 #include "helpers.h"
@@ -60,7 +59,7 @@ static dlock_status discover(asker *asker, int ms)
 	dlock_nanos start = dlock_now();
 
 	asker->error.message[0] = '\0';
-	dlock_status status = dlock_topology_discover(asker->topology, start + ms * DLOCK_MS, NULL, &asker->error);
+	dlock_status status = discover_until(&asker->pool, asker->topology, start + ms * DLOCK_MS, &asker->error);
 	asker->took = dlock_now() - start;
 	return status;
 }
@@ -153,7 +152,7 @@ static void test_found(void)
 		"as a server of its own, with the service's password");
 	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED,
 		"a Sentinel's connection is closed at once");
-	check(dlock_topology_answers(asker->topology) == 1 && dlock_topology_timer(asker->topology) == DLOCK_FOREVER,
+	check(dlock_topology_answers(asker->topology) == 1,
 		"answered once");
 	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_master(asker->topology, 0) == master,
 		"again: the same server");
@@ -172,7 +171,7 @@ static void test_fixed(void)
 	asker *asker = asker_of(server);
 
 	check(dlock_topology_master(asker->topology, 0) == server, "a fixed address is known");
-	dlock_topology_ask(asker->topology);
+	dlock_topology_ask(asker->topology, dlock_now());
 	check(!dlock_topology_is_asking(asker->topology) && discover(asker, 0) == DLOCK_OK && !asker->pool.first,
 		"nobody is asked");
 	asker_free(asker);
@@ -188,35 +187,37 @@ static bool is_pool_at_rest(const dlock_pool *pool)
 	return true;
 }
 
-/* As the renewal thread does. */
-static void test_by_renewer(void)
+typedef struct {
+	dlock_topology *one, *none;
+	int turns;
+} questions;
+
+static bool are_answered(void *context)
+{
+	questions *questions = context;
+
+	questions->turns++;
+	return !dlock_topology_is_asking(questions->one) && !dlock_topology_is_asking(questions->none);
+}
+
+/* As the renewal thread does: beside what else there is to be done. */
+static void test_beside(void)
 {
 	int ports[] = { closed_port(), fleet_one.sentinels[1].port };
 	dlock_server *service = sentinel_service(ports, 1, "mymaster"), *fleet = fleet_service(&fleet_one, "mymaster", 1);
-	dlock_renewer *renewer = dlock_redis_renewer_ops.create();
-	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
-	dlock_topology *none = dlock_pool_topology(pool, service), *one = dlock_pool_topology(pool, fleet);
+	dlock_pool pool = { .turns = 0 };
+	questions asked = { dlock_pool_topology(&pool, fleet), dlock_pool_topology(&pool, service), 0 };
 	dlock_nanos start = dlock_now();
-	int turns = 0;
 
-	dlock_redis_renewer_ops.begin_batch(renewer);
-	dlock_topology_ask(one);
-	dlock_topology_ask(none);
-	dlock_topology_ask(none);
-	dlock_redis_renewer_ops.end_batch(renewer);
-	check(dlock_now() - start < SOON && dlock_topology_is_asking(one), "asking does not wait");
-	while ((dlock_topology_is_asking(one) || dlock_topology_is_asking(none)) && turns++ < 1000) {
-		struct pollfd fds[8];
-		int count = dlock_redis_renewer_ops.poll(renewer, fds, 8);
-		dlock_nanos timer = dlock_redis_renewer_ops.timer(renewer);
-		dlock_wait_poll(fds, count, timer, NULL);
-		dlock_redis_renewer_ops.advance(renewer, fds, count);
-		dlock_redis_renewer_ops.expire(renewer);
-	}
-	check(dlock_topology_master(one, 0) && dlock_topology_answers(one) == 1, "found by the renewer");
-	check(!dlock_topology_master(none, 0) && dlock_topology_answers(none) == 0, "or not");
-	check(turns < 30 && is_pool_at_rest(pool), "in a few steps (%d)", turns);
-	dlock_redis_renewer_ops.destroy(renewer);
+	dlock_topology_ask(asked.one, start);
+	dlock_topology_ask(asked.none, start);
+	dlock_topology_ask(asked.none, start);
+	check(dlock_now() - start < SOON && dlock_topology_is_asking(asked.one), "asking does not wait");
+	check(dlock_loop_await(dlock_pool_loop(&pool), are_answered, &asked, start + SOON), "both have come to something");
+	check(dlock_topology_master(asked.one, 0) && dlock_topology_answers(asked.one) == 1, "found");
+	check(!dlock_topology_master(asked.none, 0) && dlock_topology_answers(asked.none) == 0, "or not");
+	check(asked.turns < 60 && is_pool_at_rest(&pool), "in a few steps (%d)", asked.turns);
+	dlock_pool_clear(&pool);
 	dlock_server_release(service);
 	dlock_server_release(fleet);
 }
@@ -225,7 +226,7 @@ static void test_by_renewer(void)
 static void test_old_answer(void)
 {
 	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
-	dlock_topology_ask(asker->topology);
+	dlock_topology_ask(asker->topology, dlock_now());
 	dlock_conn *conn = asker->pool.first;
 
 	while (dlock_conn_busy(conn)) {
@@ -246,7 +247,7 @@ static void test_drained(void)
 	asker *asker = asker_at(&port, 1);
 	dlock_nanos start = dlock_now();
 
-	dlock_topology_ask(asker->topology);
+	dlock_topology_ask(asker->topology, dlock_now());
 	check(dlock_topology_is_asking(asker->topology) && dlock_conn_busy(asker->pool.first),
 		"a question that is not answered");
 	dlock_pool_drain(&asker->pool, start + 60 * DLOCK_SECOND);
@@ -367,21 +368,6 @@ static void test_standing_still(void)
 	asker_free(asker);
 }
 
-static void test_interrupted(void)
-{
-	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
-	dlock_wait wait = { .interrupted = interrupted };
-
-	interrupt_now();
-	check(dlock_topology_discover(asker->topology, DLOCK_FOREVER, &wait, &asker->error) == DLOCK_INTERRUPTED,
-		"interrupted");
-	interrupt_clear();
-	check(
-		dlock_topology_discover(asker->topology, DLOCK_FOREVER, &wait, &asker->error) == DLOCK_OK, "and gone on with");
-	check(dlock_topology_answers(asker->topology) == 1, "with the same question");
-	asker_free(asker);
-}
-
 /* ---- those that are not of one mind ---- */
 
 static void test_stale_answers(void)
@@ -432,10 +418,9 @@ static void test_fork(void)
 		"in the middle of a question");
 	pid_t pid = fork_child();
 	if (pid == 0) {
-		bool good = !dlock_topology_is_asking(asker->topology)
-			&& dlock_topology_timer(asker->topology) == DLOCK_FOREVER;
-		dlock_topology_advance(asker->topology);
-		good = good && !dlock_topology_is_asking(asker->topology);
+		bool good = !dlock_topology_is_asking(asker->topology) && dlock_pool_loop(&asker->pool)->adopted;
+		dlock_pool_drain(&asker->pool, dlock_now());
+		good = good && !dlock_topology_is_asking(asker->topology) && !dlock_pool_loop(&asker->pool)->adopted;
 		for (int i = 0; i < FLEET_SENTINELS; i++) {
 			server_thaw(&fleet_one.sentinels[i]);
 		}
@@ -495,7 +480,7 @@ int main(int argc, char **argv)
 		TEST(found),
 		TEST(fail_over),
 		TEST(fixed),
-		TEST(by_renewer),
+		TEST(beside),
 		TEST(old_answer),
 		TEST(drained),
 		TEST(dead_first),
@@ -503,7 +488,6 @@ int main(int argc, char **argv)
 		TEST(strange_answers),
 		TEST(all_dead),
 		TEST(standing_still),
-		TEST(interrupted),
 		TEST(stale_answers),
 		TEST(flapping),
 		TEST(fork),

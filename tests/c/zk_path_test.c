@@ -129,14 +129,13 @@ static void options(void)
 	check(refused(dlock_zk_hosts_check, "h1,,h2", "empty host"), "empty host");
 	check(refused(dlock_zk_hosts_check, "h1,", "empty host"), "trailing comma");
 	check(refused(dlock_zk_hosts_check, ":2181", "empty host"), "port alone");
-	check(refused(dlock_zk_hosts_check, "h1:0", "ports"), "port 0");
-	check(refused(dlock_zk_hosts_check, "h1:65536", "ports"), "port too large");
-	check(refused(dlock_zk_hosts_check, "h1:21x", "ports"), "port with letters");
-	check(refused(dlock_zk_hosts_check, "h1:02181", "ports"), "octal port");
-	check(refused(dlock_zk_hosts_check, "h1:", "ports"), "port missing");
+	check(refused(dlock_zk_hosts_check, "h1:0", "port between"), "port 0");
+	check(refused(dlock_zk_hosts_check, "h1:65536", "port between"), "port too large");
+	check(refused(dlock_zk_hosts_check, "h1:21x", "port between"), "port with letters");
+	check(refused(dlock_zk_hosts_check, "h1:", "port between"), "port missing");
 	check(refused(dlock_zk_hosts_check, "::1:2181", "brackets"), "IPv6 without brackets");
-	check(refused(dlock_zk_hosts_check, "[::1:2181", "bracket"), "open bracket");
-	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "bracket"), "text after the bracket");
+	check(refused(dlock_zk_hosts_check, "[::1:2181", "closing ]"), "open bracket");
+	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "nothing but a port"), "text after the bracket");
 	check(refused(dlock_zk_hosts_check, "h 1", "spaces"), "space");
 	check(refused(dlock_zk_hosts_check, "h1/a/", "chroot"), "chroot with a slash at the end");
 	check(refused(dlock_zk_hosts_check, "h1/a//b", "chroot"), "chroot with an empty component");
@@ -153,6 +152,7 @@ static void options(void)
 	check(refused(dlock_zk_auth_check, "digest::p", "digest:user:password"), "credentials with an empty user");
 	check(refused(dlock_zk_auth_check, "sasl:u:p", "digest:user:password"), "another scheme");
 	check(expands("h1,h2:5,[::1],[fe80::1]:7/c", "h1:2181,h2:5,::1:2181,fe80::1:7/c"), "expanded");
+	check(expands("h1:03", "h1:3"), "a port is decimal");
 	check(expands("h1:3", "h1:3"), "expanded, without a chroot");
 }
 
@@ -206,7 +206,8 @@ static void dsns(void)
 	check(dsn_refused("zookeeper://a%3Ab:s3cr3t@h1", "without \":\""), "a user with a colon");
 	check(dsn_refused("zookeeper://ann:s3cr3t%4@h1", "hexadecimal"), "bad encoding");
 	check(dsn_refused("zookeeper://ann:s3cr3t@h1/a/", "another root"), "a root with a slash at the end");
-	check(dsn_refused("zookeeper://h1?s3cr3t", "unknown option")
+	check(dsn_refused("zookeeper://h1?s3cr3t=1", "unknown option") && dsn_refused("zookeeper://h1?s3cr3t", "name=value")
+			&& dsn_refused("zookeeper://ann:1?s3cr3t@h1", "%3F") && dsn_refused("zookeeper://ann:x/s3cr3t@h1", "%2F")
 			&& dsn_refused("zookeeper://h1?session_timeout=s3cr3t", "between"),
 		"options");
 	check(dsn_refused("zookeeper://h1?session_timeout=3601", "between")

@@ -94,6 +94,20 @@ same(["src/php/long.c:3: PHP_METHOD(RedLock,\n\tlock) has 61 lines; 60 at most"]
 same(['src/lock/long.c:9: static_one() has 61 lines; 60 at most'],
     planted(['src/lock/long.c' => "struct a {\n\tint b;\n} c = { 1 };\n#define D(e) do { \\\n\t} while (0)\nint short_one(void)\n{\n}\nstatic int *\n\tstatic_one(const char *text, int (*call)(int))\n"
         . "{\n#if A\n\tif (x) {\n#else\n\tif (y) {\n#endif\n\t}\n" . str_repeat("\twork('}');\n", 50) . "\t/* } */\n}\nint next(void)\n" . body(57)]), 'a long function');
+
+function step(string $before, string $within = ''): array
+{
+    return planted(['src/base/wait.c' => "int dlock_wait_poll(void)\n{\n}\nstatic void rest(void)\n{\n\tdlock_wait_poll();\n}\nvoid pause_it(void)\n{\n\trest();\n}\n",
+        'src/net/a.c' => "static int look(void)\n{\n\treturn dlock_now();\n}\nint a_step(a *own)\n{\n\tint x = 1;\n\t$before\n\tDLOCK_BEGIN(&own->task);\n$within"
+            . "\tDLOCK_AWAIT(&own->task, x);\n\tDLOCK_END(&own->task);\n\treturn x;\n}\n"]);
+}
+
+same([], step(''), 'a step');
+same(['src/net/a.c:5: a_step() is a step and sleeps: a_step, pause_it, rest, dlock_wait_poll'], step('pause_it();'), 'a step that sleeps');
+same(['src/net/a.c:5: a_step() is a step and reads the clock: a_step, look, dlock_now'], step('look();'), 'a step that reads the clock');
+same(['src/net/a.c:5: a_step() is a step with a switch between DLOCK_BEGIN and DLOCK_END'], step('', "\tswitch (x) {\n\t}\n"), 'a switch in a step');
+same(['src/net/a.c:5: a_step() is a step with a local that an await forgets: const char *name ='], step('', "\tconst char *name = 0;\n"), 'a local in a step');
+
 same(['src/lock/open.c: braces that do not match'], planted(['src/lock/open.c' => "int f(void)\n{\n"]), 'what cannot be measured');
 echo "done\n";
 ?>

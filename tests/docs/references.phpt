@@ -50,8 +50,8 @@ holds($named >= 80, 'files were named', $named);
 
 // ---- messages ----
 
-/** Of the system, of hiredis, of Redis and of memcached. */
-const OTHERS = ['Connection refused', 'Server closed the connection', 'WRONGPASS', 'SERVER_ERROR out of memory storing object'];
+/** Of the system, of Redis and of memcached. */
+const OTHERS = ['Connection refused', 'WRONGPASS', 'SERVER_ERROR out of memory storing object'];
 
 /** As one piece, or as two of which one is a literal by itself. */
 function is_said(string $text, string $source): bool

@@ -125,7 +125,7 @@ static void check_message(const dlock_conn *conn, const dlock_error *error)
 
 static void check_conn(const dlock_conn *conn, size_t most)
 {
-	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->redis != NULL));
+	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->resp.reader != NULL));
 	MUST(!conn->cannot_write); /* only while it is ended */
 	MUST(conn->calls.count <= most && conn->calls.count <= conn->calls.capacity);
 	const dlock_handshake *handshake = &conn->handshake;
@@ -170,7 +170,8 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	} else {
-		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY);
+		MUST(call->state == DLOCK_CALL_ANSWERED
+			&& call->reply->type == (status == DLOCK_OK ? REDIS_REPLY_INTEGER : REDIS_REPLY_ARRAY));
 	}
 	MUST(status != DLOCK_OK || dlock_is_fencing_token(response.fencing_token));
 	if (status == DLOCK_LOST) {

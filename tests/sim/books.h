@@ -33,6 +33,15 @@ typedef struct {
 	int64_t most_wanted; /* by one waiter */
 } books;
 
+/* As it was when somebody looked last. */
+typedef struct {
+	server *server;
+	uint64_t version;
+} books_version;
+
+/* Has it been written to since, or is it another server's now? */
+bool books_have_changed(books_version *seen, server *server, const char *key);
+
 /* False: there is no such key. */
 bool books_read(books *books, server *server, const char *key);
 

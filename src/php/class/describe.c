@@ -6,10 +6,8 @@
 #include "../settings.h"
 
 #ifdef DLOCK_ZOOKEEPER
-#include "zend_exceptions.h"
-
+#include "../../net/dsn.h"
 #include "../../zookeeper/session/options.h"
-#include "../classes.h"
 #include "zk_lock.h"
 #endif
 
@@ -22,28 +20,32 @@ static void add_text(zval *array, const char *name, const char *text)
 	}
 }
 
-static const char *name_of(dlock_server_kind kind)
+static void add_option(zval *array, const dlock_server *server, const dlock_option *option, const char *name)
 {
-	switch (kind) {
-	case DLOCK_SERVER_MEMCACHED:
-		return "memcached";
-	case DLOCK_SERVER_MEMORY:
-		return "memory";
-	default:
-		return "redis";
+	void *field = dlock_option_field(server, option);
+
+	if (option->flags & DLOCK_OPTION_REPLICAS && server->replicas == 0) {
+		add_assoc_null(array, name);
+		return;
+	}
+	switch (option->type) {
+	case DLOCK_OPTION_SECONDS:
+		add_assoc_double(array, name, (double) *(dlock_nanos *) field / (double) DLOCK_SECOND);
+		break;
+	case DLOCK_OPTION_WHOLE:
+		add_assoc_long(array, name, *(int *) field);
+		break;
+	case DLOCK_OPTION_SWITCH:
+		add_assoc_bool(array, name, *(bool *) field);
+		break;
+	case DLOCK_OPTION_TEXT:
+		add_text(array, name, *(char **) field);
 	}
 }
 
-/* The ssl context options of PHP's streams that mean the same. */
+/* The ssl context options of PHP's streams that mean the same; NULL without TLS. */
 static void add_tls(zval *array, const dlock_server *server, bool on)
 {
-	const struct {
-		const char *name, *value;
-	} texts[] = {
-		{ "peer_name", server->tls_peer_name ? server->tls_peer_name : server->host },
-		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath }, { "local_cert", server->tls_cert },
-		{ "local_pk", server->tls_key }, { "passphrase", server->tls_passphrase },
-	};
 	zval options;
 
 	if (!on) {
@@ -51,34 +53,46 @@ static void add_tls(zval *array, const dlock_server *server, bool on)
 		return;
 	}
 	array_init(&options);
-	add_assoc_bool(&options, "verify_peer", server->tls_verify_peer);
-	add_assoc_bool(&options, "verify_peer_name", server->tls_verify_peer_name);
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		if (texts[i].value) {
-			add_assoc_string(&options, texts[i].name, texts[i].value);
+	for (DLOCK_EACH_OPTION(option)) {
+		if (option->flags & DLOCK_OPTION_SSL
+			&& (option->type != DLOCK_OPTION_TEXT || *(char **) dlock_option_field(server, option))) {
+			add_option(&options, server, option, option->name);
 		}
+	}
+	if (!server->tls_peer_name && server->host) {
+		add_assoc_string(&options, "peer_name", server->host);
 	}
 	add_assoc_zval(array, "tls", &options);
 }
 
-static const char *discovery_of(const dlock_server *server)
+static bool is_of_sentinels(const dlock_option *option)
 {
-	switch (server->discovery) {
-	case DLOCK_SERVER_SENTINEL:
-		return "sentinel";
-	case DLOCK_SERVER_CLUSTER:
-		return "cluster";
-	default:
-		return "fixed";
-	}
+	return !strncmp(option->name, "sentinel_", 9);
 }
 
-/* How the masters are found, and what is done about their fail-overs. */
-static void add_discovery(zval *array, const dlock_server *server)
+/* How one connects to the Sentinels. */
+static void add_sentinel(zval *array, const dlock_server *server)
 {
-	zval seeds, seed, sentinel;
+	zval sentinel;
 
-	add_assoc_string(array, "discovery", discovery_of(server));
+	if (server->discovery != DLOCK_SERVER_SENTINEL) {
+		add_assoc_null(array, "sentinel");
+		return;
+	}
+	array_init(&sentinel);
+	for (DLOCK_EACH_OPTION(option)) {
+		if (is_of_sentinels(option)) {
+			add_option(&sentinel, server, option, option->name + strlen("sentinel_"));
+		}
+	}
+	add_tls(&sentinel, server, server->sentinel_tls);
+	add_assoc_zval(array, "sentinel", &sentinel);
+}
+
+static void add_seeds(zval *array, const dlock_server *server)
+{
+	zval seeds, seed;
+
 	array_init(&seeds);
 	for (int i = 0; i < server->seed_count; i++) {
 		array_init(&seed);
@@ -87,28 +101,12 @@ static void add_discovery(zval *array, const dlock_server *server)
 		add_next_index_zval(&seeds, &seed);
 	}
 	add_assoc_zval(array, "seeds", &seeds);
-	add_text(array, "service", server->service);
-	if (server->discovery == DLOCK_SERVER_SENTINEL) {
-		array_init(&sentinel);
-		add_tls(&sentinel, server, server->sentinel_tls);
-		add_text(&sentinel, "user", server->sentinel_user);
-		add_text(&sentinel, "password", server->sentinel_password);
-		add_assoc_zval(array, "sentinel", &sentinel);
-	} else {
-		add_assoc_null(array, "sentinel");
-	}
-	add_assoc_long(array, "replicas", server->replicas);
-	if (server->replicas > 0) {
-		add_assoc_double(array, "guard", (double) server->guard / (double) DLOCK_SECOND);
-		add_assoc_bool(array, "resync_guard", server->resync_guard);
-	} else {
-		add_assoc_null(array, "guard");
-		add_assoc_null(array, "resync_guard");
-	}
 }
 
 ZEND_FUNCTION(Dlock_describe_server)
 {
+	static const char *const kinds[] = { "redis", "memcached", "memory" },
+		*const discoveries[] = { "fixed", "sentinel", "cluster" };
 	zval *spec;
 
 	ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -121,37 +119,39 @@ ZEND_FUNCTION(Dlock_describe_server)
 	}
 	dlock_server_complete(server);
 	array_init(return_value);
-	add_assoc_string(return_value, "backend", name_of(server->kind));
+	add_assoc_string(return_value, "backend", kinds[server->kind]);
 	add_text(return_value, "label", server->label);
 	add_text(return_value, "host", server->host);
 	add_assoc_long(return_value, "port", server->port);
 	add_text(return_value, "path", server->path);
-	add_assoc_long(return_value, "database", server->database);
-	add_text(return_value, "user", server->user);
-	add_text(return_value, "password", server->password);
-	add_assoc_double(return_value, "connect_timeout", (double) server->connect_timeout / (double) DLOCK_SECOND);
-	add_assoc_double(return_value, "read_timeout", (double) server->read_timeout / (double) DLOCK_SECOND);
+	add_assoc_string(return_value, "discovery", discoveries[server->discovery]);
+	add_seeds(return_value, server);
+	for (DLOCK_EACH_OPTION(option)) {
+		if (!(option->flags & DLOCK_OPTION_SSL) && !is_of_sentinels(option)) {
+			add_option(return_value, server, option, option->name);
+		}
+	}
 	add_tls(return_value, server, server->tls);
-	add_discovery(return_value, server);
+	add_sentinel(return_value, server);
 	dlock_server_release(server);
 }
 
 #ifdef DLOCK_ZOOKEEPER
 
-/* Of "host:port", where an IPv6 address has no brackets. */
-static void add_member(zval *list, const char *text, size_t len)
+static void add_member(zval *list, const char *host, size_t len)
 {
-	const char *colon = zend_memrchr(text, ':', len);
-	zend_string *host = zend_string_init(text, (size_t) (colon - text), 0);
-	zend_long port = ZEND_STRTOL(colon + 1, NULL, 10);
-	bool is_v6 = memchr(ZSTR_VAL(host), ':', ZSTR_LEN(host)) != NULL;
+	const char *name;
+	size_t name_len;
+	int port = DLOCK_ZK_PORT;
+	dlock_error error;
 	zval member;
 
+	dlock_dsn_host(host, host + len, &name, &name_len, &port, &error); /* checked before */
 	array_init(&member);
 	add_assoc_string(&member, "backend", "zookeeper");
 	add_assoc_str(&member, "label",
-		zend_strpprintf(0, is_v6 ? "[%s]:" ZEND_LONG_FMT : "%s:" ZEND_LONG_FMT, ZSTR_VAL(host), port));
-	add_assoc_str(&member, "host", host);
+		zend_strpprintf(0, *host == '[' ? "[%.*s]:%d" : "%.*s:%d", (int) name_len, name, port));
+	add_assoc_stringl(&member, "host", name, name_len);
 	add_assoc_long(&member, "port", port);
 	add_next_index_zval(list, &member);
 }
@@ -169,14 +169,8 @@ ZEND_FUNCTION(Dlock_describe_ensemble)
 	if (!hosts) {
 		RETURN_THROWS();
 	}
-	char *expanded = dlock_zk_hosts_expand(ZSTR_VAL(hosts));
-	zend_string_release(hosts);
-	if (!expanded) {
-		zend_throw_exception(dlock_ce_exception, "Out of memory", 0);
-		RETURN_THROWS();
-	}
 	array_init(return_value);
-	for (const char *host = expanded;; host++) {
+	for (const char *host = ZSTR_VAL(hosts);; host++) {
 		size_t len = strcspn(host, ",/");
 		add_member(return_value, host, len);
 		host += len;
@@ -184,7 +178,7 @@ ZEND_FUNCTION(Dlock_describe_ensemble)
 			break;
 		}
 	}
-	free(expanded);
+	zend_string_release(hosts);
 }
 
 #endif

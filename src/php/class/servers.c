@@ -24,20 +24,22 @@ static void name_position(char *out, size_t size, position at)
 	}
 }
 
-static void reject(position at, const char *message)
+static bool reject(position at, const char *message)
 {
 	char where[96];
 
 	name_position(where, sizeof where, at);
 	zend_argument_value_error(at.arg, "%s%s", where, message);
+	return false;
 }
 
-static void reject_type(position at, const char *expected, const zval *given)
+static bool reject_type(position at, const char *expected, const zval *given)
 {
 	char where[96];
 
 	name_position(where, sizeof where, at);
 	zend_argument_type_error(at.arg, "%smust have %s, %s given", where, expected, zend_zval_type_name(given));
+	return false;
 }
 
 static bool set_scheme(dlock_server *server, const zval *value, position at)
@@ -45,14 +47,12 @@ static bool set_scheme(dlock_server *server, const zval *value, position at)
 	dlock_error error;
 
 	if (Z_TYPE_P(value) != IS_STRING) {
-		reject_type(at, "a string as scheme", value);
-		return false;
+		return reject_type(at, "a string as scheme", value);
 	}
 	/* Those of Sentinel and Cluster are for DSNs: an array has `sentinels` or `cluster`. */
 	if (!dlock_server_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)
 		|| server->discovery != DLOCK_SERVER_FIXED) {
-		reject(at, "must have a scheme that is redis, rediss, unix, memcached or memory");
-		return false;
+		return reject(at, "must have a scheme that is redis, rediss, unix, memcached or memory");
 	}
 	return true;
 }
@@ -63,13 +63,11 @@ static bool set_host(dlock_server *server, const zval *value, position at)
 	const char *host, *scheme;
 
 	if (Z_TYPE_P(value) != IS_STRING) {
-		reject_type(at, "a string as host", value);
-		return false;
+		return reject_type(at, "a string as host", value);
 	}
 	host = Z_STRVAL_P(value);
 	if (Z_STRLEN_P(value) == 0 || strlen(host) != Z_STRLEN_P(value)) {
-		reject(at, "must have a host that is not empty and has no NUL bytes");
-		return false;
+		return reject(at, "must have a host that is not empty and has no NUL bytes");
 	}
 	scheme = strstr(host, "://");
 	if (scheme) {
@@ -77,10 +75,9 @@ static bool set_host(dlock_server *server, const zval *value, position at)
 		server->tls = (len == 3 && !strncasecmp(host, "tls", 3)) || (len == 3 && !strncasecmp(host, "ssl", 3));
 		if (!server->tls && !(len == 3 && !strncasecmp(host, "tcp", 3))
 			&& !(len == 4 && !strncasecmp(host, "unix", 4))) {
-			reject(at,
+			return reject(at,
 				"must have a host without scheme, or with tcp://, tls:// or unix://; "
 				"a DSN is a string, not in an array");
-			return false;
 		}
 		host = scheme + 3;
 	}
@@ -93,15 +90,13 @@ static bool read_port(int *out, const zval *value, bool has_path, position at)
 	double fraction;
 
 	if (dlock_number_of(value, &port, &fraction) != IS_LONG) {
-		reject_type(at, "an int as port", value);
-		return false;
+		return reject_type(at, "an int as port", value);
 	}
 	if (has_path && port <= 0) {
 		return true; /* phpredis wants 0 or -1 with a socket's path */
 	}
 	if (port < 1 || port > 65535) {
-		reject(at, "must have a port between 1 and 65535");
-		return false;
+		return reject(at, "must have a port between 1 and 65535");
 	}
 	*out = (int) port;
 	return true;
@@ -110,8 +105,7 @@ static bool read_port(int *out, const zval *value, bool has_path, position at)
 static bool set_port(dlock_server *server, const zval *value, position at)
 {
 	if (server->discovery != DLOCK_SERVER_FIXED) {
-		reject(at, "must have no port but those of its sentinels or cluster");
-		return false;
+		return reject(at, "must have no port but those of its sentinels or cluster");
 	}
 	return read_port(&server->port, value, server->path != NULL, at);
 }
@@ -126,23 +120,19 @@ static bool add_seed_array(dlock_server *server, HashTable *seed, position at)
 	dlock_error error;
 
 	if (!host || zend_hash_num_elements(seed) != 1 + (port != NULL)) {
-		reject(at, "must be \"host:port\", [host, port] or [\"host\" => ..., \"port\" => ...]");
-		return false;
+		return reject(at, "must be \"host:port\", [host, port] or [\"host\" => ..., \"port\" => ...]");
 	}
 	if (Z_TYPE_P(host) != IS_STRING) {
-		reject_type(at, "a string as host", host);
-		return false;
+		return reject_type(at, "a string as host", host);
 	}
 	if (Z_STRLEN_P(host) == 0 || strlen(Z_STRVAL_P(host)) != Z_STRLEN_P(host)) {
-		reject(at, "must have a host that is not empty and has no NUL bytes");
-		return false;
+		return reject(at, "must have a host that is not empty and has no NUL bytes");
 	}
 	if (port && !read_port(&number, port, false, at)) {
 		return false;
 	}
 	if (!dlock_server_add_seed(server, Z_STRVAL_P(host), Z_STRLEN_P(host), number, &error)) {
-		reject(at, error.message);
-		return false;
+		return reject(at, error.message);
 	}
 	return true;
 }
@@ -155,8 +145,7 @@ static bool set_seeds(dlock_server *server, const char *name, zval *value, posit
 
 	server->discovery = *name == 's' ? DLOCK_SERVER_SENTINEL : DLOCK_SERVER_CLUSTER;
 	if (Z_TYPE_P(value) != IS_ARRAY) {
-		reject_type(at, *name == 's' ? "a list of servers as sentinels" : "a list of servers as cluster", value);
-		return false;
+		return reject_type(at, *name == 's' ? "a list of servers as sentinels" : "a list of servers as cluster", value);
 	}
 	at.list = name;
 	ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(value), seed) {
@@ -166,56 +155,69 @@ static bool set_seeds(dlock_server *server, const char *name, zval *value, posit
 				return false;
 			}
 		} else if (Z_TYPE_P(seed) != IS_STRING) {
-			reject_type(at, "\"host:port\" or an array", seed);
-			return false;
+			return reject_type(at, "\"host:port\" or an array", seed);
 		} else if (!dlock_server_parse_seed(server, Z_STRVAL_P(seed), Z_STRLEN_P(seed), &error)) {
-			reject(at, error.message);
-			return false;
+			return reject(at, error.message);
 		}
 		at.index++;
 	} ZEND_HASH_FOREACH_END();
 	return true;
 }
 
-static bool set_seconds(dlock_nanos *field, const char *name, const zval *value, position at)
+/* An option, as the text that a DSN would have. What comes from the environment is a string. */
+static bool set_option(
+	dlock_server *server, const dlock_option *option, const char *name, const zval *value, position at)
 {
+	static const char *const expected[] = { "seconds", "an int", "true or false", "a string" };
 	char message[96];
-	zend_long whole;
-	double seconds;
+	zend_long whole = 0;
+	double number = 0;
+	uint8_t type = dlock_number_of(value, &whole, &number);
+	dlock_error error;
+	zend_string *text = NULL;
 
-	switch (dlock_number_of(value, &whole, &seconds)) {
-	case IS_LONG:
-		seconds = (double) whole;
-		break;
-	case IS_DOUBLE:
-		break;
-	default:
-		snprintf(message, sizeof message, "seconds as %s", name);
-		reject_type(at, message, value);
-		return false;
+	if (option->type == DLOCK_OPTION_SECONDS && type) {
+		number = type == IS_LONG ? (double) whole : number;
+		if (number == 0 && option->flags & DLOCK_OPTION_ZERO_IS_UNSET) {
+			return true; /* phpredis' "no limit"; there is always one here */
+		}
+		text = zend_strpprintf(0, "%.9F", number);
+	} else if (option->type == DLOCK_OPTION_SWITCH && (Z_TYPE_P(value) == IS_FALSE || Z_TYPE_P(value) == IS_TRUE)) {
+		text = zend_long_to_str(Z_TYPE_P(value) == IS_TRUE);
+	} else if ((option->type == DLOCK_OPTION_WHOLE || option->type == DLOCK_OPTION_SWITCH) && type == IS_LONG) {
+		text = zend_long_to_str(whole);
+	} else if (Z_TYPE_P(value) == IS_STRING
+		&& (option->type == DLOCK_OPTION_TEXT || option->type == DLOCK_OPTION_SWITCH)) {
+		text = zend_string_copy(Z_STR_P(value));
+	} else {
+		snprintf(message, sizeof message, "%s as %s", expected[option->type], name);
+		return reject_type(at, message, value);
 	}
-	if (seconds == 0) { /* phpredis' "no limit"; there is always one here */
-		return true;
+	bool good = dlock_option_read(server, option, name, ZSTR_VAL(text), ZSTR_LEN(text), &error);
+	zend_string_release(text);
+	return good || reject(at, error.message);
+}
+
+static bool set_known_option(
+	dlock_server *server, dlock_option_form form, const char *name, const zval *value, position at)
+{
+	const dlock_option *option = dlock_option_find(server, form, name);
+	dlock_error error;
+
+	if (!option) {
+		dlock_option_unknown(server, form, name, &error);
+		return reject(at, error.message);
 	}
-	if (!(seconds >= 0.001 && seconds <= 3600)) {
-		snprintf(message, sizeof message, "must have a %s between 0.001 and 3600 seconds", name);
-		reject(at, message);
-		return false;
-	}
-	*field = dlock_from_seconds(seconds);
-	return true;
+	return set_option(server, option, name, value, at);
 }
 
 static bool set_secret(char **field, const zval *value, position at)
 {
-	ZVAL_DEREF(value);
 	if (Z_TYPE_P(value) != IS_STRING) {
-		reject_type(at, "strings in auth", value);
-		return false;
+		return reject_type(at, "strings in auth", value);
 	}
 	if (Z_STRLEN_P(value) == 0 || strlen(Z_STRVAL_P(value)) != Z_STRLEN_P(value)) {
-		reject(at, "must have users and passwords that are not empty and have no NUL bytes");
-		return false;
+		return reject(at, "must have users and passwords that are not empty and have no NUL bytes");
 	}
 	return dlock_server_set(field, Z_STRVAL_P(value), Z_STRLEN_P(value));
 }
@@ -233,19 +235,15 @@ static bool set_auth(char **user_field, char **password_field, const zval *value
 	}
 	HashTable *auth = Z_ARRVAL_P(value);
 	if (zend_hash_index_exists(auth, 0)) {
-		password = zend_hash_index_find(auth, 1);
-		user = password ? zend_hash_index_find(auth, 0) : NULL;
-		password = password ? password : zend_hash_index_find(auth, 0);
+		bool both = zend_hash_index_exists(auth, 1);
+		user = both ? zend_hash_index_find_deref(auth, 0) : NULL;
+		password = zend_hash_index_find_deref(auth, both);
 	} else {
-		user = zend_hash_str_find(auth, ZEND_STRL("user"));
-		password = zend_hash_str_find(auth, ZEND_STRL("pass"));
+		user = zend_hash_str_find_deref(auth, ZEND_STRL("user"));
+		password = zend_hash_str_find_deref(auth, ZEND_STRL("pass"));
 	}
 	if (!password) {
-		reject(at, "must have auth as a password, [user, password] or [\"user\" => ..., \"pass\" => ...]");
-		return false;
-	}
-	if (user) {
-		ZVAL_DEREF(user);
+		return reject(at, "must have auth as a password, [user, password] or [\"user\" => ..., \"pass\" => ...]");
 	}
 	if (user && Z_TYPE_P(user) != IS_NULL && !set_secret(user_field, user, at)) {
 		return false;
@@ -253,11 +251,11 @@ static bool set_auth(char **user_field, char **password_field, const zval *value
 	return set_secret(password_field, password, at);
 }
 
+/* `ssl`: true, or the options, as phpredis takes them, or within "stream" */
 static bool set_tls(dlock_server *server, zval *value, position at)
 {
 	zend_string *name;
 	zval *option, *stream;
-	dlock_error error;
 
 	if (Z_TYPE_P(value) == IS_NULL || Z_TYPE_P(value) == IS_FALSE) {
 		return true;
@@ -267,147 +265,37 @@ static bool set_tls(dlock_server *server, zval *value, position at)
 		return true;
 	}
 	if (Z_TYPE_P(value) != IS_ARRAY) {
-		reject_type(at, "an array of TLS options as ssl", value);
-		return false;
+		return reject_type(at, "an array of TLS options as ssl", value);
 	}
-	stream = zend_hash_str_find(Z_ARRVAL_P(value), ZEND_STRL("stream"));
-	if (stream) {
-		ZVAL_DEREF(stream);
-	}
+	stream = zend_hash_str_find_deref(Z_ARRVAL_P(value), ZEND_STRL("stream"));
 	if (stream && Z_TYPE_P(stream) == IS_ARRAY) {
 		value = stream;
 	}
 	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(value), name, option) {
 		ZVAL_DEREF(option);
-		/* To make a string of anything else may run the user's code, which may change the very array. */
-		if (Z_TYPE_P(option) != IS_STRING && Z_TYPE_P(option) != IS_LONG && Z_TYPE_P(option) != IS_FALSE
-			&& Z_TYPE_P(option) != IS_TRUE) {
-			reject_type(at, "strings or booleans in ssl", option);
-			return false;
-		}
-		zend_string *text = Z_TYPE_P(option) == IS_FALSE ? zend_string_init(ZEND_STRL("0"), 0)
-														 : zval_get_string(option);
-		bool good = dlock_server_option(server, name ? ZSTR_VAL(name) : "", ZSTR_VAL(text), ZSTR_LEN(text), &error);
-		zend_string_release(text);
-		if (!good) {
-			reject(at, error.message);
+		if (!set_known_option(server, DLOCK_FORM_SSL, name ? ZSTR_VAL(name) : "", option, at)) {
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
 	return true;
 }
 
-static bool set_database(dlock_server *server, const zval *value, position at)
+static bool is_in(const char *name, const char *const *names)
 {
-	zend_long database;
-	double fraction;
-
-	if (dlock_number_of(value, &database, &fraction) != IS_LONG) {
-		reject_type(at, "an int as database", value);
-		return false;
+	while (*names && strcmp(name, *names)) {
+		names++;
 	}
-	if (database < 0 || database > 1000000) {
-		reject(at, "must have a database of 0 or greater");
-		return false;
-	}
-	server->database = (int) database;
-	return true;
-}
-
-static bool set_replicas(dlock_server *server, const zval *value, position at)
-{
-	char message[64];
-	zend_long replicas;
-	double fraction;
-
-	if (dlock_number_of(value, &replicas, &fraction) != IS_LONG) {
-		reject_type(at, "an int as replicas", value);
-		return false;
-	}
-	if (replicas < 0 || replicas > DLOCK_MOST_REPLICAS) {
-		snprintf(message, sizeof message, "must have replicas between 0 and %d", DLOCK_MOST_REPLICAS);
-		reject(at, message);
-		return false;
-	}
-	server->replicas = (int) replicas;
-	return true;
-}
-
-static bool set_guard(dlock_server *server, const zval *value, position at)
-{
-	zend_long whole;
-	double seconds;
-
-	switch (dlock_number_of(value, &whole, &seconds)) {
-	case IS_LONG:
-		seconds = (double) whole;
-		break;
-	case IS_DOUBLE:
-		break;
-	default:
-		reject_type(at, "seconds as guard", value);
-		return false;
-	}
-	if (!(seconds >= (double) DLOCK_SHORTEST_GUARD / (double) DLOCK_SECOND
-			&& seconds <= (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND))) {
-		reject(at, "must have a guard between 0.1 and 3600 seconds");
-		return false;
-	}
-	server->guard = dlock_from_seconds(seconds);
-	return true;
-}
-
-static bool set_resync_guard(dlock_server *server, const zval *value, position at)
-{
-	if (Z_TYPE_P(value) != IS_FALSE && Z_TYPE_P(value) != IS_TRUE) {
-		reject_type(at, "true or false as resyncGuard", value);
-		return false;
-	}
-	server->has_resync_guard = true;
-	server->resync_guard = Z_TYPE_P(value) == IS_TRUE;
-	return true;
-}
-
-static bool set_service(dlock_server *server, const zval *value, position at)
-{
-	if (Z_TYPE_P(value) != IS_STRING) {
-		reject_type(at, "a string as service", value);
-		return false;
-	}
-	if (strlen(Z_STRVAL_P(value)) != Z_STRLEN_P(value)) {
-		reject(at, "must have a service without NUL bytes");
-		return false;
-	}
-	return dlock_server_set(&server->service, Z_STRVAL_P(value), Z_STRLEN_P(value));
-}
-
-static bool set_sentinel_tls(dlock_server *server, const zval *value, position at)
-{
-	if (Z_TYPE_P(value) != IS_FALSE && Z_TYPE_P(value) != IS_TRUE) {
-		reject_type(at, "true or false as sentinelTls", value);
-		return false;
-	}
-	server->has_sentinel_tls = true;
-	server->sentinel_tls = Z_TYPE_P(value) == IS_TRUE;
-	return true;
-}
-
-static bool reject_key(const char *name, position at)
-{
-	char message[256];
-
-	snprintf(message, sizeof message,
-		"has an unknown key \"%.40s\"; known are scheme, host, port, auth, database, ssl, connectTimeout, "
-		"readTimeout, replicas, guard, resyncGuard, sentinels, service, sentinelAuth, sentinelTls and cluster",
-		name);
-	reject(at, message);
-	return false;
+	return *names;
 }
 
 static bool set_field(dlock_server *server, const char *name, zval *value, position at)
 {
-	if (!strcmp(name, "host") || !strcmp(name, "scheme") || !strcmp(name, "sentinels") || !strcmp(name, "cluster")) {
-		return true; /* taken before the others */
+	/* Taken before the others; and phpredis' own: connections are persistent here, and made again as needed. */
+	static const char *const passed[] = { "host", "scheme", "sentinels", "cluster", "persistent", "retryInterval",
+		"backoff", NULL };
+
+	if (is_in(name, passed)) {
+		return true;
 	}
 	if (!strcmp(name, "port")) {
 		return set_port(server, value, at);
@@ -418,37 +306,25 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 	if (!strcmp(name, "sentinelAuth")) {
 		return set_auth(&server->sentinel_user, &server->sentinel_password, value, at);
 	}
-	if (!strcmp(name, "sentinelTls")) {
-		return set_sentinel_tls(server, value, at);
-	}
-	if (!strcmp(name, "service")) {
-		return set_service(server, value, at);
-	}
-	if (!strcmp(name, "replicas")) {
-		return set_replicas(server, value, at);
-	}
-	if (!strcmp(name, "guard")) {
-		return set_guard(server, value, at);
-	}
-	if (!strcmp(name, "resyncGuard")) {
-		return set_resync_guard(server, value, at);
-	}
-	if (!strcmp(name, "database")) {
-		return set_database(server, value, at);
-	}
 	if (!strcmp(name, "ssl")) {
 		return set_tls(server, value, at);
 	}
-	if (!strcmp(name, "connectTimeout")) {
-		return set_seconds(&server->connect_timeout, name, value, at);
+	return set_known_option(server, DLOCK_FORM_ARRAY, name, value, at);
+}
+
+static bool set_element(dlock_server *server, zend_ulong index, const zval *value, position at)
+{
+	switch (index) {
+	case 0: /* the host, taken before the others */
+		return true;
+	case 1:
+		return set_port(server, value, at);
+	case 2:
+		return set_option(
+			server, dlock_option_find(server, DLOCK_FORM_ARRAY, "connectTimeout"), "connect timeout", value, at);
+	default:
+		return reject(at, "must be a list of at most three: [host, port, connect timeout]");
 	}
-	if (!strcmp(name, "readTimeout")) {
-		return set_seconds(&server->read_timeout, name, value, at);
-	}
-	if (!strcmp(name, "persistent") || !strcmp(name, "retryInterval") || !strcmp(name, "backoff")) {
-		return true; /* phpredis' own; connections are persistent here, and made again as needed */
-	}
-	return reject_key(name, at);
 }
 
 /* Where it is: a host, sentinels or cluster. */
@@ -460,13 +336,11 @@ static bool set_place(dlock_server *server, HashTable *spec, position at)
 		: zend_hash_str_find_deref(spec, ZEND_STRL("host"));
 
 	if (!host && !sentinels && !cluster) {
-		reject(
+		return reject(
 			at, "must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster");
-		return false;
 	}
 	if (!!host + !!sentinels + !!cluster > 1) {
-		reject(at, "must have only one of host, sentinels and cluster");
-		return false;
+		return reject(at, "must have only one of host, sentinels and cluster");
 	}
 	return host ? set_host(server, host, at)
 				: set_seeds(server, sentinels ? "sentinels" : "cluster", sentinels ? sentinels : cluster, at);
@@ -484,13 +358,7 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 	}
 	ZEND_HASH_FOREACH_KEY_VAL(spec, index, name, value) {
 		ZVAL_DEREF(value);
-		bool good = name ? set_field(server, ZSTR_VAL(name), value, at)
-			: index == 0 || (index == 1 ? set_port(server, value, at)
-				: index == 2 && set_seconds(&server->connect_timeout, "connect timeout", value, at));
-		if (!good) {
-			if (!EG(exception)) {
-				reject(at, "must be a list of at most three: [host, port, connect timeout]");
-			}
+		if (name ? !set_field(server, ZSTR_VAL(name), value, at) : !set_element(server, index, value, at)) {
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
@@ -523,22 +391,14 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 	}
 	ZVAL_DEREF(spec);
 	if (Z_TYPE_P(spec) == IS_STRING) {
-		good = dlock_server_parse(server, Z_STRVAL_P(spec), Z_STRLEN_P(spec), &error);
-		if (!good) {
-			reject(at, error.message);
-		}
+		good = dlock_server_parse(server, Z_STRVAL_P(spec), Z_STRLEN_P(spec), &error) || reject(at, error.message);
 	} else if (Z_TYPE_P(spec) == IS_ARRAY) {
 		good = read_array(server, Z_ARRVAL_P(spec), at);
 	} else {
-		reject_type(at, "a DSN or an array", spec);
-		good = false;
+		good = reject_type(at, "a DSN or an array", spec);
 	}
 	good = good && check_files(server, at);
-	if (good && !dlock_server_seal(server, &error)) {
-		reject(at, error.message);
-		good = false;
-	}
-	if (!good) {
+	if (!good || (!dlock_server_seal(server, &error) && !reject(at, error.message))) {
 		dlock_server_release(server);
 		return NULL;
 	}

@@ -2,6 +2,7 @@
 
 #include "permits_internal.h"
 #include "replicated_round.h"
+#include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static dlock_status permits_attach(dlock_claim *claim, const char *token, dlock_
 	dlock_status status = attach_once(claim, token, &left, error);
 
 	if (left >= 0 && left <= DLOCK_AT_ONCE) {
-		dlock_wait_poll(NULL, 0, dlock_now() + left * DLOCK_MS, NULL);
+		dlock_pause(dlock_pool_loop(dlock_service_of(claim)->route.pool), dlock_now() + left * DLOCK_MS, NULL);
 		status = attach_once(claim, token, &left, error);
 	}
 	return status;

@@ -3,21 +3,11 @@
 #include <stdlib.h>
 
 #include "../route/delivery.h"
-
-/* A WAIT that a number of rounds share; it goes out at the end of the batch. */
-typedef struct {
-	dlock_conn *conn;
-	dlock_call *call;
-	int replicas;
-} confirmation;
-
-enum { MOST_SHARED = 16 };
+#include "../wire/pool_source.h"
 
 typedef struct {
 	dlock_renewer base;
 	dlock_pool pool;
-	confirmation shared[MOST_SHARED];
-	int shared_count;
 } redis_renewer;
 
 dlock_pool *dlock_redis_renewer_pool(dlock_renewer *renewer)
@@ -47,104 +37,41 @@ static void destroy(dlock_renewer *renewer)
 	free(renewer);
 }
 
-static void begin_batch(dlock_renewer *renewer)
+static void join(dlock_renewer *renewer, dlock_loop *loop)
 {
-	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
-		dlock_conn_cork(conn);
-	}
+	dlock_pool_join(dlock_redis_renewer_pool(renewer), loop);
 }
 
-static dlock_call *share_wait(redis_renewer *renewer, dlock_conn *conn, int replicas)
+static dlock_call *share_wait(dlock_pool *pool, dlock_conn *conn, int replicas)
 {
-	for (int i = 0; i < renewer->shared_count; i++) {
-		confirmation *one = &renewer->shared[i];
-		if (one->conn == conn && one->replicas == replicas) {
-			return dlock_call_retain(one->call);
-		}
-	}
-	dlock_call *call = dlock_delivery_wait(conn, replicas);
+	dlock_call *call = dlock_pool_find_last(pool, conn, replicas);
+
 	if (call) {
-		renewer->shared[renewer->shared_count++] = (confirmation) { conn, dlock_call_retain(call), replicas };
+		return dlock_call_retain(call);
+	}
+	call = dlock_delivery_wait(conn, replicas);
+	if (call) {
+		dlock_pool_send_last(pool, conn, call, replicas);
 	}
 	return call;
 }
 
-dlock_call *dlock_redis_renewer_send(dlock_renewer *base, dlock_conn *conn, dlock_call *call, int replicas, bool asks)
+dlock_call *dlock_redis_renewer_send(dlock_renewer *renewer, dlock_conn *conn, dlock_call *call, int replicas, bool asks)
 {
-	redis_renewer *renewer = (redis_renewer *) base;
+	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
 
-	dlock_conn_cork(conn); /* it may have been made in this batch */
-	if (asks || renewer->shared_count == MOST_SHARED) {
+	if (asks || pool->last_count == DLOCK_MOST_LAST) {
 		return dlock_delivery_send(conn, call, replicas, NULL, asks);
 	}
-	return dlock_conn_send(conn, call) && replicas > 0 ? share_wait(renewer, conn, replicas) : NULL;
+	return dlock_conn_send(conn, call) && replicas > 0 ? share_wait(pool, conn, replicas) : NULL;
 }
 
-static void end_batch(dlock_renewer *base)
+static dlock_status finish(dlock_renewer *renewer)
 {
-	redis_renewer *renewer = (redis_renewer *) base;
+	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
 
-	for (int i = 0; i < renewer->shared_count; i++) {
-		dlock_conn_send(renewer->shared[i].conn, renewer->shared[i].call);
-		dlock_call_release(renewer->shared[i].call);
-	}
-	renewer->shared_count = 0;
-	for (dlock_conn *conn = renewer->pool.first; conn; conn = conn->next) {
-		dlock_conn_uncork(conn);
-	}
-}
-
-/* The connections that have something under way, in the pool's order. */
-static int poll_busy(dlock_renewer *renewer, struct pollfd *fds, int room)
-{
-	int count = 0;
-
-	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
-		if (dlock_conn_busy(conn)) {
-			if (count < room) {
-				fds[count] = (struct pollfd) { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
-			}
-			count++;
-		}
-	}
-	return count;
-}
-
-/* In the same order. Whether a connection is busy is asked before it is advanced. */
-static void advance(dlock_renewer *renewer, const struct pollfd *fds, int count)
-{
-	int i = 0;
-
-	for (dlock_conn *conn = pool_of(renewer)->first; conn && i < count; conn = conn->next) {
-		if (dlock_conn_busy(conn) && fds[i++].revents) {
-			dlock_conn_advance(conn);
-		}
-	}
-	dlock_topologies_advance(dlock_redis_renewer_pool(renewer));
-}
-
-static void expire(dlock_renewer *renewer)
-{
-	for (dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
-		dlock_conn_expire(conn);
-	}
-	dlock_topologies_advance(dlock_redis_renewer_pool(renewer));
-}
-
-static dlock_nanos timer(const dlock_renewer *renewer)
-{
-	dlock_nanos first = dlock_topologies_timer(pool_of(renewer));
-
-	for (const dlock_conn *conn = pool_of(renewer)->first; conn; conn = conn->next) {
-		dlock_nanos time = dlock_conn_timer(conn);
-		first = time < first ? time : first;
-	}
-	return first;
-}
-
-static void drain(dlock_renewer *renewer, dlock_nanos deadline)
-{
-	dlock_pool_drain(dlock_redis_renewer_pool(renewer), deadline);
+	dlock_pool_end_questions(pool);
+	return dlock_pool_is_busy(pool) ? DLOCK_PENDING : DLOCK_OK;
 }
 
 static dlock_renewer_counts count(const dlock_renewer *renewer)
@@ -154,13 +81,8 @@ static dlock_renewer_counts count(const dlock_renewer *renewer)
 
 const dlock_renewer_ops dlock_redis_renewer_ops = {
 	.create = create,
+	.join = join,
 	.destroy = destroy,
-	.begin_batch = begin_batch,
-	.end_batch = end_batch,
-	.poll = poll_busy,
-	.advance = advance,
-	.expire = expire,
-	.timer = timer,
-	.drain = drain,
+	.finish = finish,
 	.count = count,
 };

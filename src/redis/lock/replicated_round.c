@@ -81,7 +81,7 @@ static dlock_server *find_server(replicated_round *round)
 		server = dlock_topology_master(round->topology, round->lease.keys.slot);
 	}
 	if (!server || (round->is_new && round->master && strcmp(server->key, round->master->key))) {
-		dlock_topology_ask(round->topology);
+		dlock_topology_ask(round->topology, dlock_now());
 		server = round->master;
 	}
 	return server;
@@ -142,7 +142,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	round->noted = false;
 	round->topology = dlock_pool_topology(pool, round->service);
 	if (unconfirmed && round->topology) {
-		dlock_topology_ask(round->topology); /* a master that was replaced may go on without replicas for a while */
+		dlock_topology_ask(round->topology, dlock_now()); /* a master that was replaced may go on without replicas for a while */
 	}
 	dlock_server *server = round->topology ? find_server(round) : NULL;
 	if (!server) {
@@ -223,14 +223,14 @@ static void note(replicated_round *round)
 	round->next_step = answered && answer_of(round) == MISSING ? STEP_RESTORE : STEP_KEEP;
 	forget_server(&round->asked);
 	if (answer == DLOCK_ANSWER_MOVED && has_slots) {
-		dlock_topology_move(round->topology, round->lease.keys.slot, address, round->master);
+		dlock_topology_move(round->topology, round->lease.keys.slot, address, round->master, dlock_now());
 	} else if (answer == DLOCK_ANSWER_ASK && has_slots) {
 		round->asked = dlock_topology_server_at(round->topology, address, round->master);
 	} else if ((answer == DLOCK_ANSWER_REPLICA || answer == DLOCK_ANSWER_UNSERVED) && round->topology) {
 		if (answered && answer == DLOCK_ANSWER_REPLICA) {
 			dlock_conn_close(round->conn); /* behind its address, there may be another server by now */
 		}
-		dlock_topology_doubt(round->topology);
+		dlock_topology_doubt(round->topology, dlock_now());
 	}
 }
 

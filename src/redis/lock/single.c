@@ -1,7 +1,7 @@
 #include "single.h"
 
 #include "../../lock/renewal.h"
-#include "../wire/exchange.h"
+#include "../wire/pool_source.h"
 #include "renewal_round.h"
 #include "waiting.h"
 
@@ -14,6 +14,7 @@
 
 typedef struct {
 	dlock_backend base;
+	dlock_loop *loop;
 	dlock_conn *conn;   /* the pool's, as the inbox */
 	dlock_inbox *inbox; /* not connected before a claim waits */
 	dlock_key_builder *keys;
@@ -46,7 +47,7 @@ static bool is_settled(void *call)
 static void ask(single_backend *backend, dlock_call *call)
 {
 	if (call && dlock_conn_send(backend->conn, call)) {
-		dlock_exchange(&backend->conn, 1, DLOCK_FOREVER, is_settled, call);
+		dlock_loop_await(backend->loop, is_settled, call, DLOCK_FOREVER);
 	}
 }
 
@@ -236,7 +237,7 @@ static dlock_status wait_for_turn(single_claim *claim, const dlock_wait *wait)
 			claim->base.received = true;
 			return accept_grant(claim, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
 		}
-		int woken = dlock_inboxes_wait(&inbox, 1, until, wait);
+		int woken = dlock_inboxes_wait(backend_of(&claim->base)->loop, &inbox, 1, until, wait);
 		if (woken <= 0) {
 			return woken == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
 		}
@@ -259,7 +260,7 @@ static dlock_status single_acquire(dlock_claim *base, const dlock_wait *wait, dl
 			}
 		}
 		if (!last && base->waited && !backend->inbox->refused
-				&& dlock_inboxes_open(&backend->inbox, 1, 1) == 0 && !backend->inbox->refused) {
+				&& dlock_inboxes_open(backend->loop, &backend->inbox, 1, 1) == 0 && !backend->inbox->refused) {
 			if (base->state == DLOCK_CLAIM_WAITING) {
 				single_abandon(base);
 				dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -460,6 +461,7 @@ dlock_backend *dlock_single_new(
 	}
 	dlock_backend_init(&backend->base, &single_ops, prefix, prefix_len);
 	backend->base.legacy = legacy;
+	backend->loop = dlock_pool_loop(pool);
 	backend->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	if (!backend->keys || !dlock_pool_lend(pool, server, &backend->conn, &backend->inbox)) {
 		single_destroy(&backend->base);

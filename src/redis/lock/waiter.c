@@ -39,7 +39,7 @@ static bool open_inbox(dlock_waiter *waiter, dlock_error *error)
 		dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its master is not known", waiter->service->label);
 		return false;
 	}
-	if (dlock_inboxes_open(&waiter->inbox, 1, 1) == 0) {
+	if (dlock_inboxes_open(dlock_pool_loop(waiter->route->pool), &waiter->inbox, 1, 1) == 0) {
 		*error = waiter->inbox->conn->error;
 		return false;
 	}
@@ -106,7 +106,7 @@ static dlock_status wait_for_turn(dlock_waiter *waiter, const dlock_wait *wait)
 			waiter->received = true;
 			return waiter->ops->accept(waiter, &grant) ? DLOCK_OK : DLOCK_TIMEOUT;
 		}
-		int woken = dlock_inboxes_wait(&waiter->inbox, 1, until, wait);
+		int woken = dlock_inboxes_wait(dlock_pool_loop(waiter->route->pool), &waiter->inbox, 1, until, wait);
 		if (woken <= 0) {
 			return woken == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
 		}
@@ -118,12 +118,12 @@ static dlock_status wait_for_turn(dlock_waiter *waiter, const dlock_wait *wait)
 #define PAUSE (50 * DLOCK_MS)
 #define PAUSE_JITTER 50 /* ms */
 
-static dlock_status pause_attempts(const dlock_wait *wait)
+static dlock_status pause_attempts(const dlock_waiter *waiter, const dlock_wait *wait)
 {
 	dlock_nanos until = dlock_now() + PAUSE + dlock_jitter(PAUSE_JITTER) * DLOCK_MS;
 
 	until = until < wait->deadline ? until : wait->deadline;
-	return dlock_wait_poll(NULL, 0, until, wait) == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
+	return dlock_pause(dlock_pool_loop(waiter->route->pool), until, wait);
 }
 
 /* What may end by itself, a fail-over or a slot that moves, is waited for as a holder is. */
@@ -178,7 +178,7 @@ dlock_status dlock_waiter_acquire(dlock_waiter *waiter, const dlock_wait *wait, 
 		waiter->trouble_since = !trouble ? 0 : waiter->trouble_since ? waiter->trouble_since : dlock_now();
 		if (status == DLOCK_TIMEOUT && waiter->settled_just_now && !queue) {
 			waiter->settled_just_now = false;
-			dlock_wait_poll(NULL, 0, dlock_now() + response.pttl * DLOCK_MS, NULL);
+			dlock_pause(dlock_pool_loop(route.pool), dlock_now() + response.pttl * DLOCK_MS, NULL);
 			continue;
 		}
 		if (ends(waiter, wait, status, trouble, last)) {
@@ -193,7 +193,7 @@ dlock_status dlock_waiter_acquire(dlock_waiter *waiter, const dlock_wait *wait, 
 			waiter->next_look = next_look(waiter, &response);
 			status = wait_for_turn(waiter, wait);
 		} else {
-			status = pause_attempts(wait);
+			status = pause_attempts(waiter, wait);
 			if (status == DLOCK_TIMEOUT && trouble && dlock_now() >= wait->deadline) {
 				return DLOCK_CONNECTION;
 			}

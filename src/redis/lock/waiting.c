@@ -56,41 +56,77 @@ dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos tt
 	return refusal->pttl < 0 ? dlock_next_look_unnotified(refusal, ttl) : dlock_next_look(refusal, ttl);
 }
 
-/* Also those that are being opened: they may be so now. */
-static bool is_worth_polling(const dlock_inbox *inbox)
+/* ---- waiting ---- */
+
+static dlock_status step_opening(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	return dlock_inbox_is_open(inbox) || (inbox->subscribing && dlock_conn_busy(inbox->conn));
+	return dlock_opening_step(task, loop, now);
 }
 
-int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait)
+int dlock_inboxes_open(dlock_loop *loop, dlock_inbox **inboxes, int count, int enough)
 {
-	struct pollfd fds[DLOCK_MOST_SERVERS];
-	dlock_inbox *polled[DLOCK_MOST_SERVERS];
-	dlock_nanos wake = until;
-	int open = 0;
+	dlock_opening own = { .inboxes = inboxes, .count = count, .enough = enough };
+
+	dlock_loop_run(loop, step_opening, &own, DLOCK_FOREVER, NULL);
+	return own.open;
+}
+
+typedef struct {
+	dlock_inbox **inboxes;
+	int count;
+	unsigned long news; /* that there were */
+	int open;
+} listening;
+
+static void look(const listening *own, unsigned long *news, int *open)
+{
+	*news = 0;
+	*open = 0;
+	for (int i = 0; i < own->count; i++) {
+		dlock_inbox_update(own->inboxes[i]);
+		*news += own->inboxes[i]->news;
+		*open += dlock_inbox_is_open(own->inboxes[i]);
+	}
+}
+
+static dlock_status listen_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	const listening *own = task;
+	unsigned long news;
+	int open;
+
+	(void) now;
+	look(own, &news, &open);
+	dlock_loop_lend(loop);
+	return news != own->news || open != own->open ? DLOCK_OK : DLOCK_PENDING;
+}
+
+int dlock_inboxes_wait(dlock_loop *loop, dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait)
+{
+	listening own = { .inboxes = inboxes, .count = count };
 
 	for (int i = 0; i < count; i++) {
-		if (is_worth_polling(inboxes[i])) {
-			dlock_nanos timer = dlock_conn_timer(inboxes[i]->conn);
-			wake = timer < wake ? timer : wake;
-			polled[open] = inboxes[i];
-			fds[open].fd = dlock_conn_fd(inboxes[i]->conn);
-			fds[open].events = dlock_conn_events(inboxes[i]->conn);
-			fds[open].revents = 0;
-			open++;
-		}
+		inboxes[i]->listeners++;
 	}
-	int ready = dlock_wait_poll(fds, open, wake, wait);
-	for (int i = 0; ready >= 0 && i < open; i++) {
-		if (ready > 0 && fds[i].revents) {
-			dlock_conn_advance(polled[i]->conn);
-		}
-		dlock_conn_expire(polled[i]->conn);
-		dlock_inbox_update(polled[i]);
-	}
-	if (ready == DLOCK_WAIT_TIME && wake < until) {
-		ready = 1; /* what one of them had to do has been done */
+	look(&own, &own.news, &own.open);
+	dlock_status status = dlock_loop_run(loop, listen_step, &own, until, wait);
+	for (int i = 0; i < count; i++) {
+		inboxes[i]->listeners--;
 	}
 	/* However fast messages come, they do not keep a waiter beyond its time. */
-	return ready > 0 && until != DLOCK_FOREVER && dlock_now() >= until ? DLOCK_WAIT_TIME : ready;
+	bool over = status == DLOCK_TIMEOUT || (until != DLOCK_FOREVER && dlock_now() >= until);
+	return status == DLOCK_INTERRUPTED ? DLOCK_WAIT_INTERRUPTED : over ? DLOCK_WAIT_TIME : 1;
+}
+
+static dlock_status pause_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	(void) task;
+	(void) now;
+	dlock_loop_lend(loop);
+	return DLOCK_PENDING;
+}
+
+dlock_status dlock_pause(dlock_loop *loop, dlock_nanos until, const dlock_wait *wait)
+{
+	return dlock_loop_run(loop, pause_step, NULL, until, wait);
 }

@@ -21,8 +21,14 @@ dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos tt
 /* The same for a waiter that cannot be notified of anything; see dlock_inbox_can_notify(). */
 dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal, dlock_nanos ttl);
 
+/* As dlock_opening; sleeps. Returns how many are open. */
+int dlock_inboxes_open(dlock_loop *loop, dlock_inbox **inboxes, int count, int enough);
+
+/* DLOCK_TIMEOUT, or DLOCK_INTERRUPTED. */
+dlock_status dlock_pause(dlock_loop *loop, dlock_nanos until, const dlock_wait *wait);
+
 /* Sleeps until one of these inboxes has a message or broke, until `until`, or until an interruption; returns as
  * dlock_wait_poll(). */
-int dlock_inboxes_wait(dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait);
+int dlock_inboxes_wait(dlock_loop *loop, dlock_inbox **inboxes, int count, dlock_nanos until, const dlock_wait *wait);
 
 #endif

@@ -1,9 +1,9 @@
 #include "ballot.h"
 
-#include "../wire/exchange.h"
-
-void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, int quorum, dlock_reader *read)
+void dlock_ballot_begin(
+	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read)
 {
+	ballot->loop = loop;
 	ballot->members = members;
 	ballot->count = count;
 	ballot->quorum = quorum;
@@ -116,13 +116,7 @@ bool dlock_ballot_count(void *context)
 
 void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until)
 {
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
-
-	for (int i = 0; i < ballot->count; i++) {
-		conns[i] = ballot->calls[i] ? ballot->members[i].conn : NULL;
-	}
-	dlock_exchange(conns, ballot->count, until, dlock_ballot_count, ballot);
-	if (!dlock_ballot_count(ballot)) {
+	if (!dlock_loop_await(ballot->loop, dlock_ballot_count, ballot, until)) {
 		for (int i = 0; i < ballot->count; i++) {
 			if (ballot->votes[i] == DLOCK_VOTE_PENDING) {
 				count_vote(ballot, i);
@@ -151,13 +145,9 @@ static bool count_rest(void *context)
 
 void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until)
 {
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
 	drain drain = { ballot, enough };
 
-	for (int i = 0; i < ballot->count; i++) {
-		conns[i] = ballot->votes[i] == DLOCK_VOTE_PENDING ? ballot->members[i].conn : NULL;
-	}
-	dlock_exchange(conns, ballot->count, until, count_rest, &drain);
+	dlock_loop_await(ballot->loop, count_rest, &drain, until);
 }
 
 void dlock_ballot_end(dlock_ballot *ballot)

@@ -18,6 +18,7 @@ typedef struct {
 typedef enum { DLOCK_VOTE_PENDING, DLOCK_VOTE_YES, DLOCK_VOTE_NO, DLOCK_VOTE_NONE, DLOCK_VOTE_VOID } dlock_vote;
 
 typedef struct {
+	dlock_loop *loop;
 	dlock_member *members;
 	int count, quorum;
 	dlock_reader *read;
@@ -34,7 +35,8 @@ typedef struct {
 } dlock_ballot;
 
 /* Nobody is asked yet, and every yes counts: a question that needs the guard begins ballot->guard itself. */
-void dlock_ballot_begin(dlock_ballot *ballot, dlock_member *members, int count, int quorum, dlock_reader *read);
+void dlock_ballot_begin(
+	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read);
 
 /* Sends the call, which is the ballot's from now on. NULL, when out of memory, is no vote. */
 void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call);
@@ -42,7 +44,7 @@ void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call);
 /* Counts a no without asking. */
 void dlock_ballot_absent(dlock_ballot *ballot, int server);
 
-/* Counts the votes that have come. True when it is decided. `ballot` is untyped for dlock_exchange(). */
+/* Counts the votes that have come. True when it is decided. `ballot` is untyped for dlock_loop_await(). */
 bool dlock_ballot_count(void *ballot);
 
 /* Drives it until it is decided, or until `until`; then what is still open counts as no vote. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../lock/renewal_round.h"
-#include "../wire/exchange.h"
+#include "../wire/pool_source.h"
 #include "quorum_internal.h"
 
 /* A majority of independent Redis servers, by the Redlock algorithm
@@ -250,15 +250,13 @@ static dlock_status quorum_locked(
 	dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	quorum_backend *backend = (quorum_backend *) base;
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
 	dlock_ballot votes;
 
 	dlock_quorum_begin(backend, &votes, dlock_read_holder);
 	for (int i = 0; i < backend->count; i++) {
-		conns[i] = backend->members[i].conn;
 		dlock_ballot_ask(&votes, i, dlock_request_holder(dlock_key_builder_keys(backend->keys, resource, len)));
 	}
-	dlock_exchange(conns, backend->count, DLOCK_FOREVER, count_holders, &votes);
+	dlock_loop_await(backend->loop, count_holders, &votes, DLOCK_FOREVER);
 	*locked = most_for_one_holder(&votes) >= backend->quorum;
 	dlock_status status = *locked || votes.yes + votes.no + votes.pending >= backend->quorum ? DLOCK_OK
 		: dlock_ballot_no_quorum(&votes, error);
@@ -354,6 +352,7 @@ dlock_backend *dlock_quorum_new(
 		return NULL;
 	}
 	dlock_backend_init(&backend->base, &quorum_ops, prefix, prefix_len);
+	backend->loop = dlock_pool_loop(pool);
 	backend->count = count;
 	backend->guard = guard;
 	backend->quorum = count / 2 + 1;

@@ -359,7 +359,8 @@ static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 		if (first && notified > 0 && dlock_after(dlock_now(), NOTIFIED_TOGETHER) < until) {
 			until = dlock_after(dlock_now(), NOTIFIED_TOGETHER);
 		}
-		int woken = dlock_inboxes_wait(backend->inboxes, backend->count, until, wait);
+		int woken = dlock_inboxes_wait(
+			backend->loop, backend->inboxes, backend->count, until, wait);
 		if (woken <= 0) {
 			return woken;
 		}
@@ -382,7 +383,7 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 	for (;;) {
 		bool last = is_last(claim, wait), queue = !last && (claim->ticket || claim->next_ticket);
 		if (queue) {
-			dlock_inboxes_open(backend->inboxes, backend->count, backend->quorum);
+			dlock_inboxes_open(backend->loop, backend->inboxes, backend->count, backend->quorum);
 		}
 		dlock_status status = attempt(claim, queue, last ? NULL : wait, &votes, error);
 		claim->attempts++;

@@ -13,6 +13,7 @@
 
 typedef struct {
 	dlock_backend base;
+	dlock_loop *loop;
 	dlock_key_builder *keys;
 	dlock_inbox *inboxes[DLOCK_MOST_SERVERS]; /* the pool's; not connected before a claim waits */
 	int64_t highest_token;                    /* the largest fencing token seen */

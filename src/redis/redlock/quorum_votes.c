@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../wire/exchange.h"
 
 /* Asks all servers for a lock, as in the Redlock algorithm
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), but all at once, and settles a
@@ -17,7 +16,7 @@ dlock_keys dlock_quorum_keys(const quorum_claim *claim)
 
 void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read)
 {
-	dlock_ballot_begin(votes, backend->members, backend->count, backend->quorum, read);
+	dlock_ballot_begin(votes, backend->loop, backend->members, backend->count, backend->quorum, read);
 }
 
 void dlock_quorum_ask_all(
@@ -29,7 +28,7 @@ void dlock_quorum_ask_all(
 	dlock_guard_begin(&votes->guard, backend->guard, claim->base.ttl);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_member *member = &backend->members[i];
-		if (dlock_conn_stuck(member->conn)) {
+		if (dlock_conn_drain_if_stuck(member->conn)) {
 			member->failed = true;
 			member->error = member->conn->error;
 			continue;
@@ -169,8 +168,10 @@ void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
 
 static bool is_logging_in(const dlock_conn *conn)
 {
-	return conn->state == DLOCK_CONN_HANDSHAKE
-		|| (conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->dial.begun, EXPECTED));
+	bool is_accepted = conn->channel.stage >= DLOCK_CHANNEL_SECURING;
+
+	return is_accepted ? conn->state != DLOCK_CONN_READY
+		: conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->channel.dial.begun, EXPECTED);
 }
 
 static bool has_logged_in(void *context)
@@ -187,15 +188,7 @@ static bool has_logged_in(void *context)
 
 void dlock_quorum_log_in_stragglers(quorum_claim *claim)
 {
-	quorum_backend *backend = quorum_backend_of(claim);
-	dlock_conn *conns[DLOCK_MOST_SERVERS];
-
-	if (!has_logged_in(claim)) {
-		for (int i = 0; i < backend->count; i++) {
-			conns[i] = claim->stragglers[i] ? backend->members[i].conn : NULL;
-		}
-		dlock_exchange(conns, backend->count, dlock_now() + LOGIN_TIME, has_logged_in, claim);
-	}
+	dlock_loop_await(quorum_backend_of(claim)->loop, has_logged_in, claim, dlock_now() + LOGIN_TIME);
 }
 
 /* ---- rolling back ---- */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../wire/exchange.h"
 #include "../wire/reply.h"
 
 /* How often one request is redirected, or sent to another master. */
@@ -148,6 +147,18 @@ static void discard(dlock_call **call)
 	}
 }
 
+static dlock_status step_discovery(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_discovery_step(task, loop, now);
+}
+
+dlock_status dlock_route_discover(const dlock_route *route, dlock_error *error)
+{
+	dlock_discovery own = { .topology = route->topology, .until = route->until, .error = error };
+
+	return dlock_loop_run(dlock_pool_loop(route->pool), step_discovery, &own, DLOCK_FOREVER, NULL);
+}
+
 /* One server. False: it has not answered. */
 static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server *server, bool asks)
 {
@@ -158,7 +169,7 @@ static bool ask(dlock_delivery *delivery, const dlock_route *route, dlock_server
 	}
 	delivery->confirmation = dlock_delivery_send(
 		delivery->conn, delivery->call, route->replicas, delivery->behind, asks);
-	dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->call);
+	dlock_loop_await(dlock_pool_loop(route->pool), is_answered, delivery->call, route->until);
 	return delivery->call->state == DLOCK_CALL_ANSWERED;
 }
 
@@ -167,7 +178,7 @@ static dlock_server *find_master(const dlock_route *route, int slot, bool *trans
 {
 	dlock_server *master = dlock_topology_master(route->topology, slot);
 
-	if (!master && dlock_topology_discover(route->topology, route->until, NULL, error) == DLOCK_OK) {
+	if (!master && dlock_route_discover(route, error) == DLOCK_OK) {
 		master = dlock_topology_master(route->topology, slot);
 		if (!master) {
 			*transient = true;
@@ -184,7 +195,7 @@ static master_now ask_master(const dlock_route *route, int slot, const dlock_ser
 {
 	dlock_error error;
 
-	if (dlock_topology_discover(route->topology, route->until, NULL, &error) != DLOCK_OK) {
+	if (dlock_route_discover(route, &error) != DLOCK_OK) {
 		return UNKNOWN_MASTER;
 	}
 	dlock_server *master = dlock_topology_master(route->topology, slot);
@@ -264,7 +275,7 @@ dlock_status dlock_deliver_with(dlock_delivery *delivery, const dlock_route *rou
 			dlock_conn_close(delivery->conn); /* behind its address, there may be another server by now */
 		}
 		if (answer == DLOCK_ANSWER_MOVED && hops < MOST_HOPS) {
-			dlock_topology_move(route->topology, slot, address, server);
+			dlock_topology_move(route->topology, slot, address, server, dlock_now());
 			next = dlock_topology_master(route->topology, slot);
 			next = next ? dlock_server_retain(next) : NULL;
 		} else if (answer == DLOCK_ANSWER_ASK && hops < MOST_HOPS) {
@@ -309,13 +320,13 @@ dlock_status dlock_delivery_confirm(dlock_delivery *delivery, const dlock_route 
 		}
 	}
 	if (delivery->confirmation) {
-		dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->confirmation);
+		dlock_loop_await(dlock_pool_loop(route->pool), is_answered, delivery->confirmation, route->until);
 	}
 	if (dlock_delivery_is_confirmed(call, delivery->confirmation, route->replicas)) {
 		return DLOCK_OK;
 	}
 	/* A master that was replaced may go on without replicas for a while. */
-	dlock_topology_discover(route->topology, route->until, NULL, error);
+	dlock_route_discover(route, error);
 	const dlock_call *said = delivery->confirmation;
 	const char *label = delivery->conn->server->label;
 	delivery->transient = true;
@@ -349,7 +360,7 @@ dlock_status dlock_delivery_pass_on(dlock_delivery *delivery, const dlock_route 
 	if (!delivery->behind) {
 		return dlock_fail(error, DLOCK_CONNECTION, "Out of memory");
 	}
-	dlock_exchange(&delivery->conn, 1, route->until, is_answered, delivery->behind);
+	dlock_loop_await(dlock_pool_loop(route->pool), is_answered, delivery->behind, route->until);
 	if (delivery->behind->state != DLOCK_CALL_ANSWERED
 		|| !dlock_delivery_is_behind(delivery->confirmation, delivery->behind)) {
 		delivery->transient = true;

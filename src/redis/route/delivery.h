@@ -44,6 +44,9 @@ bool dlock_delivery_may_run_later(const dlock_delivery *delivery);
 
 void dlock_delivery_end(dlock_delivery *delivery);
 
+/* Asks who is the master now, and waits for the outcome. */
+dlock_status dlock_route_discover(const dlock_route *route, dlock_error *error);
+
 /* The connection to the slot's master as far as it is known; NULL: not known. */
 dlock_conn *dlock_route_conn(const dlock_route *route, int slot);
 

@@ -48,11 +48,12 @@ struct dlock_topology {
 	unsigned long turns;
 	unsigned long answers;
 	dlock_nanos next;  /* while asking: when to ask the next source; else: the earliest time of the next question */
-	dlock_nanos seen;  /* when dlock_topology_advance() was called last */
+	dlock_nanos seen;  /* when it was looked at last */
 	bool hurried;      /* the last question was put without a pause because of what the one before had changed */
 	bool begun;        /* while asking: the pause is over */
 	dlock_nanos began; /* the last question */
 	dlock_error error; /* of this question: who has failed, and why */
+	dlock_adopted question_task;
 	dlock_topology *successor;
 };
 
@@ -69,6 +70,7 @@ static void drop_call(source *source)
 
 static void free_one(dlock_topology *topology)
 {
+	dlock_loop_forget(&topology->question_task);
 	for (int i = 0; i < topology->source_count; i++) {
 		drop_call(&topology->sources[i]);
 		dlock_server_release(topology->sources[i].server);
@@ -204,7 +206,7 @@ static void close_unless_master(const dlock_topology *topology, const dlock_serv
 		return;
 	}
 	for (dlock_conn *conn = topology->pool->first; conn; conn = conn->next) {
-		if (conn->calls.count == 0 && conn->process == dlock_process_current()
+		if (conn->calls.count == 0 && conn->channel.process == dlock_process_current()
 			&& !strcmp(conn->server->key, server->key)) {
 			dlock_conn_close(conn);
 		}
@@ -266,11 +268,11 @@ static void hang_up(source *source)
 
 /* In a child of fork(), what was under way is the parent's. What nobody has looked after for long is answered with what
  * was true then. */
-static void drop_outdated(dlock_topology *topology)
+static void drop_outdated(dlock_topology *topology, dlock_nanos now)
 {
 	bool inherited = topology->process != dlock_process_current();
 
-	if (inherited || (topology->asking && dlock_now() > topology->seen + FORGOTTEN)) {
+	if (inherited || (topology->asking && now > topology->seen + FORGOTTEN)) {
 		for (int i = 0; i < topology->source_count; i++) {
 			if (topology->sources[i].call && !inherited) {
 				hang_up(&topology->sources[i]);
@@ -295,16 +297,16 @@ static void end_question(dlock_topology *topology, bool changed)
 	topology->next = topology->hurried ? 0 : topology->began + PAUSE;
 }
 
-static void failed(dlock_topology *topology, source *source, const char *why)
+static void failed(dlock_topology *topology, source *source, const char *why, dlock_nanos now)
 {
 	static const char prefix[] = "Redis at ";
 
 	dlock_append(&topology->error, "; %s", strncmp(why, prefix, strlen(prefix)) ? why : why + strlen(prefix));
-	source->avoided = dlock_now() + AVOID;
+	source->avoided = now + AVOID;
 	hang_up(source);
 }
 
-static void answered(dlock_topology *topology, source *source)
+static void answered(dlock_topology *topology, source *source, dlock_nanos now)
 {
 	const dlock_server *service = topology->service;
 	const redisReply *reply = source->call->reply;
@@ -317,7 +319,7 @@ static void answered(dlock_topology *topology, source *source)
 	if (status != DLOCK_OK) {
 		dlock_error text;
 		dlock_fail(&text, status, "%s: %s", source->server->label, error.message);
-		failed(topology, source, text.message);
+		failed(topology, source, text.message, now);
 		return;
 	}
 	bool changed = !dlock_slot_map_is_same(&topology->map, &map);
@@ -329,9 +331,8 @@ static void answered(dlock_topology *topology, source *source)
 }
 
 /* Whoever was not asked yet; first those that have not failed of late, then the one that was asked longest ago. */
-static source *next_source(dlock_topology *topology)
+static source *next_source(dlock_topology *topology, dlock_nanos now)
 {
-	dlock_nanos now = dlock_now();
 	source *best = NULL;
 
 	for (int i = 0; i < topology->source_count; i++) {
@@ -346,11 +347,11 @@ static source *next_source(dlock_topology *topology)
 	return best;
 }
 
-static void ask_source(dlock_topology *topology, source *source)
+static void ask_source(dlock_topology *topology, source *source, dlock_nanos now)
 {
 	source->asked = topology->question;
 	source->turn = ++topology->turns;
-	topology->next = dlock_now() + HEDGE;
+	topology->next = now + HEDGE;
 	source->conn = dlock_pool_capped_conn(topology->pool, source->server, QUESTION_TIMEOUT);
 	source->call = dlock_topology_has_slots(topology) ? dlock_cluster_question()
 													  : dlock_sentinel_question(topology->service);
@@ -372,24 +373,24 @@ static bool is_anybody_asked(const dlock_topology *topology)
 	return false;
 }
 
-static void collect(dlock_topology *topology)
+static void collect(dlock_topology *topology, dlock_nanos now)
 {
 	for (int i = 0; topology->asking && i < topology->source_count; i++) {
 		source *source = &topology->sources[i];
 		if (source->call && source->call->state == DLOCK_CALL_ANSWERED) {
-			answered(topology, source);
+			answered(topology, source, now);
 		} else if (source->call && source->call->state == DLOCK_CALL_FAILED) {
-			failed(topology, source, source->conn->error.message);
+			failed(topology, source, source->conn->error.message, now);
 		}
 	}
 }
 
-static void begin_question(dlock_topology *topology)
+static void begin_question(dlock_topology *topology, dlock_nanos now)
 {
 	const dlock_server *service = topology->service;
 
 	topology->begun = true;
-	topology->began = dlock_now();
+	topology->began = now;
 	topology->question++;
 	topology->next = 0;
 	if (dlock_topology_has_slots(topology)) {
@@ -399,24 +400,27 @@ static void begin_question(dlock_topology *topology)
 	}
 }
 
-void dlock_topology_advance(dlock_topology *topology)
+/* Takes what has been answered. One that does not answer, answers late or does not know is followed by the next, once
+ * each; the one that was asked longest ago comes first, since one that is cut off goes on naming the old master.
+ * Connections to servers that are nobody's master any more are closed unless something is under way there. */
+static void advance(dlock_topology *topology, dlock_nanos now)
 {
-	drop_outdated(topology);
-	topology->seen = dlock_now();
-	if (!topology->asking || (!topology->begun && dlock_now() < topology->next)) {
+	drop_outdated(topology, now);
+	topology->seen = now;
+	if (!topology->asking || (!topology->begun && now < topology->next)) {
 		return;
 	}
 	if (!topology->begun) {
-		begin_question(topology);
+		begin_question(topology, now);
 	}
 	for (;;) {
-		collect(topology);
-		if (!topology->asking || (is_anybody_asked(topology) && dlock_now() < topology->next)) {
+		collect(topology, now);
+		if (!topology->asking || (is_anybody_asked(topology) && now < topology->next)) {
 			return;
 		}
-		source *next = next_source(topology);
+		source *next = next_source(topology, now);
 		if (next) {
-			ask_source(topology, next);
+			ask_source(topology, next, now);
 		} else if (is_anybody_asked(topology)) {
 			topology->next = DLOCK_FOREVER;
 			return;
@@ -426,27 +430,42 @@ void dlock_topology_advance(dlock_topology *topology)
 	}
 }
 
-void dlock_topology_doubt(dlock_topology *topology)
+/* The question as a task. */
+static dlock_status question_step(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	drop_outdated(topology);
+	dlock_topology *topology = task;
+
+	advance(topology, now);
+	if (!topology->asking) {
+		return DLOCK_OK;
+	}
+	dlock_loop_wake_by(loop, topology->next);
+	return DLOCK_PENDING;
+}
+
+void dlock_topology_doubt(dlock_topology *topology, dlock_nanos now)
+{
+	drop_outdated(topology, now);
 	if (!topology->asking && topology->service->discovery != DLOCK_SERVER_FIXED) {
 		topology->asking = true;
-		topology->seen = dlock_now();
+		topology->seen = now;
 		topology->begun = false;
+		dlock_loop_adopt(dlock_pool_loop(topology->pool), &topology->question_task, question_step, topology);
 	}
 }
 
-void dlock_topology_ask(dlock_topology *topology)
+void dlock_topology_ask(dlock_topology *topology, dlock_nanos now)
 {
 	bool asking = dlock_topology_is_asking(topology);
 
-	dlock_topology_doubt(topology);
+	dlock_topology_doubt(topology, now);
 	if (!asking && topology->asking) {
-		dlock_topology_advance(topology);
+		advance(topology, now);
 	}
 }
 
-void dlock_topology_move(dlock_topology *topology, int slot, const char *address, const dlock_server *from)
+void dlock_topology_move(
+	dlock_topology *topology, int slot, const char *address, const dlock_server *from, dlock_nanos now)
 {
 	dlock_server *server = dlock_topology_server_at(topology, address, from);
 
@@ -463,7 +482,7 @@ void dlock_topology_move(dlock_topology *topology, int slot, const char *address
 	if (server) {
 		dlock_server_release(server);
 	}
-	dlock_topology_doubt(topology);
+	dlock_topology_doubt(topology, now);
 }
 
 bool dlock_topology_is_asking(const dlock_topology *topology)
@@ -471,106 +490,44 @@ bool dlock_topology_is_asking(const dlock_topology *topology)
 	return topology->asking && topology->process == dlock_process_current();
 }
 
-dlock_nanos dlock_topology_timer(const dlock_topology *topology)
-{
-	return dlock_topology_is_asking(topology) ? topology->next : DLOCK_FOREVER;
-}
-
 unsigned long dlock_topology_answers(const dlock_topology *topology)
 {
 	return topology->answers;
 }
 
-void dlock_topologies_advance(dlock_pool *pool)
-{
-	for (dlock_topology *topology = pool->topologies; topology; topology = topology->successor) {
-		dlock_topology_advance(topology);
-	}
-}
-
-dlock_nanos dlock_topologies_timer(const dlock_pool *pool)
-{
-	dlock_nanos first = DLOCK_FOREVER;
-
-	for (const dlock_topology *topology = pool->topologies; topology; topology = topology->successor) {
-		dlock_nanos time = dlock_topology_timer(topology);
-		first = time < first ? time : first;
-	}
-	return first;
-}
-
 /* ---- waiting for it ---- */
 
-/* One sleep; DLOCK_WAIT_INTERRUPTED, or anything else. */
-static int wait_once(dlock_topology *topology, dlock_nanos until, const dlock_wait *wait)
-{
-	struct pollfd fds[MOST_SOURCES];
-	dlock_conn *conns[MOST_SOURCES];
-	dlock_nanos timer = dlock_topology_timer(topology), wake = timer < until ? timer : until;
-	int count = 0;
-
-	for (int i = 0; i < topology->source_count; i++) {
-		const source *source = &topology->sources[i];
-		if (source->call && dlock_conn_busy(source->conn)) {
-			timer = dlock_conn_timer(source->conn);
-			wake = timer < wake ? timer : wake;
-			conns[count] = source->conn;
-			fds[count++] = (struct pollfd){ .fd = dlock_conn_fd(source->conn),
-				.events = dlock_conn_events(source->conn) };
-		}
-	}
-	int ready = dlock_wait_poll(fds, count, wake, wait);
-	for (int i = 0; ready >= 0 && i < count; i++) {
-		if (ready > 0 && fds[i].revents) {
-			dlock_conn_advance(conns[i]);
-		}
-		dlock_conn_expire(conns[i]);
-	}
-	return ready;
-}
-
 /* Takes what has come already. */
-static void look(dlock_topology *topology)
+static void look(dlock_topology *topology, dlock_nanos now)
 {
-	drop_outdated(topology);
-	if (topology->asking) {
-		wait_once(topology, 0, NULL);
-		dlock_topology_advance(topology);
+	drop_outdated(topology, now);
+	for (int i = 0; topology->asking && i < topology->source_count; i++) {
+		source *source = &topology->sources[i];
+		if (source->call && dlock_conn_busy(source->conn)) {
+			int fd = dlock_conn_fd(source->conn);
+			if (fd >= 0 && dlock_wait_is_ready(fd, dlock_conn_events(source->conn))) {
+				dlock_conn_advance(source->conn);
+			}
+			dlock_conn_expire(source->conn);
+		}
 	}
+	advance(topology, now);
 }
 
 static void end_questions(dlock_topology *first)
 {
 	for (dlock_topology *topology = first; topology; topology = topology->successor) {
-		look(topology);
+		look(topology, dlock_now());
 		if (topology->asking) {
 			end_question(topology, false);
 		}
 	}
 }
 
-dlock_status dlock_topology_discover(
-	dlock_topology *topology, dlock_nanos until, const dlock_wait *wait, dlock_error *error)
+static dlock_status explain(const dlock_topology *topology, dlock_error *error)
 {
-	look(topology); /* at the answer to an earlier question: it may have been here for long */
-	unsigned long before = topology->answers;
-
-	dlock_topology_ask(topology);
-	while (dlock_topology_is_asking(topology) && dlock_now() < until) {
-		if (wait_once(topology, until, wait) == DLOCK_WAIT_INTERRUPTED) {
-			return DLOCK_INTERRUPTED;
-		}
-		dlock_topology_advance(topology);
-	}
-	if (topology->answers != before || topology->service->discovery == DLOCK_SERVER_FIXED) {
-		return DLOCK_OK;
-	}
-	if (!dlock_topology_is_asking(topology)) {
-		*error = topology->error;
-		return DLOCK_CONNECTION;
-	}
 	*error = topology->error;
-	for (int i = 0; i < topology->source_count; i++) {
+	for (int i = 0; dlock_topology_is_asking(topology) && i < topology->source_count; i++) {
 		if (topology->sources[i].call) {
 			dlock_append(error, "; %s: no answer in time", topology->sources[i].server->label);
 		}
@@ -578,3 +535,15 @@ dlock_status dlock_topology_discover(
 	return DLOCK_CONNECTION;
 }
 
+dlock_status dlock_discovery_step(dlock_discovery *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->task);
+	look(own->topology, now); /* at the answer to an earlier question: it may have been here for long */
+	own->before = own->topology->answers;
+	dlock_topology_ask(own->topology, now);
+	DLOCK_AWAIT(&own->task,
+		!dlock_topology_is_asking(own->topology) || dlock_loop_is_time(loop, own->until, now));
+	DLOCK_END(&own->task);
+	bool answered = own->topology->answers != own->before || dlock_topology_is_fixed(own->topology);
+	return answered ? DLOCK_OK : explain(own->topology, own->error);
+}

@@ -6,7 +6,6 @@
 
 #include "../request/keys.h"
 #include "../script/slot.h"
-#include "../wire/exchange.h"
 #include "../wire/reply.h"
 #include "stocks_internal.h"
 
@@ -129,7 +128,7 @@ static bool write_behind(const dlock_route *route, dlock_delivery *delivery, dlo
 		dlock_delivery_send(conn, add, 0, NULL, asks);
 		confirmation = dlock_delivery_send(conn, remove, route->replicas, NULL, asks);
 		dlock_conn_uncork(conn);
-		dlock_exchange(&conn, 1, route->until, is_answered, confirmation ? confirmation : remove);
+		dlock_loop_await(dlock_pool_loop(route->pool), is_answered, confirmation ? confirmation : remove, route->until);
 		confirmed = add->sent && add->generation == delivery->call->generation && add->state == DLOCK_CALL_ANSWERED
 			&& add->reply->type != REDIS_REPLY_ERROR && dlock_delivery_is_confirmed(remove, confirmation, route->replicas);
 	}
@@ -150,7 +149,7 @@ dlock_status dlock_stock_confirm_answer(const dlock_route *route, dlock_delivery
 	if (write_behind(route, delivery, key)) {
 		return DLOCK_OK;
 	}
-	dlock_topology_discover(route->topology, route->until, NULL, error);
+	dlock_route_discover(route, error);
 	delivery->transient = true;
 	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its replicas did not confirm what it says (replicas=%d); ask again", delivery->conn->server->label,
 		route->replicas);

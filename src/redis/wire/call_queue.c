@@ -64,7 +64,7 @@ static void fail_oldest(dlock_call_queue *queue)
 	dlock_call_release(call);
 }
 
-void dlock_call_queue_keep(dlock_call_queue *queue, bool resend)
+void dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend)
 {
 	for (size_t left = queue->count; left > 0; left--) {
 		dlock_call *call = dlock_call_queue_at(queue, 0);

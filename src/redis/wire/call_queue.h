@@ -21,11 +21,11 @@ dlock_call *dlock_call_queue_shift(dlock_call_queue *queue);
 /* Puts a call that has just been taken out at the end, with its reference: for that there is room. */
 void dlock_call_queue_requeue(dlock_call_queue *queue, dlock_call *call);
 
-/* Their connection is gone: keeps those for the next one, and fails the others. Background calls are kept while they
+/* Their connection is gone: fails all but those for the next one. Background calls are kept while they
  * are useful: a lock that a server gave late must be released there, also after it was out of reach for a while. With
  * `resend`, so are calls that were sent for the first time: the connection may have died while it was idle, and every
  * command may be repeated. */
-void dlock_call_queue_keep(dlock_call_queue *queue, bool resend);
+void dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend);
 
 /* Fails all of them. */
 void dlock_call_queue_clear(dlock_call_queue *queue);

@@ -1,21 +1,28 @@
+/* Which calls survive which end of a connection:
+ *
+ *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again over a
+ *   or it has owed a reply for the read timeout           new one. It may have died while it was idle, and each command
+ *                                                         may be repeated (replace_connection())
+ *   it was not ready yet; the login is refused; what the  none of these
+ *   peer says cannot be read (end_and_fail_calls())
+ *   the server has changed its address                    it is replaced where no call is under way
+ *   a reply does not come in time                         the calls fail, but stay in the queue: their replies may still
+ *                                                         come, and belong to nobody else's
+ *   dlock_conn_close(); a fork, in the child              none
+ *
+ * Background calls that are still useful survive all but the last. A call that is cancelled, or that may be sent but once,
+ * survives none. What was not sent yet when the connection ended is not sent later: dlock_channel_abort(). */
+
 #include "conn.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../base/wait.h"
-#include "tls.h"
 
 /* A server that owes this many replies, the oldest for this long, counts as stuck until it answers. */
 #define STUCK_CALLS 64
 #define STUCK_TIME (50 * DLOCK_MS)
-
-/* Far more than any reply needs. An incomplete reply is kept in memory that PHP's limit does not count. */
-#define LONGEST_REPLY (1024 * 1024)
-/* An element takes four bytes at least. */
-#define MOST_ELEMENTS (LONGEST_REPLY / 4)
 
 /* ---- opening and closing ---- */
 
@@ -26,26 +33,27 @@ dlock_conn *dlock_conn_new(dlock_server *server)
 	if (conn) {
 		conn->server = dlock_server_retain(server);
 		conn->timeout_cap = DLOCK_FOREVER;
-		conn->process = dlock_process_current();
+		conn->channel.process = dlock_process_current();
 		dlock_handshake_reset(&conn->handshake);
 	}
 	return conn;
 }
 
-static void disconnect(dlock_conn *conn)
+/* Once the channel is closed. */
+static void forget_connection(dlock_conn *conn)
 {
-	dlock_dial_end(&conn->dial);
-	if (conn->redis) {
-		redisFree(conn->redis); /* closes the descriptor; nothing is written to it */
-		conn->redis = NULL;
-	}
+	dlock_resp_end(&conn->resp);
 	dlock_handshake_reset(&conn->handshake);
 	conn->state = DLOCK_CONN_CLOSED;
-	conn->unsent = false;
 	conn->cannot_write = false;
-	conn->partial = 0;
 	conn->heard = false;
 	conn->fence = 0;
+}
+
+static void disconnect(dlock_conn *conn)
+{
+	dlock_channel_close(&conn->channel);
+	forget_connection(conn);
 }
 
 void dlock_conn_free(dlock_conn *conn)
@@ -79,52 +87,36 @@ void dlock_conn_expect(dlock_conn *conn, dlock_server *server)
 /* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
 static void discard_inherited(dlock_conn *conn)
 {
-	if (conn->process != dlock_process_current()) {
-		disconnect(conn);
-		dlock_call_queue_clear(&conn->calls);
-		conn->process = dlock_process_current();
+	if (dlock_channel_is_inherited(&conn->channel)) {
+		dlock_conn_close(conn);
 	}
 }
 
-/* Ends the connection, and leaves the calls that may be sent over the next one. */
-static void end_connection(dlock_conn *conn, bool resend)
+static void end_connection(dlock_conn *conn, const char *why, bool resend)
 {
-	if (conn->redis && conn->process == dlock_process_current()) {
-		dlock_dial_discard_unsent(conn->redis->fd);
-	}
-	disconnect(conn);
-	dlock_call_queue_keep(&conn->calls, resend);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, why);
+	dlock_channel_abort(&conn->channel);
+	forget_connection(conn);
+	dlock_call_queue_fail_others(&conn->calls, resend);
 }
 
-static void fail(dlock_conn *conn, const char *what)
+static void end_and_fail_calls(dlock_conn *conn, const char *why)
 {
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
-	end_connection(conn, false);
-}
-
-static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
-{
-	return a < b ? a : b;
-}
-
-static dlock_nanos connect_timeout(const dlock_conn *conn)
-{
-	return shorter(conn->server->connect_timeout, conn->timeout_cap);
+	end_connection(conn, why, false);
 }
 
 static dlock_nanos read_timeout(const dlock_conn *conn)
 {
-	return shorter(conn->server->read_timeout, conn->timeout_cap);
+	return conn->server->read_timeout < conn->timeout_cap ? conn->server->read_timeout : conn->timeout_cap;
 }
 
 static bool open_connection(dlock_conn *conn)
 {
-	if (dlock_dial_begin(&conn->dial, conn->server, connect_timeout(conn)) == DLOCK_DIAL_FAILED) {
-		fail(conn, conn->dial.obstacle);
+	if (!dlock_channel_open(&conn->channel, conn->server, conn->timeout_cap)) {
+		end_and_fail_calls(conn, conn->channel.problem);
 		return false;
 	}
 	conn->state = DLOCK_CONN_CONNECTING;
-	conn->connect_deadline = conn->dial.deadline;
 	conn->generation++;
 	conn->fence = 0;
 	conn->refused = false;
@@ -137,13 +129,13 @@ static bool is_open(const dlock_conn *conn, unsigned long generation)
 	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
-/* The peer or the network ended the connection. One that was ready is replaced, once; a new one is not. */
-static void lost(dlock_conn *conn, const char *what)
+/* The peer or the network has ended the connection. One that was ready is replaced, once, for the calls that may be sent
+ * again; a new one is not. */
+static void replace_connection(dlock_conn *conn, const char *why)
 {
 	bool resend = conn->state == DLOCK_CONN_READY;
 
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, what);
-	end_connection(conn, resend);
+	end_connection(conn, why, resend);
 	if (resend && conn->calls.count > 0 && !conn->peeking) {
 		open_connection(conn);
 	}
@@ -162,44 +154,25 @@ static bool append(dlock_conn *conn, dlock_call *call)
 	call->sent = true;
 	call->generation = conn->generation;
 	call->sequence = ++conn->sequence;
-	conn->unsent = true;
-	return redisAppendCommandArgv(conn->redis, call->words, call->word, call->word_len) == REDIS_OK;
+	return dlock_resp_append(&conn->channel, call->words, call->word, call->word_len);
 }
 
 static void drain(dlock_conn *conn);
 
-/* Once the peer has closed, writing fails. What it sent before is still read: it may answer calls, or say why it
- * closed. Not over TLS: OpenSSL must not be used after an error. */
-static void write_failed(dlock_conn *conn)
-{
-	unsigned long generation = conn->generation;
-	char reason[200];
-
-	dlock_tls_explain(conn->handshake.tls, conn->redis->errstr, reason, sizeof reason);
-	if (!conn->handshake.tls) {
-		conn->cannot_write = true;
-		conn->redis->err = 0; /* after an error, hiredis reads no more */
-		drain(conn);
-	}
-	if (is_open(conn, generation)) {
-		lost(conn, reason);
-	}
-}
-
 static void flush(dlock_conn *conn)
 {
-	int done = 0;
+	unsigned long generation = conn->generation;
+	char problem[sizeof conn->channel.problem];
 
-	if (conn->unsent && !conn->cannot_write) {
-		dlock_tls_prepare(conn->handshake.tls);
-		if (redisBufferWrite(conn->redis, &done) != REDIS_OK) {
-			write_failed(conn);
-			return;
-		}
-		conn->unsent = !done;
-		if (!conn->redis->obuf) { /* hiredis before 1.0 had no memory for the next one, and would look into it */
-			lost(conn, "out of memory");
-		}
+	if (conn->cannot_write || dlock_channel_flush(&conn->channel)) {
+		return;
+	}
+	/* The peer has closed. What it sent before may answer calls, or say why it closed. */
+	strcpy(problem, conn->channel.problem);
+	conn->cannot_write = true;
+	drain(conn);
+	if (is_open(conn, generation)) {
+		replace_connection(conn, problem);
 	}
 }
 
@@ -230,33 +203,34 @@ static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 	if (!call->needs_uptime || !call->wanted) {
 		return true;
 	}
-	conn->unsent = true;
 	return dlock_handshake_ask_uptime(
-		&conn->handshake, conn->redis, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
+		&conn->handshake, &conn->channel, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
 }
 
+static void receive(dlock_conn *conn);
+
+/* Over a channel that has just been opened. */
 static void begin_handshake(dlock_conn *conn)
 {
-	dlock_error error;
+	unsigned long generation = conn->generation;
+	bool has_memory = dlock_resp_begin(&conn->resp)
+		&& dlock_handshake_begin(&conn->handshake, &conn->channel, conn->server);
 
-	if (dlock_handshake_begin(&conn->handshake, conn->redis, conn->server, &error) != DLOCK_OK) {
-		fail(conn, error.message);
-		return;
-	}
 	conn->state = DLOCK_CONN_HANDSHAKE;
-	conn->unsent = true;
-	/* A server that has accepted gets its full time, whatever the cap: another connection would not be faster. */
-	conn->connect_deadline += conn->server->connect_timeout - connect_timeout(conn);
-	for (size_t i = 0; i < conn->calls.count; i++) {
-		if (!ask_uptime_for(conn, dlock_call_queue_at(&conn->calls, i))) {
-			fail(conn, "out of memory");
-			return;
-		}
+	for (size_t i = 0; has_memory && i < conn->calls.count; i++) {
+		has_memory = ask_uptime_for(conn, dlock_call_queue_at(&conn->calls, i));
+	}
+	if (!has_memory) {
+		end_and_fail_calls(conn, "out of memory");
+		return;
 	}
 	if (is_handshake_over(conn)) {
 		become_ready(conn);
 	} else {
 		flush(conn);
+	}
+	if (is_open(conn, generation) && conn->channel.tls) {
+		receive(conn); /* what came with the end of its handshake, poll() does not tell of */
 	}
 }
 
@@ -270,7 +244,7 @@ static void take_handshake(dlock_conn *conn, redisReply *reply)
 	freeReplyObject(reply);
 	if (status != DLOCK_OK) {
 		conn->refused = status != DLOCK_LOST;
-		fail(conn, error.message);
+		end_and_fail_calls(conn, error.message);
 	} else if (is_handshake_over(conn)) {
 		become_ready(conn);
 	}
@@ -289,7 +263,7 @@ static void turned_away(dlock_conn *conn, redisReply *reply)
 		call->sent = call->repeated;
 	}
 	freeReplyObject(reply);
-	fail(conn, "ERR max number of clients reached; see maxclients in its configuration");
+	end_and_fail_calls(conn, "ERR max number of clients reached; see maxclients in its configuration");
 }
 
 /* The oldest call's. A script that the server does not know is sent as text, where that call may be sent again. */
@@ -331,82 +305,50 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 		freeReplyObject(reply);
 	} else {
 		freeReplyObject(reply);
-		fail(conn, "sent a reply that belongs to no request");
+		end_and_fail_calls(conn, "sent a reply that belongs to no request");
 	}
 }
 
-/* Reads what is there. With TLS, too, poll() reports whatever this leaves: OpenSSL takes one record at a time off the
- * socket, and hiredis asks for 16 KiB, the most that a record can hold. */
-static void receive(dlock_conn *conn)
+/* False: the connection is another one, or none, by now. */
+static bool take_replies(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
-	size_t before = conn->redis->reader->len;
-	void *reply;
+	const char *problem;
+	redisReply *reply;
 
-	dlock_tls_prepare(conn->handshake.tls);
-	if (redisBufferRead(conn->redis) != REDIS_OK) {
-		char reason[200];
-		dlock_tls_explain(conn->handshake.tls, conn->redis->errstr, reason, sizeof reason);
-		lost(conn, reason);
-		return;
+	while ((reply = dlock_resp_next(&conn->resp, &problem))) {
+		take_reply(conn, reply);
+		if (!is_open(conn, generation)) {
+			return false;
+		}
 	}
-	conn->partial += conn->redis->reader->len - before;
+	if (problem) {
+		end_and_fail_calls(conn, problem);
+	}
+	return !problem;
+}
+
+/* Reads once what is there. */
+static void receive(dlock_conn *conn)
+{
+	char bytes[16 * 1024];
+	bool more = false;
+
 	do {
-		if (redisGetReplyFromReader(conn->redis, &reply) != REDIS_OK) {
-			fail(conn,
-				conn->announced > MOST_ELEMENTS ? "a reply with more elements than any has" : conn->redis->errstr);
+		long got = dlock_channel_read(&conn->channel, bytes, sizeof bytes, &more);
+		if (got < 0) {
+			/* An end is left to the next send, which can connect again. */
+			if (!conn->peeking) {
+				replace_connection(conn, conn->channel.problem);
+			}
 			return;
 		}
-		if (reply) {
-			conn->partial = conn->announced = 0;
-			take_reply(conn, reply);
-		} else if (conn->partial > LONGEST_REPLY) {
-			fail(conn, "reply exceeds 1 MiB");
+		dlock_resp_feed(&conn->resp, bytes, (size_t) got);
+		if (got > 0 && !take_replies(conn)) {
 			return;
 		}
-	} while (reply && is_open(conn, generation));
-	if (is_open(conn, generation) && is_handshake_over(conn)) {
-		become_ready(conn);
-	}
-	if (is_open(conn, generation)) {
-		flush(conn);
-	}
-}
-
-/* The client library allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for
- * 13 bytes. */
-static void *limited_array(const redisReadTask *task, dlock_element_count count)
-{
-	dlock_conn *conn = task->privdata;
-
-	conn->announced += (size_t) count;
-	return conn->announced > MOST_ELEMENTS ? NULL : conn->make_array(task, count);
-}
-
-static void limit_arrays(dlock_conn *conn)
-{
-	redisReader *reader = conn->redis->reader;
-
-	conn->announced = 0;
-	conn->make = *reader->fn;
-	conn->make_array = conn->make.createArray;
-	conn->make.createArray = limited_array;
-	reader->fn = &conn->make;
-	reader->privdata = conn;
-}
-
-/* Gives the socket to the client library. */
-static bool adopt(dlock_conn *conn, int fd)
-{
-	conn->redis = redisConnectFd((int) fd);
-	if (!conn->redis) {
-		close(fd);
-		fail(conn, "out of memory");
-		return false;
-	}
-	conn->redis->flags &= ~REDIS_BLOCK; /* as the socket is */
-	limit_arrays(conn);
-	return true;
+	} while (more);
+	flush(conn);
 }
 
 /* Reads what has arrived. Each call has at most one read for its reply, and so has the handshake's INFO: so it ends,
@@ -416,24 +358,21 @@ static void drain(dlock_conn *conn)
 	unsigned long generation = conn->generation;
 
 	for (size_t most = conn->calls.count + 2;
-		 most > 0 && is_open(conn, generation) && dlock_wait_is_ready(conn->redis->fd, POLLIN); most--) {
+		 most > 0 && is_open(conn, generation) && dlock_wait_is_ready(dlock_channel_fd(&conn->channel), POLLIN); most--) {
 		receive(conn);
 	}
 }
 
 static void go_on_connecting(dlock_conn *conn)
 {
-	switch (dlock_dial_advance(&conn->dial)) {
+	switch (dlock_channel_connect(&conn->channel)) {
 	case DLOCK_DIAL_GOES_ON:
 		break;
 	case DLOCK_DIAL_FAILED:
-		fail(conn, conn->dial.obstacle);
+		end_and_fail_calls(conn, conn->channel.problem);
 		break;
 	case DLOCK_DIAL_CONNECTED:
-		if (adopt(conn, dlock_dial_take(&conn->dial))) {
-			dlock_dial_end(&conn->dial); /* only dlock_dial_check_moved() may be called for it now */
-			begin_handshake(conn);
-		}
+		begin_handshake(conn);
 	}
 }
 
@@ -455,11 +394,7 @@ void dlock_conn_advance(dlock_conn *conn)
 
 void dlock_conn_peek(dlock_conn *conn)
 {
-	char byte;
-
-	/* An end of file is left to the next send, which can reconnect; that of TLS shows only in what is read. */
-	if (conn->process == dlock_process_current() && conn->state == DLOCK_CONN_READY
-			&& recv(conn->redis->fd, &byte, 1, MSG_PEEK) > 0) {
+	if (conn->state == DLOCK_CONN_READY && !dlock_channel_is_inherited(&conn->channel)) {
 		conn->peeking = true;
 		receive(conn);
 		conn->peeking = false;
@@ -476,10 +411,10 @@ static bool owes_since(const dlock_conn *conn, dlock_nanos time)
 dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 {
 	if (conn->state == DLOCK_CONN_CONNECTING) {
-		return shorter(conn->connect_deadline, conn->dial.step);
+		return dlock_channel_timer(&conn->channel);
 	}
 	if (conn->state == DLOCK_CONN_HANDSHAKE) {
-		return conn->connect_deadline;
+		return conn->channel.deadline;
 	}
 	for (size_t i = 0; i < conn->calls.count; i++) {
 		const dlock_call *call = dlock_call_queue_at(&conn->calls, i);
@@ -490,29 +425,9 @@ dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 	return DLOCK_FOREVER;
 }
 
-static void describe_timeout(dlock_conn *conn, const char *what, dlock_nanos timeout)
-{
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s within %.3g s", conn->server->label, what,
-		(double) timeout / DLOCK_SECOND);
-}
-
-static void not_connected_in_time(dlock_conn *conn)
-{
-	bool accepted = conn->state == DLOCK_CONN_HANDSHAKE;
-	const char *what = accepted ? "no connection" : dlock_dial_delay(&conn->dial);
-
-	if (!what) {
-		fail(conn, conn->dial.obstacle);
-		return;
-	}
-	describe_timeout(conn, dlock_tls_handshaking(conn->handshake.tls) ? "no TLS" : what,
-		accepted ? conn->server->connect_timeout : connect_timeout(conn));
-	end_connection(conn, false);
-}
-
 void dlock_conn_expire(dlock_conn *conn)
 {
-	if (conn->process != dlock_process_current() || dlock_now() < dlock_conn_timer(conn)) {
+	if (dlock_channel_is_inherited(&conn->channel) || dlock_now() < dlock_conn_timer(conn)) {
 		return;
 	}
 	if (conn->state == DLOCK_CONN_CONNECTING) {
@@ -524,11 +439,13 @@ void dlock_conn_expire(dlock_conn *conn)
 		return;
 	}
 	if (conn->state != DLOCK_CONN_READY) {
-		not_connected_in_time(conn);
+		dlock_channel_note_delay(&conn->channel);
+		end_and_fail_calls(conn, conn->channel.problem);
 		return;
 	}
 	/* Their replies may still come, so the calls stay in the queue. */
-	describe_timeout(conn, "no answer", read_timeout(conn));
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: no answer within %.3g s", conn->server->label,
+		(double) read_timeout(conn) / DLOCK_SECOND);
 	for (size_t i = 0; i < conn->calls.count; i++) {
 		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		if (!call->background && dlock_now() >= dlock_after(call->sent_at, read_timeout(conn))) {
@@ -550,9 +467,9 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		dlock_conn_expire(conn);
 	}
 	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
-		lost(conn, "has not answered earlier requests in time");
+		replace_connection(conn, "has not answered earlier requests in time");
 	}
-	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_dial_check_moved(&conn->dial)) {
+	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_channel_take_moved(&conn->channel)) {
 		disconnect(conn);
 	}
 	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
@@ -560,7 +477,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		return false;
 	}
 	if (conn->state >= DLOCK_CONN_HANDSHAKE && !ask_uptime_for(conn, call)) {
-		fail(conn, "out of memory");
+		end_and_fail_calls(conn, "out of memory");
 		dlock_call_fail(call);
 		return false;
 	}
@@ -571,7 +488,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 	}
 	if (conn->state == DLOCK_CONN_READY) {
 		if (!append(conn, call)) {
-			fail(conn, "out of memory");
+			end_and_fail_calls(conn, "out of memory");
 			return false;
 		}
 		if (!conn->corked) {
@@ -599,14 +516,14 @@ void dlock_conn_cork(dlock_conn *conn)
 void dlock_conn_uncork(dlock_conn *conn)
 {
 	conn->corked = false;
-	if (conn->state == DLOCK_CONN_READY && conn->process == dlock_process_current()) {
+	if (conn->state == DLOCK_CONN_READY && !dlock_channel_is_inherited(&conn->channel)) {
 		flush(conn);
 	}
 }
 
-bool dlock_conn_stuck(dlock_conn *conn)
+bool dlock_conn_drain_if_stuck(dlock_conn *conn)
 {
-	if (conn->process != dlock_process_current() || conn->state == DLOCK_CONN_CLOSED
+	if (dlock_channel_is_inherited(&conn->channel) || conn->state == DLOCK_CONN_CLOSED
 		|| conn->calls.count < STUCK_CALLS) {
 		return false;
 	}
@@ -628,22 +545,15 @@ bool dlock_conn_stuck(dlock_conn *conn)
 
 bool dlock_conn_busy(const dlock_conn *conn)
 {
-	return conn->process == dlock_process_current() && conn->state != DLOCK_CONN_CLOSED && conn->calls.count > 0;
+	return !dlock_channel_is_inherited(&conn->channel) && conn->state != DLOCK_CONN_CLOSED && conn->calls.count > 0;
 }
 
 int dlock_conn_fd(const dlock_conn *conn)
 {
-	return conn->state == DLOCK_CONN_CONNECTING ? dlock_dial_fd(&conn->dial) : conn->redis ? conn->redis->fd : -1;
+	return dlock_channel_fd(&conn->channel);
 }
 
 short dlock_conn_events(const dlock_conn *conn)
 {
-	switch (conn->state) {
-	case DLOCK_CONN_CLOSED:
-		return 0;
-	case DLOCK_CONN_CONNECTING:
-		return dlock_dial_events(&conn->dial);
-	default:
-		return (short) (conn->unsent && !dlock_tls_handshaking(conn->handshake.tls) ? POLLIN | POLLOUT : POLLIN);
-	}
+	return dlock_channel_events(&conn->channel);
 }

@@ -2,45 +2,33 @@
 #define DLOCK_REDIS_CONN_H
 
 #include "../../base/error.h"
-#include "../../base/process.h"
-#include "../../net/dial.h"
-#include "../../net/server.h"
+#include "../../net/channel.h"
 #include "call_queue.h"
 #include "handshake.h"
+#include "resp.h"
 
 /* One connection to one server, kept open over many calls and requests: it sends calls, reads their replies, and
- * resends calls over a new connection. It never blocks: connecting (dial.h) and the handshake (handshake.h) are states
- * that it goes through while it is polled (exchange.h). Replies come in the order of the calls. */
+ * resends calls over a new connection. It never blocks: connecting (channel.h) and the handshake (handshake.h) are states
+ * that it goes through while it is polled (pool_source.h). Replies come in the order of the calls. */
 
 typedef enum {
 	DLOCK_CONN_CLOSED,
-	DLOCK_CONN_CONNECTING, /* until there is a socket that is connected; see dial.h */
+	DLOCK_CONN_CONNECTING, /* until there is a channel; see channel.h */
 	DLOCK_CONN_HANDSHAKE,  /* until AUTH and SELECT are answered; see handshake.h */
 	DLOCK_CONN_READY
 } dlock_conn_state;
-
-/* The client library's. */
-#if HIREDIS_MAJOR >= 1
-typedef size_t dlock_element_count;
-#else
-typedef int dlock_element_count;
-#endif
-typedef void *dlock_make_array(const redisReadTask *task, dlock_element_count count);
 
 typedef struct dlock_conn {
 	dlock_server *server;
 	int users;             /* back ends that keep its address; others ask the pool for it each time */
 	unsigned long turn;    /* when the pool was last asked for it */
 	bool retired;          /* closed by the pool, for want of use */
-	dlock_process process; /* in a process forked from this one, the socket is the parent's */
 	dlock_conn_state state;
 	unsigned long generation; /* of the connection: how often it was opened */
-	dlock_dial dial;          /* while it is connecting */
-	redisContext *redis;      /* once it is connected */
+	dlock_channel channel;    /* its process is the connection's, too */
+	dlock_resp resp;          /* once it is connected */
 	dlock_handshake handshake;
-	dlock_nanos connect_deadline;
 	dlock_nanos timeout_cap; /* bounds the server's timeouts; DLOCK_FOREVER: it does not */
-	bool unsent;             /* bytes are left to write */
 	bool cannot_write;       /* the peer has closed: what it sent before is read, and then the connection ends */
 	bool corked;             /* calls are collected before they are written */
 	bool peeking;            /* no new connection is begun */
@@ -48,10 +36,6 @@ typedef struct dlock_conn {
 	unsigned long sequence;  /* of the call that was sent last */
 	bool heard;              /* the server has sent something over this connection */
 	int64_t fence; /* the fencing token of the last lock acquired over it, where that is of use; 0: none yet */
-	size_t partial;          /* the number of bytes of a reply that is not complete yet */
-	size_t announced;        /* the number of elements that its arrays say they have */
-	redisReplyObjectFunctions make; /* the client library's, but for a limit */
-	dlock_make_array *make_array;
 	dlock_call_queue calls;  /* whose replies are still to come */
 	const dlock_script
 		*unknown; /* the server did not know it, but the call could not be sent again: the next one is sent as text */
@@ -88,9 +72,9 @@ void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos 
 void dlock_conn_cork(dlock_conn *conn);
 void dlock_conn_uncork(dlock_conn *conn);
 
-/* Has the server stopped answering, so that more calls would only pile up? Reads what has arrived to find out. After
- * the read timeout it is false again, so that the next call tries a new connection. */
-bool dlock_conn_stuck(dlock_conn *conn);
+/* Where the server seems to have stopped answering, so that more calls would only pile up, reads what has arrived. True:
+ * it has. After the read timeout it is false again, so that the next call tries a new connection. */
+bool dlock_conn_drain_if_stuck(dlock_conn *conn);
 
 /* The descriptor to poll, which may change with each step, and the events; -1 and 0 when there is only time to wait
  * for. */

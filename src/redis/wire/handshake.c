@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tls.h"
+#include "resp.h"
 
 void dlock_handshake_reset(dlock_handshake *handshake)
 {
-	handshake->tls = NULL;
 	handshake->logins = 0;
 	handshake->asks_uptime = false;
 	handshake->ahead = 0;
@@ -15,33 +14,33 @@ void dlock_handshake_reset(dlock_handshake *handshake)
 	handshake->uptime.started = DLOCK_START_UNKNOWN; /* the problem stays: a vote may be about to be explained by it */
 }
 
-static bool append(redisContext *redis, const char *verb, const char *first, const char *second)
+static bool append(dlock_channel *channel, const char *verb, const char *first, const char *second)
 {
 	const char *words[] = { verb, first, second };
 
-	return redisAppendCommandArgv(redis, second ? 3 : 2, words, NULL) == REDIS_OK;
+	return dlock_resp_append(channel, second ? 3 : 2, words, NULL);
 }
 
-static bool append_login(dlock_handshake *handshake, redisContext *redis, const dlock_server *server)
+bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_server *server)
 {
 	const char *first = server->user ? server->user : server->password;
 	char database[16];
 
 	if (server->password) {
 		handshake->logins++;
-		if (!append(redis, "AUTH", first, server->user ? server->password : NULL)) {
+		if (!append(channel, "AUTH", first, server->user ? server->password : NULL)) {
 			return false;
 		}
 	}
 	if (server->database != 0) {
 		handshake->logins++;
 		snprintf(database, sizeof database, "%d", server->database);
-		if (!append(redis, "SELECT", database, NULL)) {
+		if (!append(channel, "SELECT", database, NULL)) {
 			return false;
 		}
 	}
 	handshake->logins += server->node_id != NULL;
-	return !server->node_id || append(redis, "CLUSTER", "MYID", NULL);
+	return !server->node_id || append(channel, "CLUSTER", "MYID", NULL);
 }
 
 /* Addresses are used again: what is there now would grant locks that the node's successor grants, too. Who may not ask
@@ -55,28 +54,19 @@ static dlock_status check_node(const redisReply *reply, const dlock_server *serv
 				   : dlock_fail(error, DLOCK_LOST, "is not the node of the cluster any more that was at this address");
 }
 
-dlock_status dlock_handshake_begin(
-	dlock_handshake *handshake, redisContext *redis, const dlock_server *server, dlock_error *error)
-{
-	if (server->tls && !(handshake->tls = dlock_tls_start(redis, server, error))) {
-		return DLOCK_CONNECTION;
-	}
-	return append_login(handshake, redis, server) ? DLOCK_OK : dlock_fail(error, DLOCK_FAILED, "out of memory");
-}
-
-bool dlock_handshake_ask_uptime(dlock_handshake *handshake, redisContext *redis, size_t ahead)
+bool dlock_handshake_ask_uptime(dlock_handshake *handshake, dlock_channel *channel, size_t ahead)
 {
 	if (handshake->asks_uptime || handshake->uptime.started != DLOCK_START_UNKNOWN) {
 		return true;
 	}
 	handshake->asks_uptime = true;
 	handshake->ahead = ahead;
-	return append(redis, "INFO", "server", NULL);
+	return append(channel, "INFO", "server", NULL);
 }
 
 bool dlock_handshake_is_over(const dlock_handshake *handshake)
 {
-	return handshake->logins == 0 && !dlock_tls_handshaking(handshake->tls);
+	return handshake->logins == 0;
 }
 
 bool dlock_handshake_is_next(const dlock_handshake *handshake)

@@ -1,34 +1,30 @@
 #ifndef DLOCK_REDIS_HANDSHAKE_H
 #define DLOCK_REDIS_HANDSHAKE_H
 
-#include "../../base/error.h"
+#include "../../net/channel.h"
 #include "uptime.h"
 
-/* What is said over a new connection before any call: TLS, AUTH, SELECT and, to a cluster's node, CLUSTER MYID, and,
+/* What is said over a new connection before any call: AUTH, SELECT and, to a cluster's node, CLUSTER MYID, and,
  * for users of the connection that need it, INFO for the server's uptime. The connection is ready without the reply to
  * INFO, which comes before those of its calls: so that question takes no round trip of its own. It is also the only one
  * that can be asked again later. */
 
-struct ssl_st;
-
 typedef struct {
-	struct ssl_st *tls; /* owned by the redisContext; NULL: without TLS */
-	int logins;         /* replies to AUTH, SELECT and CLUSTER MYID still to come */
-	bool asks_uptime;   /* the reply to INFO is still to come */
-	size_t ahead;       /* the number of replies to calls that come before that */
+	int logins;       /* replies to AUTH, SELECT and CLUSTER MYID still to come */
+	bool asks_uptime; /* the reply to INFO is still to come */
+	size_t ahead;     /* the number of replies to calls that come before that */
 	dlock_uptime uptime;
 } dlock_handshake;
 
 /* Nothing has been said, and nothing is known of the server. */
 void dlock_handshake_reset(dlock_handshake *handshake);
 
-/* Begins it on a connected socket. Like calls, commands are left in the output buffer of `redis`. */
-dlock_status dlock_handshake_begin(
-	dlock_handshake *handshake, redisContext *redis, const dlock_server *server, dlock_error *error);
+/* Appends what is said to what the channel sends. False when out of memory. */
+bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_server *server);
 
 /* Asks for the uptime, unless it is known or has been asked for; `ahead`: the number of replies that come first. False
  * when out of memory. */
-bool dlock_handshake_ask_uptime(dlock_handshake *handshake, redisContext *redis, size_t ahead);
+bool dlock_handshake_ask_uptime(dlock_handshake *handshake, dlock_channel *channel, size_t ahead);
 
 /* May calls be sent? */
 bool dlock_handshake_is_over(const dlock_handshake *handshake);

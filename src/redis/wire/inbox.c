@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange.h"
-
 /* A message is ["message", channel, "waiter" or "waiter number fencing-token"]. */
 static void on_push(void *context, const redisReply *reply)
 {
@@ -22,6 +20,7 @@ static void on_push(void *context, const redisReply *reply)
 		inbox->notified[len] = '\0';
 		inbox->grant.number = strtoll(rest, &rest, 10);
 		inbox->grant.fencing_token = strtoll(rest, NULL, 10);
+		inbox->news++;
 	}
 }
 
@@ -162,59 +161,62 @@ void dlock_inbox_update(dlock_inbox *inbox)
 	inbox->subscribing = NULL;
 }
 
-typedef struct {
-	dlock_inbox **inboxes;
-	int count, enough, open;
-} opening;
-
 /* Notes the replies that have come. True: enough inboxes are open, or nothing is under way any more. */
-static bool settle(void *context)
+static bool are_open(dlock_opening *own)
 {
-	opening *opening = context;
 	int pending = 0;
 
-	opening->open = 0;
-	for (int i = 0; i < opening->count; i++) {
-		dlock_inbox_update(opening->inboxes[i]);
-		opening->open += dlock_inbox_is_open(opening->inboxes[i]);
-		pending += opening->inboxes[i]->subscribing != NULL;
+	own->open = 0;
+	for (int i = 0; i < own->count; i++) {
+		dlock_inbox_update(own->inboxes[i]);
+		own->open += dlock_inbox_is_open(own->inboxes[i]);
+		pending += own->inboxes[i]->subscribing != NULL;
 	}
-	return opening->open >= opening->enough || pending == 0;
+	return own->open >= own->enough || pending == 0;
+}
+
+static void begin_opening(dlock_opening *own)
+{
+	for (int i = 0; i < own->count; i++) {
+		dlock_inbox *inbox = own->inboxes[i];
+		dlock_conn_expire(inbox->conn); /* it may have begun to connect long ago, and not been polled since */
+		dlock_inbox_update(inbox);
+		if (!dlock_inbox_is_open(inbox)) {
+			own->begun |= !inbox->subscribing;
+			subscribe(inbox);
+		}
+	}
+}
+
+/* They are of no use. */
+static void close_refused(const dlock_opening *own)
+{
+	for (int i = 0; i < own->count; i++) {
+		if (own->inboxes[i]->refused) {
+			dlock_conn_close(own->inboxes[i]->conn);
+		}
+	}
 }
 
 /* The time that servers which answer at all need at most, from the first to the last. */
 #define TOGETHER (20 * DLOCK_MS)
 
-int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough)
+dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nanos now)
 {
-	enum { AT_ONCE = 64 };
-	dlock_conn *conns[AT_ONCE];
-	bool begun = false;
-	opening opening = { inboxes, count < AT_ONCE ? count : AT_ONCE, enough, 0 };
-
-	if (settle(&opening) && opening.open == opening.count) {
-		return opening.open;
-	}
-	for (int i = 0; i < opening.count; i++) {
-		conns[i] = inboxes[i]->conn;
-		dlock_conn_expire(inboxes[i]->conn); /* it may have begun to connect long ago, and not been polled since */
-		dlock_inbox_update(inboxes[i]);
-		if (!dlock_inbox_is_open(inboxes[i])) {
-			begun |= !inboxes[i]->subscribing;
-			subscribe(inboxes[i]);
+	DLOCK_BEGIN(&own->task);
+	are_open(own);
+	if (own->open < own->count) {
+		begin_opening(own);
+		DLOCK_AWAIT(&own->task, are_open(own));
+		if (own->begun && own->open < own->count) {
+			own->enough = own->count;
+			own->until = now + TOGETHER;
+			DLOCK_AWAIT(&own->task, are_open(own) || dlock_loop_is_time(loop, own->until, now));
 		}
+		close_refused(own);
 	}
-	dlock_exchange(conns, opening.count, DLOCK_FOREVER, settle, &opening);
-	if (begun && opening.open < opening.count) {
-		opening.enough = opening.count;
-		dlock_exchange(conns, opening.count, dlock_now() + TOGETHER, settle, &opening);
-	}
-	for (int i = 0; i < opening.count; i++) {
-		if (inboxes[i]->refused) {
-			dlock_conn_close(conns[i]); /* it is of no use */
-		}
-	}
-	return opening.open;
+	DLOCK_END(&own->task);
+	return DLOCK_OK;
 }
 
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)

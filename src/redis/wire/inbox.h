@@ -2,6 +2,7 @@
 #define DLOCK_REDIS_INBOX_H
 
 #include "../../base/token.h"
+#include "../../net/loop.h"
 #include "../script/permit_id.h"
 #include "conn.h"
 
@@ -26,6 +27,8 @@ typedef struct dlock_inbox {
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_LEN];
 	char notified[DLOCK_PERMIT_ID_MAX + 1]; /* the waiter of the last message; "": taken */
 	dlock_grant grant;                  /* that came with it */
+	int listeners;                      /* as long as there are any, it is polled */
+	unsigned long news;                 /* how many messages have come */
 	bool expected; /* the last lock that was asked for here was not free: so the next one may not be, and is asked for
 					  with the inbox at once */
 	struct dlock_inbox *next;
@@ -50,10 +53,18 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox);
  * trip. */
 void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn);
 
-/* Subscribes on all inboxes that are not open, at once, until `enough` are open, and a moment longer for the others, or
- * until none of the others can be opened; bounded by the servers' timeouts. Returns the number of open ones. The
- * connection of another one has the error, unless it is refused. */
-int dlock_inboxes_open(dlock_inbox **inboxes, int count, int enough);
+/* A task: subscribes on all inboxes that are not open, at once, until `enough` are open, and a moment longer for the
+ * others, or until none of the others can be opened; bounded by the servers' timeouts. In the end `open` is how many
+ * are. The connection of another one has the error, unless it is refused. */
+typedef struct {
+	dlock_task task;
+	dlock_inbox **inboxes;
+	int count, enough, open;
+	dlock_nanos until; /* for the others */
+	bool begun;
+} dlock_opening;
+
+dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nanos now);
 
 /* Takes this waiter's notification. False: there is none, or it was taken before. */
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant);

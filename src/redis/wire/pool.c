@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "exchange.h"
-
 /* More than a RedLock has servers, or a process uses nodes of a cluster. */
 #define MOST_UNUSED 128
 
@@ -162,32 +160,6 @@ void dlock_pool_return(dlock_conn *conn, dlock_inbox *inbox)
 	}
 }
 
-static bool never(void *context)
-{
-	(void) context;
-	return false;
-}
-
-void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline)
-{
-	enum { AT_ONCE = 64 };
-	dlock_conn *busy[AT_ONCE], *conn;
-
-	if (pool->topologies) {
-		pool->end_questions(pool->topologies);
-	}
-	conn = pool->first;
-	while (conn) {
-		int count = 0;
-		for (; conn && count < AT_ONCE; conn = conn->next) {
-			if (dlock_conn_busy(conn)) {
-				busy[count++] = conn;
-			}
-		}
-		dlock_exchange(busy, count, deadline, never, NULL);
-	}
-}
-
 static unsigned long count_opened(const dlock_pool *pool, unsigned long *first)
 {
 	unsigned long opened = pool->freed_opened;
@@ -234,4 +206,9 @@ void dlock_pool_clear(dlock_pool *pool)
 		pool->inboxes = inbox->next;
 		dlock_inbox_free(inbox);
 	}
+	if (pool->loop) {
+		dlock_loop_remove_source(pool->loop, &pool->source);
+		pool->loop = NULL;
+	}
+	dlock_loop_end(&pool->own_loop);
 }

@@ -1,12 +1,27 @@
 #ifndef DLOCK_REDIS_POOL_H
 #define DLOCK_REDIS_POOL_H
 
+#include "../../net/loop.h"
 #include "conn.h"
 #include "inbox.h"
+
+/* What is sent at the end of a turn of the loop, behind all else on its connection: a WAIT, for all of it. */
+typedef struct {
+	dlock_conn *conn;
+	dlock_call *call;
+	int replicas;
+} dlock_last;
+
+enum { DLOCK_MOST_LAST = 16 };
 
 /* The connections of one thread, one for each server and way to log in, kept over requests. Of those that no back end
  * keeps, all but the last 128 to be used are closed. */
 typedef struct {
+	dlock_source source;
+	dlock_loop *loop;    /* that it is a source of, by pool_source.h; NULL: none yet */
+	dlock_loop own_loop; /* for a pool that has joined none */
+	dlock_last last[DLOCK_MOST_LAST];
+	int last_count;
 	dlock_conn *first;
 	dlock_inbox *inboxes;
 	unsigned long turns;
@@ -30,10 +45,6 @@ dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server);
 /* Both, for a back end that keeps their addresses until it returns them. False, and neither, when out of memory. */
 bool dlock_pool_lend(dlock_pool *pool, dlock_server *server, dlock_conn **conn, dlock_inbox **inbox);
 void dlock_pool_return(dlock_conn *conn, dlock_inbox *inbox);
-
-/* Waits until `deadline` for what is still under way; at a request's end these are releases. Nobody waits for a
- * topology's questions then: they end. */
-void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);
 
 /* Frees what was closed for want of use, with the password in its server. Nothing but a back end may have kept its
  * address. */

@@ -13,6 +13,8 @@ typedef struct {
 	const char *auth;            /* "digest:user:password", checked by dlock_zk_auth_check(), or NULL */
 } dlock_zk_options;
 
+enum { DLOCK_ZK_PORT = 2181 };
+
 #define DLOCK_ZK_ROOT "/locks"
 #define DLOCK_ZK_SESSION_TIMEOUT (10 * DLOCK_SECOND)
 
