@@ -1,6 +1,5 @@
 /* The connections of the single-server back end, and what it makes of a server that stops. Prints TAP. */
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -363,46 +362,11 @@ static void test_too_late(void)
 	client_free(&c);
 }
 
-/* ---- without memory ---- */
-
-static int writes_until_full; /* 0: there is memory */
-
-/* One of them, by the version of hiredis. */
-__attribute__((weak)) void sdsfree(char *text);
-__attribute__((weak)) void hi_sdsfree(char *text);
-
-/* hiredis before 1.0 has no next buffer where there was no memory for one behind a complete write. */
-int redisBufferWrite(redisContext *redis, int *done)
-{
-	int (*write_it)(redisContext *, int *) = (int (*)(redisContext *, int *)) dlsym(RTLD_NEXT, "redisBufferWrite");
-	int result = write_it(redis, done);
-
-	if (result == REDIS_OK && *done && writes_until_full > 0 && --writes_until_full == 0) {
-		(sdsfree ? sdsfree : hi_sdsfree)(redis->obuf);
-		redis->obuf = NULL;
-	}
-	return result;
-}
-
-static void test_no_memory_behind_write(void)
-{
-	client c = client_of(&server, READ_TIMEOUT);
-
-	check(warm(&c), "warm");
-	unsigned long opened = dlock_pool_opened(c.pool);
-	dlock_claim *claim = claim_on(&c, "memory", 60000);
-	writes_until_full = 1;
-	check(acquire(&c, claim, 0) == DLOCK_OK && has(&server, claim), "asked again over another connection %s", c.error.message);
-	check(writes_until_full == 0 && dlock_pool_opened(c.pool) == opened + 1, "the first one has ended");
-	check(let_go(&c, claim), "released");
-	client_free(&c);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(killed_connection), TEST(killed_under_way), TEST(pool), TEST(drain_is_bounded), TEST(ways_to_connect),
-		TEST(full_backlog), TEST(stopped), TEST(stopped_for_long), TEST(slow_answer), TEST(too_late), TEST(no_memory_behind_write), TEST(restart),
+		TEST(full_backlog), TEST(stopped), TEST(stopped_for_long), TEST(slow_answer), TEST(too_late), TEST(restart),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
