@@ -37,13 +37,13 @@ static dlock_status confirm_and_settle(
 static dlock_status settle_with_first(
 	const dlock_settler *settler, dlock_delivery *delivery, int slot, dlock_era *era, dlock_error *error)
 {
-	const dlock_server *master = delivery->conn->server;
-	int first = dlock_topology_first_slot(settler->route->topology, master);
+	int first = dlock_topology_first_slot(settler->route->topology, delivery->conn->server);
 	dlock_delivery looking;
 
 	if (first < 0 || first == slot) {
 		return DLOCK_LOST;
 	}
+	dlock_server *master = dlock_server_retain(delivery->conn->server); /* the connection may come to know it by its id */
 	dlock_call *look = dlock_request_look(dlock_key_builder_slot(settler->keys, first), settler->guard, slot, era);
 	dlock_status status = dlock_deliver(&looking, settler->route, first, look, error);
 	dlock_era with = dlock_read_era(looking.call);
@@ -60,6 +60,7 @@ static dlock_status settle_with_first(
 	}
 	delivery->transient = looking.transient;
 	dlock_delivery_end(&looking);
+	dlock_server_release(master);
 	return status;
 }
 
