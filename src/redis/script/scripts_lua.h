@@ -11,22 +11,22 @@
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
 	script(LOOK, "look", "1d4e34e1ae7b4f13c6e9f723fa5958d3cc867577", DLOCK_LUA_LOOK) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "ed2030c70b074c92accc1d89c1d0c869afcfadc8", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "3f784fee3a86aa139abee7a11ee1d099196bb6e7", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "5ecff21d81e3f55a6b556cb6bbc18b824ad471cf", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "2f86456ae7af6b3591b218be0cf3f5d2ffebd16f", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "536a3f99b00e9001e7d4f9f989d068d258b133fd", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_CONFIRM, "permits_confirm", "8ae7fd4212fbc1b595940b089c14132b4457b604", DLOCK_LUA_PERMITS_CONFIRM) \
 	script(PERMITS_COUNTS, "permits_counts", "b42750cf4bdbf8e6545c3e78607dd086a8be41dd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "ef364de23fbc68b921ecda6175d0feddb9488800", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "6b9e9b69fbcd5876ff1bb155adcb07e1d854a2f2", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "8ec9abc21fe435e32134c8fb7c0ff71cd4272057", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "6ca18c54ecb89905cf992c0c3604cf28b605ae44", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "d39192e2951f6e0c8aab7e0c9027bb65a9e7a8d7", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "b77f9e379d76f4fe0bb0d2ce9fd2adf8d3185db8", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "50c4da33a4202af415b57f88594fde84c0c921f6", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "c4ca3efeb11e9435656a164ad79b775aeaffb356", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "e84a17cc646ceb4cb0300cce38585318902c4fbb", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "99e4c3c051d51a21f185f7d8cf64da8e80be2b91", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "917ca9913ff3bd20e34f0e51dad61d87d0b28b50", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESERVE, "permits_reserve", "4111da53c0a2d66626ebbe332f743671e70bf5dd", DLOCK_LUA_PERMITS_RESERVE) \
-	script(PERMITS_RESTOCK, "permits_restock", "3af483971f1e7a22a99b2adbcf5687d4b880e0ff", DLOCK_LUA_PERMITS_RESTOCK) \
-	script(PERMITS_RESTORE, "permits_restore", "c076b060290e7593439ec7b75f33dfcceadf764d", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESERVE, "permits_reserve", "3ce43d462d93780135174f7224adea6076df066d", DLOCK_LUA_PERMITS_RESERVE) \
+	script(PERMITS_RESTOCK, "permits_restock", "e2217fb9ce07731a76b4fbf350241be9deddc773", DLOCK_LUA_PERMITS_RESTOCK) \
+	script(PERMITS_RESTORE, "permits_restore", "f88ff7620e3b0268f8a63f76166377858f08fa3f", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "4acf3cf67dd5c1fcba4593da6f74af577c40e8fb", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
@@ -392,7 +392,10 @@
 	"return {1, take(state, id, permits, ttl, buyer), permits, ttl}\n" \
 	"elseif inbox ~= '' and not waiter then\n" \
 	"wait()\nend\n" \
-	"return refusal(first_end(state.used), waiter, new)\n"
+	"reply = refusal(first_end(state.used), waiter, new)\n" \
+	"if state.removed >= MOST_REMOVED then\n" \
+	"reply[2], reply[3] = 0, math.min(reply[3], 0)\nend\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_POOL \
 	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
@@ -422,10 +425,11 @@
 #define DLOCK_LUA_PERMITS_QUEUE \
 	"local CHUNK = 100\n" \
 	"local BATCH = 100\n" \
+	"local MOST_REMOVED = 100\n" \
 	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0 }\nend\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
 	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\nend\n" \
 	"local function next_token(state)\n" \
@@ -523,8 +527,10 @@
 	"redis.call('ZREM', state.pool, waiter, signs)\n" \
 	"if may then\n" \
 	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
-	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\nend\n" \
-	"return true\nend\n" \
+	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
+	"else\n" \
+	"state.removed = state.removed + 1\nend\n" \
+	"return state.removed < MOST_REMOVED\nend\n" \
 	"local function note_queue(state, empty)\n" \
 	"local queue = math.max(state.queue, PHASES)\n" \
 	"if empty then\n" \
@@ -542,7 +548,7 @@
 	"return false\n" \
 	"elseif state.queue <= PHASES then\n" \
 	"reclaim(state)\nend\n" \
-	"local count, going, empty = 2, true, false\n" \
+	"local count, going, empty = 2, state.removed < MOST_REMOVED, false\n" \
 	"while going and not empty do\n" \
 	"local names\n" \
 	"names, empty = next_waiters(state, count)\n" \
