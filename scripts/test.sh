@@ -153,6 +153,7 @@ begin_parts() {
 	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
 	# In virtual time it is no matter to wait for whatever the others need.
+	begin_part "A failing seed of the simulator is shrunk" shrink nice tests/sim/shrink_test.sh
 	begin_part "Simulator" sim nice tests/sim/run.sh --hours 100 "first=${DLOCK_TEST_SEED:-1}"
 }
 
