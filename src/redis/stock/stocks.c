@@ -203,7 +203,9 @@ dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dl
 	places at = places_of(stock, order);
 	dlock_stock_question asked;
 	dlock_response response;
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at.slot, dlock_request_permits_cancel(at.keys, order->count, order->id.text), error);
+	dlock_permits_attempt attempt = { .id = order->id.text };
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at.slot,
+		dlock_request_permits_release(at.keys, order->count, &attempt), error);
 
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);

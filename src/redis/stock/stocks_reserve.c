@@ -39,7 +39,7 @@ static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer
 		keys[i] = dlock_stock_key(turn->stock, i, order->articles[i]);
 	}
 	dlock_status status = dlock_stock_ask(&asked, &turn->stock->masters, dlock_stock_slot(turn->stock, keys[0]),
-		dlock_request_permits_reserve(keys, order->count, order->id.text, turn->ttl, order->pieces, turn->limit), error);
+		dlock_request_permits_reserve(keys, order->count, order->id.text, turn->ttl, turn->limit, order->pieces), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_permits_reserve(asked.route.call, asked.route.conn, &response, error);
 	}
@@ -79,7 +79,7 @@ static void begin_attempt(dlock_stock_turn *turn)
 	waiter->number++;
 	turn->queued |= waiter->queue;
 	dlock_permits_attempt attempt = attempt_of(turn, waiter->queue);
-	dlock_stock_begin(&turn->asked, &turn->stock->masters, waiter->slot, dlock_request_permits(key_of(turn), &attempt), waiter->error);
+	dlock_stock_begin(&turn->asked, &turn->stock->masters, waiter->slot, dlock_request_permits_acquire(key_of(turn), &attempt), waiter->error);
 	turn->asked.route.until = waiter->until;
 }
 

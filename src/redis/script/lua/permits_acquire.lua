@@ -1,21 +1,26 @@
 -- Takes permits of a pool if there are enough and no live waiter is ahead; otherwise queues, if an inbox is given.
 -- A waiter runs it again when its turn may have come, and as its sign of life.
 --
--- keys: 1
--- KEYS[1] the pool
--- ARGV[1] the id: a token, or buyer/request       ARGV[2] permits       ARGV[3] the pool's capacity; '': its stock
--- ARGV[4] lease time in ms                        ARGV[5] the most pieces for this buyer; '': as many as it likes
--- ARGV[6] the waiter's inbox; '': do not queue    ARGV[7] its ticket; 0: none yet    ARGV[8] the number of this request
--- ARGV[9] 1: a writer of a read/write lock waits in the order of tickets, as in any pool; left out: phases of readers and writers alternate.
---         Either excludes the other, should clients disagree
+-- keys: pool
+-- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count ttl:lease limit:count inbox:inbox
+-- args: ticket:int number:int fifo:'1'|''? }
+--
+-- id        a token, or buyer/request
+-- capacity  of the pool; '': its stock
+-- limit     the most pieces for this buyer; '': as many as it likes
+-- inbox     '': do not queue
+-- ticket    0: none yet
+-- fifo      1: a writer of a read/write lock waits in the order of tickets, as in any pool; left out: phases of readers
+--           and writers alternate. Either excludes the other, should clients disagree
 --
 -- Replies {1, fencing token, permits, ms left} when it has them, {2, 0, permits, 0} when it has bought them,
--- {-1, 0, the buyer's pieces, 0} where the limit forbids it, and otherwise {0, ms until a lease ends (-1: none), its place in the
--- queue (-1: none), ticket, 1 if it was not in the queue before}. Where fewer pieces of a stock are not sold, it does not queue, and none of these is known.
--- A repeated request finds its own permits. A lease begins anew then, so that a lost answer, or a lost grant, does no harm; but
--- a reservation's does so only when it was over, or was granted in the queue: asking again must not keep it for ever.
--- Cost: O(log n), three commands where there is room and nobody waits, and where there is none and it does not wait either; and for each lease
--- that it takes back, or waiter that it serves, four.
+-- {-1, 0, the buyer's pieces, 0} where the limit forbids it, and otherwise {0, ms until a lease ends (-1: none), its
+-- place in the queue (-1: none), ticket, 1 if it was not in the queue before}. Where fewer pieces of a stock are not
+-- sold, it does not queue, and none of these is known.
+-- A repeated request finds its own permits. A lease begins anew then, so that a lost answer, or a lost grant, does no
+-- harm; but a reservation's does so only when it was over, or was granted in the queue: asking again must not keep it
+-- for ever. Cost: O(log n), three commands where there is room and nobody waits, and where there is none and it does
+-- not wait either; and for each lease that it takes back, or waiter that it serves, four.
 local known
 -- The two most frequent requests come first, since even to define what follows costs time.
 if ARGV[3] == '' then

@@ -1,10 +1,11 @@
 -- Buys what was reserved: the pieces are gone for good. Of all stocks, or of none.
 --
--- keys: 1 or more
--- KEYS the stocks             ARGV[1] the id
--- Replies {1, 0} when it is bought now, {2, 0} when it was before, {3, 0} when it is bought now and the lease was over, but nobody
--- had needed the pieces; {0, the first stock (from 1) that has nothing reserved under this id: cancelled, or given to others}.
--- Cost: O(log n), three commands for each stock. The first write needs no memory: a buyer who has paid gets it where there is none left.
+-- keys: stocks...
+-- args: id:text
+-- Replies {1, 0} when it is bought now, {2, 0} when it was before, {3, 0} when it is bought now and the lease was over,
+-- but nobody had needed the pieces; {0, the first stock (from 1) that has nothing reserved under this id: cancelled, or
+-- given to others}. Cost: O(log n), three commands for each stock. The first write needs no memory: a buyer who has
+-- paid gets it where there is none left.
 --#include permits_clock.lua
 local SOLD = 1e13 -- as in permits_pool.lua
 local id, now, found, reply = ARGV[1], math.floor(clock(KEYS[1]) / 1000), {}, 2

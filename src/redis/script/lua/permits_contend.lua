@@ -1,7 +1,7 @@
 -- Included behind the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may be granted (era.lua), and `replid` and
--- `settles` then; `known`: nil, or what is asked for below, of a stock.
+-- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may
+-- be granted (era.lua), and `replid` and `settles` then; `known`: nil, or what is asked for below, of a stock.
 local pool, id, permits, capacity, limit, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5]), ARGV[6], ARGV[7]
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[9] ~= '1'
 local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)
@@ -168,4 +168,8 @@ elseif state.queue == 0 and make_room(state, permits, capacity) then
 elseif inbox ~= '' and not waiter then
 	wait()
 end
-return refusal(first_end(state.used), waiter, new)
+reply = refusal(first_end(state.used), waiter, new)
+if state.removed >= MOST_REMOVED then
+	reply[2], reply[3] = 0, math.min(reply[3], 0) -- it is to ask again at once
+end
+return reply

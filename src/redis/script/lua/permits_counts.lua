@@ -1,7 +1,9 @@
--- How many are there? Exact at that moment, and changes nothing: what is over is counted as available, but still its holder's.
+-- How many are there? Exact at that moment, and changes nothing: what is over is counted as available, but still its
+-- holder's.
 --
--- keys: 1
--- KEYS[1] the pool        ARGV[1] its capacity; '': its stock
+-- keys: pool
+-- args: capacity:count
+-- capacity '': its stock.
 -- Replies {pieces in all, available, reserved (or held), sold, waiting}.
 -- Cost: O(log n), and O(1) for each holder whose lease is over and whose room nobody has needed yet.
 --#include permits_clock.lua

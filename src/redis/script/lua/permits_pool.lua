@@ -1,11 +1,12 @@
 -- Included behind permits_clock.lua in the scripts on permits; never sent by itself.
 --
--- A pool of permits is one sorted set, of names and numbers. The ranges of the numbers keep apart what is looked for in order:
+-- A pool of permits is one sorted set, of names and numbers. The ranges of the numbers keep apart what is looked for in
+-- order:
 --
 --   negative       $fence      minus the last fencing token, or ticket, that was given out
 --                  $until      minus the time, in ms, to which the key lasts. A stock has none: it stays
 --                  $queue      there may be waiters. PHASES or less: writers, too, with phases; see next_waiters()
---                  s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo 1000
+--                  s<waiter>   minus its last sign of life: the time in ms * 1000 + that request's number, modulo 1000
 --   small          $used       the permits taken, with those whose lease is over and whose room nobody has needed yet
 --                  $stock      the pieces that were ever put in        $sold   those of them that were sold
 --                  w<id>       the permits of that holder or reservation, where they are not 1
@@ -16,11 +17,12 @@
 --   from WAITS on  q<waiter>   a waiter: its ticket, in us
 --   from ALONE on  q<waiter>   a writer in phases: its ticket + ALONE - WAITS
 --
--- A waiter is "permits capacity limit id inbox", as in permits_acquire.lua: all that is needed to serve it. The id of a reservation is its buyer, a slash,
--- and the request; other ids have no slash. The ranges hold for a clock between 2001 and 2128.
+-- A waiter is "permits capacity limit id inbox", as in permits_acquire.lua: all that is needed to serve it. The id of a
+-- reservation is its buyer, a slash, and the request; other ids have no slash. The ranges hold for a clock between 2001
+-- and 2128.
 --
--- Nobody sweeps. What a lease leaves behind when it is over is taken back by whoever needs the room, and not before: until then its
--- holder may renew, confirm or release it, for nobody else has had it.
+-- Nobody sweeps. What a lease leaves behind when it is over is taken back by whoever needs the room, and not before:
+-- until then its holder may renew, confirm or release it, for nobody else has had it.
 local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15
 local QUEUED, PHASES = -1, -2
 

@@ -1,12 +1,12 @@
 -- Gives permits back; cancels a reservation. They are granted to the first waiters that they are enough for.
 --
--- keys: 1 or more
--- KEYS the pools              ARGV[1] the id
--- ARGV[2] to ARGV[5], which may be left out: it leaves the queue of the first pool, where it waits with these permits, this capacity, this limit and
---         this inbox (as it gave them to permits_acquire.lua)
--- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. What was bought is not there any more.
--- Repeated where the answer was lost, 0 is "done" as long as the lease cannot have ended: nobody else takes it back before.
--- Cost: O(log n), three commands, for one holder of a pool that nobody waits for.
+-- keys: pools...
+-- args: dlock_permits_attempt *attempt { id:text permits:int?inbox capacity:count?inbox
+-- args: limit:count?inbox inbox:inbox? }
+-- With an inbox it leaves the queue of the first pool, too, where it waits as it gave these to permits_acquire.lua.
+-- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. What was bought
+-- is not there any more. Repeated where the answer was lost, 0 is "done" as long as the lease cannot have ended: nobody
+-- else takes it back before. Cost: O(log n), three commands, for one holder of a pool that nobody waits for.
 local held = 'h' .. ARGV[1]
 if #KEYS == 1 and not ARGV[2] then
 	local pool = KEYS[1]

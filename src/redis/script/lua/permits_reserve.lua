@@ -1,13 +1,13 @@
--- Takes pieces of several stocks, of all or of none. It does not wait, and does not overtake those who wait for one of them.
+-- Takes pieces of several stocks, of all or of none. It does not wait, and does not overtake those who wait for one of
+-- them.
 --
--- keys: 1 or more
--- KEYS the stocks             ARGV[1] the id              ARGV[2] lease time in ms
--- ARGV[3] the most pieces of each for this buyer; '': as many as it likes
--- ARGV[4] and on: the pieces of each stock
--- Replies {1, fencing token, 0, ms left, the pieces of each} when it has them all, {2, 0, 0, 0, the pieces of each} when it has bought them all,
--- {0, the first stock (from 1) that has not enough, 0, 0}, {-1, the first stock whose limit forbids it, the buyer's pieces there, 0}.
--- A repeated request finds what it has, as many as that are, with the lease time that is left, and takes only what it has lost.
--- Cost: O(log n), six commands for each stock.
+-- keys: stocks...
+-- args: id:text ttl:lease limit:count pieces:int...
+-- limit: the most pieces of each for this buyer; '': as many as it likes.
+-- Replies {1, fencing token, 0, ms left, the pieces of each} when it has them all, {2, 0, 0, 0, the pieces of each}
+-- when it has bought them all, {0, the first stock (from 1) that has not enough, 0, 0}, {-1, the first stock whose
+-- limit forbids it, the buyer's pieces there, 0}. A repeated request finds what it has, as many as that are, with the
+-- lease time that is left, and takes only what it has lost. Cost: O(log n), six commands for each stock.
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua

@@ -1,9 +1,10 @@
 -- Puts pieces into a stock, or takes some out that are neither reserved nor sold.
 --
--- keys: 1
--- KEYS[1] the stock       ARGV[1] pieces, as many as make less than ALL; less than 0: out, as many as there are        ARGV[2] the name of this change; '': none
--- Replies {by how many pieces the stock has changed, its pieces in all: available, reserved and sold}. A change that has
--- a name is made once; repeated, it replies what it was. Waiters are granted what has come.
+-- keys: stock
+-- args: pieces:int change:text
+-- pieces: as many as make less than ALL; less than 0: out, as many as there are. change: its name; '': it has none.
+-- Replies {by how many pieces the stock has changed, its pieces in all: available, reserved and sold}. A change that
+-- has a name is made once; repeated, it replies what it was. Waiters are granted what has come.
 -- Cost: O(log n).
 --#include permits_clock.lua
 --#include permits_pool.lua
