@@ -149,19 +149,14 @@ if test "$PHP_DLOCK" != "no"; then
       src/memcached/server_clock.c
       src/memory/backend.c
       src/memory/table.c
-      src/redis/lock/keeping.c
-      src/redis/lock/permits.c
-      src/redis/lock/permits_acquire.c
+      src/redis/lock/acquire.c
+      src/redis/lock/epoch.c
+      src/redis/lock/keep.c
+      src/redis/lock/kinds.c
       src/redis/lock/renewal_round.c
       src/redis/lock/renewer.c
-      src/redis/lock/replicated.c
-      src/redis/lock/replicated_acquire.c
-      src/redis/lock/replicated_round.c
       src/redis/lock/service.c
-      src/redis/lock/settling.c
-      src/redis/lock/single.c
-      src/redis/lock/waiter.c
-      src/redis/lock/waiting.c
+      src/redis/lock/wait.c
       src/redis/redlock/ballot.c
       src/redis/redlock/quorum.c
       src/redis/redlock/quorum_acquire.c
@@ -174,12 +169,13 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/request/replicated_requests.c
       src/redis/request/requests.c
       src/redis/route/cluster.c
-      src/redis/route/delivery.c
+      src/redis/route/route.c
       src/redis/route/sentinel.c
       src/redis/route/slot_map.c
       src/redis/route/topology.c
       src/redis/script/scripts.c
       src/redis/script/slot.c
+      src/redis/stock/question.c
       src/redis/stock/stocks.c
       src/redis/stock/stocks_reserve.c
       src/redis/wire/call.c

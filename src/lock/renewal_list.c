@@ -197,14 +197,6 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 
 static void apply_failed(dlock_renewal_list *list, dlock_renewal *renewal)
 {
-	const dlock_renewal_round *round = renewal->round;
-	bool at_once = round->ops->may_know_more && round->ops->may_know_more(round);
-
-	if (at_once) {
-		renewal->due = dlock_now() + DLOCK_MS;
-		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
-		return;
-	}
 	if (renewal->state == DLOCK_RENEWAL_EXTENDING) { /* a check has asked for nothing */
 		list->failures++;
 		atomic_store(&renewal->claim->uncertain, true);

@@ -69,10 +69,6 @@ typedef struct {
 	/* Under the mutex. */
 	dlock_round_result (*result)(const dlock_renewal_round *round);
 
-	/* Optional. Of one that has failed, under the mutex: will the next one ask something else, or somebody else, so
-	 * that it need not be put off? */
-	bool (*may_know_more)(const dlock_renewal_round *round);
-
 	/* Optional: a round that is decided within begin() has nothing to collect, nothing to cancel, and takes no time.
 	 * Under the mutex, as the next two. Takes in what was answered. True while anything is under way. Once the lease is
 	 * `released`, no answer settles a repair any more. */

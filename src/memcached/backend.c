@@ -77,23 +77,63 @@ static dlock_status no_cas(const memcached_backend *backend, dlock_error *error)
 		backend->conn->server->label);
 }
 
-/* Sends, and waits for the reply. */
+/* One request, or two in a row. A task. */
+typedef struct {
+	dlock_task task;
+	dlock_memcached_conn *conn;
+	dlock_memcached_request *first, *second; /* the second: NULL for none */
+	unsigned long over; /* the first has a CAS in it, which was learned over that connection; 0: it has none */
+} asking;
+
+static bool is_answered(const asking *own)
+{
+	const dlock_memcached_request *last = own->second ? own->second : own->first;
+
+	return last->state != DLOCK_MEMCACHED_PENDING || !dlock_memcached_is_busy(own->conn);
+}
+
+static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	asking *own = task;
+
+	(void) loop;
+	(void) now;
+	DLOCK_BEGIN(&own->task);
+	if (own->over) {
+		dlock_memcached_send_over(own->conn, own->first, own->over);
+	} else {
+		dlock_memcached_send(own->conn, own->first);
+	}
+	if (own->second) {
+		dlock_memcached_send(own->conn, own->second);
+	}
+	DLOCK_AWAIT(&own->task, is_answered(own));
+	DLOCK_END(&own->task);
+	return DLOCK_OK;
+}
+
+/* Sends, and waits for the reply to the last. */
+static void ask_both(memcached_backend *backend, dlock_memcached_request *first, unsigned long over,
+	dlock_memcached_request *second)
+{
+	asking own = { .conn = backend->conn, .first = first, .second = second, .over = over };
+
+	dlock_memcached_pool_look(backend->pool);
+	dlock_loop_run(dlock_memcached_pool_loop(backend->pool), ask_step, &own, DLOCK_FOREVER, NULL);
+}
+
 static void ask(memcached_backend *backend, dlock_memcached_request *request)
 {
-	dlock_memcached_pool_step(backend->pool);
 	if (request) {
-		dlock_memcached_send(backend->conn, request);
-		dlock_memcached_await(backend->conn, request, DLOCK_FOREVER);
+		ask_both(backend, request, 0, NULL);
 	}
 }
 
 /* The same for what has a CAS in it, which was learned over that connection. */
 static void ask_over(memcached_backend *backend, dlock_memcached_request *request, unsigned long opened)
 {
-	dlock_memcached_pool_step(backend->pool);
 	if (request) {
-		dlock_memcached_send_over(backend->conn, request, opened);
-		dlock_memcached_await(backend->conn, request, DLOCK_FOREVER);
+		ask_both(backend, request, opened, NULL);
 	}
 }
 
@@ -206,11 +246,8 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 
 	claim->known.cas = 0;
 	claim->again = false;
-	dlock_memcached_pool_step(backend->pool);
 	if (add && counted) {
-		dlock_memcached_send(backend->conn, add);
-		dlock_memcached_send(backend->conn, counted);
-		dlock_memcached_await(backend->conn, counted, DLOCK_FOREVER);
+		ask_both(backend, add, 0, counted);
 	}
 	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* and so it cannot be deleted safely, either */
 		status = no_cas(backend, error);
@@ -242,7 +279,6 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	memcached_claim *claim = (memcached_claim *) base;
-	struct pollfd nothing = { .fd = -1 };
 	dlock_nanos pause = FIRST_PAUSE;
 	int repeated = 0;
 	dlock_status status = have_item(claim, error);
@@ -262,7 +298,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		base->waited = true;
 		dlock_nanos until = dlock_now() + (1 + dlock_jitter((uint32_t) (pause / DLOCK_US))) * DLOCK_US;
 		until = until < wait->deadline ? until : wait->deadline;
-		if (dlock_wait_poll(&nothing, 0, until, wait) == DLOCK_WAIT_INTERRUPTED) {
+		if (dlock_loop_pause(dlock_memcached_pool_loop(backend_of(base)->pool), until, wait) == DLOCK_INTERRUPTED) {
 			return DLOCK_INTERRUPTED;
 		}
 		pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
@@ -451,9 +487,7 @@ static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcac
 		dlock_memcached_item_want(item_of(claim), found.left * DLOCK_SECOND));
 	*counted = count();
 	if (*done && *counted) {
-		dlock_memcached_send_over(backend->conn, *done, found.known.opened);
-		dlock_memcached_send(backend->conn, *counted);
-		dlock_memcached_await(backend->conn, *counted, DLOCK_FOREVER);
+		ask_both(backend, *done, found.known.opened, *counted);
 	}
 	return has_code(*done, DLOCK_MEMCACHED_HD) ? DLOCK_OK
 		: has_code(*done, DLOCK_MEMCACHED_NF)  ? DLOCK_LOST

@@ -440,16 +440,3 @@ bool dlock_memcached_is_busy(const dlock_memcached_conn *conn)
 {
 	return conn->first && !dlock_channel_is_inherited(&conn->channel);
 }
-
-void dlock_memcached_await(dlock_memcached_conn *conn, const dlock_memcached_request *request, dlock_nanos until)
-{
-	while (
-		request && request->state == DLOCK_MEMCACHED_PENDING && dlock_now() < until && dlock_memcached_is_busy(conn)) {
-		struct pollfd fd = { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
-		dlock_nanos timer = dlock_memcached_timer(conn);
-		if (dlock_wait_poll(&fd, fd.fd >= 0, timer < until ? timer : until, NULL) > 0) {
-			dlock_memcached_advance(conn);
-		}
-		dlock_memcached_expire(conn);
-	}
-}

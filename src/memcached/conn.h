@@ -67,8 +67,4 @@ void dlock_memcached_expire(dlock_memcached_conn *conn);
 /* Has it requests of this process under way? */
 bool dlock_memcached_is_busy(const dlock_memcached_conn *conn);
 
-/* Drives the connection until the request is answered or has failed: bounded by the server's timeouts, and by
- * `until`. */
-void dlock_memcached_await(dlock_memcached_conn *conn, const dlock_memcached_request *request, dlock_nanos until);
-
 #endif

@@ -32,7 +32,8 @@ void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source)
 
 /* ---- tasks ---- */
 
-void dlock_loop_adopt(dlock_loop *loop, dlock_adopted *adopted, dlock_step *step, void *task)
+void dlock_loop_adopt(
+	dlock_loop *loop, dlock_adopted *adopted, dlock_step *step, void (*done)(void *task), void *task)
 {
 	dlock_adopted **end = &loop->adopted;
 
@@ -41,7 +42,9 @@ void dlock_loop_adopt(dlock_loop *loop, dlock_adopted *adopted, dlock_step *step
 		return;
 	}
 	dlock_loop_forget(adopted);
-	*adopted = (dlock_adopted) { .step = step, .task = task, .loop = loop, .process = dlock_process_current() };
+	*adopted = (dlock_adopted) {
+		.step = step, .done = done, .task = task, .loop = loop, .process = dlock_process_current()
+	};
 	while (*end) {
 		end = &(*end)->next;
 	}
@@ -56,10 +59,12 @@ void dlock_loop_forget(dlock_adopted *adopted)
 		return;
 	}
 	dlock_adopted **at = &loop->adopted;
-	while (*at != adopted) {
+	while (*at && *at != adopted) {
 		at = &(*at)->next;
 	}
-	*at = adopted->next;
+	if (*at) { /* in a child of fork() the loop may have begun anew */
+		*at = adopted->next;
+	}
 	if (loop->stepped == adopted) {
 		loop->stepped = adopted->next;
 	}
@@ -103,11 +108,14 @@ static void step_adopted(dlock_loop *loop, dlock_nanos now)
 	for (loop->stepped = loop->adopted; loop->stepped;) {
 		dlock_adopted *one = loop->stepped;
 		loop->stepped = one->next;
-		if (one->process != dlock_process_current()) {
-			dlock_loop_forget(one);
-		} else if (step_task(loop, one->step, one->task, now) != DLOCK_PENDING) {
-			dlock_loop_forget(one);
-			loop->again = true;
+		bool is_ours = one->process == dlock_process_current();
+		if (is_ours && step_task(loop, one->step, one->task, now) == DLOCK_PENDING) {
+			continue;
+		}
+		dlock_loop_forget(one);
+		loop->again |= is_ours;
+		if (one->done) {
+			one->done(one->task);
 		}
 	}
 }
@@ -242,4 +250,17 @@ bool dlock_loop_await(dlock_loop *loop, bool (*over)(void *context), void *conte
 	condition condition = { over, context };
 
 	return dlock_loop_run(loop, wait_for, &condition, until, NULL) == DLOCK_OK;
+}
+
+static dlock_status pause_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	(void) task;
+	(void) now;
+	dlock_loop_lend(loop);
+	return DLOCK_PENDING;
+}
+
+dlock_status dlock_loop_pause(dlock_loop *loop, dlock_nanos until, const dlock_wait *wait)
+{
+	return dlock_loop_run(loop, pause_step, NULL, until, wait);
 }

@@ -45,6 +45,8 @@ typedef dlock_status dlock_step(void *task, dlock_loop *loop, dlock_nanos now);
 /* A task that nobody waits for; a member of its own struct. */
 typedef struct dlock_adopted {
 	dlock_step *step;
+	void (*done)(
+		void *task); /* it has come to something, or was a parent's, and may be freed; NULL: nobody wants to know */
 	void *task;
 	dlock_loop *loop; /* NULL: none has it */
 	dlock_process process;
@@ -77,20 +79,24 @@ void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source);
 
 /* Takes a task over, and steps it in each turn, from the next one on, until it comes to something. In a child of fork()
  * it is forgotten. Nothing where it has it already. */
-void dlock_loop_adopt(dlock_loop *loop, dlock_adopted *adopted, dlock_step *step, void *task);
+void dlock_loop_adopt(
+	dlock_loop *loop, dlock_adopted *adopted, dlock_step *step, void (*done)(void *task), void *task);
 /* Does not step it any more. */
 void dlock_loop_forget(dlock_adopted *adopted);
 
 /* ---- for whoever waits: these may sleep ---- */
 
 /* Runs the task until it comes to something. DLOCK_TIMEOUT at `until`, or when nothing is under way that it could wait
- * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread. Then it is as it was, and may be
- * run again or dropped. `wait` NULL: nothing interrupts it. */
+ * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread. Then it is as it was, and may
+ * be run again or dropped. `wait` NULL: nothing interrupts it. */
 dlock_status dlock_loop_run(
 	dlock_loop *loop, dlock_step *step, void *task, dlock_nanos until, const dlock_wait *wait);
 
 /* The same for a task that only waits for that. False: not so, until then. */
 bool dlock_loop_await(dlock_loop *loop, bool (*over)(void *context), void *context, dlock_nanos until);
+
+/* Lends the thread until then. DLOCK_TIMEOUT, or DLOCK_INTERRUPTED. */
+dlock_status dlock_loop_pause(dlock_loop *loop, dlock_nanos until, const dlock_wait *wait);
 
 /* ---- for steps ---- */
 
@@ -107,7 +113,8 @@ static inline bool dlock_loop_is_time(dlock_loop *loop, dlock_nanos time, dlock_
 	return now >= time;
 }
 
-/* It waits for others than servers, however long that takes: signals, and whoever else wants the thread, come through. */
+/* It waits for others than servers, however long that takes: signals, and whoever else wants the thread, come through.
+ */
 static inline void dlock_loop_lend(dlock_loop *loop)
 {
 	loop->lent = true;

@@ -8,9 +8,7 @@
 
 #include "../memcached/backend.h"
 #include "../memory/backend.h"
-#include "../redis/lock/permits.h"
-#include "../redis/lock/replicated.h"
-#include "../redis/lock/single.h"
+#include "../redis/lock/service.h"
 #include "../redis/wire/pool_source.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/lock/backend.h"
@@ -86,26 +84,14 @@ dlock_backend *dlock_backend_on(
 	case DLOCK_SERVER_MEMORY:
 		return dlock_memory_new(server->host, prefix, prefix_len);
 	default:
-		if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
-			dlock_backend *backend = dlock_replicated_new(&pools->redis, server, prefix, prefix_len);
-			if (backend) {
-				backend->ttls = dlock_ttls_on(server);
-			}
-			return backend;
-		}
-		return dlock_single_new(&pools->redis, server, prefix, prefix_len, legacy);
+		return dlock_lock_new(&pools->redis, server, prefix, prefix_len, legacy);
 	}
 }
 
 dlock_backend *dlock_permits_on(
 	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
-	dlock_backend *backend = dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
-
-	if (backend) {
-		backend->ttls = dlock_ttls_on(server);
-	}
-	return backend;
+	return dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
 }
 
 #ifdef DLOCK_ZOOKEEPER

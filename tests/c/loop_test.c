@@ -191,16 +191,25 @@ static bool are_over(void *context)
 	return !others[0].adopted.loop && !others[1].adopted.loop && !others[2].adopted.loop;
 }
 
+static int done;
+
+static void count_done(void *task)
+{
+	done += task == &others[1];
+}
+
 static void test_adopted(void)
 {
+	done = 0;
 	for (int i = 0; i < 3; i++) {
 		others[i] = (dialogue) { .sent = 0 };
-		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, &others[i]);
-		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, &others[i]);
+		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, i == 1 ? count_done : NULL, &others[i]);
+		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, NULL, &others[i]);
 	}
 	check(others[0].sent == 0, "nothing is said before the loop runs");
 	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND), "they go on while it runs");
 	check(others[0].sent == 2 && others[1].sent == 2 && others[2].sent == 2 && !loop.adopted, "to their end, each once");
+	check(done == 1, "and whoever wants to know is told");
 	check(source.turns < 20, "together (%d turns)", source.turns);
 }
 
@@ -218,7 +227,7 @@ static void test_forgotten(void)
 {
 	for (int i = 0; i < 3; i++) {
 		others[i] = (dialogue) { .sent = 0 };
-		dlock_loop_adopt(&loop, &others[i].adopted, i == 1 ? forget_step : dialogue_step, &others[i]);
+		dlock_loop_adopt(&loop, &others[i].adopted, i == 1 ? forget_step : dialogue_step, NULL, &others[i]);
 	}
 	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND) && !loop.adopted,
 		"a step may have any forgotten");
@@ -227,12 +236,12 @@ static void test_forgotten(void)
 static void test_fork(void)
 {
 	others[0] = (dialogue) { .sent = 0 };
-	dlock_loop_adopt(&loop, &others[0].adopted, dialogue_step, &others[0]);
+	dlock_loop_adopt(&loop, &others[0].adopted, dialogue_step, NULL, &others[0]);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		bool good = dlock_loop_run(&loop, never_step, NULL, dlock_now(), NULL) == DLOCK_TIMEOUT && others[0].sent == 0
 			&& !loop.adopted;
-		dlock_loop_adopt(&loop, &others[0].adopted, dialogue_step, &others[0]);
+		dlock_loop_adopt(&loop, &others[0].adopted, dialogue_step, NULL, &others[0]);
 		dlock_loop_run(&loop, never_step, NULL, dlock_now(), NULL);
 		_exit(!good || others[0].sent != 1);
 	}

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/redis/lock/replicated.h"
+#include "../../src/redis/lock/service.h"
 #include "helpers.h"
 
 const char *const pair_options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
@@ -78,7 +78,7 @@ client client_replicated_at(const char *dsn)
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *service = test_server_at(dsn);
 
-	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(service);
 	return client;
 }

@@ -1,7 +1,7 @@
 #ifndef PERMITS_CLIENT_H
 #define PERMITS_CLIENT_H
 
-#include "../../src/redis/lock/permits.h"
+#include "../../src/redis/lock/service.h"
 #include "../../src/redis/request/permits_requests.h"
 #include "redis_client.h"
 

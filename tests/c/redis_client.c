@@ -23,7 +23,7 @@ client client_at(const char *dsn)
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *server = test_server_at(dsn);
 
-	client.backend = dlock_single_new(client.pool, server, PREFIX, strlen(PREFIX), false);
+	client.backend = dlock_lock_new(client.pool, server, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(server);
 	return client;
 }

@@ -2,8 +2,8 @@
 #define REDIS_CLIENT_H
 
 #include "../../src/redis/redlock/quorum.h"
-#include "../../src/redis/lock/single.h"
-#include "../../src/redis/lock/waiting.h"
+#include "../../src/redis/lock/service.h"
+#include "../../src/redis/lock/wait.h"
 #include "../../src/redis/route/topology.h"
 #include "../../src/lock/operations.h"
 #include "relay.h"

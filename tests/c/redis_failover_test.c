@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/lock/replicated.h"
+#include "../../src/redis/lock/service.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "pair.h"
@@ -31,7 +31,7 @@ static client client_with(int replicas)
 	dlock_server *service = fleet_service(&set, "mymaster", replicas);
 
 	service->guard = LONG_GUARD * DLOCK_MS;
-	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(service);
 	return client;
 }

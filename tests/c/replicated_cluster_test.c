@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/lock/replicated.h"
+#include "../../src/redis/lock/service.h"
 #include "../../src/redis/script/slot.h"
 #include "fleet.h"
 #include "helpers.h"
@@ -29,7 +29,7 @@ static client new_client(int replicas)
 	dlock_server *service = cluster_service(&nodes, replicas);
 
 	service->guard = GUARD * DLOCK_MS;
-	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(service);
 	return client;
 }

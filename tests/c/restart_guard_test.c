@@ -115,7 +115,7 @@ static void test_new_sets(void)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		dlock_guard guard;
+		dlock_uptime_rule guard;
 		dlock_guard_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
 		for (int k = 0; k < 3; k++) {
 			dlock_call call = { .state = DLOCK_CALL_ANSWERED,
@@ -129,7 +129,7 @@ static void test_new_sets(void)
 			cases[i].expected ? "a new set" : "none");
 		check(!dlock_guard_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
 	}
-	dlock_guard guard;
+	dlock_uptime_rule guard;
 	dlock_call call = { .state = DLOCK_CALL_ANSWERED, .server_started = now };
 	dlock_guard_begin(&guard, DLOCK_SECOND, 10 * DLOCK_SECOND);
 	check(dlock_guard_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");

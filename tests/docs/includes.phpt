@@ -39,7 +39,7 @@ function planted(array $files): array
         'src/lock/claim.h' => "#include \"../base/clock.h\"\n",
         'src/redis/wire/conn.h' => "#include \"../../net/dial.h\"\n#include <hiredis/hiredis.h>\n",
         'src/net/dial.h' => "#include \"../base/clock.h\"\n",
-        'src/redis/lock/single.c' => "#include \"../wire/conn.h\"\n#include \"../../base/clock.h\"\n",
+        'src/redis/lock/service.c' => "#include \"../wire/conn.h\"\n#include \"../../base/clock.h\"\n",
         'src/memory/backend.c' => "#include \"../lock/claim.h\"\n",
         'src/php/classes.h' => "#include \"php.h\"\n#include <Zend/zend_API.h>\n#include \"../redis/wire/conn.h\"\n",
     ];
@@ -65,8 +65,8 @@ same(['src/lock/renewal.c:1 includes src/redis/wire/conn.h: src/lock must not in
     planted(['src/lock/renewal.c' => "# include \"../redis/wire/conn.h\"\n"]), 'lock to a back end');
 same(['src/lock/renewal.c:1 includes src/redis/wire/conn.h: src/lock must not include src/redis/wire'],
     planted(['src/lock/renewal.c' => "#include \"src/redis/wire/conn.h\"\n"]), 'from the top');
-same(['src/redis/route/route.c:1 includes src/redis/lock/single.h: src/redis/route must not include src/redis/lock'],
-    planted(['src/redis/lock/single.h' => '', 'src/redis/route/route.c' => "#include \"../lock/single.h\"\n"]), 'up, within a back end');
+same(['src/redis/route/route.c:1 includes src/redis/lock/service.h: src/redis/route must not include src/redis/lock'],
+    planted(['src/redis/lock/service.h' => '', 'src/redis/route/route.c' => "#include \"../lock/service.h\"\n"]), 'up, within a back end');
 same(['src/redis/wire/pool.c:1 includes src/php/classes.h: src/redis/wire must not include src/php'],
     planted(['src/redis/wire/pool.c' => "#include \"../../php/classes.h\"\n"]), 'a back end to PHP');
 same(['src/redis/wire/pool.c:1 includes stubs/dlock_arginfo.h: src/redis/wire must not include stubs'],
@@ -95,18 +95,18 @@ same(['src/lock/long.c:9: static_one() has 61 lines; 60 at most'],
     planted(['src/lock/long.c' => "struct a {\n\tint b;\n} c = { 1 };\n#define D(e) do { \\\n\t} while (0)\nint short_one(void)\n{\n}\nstatic int *\n\tstatic_one(const char *text, int (*call)(int))\n"
         . "{\n#if A\n\tif (x) {\n#else\n\tif (y) {\n#endif\n\t}\n" . str_repeat("\twork('}');\n", 50) . "\t/* } */\n}\nint next(void)\n" . body(57)]), 'a long function');
 
-function step(string $before, string $within = ''): array
+function a_step(string $before, string $within = ''): array
 {
     return planted(['src/base/wait.c' => "int dlock_wait_poll(void)\n{\n}\nstatic void rest(void)\n{\n\tdlock_wait_poll();\n}\nvoid pause_it(void)\n{\n\trest();\n}\n",
         'src/net/a.c' => "static int look(void)\n{\n\treturn dlock_now();\n}\nint a_step(a *own)\n{\n\tint x = 1;\n\t$before\n\tDLOCK_BEGIN(&own->task);\n$within"
             . "\tDLOCK_AWAIT(&own->task, x);\n\tDLOCK_END(&own->task);\n\treturn x;\n}\n"]);
 }
 
-same([], step(''), 'a step');
-same(['src/net/a.c:5: a_step() is a step and sleeps: a_step, pause_it, rest, dlock_wait_poll'], step('pause_it();'), 'a step that sleeps');
-same(['src/net/a.c:5: a_step() is a step and reads the clock: a_step, look, dlock_now'], step('look();'), 'a step that reads the clock');
-same(['src/net/a.c:5: a_step() is a step with a switch between DLOCK_BEGIN and DLOCK_END'], step('', "\tswitch (x) {\n\t}\n"), 'a switch in a step');
-same(['src/net/a.c:5: a_step() is a step with a local that an await forgets: const char *name ='], step('', "\tconst char *name = 0;\n"), 'a local in a step');
+same([], a_step(''), 'a step');
+same(['src/net/a.c:5: a_step() is a step and waits: a_step, pause_it, rest, dlock_wait_poll'], a_step('pause_it();'), 'a step that waits');
+same(['src/net/a.c:5: a_step() is a step and reads the clock: a_step, look, dlock_now'], a_step('look();'), 'a step that reads the clock');
+same(['src/net/a.c:5: a_step() is a step with a switch between DLOCK_BEGIN and DLOCK_END'], a_step('', "\tswitch (x) {\n\t}\n"), 'a switch in a step');
+same(['src/net/a.c:5: a_step() is a step with a local that an await forgets: const char *name ='], a_step('', "\tconst char *name = 0;\n"), 'a local in a step');
 
 same(['src/lock/open.c: braces that do not match'], planted(['src/lock/open.c' => "int f(void)\n{\n"]), 'what cannot be measured');
 echo "done\n";

@@ -21,9 +21,9 @@ function number_in(string $file, string $pattern): int
 
 $grant = number_in('script/lua/handover.lua', '/^local GRACE = (\d+)$/m');             // ms
 $stale = number_in('script/lua/handover.lua', '/^local STALE = (\d+)$/m') / 1000;      // from us
-same(1000 * number_in('lock/waiting.h', '/^#define DLOCK_GRANT_TTL \((\d+) \* DLOCK_SECOND\)$/m'), $grant, 'how long a grant lasts');
+same(1000 * number_in('lock/wait.h', '/^#define DLOCK_GRANT_TTL \((\d+) \* DLOCK_SECOND\)$/m'), $grant, 'how long a grant lasts');
 holds($stale <= $grant, 'all waiters that vanished with one are taken for dead when its grant ends', [$stale, $grant]);
-$look = number_in('lock/waiting.c', '/^#define LOOK_AGAIN \((\d+) \* DLOCK_MS\)$/m') + number_in('lock/waiting.c', '/^#define LOOK_AGAIN_JITTER (\d+)/m');
+$look = number_in('lock/wait.c', '/^#define LOOK_AGAIN \((\d+) \* DLOCK_MS\)$/m') + number_in('lock/wait.c', '/^#define LOOK_AGAIN_JITTER (\d+)/m');
 same($look, number_in('script/lua/handover.lua', '/^local LOOK_AGAIN = (\d+)$/m'), 'when a waiter looks again, at the latest');
 holds($look < $stale, 'a waiter gives a sign of life before it is taken for dead', [$look, $stale]);
 

@@ -19,7 +19,7 @@ all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
 		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
-		src/redis/lock/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl + 0 * call->sent_at/'
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
 		src/redis/redlock/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
@@ -28,15 +28,15 @@ all_mutants() {
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zookeeper/session/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \
-		src/redis/lock/single.c 's/dlock_nanos left = dlock_lease_left\(response\.pttl\)/dlock_nanos left = claim->ttl/'
+		src/redis/lock/service.c 's/dlock_nanos left = dlock_lease_left\(own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
 	mutant whole_time_by_grant DistributedLock 240 "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
-		src/redis/lock/single.c 's/(base->deadline = )deadline;\n\tbase->short_lease = true;/$1dlock_now() + base->ttl;/'
+		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl;/'
 	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
 		src/redis/script/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
-		src/redis/lock/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \
-		src/redis/lock/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant children_release DistributedLock 120 "a child takes its parent's leases for its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
 	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
@@ -50,7 +50,7 @@ all_mutants() {
 	mutant new_set_although_one_refuses RedLock/young 120 "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant attach_without_exchange DistributedLock 60 "who takes a lease over by its handle keeps the old token" \
-		src/redis/lock/single.c 's/(static dlock_status single_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
+		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant attach_without_exchange_at_quorum RedLock 60 "who takes a lease over by its handle keeps the old token" \
 		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
 	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues is its own clock" \
@@ -64,7 +64,7 @@ all_mutants() {
 	mutant clock_of_memcached_not_read Memcached 600 "a server's clock is taken to be right, however long it stood still" \
 		src/memcached/backend.c 's/return request->late == DLOCK_FOREVER \? 0 : request->sent_at \+ length - request->late;/return request->sent_at + length;/'
 	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
-		src/redis/lock/service.c 's/(dlock_status dlock_service_accept_lease\(.*?dlock_status status = )(dlock_settle_confirm\(.*?error\))/$1($2, DLOCK_OK)/s'
+		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
 	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its era" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant era_of_any_master Sentinel 600 "an era goes on under another master" \
@@ -75,7 +75,7 @@ all_mutants() {
 	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its era" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
-		src/redis/lock/service.c 's/base->deadline = sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl + 0 * sent_at/'
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
 		src/redis/script/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
@@ -84,7 +84,7 @@ all_mutants() {
 	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
 		src/redis/script/lua/permits_queue.lua 's/(\(%\.0f., state\.now)\)/$1 + 1000)/'
 	mutant whole_time_by_grant_of_permits Semaphore 240 "permits that were granted are believed for a whole lease time, which nobody has asked for" \
-		src/redis/lock/permits_acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1dlock_now() + claim->ttl + 0 * deadline;/'
+		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl + 0 * deadline;/'
 	mutant attach_without_removal Semaphore 60 "who takes permits over by their handle takes them once more" \
 		src/redis/script/lua/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
 	mutant small_ones_overtake Semaphore 20 "whoever fits is served, whoever waited before" \

@@ -258,7 +258,7 @@ inline drop_ticket(who)
 	k = 0; w = 0
 }
 
-/* ---- redis/single.c ---- */
+/* ---- redis/lock/acquire.c ---- */
 
 #define OWNERS_EXCEPT(i) (OWNS_OTHER(i, 0) || OWNS_OTHER(i, 1) || OWNS_THIRD(i) || OWNS_FOREIGN)
 #define OWNS_OTHER(i, j) (i != j && belief[j] > 0)

@@ -18,7 +18,7 @@ all_mutants() {
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \
 		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply single "the lease counts from the reply, without drift" \
-		src/redis/lock/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl + 0 * call->sent_at/'
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +no_drift single "clocks run alike" src/lock/backend.c 's/(dlock_nanos dlock_drift\(dlock_nanos ttl\)\n\{\n)/$1\tif (ttl) return 0;\n/'
 	mutant +deadline_not_checked single "isHeld() is true until release()" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
@@ -34,32 +34,32 @@ all_mutants() {
 	mutant unacknowledged_ttl_forgotten c:claim "a shorter lease time that was asked for without an answer is forgotten" \
 		src/lock/claim.c 's/(dlock_nanos dlock_claim_guaranteed_ttl\(.*\n\{\n)/$1\tif (claim) return ttl;\n/'
 	mutant whole_time_by_handle single "a lease that was handed on is believed for its whole time again" \
-		src/redis/lock/single.c 's/dlock_nanos left = dlock_lease_left\(response\.pttl\)/dlock_nanos left = claim->ttl/'
+		src/redis/lock/service.c 's/dlock_nanos left = dlock_lease_left\(own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
 	mutant handle_takes_anything single "a handle takes up the lock, whose ever it is" \
 		src/redis/script/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant attach_without_exchange single "who takes a lease over by its handle keeps the old token" \
-		src/redis/lock/single.c 's/(static dlock_status single_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
+		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant children_release c:memory "a child takes its parent's leases for its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
 
 	# ---- waiting ----
 	mutant whole_time_by_grant single "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
-		src/redis/lock/single.c 's/(base->deadline = )deadline;\n\tbase->short_lease = true;/$1dlock_now() + base->ttl;/'
-	mutant any_grant c:redis_repeats "a grant of an earlier request is taken up" src/redis/lock/single.c 's/\|\| grant->number != claim->number //'
-	mutant grant_from_reading single "a grant counts from its reading" src/redis/lock/single.c 's/claim->refused_at \+ DLOCK_GRANT_TTL/dlock_now() + DLOCK_GRANT_TTL/'
+		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl;/'
+	mutant any_grant c:redis_repeats "a grant of an earlier request is taken up" src/redis/lock/acquire.c 's/\|\| grant->number != waiter->number % service->kind->numbers //'
+	mutant grant_from_reading single "a grant counts from its reading" src/redis/lock/acquire.c 's/waiter->refused_at \+ DLOCK_GRANT_TTL/now + DLOCK_GRANT_TTL/'
 	mutant grant_not_extended single "the full lease time of a grant is not asked for" \
 		src/lock/renewal_list.c 's/return is_renewing\(renewal, now\) \|\| now < renewal->full;/return now < 0 * renewal->full;/'
 	mutant +no_second_look single "a waiter relies on being told" \
-		src/redis/lock/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant +last_first single "the last in the queue is served first" src/redis/script/lua/handover.lua 's/ZPOPMIN/ZPOPMAX/' src/redis/script/lua/release.lua 's/ZPOPMIN/ZPOPMAX/'
 	mutant newcomers_first single "who finds the lock free takes it, whoever waits" \
 		src/redis/script/lua/contend.lua 's/if not more and \(not first or first == waiter\) then/if true then/'
 	mutant +waits_beyond_its_time single "a waiter looks at its time when it is woken" \
-		src/redis/lock/single.c 's/claim->next_look < wait->deadline \? claim->next_look : wait->deadline/claim->next_look/'
+		src/redis/lock/wait.c 's/own->next = own->next < own->deadline \? own->next : own->deadline;/;/g'
 	mutant +no_abandon single "an acquisition without an answer is left alone" \
-		src/redis/lock/single.c 's/(static void single_abandon\(dlock_claim \*claim\)\n\{\n)/$1\tif (claim) return;\n/'
+		src/redis/lock/service.c 's/(\nvoid dlock_service_give_back\(.*\n\{\n)/$1\tif (claim) return;\n/'
 	mutant token_used_again single "a token that was released is used again" \
-		src/redis/lock/single.c 's/return dlock_claim_renew_token\(base, error\) == DLOCK_OK \?/(void) error; return true ?/'
+		src/redis/lock/acquire.c 's/return dlock_claim_renew_token\(claim, error\);/(void) error; return DLOCK_OK;/'
 	mutant unsent_is_sent single "what is in the socket of a replaced connection is still sent" \
 		src/net/channel.c 's/(static void discard_unsent\(int fd\)\n\{\n)/$1\tif (fd) return;\n/'
 	mutant stays_in_queue single "who gives up stays in the queue" src/redis/script/lua/leave.lua 's/\tforget\(KEYS\[3\], KEYS\[4\], ARGV\[1\]\)\n//'
@@ -72,13 +72,13 @@ all_mutants() {
 	mutant fence_begins_again single "the fence just counts" \
 		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return tostring(redis.call("INCR", fence)) end\n/'
 	mutant fence_not_compared c:redis_single "a token is relied on that is below the connection's last one" \
-		src/redis/lock/single.c 's/return conn->fence > 0 && fencing_token > conn->fence;/return conn != NULL || fencing_token;/' \
+		src/redis/lock/acquire.c 's/return conn->fence > 0 && fencing_token > conn->fence;/return conn != NULL || fencing_token;/' \
 		src/redis/script/lua/acquire.lua 's/and counted > 1 then/then/'
 
 	# ---- Sentinels, with replicas that confirm ----
 	mutant grants_not_confirmed replicated "a lock counts as had before replicas have confirmed it" \
-		src/redis/lock/service.c 's/(dlock_status dlock_service_accept_lease\(.*?dlock_status status = )(dlock_settle_confirm\(.*?error\))/$1($2, DLOCK_OK)/s'
-	mutant +wait_skipped replicated "no replica is asked" src/redis/route/delivery.c 's/(bool dlock_delivery_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
+		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
+	mutant +wait_skipped replicated "no replica is asked" src/redis/route/route.c 's/(bool dlock_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
 	mutant no_guard replicated "a server that was promoted grants locks as soon as replicas have confirmed its era" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant era_of_any_master replicated "an era goes on under another master" \
@@ -89,7 +89,7 @@ all_mutants() {
 	mutant era_not_asked replicated "locks are granted in any era" \
 		src/redis/script/lua/era.lua 's/(local function look_at_era\(era, guard, counts, doubts\)\n)/$1\tdo return 0, replication_id(), "-1", "0" end\n/'
 	mutant lease_of_replicated_from_reply replicated "the lease counts from the reply, without drift" \
-		src/redis/lock/service.c 's/base->deadline = sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl + 0 * sent_at/'
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +repair_in_settled_era replicated "a holder takes its key back in a settled era" \
 		src/redis/script/lua/restore.lua 's/or not holder and look_at_era\(KEYS\[3\], ARGV\[4\]\) == 0 //'
 	mutant fence_not_raised replicated "the fence is not raised when an era settles" \
@@ -101,7 +101,7 @@ all_mutants() {
 	mutant settles_from_opening replicated "an era settles before replicas know of it" \
 		src/redis/script/lua/era.lua "s/settles, waited, copies = '0' \.\. us, '0', full_copies\(\)/settles, waited, copies = string.format('%.0f', now + guard), guard, full_copies()/"
 	mutant no_second_look_at_service replicated "a waiter relies on being told" \
-		src/redis/lock/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 
 	# ---- RedLock ----
 	mutant validity_of_quorum_from_reply quorum "the lease counts from the replies, without drift" \
@@ -119,7 +119,7 @@ all_mutants() {
 	mutant attach_without_exchange_at_quorum quorum "who takes a lease over by its handle keeps the old token" \
 		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
 	mutant no_second_look_at_quorum quorum "a waiter relies on being told" \
-		src/redis/lock/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant place_by_own_clock quorum "a waiter's place in the queues is its own clock" \
 		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
 	mutant repair_takes_anything c:renewal_quorum "a holder's repair takes the key from whoever has it" \

@@ -9,8 +9,7 @@
 
 #include "memcached/backend.h"
 #include "redis/redlock/quorum.h"
-#include "redis/lock/replicated.h"
-#include "redis/lock/single.h"
+#include "redis/lock/service.h"
 
 const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum",
 	[CLUSTER] = "cluster", [MEMCACHED] = "memcached" };
@@ -166,10 +165,10 @@ dlock_backend *lock_backend(connections *own)
 		return quorum_backend(own);
 	case REPLICATED:
 	case CLUSTER:
-		return dlock_replicated_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX));
+		return dlock_lock_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	case MEMCACHED:
 		return dlock_memcached_new(&own->memcached, server_of("memcached://10.0.0.1:11211"), LOCK_PREFIX, strlen(LOCK_PREFIX), no_digest);
 	default:
-		return dlock_single_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
+		return dlock_lock_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	}
 }

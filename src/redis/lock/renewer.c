@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "../route/delivery.h"
 #include "../wire/pool_source.h"
 
 typedef struct {
@@ -40,30 +39,6 @@ static void destroy(dlock_renewer *renewer)
 static void join(dlock_renewer *renewer, dlock_loop *loop)
 {
 	dlock_pool_join(dlock_redis_renewer_pool(renewer), loop);
-}
-
-static dlock_call *share_wait(dlock_pool *pool, dlock_conn *conn, int replicas)
-{
-	dlock_call *call = dlock_pool_find_last(pool, conn, replicas);
-
-	if (call) {
-		return dlock_call_retain(call);
-	}
-	call = dlock_delivery_wait(conn, replicas);
-	if (call) {
-		dlock_pool_send_last(pool, conn, call, replicas);
-	}
-	return call;
-}
-
-dlock_call *dlock_redis_renewer_send(dlock_renewer *renewer, dlock_conn *conn, dlock_call *call, int replicas, bool asks)
-{
-	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
-
-	if (asks || pool->last_count == DLOCK_MOST_LAST) {
-		return dlock_delivery_send(conn, call, replicas, NULL, asks);
-	}
-	return dlock_conn_send(conn, call) && replicas > 0 ? share_wait(pool, conn, replicas) : NULL;
 }
 
 static dlock_status finish(dlock_renewer *renewer)

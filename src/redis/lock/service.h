@@ -3,86 +3,73 @@
 
 #include "../../lock/claim.h"
 #include "../request/keys.h"
-#include "keeping.h"
-#include "settling.h"
-#include "waiter.h"
+#include "epoch.h"
+#include "keep.h"
+#include "kinds.h"
+#include "wait.h"
 
-/* What the back ends have in common that ask the master of a slot, wherever the service has it: for locks
- * (replicated.h) and for permits (permits.h). */
+/* The back end for locks, and for semaphores and read/write locks, on Redis: one server, or a service whose master is
+ * wherever Sentinels or a cluster have it, with or without replicas that confirm what is granted. What is said about
+ * a lock and about permits is in kinds.h. */
 
-/* The first member of such a back end, or all of it. */
+/* `prefix` is put before each resource to make its lock's key. With service->replicas a lock survives a fail-over
+ * (docs/fail-over.md). `legacy`: of one server that older code locks on, too. NULL when out of memory. */
+dlock_backend *dlock_lock_new(
+	dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len, bool legacy);
+
+/* A claim has permits of its resource's pool, claim->permits of them, all at once. They are granted in the order in
+ * which they were asked for, handed over by a release to all first waiters that they are enough for, and taken back
+ * from holders whose lease is over when somebody needs them (lua/permits_pool.lua). `capacity`: the permits of each
+ * pool, DLOCK_PERMITS_ALL for a read/write lock, where a reader takes one and a writer all of them; `fifo`: readers and
+ * writers take turns in the order of asking, otherwise their phases alternate. */
+dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len,
+	int64_t capacity, bool fifo);
+
+/* ---- for acquire.c ---- */
+
 typedef struct {
 	dlock_backend base;
+	const dlock_kind *kind;
+	const dlock_keeping *keeping;
 	dlock_server *service;
-	dlock_route route;
-	dlock_guard guard; /* where replicas confirm */
+	dlock_masters masters;
+	dlock_inbox *inbox; /* lent with masters.conn */
+	dlock_guard guard;  /* where replicas confirm */
 	dlock_key_builder *keys;
-} dlock_service_backend;
+	bool fifo;
+} dlock_service;
 
 typedef struct {
 	dlock_claim base;
-	dlock_waiter waiter;
+	struct dlock_asking *asking; /* while it is being acquired; NULL: it is not */
+	int64_t ticket, number;      /* of its waits, over all of them */
 } dlock_service_claim;
 
-static inline dlock_service_backend *dlock_service_of(const dlock_claim *claim)
+static inline dlock_service *dlock_service_of(const dlock_claim *claim)
 {
-	return (dlock_service_backend *) claim->backend;
+	return (dlock_service *) claim->backend;
 }
 
-/* Do replicas confirm what is granted, and only in a settled era? docs/fail-over.md */
-static inline bool dlock_service_is_replicated(const dlock_claim *claim)
+/* May another server than the one that was asked be the master, now or later? Then what has ended by the holder's clock
+ * stays lost. */
+static inline bool dlock_service_fails_over(const dlock_service *service)
 {
-	return dlock_service_of(claim)->route.replicas > 0;
+	return service->masters.replicas > 0 || service->service->discovery != DLOCK_SERVER_FIXED;
 }
 
-/* Valid until the next keys of the same builder. */
-static inline dlock_keys dlock_service_keys(const dlock_claim *claim)
-{
-	return dlock_key_builder_keys(dlock_service_of(claim)->keys, claim->resource, claim->resource_len);
-}
+/* Valid until the next keys of the same service. */
+dlock_subject dlock_service_subject(const dlock_claim *claim);
+/* NULL: nothing is to be looked at once more, behind a WAIT. */
+dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old);
+void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlock_nanos until, dlock_error *error);
 
-/* `route`: of the request, which may end sooner than others. */
-static inline dlock_settler dlock_service_settler(const dlock_claim *claim, const dlock_route *route)
-{
-	return (dlock_settler) { route, dlock_service_of(claim)->keys, dlock_service_of(claim)->guard };
-}
+/* Gives back what it has, and leaves the queue where it waits, without waiting for an answer. Where the master has
+ * moved meanwhile, it is left to the lease time. */
+void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now);
 
-static inline dlock_kept_lease dlock_service_kept(const dlock_claim *claim)
-{
-	return dlock_kept_lease_of(claim, dlock_service_keys(claim), dlock_service_of(claim)->guard.time);
-}
-
-/* ---- acquire ---- */
-
-/* acquire() of a back end, by the operations of its waiter. */
-dlock_status dlock_service_acquire(
-	dlock_claim *claim, const dlock_waiter_ops *ops, const dlock_wait *wait, dlock_error *error);
-
-/* The claim that waits. */
-dlock_service_claim *dlock_service_claim_of(dlock_waiter *waiter);
-
-/* Something of the claim may be executed later than what follows: a token that was released is not used again. Its
- * place in the queue goes with its ticket. */
-dlock_status dlock_service_begin_again(dlock_claim *claim, dlock_error *error);
-
-/* Takes what a server has granted, once replicas have confirmed it. DLOCK_TIMEOUT, with when to ask again in
- * `response`: it took longer than the lease lasts, or replicas have taken full copies. */
-dlock_status dlock_service_accept_lease(dlock_service_claim *claim, const dlock_settler *settler,
-	dlock_delivery *delivery, int64_t fencing_token, dlock_response *response, dlock_error *error);
-
-/* The end of attempt() of a waiter, with the status that it comes to. Ends the delivery. */
-dlock_status dlock_service_end_attempt(
-	dlock_claim *claim, dlock_delivery *delivery, dlock_status status, bool *transient, dlock_error *error);
-
-/* ---- the back end ---- */
-
-/* `size`: of the back end's own struct, which is zeroed behind this one. NULL when out of memory. */
-dlock_service_backend *dlock_service_new(size_t size, const dlock_backend_ops *ops, dlock_pool *pool,
-	dlock_server *service, const char *prefix, size_t prefix_len);
-
-/* Those of its operations that are the same (lock/backend.h). */
-const char *dlock_service_refuse(const dlock_backend *backend, const char *resource, size_t resource_len);
-bool dlock_service_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len);
-void dlock_service_destroy(dlock_backend *backend);
+/* acquire.c: acquire() and dispose() of a back end. What it has begun is over after dispose(). */
+dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
+void dlock_service_dispose(dlock_claim *claim);
+const dlock_waiter *dlock_service_waiter(const dlock_claim *claim);
 
 #endif

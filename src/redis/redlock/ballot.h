@@ -28,7 +28,7 @@ typedef struct {
 	int pending, yes, no;
 	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be
 					  had any more */
-	dlock_guard guard;
+	dlock_uptime_rule guard;
 	int ineligible; /* servers whose yes does not count yet, whatever they voted */
 	int maturing;   /* void votes of servers that become eligible at a known time */
 	dlock_nanos eligible_at[DLOCK_MOST_SERVERS]; /* of a void vote: from when on it would count */

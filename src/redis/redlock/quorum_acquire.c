@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lock/waiting.h"
+#include "../lock/wait.h"
 
 /* To acquire a lock on a majority of the servers. An attempt asks all for their votes, as in the Redlock algorithm
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), and without a majority rolls back. Between
@@ -295,12 +295,10 @@ static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *
 			refusals[count++] = votes->responses[i];
 		}
 	}
-	if (missing < 1 || missing > count) {
-		return can_be_notified(backend) ? dlock_next_look(&unknown, ttl) : dlock_next_look_unnotified(&unknown, ttl);
-	}
 	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
-	return can_be_notified(backend) ? dlock_next_look(&refusals[missing - 1], ttl)
-									: dlock_next_look_unnotified(&refusals[missing - 1], ttl);
+	const dlock_response *last = missing < 1 || missing > count ? &unknown : &refusals[missing - 1];
+	return can_be_notified(backend) ? dlock_next_look(last, ttl, dlock_now())
+									: dlock_next_look_unnotified(last, ttl, dlock_now());
 }
 
 /* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to
@@ -337,34 +335,66 @@ static int open_inboxes(const quorum_backend *backend)
 	return open;
 }
 
-/* Sleeps until enough servers have notified the claim, or it is time to look. */
-static int wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
+typedef struct {
+	quorum_claim *claim;
+	int open; /* inboxes, at first */
+	bool counts; /* attempts are counted */
+	dlock_nanos until;
+} turn;
+
+/* Have enough servers notified the claim, or is it time to look? */
+static dlock_status turn_step(void *task, dlock_loop *loop, dlock_nanos now)
 {
+	turn *own = task;
+	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
 	dlock_grant grant;
-	int open = open_inboxes(backend);
-	dlock_nanos until = claim->next_look < wait->deadline ? claim->next_look : wait->deadline;
+	bool first = claim->notified == 0;
+	int notified = 0;
 
-	for (;;) {
-		bool first = claim->notified == 0;
-		int notified = 0;
-		for (int i = 0; i < backend->count; i++) {
-			claim->notified |= (server_set) dlock_inbox_take(backend->inboxes[i], claim->waiter, &grant) << i;
-			notified += has_server(claim->notified, i);
-		}
-		/* A server that could not be waited on before can be now: the next attempt queues there too. */
-		if (notified >= claim->needed || (open_inboxes(backend) != open && !wait->attempts)) {
-			return DLOCK_WAIT_TIME;
-		}
-		if (first && notified > 0 && dlock_after(dlock_now(), NOTIFIED_TOGETHER) < until) {
-			until = dlock_after(dlock_now(), NOTIFIED_TOGETHER);
-		}
-		int woken = dlock_inboxes_wait(
-			backend->loop, backend->inboxes, backend->count, until, wait);
-		if (woken <= 0) {
-			return woken;
-		}
+	for (int i = 0; i < backend->count; i++) {
+		dlock_inbox_update(backend->inboxes[i]);
+		claim->notified |= (server_set) dlock_inbox_take(backend->inboxes[i], claim->waiter, &grant) << i;
+		notified += has_server(claim->notified, i);
 	}
+	/* A server that could not be waited on before can be now: the next attempt queues there too. */
+	if (notified >= claim->needed || (open_inboxes(backend) != own->open && !own->counts)) {
+		return DLOCK_OK;
+	}
+	if (first && notified > 0 && dlock_after(now, NOTIFIED_TOGETHER) < own->until) {
+		own->until = dlock_after(now, NOTIFIED_TOGETHER);
+	}
+	dlock_loop_lend(loop);
+	return dlock_loop_is_time(loop, own->until, now) ? DLOCK_TIMEOUT : DLOCK_PENDING;
+}
+
+/* Sleeps. DLOCK_INTERRUPTED, or anything else. */
+static dlock_status wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
+{
+	quorum_backend *backend = quorum_backend_of(claim);
+	turn own = { claim, open_inboxes(backend), wait->attempts > 0,
+		claim->next_look < wait->deadline ? claim->next_look : wait->deadline };
+
+	for (int i = 0; i < backend->count; i++) {
+		backend->inboxes[i]->listeners++;
+	}
+	dlock_status status = dlock_loop_run(backend->loop, turn_step, &own, DLOCK_FOREVER, wait);
+	for (int i = 0; i < backend->count; i++) {
+		backend->inboxes[i]->listeners--;
+	}
+	return status;
+}
+
+static dlock_status opening_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_opening_step(task, loop, now);
+}
+
+static void open_queues(quorum_backend *backend)
+{
+	dlock_opening own = { .inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum };
+
+	dlock_loop_run(backend->loop, opening_step, &own, DLOCK_FOREVER, NULL);
 }
 
 static bool is_last(const quorum_claim *claim, const dlock_wait *wait)
@@ -383,7 +413,7 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 	for (;;) {
 		bool last = is_last(claim, wait), queue = !last && (claim->ticket || claim->next_ticket);
 		if (queue) {
-			dlock_inboxes_open(backend->loop, backend->inboxes, backend->count, backend->quorum);
+			open_queues(backend);
 		}
 		dlock_status status = attempt(claim, queue, last ? NULL : wait, &votes, error);
 		claim->attempts++;
@@ -401,7 +431,7 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 		/* No pause after the first attempt: the next one queues at once, or finds out where to. */
 		bool pause = base->waited && !claim->next_ticket;
 		base->waited = true;
-		if (pause && wait_for_turn(claim, wait) == DLOCK_WAIT_INTERRUPTED) {
+		if (pause && wait_for_turn(claim, wait) == DLOCK_INTERRUPTED) {
 			return DLOCK_INTERRUPTED;
 		}
 	}

@@ -1,4 +1,3 @@
-#include "../lock/waiting.h"
 #include "quorum_internal.h"
 
 /* To take up a lease by its token, which is exchanged for the claim's own on a majority of the servers, so that it
@@ -138,7 +137,7 @@ dlock_status dlock_quorum_attach(dlock_claim *base, const char *token, dlock_err
 		if (status == DLOCK_OK || !split || attempts == SPLIT_ATTEMPTS || dlock_now() >= until) {
 			return status;
 		}
-		dlock_pause(quorum_backend_of(claim)->loop,
+		dlock_loop_pause(quorum_backend_of(claim)->loop,
 			dlock_now() + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (attempts - 1)) * DLOCK_US, NULL);
 		/* Should what rolls back be late, on a connection that was replaced meanwhile, it must not hit the next
 		 * attempt. */

@@ -450,7 +450,7 @@ void dlock_topology_doubt(dlock_topology *topology, dlock_nanos now)
 		topology->asking = true;
 		topology->seen = now;
 		topology->begun = false;
-		dlock_loop_adopt(dlock_pool_loop(topology->pool), &topology->question_task, question_step, topology);
+		dlock_loop_adopt(dlock_pool_loop(topology->pool), &topology->question_task, question_step, NULL, topology);
 	}
 }
 

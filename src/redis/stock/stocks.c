@@ -57,7 +57,7 @@ dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg article)
 
 int dlock_stock_slot(const dlock_stock *stock, dlock_arg key)
 {
-	return dlock_topology_has_slots(stock->route.topology) ? dlock_slot_of(key.text, key.len) : 0;
+	return dlock_topology_has_slots(stock->masters.topology) ? dlock_slot_of(key.text, key.len) : 0;
 }
 
 const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg article)
@@ -79,80 +79,6 @@ bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *articles, int 
 		}
 	}
 	return true;
-}
-
-/* ---- the way there and back ---- */
-
-dlock_status dlock_stock_ask(const dlock_route *route, int slot, dlock_call *call, dlock_delivery *delivery, dlock_error *error)
-{
-	dlock_status status = dlock_deliver(delivery, route, slot, call, error);
-
-	if (status == DLOCK_CONNECTION && delivery->call && (delivery->repeated || dlock_request_may_take_effect(delivery->call))) {
-		dlock_route anew = *route;
-		dlock_nanos until = delivery->conn ? dlock_after(dlock_now(), delivery->conn->server->read_timeout) : route->until;
-		anew.until = until > route->until ? until : route->until;
-		dlock_call *again = dlock_call_again(delivery->call);
-		dlock_delivery_end(delivery);
-		status = dlock_deliver(delivery, &anew, slot, again, error);
-		delivery->repeated = true;
-	}
-	return status;
-}
-
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
-static dlock_call *plain_call(const char *command, dlock_arg key, const char *first, const char *second)
-{
-	dlock_arg args[] = { DLOCK_ARG(command), key, DLOCK_ARG(first), DLOCK_ARG(second) };
-	dlock_call *call = dlock_call_command(args, *second ? 4 : 3);
-
-	if (call) {
-		call->once = true; /* over another connection, it could be another server's */
-	}
-	return call;
-}
-
-/* Writes over the connection that the answer came over, so that WAIT answers for all that its server had written before. */
-static bool write_behind(const dlock_route *route, dlock_delivery *delivery, dlock_arg key)
-{
-	static const char mark[] = "$asked";
-	dlock_call *add = plain_call("ZADD", key, "1", mark), *remove = plain_call("ZREM", key, mark, ""), *confirmation = NULL;
-	dlock_conn *conn = delivery->conn;
-	bool confirmed = false, asks = dlock_topology_has_slots(route->topology); /* the slot may be on its way there */
-
-	if (add && remove) {
-		dlock_conn_cork(conn);
-		dlock_delivery_send(conn, add, 0, NULL, asks);
-		confirmation = dlock_delivery_send(conn, remove, route->replicas, NULL, asks);
-		dlock_conn_uncork(conn);
-		dlock_loop_await(dlock_pool_loop(route->pool), is_answered, confirmation ? confirmation : remove, route->until);
-		confirmed = add->sent && add->generation == delivery->call->generation && add->state == DLOCK_CALL_ANSWERED
-			&& add->reply->type != REDIS_REPLY_ERROR && dlock_delivery_is_confirmed(remove, confirmation, route->replicas);
-	}
-	dlock_call_release(add);
-	dlock_call_release(remove);
-	dlock_call_release(confirmation);
-	return confirmed;
-}
-
-dlock_status dlock_stock_confirm_answer(const dlock_route *route, dlock_delivery *delivery, dlock_arg key, bool written, dlock_error *error)
-{
-	if (route->replicas == 0) {
-		return DLOCK_OK;
-	}
-	if (written) {
-		return dlock_delivery_confirm(delivery, route, error);
-	}
-	if (write_behind(route, delivery, key)) {
-		return DLOCK_OK;
-	}
-	dlock_route_discover(route, error);
-	delivery->transient = true;
-	return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: its replicas did not confirm what it says (replicas=%d); ask again", delivery->conn->server->label,
-		route->replicas);
 }
 
 dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
@@ -181,38 +107,38 @@ static places places_of(dlock_stock *stock, const dlock_order *order)
 }
 
 /* Of several calls for one question, only the first may have done what the last did not find to do. */
-static bool may_have_run_before(const dlock_delivery *delivery)
+static bool may_have_run_before(const dlock_stock_question *asked)
 {
-	return delivery->repeated || delivery->call->repeated;
+	return asked->route.repeated || asked->route.call->repeated;
 }
 
 /* A reply that was read: yes, or no. Counts only if replicas are there: a master that was replaced would answer, too. */
-static dlock_status settle(const dlock_stock *stock, dlock_delivery *delivery, dlock_arg key, dlock_status status, bool written, dlock_error *error)
+static dlock_status settle(dlock_stock_question *asked, dlock_arg key, dlock_status status, bool written)
 {
 	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		status = dlock_stock_confirm_answer(&stock->route, delivery, key, written, error) == DLOCK_OK ? status : DLOCK_CONNECTION;
+		status = dlock_stock_confirm_answer(asked, key, written) == DLOCK_OK ? status : DLOCK_CONNECTION;
 	}
 	return status;
 }
 
 static dlock_status extend_one(dlock_stock *stock, dlock_arg key, const char *id, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
 {
-	dlock_delivery delivery;
+	dlock_stock_question asked;
 	dlock_response response;
-	dlock_status status = dlock_stock_ask(&stock->route, dlock_stock_slot(stock, key), dlock_request_permits_renew(key, id, ttl, true), &delivery, error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_permits_renew(key, id, ttl, true), error);
 
 	if (status == DLOCK_OK) {
-		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
+		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
 	}
 	/* Where more is left than is asked for, nothing is written. */
-	status = settle(stock, &delivery, key, status, false, error);
+	status = settle(&asked, key, status, false);
 	if (status == DLOCK_OK) {
-		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_RESERVED, .deadline = dlock_stock_deadline(delivery.call, ttl / DLOCK_MS) };
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_RESERVED, .deadline = dlock_stock_deadline(asked.route.call, ttl / DLOCK_MS) };
 	} else if (status == DLOCK_LOST) {
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_GONE };
 		status = DLOCK_OK;
 	}
-	dlock_delivery_end(&delivery);
+	dlock_stock_end(&asked);
 	return status;
 }
 
@@ -239,20 +165,20 @@ dlock_status dlock_stock_extend(dlock_stock *stock, const dlock_order *order, dl
 dlock_status dlock_stock_confirm(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
 {
 	places at = places_of(stock, order);
-	dlock_delivery delivery;
+	dlock_stock_question asked;
 	dlock_confirmation confirmation = DLOCK_CONFIRMED_BEFORE;
-	dlock_status status = dlock_stock_ask(&stock->route, at.slot, dlock_request_permits_confirm(at.keys, order->count, order->id.text), &delivery, error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at.slot, dlock_request_permits_confirm(at.keys, order->count, order->id.text), error);
 
 	*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_GONE };
 	if (status == DLOCK_OK) {
-		status = dlock_read_permits_confirm(delivery.call, delivery.conn, &confirmation, &answer->article, error);
+		status = dlock_read_permits_confirm(asked.route.call, asked.route.conn, &confirmation, &answer->article, error);
 	}
-	status = settle(stock, &delivery, at.keys[0], status, status == DLOCK_OK && confirmation != DLOCK_CONFIRMED_BEFORE, error);
+	status = settle(&asked, at.keys[0], status, status == DLOCK_OK && confirmation != DLOCK_CONFIRMED_BEFORE);
 	if (status == DLOCK_OK) {
-		bool before = confirmation == DLOCK_CONFIRMED_BEFORE && !may_have_run_before(&delivery);
+		bool before = confirmation == DLOCK_CONFIRMED_BEFORE && !may_have_run_before(&asked);
 		answer->outcome = before ? DLOCK_STOCK_BOUGHT : DLOCK_STOCK_RESERVED;
 	}
-	dlock_delivery_end(&delivery);
+	dlock_stock_end(&asked);
 	return status == DLOCK_LOST ? DLOCK_OK : status;
 }
 
@@ -261,35 +187,35 @@ static dlock_status was_bought(const dlock_stock *stock, const places *at, const
 {
 	char entry[DLOCK_PERMIT_ID_MAX + 2];
 	dlock_arg args[] = { DLOCK_ARG("ZSCORE"), at->keys[0], { entry, (size_t) snprintf(entry, sizeof entry, "h%s", id) } };
-	dlock_delivery delivery;
-	dlock_status status = dlock_stock_ask(&stock->route, at->slot, dlock_call_command(args, 3), &delivery, error);
+	dlock_stock_question asked;
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at->slot, dlock_call_command(args, 3), error);
 
 	if (status == DLOCK_OK) {
-		status = dlock_check_reply(delivery.call, delivery.conn, error);
+		status = dlock_check_reply(asked.route.call, asked.route.conn, error);
 	}
-	*bought = status == DLOCK_OK && delivery.call->reply->type == REDIS_REPLY_STRING;
-	dlock_delivery_end(&delivery);
+	*bought = status == DLOCK_OK && asked.route.call->reply->type == REDIS_REPLY_STRING;
+	dlock_stock_end(&asked);
 	return status;
 }
 
 dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
 {
 	places at = places_of(stock, order);
-	dlock_delivery delivery;
+	dlock_stock_question asked;
 	dlock_response response;
-	dlock_status status = dlock_stock_ask(&stock->route, at.slot, dlock_request_permits_cancel(at.keys, order->count, order->id.text), &delivery, error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at.slot, dlock_request_permits_cancel(at.keys, order->count, order->id.text), error);
 
 	if (status == DLOCK_OK) {
-		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
+		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
 	}
-	status = settle(stock, &delivery, at.keys[0], status, status == DLOCK_OK, error);
+	status = settle(&asked, at.keys[0], status, status == DLOCK_OK);
 	*answer = (dlock_stock_answer) { .outcome = status == DLOCK_OK ? DLOCK_STOCK_RESERVED : DLOCK_STOCK_GONE };
 	if (status == DLOCK_LOST) {
 		bool bought = true;
-		status = may_have_run_before(&delivery) ? was_bought(stock, &at, order->id.text, &bought, error) : DLOCK_OK;
+		status = may_have_run_before(&asked) ? was_bought(stock, &at, order->id.text, &bought, error) : DLOCK_OK;
 		answer->outcome = bought ? DLOCK_STOCK_GONE : DLOCK_STOCK_RESERVED;
 	}
-	dlock_delivery_end(&delivery);
+	dlock_stock_end(&asked);
 	return status;
 }
 
@@ -315,33 +241,31 @@ dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg article, int64_t 
 {
 	dlock_arg key = dlock_stock_key(stock, 0, article);
 	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
-	dlock_delivery delivery;
+	dlock_stock_question asked;
 
 	if (!name_change(name, change)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes");
 	}
-	dlock_status status = dlock_stock_ask(&stock->route, dlock_stock_slot(stock, key), dlock_request_permits_restock(key, pieces, name), &delivery, error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_permits_restock(key, pieces, name), error);
 	if (status == DLOCK_OK) {
-		status = dlock_read_permits_restock(delivery.call, delivery.conn, changed, error);
+		status = dlock_read_permits_restock(asked.route.call, asked.route.conn, changed, error);
 	}
 	/* It may have been made before. */
-	status = settle(stock, &delivery, key, status, false, error);
-	dlock_delivery_end(&delivery);
+	status = settle(&asked, key, status, false);
+	dlock_stock_end(&asked);
 	return status;
 }
 
 dlock_status dlock_stock_count(dlock_stock *stock, dlock_arg article, dlock_permits_counts *counts, dlock_error *error)
 {
 	dlock_arg key = dlock_stock_key(stock, 0, article);
-	dlock_route once = stock->route;
-	dlock_delivery delivery;
+	dlock_stock_question asked;
 
-	once.replicas = 0; /* nothing is written */
-	dlock_status status = dlock_stock_ask(&once, dlock_stock_slot(stock, key), dlock_request_permits_counts(key, 0), &delivery, error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_permits_counts(key, 0), error);
 	if (status == DLOCK_OK) {
-		status = dlock_read_permits_counts(delivery.call, delivery.conn, counts, error);
+		status = dlock_read_permits_counts(asked.route.call, asked.route.conn, counts, error);
 	}
-	dlock_delivery_end(&delivery);
+	dlock_stock_end(&asked);
 	return status;
 }
 
@@ -355,10 +279,10 @@ dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_server *service, const char
 		return NULL;
 	}
 	stock->service = dlock_server_retain(service);
-	stock->route = (dlock_route) { pool, dlock_pool_topology(pool, service), service->replicas, DLOCK_FOREVER };
+	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
 	stock->prefix_len = prefix_len;
 	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));
-	if (!stock->route.topology || !stock->keys) {
+	if (!stock->masters.topology || !stock->keys) {
 		dlock_stock_free(stock);
 		return NULL;
 	}

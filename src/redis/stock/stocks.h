@@ -2,9 +2,9 @@
 #define DLOCK_REDIS_STOCKS_H
 
 #include "../../lock/backend.h"
-#include "../lock/waiter.h"
+#include "../lock/wait.h"
 #include "../request/permits_requests.h"
-#include "../route/delivery.h"
+#include "question.h"
 
 /* Stocks of articles: pieces are reserved for a time, then bought or given back. What is decided is decided by the scripts in lua/permits_*.lua. This
  * file sends a question once more whose answer was lost: each of them counts once, by the name that the caller gives it. */
@@ -69,6 +69,10 @@ typedef struct {
 	int64_t limit; /* the most pieces of one article that the buyer may have; 0: any number */
 
 	dlock_waiter waiter;
+	dlock_task task;
+	dlock_stock_question asked;
+	dlock_permits_response response;
+	dlock_status said;
 	bool queued;                /* it may be in the queue */
 	dlock_stock_answer *answer; /* of the call under way */
 } dlock_stock_turn;

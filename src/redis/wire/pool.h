@@ -22,6 +22,7 @@ typedef struct {
 	dlock_loop own_loop; /* for a pool that has joined none */
 	dlock_last last[DLOCK_MOST_LAST];
 	int last_count;
+	dlock_error unheard; /* of tasks that nobody asks why */
 	dlock_conn *first;
 	dlock_inbox *inboxes;
 	unsigned long turns;

@@ -98,7 +98,9 @@ static void end_turn(dlock_source *source)
 	dlock_pool *pool = pool_of(source);
 
 	for (int i = 0; i < pool->last_count; i++) {
-		dlock_conn_send(pool->last[i].conn, pool->last[i].call);
+		if (pool->last[i].call->references > 1) { /* otherwise nobody waits for it any more */
+			dlock_conn_send(pool->last[i].conn, pool->last[i].call);
+		}
 		dlock_call_release(pool->last[i].call);
 	}
 	pool->last_count = 0;

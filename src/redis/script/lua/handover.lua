@@ -4,7 +4,7 @@
 -- life, when it was last notified to try (both in us of this server's clock, 0: not since that sign), the number of
 -- that sign, and the inbox that its process listens to. Both keys go with the last waiter.
 
--- A waiter gives a sign of life at least every LOOK_AGAIN ms (src/redis/lock/waiting.c); after STALE us without one it
+-- A waiter gives a sign of life at least every LOOK_AGAIN ms (src/redis/lock/wait.c); after STALE us without one it
 -- is taken for dead. A grant that is not accepted lasts GRACE ms. That is no shorter than STALE, so that of all waiters
 -- that vanished before it was made, none looks alive when it ends: together they cost the others one GRACE, not one
 -- each.
