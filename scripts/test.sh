@@ -109,14 +109,13 @@ no_test_is_flaky() {
 # Runs what others keep up to date by hand, and might forget.
 run_checks() {
 	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
-	[ ! -x scripts/gen-reference.php ] || check "docs/reference.md is what the stub, dlock.c and settings.c give" scripts/gen-reference.php --check
+	[ ! -x scripts/gen-reference.php ] || check "docs/reference.md is what the stub, dlock.c, settings.c and options.c give" scripts/gen-reference.php --check
 	[ ! -x bench/document.php ] || check "docs/performance.md and its plots are what the measured data give" bench/document.php --check
 	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
 		check "package.xml names every file; it and both changelogs have the version" scripts/gen-package.sh --check
 	fi
-	[ ! -x scripts/check-config-w32.sh ] || check "config.w32 runs, and names the sources there are" scripts/check-config-w32.sh
-	check "configure refuses a PHP with 32-bit integers, and debian/control names no architecture with them" scripts/check-64-bit.sh "$build"
+	check "configure refuses a PHP with 32-bit integers, and packages/debian/control names no architecture with them" scripts/check-64-bit.sh "$build"
 	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky
 }
 

@@ -3,10 +3,12 @@
 #include "globals.h"
 
 #include "SAPI.h"
+#include "fopen_wrappers.h"
 #include "ext/standard/html.h"
 
-/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and the default may be
- * shorter, or no limit at all. So an object that would use it is not made. At runtime it is refused. */
+/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and
+ * the default may be shorter, or no limit at all. So an object that would use it is not made. At runtime it is
+ * refused. */
 
 static bool is_startup(int stage)
 {
@@ -55,7 +57,8 @@ static bool read_seconds(const zend_string *text, const seconds_range *range, do
 	return *number >= range->least && *number <= range->most;
 }
 
-static int update_seconds(const zend_ini_entry *entry, const zend_string *text, const seconds_range *range, double *setting, int stage)
+static int update_seconds(
+	const zend_ini_entry *entry, const zend_string *text, const seconds_range *range, double *setting, int stage)
 {
 	double number;
 
@@ -108,10 +111,13 @@ bool dlock_check_settings(void)
 		double value;
 		const seconds_range *range;
 	} settings[] = {
-		{ "dlock.ttl", DLOCK_G(ttl), &lease_time }, { "dlock.timeout", DLOCK_G(timeout), &wait_time },
-		{ "dlock.max_hold", DLOCK_G(max_hold), &wait_time }, { "dlock.restart_guard", DLOCK_G(restart_guard), &wait_time },
+		{ "dlock.ttl", DLOCK_G(ttl), &lease_time },
+		{ "dlock.timeout", DLOCK_G(timeout), &wait_time },
+		{ "dlock.max_hold", DLOCK_G(max_hold), &wait_time },
+		{ "dlock.restart_guard", DLOCK_G(restart_guard), &wait_time },
 		{ "dlock.shutdown_timeout", DLOCK_G(shutdown_timeout), &wait_time },
-		{ "dlock.connect_timeout", DLOCK_G(connect_timeout), &io_timeout }, { "dlock.read_timeout", DLOCK_G(read_timeout), &io_timeout },
+		{ "dlock.connect_timeout", DLOCK_G(connect_timeout), &io_timeout },
+		{ "dlock.read_timeout", DLOCK_G(read_timeout), &io_timeout },
 	};
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -138,20 +144,45 @@ ZEND_INI_MH(dlock_update_switch)
 	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
 }
 
+const char *dlock_server_forbidden_file(const dlock_server *server)
+{
+	const struct {
+		const char *name, *path;
+	} files[] = {
+		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath },
+		{ "local_cert", server->tls_cert }, { "local_pk", server->tls_key },
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		if (files[i].path && php_check_open_basedir_ex(files[i].path, 0) != 0) {
+			return files[i].name;
+		}
+	}
+	return NULL;
+}
+
 ZEND_INI_MH(dlock_update_server)
 {
 	dlock_server *server = dlock_server_new(DLOCK_SECOND, DLOCK_SECOND);
 	dlock_error error;
-	bool good = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error)
-		&& dlock_server_seal(server, &error);
+	bool parsed = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error);
+	/* What a php.ini says is the administrator's, whom open_basedir does not bind. */
+	bool from_script = stage == ZEND_INI_STAGE_RUNTIME || stage == ZEND_INI_STAGE_HTACCESS;
+	const char *forbidden = parsed && from_script ? dlock_server_forbidden_file(server) : NULL;
+	bool good = parsed && !forbidden && dlock_server_seal(server, &error);
 
 	if (server) {
 		dlock_server_release(server);
 	}
+	if (forbidden) {
+		dlock_fail(&error, DLOCK_FAILED, "must have a %s that open_basedir allows", forbidden);
+		refuse(entry, stage, error.message);
+		return FAILURE;
+	}
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
-		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the default, where
-		 * others may lock something else: dlock_server_from_ini() throws. */
+		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the
+		 * default, where others may lock something else: dlock_server_from_ini() throws. */
 		if (stage == ZEND_INI_STAGE_RUNTIME) {
 			return FAILURE;
 		}
@@ -196,13 +227,17 @@ static void print_options(const dlock_server *server)
 /* Shows where the server is, not how to log in there. */
 ZEND_INI_DISP(dlock_display_server)
 {
-	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value : ini_entry->value;
+	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value
+																			  : ini_entry->value;
 	dlock_server *server = value ? dlock_server_new(DLOCK_SECOND, DLOCK_SECOND) : NULL;
 	dlock_error error;
 
-	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error) && dlock_server_seal(server, &error)) {
-		zend_string *address = address_of(server), *shown = sapi_module.phpinfo_as_text ? zend_string_copy(address)
-			: php_escape_html_entities((unsigned char *) ZSTR_VAL(address), ZSTR_LEN(address), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
+	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error)
+		&& dlock_server_seal(server, &error)) {
+		zend_string *address = address_of(server),
+					*shown = sapi_module.phpinfo_as_text ? zend_string_copy(address)
+														 : php_escape_html_entities((unsigned char *) ZSTR_VAL(address),
+															 ZSTR_LEN(address), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
 		PHPWRITE(ZSTR_VAL(shown), ZSTR_LEN(shown));
 		print_options(server);
 		PUTS(server->password || server->sentinel_password ? " (with password)" : "");
@@ -219,7 +254,8 @@ ZEND_INI_DISP(dlock_display_server)
 dlock_server *dlock_server_from_ini(void)
 {
 	const char *dsn = DLOCK_G(server) ? DLOCK_G(server) : "";
-	dlock_server *server = dlock_server_new(dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
+	dlock_server *server = dlock_server_new(
+		dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
 	dlock_error error;
 
 	if (server && (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error))) {

@@ -3,59 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "../../src/redis/exchange.h"
-#include "arena.h"
 #include "helpers.h"
 #include "quorum_servers.h"
 
 /* ---- contention ---- */
-
-static client all_servers(void)
-{
-	return client_quorum(servers, SERVERS, 10 * DLOCK_SECOND);
-}
-
-static client three_servers(void)
-{
-	return client_quorum(servers, 3, 10 * DLOCK_SECOND);
-}
-
-static void test_contention(void)
-{
-	enum { PROCESSES = 8, SECTIONS = 50 };
-	arena *arena = shared_memory(sizeof *arena);
-
-	check(arena_run(arena, PROCESSES, SECTIONS, all_servers) == 0, "five servers: one at a time, with rising tokens");
-	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
-	check(eventually_nowhere("arena"), "nothing is left");
-}
-
-/* One server after the other stops for a moment, so that majorities change. */
-static void test_contention_with_stops(void)
-{
-	enum { PROCESSES = 4, SECTIONS = 50 };
-	arena *arena = shared_memory(sizeof *arena);
-	pid_t pids[3];
-
-	for (int i = 0; i < 3; i++) {
-		pids[i] = servers[i].pid;
-	}
-	pid_t chaos = fork_child();
-	for (int i = 0; chaos == 0; i++) {
-		kill(pids[i % 3], SIGSTOP);
-		sleep_ms(15 + i * 7 % 20);
-		kill(pids[i % 3], SIGCONT);
-		sleep_ms(i % 5);
-	}
-	int bad = arena_run(arena, PROCESSES, SECTIONS, three_servers);
-	end_child(chaos);
-	for (int i = 0; i < 3; i++) {
-		kill(pids[i], SIGCONT);
-	}
-	check(bad == 0, "three servers that stop in turn: one at a time, with rising tokens");
-	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
-	check(eventually_nowhere("arena"), "nothing is left");
-}
 
 /* ---- fencing tokens ---- */
 
@@ -76,8 +27,8 @@ static int fenced_from(int64_t token)
 	return count;
 }
 
-/* Counters that drifted apart, and another majority each time: what an earlier holder was told must be seen by the later.
- * Each client is new, so that only the servers remember. */
+/* Counters that drifted apart, and another majority each time: what an earlier holder was told must be seen by the
+ * later. Each client is new, so that only the servers remember. */
 static void test_fencing(void)
 {
 	static const unsigned majorities[] = { 7, 28, 21, 11, 26, 19, 22, 13, 14, 25 };
@@ -136,14 +87,16 @@ static void test_fencing_normally(void)
 /* Somebody has meddled with one server's. Its vote is none, and the others do not learn it. */
 static void test_fencing_impossible(void)
 {
-	static const char *const fences[] = { "7881299347898367", "9007199254740990", "9007199254740993", "9223372036854775807", "1e300" };
+	static const char *const fences[] = { "7881299347898367", "9007199254740990", "9007199254740993",
+		"9223372036854775807", "1e300" };
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	int64_t last = 0;
 
 	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
 		server_do(&servers[1], "SET " DLOCK_FENCE_KEY " %s", fences[i]);
 		dlock_claim *claim = claim_on(&c, "impossible", 60000);
-		check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > last && claim->fencing_token < DLOCK_MOST_RAISED,
+		check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > last
+				&& claim->fencing_token < DLOCK_MOST_RAISED,
 			"%s: held with the others' token (%lld)", fences[i], (long long) claim->fencing_token);
 		last = claim->fencing_token;
 		check(let_go(&c, claim), "released");
@@ -156,8 +109,8 @@ static void test_fencing_impossible(void)
 
 static void test_fencing_lost(void)
 {
-	static const char *changes[] = { "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 1", "SET " DLOCK_FENCE_KEY " 4102444800000000",
-		"PING", "FLUSHALL" };
+	static const char *changes[] = { "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 1",
+		"SET " DLOCK_FENCE_KEY " 4102444800000000", "PING", "FLUSHALL" };
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	int64_t last = 0;
 
@@ -167,18 +120,13 @@ static void test_fencing_lost(void)
 		}
 		dlock_claim *claim = claim_on(&c, "lost", 60000);
 		acquire(&c, claim, 0);
-		check(claim->fencing_token > last && claim->fencing_token < INT64_C(1) << 53, "%s: the token rises (%lld)", changes[i],
-			(long long) claim->fencing_token);
+		check(claim->fencing_token > last && claim->fencing_token < INT64_C(1) << 53, "%s: the token rises (%lld)",
+			changes[i], (long long) claim->fencing_token);
 		last = claim->fencing_token;
 		let_go(&c, claim);
 		client_drain(&c);
 	}
 	client_free(&c);
-}
-
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
 }
 
 /* Raising is allowed to the holder only: else it could go behind the back of a later one. */
@@ -205,17 +153,19 @@ static void test_raise(void)
 	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		server_do(&servers[0], cases[i].setup);
-		dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
+		dlock_call *call = dlock_request_raise(
+			(dlock_keys){ .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
 		dlock_conn_send(conn, call);
-		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
-		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);
+		conn_await(conn, call);
+		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s",
+			cases[i].text);
 		dlock_call_release(call);
 	}
 	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
 	server_do(&servers[0], "DEL " DLOCK_FENCE_KEY);
 	dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, 40);
 	dlock_conn_send(conn, call);
-	dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+	conn_await(conn, call);
 	check(dlock_read_integer(call, conn, &response, &c.error) == DLOCK_OK && fence(0) > INT64_C(1700000000000000),
 		"a lost one becomes the time, from which others may count on (%lld)", (long long) fence(0));
 	dlock_call_release(call);
@@ -226,7 +176,7 @@ static void test_raise(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(contention), TEST(contention_with_stops), TEST(fencing), TEST(fencing_normally), TEST(fencing_lost),
+		TEST(fencing), TEST(fencing_normally), TEST(fencing_lost),
 		TEST(fencing_impossible), TEST(raise),
 	};
 

@@ -1,24 +1,18 @@
 /* What is said to a server about permits, and what its replies are read as. Prints TAP.
  * redis_permits_test [word in the names of the tests to run] */
 
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/permits_requests.h"
+#include "../../src/redis/request/permits_requests.h"
 #include "one_server.h"
 
 static client asking;
 static dlock_error problem;
-
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
 
 static const dlock_conn *ask(dlock_call *call)
 {
 	dlock_conn *conn = client_conn(&asking, 0);
 
 	if (call && dlock_conn_send(conn, call)) {
-		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+		conn_await(conn, call);
 	}
 	return conn;
 }
@@ -65,17 +59,17 @@ static void test_semaphore(void)
 	int64_t value;
 
 	begin();
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &two)) == DLOCK_OK && response.permits == 2 && response.pttl == 20000
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_OK && response.permits == 2 && response.pttl == 20000
 		&& dlock_is_fencing_token(response.fencing_token), "two permits of three");
 	int64_t token = response.fencing_token;
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &more)) == DLOCK_LOST && response.refusal.position == -1
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST && response.refusal.position == -1
 		&& response.refusal.pttl > 15000 && response.refusal.pttl <= 20001, "not two more; the first lease ends in 20 s");
 	more.inbox = &inbox;
 	more.number = 1;
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &more)) == DLOCK_LOST && response.refusal.position == 0
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST && response.refusal.position == 0
 		&& response.refusal.ticket > token && response.refusal.new_in_queue == 1, "it queues");
 	more.ticket = response.refusal.ticket;
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &more)) == DLOCK_LOST && response.refusal.ticket == more.ticket
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST && response.refusal.ticket == more.ticket
 		&& response.refusal.new_in_queue == 0, "and keeps its place");
 	check(read_integer(dlock_request_permits_leave(pool, &more), &value) == DLOCK_LOST, "it leaves with nothing");
 	check(read_integer(dlock_request_permits_renew(pool, "first", 30 * DLOCK_SECOND, true), &value) == DLOCK_OK
@@ -87,8 +81,8 @@ static void test_semaphore(void)
 		&& response.pttl > 20000 && response.fencing_token > token, "under another id");
 	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "nobody", "other2")) == DLOCK_LOST, "which needs the old one");
 	check(read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_LOST && response.permits == 0, "which is no holder's now");
-	check(read_integer(dlock_request_permits_release(pool, "other"), &value) == DLOCK_OK && value == 1, "released");
-	check(read_integer(dlock_request_permits_release(pool, "other"), &value) == DLOCK_LOST, "once");
+	check(read_integer(dlock_request_permits_release(&pool, 1, &(dlock_permits_attempt) { .id = "other" }), &value) == DLOCK_OK && value == 1, "released");
+	check(read_integer(dlock_request_permits_release(&pool, 1, &(dlock_permits_attempt) { .id = "other" }), &value) == DLOCK_LOST, "once");
 	client_free(&asking);
 }
 
@@ -99,14 +93,14 @@ static void test_read_write(void)
 	int64_t value;
 
 	begin();
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &reader)) == DLOCK_OK, "a reader");
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &reader)) == DLOCK_OK, "a reader");
 	writer.inbox = &inbox;
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &writer)) == DLOCK_LOST && response.refusal.position == 0, "a writer waits");
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &writer)) == DLOCK_LOST && response.refusal.position == 0, "a writer waits");
 	check(server_integer(&server, "ZSCORE Semaphore:a $queue") == -1 || !strcmp(server_text(&server, "ZSCORE Semaphore:a $queue"), "-2"), "in phases");
-	check(read_integer(dlock_request_permits_abandon(pool, &writer), &value) == DLOCK_LOST
+	check(read_integer(dlock_request_permits_release(&pool, 1, &writer), &value) == DLOCK_LOST
 		&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 +inf") == 0, "and waits no longer");
 	writer.fifo = true;
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &writer)) == DLOCK_LOST
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &writer)) == DLOCK_LOST
 		&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 1, "another in the order of tickets");
 	client_free(&asking);
 }
@@ -128,13 +122,13 @@ static void test_stocks(void)
 		check(dlock_read_permits_restock(call, conn, &changed, &problem) == DLOCK_OK && changed == 3, "stocked");
 		dlock_call_release(call);
 	}
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/1", 20 * DLOCK_SECOND, pieces, 2)) == DLOCK_OK
+	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/1", 20 * DLOCK_SECOND, 2, pieces)) == DLOCK_OK
 		&& response.pttl == 20000 && dlock_is_fencing_token(response.fencing_token) && !memcmp(response.pieces, pieces, sizeof pieces), "a basket");
 	buys.limit = 2;
-	check(read_by(dlock_read_permits, dlock_request_permits(stocks[0], &buys)) == DLOCK_LOST && response.limited && response.permits == 2, "no more for ann");
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/3", DLOCK_SECOND, pieces, 3)) == DLOCK_LOST
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(stocks[0], &buys)) == DLOCK_LOST && response.limited && response.permits == 2, "no more for ann");
+	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/3", DLOCK_SECOND, 3, pieces)) == DLOCK_LOST
 		&& response.limited && response.stock == 0, "nor in a basket");
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "bob/1", DLOCK_SECOND, pieces, 0)) == DLOCK_LOST
+	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "bob/1", DLOCK_SECOND, 0, pieces)) == DLOCK_LOST
 		&& !response.limited && response.stock == 0, "not enough for bob");
 	dlock_call *call = dlock_request_permits_confirm(stocks, 2, "ann/1"), *again = dlock_request_permits_confirm(stocks, 2, "ann/1"),
 		*other = dlock_request_permits_confirm(stocks, 2, "bob/1");
@@ -144,8 +138,8 @@ static void test_stocks(void)
 	dlock_call_release(call);
 	dlock_call_release(again);
 	dlock_call_release(other);
-	check(read_integer(dlock_request_permits_cancel(stocks, 2, "ann/1"), &value) == DLOCK_LOST, "what was bought is not cancelled");
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/1", DLOCK_SECOND, pieces, 2)) == DLOCK_OK && response.bought,
+	check(read_integer(dlock_request_permits_release(stocks, 2, &(dlock_permits_attempt) { .id = "ann/1" }), &value) == DLOCK_LOST, "what was bought is not cancelled");
+	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/1", DLOCK_SECOND, 2, pieces)) == DLOCK_OK && response.bought,
 		"and found again");
 	call = dlock_request_permits_counts(stocks[0], 0);
 	check(dlock_read_permits_counts(call, ask(call), &counts, &problem) == DLOCK_OK && counts.all == 3 && counts.available == 1 && counts.held == 0
@@ -162,7 +156,7 @@ static void test_old_server(void)
 
 	server_start(&old, (const char *const[]) { "--rename-command", "ZMSCORE", "", NULL });
 	asking = client_of(&old, READ_TIMEOUT);
-	check(read_by(dlock_read_permits, dlock_request_permits(pool, &two)) == DLOCK_CONNECTION && strstr(problem.message, "permits need Redis 6.2"),
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_CONNECTION && strstr(problem.message, "permits need Redis 6.2"),
 		"%s", problem.message);
 	client_free(&asking);
 	server_kill(&old);
@@ -173,7 +167,7 @@ static void test_other_key(void)
 	dlock_permits_attempt two = attempt_of("first", 2, 3);
 
 	begin();
-	check(server_do(&server, "SET Semaphore:a text") && read_by(dlock_read_permits, dlock_request_permits(pool, &two)) == DLOCK_CONNECTION
+	check(server_do(&server, "SET Semaphore:a text") && read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_CONNECTION
 		&& strstr(problem.message, "used for something else"), "%s", problem.message);
 	client_free(&asking);
 }

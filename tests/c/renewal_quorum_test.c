@@ -53,11 +53,13 @@ static void test_repair(void)
 	check(eventually(has_it, ward.claim), "and is given it");
 	check(server_integer(&servers[2], "PTTL " PREFIX "repair") > 30000, "for the full time");
 	check(server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "with the fence");
-	check(!strcmp(server_text(&servers[2], "GET " PREFIX "other"), "somebody") && other.losses == 0, "what is somebody's there stays so");
+	check(!strcmp(server_text(&servers[2], "GET " PREFIX "other"), "somebody") && other.losses == 0,
+		"what is somebody's there stays so");
 	check(let_go(&c, ward.claim) && has_nobody(&servers[0], "repair") && eventually_nobody(&servers[2], "repair"),
 		"and released there, too");
 	server_do(&servers[0], "DEL " PREFIX "other");
-	check(eventually_in_state(other.claim, DLOCK_CLAIM_HELD) && let_go(&c, other.claim) == false, "a majority that lost it is a loss");
+	check(eventually_in_state(other.claim, DLOCK_CLAIM_HELD) && let_go(&c, other.claim) == false,
+		"a majority that lost it is a loss");
 	client_free(&c);
 }
 
@@ -84,13 +86,22 @@ static void test_repair_raises_fence(void)
 {
 	server_do(&servers[2], "SET " PREFIX "fence token PX 60000");
 	server_do(&servers[2], "SET " DLOCK_FENCE_KEY " 5");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 1
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "where the key is there");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 0
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "not where it is somebody else's");
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77",
+			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
+				== 1
+			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77,
+		"where the key is there");
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99",
+			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
+				== 0
+			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77,
+		"not where it is somebody else's");
 	server_do(&servers[2], "DEL " DLOCK_FENCE_KEY);
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 1
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) > INT64_C(1700000000000000), "a lost one becomes the time");
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77",
+			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
+				== 1
+			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) > INT64_C(1700000000000000),
+		"a lost one becomes the time");
 }
 
 static bool is_gone(void *resource)
@@ -98,8 +109,8 @@ static bool is_gone(void *resource)
 	return has_nobody(&servers[1], resource);
 }
 
-/* A majority of keys that are in place is no proof that the lease went on: an acquire that was late may have set one of them
- * after the others had lapsed. */
+/* A majority of keys that are in place is no proof that the lease went on: an acquire that was late may have set one of
+ * them after the others had lapsed. */
 static void test_lapsed_unseen(void)
 {
 	relay relays[SERVERS];
@@ -110,7 +121,8 @@ static void test_lapsed_unseen(void)
 	atomic_store(&relays[1].stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "lapsed", 1500, 0, RENEW);
 	check(eventually(is_stopped, &relays[2]) && has_nobody(&servers[2], "lapsed"), "held by two of three");
-	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim), "one of them loses it, while the other is renewed");
+	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim),
+		"one of them loses it, while the other is renewed");
 	atomic_store(&relays[2].stop, NULL);
 	check(eventually(has_it, ward.claim), "the third gets it late: two of three have it again");
 	check(eventually_nobody(&servers[0], "lapsed"), "it is not renewed any more");
@@ -135,8 +147,8 @@ static bool has_repair(void *context)
 	return !has_no_repair(context);
 }
 
-/* A repair that is under way when the lease is over sets its key behind the release; so it does where the lease goes on elsewhere, and may be
- * released there. */
+/* A repair that is under way when the lease is over sets its key behind the release; so it does where the lease goes on
+ * elsewhere, and may be released there. */
 static void test_repair_under_way(void)
 {
 	for (int released = 1; released >= 0; released--) {
@@ -158,7 +170,8 @@ static void test_repair_under_way(void)
 		check(eventually(has_repair, NULL), "the repair comes through");
 		check(eventually_nobody(&servers[2], "under-way"), "and is taken back");
 		if (!released) {
-			check(has(&servers[0], ward.claim) && has(&servers[1], ward.claim), "where the lease goes on elsewhere, nothing else is");
+			check(has(&servers[0], ward.claim) && has(&servers[1], ward.claim),
+				"where the lease goes on elsewhere, nothing else is");
 			release(&c, ward.claim);
 		}
 		dlock_claim_free(ward.claim);
@@ -167,21 +180,52 @@ static void test_repair_under_way(void)
 	}
 }
 
-/* What the thread does until the round is answered. */
-static void finish(dlock_renewer *renewer, dlock_renewal_round *round)
+/* Another process gives the lock back by its token while a repair is under way. The key that comes late is on a minority, and goes
+ * with the holder, or with its lease time. */
+static void test_released_elsewhere(void)
 {
-	struct pollfd fds[SERVERS];
-	dlock_nanos until = dlock_after(dlock_now(), READ_TIMEOUT);
+	relay relay;
+	ward ward;
 
-	while (round->ops->collect(round, true) && dlock_now() < until) {
-		int count = renewer->ops->poll(renewer, fds, SERVERS);
-		if (dlock_wait_poll(fds, count, until, NULL) > 0) {
-			renewer->ops->advance(renewer, fds, count);
-		}
-	}
+	reset_knowing(&servers[2], 1);
+	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, ""), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
+	ward_begin(&ward, &c, "under-way", 60000, 1500, RENEW_AND_TELL(&ward));
+	check(eventually(has_everywhere, ward.claim), "held everywhere");
+	server_do(&servers[2], "DEL " PREFIX "under-way");
+	check(eventually(is_stopped, &relay), "a repair is under way");
+	dlock_claim *given_back = dlock_claim_new(
+		other.backend, "under-way", strlen("under-way"), 60 * DLOCK_SECOND, ward.claim->token, &other.error);
+	given_back->state = DLOCK_CLAIM_HELD;
+	given_back->deadline = dlock_now() + 60 * DLOCK_SECOND;
+	check(let_go(&other, given_back), "given back by somebody else (%s)", other.error.message);
+	atomic_store(&relay.stop, NULL);
+	check(eventually(has_it, ward.claim), "the repair comes through");
+	make_due(ward.claim, 1500);
+	check(eventually_lost(&ward) && ward.losses == 1, "the next renewal finds the loss");
+	check(passes(&other, "under-way", 0), "nobody else is kept from it (%s)", other.error.message);
+	dlock_claim_abandon(ward.claim);
+	client_drain(&c);
+	check(eventually_nobody(&servers[2], "under-way"), "who has lost it takes it back when it lets go");
+	dlock_claim_free(ward.claim);
+	client_free(&c);
+	client_free(&other);
+	relay_end(&relay);
 }
 
-/* The thread may come to read the answer to a repair only when the release, which the server has executed before, has begun. */
+static bool is_collected(void *round)
+{
+	return !((dlock_renewal_round *) round)->ops->collect(round, true);
+}
+
+/* What the thread does until the round is answered. */
+static void finish(dlock_loop *loop, dlock_renewal_round *round)
+{
+	dlock_loop_await(loop, is_collected, round, dlock_after(dlock_now(), READ_TIMEOUT));
+}
+
+/* The thread may come to read the answer to a repair only when the release, which the server has executed before, has
+ * begun. */
 static void test_repair_read_late(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -190,19 +234,23 @@ static void test_repair_read_late(void)
 	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim), "held everywhere");
 	dlock_renewal_round *round = claim->backend->ops->new_round(claim);
 	const dlock_renewal_round_ops *ops = round->ops;
+	dlock_loop loop = { NULL };
 	dlock_renewer *renewer = ops->renewer->create();
+	ops->renewer->join(renewer, &loop);
 	server_do(&servers[2], "DEL " PREFIX "read-late");
 	ops->begin(round, renewer, claim->ttl, true);
-	finish(renewer, round);
+	finish(&loop, round);
 	check(ops->result(round) == DLOCK_ROUND_KEPT && ops->has_gaps(round), "a server has lost it");
 	check(release(&c, claim) == DLOCK_OK, "it is released");
 	ops->repair(round, claim->ttl);
-	finish(renewer, round);
-	check(has(&servers[2], claim) && ops->has_unsettled(round), "a repair that was under way is executed, and answered");
+	finish(&loop, round);
+	check(
+		has(&servers[2], claim) && ops->has_unsettled(round), "a repair that was under way is executed, and answered");
 	ops->roll_back(round, claim->ttl, true);
 	check(!ops->has_unsettled(round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
 	ops->free(round);
 	renewer->ops->destroy(renewer);
+	dlock_loop_end(&loop);
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -324,7 +372,8 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(repair), TEST(extended_after_repair), TEST(repair_raises_fence), TEST(lapsed_unseen),
-		TEST(repair_under_way), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
+		TEST(repair_under_way),
+		TEST(released_elsewhere), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

@@ -61,16 +61,6 @@ bool failed_since(unsigned long before, unsigned long count)
 	return eventually(has_failed, &least);
 }
 
-static bool has_connected(void *before)
-{
-	return dlock_renewal_count().connections > *(unsigned long *) before;
-}
-
-bool connected_since(unsigned long before)
-{
-	return eventually(has_connected, &before);
-}
-
 static bool is_told(void *context)
 {
 	return atomic_load(&((ward *) context)->losses) > 0;
@@ -135,8 +125,8 @@ int count_descriptors(void)
 
 void know_scripts(test_server *server)
 {
-	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_ACQUIRE, DLOCK_SCRIPT_RELEASE, DLOCK_SCRIPT_EXTEND, DLOCK_SCRIPT_RENEW,
-		DLOCK_SCRIPT_REPAIR };
+	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_ACQUIRE, DLOCK_SCRIPT_RELEASE, DLOCK_SCRIPT_EXTEND,
+		DLOCK_SCRIPT_RENEW, DLOCK_SCRIPT_REPAIR };
 
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
 		server_text(server, "SCRIPT LOAD %s", dlock_scripts[scripts[i]].source);

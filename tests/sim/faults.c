@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "slot.h" /* the project's */
+#include "stock_run.h"
+
+#include "redis/script/slot.h" /* the project's */
 
 fault faults[FAULTS];
 int fault_count;
@@ -86,7 +88,11 @@ static int slot_of(const fault *f)
 {
 	char key[40];
 
-	lock_key(f->a % options.resources, key, sizeof key);
+	if (options.work == &stocks) {
+		stock_name(0, f->a % options.resources, key, sizeof key);
+	} else {
+		lock_key(f->a % options.resources, key, sizeof key);
+	}
 	return dlock_slot_of(key, strlen(key));
 }
 

@@ -46,6 +46,9 @@ double real_time(void)
 	return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
 }
 
+/* Where there is coverage to be written (Makefile). */
+__attribute__((weak)) void __gcov_dump(void);
+
 double fleet_work(void)
 {
 	struct rusage used;
@@ -64,6 +67,9 @@ static void run_job(job *job)
 	this_run = job->shared;
 	job->trial->run();
 	fflush(stdout);
+	if (__gcov_dump) {
+		__gcov_dump();
+	}
 	_exit(0);
 }
 

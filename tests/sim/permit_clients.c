@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/permits.h"
+#include "redis/lock/service.h"
 
 permit_pool permit_pools[RESOURCES];
 permit_client permit_clients[CLIENTS];
@@ -98,7 +98,8 @@ static void count_available(client *client, int resource)
 	int64_t available = 0, capacity = permit_pools[resource].capacity;
 
 	permits_name(resource, name, sizeof name);
-	dlock_status status = dlock_permits_available(permits_of(client)->backends[resource], name, strlen(name), &available, &error);
+	dlock_backend *backend = permits_of(client)->backends[resource];
+	dlock_status status = backend->ops->available(backend, name, strlen(name), &available, &error);
 	if (status == DLOCK_OK && (available < 0 || available > capacity)) {
 		violation("%s is told that %" PRId64 " of %" PRId64 " permits of hall:%d are available", client->process->name, available, capacity, resource);
 	}

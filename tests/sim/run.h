@@ -7,7 +7,7 @@
 
 #include "lock/operations.h" /* the project's */
 #include "lock/renewal.h"
-#include "redis/pool.h"
+#include "redis/wire/pool_source.h"
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, PAUSES = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
@@ -136,6 +136,7 @@ struct client {
 	int depth; /* of locks inside locks */
 	waiting waiting;
 	unsigned long calls; /* of acquire that have returned */
+	bool asks_anew; /* the last one failed: before the next request it connects, and asks who is the master */
 	stream random;
 	int laps; /* of the last phase */
 };

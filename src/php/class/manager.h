@@ -1,0 +1,113 @@
+#ifndef DLOCK_PHP_MANAGER_H
+#define DLOCK_PHP_MANAGER_H
+
+#include "php.h"
+
+#include "../hold.h"
+
+/* The object of each lock class, of a semaphore, and of a side of a read/write lock. */
+typedef struct {
+	dlock_backend *backend; /* NULL: the constructor did not run */
+	dlock_nanos ttl;        /* 0 where the session is the lease */
+	dlock_nanos timeout;
+	dlock_nanos retry_delay; /* RedLock */
+	unsigned retry_count;
+	int64_t permits;        /* what a lease has, where acquire() is not told: 1, or DLOCK_PERMITS_ALL */
+	bool release_at_end;
+	bool throw_on_loss;
+	enum { DLOCK_RENEW_WITHOUT_TTL, DLOCK_RENEW_ALWAYS, DLOCK_RENEW_NEVER } renew;
+	zend_string *servers; /* for var_dump(), without credentials */
+	zend_string *prefix;  /* or ZkLock's root */
+	HashTable held;       /* what lock() took: resource => dlock_hold * */
+	uint32_t purge_at;    /* how many make the next purge of it worth it */
+	bool has_purged;      /* something whose loss unlockAll() has yet to tell */
+	zend_object std;
+} dlock_manager;
+
+static inline dlock_manager *dlock_manager_from(zend_object *object)
+{
+	return (dlock_manager *) ((char *) object - offsetof(dlock_manager, std));
+}
+
+static inline bool dlock_manager_is_session_based(const dlock_manager *manager)
+{
+	return manager->backend->ops->session_lease;
+}
+
+/* Gives such a class its objects. */
+void dlock_manager_register(zend_class_entry *class);
+
+/* The manager of $this, or NULL after an exception where its constructor did not run. */
+dlock_manager *dlock_manager_this(zval *object);
+
+/* Checks the argument that names what is locked; false after a ValueError. */
+bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
+
+/* ---- constructors ---- */
+
+/* The options that all constructors share. Argument numbers are 0 where there is none. */
+typedef struct {
+	double ttl, timeout;
+	bool ttl_is_null, timeout_is_null;
+	bool renew, renew_is_null;
+	zend_string *on_loss; /* NULL: not given */
+	bool release, release_is_null;
+	dlock_ttl_range ttls; /* that the back end can have */
+	uint32_t ttl_arg, timeout_arg, on_loss_arg;
+} dlock_options;
+
+/* Before anything else in a constructor. False after an exception: it was called before, or the settings make no
+ * sense. */
+bool dlock_manager_begin(const dlock_manager *manager);
+
+/* Takes the options, and the settings where they are not given. False after an exception. */
+bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options);
+
+/* ---- acquiring ---- */
+
+/* What is asked for. */
+typedef struct {
+	dlock_nanos ttl;
+	bool ttl_given;  /* otherwise it is the manager's */
+	int64_t permits; /* 0: as many as each lease of the manager has */
+} dlock_terms;
+
+/* How long to wait for a lock. */
+typedef struct {
+	dlock_nanos timeout; /* DLOCK_FOREVER: without limit */
+	unsigned attempts;   /* as in dlock_wait, and so is pause */
+	dlock_nanos pause;
+} dlock_wait_limit;
+
+/* DLOCK_OK: it is held. DLOCK_INTERRUPTED: a signal handler has thrown. */
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms,
+	dlock_wait_limit limit, dlock_hold **hold, dlock_error *error);
+
+/* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came
+ * meanwhile are handled. DLOCK_INTERRUPTED: a handler has thrown. After any status but DLOCK_OK the caller discards
+ * it. */
+dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error);
+
+/* What acquire(), tryAcquire() and synchronized() do in all classes, once a method has read its arguments. */
+
+typedef struct {
+	zend_string *resource; /* the first argument */
+	zend_long permits;     /* as many as each lease of the manager has, where permits_arg is 0 */
+	double timeout, ttl;
+	bool timeout_is_null, ttl_is_null;
+	uint32_t permits_arg, timeout_arg, ttl_arg;
+} dlock_acquire_arguments;
+
+/* `this`: the object of the method. They return what the method returns, or have thrown. */
+void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value);
+void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value);
+void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section,
+	zend_fcall_info_cache *cache, zval *return_value);
+
+/* lock(), unlock() and what goes with them: the object keeps the locks by their resources, as userland lock classes
+ * do. */
+
+/* For lock(). True; false at the timeout; false after an exception. */
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_terms terms, dlock_nanos timeout);
+
+#endif

@@ -1,0 +1,59 @@
+#include "replicated_requests.h"
+
+#include <stdlib.h>
+
+static const redisReply *element(const redisReply *reply, size_t index, int type)
+{
+	return index < reply->elements && reply->element[index]->type == type ? reply->element[index] : NULL;
+}
+
+/* {pttl, position, ticket, new, left, replid, settles}, {2, left, replid, settles}, {left, replid, settles, waited,
+ * copies}, {left, replid, settles}; of permits {0, pttl, position, ticket, new, left, replid, settles} */
+dlock_era dlock_read_era(const dlock_call *call)
+{
+	const redisReply *reply = call && call->state == DLOCK_CALL_ANSWERED ? call->reply : NULL, *left, *replid, *settles,
+					 *waited, *copies;
+	bool looks = call && call->origin == &dlock_scripts[DLOCK_SCRIPT_LOOK];
+
+	if (!reply || reply->type != REDIS_REPLY_ARRAY) {
+		return (dlock_era) { 0 };
+	}
+	size_t at = looks || reply->elements == 3 ? 0 : reply->elements == 4 ? 1 : reply->elements == 8 ? 5 : 4;
+	left = element(reply, at, REDIS_REPLY_INTEGER);
+	replid = element(reply, at + 1, REDIS_REPLY_STRING);
+	settles = element(reply, at + 2, REDIS_REPLY_STRING);
+	waited = looks ? element(reply, at + 3, REDIS_REPLY_STRING) : NULL;
+	copies = looks ? element(reply, at + 4, REDIS_REPLY_STRING) : NULL;
+	if (!left || !replid || !settles || (looks && (!waited || !copies))) {
+		return (dlock_era) { 0 };
+	}
+	return (dlock_era){ left->integer != 0, left->integer, replid->str, settles->str,
+		waited ? strtoll(waited->str, NULL, 10) : 0, copies ? copies->str : NULL };
+}
+
+dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error)
+{
+	dlock_response response = { .value = 0 };
+	dlock_status status = dlock_read_integer(call, conn, &response, error);
+
+	*state = status == DLOCK_LOST ? DLOCK_KEY_FOREIGN : response.value == 1 ? DLOCK_KEY_OWN : DLOCK_KEY_MISSING;
+	return status == DLOCK_LOST ? DLOCK_OK : status;
+}
+
+void dlock_explain_era(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error)
+{
+	double ago = (double) (guard / DLOCK_MS - left) / 1000, more = (double) left / 1000;
+
+	if (left < 0) {
+		dlock_fail(error, DLOCK_TIMEOUT,
+			"Redis at %s: was promoted, restarted or set up just now, or a replica took a full copy of it, and "
+			"its replicas have not confirmed that "
+			"yet: no lock is granted for another %.1f s from then on",
+			conn->server->label, (double) guard / DLOCK_SECOND);
+	} else {
+		dlock_fail(error, DLOCK_TIMEOUT,
+			"Redis at %s: was promoted, restarted or set up %.1f s ago, or a replica took a full copy of it: "
+			"no lock is granted for another %.1f s",
+			conn->server->label, ago > 0 ? ago : 0, more);
+	}
+}

@@ -1,0 +1,23 @@
+-- permits_exchange.lua for a server that fails over: in a settled era only, and what it replies counts once replicas
+-- have confirmed it (WAIT).
+--
+-- keys: pool era
+-- args: old:text new_id:text dlock_guard guard { time:ms resyncs:''|'-' } capacity:int
+-- Replies what permits_exchange.lua does, {0} also where holders have too many; {2, ms until the era is settled, or -1:
+-- not confirmed, replid, settles} in an unsettled one. Cost: O(log n).
+--#include era.lua
+local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')
+if unsettled ~= 0 then
+	return {2, unsettled, replid, settles}
+end
+-- Who took these permits up may have been restored beside them (permits_restore.lua), where this server has missed that and its clock is behind another's. Then
+-- there are too many, and these are nobody's.
+if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then
+	--#include permits_clock.lua
+	--#include permits_pool.lua
+	--#include permits_queue.lua
+	if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then
+		return {0}
+	end
+end
+--#include permits_exchange.lua

@@ -1,0 +1,24 @@
+-- Makes a lease last for the lease time, if the permits are the id's, and always writes, so that replicas can confirm
+-- it (WAIT).
+--
+-- keys: pool
+-- args: id:text ttl:ms shortens:'1'|'0'
+-- ttl 0: as it is, and nothing is written. shortens: also where it is shorter than what is left.
+-- Replies 1 when they were, 2 when they are not. Cost: O(log n), four commands.
+--#include permits_clock.lua
+local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])
+local ends, lasts = unpack(redis.call('ZMSCORE', pool, held, '$until'))
+if not ends then
+	redis.call('ZREM', pool, '$none') -- of no effect, but a replica refuses it: what that has not got says nothing
+	return 2
+end
+if ttl > 0 then
+	local at = math.floor(clock(pool) / 1000) + ttl
+	if ARGV[3] == '0' then
+		at = math.max(at, ends)
+	end
+	local last = math.max(at + math.min(ttl, 60000), -(lasts or 0))
+	redis.call('PEXPIREAT', pool, last)
+	redis.call('ZADD', pool, 'XX', -last, '$until', at, held)
+end
+return 1

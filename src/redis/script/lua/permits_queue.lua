@@ -1,0 +1,233 @@
+-- Included behind permits_pool.lua where permits are taken back, or granted to waiters; never sent by itself.
+
+-- This number of leases that are over is taken back at a time.
+local CHUNK = 100
+-- After this number of grants a script serves no more waiters, for it keeps everybody else waiting: the next one is told to ask, and goes on.
+local BATCH = 100
+-- Nor does it remove more waiters that it grants nothing, such as dead ones. Nobody may be told to go on then: who asks does.
+local MOST_REMOVED = 100
+
+-- What a script knows of its pool: the numbers as they are now. `us` and `now`: the time in us and in ms.
+local function state_of(pool, us, used, fence, queue, lasts, stock, sold)
+	queue = tonumber(queue or 0)
+	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,
+		phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0, removed = 0 }
+end
+
+local function read(pool, us)
+	return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))
+end
+
+local function next_token(state)
+	return math.max(state.us, state.fence + 1)
+end
+
+local function keep(state, ends)
+	if not state.stock and ends > state.lasts then
+		last_until(state.pool, state.now, state.fence, ends)
+		state.lasts = ends
+	end
+end
+
+-- ---- what is taken back ----
+
+-- The buyer has these pieces no more.
+local function credit(pool, buyer, pieces)
+	if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then
+		redis.call('ZREM', pool, 'b' .. buyer)
+	end
+end
+
+-- Takes out holders, which must be there, with their permits (false: 1). ZREM goes first: where no memory is left, only a script
+-- that has written something may go on to write what needs some.
+local function drop(state, ids, permits)
+	local names, freed = {}, 0
+	for i, id in ipairs(ids) do
+		freed = freed + (permits[i] or 1)
+		names[#names + 1] = 'h' .. id
+		names[#names + 1] = 'w' .. id
+	end
+	redis.call('ZREM', state.pool, unpack(names))
+	state.used = state.used - freed
+	redis.call('ZADD', state.pool, state.used, '$used')
+	for i, id in ipairs(ids) do
+		credit(state.pool, buyer_of(id), permits[i] or 1)
+	end
+	if freed >= ALL then
+		state.phase = ALONE -- a writer is out: the readers' turn, of all that wait
+	end
+end
+
+-- Takes back what leases left that are over, the oldest first. False: there is nothing.
+local function reclaim(state)
+	if state.used == 0 or state.reclaimed then
+		return false
+	end
+	local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}
+	state.reclaimed = #ids < CHUNK
+	if #ids == 0 then
+		return false
+	end
+	for i, held in ipairs(ids) do
+		ids[i] = string.sub(held, 2)
+		names[i] = 'w' .. ids[i]
+	end
+	drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))
+	return true
+end
+
+-- ---- what is given ----
+
+-- How many permits are free? capacity '': of the stock.
+local function room(state, capacity)
+	return (tonumber(capacity) or state.stock or 0) - state.sold - state.used
+end
+
+-- Is there room for these permits, or is there when enough is taken back? No more is than that.
+local function make_room(state, permits, capacity)
+	while permits > room(state, capacity) do
+		if not reclaim(state) then
+			return false
+		end
+	end
+	return true
+end
+
+-- May the buyer have these pieces, too, perhaps when some of its own are taken back? limit '': as many as it likes.
+local function allowed(state, buyer, pieces, limit)
+	while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do
+		if not reclaim(state) then
+			return false
+		end
+	end
+	return true
+end
+
+-- Gives permits that there is room for, for `ttl` ms. Returns the fencing token.
+local function take(state, id, permits, ttl, buyer)
+	local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0
+	state.fence = next_token(state)
+	hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)
+	state.used = state.used + permits
+	keep(state, state.now + ttl)
+	return state.fence
+end
+
+-- ---- those that wait ----
+
+-- Who is next: the first `count` of them at most. In the order of tickets; but phases alternate in a read/write lock: behind a writer all readers that
+-- wait, behind readers the first writer. A readers' phase that was too long for one script goes on with the next: $queue is minus the
+-- last ticket of its readers then. The second result: there are no others.
+local function next_waiters(state, count)
+	local function first(from, to, count)
+		return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)
+	end
+	if state.queue > PHASES then
+		local names = first(WAITS, '+inf', count)
+		return names, #names < count
+	end
+	if state.phase then
+		local readers = first(WAITS, string.format('%.0f', state.phase), count)
+		if #readers > 0 then
+			return readers, false
+		end
+		state.phase = false
+	end
+	local writer = first(ALONE, '+inf', 1)
+	if #writer > 0 then
+		return writer, false
+	end
+	local readers = first(WAITS, '+inf', count)
+	return readers, #readers < count
+end
+
+-- Can there ever be room for these? Of a stock, what was sold does not come back. Who asks for more does not wait: all behind it would.
+local function is_possible(state, permits, capacity)
+	return tonumber(capacity) or permits <= (state.stock or 0) - state.sold
+end
+
+-- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
+local function listens(inbox)
+	local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)
+	return listeners.err or listeners[2] > 0
+end
+
+-- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer listens. The message has the number
+-- of its last sign, to tell an old grant from a new one, and its fencing token; 0: it is only to ask again, since it has what it waits for, or
+-- may not have it, or cannot, or since this script has done enough. The waiter `me` is not told.
+-- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. Cost: O(log n), four commands.
+local function serve_waiter(state, waiter, me, ttl)
+	local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')
+	local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)
+	local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))
+	local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE
+	permits = tonumber(permits)
+	local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)
+	if may and not make_room(state, permits, capacity) then
+		if mine or room(state, capacity) <= 0 or listens(inbox) then
+			return false
+		end
+		live, may = false, false
+	end
+	if live and not mine then
+		local enough = may and state.grants >= BATCH
+		local fence = may and not enough and next_token(state) or 0
+		local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))
+		-- The user may have no right to publish: all look at intervals then, and each finds its own turn.
+		if type(receivers) == 'table' or enough and receivers > 0 then
+			return false
+		end
+		may = may and receivers > 0
+	end
+	redis.call('ZREM', state.pool, waiter, signs)
+	if may then
+		local fence = take(state, id, permits, mine and ttl or GRACE, buyer)
+		state.grants, state.mine = state.grants + 1, mine and fence or state.mine
+	else
+		state.removed = state.removed + 1
+	end
+	return state.removed < MOST_REMOVED
+end
+
+-- Notes what is true of the queue now.
+local function note_queue(state, empty)
+	local queue = math.max(state.queue, PHASES)
+	if empty then
+		queue = 0
+	elseif state.phase then -- also where no writer waits yet: one that comes now is behind these readers
+		queue = -math.min(state.phase, math.max(state.us, state.fence))
+	end
+	if queue ~= state.queue then
+		if empty then
+			redis.call('ZREM', state.pool, '$queue')
+		else
+			redis.call('ZADD', state.pool, queue, '$queue')
+		end
+		state.queue = queue
+	end
+end
+
+-- Grants permits to those who are next, for as long as there is room for the next one; one message each. The waiter `me` is given its
+-- own for `ttl`: state.mine is its fencing token then. Returns whether anybody was granted anything.
+local function serve(state, me, ttl)
+	if state.queue == 0 then
+		return false
+	elseif state.queue <= PHASES then
+		reclaim(state) -- whose phase is over?
+	end
+	local count, going, empty = 2, state.removed < MOST_REMOVED, false
+	while going and not empty do
+		local names
+		names, empty = next_waiters(state, count)
+		for _, waiter in ipairs(names) do
+			going = serve_waiter(state, waiter, me, ttl)
+			if not going then
+				empty = false
+				break
+			end
+		end
+		count = 32 -- for one release there is mostly one waiter; where there were two, there may be many
+	end
+	note_queue(state, empty)
+	return state.grants > 0
+end
