@@ -48,6 +48,7 @@ void draw_plan(void)
 		has_kind[kind] &= options.setup == CLUSTER && draw_chance(&random, 0.6); /* otherwise servers would hardly ever fail */
 		is_changed |= has_kind[kind];
 	}
+	has_kind[GIVE_UP_MOVE] &= options.work != &stocks; /* a stock that stays behind is opened once more */
 	if (is_changed) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
 		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = false;
 	}
