@@ -147,7 +147,7 @@ void check_holders(void)
 	}
 }
 
-/* On a server, or on a majority. */
+/* On a master, or on a majority; a replica has a deleted key for a moment yet. */
 static bool is_kept(const holding *h)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
@@ -156,7 +156,7 @@ static bool is_kept(const holding *h)
 
 	lock_key(h->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		have += server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
+		have += server_counts(i) && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
 	}
 	return have >= (options.setup == QUORUM ? options.servers / 2 + 1 : 1);
 }
