@@ -181,6 +181,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/single.c
       src/redis/slot.c
       src/redis/slot_map.c
+      src/redis/stock_requests.c
       src/redis/stocks.c
       src/redis/stocks_reserve.c
       src/redis/tls.c
@@ -216,6 +217,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/settings.c
       src/php/stats.c
       src/php/stock.c
+      src/php/stock_order.c
       src/php/unkept.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])

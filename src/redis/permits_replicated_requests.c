@@ -9,11 +9,6 @@ static dlock_arg time_arg(dlock_number *out, dlock_nanos time)
 	return dlock_number_arg(out, time > 0 && time < DLOCK_MS ? 1 : time / DLOCK_MS);
 }
 
-static dlock_arg optional_arg(dlock_number *out, int64_t value)
-{
-	return value > 0 ? dlock_number_arg(out, value) : nothing;
-}
-
 static dlock_arg era_of(dlock_keys keys)
 {
 	return keys.era.len > 0 ? keys.era : DLOCK_ARG(DLOCK_ERA_KEY);
@@ -26,14 +21,14 @@ static dlock_arg copies_arg(dlock_guard guard)
 
 dlock_call *dlock_request_permits_replicated(dlock_keys keys, const dlock_permits_attempt *attempt, dlock_guard guard)
 {
-	dlock_number permits, capacity, ttl, limit, ticket, number, longest;
+	dlock_number permits, capacity, ttl, ticket, number, longest;
 	dlock_arg args[] = { keys.lock, era_of(keys), DLOCK_ARG(attempt->id), dlock_number_arg(&permits, attempt->permits),
-		optional_arg(&capacity, attempt->capacity), time_arg(&ttl, attempt->ttl), optional_arg(&limit, attempt->limit),
+		dlock_number_arg(&capacity, attempt->capacity), time_arg(&ttl, attempt->ttl),
 		attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing, dlock_number_arg(&ticket, attempt->ticket),
 		dlock_number_arg(&number, attempt->number), attempt->fifo ? DLOCK_ARG("1") : nothing, time_arg(&longest, guard.time),
 		copies_arg(guard) };
 
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE_REPLICATED, args, 13);
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE_REPLICATED, args, 12);
 }
 
 dlock_call *dlock_request_permits_unchanged(dlock_keys keys, const char *id, const char *old, dlock_guard guard)
@@ -46,11 +41,11 @@ dlock_call *dlock_request_permits_unchanged(dlock_keys keys, const char *id, con
 
 dlock_call *dlock_request_permits_release_replicated(dlock_keys keys, const dlock_permits_attempt *attempt, dlock_guard guard)
 {
-	dlock_number permits, capacity, limit, longest;
+	dlock_number permits, capacity, longest;
 	dlock_arg args[] = { keys.lock, era_of(keys), DLOCK_ARG(attempt->id), time_arg(&longest, guard.time), dlock_number_arg(&permits, attempt->permits),
-		optional_arg(&capacity, attempt->capacity), optional_arg(&limit, attempt->limit), attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing };
+		dlock_number_arg(&capacity, attempt->capacity), attempt->inbox ? DLOCK_ARG(attempt->inbox->channel) : nothing };
 
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE_REPLICATED, args, attempt->inbox ? 8 : 4);
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE_REPLICATED, args, attempt->inbox ? 7 : 4);
 }
 
 dlock_call *dlock_request_permits_keep(dlock_keys keys, const char *id, dlock_nanos ttl, bool shortens)

@@ -6,95 +6,130 @@
 #include "stocks_internal.h"
 #include "waiting.h"
 
-/* Reserving pieces, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is taken back: the order has a name,
+/* Reserving units, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is taken back: the order has a name,
  * and who asks again finds it. */
 
-/* What the servers said, as an answer. DLOCK_OK: it is one. DLOCK_TIMEOUT: not enough. */
-static dlock_status answer_of(dlock_status status, const dlock_permits_response *response, const dlock_call *call, dlock_stock_answer *answer)
+/* What the servers said, as an answer. */
+static dlock_stock_answer answer_of(const dlock_reserve_response *response, const dlock_call *call)
 {
-	*answer = (dlock_stock_answer) { .article = response->stock };
-	if (status == DLOCK_LOST) {
-		answer->limited_pieces = response->permits;
-		answer->outcome = response->limited ? DLOCK_STOCK_LIMITED : DLOCK_STOCK_SHORT;
-		return response->limited ? DLOCK_OK : DLOCK_TIMEOUT;
+	dlock_stock_answer answer = { .item = response->item, .units = response->units, .other_products = response->other_products, .sale = response->sale,
+		.is_unknown = response->is_unknown, .generation = response->generation, .fencing_token = response->fencing_token };
+
+	switch (response->result) {
+	case DLOCK_RESERVE_HELD:
+		answer.outcome = DLOCK_STOCK_DONE;
+		answer.deadline = dlock_stock_deadline(call, response->ms);
+		break;
+	case DLOCK_RESERVE_SOLD:
+		answer.outcome = DLOCK_STOCK_SOLD;
+		answer.since = response->ms * DLOCK_MS;
+		break;
+	case DLOCK_RESERVE_LIMITED:
+		answer.outcome = DLOCK_STOCK_LIMITED;
+		break;
+	case DLOCK_RESERVE_CONFLICT:
+		answer.outcome = DLOCK_STOCK_CONFLICT;
+		break;
+	case DLOCK_RESERVE_CLOSED:
+		answer.outcome = DLOCK_STOCK_CLOSED;
+		break;
+	default:
+		answer.outcome = DLOCK_STOCK_SHORT;
 	}
-	answer->outcome = response->bought ? DLOCK_STOCK_BOUGHT : DLOCK_STOCK_RESERVED;
-	memcpy(answer->pieces, response->pieces, sizeof answer->pieces);
-	if (!response->bought) {
-		answer->fencing_token = response->fencing_token;
-		answer->deadline = dlock_stock_deadline(call, response->pttl);
-	}
-	return DLOCK_OK;
+	return answer;
 }
 
-/* ---- several articles ---- */
+static dlock_answer_kind kind_of(const dlock_reserve_response *response)
+{
+	return response->result == DLOCK_RESERVE_HELD || response->result == DLOCK_RESERVE_SOLD ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_NOTHING;
+}
+
+/* ---- several products ---- */
 
 static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer *answer, dlock_error *error)
 {
 	const dlock_order *order = turn->order;
-	dlock_arg keys[DLOCK_STOCKS_MAX];
+	const dlock_route *route = &turn->stock->route;
+	dlock_order_place place;
 	dlock_delivery delivery;
-	dlock_permits_response response;
+	dlock_reserve_response response;
 
-	for (int i = 0; i < order->count; i++) {
-		keys[i] = dlock_stock_key(turn->stock, i, order->articles[i]);
-	}
-	dlock_status status = dlock_stock_ask(&turn->stock->route, dlock_stock_slot(turn->stock, keys[0]),
-		dlock_request_permits_reserve(keys, order->count, order->id.text, turn->ttl, order->pieces, turn->limit), &delivery, error);
+	dlock_stock_place(turn->stock, order, &place);
+	dlock_status status = dlock_stock_ask(route, place.slot, dlock_request_stock_basket(&place.ref, order->units, turn->ttl, turn->limit), &delivery, error);
 	if (status == DLOCK_OK) {
-		status = dlock_read_permits_reserve(delivery.call, delivery.conn, &response, error);
+		status = dlock_read_stock_basket(delivery.call, delivery.conn, &response, error);
 	}
-	if (status == DLOCK_OK) { /* what was bought before is not written again */
-		status = dlock_stock_confirm_answer(&turn->stock->route, &delivery, keys[0], false, error);
+	if (status == DLOCK_OK) {
+		status = dlock_stock_confirm_answer(route, &delivery, place.keys[0], kind_of(&response), error);
 	}
-	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		answer_of(status, &response, delivery.call, answer);
-		status = DLOCK_OK;
+	if (status == DLOCK_OK) {
+		*answer = answer_of(&response, delivery.call);
 	}
 	dlock_delivery_end(&delivery);
 	return status;
 }
 
-/* ---- one article, and its queue ---- */
+/* ---- one product, and its queue ---- */
 
 static dlock_stock_turn *turn_of(dlock_waiter *waiter)
 {
 	return (dlock_stock_turn *) ((char *) waiter - offsetof(dlock_stock_turn, waiter));
 }
 
-static dlock_permits_attempt attempt_of(const dlock_stock_turn *turn, bool queue)
+static dlock_stock_attempt attempt_of(const dlock_stock_turn *turn, bool queue)
 {
-	return (dlock_permits_attempt) { .id = turn->order->id.text, .permits = turn->order->pieces[0], .ttl = turn->ttl, .limit = turn->limit,
+	return (dlock_stock_attempt) { .id = turn->order->id.text, .units = turn->order->units[0], .ttl = turn->ttl, .limit = turn->limit, .strict = turn->strict,
 		.inbox = queue ? turn->waiter.inbox : NULL, .ticket = turn->waiter.ticket, .number = turn->waiter.number };
 }
 
-/* Where nobody has reserved any, none can come back: there is nothing to wait for. */
+/* Asks; again with the ticket that it has meanwhile, as long as there is more to do than one script does. */
+static dlock_status ask_in_turn(dlock_stock_turn *turn, const dlock_route *route, dlock_arg key, bool queue, dlock_delivery *delivery,
+	dlock_reserve_response *response, dlock_error *error)
+{
+	dlock_waiter *waiter = &turn->waiter;
+
+	for (;;) {
+		dlock_stock_attempt attempt = attempt_of(turn, queue);
+		dlock_status status = dlock_stock_ask(route, waiter->slot, dlock_request_stock_reserve(key, &attempt), delivery, error);
+		if (status == DLOCK_OK) {
+			status = dlock_read_stock_reserve(delivery->call, delivery->conn, response, error);
+		}
+		if (status != DLOCK_OK || response->result != DLOCK_RESERVE_AGAIN) {
+			return status;
+		}
+		waiter->ticket = queue && response->refusal.ticket > 0 ? response->refusal.ticket : waiter->ticket;
+		if (dlock_now() >= route->until) {
+			return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: more reservations have ended than were swept in the time allowed; ask again",
+				delivery->conn->server->label);
+		}
+		dlock_delivery_end(delivery);
+	}
+}
+
+/* Where nobody has reserved any, none can become available: there is nothing to wait for. That is known once it has asked to be in the queue. */
 static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool queue, dlock_response *refusal, bool *transient, dlock_error *error)
 {
 	dlock_stock_turn *turn = turn_of(waiter);
-	dlock_arg key = dlock_stock_key(turn->stock, 0, turn->order->articles[0]);
+	dlock_arg key = dlock_stock_key(turn->stock, 0, turn->order->skus[0]);
 	dlock_delivery delivery;
-	dlock_permits_response response;
+	dlock_reserve_response response;
 
 	waiter->number++;
 	turn->queued |= queue;
-	dlock_permits_attempt attempt = attempt_of(turn, queue);
-	dlock_status status = dlock_stock_ask(route, waiter->slot, dlock_request_permits(key, &attempt), &delivery, error);
-	if (status == DLOCK_OK) {
-		status = dlock_read_permits(delivery.call, delivery.conn, &response, error);
+	dlock_status status = ask_in_turn(turn, route, key, queue, &delivery, &response, error);
+	bool waits = status == DLOCK_OK && response.result == DLOCK_RESERVE_SHORT && (queue ? response.refusal.pttl >= 0 : turn->may_wait);
+	if (status == DLOCK_OK && !(waits && queue)) {
+		status = dlock_stock_confirm_answer(route, &delivery, key, kind_of(&response), error);
 	}
 	if (status == DLOCK_OK) {
-		status = dlock_stock_confirm_answer(route, &delivery, key, !response.bought, error);
-	}
-	if (status == DLOCK_LOST && !response.limited) {
-		dlock_waiter_refused(waiter, &delivery, queue, &response.refusal);
-	}
-	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		response.pieces[0] = response.permits;
-		status = answer_of(status, &response, delivery.call, turn->answer);
+		*turn->answer = answer_of(&response, delivery.call);
 		*refusal = response.refusal;
-		turn->queued = turn->queued && status == DLOCK_TIMEOUT;
-		status = status == DLOCK_TIMEOUT && response.refusal.pttl < 0 ? DLOCK_OK : status;
+		if (response.result == DLOCK_RESERVE_SHORT) {
+			dlock_waiter_refused(waiter, &delivery, queue, refusal);
+		} else {
+			turn->queued = false;
+		}
+		status = waits ? DLOCK_TIMEOUT : DLOCK_OK;
 	}
 	*transient = status == DLOCK_CONNECTION && delivery.transient;
 	dlock_delivery_end(&delivery);
@@ -104,7 +139,7 @@ static dlock_status attempt(dlock_waiter *waiter, const dlock_route *route, bool
 static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 {
 	dlock_stock_turn *turn = turn_of(waiter);
-	dlock_permits_attempt attempt = attempt_of(turn, true);
+	dlock_stock_attempt attempt = attempt_of(turn, true);
 	dlock_route route = dlock_waiter_last_route(waiter);
 	dlock_delivery delivery;
 	dlock_response response;
@@ -112,8 +147,8 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 	if (!turn->queued) {
 		return DLOCK_OK;
 	}
-	dlock_arg key = dlock_stock_key(turn->stock, 0, turn->order->articles[0]);
-	dlock_status status = dlock_deliver(&delivery, &route, waiter->slot, dlock_request_permits_leave(key, &attempt), error);
+	dlock_arg key = dlock_stock_key(turn->stock, 0, turn->order->skus[0]);
+	dlock_status status = dlock_deliver(&delivery, &route, waiter->slot, dlock_request_stock_leave(key, &attempt), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(delivery.call, delivery.conn, &response, error);
 	}
@@ -122,7 +157,7 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_error *error)
 	return status == DLOCK_OK ? DLOCK_OK : DLOCK_TIMEOUT;
 }
 
-/* What was granted has a short lease, and is confirmed by nobody: it is asked for again. */
+/* What was granted has a short time, and is confirmed by nobody: it is asked for again. */
 static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant)
 {
 	(void) waiter;
@@ -135,9 +170,9 @@ void dlock_stock_leave(dlock_stock_turn *turn)
 	dlock_conn *conn = turn->queued ? dlock_route_conn(&turn->stock->route, turn->waiter.slot) : NULL;
 
 	if (conn) {
-		dlock_permits_attempt attempt = attempt_of(turn, true);
-		dlock_arg key = dlock_stock_key(turn->stock, 0, turn->order->articles[0]);
-		dlock_conn_send_background(conn, dlock_request_permits_leave(key, &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
+		dlock_stock_attempt attempt = attempt_of(turn, true);
+		dlock_arg key = dlock_stock_key(turn->stock, 0, turn->order->skus[0]);
+		dlock_conn_send_background(conn, dlock_request_stock_leave(key, &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
 	}
 	turn->queued = false;
 }
@@ -149,10 +184,11 @@ static dlock_status reserve_in_turn(dlock_stock_turn *turn, const dlock_wait *wa
 	dlock_waiter *waiter = &turn->waiter;
 
 	turn->answer = answer;
+	turn->may_wait = wait->deadline > dlock_now();
 	waiter->ops = &ops;
 	waiter->service = stock->service;
 	waiter->route = &stock->route;
-	waiter->slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, turn->order->articles[0]));
+	waiter->slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, turn->order->skus[0]));
 	waiter->ttl = turn->ttl;
 	waiter->name = turn->order->id.text;
 	dlock_status status = dlock_waiter_acquire(waiter, wait, error);

@@ -28,18 +28,18 @@ static shop new_shop(void)
 	return shop_on(cluster_service(&nodes, 1));
 }
 
-static int slot_of(const char *article)
+static int slot_of(const char *sku)
 {
 	char key[64];
 
-	return dlock_slot_of(key, (size_t) snprintf(key, sizeof key, STOCK "%s", article));
+	return dlock_slot_of(key, (size_t) snprintf(key, sizeof key, STOCK "%s", sku));
 }
 
-static bool is_together(shop *shop, const char *articles)
+static bool is_together(shop *shop, const char *skus)
 {
-	dlock_order order = order_of(articles, "");
+	dlock_order order = order_of(skus, "");
 
-	return dlock_stock_is_together(shop->stock, order.articles, order.count);
+	return dlock_stock_is_together(shop->stock, order.skus, order.count);
 }
 
 static void test_slots(void)
@@ -51,7 +51,7 @@ static void test_slots(void)
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof name, "article-%d", i);
 		dlock_order order = order_of(name, "1");
-		bought += restock(&shop, name, 2, "first") == 2 && reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_RESERVED && confirm(&shop, &order) == DLOCK_STOCK_RESERVED
+		bought += restock(&shop, name, 2, "first") == 2 && reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_DONE && confirm(&shop, &order) == DLOCK_STOCK_DONE
 			&& counts_are(&shop, name, 1, 0, 1, 0) && server_integer(cluster_master(&nodes, slot_of(name)), "EXISTS " STOCK "%s", name) == 1;
 	}
 	check(bought == 20, "each in its own slot (%d)", bought);
@@ -59,17 +59,17 @@ static void test_slots(void)
 	dlock_order both = order_of("{sale}shoe {sale}hat", "1");
 	restock(&shop, "{sale}shoe", 1, "");
 	restock(&shop, "{sale}hat", 1, "");
-	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_RESERVED && confirm(&shop, &both) == DLOCK_STOCK_RESERVED, "all or nothing in one slot");
+	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_DONE && confirm(&shop, &both) == DLOCK_STOCK_DONE, "all or nothing in one slot");
 	check(counts_are(&shop, "{sale}shoe", 0, 0, 1, 0) && counts_are(&shop, "{sale}hat", 0, 0, 1, 0), "bought");
 	shop_free(&shop);
 }
 
 static bool has_waiter(void *context)
 {
-	dlock_permits_counts counts = { 0 };
+	dlock_stock_counts counts = { 0 };
 	dlock_error error;
 
-	return dlock_stock_count(((shop *) context)->stock, DLOCK_ARG("moved"), &counts, &error) == DLOCK_OK && counts.waiting == 1;
+	return dlock_stock_count(((shop *) context)->stock, &(dlock_arg) { "moved", sizeof "moved" - 1 }, 1, false, &counts, &error) == DLOCK_OK && counts.waiting == 1;
 }
 
 static int wait_as_child(void)
@@ -77,7 +77,7 @@ static int wait_as_child(void)
 	shop own = new_shop();
 	dlock_order waiter = order_of("moved", "waiter");
 
-	return reserve(&own, &waiter, TTL, 30000) == DLOCK_STOCK_RESERVED ? 0 : 1;
+	return reserve(&own, &waiter, TTL, 30000) == DLOCK_STOCK_DONE ? 0 : 1;
 }
 
 /* Its key, with all that is known of it, is at the other node before the slot is. */
@@ -97,14 +97,14 @@ static void test_moving_slot(void)
 	}
 	check(eventually(has_waiter, &shop), "a waiter");
 	check(cluster_begin_move(&nodes, slot, to) && server_do(from, "MIGRATE 127.0.0.1 %d " STOCK "moved 0 5000", to->port), "the slot is on its way, its key is there");
-	check(confirm(&shop, &one) == DLOCK_STOCK_RESERVED, "bought there");
-	check(confirm(&shop, &one) == DLOCK_STOCK_BOUGHT, "bought before, as replicas say, too");
+	check(confirm(&shop, &one) == DLOCK_STOCK_DONE, "bought there");
+	check(confirm(&shop, &one) == DLOCK_STOCK_SOLD, "bought before, as replicas say, too");
 	check(cluster_end_move(&nodes, slot, to), "the slot is there");
-	check(confirm(&shop, &one) == DLOCK_STOCK_BOUGHT, "bought");
-	check(cancel(&shop, &two) == DLOCK_STOCK_RESERVED, "given back");
+	check(confirm(&shop, &one) == DLOCK_STOCK_SOLD, "bought");
+	check(cancel(&shop, &two) == DLOCK_STOCK_DONE, "given back");
 	int status = exit_of(pid);
 	check(status == 0, "the waiter has it (%d)", status);
-	check(confirm(&shop, &waiter) == DLOCK_STOCK_RESERVED && counts_are(&shop, "moved", 0, 0, 2, 0), "and buys it");
+	check(confirm(&shop, &waiter) == DLOCK_STOCK_DONE && counts_are(&shop, "moved", 0, 0, 2, 0), "and buys it");
 	shop_free(&shop);
 }
 
@@ -118,8 +118,8 @@ static void test_promotion(void)
 	restock(&shop, "promoted", 2, "");
 	reserve(&shop, &order, TTL, 0);
 	check(cluster_promote(&nodes, &nodes.nodes[(number + CLUSTER_MASTERS) % CLUSTER_NODES]), "another master");
-	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED, "bought there, without waiting for an era");
-	check(reserve(&shop, &other, TTL, 0) == DLOCK_STOCK_RESERVED && counts_are(&shop, "promoted", 0, 1, 1, 0), "the other is reserved");
+	check(confirm(&shop, &order) == DLOCK_STOCK_DONE, "bought there, without waiting for an era");
+	check(reserve(&shop, &other, TTL, 0) == DLOCK_STOCK_DONE && counts_are(&shop, "promoted", 0, 1, 1, 0), "the other is reserved");
 	shop_free(&shop);
 }
 

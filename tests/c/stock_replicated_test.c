@@ -39,16 +39,16 @@ static void test_on_replicas(void)
 
 	check(restock(&shop, "shoe", 5, "first") == 5 && server_integer(servers.replica, "EXISTS " STOCK "shoe") == 1, "restocked, without waiting for an era");
 	restock(&shop, "hat", 1, "");
-	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_RESERVED && *server_text(servers.replica, "ZSCORE " STOCK "shoe hann/1"), "reserved");
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_DONE && *server_text(servers.replica, "ZSCORE " STOCK "shoe hann/1"), "reserved");
 	reserve(&shop, &other, TTL, 0);
-	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_RESERVED && *server_text(servers.replica, "ZSCORE " STOCK "hat hann/3"), "several");
-	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED, "bought");
-	check(cancel(&shop, &other) == DLOCK_STOCK_RESERVED, "given back");
+	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_DONE && *server_text(servers.replica, "ZSCORE " STOCK "hat hann/3"), "several");
+	check(confirm(&shop, &order) == DLOCK_STOCK_DONE, "bought");
+	check(cancel(&shop, &other) == DLOCK_STOCK_DONE, "given back");
 	pair_fail_over(&servers);
 	check(counts_are(&shop, "shoe", 3, 1, 1, 0), "the new master knows it all");
-	check(confirm(&shop, &order) == DLOCK_STOCK_BOUGHT, "it is still bought");
-	check(cancel(&shop, &other) == DLOCK_STOCK_GONE, "it is still given back");
-	check(confirm(&shop, &both) == DLOCK_STOCK_RESERVED, "and what was reserved can be bought at once, without waiting for an era");
+	check(confirm(&shop, &order) == DLOCK_STOCK_SOLD, "it is still bought");
+	check(cancel(&shop, &other) == DLOCK_STOCK_SOLD, "it is still given back");
+	check(confirm(&shop, &both) == DLOCK_STOCK_DONE, "and what was reserved can be bought at once, without waiting for an era");
 	check(restock(&shop, "shoe", 5, "first") == 5 && counts_are(&shop, "shoe", 3, 0, 2, 0), "a change that was made is not made again");
 	shop_free(&shop);
 }
@@ -74,7 +74,7 @@ static void test_no_replicas(void)
 	server_thaw(servers.replica);
 	check(pair_is_in_step(&servers), "the replica is back");
 	int outcome = confirm(&shop, &order);
-	check(outcome == DLOCK_STOCK_BOUGHT && counts_are(&shop, "shoe", 3, 0, 2, 0), "asked again, it was bought, once (%d)", outcome);
+	check(outcome == DLOCK_STOCK_SOLD && counts_are(&shop, "shoe", 3, 0, 2, 0), "asked again, it was bought, once (%d)", outcome);
 	check(*server_text(servers.master, "ZSCORE " STOCK "shoe $asked") == '\0', "and no mark is left");
 	shop_free(&shop);
 }
@@ -94,7 +94,7 @@ static void test_never_confirmed(void)
 	server_restart(servers.replica);
 	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", servers.master->port);
 	check(pair_is_in_step(&servers), "a new master, with a replica");
-	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_RESERVED && confirm(&shop, &order) == DLOCK_STOCK_RESERVED, "asked again, it is reserved, and bought");
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_DONE && confirm(&shop, &order) == DLOCK_STOCK_DONE, "asked again, it is reserved, and bought");
 	check(counts_are(&shop, "shoe", 0, 0, 1, 0), "once");
 	shop_free(&shop);
 }
@@ -111,7 +111,7 @@ static int wait_as_child(void)
 	shop own = new_shop("");
 	dlock_order waiter = order_of("shoe", "waiter");
 
-	return reserve(&own, &waiter, TTL, 20000) == DLOCK_STOCK_RESERVED ? 0 : 1;
+	return reserve(&own, &waiter, TTL, 20000) == DLOCK_STOCK_DONE ? 0 : 1;
 }
 
 static void test_waits_over_promotion(void)
@@ -127,7 +127,7 @@ static void test_waits_over_promotion(void)
 	}
 	check(eventually(has_waiter, NULL), "it waits");
 	pair_fail_over(&servers);
-	check(cancel(&shop, &order) == DLOCK_STOCK_RESERVED, "given back at the new master");
+	check(cancel(&shop, &order) == DLOCK_STOCK_DONE, "given back at the new master");
 	int status = exit_of(pid);
 	check(status == 0, "the waiter has it (%d)", status);
 	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "one is reserved");

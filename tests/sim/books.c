@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BOUGHT 1e13
+#define ENDED 2e13 /* and cancelled, refunded: it holds nothing */
 #define WAITS 1e15
 
 static bool is(const char *name, size_t len, const char *text)
@@ -37,6 +38,9 @@ static void add_holder(books *b, const char *name, size_t len, double score)
 		violation("a pool has more holders than are looked at");
 	}
 	bool bought = score >= BOUGHT;
+	if (score >= ENDED) {
+		return;
+	}
 	b->holders[b->holder_count++] = (book_holder) { name + 1, len - 1, weight_of(b, name + 1, len - 1), (int64_t) score, bought };
 }
 

@@ -2,13 +2,12 @@
 --
 -- keys: 2
 -- KEYS[1] the pool            KEYS[2] the era
--- ARGV[1] to ARGV[9]: as in permits_acquire.lua; ARGV[9] may be ''                ARGV[10] the guard in ms: no lease of this client is longer
--- ARGV[11] '-': full copies do not count (era.lua)
+-- ARGV[1] to ARGV[8]: as in permits_acquire.lua; ARGV[8] may be ''                ARGV[9] the guard in ms: no lease of this client is longer
+-- ARGV[10] '-': full copies do not count (era.lua)
 -- Replies what permits_acquire.lua does; in an unsettled era {0, …, ms until it is settled, or -1: not confirmed, replid, settles} (era.lua).
 -- Cost: that of permits_acquire.lua, and three commands, one of them INFO.
 --#include era.lua
 --#include permits_clock.lua
 --#include permits_pool.lua
-local known
-local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[10], ARGV[11] ~= '-')
+local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[9], ARGV[10] ~= '-')
 --#include permits_contend.lua

@@ -3,7 +3,7 @@
 -- keys: 2
 -- KEYS[1] the pool            KEYS[2] the era
 -- ARGV[1] the id              ARGV[2] the guard in ms
--- ARGV[3] to ARGV[6], which may be left out: it leaves the queue, where it waits with these permits, this capacity, this limit and this inbox
+-- ARGV[3] to ARGV[5], which may be left out: it leaves the queue, where it waits with these permits, this capacity and this inbox
 -- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Cost: O(log n), seven commands, one of them INFO.
 --#include era.lua
 --#include permits_clock.lua
@@ -12,9 +12,9 @@
 local pool, id = KEYS[1], ARGV[1]
 local state = read(pool, clock(pool))
 local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))
-local had = ends and tonumber(ends) < SOLD
+local had = ends
 if ARGV[3] then
-	redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5], ARGV[6]))
+	redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5]))
 end
 if had then
 	drop(state, { id }, { permits })
