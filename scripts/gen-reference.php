@@ -169,7 +169,7 @@ function class_section(ReflectionClass $class): array
 {
     $doc = new Doc($class->getDocComment());
     $doc->text !== '' || throw new Undocumented("$class->name has no description");
-    $interfaces = array_diff($class->getInterfaceNames(), ['UnitEnum']);
+    $interfaces = array_filter($class->getInterfaceNames(), fn (string $name) => str_starts_with($name, 'Dlock\\'));
     $out = ['## ' . $class->name, '', prose($doc->text), ''];
     if ($interfaces !== []) {
         $links = array_map(fn ($name) => "[`$name`](#" . anchor($name) . ')', $interfaces);
