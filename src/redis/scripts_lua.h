@@ -2042,13 +2042,13 @@
 	"serve(stock, change < 0)\n" \
 	"return {change, stock.all}\n"
 
-#define DLOCK_LUA_STOCK_SALE_SHA1 "37dad8fe67268b6960a722f6a1d2ec13cb306c12"
+#define DLOCK_LUA_STOCK_SALE_SHA1 "9aa31ca59dde781c556349358c54f1e904862328"
 #define DLOCK_LUA_STOCK_SALE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
 	"local stock, state = read(KEYS[1], clock(KEYS[1]), 1), tonumber(ARGV[1])\n" \
 	"if stock.closed == 2 or not stock.known then\n" \
-	"return stock.known and 2 or -1\n" \
+	"return stock.known and 2 or 3\n" \
 	"end\n" \
 	"stock.closed = state\n" \
 	"redis.call('ZREM', KEYS[1], state == 0 and '$closed' or '$full')\n" \

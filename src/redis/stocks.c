@@ -498,7 +498,7 @@ dlock_status dlock_stock_set_sale(dlock_stock *stock, dlock_arg sku, dlock_sale 
 	if (status == DLOCK_OK) {
 		status = dlock_stock_confirm_answer(&stock->route, &delivery, key, DLOCK_ANSWER_FOUND, error);
 	}
-	*known = response.value >= 0;
+	*known = response.value <= DLOCK_SALE_ENDED;
 	*is = *known ? (dlock_sale) response.value : DLOCK_SALE_OPEN;
 	dlock_delivery_end(&delivery);
 	return status;

@@ -102,8 +102,8 @@ const CONTRACT = [
     ]],
     'Dlock\OrderState' => ['enum implements BackedEnum', [
         'cases' => '(): array',
-        'from' => '(string|int $value): static',
-        'tryFrom' => '(string|int $value): ?static',
+        'from' => '(int|string $value): static',
+        'tryFrom' => '(int|string $value): ?static',
     ]],
     'Dlock\Order' => ['final class', []],
     'Dlock\OrderPage' => ['final class implements IteratorAggregate, Traversable', ['getIterator' => '(): Iterator']],

@@ -3,12 +3,12 @@
 --
 -- keys: 1
 -- KEYS[1] the stock       ARGV[1] 0: open, 1: closed, 2: ended
--- Replies what it is then. Cost: O(log n).
+-- Replies what it is then; 3: there is no such stock. Cost: O(log n).
 --#include permits_clock.lua
 --#include stock_pool.lua
 local stock, state = read(KEYS[1], clock(KEYS[1]), 1), tonumber(ARGV[1])
 if stock.closed == 2 or not stock.known then
-	return stock.known and 2 or -1
+	return stock.known and 2 or 3
 end
 stock.closed = state
 redis.call('ZREM', KEYS[1], state == 0 and '$closed' or '$full')
