@@ -904,7 +904,7 @@
 	"end\n" \
 	"end\n" \
 	"local function serve(stock, tells, me, ttl)\n" \
-	"if not stock.queue then\n" \
+	"if not stock.queue or stock.more then\n" \
 	"return\n" \
 	"end\n" \
 	"if tells or stock.closed > 0 then\n" \
@@ -1502,7 +1502,7 @@
 	"end\n" \
 	"return left + 1\n"
 
-#define DLOCK_LUA_STOCK_BASKET_SHA1 "5d55040b0b4348f2a26edbbdaeded26231c6fc1f"
+#define DLOCK_LUA_STOCK_BASKET_SHA1 "1fc262f5ea3aa61a13cc35f715f6c995111e5393"
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1521,7 +1521,7 @@
 	"end\n" \
 	"local room, more = make_room(stock, stock.wants)\n" \
 	"if not room or not lets_pass(stock) then\n" \
-	"return (more or stock.more) and {-2} or {0, i}\n" \
+	"return more and {-2} or {0, i}\n" \
 	"end\n" \
 	"end\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
@@ -1572,7 +1572,7 @@
 	"end\n" \
 	"return {1, fence, 0, ttl, generation}\n"
 
-#define DLOCK_LUA_STOCK_CANCEL_SHA1 "5121a9cec28b732d656266ecf59095abf487305a"
+#define DLOCK_LUA_STOCK_CANCEL_SHA1 "11cf878613a987db81f77c30291898287ce3b65d"
 #define DLOCK_LUA_STOCK_CANCEL \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1628,7 +1628,7 @@
 	"end\n" \
 	"return {reply, ago}\n"
 
-#define DLOCK_LUA_STOCK_CHANGE_SHA1 "2762c2dc80d7ee8b166198be3d846ee305d18a8b"
+#define DLOCK_LUA_STOCK_CHANGE_SHA1 "6daa5b838dcdeb036d77e59e3b77c2b7b685b05a"
 #define DLOCK_LUA_STOCK_CHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1658,7 +1658,7 @@
 	"if not may then\n" \
 	"return serve_each(stocks, again and {-2} or {0, i, 6, has})\n" \
 	"elseif not room or not lets_pass(stock) then\n" \
-	"return serve_each(stocks, (more or stock.more) and {-2} or {0, i, 10, 0})\n" \
+	"return serve_each(stocks, more and {-2} or {0, i, 10, 0})\n" \
 	"end\n" \
 	"end\n" \
 	"left = math.min(left, math.floor(score) - stock.now)\n" \
@@ -1680,7 +1680,7 @@
 	"end\n" \
 	"return {1, left}\n"
 
-#define DLOCK_LUA_STOCK_CONFIRM_SHA1 "6b7360ab43083c3aca1bac9c5b0820c670b1c818"
+#define DLOCK_LUA_STOCK_CONFIRM_SHA1 "ac2716887c1786c9c488733c828a6a0961096ace"
 #define DLOCK_LUA_STOCK_CONFIRM \
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
@@ -1753,7 +1753,7 @@
 	"end\n" \
 	"return {reply, ago}\n"
 
-#define DLOCK_LUA_STOCK_COUNTS_SHA1 "4395a6f8a09b64f427a6c2308ffd7e8e6c2d77b0"
+#define DLOCK_LUA_STOCK_COUNTS_SHA1 "993586f7ddc1df79f5252e5c08032d29663b9b77"
 #define DLOCK_LUA_STOCK_COUNTS \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1767,7 +1767,7 @@
 	"end\n" \
 	"return all\n"
 
-#define DLOCK_LUA_STOCK_EXTEND_SHA1 "94cf138c2d873b9058f90109115139efcd99dfcb"
+#define DLOCK_LUA_STOCK_EXTEND_SHA1 "9c95422a664c05b422fe0ff5803f08b21ba31d2c"
 #define DLOCK_LUA_STOCK_EXTEND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1796,7 +1796,7 @@
 	"end\n" \
 	"return {1, left}\n"
 
-#define DLOCK_LUA_STOCK_LEAVE_SHA1 "928feea47ed1c8a9e68b49ca120872a01ddb55ab"
+#define DLOCK_LUA_STOCK_LEAVE_SHA1 "9d6f8d46ef96faf117d1c45c18219a69ee75df1d"
 #define DLOCK_LUA_STOCK_LEAVE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1836,7 +1836,7 @@
 	"end\n" \
 	"return page\n"
 
-#define DLOCK_LUA_STOCK_REFUND_SHA1 "7a262dbbb08c80105bc0a5595aebf0debf216cf4"
+#define DLOCK_LUA_STOCK_REFUND_SHA1 "e758b3582dfa5c10ec8095e02255a96a98cce58c"
 #define DLOCK_LUA_STOCK_REFUND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1888,7 +1888,7 @@
 	"end\n" \
 	"return {reply, left}\n"
 
-#define DLOCK_LUA_STOCK_RESERVE_SHA1 "32b4bcbbc8ec12f9f7de93420268c8d859efec38"
+#define DLOCK_LUA_STOCK_RESERVE_SHA1 "78feac4c9ed578f72d36d30f37fb7eb857148e24"
 #define DLOCK_LUA_STOCK_RESERVE \
 	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
 	"if not ARGV[5] then\n" \
@@ -1998,7 +1998,7 @@
 	"if room and lets_pass(stock) then\n" \
 	"local generation = take(stock, id, wants, ttl, was, '')\n" \
 	"return leave({1, stock.fence, wants, ttl, generation})\n" \
-	"elseif again or stock.more then\n" \
+	"elseif again or waiter and stock.more then\n" \
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
 	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
@@ -2010,7 +2010,7 @@
 	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
 	"string.format('%.0f', place), new and 1 or 0}\n"
 
-#define DLOCK_LUA_STOCK_RESTOCK_SHA1 "cba3cfdbe06b00fbbbdc7c6674c46f1888aec6e6"
+#define DLOCK_LUA_STOCK_RESTOCK_SHA1 "11b16fe31cfd080bf93b802786d6c7c8c29baa82"
 #define DLOCK_LUA_STOCK_RESTOCK \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -2042,7 +2042,7 @@
 	"serve(stock, change < 0)\n" \
 	"return {change, stock.all}\n"
 
-#define DLOCK_LUA_STOCK_SALE_SHA1 "9aa31ca59dde781c556349358c54f1e904862328"
+#define DLOCK_LUA_STOCK_SALE_SHA1 "895d489b0224d591b72a38e27e3c73c95c2e10a2"
 #define DLOCK_LUA_STOCK_SALE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \

@@ -431,10 +431,13 @@ dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t unit
 	return status;
 }
 
+/* The longest that reservations which have ended are swept for; a million of them take some ten seconds, once. */
+#define LONGEST_SWEEP (60 * DLOCK_SECOND)
+
 /* Those of one slot, until all of them are counted. */
 static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed, dlock_stock_counts *counts, dlock_error *error)
 {
-	dlock_nanos until = dlock_after(dlock_now(), stock->service->read_timeout);
+	dlock_nanos until = dlock_after(dlock_now(), LONGEST_SWEEP);
 	dlock_delivery delivery;
 	bool unfinished = true;
 	dlock_status status = DLOCK_OK;

@@ -64,7 +64,7 @@ $mistakes = [
     'a queue without its mark' => ['stock_queue.lua' => ["redis.call('ZREM', stock.pool, '\$queue')" => '']],
     'a withdrawn waiter that is served' => ['stock_queue.lua' => ['score >= CANCELLED and behind(score) > ticket' => 'false']],
     'a grant after the last sign of life' => ['stock_queue.lua' => ['math.floor(-(sign or 0) / 1000) < STALE' => 'math.floor(-(sign or 0) / 1000) < 2 * STALE']],
-    'a waiter that loses its place' => ['stock_reserve.lua' => ['	if ticket == 0 then' => '	if true then', "redis.call('ZADD', pool, 'LT', ticket" => "redis.call('ZADD', pool, ticket"]],
+    'a waiter that loses its place' => ['stock_reserve.lua' => ['	if ticket == 0 then' => '	if true then', "local added = redis.call('ZADD', pool, 'LT', ticket" => "local added = redis.call('ZADD', pool, ticket"]],
     // Time, tokens, bounds.
     'what is full stays full' => ['stock_pool.lua' => ["	stock.used = stock.used - units\n	redis.call('ZREM', stock.pool, '\$full')" => '	stock.used = stock.used - units']],
     'what is full is so for too long' => ['stock_reserve.lua' => ['stock.next and -stock.next or 0, ' => '0, ']],

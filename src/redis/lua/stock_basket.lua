@@ -28,7 +28,7 @@ local function refused(stock, i)
 	end
 	local room, more = make_room(stock, stock.wants)
 	if not room or not lets_pass(stock) then
-		return (more or stock.more) and {-2} or {0, i}
+		return more and {-2} or {0, i}
 	end
 end
 

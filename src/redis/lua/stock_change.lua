@@ -35,7 +35,7 @@ for i, pool in ipairs(KEYS) do
 		if not may then
 			return serve_each(stocks, again and {-2} or {0, i, 6, has})
 		elseif not room or not lets_pass(stock) then
-			return serve_each(stocks, (more or stock.more) and {-2} or {0, i, 10, 0})
+			return serve_each(stocks, more and {-2} or {0, i, 10, 0})
 		end
 	end
 	left = math.min(left, math.floor(score) - stock.now)

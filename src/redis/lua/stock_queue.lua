@@ -127,7 +127,7 @@ end
 -- Serves those that wait, in order, with what is free. `tells`: what they can hope for has become less, so that those that can never have what they want are
 -- told. The waiter `me` is given its own for `ttl`: stock.mine is its fencing token then. stock.more: there is more to do than one script does.
 local function serve(stock, tells, me, ttl)
-	if not stock.queue then
+	if not stock.queue or stock.more then
 		return
 	end
 	if tells or stock.closed > 0 then

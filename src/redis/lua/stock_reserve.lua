@@ -133,7 +133,7 @@ room, again = make_room(stock, wants)
 if room and lets_pass(stock) then
 	local generation = take(stock, id, wants, ttl, was, '')
 	return leave({1, stock.fence, wants, ttl, generation})
-elseif again or stock.more then
+elseif again or waiter and stock.more then
 	return {-2, string.format('%.0f', ticket)}
 elseif not waiter or not possible then
 	if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then
