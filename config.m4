@@ -11,7 +11,7 @@ PHP_ARG_WITH([zookeeper],
 PHP_ARG_ENABLE([dlock-tls],
   [whether dlock is to have TLS],
   [AS_HELP_STRING([--enable-dlock-tls],
-    [dlock: TLS to Redis; on by default where hiredis_ssl and OpenSSL are found])],
+    [dlock: TLS to Redis; on by default where OpenSSL is found])],
   [auto], [no])
 
 if test "$PHP_DLOCK" != "no"; then
@@ -48,16 +48,16 @@ if test "$PHP_DLOCK" != "no"; then
 
   dnl ---- TLS ----
   if test "$PHP_DLOCK_TLS" != "no"; then
-    AC_MSG_CHECKING([for hiredis_ssl and OpenSSL])
-    if $PKG_CONFIG --exists hiredis_ssl "openssl >= 1.1.1"; then
-      AC_MSG_RESULT([yes])
-      PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I hiredis_ssl openssl)])
-      PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs hiredis_ssl openssl)], [DLOCK_SHARED_LIBADD])
+    AC_MSG_CHECKING([for OpenSSL 1.1.1 or later])
+    if $PKG_CONFIG --atleast-version=1.1.1 openssl; then
+      AC_MSG_RESULT([$($PKG_CONFIG --modversion openssl)])
+      PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I openssl)])
+      PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs openssl)], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_TLS=1"
     else
       AC_MSG_RESULT([no, building without TLS to Redis])
       if test "$PHP_DLOCK_TLS" = "yes"; then
-        AC_MSG_ERROR([--enable-dlock-tls was given, but hiredis_ssl (it comes with hiredis 1.0 and later) or OpenSSL was not found])
+        AC_MSG_ERROR([--enable-dlock-tls was given, but OpenSSL was not found; install its development package (Debian: libssl-dev)])
       fi
     fi
   fi
@@ -97,7 +97,7 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/zookeeper/backend.c src/zookeeper/claim.c src/zookeeper/diagnose.c src/zookeeper/dsn.c src/zookeeper/op.c src/zookeeper/options.c src/zookeeper/own_node.c src/zookeeper/parents.c src/zookeeper/path.c src/zookeeper/pool.c src/zookeeper/queue.c src/zookeeper/rank.c src/zookeeper/response.c src/zookeeper/result.c src/zookeeper/session.c src/zookeeper/session_thread.c src/zookeeper/unowned_node.c src/zookeeper/watcher.c src/zookeeper/watches.c src/php/zk_lock.c"
+      DLOCK_ZOOKEEPER_SOURCES="src/php/class/zk_lock.c src/zookeeper/lock/backend.c src/zookeeper/lock/claim.c src/zookeeper/lock/parents.c src/zookeeper/lock/queue.c src/zookeeper/lock/rank.c src/zookeeper/session/diagnose.c src/zookeeper/session/dsn.c src/zookeeper/session/op.c src/zookeeper/session/options.c src/zookeeper/session/own_node.c src/zookeeper/session/path.c src/zookeeper/session/pool.c src/zookeeper/session/response.c src/zookeeper/session/result.c src/zookeeper/session/session.c src/zookeeper/session/session_thread.c src/zookeeper/session/unowned_node.c src/zookeeper/session/watcher.c src/zookeeper/session/watches.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else
@@ -119,16 +119,20 @@ if test "$PHP_DLOCK" != "no"; then
   PHP_NEW_EXTENSION([dlock], m4_normalize([
       dlock.c
       src/base/clock.c
-      src/base/dial.c
-      src/base/dsn.c
       src/base/error.c
       src/base/process.c
-      src/base/resolve.c
-      src/base/server.c
-      src/base/server_parse.c
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c
+      src/net/channel.c
+      src/net/dial.c
+      src/net/dsn.c
+      src/net/loop.c
+      src/net/options.c
+      src/net/resolve.c
+      src/net/server.c
+      src/net/server_parse.c
+      src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
       src/lock/operations.c
@@ -145,81 +149,78 @@ if test "$PHP_DLOCK" != "no"; then
       src/memcached/server_clock.c
       src/memory/backend.c
       src/memory/table.c
-      src/redis/ballot.c
-      src/redis/call.c
-      src/redis/call_queue.c
-      src/redis/cluster.c
-      src/redis/conn.c
-      src/redis/delivery.c
-      src/redis/exchange.c
-      src/redis/handshake.c
-      src/redis/inbox.c
-      src/redis/keeping.c
-      src/redis/keys.c
-      src/redis/permits.c
-      src/redis/permits_acquire.c
-      src/redis/permits_replicated_requests.c
-      src/redis/permits_requests.c
-      src/redis/pool.c
-      src/redis/quorum.c
-      src/redis/quorum_acquire.c
-      src/redis/quorum_attach.c
-      src/redis/quorum_votes.c
-      src/redis/renewal_round.c
-      src/redis/renewer.c
-      src/redis/replicated.c
-      src/redis/replicated_acquire.c
-      src/redis/replicated_requests.c
-      src/redis/replicated_round.c
-      src/redis/reply.c
-      src/redis/requests.c
-      src/redis/restart_guard.c
-      src/redis/scripts.c
-      src/redis/sentinel.c
-      src/redis/service.c
-      src/redis/settling.c
-      src/redis/single.c
-      src/redis/slot.c
-      src/redis/slot_map.c
-      src/redis/stock_requests.c
-      src/redis/stocks.c
-      src/redis/stocks_reserve.c
-      src/redis/tls.c
-      src/redis/topology.c
-      src/redis/uptime.c
-      src/redis/waiter.c
-      src/redis/waiting.c
-      src/php/arguments.c
+      src/redis/lock/acquire.c
+      src/redis/lock/epoch.c
+      src/redis/lock/keep.c
+      src/redis/lock/kinds.c
+      src/redis/lock/renewal_round.c
+      src/redis/lock/renewer.c
+      src/redis/lock/service.c
+      src/redis/lock/wait.c
+      src/redis/redlock/ballot.c
+      src/redis/redlock/quorum.c
+      src/redis/redlock/quorum_acquire.c
+      src/redis/redlock/quorum_attach.c
+      src/redis/redlock/quorum_votes.c
+      src/redis/redlock/restart_guard.c
+      src/redis/request/keys.c
+      src/redis/request/permits_replicated_requests.c
+      src/redis/request/permits_requests.c
+      src/redis/request/replicated_requests.c
+      src/redis/request/requests.c
+      src/redis/route/cluster.c
+      src/redis/route/route.c
+      src/redis/route/sentinel.c
+      src/redis/route/slot_map.c
+      src/redis/route/topology.c
+      src/redis/script/scripts.c
+      src/redis/script/slot.c
+      src/redis/request/stock_requests.c
+      src/redis/stock/question.c
+      src/redis/stock/stocks.c
+      src/redis/stock/stocks_reserve.c
+      src/redis/wire/call.c
+      src/redis/wire/call_queue.c
+      src/redis/wire/conn.c
+      src/redis/wire/handshake.c
+      src/redis/wire/inbox.c
+      src/redis/wire/pool.c
+      src/redis/wire/pool_source.c
+      src/redis/wire/reply.c
+      src/redis/wire/resp.c
+      src/redis/wire/uptime.c
       src/php/backends.c
+      src/php/class/arguments.c
+      src/php/class/describe.c
+      src/php/class/distributed_lock.c
+      src/php/class/lease.c
+      src/php/class/lock_manager.c
+      src/php/class/manager.c
+      src/php/class/manager_acquire.c
+      src/php/class/manager_held.c
+      src/php/class/manager_options.c
+      src/php/class/permits_options.c
+      src/php/class/read_write_lock.c
+      src/php/class/red_lock.c
+      src/php/class/reservation.c
+      src/php/class/semaphore.c
+      src/php/class/servers.c
+      src/php/class/stock.c
+      src/php/class/stock_order.c
       src/php/classes.c
-      src/php/describe.c
-      src/php/distributed_lock.c
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c
       src/php/hold.c
       src/php/info.c
       src/php/interrupts.c
-      src/php/lease.c
-      src/php/lock_manager.c
+      src/php/holder_watch.c
       src/php/loss_signal.c
-      src/php/manager.c
-      src/php/manager_acquire.c
-      src/php/manager_held.c
-      src/php/manager_options.c
-      src/php/permits_options.c
-      src/php/read_write_lock.c
-      src/php/red_lock.c
       src/php/request.c
-      src/php/reservation.c
-      src/php/semaphore.c
-      src/php/servers.c
       src/php/settings.c
       src/php/stats.c
-      src/php/stock.c
-      src/php/stock_order.c
       src/php/unkept.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/redis $ext_builddir/src/zookeeper $ext_builddir/src/php], [1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
 fi

@@ -10,14 +10,14 @@
 #include "src/php/classes.h"
 #include "src/php/globals.h"
 #include "src/php/info.h"
-#include "src/php/lease.h"
+#include "src/php/class/lease.h"
 #include "src/php/loss_signal.h"
-#include "src/php/manager.h"
-#include "src/php/read_write_lock.h"
+#include "src/php/class/manager.h"
+#include "src/php/class/read_write_lock.h"
 #include "src/php/request.h"
-#include "src/php/reservation.h"
+#include "src/php/class/reservation.h"
 #include "src/php/settings.h"
-#include "src/php/stock.h"
+#include "src/php/class/stock.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 
@@ -31,25 +31,32 @@ ZEND_DECLARE_MODULE_GLOBALS(dlock)
 #include "stubs/dlock_arginfo.h"
 
 /* Each comment is what docs/reference.md says of the setting (scripts/gen-reference.php). */
+#define SETTING(name, value, update, field) \
+	STD_PHP_INI_ENTRY("dlock." name, value, PHP_INI_ALL, update, field, zend_dlock_globals, dlock_globals)
+
 PHP_INI_BEGIN()
 	/* what `new DistributedLock()` uses */
-	STD_PHP_INI_ENTRY_EX("dlock.server", "redis://127.0.0.1:6379", PHP_INI_ALL, dlock_update_server, server, zend_dlock_globals, dlock_globals, dlock_display_server)
+	STD_PHP_INI_ENTRY_EX("dlock.server", "redis://127.0.0.1:6379", PHP_INI_ALL, dlock_update_server, server,
+		zend_dlock_globals, dlock_globals, dlock_display_server)
 	/* lease time if none is given */
-	STD_PHP_INI_ENTRY("dlock.ttl", "10", PHP_INI_ALL, dlock_update_lease_time, ttl, zend_dlock_globals, dlock_globals)
+	SETTING("ttl", "10", dlock_update_lease_time, ttl)
 	/* longest wait of `acquire()` and `synchronized()` if none is given */
-	STD_PHP_INI_ENTRY("dlock.timeout", "60", PHP_INI_ALL, dlock_update_wait, timeout, zend_dlock_globals, dlock_globals)
+	SETTING("timeout", "60", dlock_update_wait, timeout)
 	/* to Redis or memcached, if the server's specification has none */
-	STD_PHP_INI_ENTRY("dlock.connect_timeout", "1", PHP_INI_ALL, dlock_update_io_timeout, connect_timeout, zend_dlock_globals, dlock_globals)
+	SETTING("connect_timeout", "1", dlock_update_io_timeout, connect_timeout)
 	/* to Redis or memcached, if the server's specification has none */
-	STD_PHP_INI_ENTRY("dlock.read_timeout", "1", PHP_INI_ALL, dlock_update_io_timeout, read_timeout, zend_dlock_globals, dlock_globals)
+	SETTING("read_timeout", "1", dlock_update_io_timeout, read_timeout)
 	/* longest wait of the end of a request for its releases, in all; read at that moment */
-	STD_PHP_INI_ENTRY("dlock.shutdown_timeout", "0.1", PHP_INI_ALL, dlock_update_wait, shutdown_timeout, zend_dlock_globals, dlock_globals)
-	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is acquired. 0: no limit */
-	STD_PHP_INI_ENTRY("dlock.max_hold", "0", PHP_INI_ALL, dlock_update_wait, max_hold, zend_dlock_globals, dlock_globals)
-	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off. With replicas: the guard, where a server has none; 0: 10 */
-	STD_PHP_INI_ENTRY("dlock.restart_guard", "10", PHP_INI_ALL, dlock_update_wait, restart_guard, zend_dlock_globals, dlock_globals)
+	SETTING("shutdown_timeout", "0.1", dlock_update_wait, shutdown_timeout)
+	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is acquired.
+	 * 0: no limit */
+	SETTING("max_hold", "0", dlock_update_wait, max_hold)
+	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off. With
+	 * replicas: the guard, where a server has none; 0: 10 */
+	SETTING("restart_guard", "10", dlock_update_wait, restart_guard)
 	/* release what a request still holds when it ends */
-	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown, zend_dlock_globals, dlock_globals)
+	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown,
+		zend_dlock_globals, dlock_globals)
 PHP_INI_END()
 
 static void register_exceptions(void)

@@ -1,6 +1,7 @@
 /* A network with a delay on this machine: a relay in front of each server, which holds back what goes either way.
  *
- *   delay MICROSECONDS SERVER...      each way; a server is "127.0.0.1:PORT". Prints its own addresses, one line, and ends with its input
+ *   delay MICROSECONDS SERVER...      each way; a server is "127.0.0.1:PORT". Prints its own addresses, one line, and
+ * ends with its input
  *
  * In C, and woken to some microseconds, so that what is added is the delay and little else.
  *
@@ -57,7 +58,9 @@ static int64_t now(void)
 
 static struct sockaddr_in local(int port)
 {
-	return (struct sockaddr_in) { .sin_family = AF_INET, .sin_port = htons((uint16_t) port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	return (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_port = htons((uint16_t) port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+	};
 }
 
 static int new_listener(void)
@@ -66,7 +69,8 @@ static int new_listener(void)
 	socklen_t length = sizeof address;
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	if (fd < 0 || bind(fd, (struct sockaddr *) &address, length) || listen(fd, 128) || getsockname(fd, (struct sockaddr *) &address, &length)) {
+	if (fd < 0 || bind(fd, (struct sockaddr *) &address, length) || listen(fd, 128)
+		|| getsockname(fd, (struct sockaddr *) &address, &length)) {
 		fail("listener");
 	}
 	printf("127.0.0.1:%d ", ntohs(address.sin_port));
@@ -104,7 +108,8 @@ static int is_empty(const flow *flow) { return flow->next == flow->first; }
 /* Not after its end, which is the piece of no length. */
 static int has_more(const flow *flow)
 {
-	return flow->from && flow->next - flow->first < MOST_PIECES && (is_empty(flow) || flow->pieces[(flow->next - 1) % MOST_PIECES].length > 0);
+	return flow->from && flow->next - flow->first < MOST_PIECES
+		&& (is_empty(flow) || flow->pieces[(flow->next - 1) % MOST_PIECES].length > 0);
 }
 
 static void read_piece(flow *flow)
@@ -128,7 +133,8 @@ static int64_t pass_on(int i)
 			return piece->due;
 		}
 		flow->first++;
-		if (piece->length == 0 || send(flow->to, piece->bytes, piece->length, MSG_NOSIGNAL) != (ssize_t) piece->length) {
+		if (piece->length == 0
+			|| send(flow->to, piece->bytes, piece->length, MSG_NOSIGNAL) != (ssize_t) piece->length) {
 			end_connection(i);
 		}
 	}

@@ -10,8 +10,8 @@
 declare(strict_types=1);
 
 require_once __DIR__ . '/../tests/inc/zk.inc';
-require_once __DIR__ . '/../load/fastcgi.php';
-require_once __DIR__ . '/../load/measure.php';
+require_once __DIR__ . '/load/fastcgi.php';
+require_once __DIR__ . '/load/measure.php';
 require_once __DIR__ . '/figures.php';
 
 const TIME_LIMIT = 20; // s, for a request

@@ -1,13 +1,14 @@
-/* What the machine gives: locks in bare C on hiredis and the ZooKeeper client, with nothing between them and the servers.
- * bench/contend.php does the same with PHP's locks; both print one line per critical section, for the same eyes.
+/* What the machine gives: locks in bare C on hiredis and the ZooKeeper client, with nothing between them and the
+ * servers. bench/contend.php does the same with PHP's locks; both print one line per critical section, for the same
+ * eyes.
  *
  *   limit WAY together|apart PROCESSES SECTIONS US SERVER...
  *
- * SECTIONS critical sections of US microseconds, under one lock or under one for each process, shared out evenly among the
- * processes, which have connected and start together. Prints "ready" before and "done" after them, and goes on when it is
- * given a line, so that the servers can be asked what they have used. Then a line for each section: the number of the
- * process, and four times in ns, on the monotonic clock: it began to ask for the lock, had it, began to give it back, had
- * given it back.
+ * SECTIONS critical sections of US microseconds, under one lock or under one for each process, shared out evenly among
+ * the processes, which have connected and start together. Prints "ready" before and "done" after them, and goes on when
+ * it is given a line, so that the servers can be asked what they have used. Then a line for each section: the number of
+ * the process, and four times in ns, on the monotonic clock: it began to ask for the lock, had it, began to give it
+ * back, had given it back.
  *
  * cc -O2 -DTHREADED limit.c -o limit -lhiredis -lzookeeper_mt
  */
@@ -370,7 +371,8 @@ static void zk_open(char **addresses)
 static void zk_take(void)
 {
 	expect(2);
-	zoo_acreate(zookeeper, "/limit/lock-", me, (int) strlen(me), &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, on_created, NULL);
+	zoo_acreate(zookeeper, "/limit/lock-", me, (int) strlen(me), &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE,
+		on_created, NULL);
 	zoo_aget_children(zookeeper, "/limit", 0, on_list, NULL);
 	await_answers();
 }
@@ -508,8 +510,8 @@ static void print_sections(const board *board)
 {
 	for (long i = 0; i < board->processes * board->count; i++) {
 		const section *s = &board->sections[i];
-		printf("%ld %lld %lld %lld %lld\n", i / board->count, (long long) s->began, (long long) s->had, (long long) s->giving,
-			(long long) s->gave);
+		printf("%ld %lld %lld %lld %lld\n", i / board->count, (long long) s->began, (long long) s->had,
+			(long long) s->giving, (long long) s->gave);
 	}
 }
 

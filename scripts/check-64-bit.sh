@@ -18,11 +18,11 @@ if [ -x "$build/configure" ]; then # there is none where a module is tested that
 	fi
 	grep -q 'error: dlock needs a PHP with 64-bit integers' "$dir/output" || { tail -n 5 "$dir/output" >&2; exit 1; }
 fi
-if [ -e debian/control ]; then
-	for architecture in $(sed -n 's/^Architecture: //p' debian/control); do
+if [ -e packages/debian/control ]; then
+	for architecture in $(sed -n 's/^Architecture: //p' packages/debian/control); do
 		case $architecture in
 		any | all | linux-any | i386 | armel | armhf | hppa | m68k | mipsel | powerpc | sh4)
-			echo "debian/control: the architecture $architecture has a PHP with 32-bit integers" >&2
+			echo "packages/debian/control: the architecture $architecture has a PHP with 32-bit integers" >&2
 			exit 1 ;;
 		esac
 	done

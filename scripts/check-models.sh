@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks the Promela models in models/ with spin: each is searched exhaustively, and each known mistake must be found out. What is too
-# large for that, models/failover/ walks through at random.
-# The last line is the result: "N passed, N failed". Needs spin and a C compiler; see models/README.md.
+# Checks the Promela models in tests/models/ with spin: each is searched exhaustively, and each known mistake must be found out. What is too
+# large for that, tests/models/failover/ walks through at random.
+# The last line is the result: "N passed, N failed". Needs spin and a C compiler; see tests/models/README.md.
 #
 #   scripts/check-models.sh [-v] [-l] [words]    -v: the size of each search; -l: long ones too (a minute each, 3 GB)
 #                                                words: only the runs whose names contain them
-#   scripts/check-models.sh --if-changed         only if models/ or this script differ from what models/searched says, which
+#   scripts/check-models.sh --if-changed         only if tests/models/ or this script differ from what tests/models/searched says, which
 #                                                a whole run without failure writes
 #
 #   DLOCK_MODEL_JOBS=4    runs at a time (default: one per processor)
@@ -13,14 +13,14 @@
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
-models=$PWD/models
+models=$PWD/tests/models
 memory=1900 # MB, of all runs together; the long ones may take more
 depth=2000000
 
-searched=models/searched
+searched=tests/models/searched
 
 # Of all that decides what a run finds.
-digest() { find models scripts/check-models.sh -type f ! -path "$searched" ! -name '*.md' | sort | xargs sha256sum | sha256sum | cut -d' ' -f1; }
+digest() { find tests/models scripts/check-models.sh -type f ! -path "$searched" ! -name '*.md' | sort | xargs sha256sum | sha256sum | cut -d' ' -f1; }
 
 if [ "${1:-}" = --if-changed ]; then
 	shift

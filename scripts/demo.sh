@@ -29,4 +29,4 @@ export DLOCK_TEST_MEMCACHED
 . "$run/env"
 # shellcheck disable=SC2206 # words
 options=(-n -d "extension=$module" ${DLOCK_TEST_PHP_ARGS-})
-"$php" "${options[@]}" demo/sale.php "${options[@]}"
+"$php" "${options[@]}" examples/demo/sale.php "${options[@]}"

@@ -57,9 +57,9 @@ has_fuzzer() {
 
 sources_of() {
 	case $1 in
-		zk_*) ls src/base/*.c src/zookeeper/{dsn,options,path,rank}.c ;;
-		memcached_*) ls src/base/*.c src/memcached/{conn,request,server_clock}.c ;;
-		*) ls src/{base,lock,redis}/*.c ;;
+		zk_*) ls src/{base,net}/*.c src/zookeeper/session/{dsn,options,path}.c src/zookeeper/lock/rank.c ;;
+		memcached_*) ls src/{base,net}/*.c src/memcached/{conn,request,server_clock}.c ;;
+		*) ls src/{base,net,lock}/*.c src/redis/*/*.c ;;
 	esac
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes src/redis/scripts_lua.h from src/redis/lua/*.lua: a table of all scripts with their names, numbers of keys ("-- keys: N" in
+# Writes src/redis/script/scripts_lua.h from src/redis/script/lua/*.lua: a table of all scripts with their names, numbers of keys ("-- keys: N" in
 # their heads; -1 for "-- keys: 1 or more"), texts as they are sent, and SHA-1s. What scripts include stands there once. With --check
 # it writes nothing and fails when the header is not what it would write. With --texts FROM TO it writes the texts that the scripts
 # of the directory FROM have, each to a file in TO: tests send some that they have changed.
@@ -55,7 +55,7 @@ keys_of() {
 	echo "$declared"
 }
 
-source=src/redis/lua
+source=src/redis/script/lua
 if [ "${1-}" = --texts ]; then
 	source=$2
 fi
@@ -66,7 +66,7 @@ done
 
 generate() {
 	local script name keys
-	printf '/* Made from src/redis/lua by scripts/gen-lua.sh: change the scripts there. */\n\n'
+	printf '/* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */\n\n'
 	printf '#define DLOCK_LUA_SCRIPTS(script)'
 	for script in "${scripts[@]}"; do
 		name=$(basename "$script" .lua)
@@ -91,7 +91,7 @@ if [ "${1-}" = --texts ]; then
 	exit
 fi
 
-target=src/redis/scripts_lua.h
+target=src/redis/script/scripts_lua.h
 header=$(generate)
 if [ "${1-}" = --check ]; then
 	printf '%s\n' "$header" | cmp -s - "$target" || { echo "$target is not what the Lua scripts give: run scripts/gen-lua.sh" >&2; exit 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the list of files in package.xml from what git knows, the version from php_dlock.h, and debian/changelog with that version.
+# Writes the list of files in package.xml from what git knows, the version from php_dlock.h, and packages/debian/changelog with that version.
 # With --check it writes nothing and fails when they differ, or when the changelog does not begin with that version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,16 +8,15 @@ role_of() {
 	case $1 in
 		tests/*) echo test ;;
 		doctor/*) echo data ;;
-		models/*) echo doc ;;
 		*.c | *.h | *.lua | config.m4 | config.w32 | *.stub.php) echo src ;;
 		*) echo doc ;;
 	esac
 }
 
-# What a source package needs; what only a checkout needs (CI, scripts, demo, debian) stays out.
+# What a source package needs; what only a checkout needs (CI, scripts, benchmarks) stays out.
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
-		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|debian/|demo/|bench/|chaos/|load/|RELEASING\.md$)' | while IFS= read -r file; do
+		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|packages/debian/|examples/demo/|bench/|tests/faults/|RELEASING\.md$)' | while IFS= read -r file; do
 		[ -e "$file" ] || continue
 		case $file in
 			# pecl puts the PHP that it installs for into the first line, and tells where it puts data.
@@ -43,7 +42,7 @@ generate() {
 # Debian's order has 1.0.0~RC1 before 1.0.0, and 1.0.0RC1 after it.
 generate_debian() {
 	printf 'php-dlock (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
-		"$(version | sed -E 's/-?([A-Za-z])/~\1/')" "$(sed -n 's/^Maintainer: //p' debian/control)" \
+		"$(version | sed -E 's/-?([A-Za-z])/~\1/')" "$(sed -n 's/^Maintainer: //p' packages/debian/control)" \
 		"$(date -Rud "$(sed -nE 's/^ *<date>(.*)<\/date>$/\1/p' package.xml)")"
 }
 
@@ -55,10 +54,10 @@ changelog_has_version() {
 
 if [ "${1-}" = --check ]; then
 	generate | diff -u package.xml - || { echo "package.xml does not have the version and the files there are: run scripts/gen-package.sh" >&2; exit 1; }
-	generate_debian | diff -u debian/changelog - || { echo "debian/changelog does not have the version and the date there are: run scripts/gen-package.sh" >&2; exit 1; }
+	generate_debian | diff -u packages/debian/changelog - || { echo "packages/debian/changelog does not have the version and the date there are: run scripts/gen-package.sh" >&2; exit 1; }
 	changelog_has_version
 else
 	new=$(generate)
 	printf '%s\n' "$new" > package.xml
-	generate_debian > debian/changelog
+	generate_debian > packages/debian/changelog
 fi

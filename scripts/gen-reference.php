@@ -243,11 +243,11 @@ function settings_section(): array
     $handlers = file_get_contents('src/php/settings.c');
     preg_match('/PHP_INI_BEGIN\(\)\n(.*)\nPHP_INI_END/s', $source, $lines);
     // /* what it means */, and below that the entry.
-    preg_match_all('~^\t/\* (.*) \*/\n\tSTD_PHP_INI_\w+\("([\w.]+)", "([^"]*)", (\w+), (\w+)~m', $lines[1], $entries, PREG_SET_ORDER);
-    count($entries) * 2 === count(explode("\n", $lines[1]))
-        || throw new Undocumented('an INI entry of dlock.c could not be read: each is a line with a comment above it');
+    preg_match_all('~^\t/\* (.*?) \*/\n\tS[A-Z_]+\("(?:dlock\.)?(\w+)", "([^"]*)", (?:PHP_INI_ALL, )?(\w+)~ms', $lines[1], $entries, PREG_SET_ORDER);
+    count($entries) === substr_count($lines[1], "\n\tS") && str_starts_with($lines[1], "\t/* ")
+        || throw new Undocumented('an INI entry of dlock.c could not be read: each has a comment above it');
     $limits = [];
-    foreach ($entries as [, , , , , $handler]) {
+    foreach ($entries as [, , , , $handler]) {
         preg_match("/\\($handler\\)\n\\{.*?\n\\}/s", $handlers, $body) || throw new Undocumented("settings.c has no $handler()");
         // Those of times name their range.
         preg_match('/, &(\w+),/', $body[0], $range) && (preg_match("/\\b$range[1] = \\{[^}]*\\}/", $handlers, $body)
@@ -258,10 +258,10 @@ function settings_section(): array
     $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; all but two are read when a lock'
         . ' object is made. Times are seconds. A value out of bounds is refused with a warning; in `php.ini` or a pool\'s file it makes each new lock object a `ValueError`.', ''];
     array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
-    foreach ($entries as [, $meaning, $name, $default, $where, $handler]) {
-        $where === 'PHP_INI_ALL' || throw new Undocumented("$name cannot be set everywhere, which the reference says of all");
+    foreach ($entries as [, $meaning, $name, $default, $handler]) {
+        $meaning = str_replace("\n\t * ", ' ', $meaning);
         $shown = $handler === 'dlock_update_switch' ? ($default === '1' ? 'On' : 'Off') : $default;
-        $out[] = '| ' . code($name) . ' | ' . code($shown) . " | $limits[$handler] | $meaning |";
+        $out[] = '| ' . code("dlock.$name") . ' | ' . code($shown) . " | $limits[$handler] | $meaning |";
     }
     return [...$out, ''];
 }

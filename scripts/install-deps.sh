@@ -11,7 +11,7 @@ arguments=("$@") log=$(dirname "$0")/../build/apt.log
 
 packages=(
 	build-essential pkg-config php-dev php-cli         # the extension
-	libhiredis-dev libzookeeper-mt-dev                 # what it links with
+	libhiredis-dev libssl-dev libzookeeper-mt-dev      # what it links with
 	redis-server memcached zookeeper default-jre-headless procps # real servers
 )
 tests=(
@@ -21,15 +21,14 @@ tests=(
 	php-parser          # for gen_stub.php, which makes the arginfo
 	python3-redis python3-kazoo php-redis php-symfony-lock # other clients, which contend with ours in the tests
 	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
-	php-illuminate-cache                                   # Laravel's, for integrations/
-	php-symfony-semaphore                                  # Symfony's, for integrations/
+	php-illuminate-cache                                   # Laravel's, for packages/
+	php-symfony-semaphore                                  # Symfony's, for packages/
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
 	php-memcached       # another client of memcached
 	liblua5.1-0-dev     # runs the scripts in the simulator (tests/sim)
 	spin valgrind openssl
-	duktape             # runs config.w32
 )
 if [ "${1-}" = --demo ]; then
 	shift

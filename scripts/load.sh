@@ -34,7 +34,7 @@ clean_up() {
 begin_run load
 # shellcheck disable=SC2046 # words
 DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM timeout --kill-after=20 "$time_limit" \
-	"$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" load/load.php "$workers" 6 "$run/dlock.so" &
+	"$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" bench/load/load.php "$workers" 6 "$run/dlock.so" &
 job=$!
 status=0
 wait "$job" || status=$?

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests on Debian 13, where PHP, hiredis (with TLS), Redis and ZooKeeper are later ones: runs scripts/test.sh inside of a
+# Tests on Debian 13, where PHP, hiredis, Redis and ZooKeeper are later ones: runs scripts/test.sh inside of a
 # chroot, which is made once, in some minutes, and needs root. What runs there is git's archive of the tracked files as they
 # are in the checkout. Mounts, processes, /tmp and /run are the run's own, and gone at its end. The last line is the result:
 # "N passed, N failed". Logs are in build/last-logs-debian13.

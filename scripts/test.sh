@@ -115,8 +115,7 @@ run_checks() {
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
 		check "package.xml names every file; it and both changelogs have the version" scripts/gen-package.sh --check
 	fi
-	[ ! -x scripts/check-config-w32.sh ] || check "config.w32 runs, and names the sources there are" scripts/check-config-w32.sh
-	check "configure refuses a PHP with 32-bit integers, and debian/control names no architecture with them" scripts/check-64-bit.sh "$build"
+	check "configure refuses a PHP with 32-bit integers, and packages/debian/control names no architecture with them" scripts/check-64-bit.sh "$build"
 	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky
 }
 

@@ -8,6 +8,7 @@ namespace Dlock\Doctor;
 const PROMOTION = 2.0;
 
 Subjects::add(RedisServer::class, examine_confirmation(...), ['confirmations', 'few-replicas', 'min-replicas']);
+Subjects::add(RedisServer::class, examine_other_guards(...), ['guards-differ']);
 Subjects::add(RedisService::class, examine_fail_over(...), ['down-after', 'replicas']);
 Subjects::add(Plan::class, examine_guard(...), ['guard']);
 
@@ -64,5 +65,25 @@ function examine_fail_over(RedisService $service): void
             sprintf('a master counts as down after %s (%s), and leases last %s.', seconds($service->detection), $service->setting, seconds($ttl)),
             'By then what is left of a lease, two thirds at worst, is over: holders lose their locks in a fail-over. Nobody else gets them too early.',
             sprintf('Set %s to 1 to 5 s, or the lease time (and guard) to %s or more.', $service->setting, seconds(ceil(($service->detection + PROMOTION) * 1.5))));
+    }
+}
+
+/** The era has the longest guard that any program has used since it began. In a cluster that of a master's first slot, with which the others settle. */
+function examine_other_guards(RedisServer $server): void
+{
+    $guard = $server->plan->guard;
+    if ($server->spec['replicas'] === 0 || $guard === null || $server->isReplica) {
+        return;
+    }
+    $tag = $server->slots ? ':{' . tag_of(min(array_column($server->slots, 0))) . '}' : '';
+    try {
+        $era = $server->redis->cmd('GET', "dlock:era$tag");
+    } catch (Refusal) {
+        return; // a missing right is a finding of rights.php
+    }
+    if (is_string($era) && preg_match('/^\w+ (\d{1,15}) /', $era, $found) && $found[1] > round($guard * 1000)) {
+        $server->warning('guards-differ', sprintf('a program that locks there has a guard of %s, and this specification one of %s.', seconds($found[1] / 1000), seconds($guard)),
+            'A replica that is promoted and has not heard of the longer one grants after the shorter one, while a longer lease may last.',
+            sprintf('Set guard=%s in all programs. (One that no program has any more is remembered until the next fail-over.)', $found[1] / 1000));
     }
 }

@@ -6,6 +6,8 @@ namespace Dlock\Doctor;
 const SLOTS = 16384;
 
 Subjects::add('redis cluster', find_by_nodes(...), ['one-of-many', 'password', 'refuses', 'rights', 'slots', 'unreachable', 'unseen']);
+Subjects::add(RedisServer::class, examine_open_slots(...), ['open-slots']);
+Subjects::add(RedisService::class, examine_spare_replicas(...), ['replica-migration']);
 
 /** The hash slot of a key. */
 function key_slot(string $key): int
@@ -111,4 +113,49 @@ function count_nodes(RedisService $service, RedisConnection $connection): array
             'Whether replicas= is enough for them stays unknown.', 'Run this again with a user that has +cluster|nodes.');
     }
     return $all;
+}
+
+/** Slots on their way: only the two masters of a move know of it. */
+function examine_open_slots(RedisServer $server): void
+{
+    if ($server->spec['discovery'] !== 'cluster') {
+        return;
+    }
+    try {
+        preg_match('/^.*\bmyself\b.*$/m', $server->redis->text('CLUSTER', 'NODES'), $own);
+    } catch (Refusal) {
+        return; // count_nodes() has told
+    }
+    preg_match_all('/\[(\d+)-[<>]-/', $own[0] ?? '', $open);
+    if ($count = count($open[1])) {
+        $server->warning('open-slots', 'has ' . ($count === 1 ? 'a slot that is' : "$count slots that are") . ' on the way: ' . implode(', ', array_slice($open[1], 0, 5)) . ($count > 5 ? ', …' : '') . '.',
+            'No lock in it can be taken until it has arrived (TRYAGAIN, or without the right to ASKING: MOVED).', 'If nothing is being moved there, finish it: redis-cli --cluster fix.');
+    }
+}
+
+/** Replicas that may come from other shards, and confirm then. */
+function examine_spare_replicas(RedisService $service): void
+{
+    $needed = $service->spec['replicas'];
+    $barriers = [];
+    foreach ($service->spec['discovery'] === 'cluster' && $needed > 0 ? [...$service->masters, ...$service->replicas] : [] as $server) {
+        if ($server->usable && $server->config('cluster-allow-replica-migration') === 'yes') {
+            $barriers[] = (int) $server->config('cluster-migration-barrier');
+        }
+    }
+    if (!$barriers) {
+        return;
+    }
+    $spares = array_map(fn (RedisServer $master) => max(0, $master->nodes - 1 - min($barriers)), $service->masters);
+    $most = 0;
+    foreach ($service->masters as $i => $master) {
+        $all = $master->nodes + array_sum($spares) - $spares[$i];
+        $most = 2 * $needed >= $master->nodes - 1 ? max($most, $all) : $most; // otherwise there is a finding already
+    }
+    if (2 * $needed < $most - 1) {
+        $service->warning('replica-migration', $service->spec['label'], "replicas may come from other shards (cluster-allow-replica-migration yes): one shard can have $most servers, and "
+            . plural($needed, 'replica') . " must confirm a lock (replicas=$needed).",
+            'A replica that came confirms, too. So there can be two holders: a master that was cut off and the one that was promoted find different replicas.',
+            'Set cluster-allow-replica-migration no on all nodes, or replicas=' . intdiv($most, 2) . ' in all programs.');
+    }
 }

@@ -303,13 +303,18 @@ function resource_at(RedisServer $server): ?string
     return null;
 }
 
-/** What has that slot; as src/redis/slot.c has such tags, but not the same ones. */
+/** The hash tag of a slot that dlock's own keys have there: that of src/redis/script/slot.c. */
 function tag_of(int $slot): string
 {
-    for ($i = 36 ** 2;; $i++) {
-        $tag = base_convert((string) $i, 10, 36);
-        if (key_slot($tag) === $slot) {
-            return $tag;
+    $letters = [...range('a', 'z'), ...range('A', 'Z'), ...range('0', '9')];
+    foreach ($letters as $a) {
+        foreach ($letters as $b) {
+            foreach ($letters as $c) {
+                if (key_slot("$a$b$c") === $slot) {
+                    return "$a$b$c";
+                }
+            }
         }
     }
+    throw new \LogicException("no tag for slot $slot");
 }

@@ -91,6 +91,8 @@ foreach (array_slice($children, 1) as $seller) {
         $sums[$what] += $number;
     }
 }
+$replies = $sentinel->cmd('SENTINEL', 'MASTER', SentinelSet::SERVICE);
+$switches = (int) $replies[array_search('config-epoch', $replies, true) + 1]; // each fail-over raises it by one, from 0 on
 $is_there = $redis->master()->raw()->cmd('GET', 'Lock:stocktaking') === $token;
 $stocktaker->signal(SIGTERM);
 $kept = $stocktaker->result() && $is_there;
@@ -109,6 +111,7 @@ echo "\n", text_plot($times, $events), "\n";
 file_put_contents($picture, svg_plot("$stock cameras, sold over a fail-over", $times, $events));
 printf("sold: %d of %d%s, fencing tokens %s\n", count($orders), $stock, $is_right ? ', each of them once' : '', $tokens === $rising ? 'rise' : 'FALL');
 printf("Sentinel switched %.1f s after the master was killed, and sales went on %.1f s after that: %.1f s without sales\n", $switched - $killed, $went_on - ($switched - $killed), $gap);
+$switches > 1 && printf("Sentinel switched %d times\n", $switches);
 printf("the lock for stocktaking was %s over the fail-over\n", $kept ? 'kept' : 'LOST');
 printf("sellers that lost their lock in the middle of a sale, and asked again: %d; other errors: %d\n", $sums['lost'], $sums['errors']);
 echo "plot: $picture\n";

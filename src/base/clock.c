@@ -3,18 +3,9 @@
 #include <limits.h>
 #include <time.h>
 
-#ifdef _WIN32
-#include <windows.h>
-#include <realtimeapiset.h>
-#endif
 
 dlock_nanos dlock_now(void)
 {
-#ifdef _WIN32
-	ULONGLONG hundreds;
-	QueryInterruptTimePrecise(&hundreds); /* counts suspend, unlike the unbiased one */
-	return (dlock_nanos) hundreds * 100;
-#else
 	struct timespec now;
 #ifdef CLOCK_BOOTTIME
 	clock_gettime(CLOCK_BOOTTIME, &now);
@@ -22,7 +13,6 @@ dlock_nanos dlock_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &now); /* counts suspend on macOS and the BSDs */
 #endif
 	return now.tv_sec * DLOCK_SECOND + now.tv_nsec;
-#endif
 }
 
 dlock_nanos dlock_after(dlock_nanos start, dlock_nanos length)

@@ -12,7 +12,8 @@ typedef enum {
 	DLOCK_CONNECTION,  /* a server could not be asked, or its answer did not come: the outcome may be unknown */
 	DLOCK_QUORUM,      /* too few servers answered */
 	DLOCK_DEADLOCK,    /* the caller itself holds what it would wait for */
-	DLOCK_FAILED       /* the system refused (memory, random bytes, descriptors) */
+	DLOCK_FAILED,      /* the system refused (memory, random bytes, descriptors) */
+	DLOCK_PENDING      /* nothing yet: of a step, see net/task.h */
 } dlock_status;
 
 /* Messages are for the user: they name the server and what to do, and never contain a password. */
@@ -33,8 +34,8 @@ typedef struct {
 
 dlock_shown dlock_show(const char *text, size_t len);
 
-/* Writes the message (with a ? for each byte that is no text, and cut at a character where it is too long) and returns `status`, so that a
- * caller can return both in one line. */
+/* Writes the message (with a ? for each byte that is no text, and cut at a character where it is too long) and returns
+ * `status`, so that a caller can return both in one line. */
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
 
 /* Adds to the message, as far as there is room. */

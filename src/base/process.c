@@ -1,18 +1,5 @@
 #include "process.h"
 
-#ifdef _WIN32
-#include <process.h>
-
-void dlock_process_init(void)
-{
-}
-
-dlock_process dlock_process_current(void)
-{
-	return (dlock_process) _getpid(); /* there is no fork */
-}
-
-#else
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -43,4 +30,3 @@ dlock_process dlock_process_current(void)
 {
 	return atomic_load_explicit(&current, memory_order_relaxed);
 }
-#endif

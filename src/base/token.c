@@ -2,23 +2,14 @@
 
 #include <string.h>
 
-#ifdef _WIN32
-#include <windows.h>
-#include <bcrypt.h>
-#else
 #include <unistd.h>
 #ifdef __APPLE__
 #include <sys/random.h>
 #endif
-#endif
 
 static bool random_bytes(void *out, size_t len)
 {
-#ifdef _WIN32
-	return BCryptGenRandom(NULL, out, (ULONG) len, BCRYPT_USE_SYSTEM_PREFERRED_RNG) == 0;
-#else
 	return getentropy(out, len) == 0;
-#endif
 }
 
 static const char digits[] = "0123456789abcdef";

@@ -7,8 +7,8 @@
 
 #define DLOCK_TOKEN_LEN 32
 
-/* What stands before the digits where other code reads a lock's value as the time at which the lock ends: one in the year
- * 2286, by any of PHP's rules. */
+/* What stands before the digits where other code reads a lock's value as the time at which the lock ends: one in the
+ * year 2286, by any of PHP's rules. */
 #define DLOCK_TOKEN_LEGACY "9999999999:"
 
 /* The longest token. */

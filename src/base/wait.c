@@ -15,22 +15,6 @@ bool dlock_wait_is_ready(int fd, short events)
 	return poll(&one, 1, 0) > 0;
 }
 
-#ifdef _WIN32
-
-int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
-{
-	if (wait && wait->interrupted && wait->interrupted(wait->context)) {
-		return DLOCK_WAIT_INTERRUPTED;
-	}
-	if (count == 0) { /* WSAPoll() refuses to poll nothing */
-		Sleep((DWORD) dlock_poll_ms(until));
-		return DLOCK_WAIT_TIME;
-	}
-	int ready = poll(fds, count, dlock_poll_ms(until));
-	return ready > 0 ? ready : DLOCK_WAIT_TIME;
-}
-
-#else
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -124,4 +108,3 @@ int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dloc
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result;
 }
-#endif

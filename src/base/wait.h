@@ -1,17 +1,17 @@
 #ifndef DLOCK_WAIT_H
 #define DLOCK_WAIT_H
 
+#include <poll.h>
 #include <stdbool.h>
 
-#include "wakeup.h"
 #include "clock.h"
-#include "platform.h"
+#include "wakeup.h"
 
 /* How long a caller is willing to wait, and what may end the wait earlier. */
 typedef struct {
 	dlock_nanos deadline; /* DLOCK_FOREVER: without limit */
-	/* Asked before each sleep and after each signal. True ends the wait with DLOCK_INTERRUPTED, in a state from which it
-	 * can be resumed. Runs with all signals blocked, so it must only look. NULL: nothing interrupts. */
+	/* Asked before each sleep and after each signal. True ends the wait with DLOCK_INTERRUPTED, in a state from which
+	 * it can be resumed. Runs with all signals blocked, so it must only look. NULL: nothing interrupts. */
 	bool (*interrupted)(void *context);
 	void *context;
 	const dlock_wakeup *wakeup; /* rung by another thread that has a reason to ask; NULL: none does */

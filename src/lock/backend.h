@@ -1,14 +1,13 @@
 #ifndef DLOCK_LOCK_BACKEND_H
 #define DLOCK_LOCK_BACKEND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../base/atomic.h"
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/process.h"
-#include "../base/server.h"
 #include "../base/token.h"
 #include "../base/wait.h"
 
@@ -49,31 +48,34 @@ typedef struct {
 	size_t claim_size; /* sizeof the back end's own claim, whose first member is a dlock_claim */
 
 	/* What leases are like here. */
-	bool session_lease; /* the session with the servers is the lease: it has no lease time, is renewed by the session, and ends with the process */
+	bool session_lease; /* the session with the servers is the lease: it has no lease time, is renewed by the session,
+						   and ends with the process */
 	bool detachable;    /* another process can take up a lease by its token: attach() */
 	const dlock_ttl_range *ttls; /* NULL: DLOCK_ANY_TTL */
-	dlock_nanos margin; /* the part of a lease time, beside dlock_drift(), by which its end may come early on the server */
+	/* the part of a lease time, beside dlock_drift(), by which its end may come early on the server */
+	dlock_nanos margin;
 	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
 
-	/* NULL, or why there is no lock for a resource of this name: what follows "Argument #1 ($resource) ". May be NULL: any name will do. */
+	/* NULL, or why there is no lock for a resource of this name: what follows "Argument #1 ($resource) ". May be NULL:
+	 * any name will do. */
 	const char *(*refuse)(const dlock_backend *backend, const char *resource, size_t resource_len);
 
-	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline (DLOCK_TIMEOUT;
-	 * a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to resume, or abandon).
-	 * After any other status nothing of the claim is left on the servers that could be reached. */
+	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline
+	 * (DLOCK_TIMEOUT; a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to
+	 * resume, or abandon). After any other status nothing of the claim is left on the servers that could be reached. */
 	dlock_status (*acquire)(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 
 	/* A new lease time from now on. DLOCK_LOST when it is not ours any more. */
 	dlock_status (*extend)(dlock_claim *claim, dlock_nanos ttl, dlock_error *error);
 
-	/* Takes up the lease that has this token now, by making it the claim's own token on the servers, for the lease time that is
-	 * left: DLOCK_OK (state, deadline and fencing_token are set), or DLOCK_LOST where the lease is not that token's. After any
-	 * other status what may have been changed is changed back, without waiting, so that the token can be used again.
-	 * NULL where leases are not detachable. */
+	/* Takes up the lease that has this token now, by making it the claim's own token on the servers, for the lease time
+	 * that is left: DLOCK_OK (state, deadline and fencing_token are set), or DLOCK_LOST where the lease is not that
+	 * token's. After any other status what may have been changed is changed back, without waiting, so that the token
+	 * can be used again. NULL where leases are not detachable. */
 	dlock_status (*attach)(dlock_claim *claim, const char *token, dlock_error *error);
 
-	/* Asks the servers whether the lock is this claim's: DLOCK_OK (state HELD, deadline as the servers say) or DLOCK_LOST.
-	 * NULL: a claim is never asked about. */
+	/* Asks the servers whether the lock is this claim's: DLOCK_OK (state HELD, deadline as the servers say) or
+	 * DLOCK_LOST. NULL: a claim is never asked about. */
 	dlock_status (*check)(dlock_claim *claim, dlock_error *error);
 
 	/* Gives the lock back. DLOCK_OK: it was ours until now. DLOCK_LOST: it was not. Otherwise unknown. */
@@ -86,25 +88,28 @@ typedef struct {
 	/* Asks for the lease time of a claim with a short lease, without waiting for the answer. NULL: there are none. */
 	void (*top_up)(dlock_claim *claim);
 
-	/* Refreshes claim->state and claim->deadline from memory, for back ends that hear of a loss from elsewhere. May be NULL. */
+	/* Refreshes claim->state and claim->deadline from memory, for back ends that hear of a loss from elsewhere. May be
+	 * NULL. */
 	void (*look)(dlock_claim *claim);
 
-	/* What another thread needs to renew the lease (renewer.h), or NULL when out of memory. The member itself is NULL where the
-	 * session is the lease. */
+	/* What another thread needs to renew the lease (renewer.h), or NULL when out of memory. The member itself is NULL
+	 * where the session is the lease. */
 	struct dlock_renewal_round *(*new_round)(const dlock_claim *claim);
 
 	/* Where the session is the lease: until when it lasts, asked by any thread; or DLOCK_OVER. */
 	dlock_nanos (*bound)(const dlock_claim *claim);
 
-	/* Is what the claim holds, by a back end of this kind, the very lock that this back end has for the resource? Only where prefix and
-	 * resource together are the same (dlock_backend_hash()). */
+	/* Is what the claim holds, by a back end of this kind, the very lock that this back end has for the resource? Only
+	 * where prefix and resource together are the same (dlock_backend_hash()). */
 	bool (*is_same)(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len);
 
 	/* Is the resource locked by anyone? */
-	dlock_status (*locked)(dlock_backend *backend, const char *resource, size_t resource_len, bool *locked, dlock_error *error);
+	dlock_status (*locked)(
+		dlock_backend *backend, const char *resource, size_t resource_len, bool *locked, dlock_error *error);
 
 	/* The permits of the resource that nobody holds now. NULL where there is one. */
-	dlock_status (*available)(dlock_backend *backend, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error);
+	dlock_status (*available)(
+		dlock_backend *backend, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error);
 
 	/* Frees what the claim owns in memory beside itself; says nothing to a server. May be NULL. */
 	void (*dispose)(dlock_claim *claim);
@@ -133,12 +138,8 @@ void dlock_backend_release(dlock_backend *backend);
 
 dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend);
 
-/* The part of a lease time that its holder must not rely on: what clocks may disagree about, and the back end's margin. */
+/* The part of a lease time that its holder must not rely on: what clocks may disagree about, and the back end's
+ * margin. */
 dlock_nanos dlock_set_aside(const dlock_backend *backend, dlock_nanos ttl);
-
-/* The part of the lease time that one attempt may take, so that there is time for another: from an eighth to a quarter, in steps,
- * so that leases of about the same length share a connection. A slow server that is in time for long ones must not lose
- * them because it is too slow for a short one. DLOCK_FOREVER where the server's timeouts are short enough. */
-dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl);
 
 #endif

@@ -57,8 +57,8 @@ bool dlock_claim_is_for(const dlock_claim *claim, dlock_backend *backend, const 
 
 /* ---- state ---- */
 
-/* From each row to the columns that are set. An acquire may end in a state before WAITING; what was held is never new again; and the two
- * ends are final. */
+/* From each row to the columns that are set. An acquire may end in a state before WAITING; what was held is never new
+ * again; and the two ends are final. */
 static const bool moves[][DLOCK_CLAIM_RELEASED + 1] = {
 	/*                             NEW    WAITING HELD  UNCERTAIN LOST  RELEASED */
 	[DLOCK_CLAIM_NEW]       = { true,  true,  true,  false, false, true },
@@ -111,8 +111,10 @@ dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
 
 dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error)
 {
-	return dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this handle's any more: it was attached already, released, or its "
-		"lease time is over", dlock_claim_name(claim).text);
+	return dlock_fail(error, DLOCK_LOST,
+		"The lock \"%s\" is not this handle's any more: it was attached already, released, or its "
+		"lease time is over",
+		dlock_claim_name(claim).text);
 }
 
 /* ---- deadline ---- */
@@ -129,8 +131,8 @@ bool dlock_claim_expire(dlock_claim *claim)
 	return deadline == DLOCK_OVER;
 }
 
-/* By comparing and setting: between a look at the old deadline and the setting of the new one, the claim's owner may have
- * found the lease over. A deadline that has passed unseen may still move: then the lease went on. */
+/* By comparing and setting: between a look at the old deadline and the setting of the new one, the claim's owner may
+ * have found the lease over. A deadline that has passed unseen may still move: then the lease went on. */
 static bool set_deadline(dlock_claim *claim, dlock_nanos to, bool earlier)
 {
 	dlock_nanos deadline = atomic_load(&claim->deadline);

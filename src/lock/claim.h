@@ -3,8 +3,8 @@
 
 #include "backend.h"
 
-/* A claim is one acquisition of one resource, from the first attempt to the release: its state, and until when it may be relied upon. What its holder
- * can do with it is in operations.h. */
+/* A claim is one acquisition of one resource, from the first attempt to the release: its state, and until when it may
+ * be relied upon. What its holder can do with it is in operations.h. */
 
 typedef enum {
 	DLOCK_CLAIM_NEW,       /* nothing on the servers yet, as far as this claim knows */
@@ -29,7 +29,8 @@ struct dlock_claim {
 	_Atomic bool uncertain;       /* the last request for more time got no answer */
 	_Atomic bool short_lease;     /* as short as a grant: its lease time has yet to be asked for */
 	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
-	int64_t permits; /* that it asks for, all at once: 1, or what is set before acquire(). attach() sets what the lease has */
+	int64_t permits; /* that it asks for, all at once: 1, or what is set before acquire(). attach() sets what the lease
+						has */
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */
@@ -44,8 +45,8 @@ struct dlock_claim {
 	char *resource; /* 1 to DLOCK_RESOURCE_MAX of any bytes, and a NUL after them */
 };
 
-/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one, which has a form
- * that the back end takes. */
+/* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one, which has a
+ * form that the back end takes. */
 dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_t resource_len, dlock_nanos ttl,
 	const char *token, dlock_error *error);
 
@@ -91,12 +92,12 @@ bool dlock_claim_expire(dlock_claim *claim);
 
 /* ---- requests without an answer ---- */
 
-/* A lease time was asked for without an answer, or twice. The request may be executed later than others that follow it: the system or
- * a proxy may still have it, when there is a new connection already. */
+/* A lease time was asked for without an answer, or twice. The request may be executed later than others that follow it:
+ * the system or a proxy may still have it, when there is a new connection already. */
 void dlock_claim_add_unacknowledged_ttl(dlock_claim *claim, dlock_nanos ttl);
 
-/* The part of a lease time that is guaranteed, counted from a request that the server has executed: if an unacknowledged request is executed after
- * it, the lease lasts no longer than that request has asked for. */
+/* The part of a lease time that is guaranteed, counted from a request that the server has executed: if an
+ * unacknowledged request is executed after it, the lease lasts no longer than that request has asked for. */
 dlock_nanos dlock_claim_guaranteed_ttl(const dlock_claim *claim, dlock_nanos ttl);
 
 #endif

@@ -30,7 +30,8 @@ static dlock_status lost(dlock_claim *claim, dlock_error *error)
 	return DLOCK_LOST;
 }
 
-/* What the servers said of a held claim; a lease that was over before the answer came is none. Of a lost one nothing is left to renew. */
+/* What the servers said of a held claim; a lease that was over before the answer came is none. Of a lost one nothing is
+ * left to renew. */
 static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
 {
 	if (status == DLOCK_LOST) {
@@ -44,8 +45,8 @@ static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *e
 	return status;
 }
 
-/* Before the servers are asked about a held claim. A renewal that was answered meanwhile would count for a lease time that is
- * no longer true; and a loss that the thread reports after the look could be taken back. */
+/* Before the servers are asked about a held claim. A renewal that was answered meanwhile would count for a lease time
+ * that is no longer true; and a loss that the thread reports after the look could be taken back. */
 static bool begin(dlock_claim *claim)
 {
 	dlock_nanos remaining;

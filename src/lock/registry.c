@@ -42,7 +42,8 @@ static void grow(dlock_registry *registry)
 	}
 }
 
-static dlock_registry_entry *first_like(const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
+static dlock_registry_entry *first_like(
+	const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
 {
 	return *bucket_of((dlock_registry *) registry, dlock_backend_hash(backend, resource, len));
 }
@@ -87,10 +88,11 @@ void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry
 	entry->previous = entry->next = NULL;
 }
 
-dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len,
-	const char *token)
+dlock_registry_entry *dlock_registry_find(
+	const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len, const char *token)
 {
-	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry; entry = entry->next_in_bucket) {
+	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
+		 entry = entry->next_in_bucket) {
 		if (!strcmp(entry->claim->token, token) && dlock_claim_is_mine(entry->claim)
 				&& dlock_claim_is_for(entry->claim, backend, resource, len)) {
 			return entry;
@@ -99,9 +101,11 @@ dlock_registry_entry *dlock_registry_find(const dlock_registry *registry, dlock_
 	return NULL;
 }
 
-dlock_registry_entry *dlock_registry_find_made_by(const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
+dlock_registry_entry *dlock_registry_find_made_by(
+	const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
 {
-	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry; entry = entry->next_in_bucket) {
+	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
+		 entry = entry->next_in_bucket) {
 		const dlock_claim *claim = entry->claim;
 		if (claim->backend == backend && claim->resource_len == len && !memcmp(claim->resource, resource, len)
 				&& dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
@@ -111,13 +115,14 @@ dlock_registry_entry *dlock_registry_find_made_by(const dlock_registry *registry
 	return NULL;
 }
 
-dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len,
-	int64_t permits, const dlock_claim *waiting)
+dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
+	size_t len, int64_t permits, const dlock_claim *waiting)
 {
 	dlock_nanos remaining;
 	int64_t left = backend->capacity;
 
-	for (const dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry; entry = entry->next_in_bucket) {
+	for (const dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
+		 entry = entry->next_in_bucket) {
 		dlock_claim *claim = entry->claim;
 		bool session = claim->backend->ops->session_lease;
 		if (claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)

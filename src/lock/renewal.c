@@ -1,25 +1,5 @@
 #include "renewal.h"
 
-#ifdef _WIN32
-
-dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
-{
-	(void) claim, (void) upkeep;
-	return dlock_fail(error, DLOCK_FAILED, "Leases are not renewed on Windows: give a ttl");
-}
-
-bool dlock_renewal_is_endless(const dlock_claim *claim) { (void) claim; return false; }
-void dlock_renewal_stop(dlock_claim *claim) { (void) claim; }
-void dlock_renewal_end(dlock_claim *claim, bool over) { (void) claim, (void) over; }
-void dlock_renewal_pause(dlock_claim *claim) { (void) claim; }
-void dlock_renewal_resume(dlock_claim *claim) { (void) claim; }
-void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl) { (void) claim, (void) ttl; }
-void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered) { (void) claim, (void) ttl, (void) answered; }
-void dlock_renewal_look(void) {}
-dlock_renewal_counts dlock_renewal_count(void) { return (dlock_renewal_counts) { 0 }; }
-void dlock_renewal_shutdown(void) {}
-
-#else
 
 #include <string.h>
 
@@ -46,7 +26,8 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	int problem = dlock_renewal_thread_start();
 
 	if (problem != 0) {
-		return dlock_fail(error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
+		return dlock_fail(
+			error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
 	}
 	bool incomplete = claim->incomplete || claim->unanswered;
 	bool is_short = atomic_load(&claim->short_lease);
@@ -118,7 +99,8 @@ static bool is_the_threads(const dlock_renewal *renewal)
 	if (renewal->process != dlock_process_current()) {
 		return false;
 	}
-	return renewal->busy || (round && round->ops->has_calls && round->ops->has_calls(round)) || dlock_renewal_has_to_roll_back(renewal);
+	return renewal->busy || (round && round->ops->has_calls && round->ops->has_calls(round))
+		|| dlock_renewal_has_to_roll_back(renewal);
 }
 
 void dlock_renewal_end(dlock_claim *claim, bool over)
@@ -223,4 +205,3 @@ void dlock_renewal_shutdown(void)
 	dlock_renewal_thread_stop();
 }
 
-#endif

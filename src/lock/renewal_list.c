@@ -4,8 +4,8 @@
 
 #include "../base/debug.h"
 
-/* When the servers that refused a lock are looked at for the first time. A waiter that has lost the race for it has released it there by then, and
- * a short section is over. */
+/* When the servers that refused a lock are looked at for the first time. A waiter that has lost the race for it has
+ * released it there by then, and a short section is over. */
 #define FIRST_LOOK (10 * DLOCK_MS)
 
 static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
@@ -64,7 +64,8 @@ void dlock_renewal_list_remove(dlock_renewal_list *list, dlock_renewal *renewal)
 
 /* ---- states ---- */
 
-/* From each row to the columns that are set. A round begins from IDLE or KEPT, and its end is known before the next one begins; ENDED is final. */
+/* From each row to the columns that are set. A round begins from IDLE or KEPT, and its end is known before the next one
+ * begins; ENDED is final. */
 static const bool moves[][DLOCK_RENEWAL_ENDED + 1] = {
 	/*                               IDLE  CHECKING EXTENDING KEPT  ENDED */
 	[DLOCK_RENEWAL_IDLE]      = { false, true,  true,  false, true },
@@ -181,8 +182,8 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 	}
 	bool lives = atomic_load(&claim->deadline) != DLOCK_OVER;
 	if (renewal->state == DLOCK_RENEWAL_EXTENDING) {
-		lives = dlock_claim_raise_deadline(claim, round->started + renewal->asked_ttl - dlock_set_aside(claim->backend, renewal->asked_ttl)
-			- round->late);
+		lives = dlock_claim_raise_deadline(claim,
+			round->started + renewal->asked_ttl - dlock_set_aside(claim->backend, renewal->asked_ttl) - round->late);
 		atomic_store(&claim->uncertain, false);
 		atomic_store(&claim->short_lease, false);
 		renewal->full = 0;
@@ -196,14 +197,6 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 
 static void apply_failed(dlock_renewal_list *list, dlock_renewal *renewal)
 {
-	const dlock_renewal_round *round = renewal->round;
-	bool at_once = round->ops->may_know_more && round->ops->may_know_more(round);
-
-	if (at_once) {
-		renewal->due = dlock_now() + DLOCK_MS;
-		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
-		return;
-	}
 	if (renewal->state == DLOCK_RENEWAL_EXTENDING) { /* a check has asked for nothing */
 		list->failures++;
 		atomic_store(&renewal->claim->uncertain, true);
@@ -246,7 +239,8 @@ static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nano
 	if (dlock_renewal_is_asking(renewal)) {
 		apply(list, renewal, round->ops->result(round));
 	}
-	renewal->busy = was_busy && round->ops->collect && round->ops->collect(round, renewal->state == DLOCK_RENEWAL_ENDED);
+	renewal->busy = was_busy && round->ops->collect
+		&& round->ops->collect(round, renewal->state == DLOCK_RENEWAL_ENDED);
 	if (was_busy && !renewal->busy) {
 		pthread_cond_broadcast(&list->settled);
 	}
@@ -266,8 +260,8 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	if (claim->backend->ops->session_lease) {
 		dlock_claim_move_deadline(claim, claim->backend->ops->bound(claim));
 	}
-	/* Where the loss is not to be reported, a deadline that passes unseen is not the end yet: an answer may be on its way which proves that the
-	 * lease went on. */
+	/* Where the loss is not to be reported, a deadline that passes unseen is not the end yet: an answer may be on its
+	 * way which proves that the lease went on. */
 	bool ends = renewal->lost || (renewal->round && renewal->round->late_proves_nothing);
 	if (ends ? dlock_claim_expire(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
 		report_loss(renewal);
@@ -291,7 +285,8 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 /* ---- what is to be done ---- */
 
 /* Those that are due soon come along with one that is due now, so that many leases cost one batch: within half of
- * the time between two renewals, leases that were taken at any time meet in the end. What is incomplete is looked at often enough. */
+ * the time between two renewals, leases that were taken at any time meet in the end. What is incomplete is looked at
+ * often enough. */
 static bool is_due(const dlock_renewal *renewal, dlock_nanos now, bool soon)
 {
 	return renewal->claim && !renewal->paused && !dlock_renewal_is_asking(renewal) && is_asked_about(renewal, now)
@@ -302,14 +297,16 @@ bool dlock_renewal_has_to_roll_back(const dlock_renewal *renewal)
 {
 	const dlock_renewal_round *round = renewal->round;
 
-	return renewal->state == DLOCK_RENEWAL_ENDED && round && round->ops->has_unsettled && round->ops->has_unsettled(round);
+	return renewal->state == DLOCK_RENEWAL_ENDED && round && round->ops->has_unsettled
+		&& round->ops->has_unsettled(round);
 }
 
 /* For how long a server is to have the key that is given it again. */
 static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
 {
 	dlock_nanos deadline = atomic_load(&renewal->claim->deadline);
-	dlock_nanos left = deadline == DLOCK_OVER ? 0 : deadline + dlock_set_aside(renewal->claim->backend, renewal->ttl) - now;
+	dlock_nanos left = deadline == DLOCK_OVER ? 0
+											  : deadline + dlock_set_aside(renewal->claim->backend, renewal->ttl) - now;
 
 	return is_renewing(renewal, now) ? renewal->ttl : earlier(left, renewal->ttl);
 }
@@ -324,7 +321,8 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 	} else if (due && is_due(renewal, now, true)) {
 		bool extends = is_to_extend(renewal, now);
 		renewal->todo = extends ? DLOCK_SEND_EXTEND : DLOCK_SEND_CHECK;
-		renewal->asked_ttl = is_renewing(renewal, now) || !extends ? renewal->ttl : earlier(renewal->full - now, renewal->ttl);
+		renewal->asked_ttl = is_renewing(renewal, now) || !extends ? renewal->ttl
+																   : earlier(renewal->full - now, renewal->ttl);
 		if (renewal->round) {
 			renewal->round->within = renewal->full > 0 ? time_left(renewal, now) : renewal->asked_ttl;
 		}

@@ -6,15 +6,16 @@
 #include "claim.h"
 #include "renewer.h"
 
-/* The leases that the renewal thread looks after, their states, and what is to be done about each of them and when. Nothing here sends or
- * waits: renewal_thread.h does. All of it is used with the list's mutex held, which is the thread's, too. */
+/* The leases that the renewal thread looks after, their states, and what is to be done about each of them and when.
+ * Nothing here sends or waits: renewal_thread.h does. All of it is used with the list's mutex held, which is the
+ * thread's, too. */
 
 typedef enum {
 	DLOCK_RENEWAL_IDLE,      /* nothing is asked, or the answer does not count any more */
 	DLOCK_RENEWAL_CHECKING,  /* a round asks whether the servers have the lease */
 	DLOCK_RENEWAL_EXTENDING, /* a round asks for more time */
-	DLOCK_RENEWAL_KEPT,      /* the last round has confirmed the lease; servers that lack the key are to be given it again */
-	DLOCK_RENEWAL_ENDED      /* by its holder: repairs that may come late are rolled back, then it is freed */
+	DLOCK_RENEWAL_KEPT, /* the last round has confirmed the lease; servers that lack the key are to be given it again */
+	DLOCK_RENEWAL_ENDED /* by its holder: repairs that may come late are rolled back, then it is freed */
 } dlock_renewal_state;
 
 /* One lease that is looked after. */
@@ -28,7 +29,8 @@ typedef struct dlock_renewal {
 	dlock_process process;
 	dlock_nanos ttl;
 	dlock_nanos due, until;    /* when it is asked about next; until when it is extended */
-	dlock_nanos full;          /* of a short lease: when it ends, once its rest has been asked for; 0: it is not short, or not any more */
+	dlock_nanos full; /* of a short lease: when it ends, once its rest has been asked for; 0: it is not short, or not
+						 any more */
 	void (*lost)(void *context); /* NULL: the loss is reported, or nobody wants to know */
 	void *context;
 	bool renew;      /* ask for more time, again and again */
@@ -36,7 +38,8 @@ typedef struct dlock_renewal {
 	bool paused;     /* the holder asks the servers itself: no round begins */
 	bool cancel;     /* what is under way is to end soon: the holder waits */
 	bool over;       /* the lease has ended with it; otherwise it goes on elsewhere */
-	bool incomplete; /* a server has refused it, or may have: looked at more often, until all that answer have it, also where it is not renewed */
+	bool incomplete; /* a server has refused it, or may have: looked at more often, until all that answer have it, also
+						where it is not renewed */
 
 	/* The thread's; the holder may look at it while it is not busy. */
 	bool busy; /* something is to be sent, or under way */
@@ -78,8 +81,8 @@ dlock_nanos dlock_renewal_next_look(const dlock_renewal *renewal, dlock_nanos no
 /* Has it ended with a repair that may yet set the key? */
 bool dlock_renewal_has_to_roll_back(const dlock_renewal *renewal);
 
-/* Takes in all answers to the leases of this process, brings their claims up to date, and frees what has ended. Returns the chain of those for
- * which something is `todo`, and in `wake` when it is to be called next. */
+/* Takes in all answers to the leases of this process, brings their claims up to date, and frees what has ended. Returns
+ * the chain of those for which something is `todo`, and in `wake` when it is to be called next. */
 dlock_renewal *dlock_renewal_list_scan(dlock_renewal_list *list, dlock_process process, dlock_nanos *wake);
 
 #endif

@@ -9,20 +9,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../base/resolve.h"
-#include "../base/wait.h"
 #include "../base/wakeup.h"
+#include "../net/loop.h"
+#include "../net/resolve.h"
 
 /* The client library and OpenSSL run on it. */
 #define STACK_SIZE (256 * 1024)
 
-/* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but a machine or
- * a disk with TLS certificates may stand still. */
+/* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but
+ * a machine or a disk with TLS certificates may stand still. */
 #define JOIN_TIME (2 * DLOCK_SECOND)
 #define DRAIN_TIME (100 * DLOCK_MS)
-
-/* How often it looks where it has no memory for what it would poll. */
-#define LOOK_DEAF (10 * DLOCK_MS)
 
 static pthread_mutex_t awake = PTHREAD_MUTEX_INITIALIZER, mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -41,16 +38,11 @@ static struct {
 	dlock_wakeup wakeup;
 
 	/* The thread's. */
-	struct pollfd *fds;
-	int room;
+	dlock_loop loop;
+	dlock_source bell; /* the wakeup */
 
 	_Atomic unsigned long connections, reconnections;
 } service;
-
-static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
-{
-	return a < b ? a : b;
-}
 
 /* ---- what it sends ---- */
 
@@ -70,7 +62,8 @@ static void send_one(dlock_renewal *renewal, dlock_renewer *renewers)
 	case DLOCK_SEND_EXTEND:
 	case DLOCK_SEND_CHECK:
 		round->started = dlock_now();
-		round->ops->begin(round, renewer_of(renewers, round->ops->renewer), renewal->asked_ttl, renewal->todo == DLOCK_SEND_EXTEND);
+		round->ops->begin(
+			round, renewer_of(renewers, round->ops->renewer), renewal->asked_ttl, renewal->todo == DLOCK_SEND_EXTEND);
 		break;
 	case DLOCK_SEND_REPAIR:
 		round->ops->repair(round, renewal->repair_ttl);
@@ -84,20 +77,13 @@ static void send_one(dlock_renewal *renewal, dlock_renewer *renewers)
 	renewal->todo = DLOCK_SEND_NOTHING;
 }
 
-static void send_batch(dlock_renewal *chain, dlock_renewer *renewers)
+static void join(dlock_renewer *renewers, dlock_loop *loop)
 {
 	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
-		if (renewer->ops->begin_batch) {
-			renewer->ops->begin_batch(renewer);
+		if (!renewer->joined && renewer->ops->join) {
+			renewer->ops->join(renewer, loop);
 		}
-	}
-	for (dlock_renewal *renewal = chain; renewal; renewal = renewal->next_due) {
-		send_one(renewal, renewers);
-	}
-	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
-		if (renewer->ops->end_batch) {
-			renewer->ops->end_batch(renewer);
-		}
+		renewer->joined = true;
 	}
 }
 
@@ -116,92 +102,79 @@ static void count_connections(const dlock_renewer *renewers)
 	atomic_store(&service.reconnections, sum.reconnections);
 }
 
-/* Everything that can be done now; in `wake` when there is more. False: the thread is to end. */
-static bool work(dlock_renewer **renewers, dlock_nanos *wake)
+/* The thread's task: everything that can be done now. DLOCK_OK: it is to end. */
+static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_renewal *chain;
+	dlock_renewer *renewers;
+	dlock_nanos wake;
 	bool stop;
 
+	(void) task;
+	(void) now;
 	do {
-		for (dlock_renewer *renewer = *renewers; renewer; renewer = renewer->next) {
-			if (renewer->ops->expire) {
-				renewer->ops->expire(renewer);
-			}
-		}
 		pthread_mutex_lock(&mutex);
-		chain = dlock_renewal_list_scan(&list, service.process, wake);
-		service.wakes = *wake;
+		chain = dlock_renewal_list_scan(&list, service.process, &wake);
+		service.wakes = wake;
 		stop = service.stop;
-		*renewers = service.renewers;
+		renewers = service.renewers;
 		pthread_mutex_unlock(&mutex);
-		send_batch(chain, *renewers);
-	} while (chain);
-	for (dlock_renewer *renewer = *renewers; renewer; renewer = renewer->next) {
-		*wake = renewer->ops->timer ? earlier(*wake, renewer->ops->timer(renewer)) : *wake;
-	}
-	count_connections(*renewers);
-	return !stop;
-}
-
-/* The wakeup, and what the renewers wait for; of that as much as there is room for, which each takes note of. */
-static int fill(dlock_renewer *renewers)
-{
-	int wanted = 1;
-
-	if (service.room > 0) {
-		service.fds[0] = (struct pollfd) { .fd = service.wakeup.read_fd, .events = POLLIN };
-	}
-	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
-		int room = service.room > wanted ? service.room - wanted : 0;
-		int more = renewer->ops->poll ? renewer->ops->poll(renewer, room > 0 ? service.fds + wanted : NULL, room) : 0;
-		renewer->polled = more < room ? more : room;
-		wanted += more;
-	}
-	return wanted;
-}
-
-static int collect(dlock_renewer *renewers)
-{
-	int wanted = fill(renewers);
-
-	if (wanted > service.room) {
-		struct pollfd *fds = realloc(service.fds, 2 * (size_t) wanted * sizeof *fds);
-		if (!fds) {
-			return service.room; /* what there is no room for is looked at when its time is up */
+		join(renewers, loop);
+		for (dlock_renewal *renewal = chain; renewal; renewal = renewal->next_due) {
+			send_one(renewal, renewers);
 		}
-		service.fds = fds;
-		service.room = 2 * wanted;
-		fill(renewers);
-	}
-	return wanted;
+	} while (chain);
+	count_connections(renewers);
+	dlock_loop_wake_by(loop, wake);
+	return stop ? DLOCK_OK : DLOCK_PENDING;
 }
 
-/* What became ready. */
-static void advance(dlock_renewer *renewers)
+/* What is under way is worth waiting for, for a moment. */
+static dlock_status finish(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	const struct pollfd *fds = service.fds;
+	dlock_status status = DLOCK_OK;
 
-	if (fds->revents) {
+	(void) task;
+	(void) loop;
+	(void) now;
+	pthread_mutex_lock(&mutex);
+	dlock_renewer *renewers = service.renewers;
+	pthread_mutex_unlock(&mutex);
+	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
+		if (renewer->joined && renewer->ops->finish && renewer->ops->finish(renewer) == DLOCK_PENDING) {
+			status = DLOCK_PENDING;
+		}
+	}
+	return status;
+}
+
+/* ---- its sleep ---- */
+
+static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
+{
+	(void) source;
+	if (room > 0) {
+		fds[0] = (struct pollfd) { .fd = service.wakeup.read_fd, .events = POLLIN };
+	}
+	return 1;
+}
+
+static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
+{
+	(void) source;
+	if (count > 0 && fds[0].revents) {
 		dlock_wakeup_clear(&service.wakeup);
 	}
-	fds++;
-	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
-		if (renewer->polled > 0) {
-			renewer->ops->advance(renewer, fds, renewer->polled);
-			fds += renewer->polled;
-		}
-	}
 }
 
-static void drain(dlock_renewer *renewers)
+static int sleep_outside(
+	dlock_loop *loop, struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
 {
-	dlock_nanos deadline = dlock_now() + DRAIN_TIME;
-
-	for (dlock_renewer *renewer = renewers; renewer; renewer = renewer->next) {
-		if (renewer->ops->drain) {
-			renewer->ops->drain(renewer, deadline);
-		}
-	}
+	(void) loop;
+	pthread_mutex_unlock(&awake);
+	int ready = dlock_wait_poll(fds, count, until, wait);
+	pthread_mutex_lock(&awake);
+	return ready;
 }
 
 /* With the list's mutex held. */
@@ -214,34 +187,20 @@ static void discard_renewers(void)
 	}
 }
 
-static void discard_poll(void)
-{
-	free(service.fds);
-	service.fds = NULL;
-	service.room = 0;
-}
-
 static void *run(void *unused)
 {
-	dlock_renewer *renewers = NULL;
-	dlock_nanos wake;
+	static const dlock_source_ops bell = { .poll = poll_bell, .advance = clear_bell };
 
 	pthread_mutex_lock(&awake);
-	while (work(&renewers, &wake)) {
-		int count = collect(renewers);
-		pthread_mutex_unlock(&awake);
-		/* Where it has no descriptors to poll, it looks by itself. */
-		int ready = dlock_wait_poll(service.fds, count, count > 0 ? wake : earlier(wake, dlock_now() + LOOK_DEAF), NULL);
-		pthread_mutex_lock(&awake);
-		if (ready > 0) {
-			advance(renewers);
-		}
-	}
-	drain(renewers);
-	discard_poll();
+	service.loop = (dlock_loop) { .sleep = sleep_outside };
+	service.bell.ops = &bell;
+	dlock_loop_add_source(&service.loop, &service.bell);
+	dlock_loop_run(&service.loop, work, NULL, DLOCK_FOREVER, NULL);
+	dlock_loop_run(&service.loop, finish, NULL, dlock_now() + DRAIN_TIME, NULL);
 	pthread_mutex_lock(&mutex);
 	discard_renewers();
 	pthread_mutex_unlock(&mutex);
+	dlock_loop_end(&service.loop);
 	pthread_mutex_unlock(&awake);
 	pthread_mutex_lock(&mutex);
 	service.ended = true;
@@ -266,7 +225,8 @@ static void after_fork(void)
 
 static void watch_forks(void)
 {
-	dlock_resolve_watch_forks(); /* whose mutex is taken under these: the handlers before a fork run in the reverse order */
+	dlock_resolve_watch_forks(); /* whose mutex is taken under these: the handlers before a fork run in the reverse
+									order */
 	pthread_atfork(before_fork, after_fork, after_fork);
 }
 
@@ -277,7 +237,7 @@ static void discard_parents_thread(void)
 	if (service.process != 0) {
 		discard_renewers();
 		dlock_wakeup_close(&service.wakeup);
-		discard_poll();
+		dlock_loop_end(&service.loop);
 		service.process = 0;
 	}
 }
@@ -373,7 +333,8 @@ void dlock_renewal_thread_stop(void)
 	}
 	service.stop = true;
 	dlock_wakeup_send(&service.wakeup);
-	while (!service.ended && dlock_now() < until) { /* in slices: the time of day, which the condition goes by, may be set */
+	while (!service.ended
+		&& dlock_now() < until) { /* in slices: the time of day, which the condition goes by, may be set */
 		struct timespec slice;
 		clock_gettime(CLOCK_REALTIME, &slice);
 		slice.tv_sec++;

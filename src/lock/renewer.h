@@ -3,8 +3,7 @@
 
 #include <stdbool.h>
 
-#include "../base/clock.h"
-#include "../base/platform.h"
+#include "../net/loop.h"
 
 /* What a back end gives to the renewal thread (renewal.h), so that this knows no server:
  *
@@ -13,8 +12,8 @@
  *
  * Each is the first member of the back end's own struct. Members that are marked as optional may be NULL.
  *
- * The thread calls nothing here that waits. What sends is called without the mutex of the leases, and only by the thread; what is said to be
- * called under that mutex must be done in moments. */
+ * The thread calls nothing here that waits. What sends is called without the mutex of the leases, and only by the
+ * thread; what is said to be called under that mutex must be done in moments. */
 
 typedef struct dlock_renewer dlock_renewer;
 typedef struct dlock_renewal_round dlock_renewal_round;
@@ -27,28 +26,18 @@ typedef struct {
 } dlock_renewer_counts;
 
 typedef struct {
-	/* Called when the first lease of this kind comes. NULL when out of memory. */
+	/* Called when the first lease of this kind comes, by its holder. NULL when out of memory. */
 	dlock_renewer *(*create)(void);
+
+	/* Optional. By the thread, before it uses it: its connections are a source of this loop from now on. */
+	void (*join)(dlock_renewer *renewer, dlock_loop *loop);
 
 	/* Closes the connections; those of a parent process without a word. */
 	void (*destroy)(dlock_renewer *renewer);
 
-	/* Optional. Around what a number of rounds send: it may go out in one piece at the end. */
-	void (*begin_batch)(dlock_renewer *renewer);
-	void (*end_batch)(dlock_renewer *renewer);
-
-	/* Optional, as the next three. Sets at most `room` of what is to be polled, and returns how much there is. */
-	int (*poll)(dlock_renewer *renewer, struct pollfd *fds, int room);
-
-	/* Goes on where something of that is ready. `fds` is what poll() has set; nothing else was called in between. */
-	void (*advance)(dlock_renewer *renewer, const struct pollfd *fds, int count);
-
-	/* Gives up what takes too long; and when that is to be called next: DLOCK_FOREVER for never. */
-	void (*expire)(dlock_renewer *renewer);
-	dlock_nanos (*timer)(const dlock_renewer *renewer);
-
-	/* Optional. Finishes what is under way until `deadline`, before the thread ends. The one that may wait. */
-	void (*drain)(dlock_renewer *renewer, dlock_nanos deadline);
+	/* Optional. In each turn before the thread ends: DLOCK_PENDING while something is under way that is worth the
+	 * wait. */
+	dlock_status (*finish)(dlock_renewer *renewer);
 
 	/* Optional. */
 	dlock_renewer_counts (*count)(const dlock_renewer *renewer);
@@ -57,7 +46,7 @@ typedef struct {
 struct dlock_renewer {
 	const dlock_renewer_ops *ops;
 	dlock_renewer *next; /* the thread's, as the next */
-	int polled;          /* how much of what is polled is this one's */
+	bool joined;
 };
 
 /* ---- one lease ---- */
@@ -73,21 +62,20 @@ typedef struct {
 	/* The connections that begin() needs; NULL: none. */
 	const dlock_renewer_ops *renewer;
 
-	/* Asks the servers for the lease time `ttl` from now on, or, without `extends`, whether they have the lease. What the round before has not
-	 * sent yet is not sent any more. */
+	/* Asks the servers for the lease time `ttl` from now on, or, without `extends`, whether they have the lease. What
+	 * the round before has not sent yet is not sent any more. */
 	void (*begin)(dlock_renewal_round *round, dlock_renewer *renewer, dlock_nanos ttl, bool extends);
 
 	/* Under the mutex. */
 	dlock_round_result (*result)(const dlock_renewal_round *round);
 
-	/* Optional. Of one that has failed, under the mutex: will the next one ask something else, or somebody else, so that it need not be put off? */
-	bool (*may_know_more)(const dlock_renewal_round *round);
-
-	/* Optional: a round that is decided within begin() has nothing to collect, nothing to cancel, and takes no time. Under the mutex, as the next two.
-	 * Takes in what was answered. True while anything is under way. Once the lease is `released`, no answer settles a repair any more. */
+	/* Optional: a round that is decided within begin() has nothing to collect, nothing to cancel, and takes no time.
+	 * Under the mutex, as the next two. Takes in what was answered. True while anything is under way. Once the lease is
+	 * `released`, no answer settles a repair any more. */
 	bool (*collect)(dlock_renewal_round *round, bool released);
 
-	/* The holder asks for another lease time and waits: what is not sent yet is not to be, and nothing is sent again. */
+	/* The holder asks for another lease time and waits: what is not sent yet is not to be, and nothing is sent
+	 * again. */
 	void (*cancel)(dlock_renewal_round *round);
 
 	/* Has it calls that it shares with a connection, even if their time is over? Then only the thread may free it. */
@@ -96,8 +84,8 @@ typedef struct {
 	/* What asks for the lease time `ttl` is answered, or has failed, within this time. Called by any thread. */
 	dlock_nanos (*longest_wait)(const dlock_renewal_round *round, dlock_nanos ttl);
 
-	/* Optional, as the next three: for a round that can be `repairable`. Under the mutex: is there a server that says that it has not got the key,
-	 * and was not given it since? It may say so after the round is decided. */
+	/* Optional, as the next three: for a round that can be `repairable`. Under the mutex: is there a server that says
+	 * that it has not got the key, and was not given it since? It may say so after the round is decided. */
 	bool (*has_gaps)(const dlock_renewal_round *round);
 
 	/* Gives these servers the key again. */
@@ -106,8 +94,8 @@ typedef struct {
 	/* Under the mutex: may a repair yet set the key somewhere? */
 	bool (*has_unsettled)(const dlock_renewal_round *round);
 
-	/* The holder has released the lease, over other connections: undoes such repairs. Where the lease is not `over`, but goes on elsewhere, servers
-	 * that it may rest upon are left alone. */
+	/* The holder has released the lease, over other connections: undoes such repairs. Where the lease is not `over`,
+	 * but goes on elsewhere, servers that it may rest upon are left alone. */
 	void (*roll_back)(dlock_renewal_round *round, dlock_nanos ttl, bool over);
 
 	void (*free)(dlock_renewal_round *round);
@@ -115,16 +103,19 @@ typedef struct {
 
 struct dlock_renewal_round {
 	const dlock_renewal_round_ops *ops;
-	/* Once the deadline has passed, "kept" proves nothing: the key may have been brought to a server after others had held the lock. */
+	/* Once the deadline has passed, "kept" proves nothing: the key may have been brought to a server after others had
+	 * held the lock. */
 	bool late_proves_nothing;
 	/* The lease can be held while servers lack its key, which are to be given it again. */
 	bool repairable;
-	/* So much earlier than the answer says the lease ends, by what the server's clock was found to be; 0: it was right. */
+	/* So much earlier than the answer says the lease ends, by what the server's clock was found to be; 0: it was
+	 * right. */
 	dlock_nanos late;
 	/* Set by collect(): a server that was to be given the key has it for somebody else. The thread clears it. */
 	bool refused;
 	dlock_nanos started; /* the thread's: just before begin() */
-	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a short lease */
+	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a
+							short lease */
 };
 
 #endif

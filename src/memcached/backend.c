@@ -8,9 +8,9 @@
 #include "../lock/claim.h"
 #include "renewal.h"
 
-/* The lock is a key that is added if it is not there, with the token as its value, and is changed and deleted by its CAS only: so nobody
- * changes another one's lock, however late a request is executed.
- * Source: https://github.com/memcached/memcached/blob/master/doc/protocol.txt, "Meta Commands". */
+/* The lock is a key that is added if it is not there, with the token as its value, and is changed and deleted by its
+ * CAS only: so nobody changes another one's lock, however late a request is executed. Source:
+ * https://github.com/memcached/memcached/blob/master/doc/protocol.txt, "Meta Commands". */
 
 typedef struct {
 	dlock_backend base;
@@ -72,39 +72,82 @@ static dlock_status have_item(memcached_claim *claim, dlock_error *error)
 
 static dlock_status no_cas(const memcached_backend *backend, dlock_error *error)
 {
-	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s gives no CAS, without which a lock cannot be held safely: start it without -C",
+	return dlock_fail(error, DLOCK_CONNECTION,
+		"memcached at %s gives no CAS, without which a lock cannot be held safely: start it without -C",
 		backend->conn->server->label);
 }
 
-/* Sends, and waits for the reply. */
+/* One request, or two in a row. A task. */
+typedef struct {
+	dlock_task task;
+	dlock_memcached_conn *conn;
+	dlock_memcached_request *first, *second; /* the second: NULL for none */
+	unsigned long over; /* the first has a CAS in it, which was learned over that connection; 0: it has none */
+} asking;
+
+static bool is_answered(const asking *own)
+{
+	const dlock_memcached_request *last = own->second ? own->second : own->first;
+
+	return last->state != DLOCK_MEMCACHED_PENDING || !dlock_memcached_is_busy(own->conn);
+}
+
+static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	asking *own = task;
+
+	(void) loop;
+	(void) now;
+	DLOCK_BEGIN(&own->task);
+	if (own->over) {
+		dlock_memcached_send_over(own->conn, own->first, own->over);
+	} else {
+		dlock_memcached_send(own->conn, own->first);
+	}
+	if (own->second) {
+		dlock_memcached_send(own->conn, own->second);
+	}
+	DLOCK_AWAIT(&own->task, is_answered(own));
+	DLOCK_END(&own->task);
+	return DLOCK_OK;
+}
+
+/* Sends, and waits for the reply to the last. */
+static void ask_both(memcached_backend *backend, dlock_memcached_request *first, unsigned long over,
+	dlock_memcached_request *second)
+{
+	asking own = { .conn = backend->conn, .first = first, .second = second, .over = over };
+
+	dlock_memcached_pool_look(backend->pool);
+	dlock_loop_run(dlock_memcached_pool_loop(backend->pool), ask_step, &own, DLOCK_FOREVER, NULL);
+}
+
 static void ask(memcached_backend *backend, dlock_memcached_request *request)
 {
-	dlock_memcached_pool_step(backend->pool);
 	if (request) {
-		dlock_memcached_send(backend->conn, request);
-		dlock_memcached_await(backend->conn, request, DLOCK_FOREVER);
+		ask_both(backend, request, 0, NULL);
 	}
 }
 
 /* The same for what has a CAS in it, which was learned over that connection. */
 static void ask_over(memcached_backend *backend, dlock_memcached_request *request, unsigned long opened)
 {
-	dlock_memcached_pool_step(backend->pool);
 	if (request) {
-		dlock_memcached_send_over(backend->conn, request, opened);
-		dlock_memcached_await(backend->conn, request, DLOCK_FOREVER);
+		ask_both(backend, request, opened, NULL);
 	}
 }
 
 /* Where there is no reply, or an error: why. */
-static dlock_status no_reply(const memcached_backend *backend, const dlock_memcached_request *request, dlock_error *error)
+static dlock_status no_reply(
+	const memcached_backend *backend, const dlock_memcached_request *request, dlock_error *error)
 {
 	if (!request) {
 		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 	}
 	if (request->state == DLOCK_MEMCACHED_ANSWERED) {
 		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: %.100s", backend->conn->server->label,
-			request->reply.code == DLOCK_MEMCACHED_ERROR ? request->reply.value : "a reply that does not belong to the request");
+			request->reply.code == DLOCK_MEMCACHED_ERROR ? request->reply.value
+														 : "a reply that does not belong to the request");
 	}
 	*error = backend->conn->error;
 	return DLOCK_CONNECTION;
@@ -118,7 +161,8 @@ static bool has_code(const dlock_memcached_request *request, dlock_memcached_cod
 /* Was it not executed, since the key has another CAS, or the connection is another one? */
 static bool has_to_repeat(const dlock_memcached_request *request)
 {
-	return request && (has_code(request, DLOCK_MEMCACHED_EX) || (request->state == DLOCK_MEMCACHED_FAILED && !request->sent));
+	return request
+		&& (has_code(request, DLOCK_MEMCACHED_EX) || (request->state == DLOCK_MEMCACHED_FAILED && !request->sent));
 }
 
 static dlock_nanos lasting(dlock_nanos ttl)
@@ -126,7 +170,8 @@ static dlock_nanos lasting(dlock_nanos ttl)
 	return ttl - ttl / 100 - DLOCK_MEMCACHED_MARGIN;
 }
 
-/* Until when a lease lasts that was set by this request. Where the clock was not known to be right, it is over already. */
+/* Until when a lease lasts that was set by this request. Where the clock was not known to be right, it is over
+ * already. */
 static dlock_nanos deadline_of(const dlock_memcached_request *request, dlock_nanos length)
 {
 	return request->late == DLOCK_FOREVER ? 0 : request->sent_at + length - request->late;
@@ -159,7 +204,8 @@ static dlock_memcached_request *count(void)
 	return dlock_memcached_count(wall_clock());
 }
 
-static dlock_status read_count(memcached_backend *backend, const dlock_memcached_request *counted, int64_t *token, dlock_error *error)
+static dlock_status read_count(
+	memcached_backend *backend, const dlock_memcached_request *counted, int64_t *token, dlock_error *error)
 {
 	bool refused = has_code(counted, DLOCK_MEMCACHED_ERROR) && !strncmp(counted->reply.value, "CLIENT_ERROR", 12);
 
@@ -168,8 +214,10 @@ static dlock_status read_count(memcached_backend *backend, const dlock_memcached
 	}
 	*token = refused ? 0 : strtoll(counted->reply.value, NULL, 10);
 	if (*token <= 0 || *token == INT64_MAX) {
-		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key " DLOCK_MEMCACHED_FENCE " must be a number from 1 to "
-			"9223372036854775806, and normally is a time in us: delete it", backend->conn->server->label);
+		return dlock_fail(error, DLOCK_CONNECTION,
+			"memcached at %s: the key " DLOCK_MEMCACHED_FENCE " must be a number from 1 to "
+			"9223372036854775806, and normally is a time in us: delete it",
+			backend->conn->server->label);
 	}
 	return DLOCK_OK;
 }
@@ -198,11 +246,8 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 
 	claim->known.cas = 0;
 	claim->again = false;
-	dlock_memcached_pool_step(backend->pool);
 	if (add && counted) {
-		dlock_memcached_send(backend->conn, add);
-		dlock_memcached_send(backend->conn, counted);
-		dlock_memcached_await(backend->conn, counted, DLOCK_FOREVER);
+		ask_both(backend, add, 0, counted);
 	}
 	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* and so it cannot be deleted safely, either */
 		status = no_cas(backend, error);
@@ -234,7 +279,6 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	memcached_claim *claim = (memcached_claim *) base;
-	struct pollfd nothing = { .fd = -1 };
 	dlock_nanos pause = FIRST_PAUSE;
 	int repeated = 0;
 	dlock_status status = have_item(claim, error);
@@ -254,7 +298,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		base->waited = true;
 		dlock_nanos until = dlock_now() + (1 + dlock_jitter((uint32_t) (pause / DLOCK_US))) * DLOCK_US;
 		until = until < wait->deadline ? until : wait->deadline;
-		if (dlock_wait_poll(&nothing, 0, until, wait) == DLOCK_WAIT_INTERRUPTED) {
+		if (dlock_loop_pause(dlock_memcached_pool_loop(backend_of(base)->pool), until, wait) == DLOCK_INTERRUPTED) {
 			return DLOCK_INTERRUPTED;
 		}
 		pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
@@ -308,9 +352,10 @@ static dlock_status find(dlock_claim *claim, const char *token, finding *found, 
 /* Makes a request that changes the key if it has this CAS, which is never 0: that would change it whoever has it. */
 typedef dlock_memcached_request *maker(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl);
 
-/* Makes the change; where the key has got another CAS, by a renewal perhaps, or the connection is another one, its CAS is asked for.
- * DLOCK_LOST: the key is not the claim's. */
-static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlock_memcached_request **done, dlock_error *error)
+/* Makes the change; where the key has got another CAS, by a renewal perhaps, or the connection is another one, its CAS
+ * is asked for. DLOCK_LOST: the key is not the claim's. */
+static dlock_status change(
+	dlock_claim *claim, maker *make, dlock_nanos ttl, dlock_memcached_request **done, dlock_error *error)
 {
 	memcached_backend *backend = backend_of(claim);
 	dlock_memcached_cas *known = &((memcached_claim *) claim)->known;
@@ -345,8 +390,8 @@ static dlock_status change(dlock_claim *claim, maker *make, dlock_nanos ttl, dlo
 		dlock_memcached_release(*done);
 		*done = NULL;
 	}
-	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key of \"%s\" is changed all the time", backend->conn->server->label,
-		dlock_claim_name(claim).text);
+	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key of \"%s\" is changed all the time",
+		backend->conn->server->label, dlock_claim_name(claim).text);
 }
 
 static dlock_memcached_request *make_extension(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl)
@@ -389,7 +434,8 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_OK) {
 		own->known = found.known;
 		/* A shorter lease time that was asked for without an answer may be set yet. */
-		claim->deadline = own->unsettled && claim->deadline < found.deadline ? atomic_load(&claim->deadline) : found.deadline;
+		claim->deadline = own->unsettled && claim->deadline < found.deadline ? atomic_load(&claim->deadline)
+																			 : found.deadline;
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
@@ -421,10 +467,10 @@ static void abandon(dlock_claim *claim)
 
 /* ---- handles ---- */
 
-/* Puts the claim's token in the place of the old one, by CAS, so that of several who try, one succeeds. DLOCK_LOST: it is not the old one's,
- * or is about to end. `*done` is to be repeated where the key has changed meanwhile. */
-static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcached_request **done, dlock_memcached_request **counted,
-	int64_t *left, dlock_error *error)
+/* Puts the claim's token in the place of the old one, by CAS, so that of several who try, one succeeds. DLOCK_LOST: it
+ * is not the old one's, or is about to end. `*done` is to be repeated where the key has changed meanwhile. */
+static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcached_request **done,
+	dlock_memcached_request **counted, int64_t *left, dlock_error *error)
 {
 	memcached_backend *backend = backend_of(claim);
 	finding found;
@@ -441,11 +487,11 @@ static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcac
 		dlock_memcached_item_want(item_of(claim), found.left * DLOCK_SECOND));
 	*counted = count();
 	if (*done && *counted) {
-		dlock_memcached_send_over(backend->conn, *done, found.known.opened);
-		dlock_memcached_send(backend->conn, *counted);
-		dlock_memcached_await(backend->conn, *counted, DLOCK_FOREVER);
+		ask_both(backend, *done, found.known.opened, *counted);
 	}
-	return has_code(*done, DLOCK_MEMCACHED_HD) ? DLOCK_OK : has_code(*done, DLOCK_MEMCACHED_NF) ? DLOCK_LOST : no_reply(backend, *done, error);
+	return has_code(*done, DLOCK_MEMCACHED_HD) ? DLOCK_OK
+		: has_code(*done, DLOCK_MEMCACHED_NF)  ? DLOCK_LOST
+											   : no_reply(backend, *done, error);
 }
 
 static dlock_status attach(dlock_claim *base, const char *token, dlock_error *error)
@@ -509,7 +555,8 @@ static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char
 
 	make_key(ours, &mine, claim->resource, claim->resource_len);
 	make_key(other, &key, resource, len);
-	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text) && dlock_server_is_same(ours->conn->server, other->conn->server);
+	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text)
+		&& dlock_server_is_same(ours->conn->server, other->conn->server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *claim)
@@ -548,8 +595,8 @@ static const dlock_backend_ops ops = {
 	.destroy = destroy,
 };
 
-dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len,
-	dlock_memcached_digest *digest)
+dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_server *server, const char *prefix,
+	size_t prefix_len, dlock_memcached_digest *digest)
 {
 	memcached_backend *backend = calloc(1, sizeof *backend + prefix_len);
 

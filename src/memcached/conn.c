@@ -1,6 +1,5 @@
 #include "conn.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,29 +18,32 @@ dlock_memcached_conn *dlock_memcached_conn_new(dlock_server *server, dlock_nanos
 
 	if (conn) {
 		conn->server = dlock_server_retain(server);
-		conn->process = dlock_process_current();
+		conn->channel.process = dlock_process_current();
 		conn->timeout_cap = timeout_cap;
 	}
 	return conn;
 }
 
-static bool has_socket(const dlock_memcached_conn *conn)
+static bool is_connected(const dlock_memcached_conn *conn)
 {
 	return conn->state >= DLOCK_MEMCACHED_HANDSHAKE;
 }
 
-static void disconnect(dlock_memcached_conn *conn)
+/* Once the channel is closed. */
+static void forget_connection(dlock_memcached_conn *conn)
 {
-	dlock_dial_end(&conn->dial);
-	if (has_socket(conn)) {
-		dlock_socket_close(conn->fd);
-	}
 	conn->state = DLOCK_MEMCACHED_CLOSED;
-	conn->writing = NULL;
-	conn->written = conn->line_len = 0;
+	conn->unsent = NULL;
+	conn->line_len = 0;
 	conn->in_value = false;
 	conn->clock = (dlock_memcached_clock) { 0 };
 	conn->late = DLOCK_FOREVER;
+}
+
+static void disconnect(dlock_memcached_conn *conn)
+{
+	dlock_channel_close(&conn->channel);
+	forget_connection(conn);
 }
 
 static dlock_memcached_request *shift(dlock_memcached_conn *conn)
@@ -73,33 +75,24 @@ void dlock_memcached_conn_free(dlock_memcached_conn *conn)
 /* After a fork: closes the child's copy of the descriptor and discards what the parent waits for. */
 static void leave_to_parent(dlock_memcached_conn *conn)
 {
-	if (conn->process != dlock_process_current()) {
+	if (dlock_channel_is_inherited(&conn->channel)) {
 		disconnect(conn);
 		fail_all(conn);
-		conn->process = dlock_process_current();
 	}
 }
 
-/* What has not reached the server must not do so later, after what is said over the next connection. */
 static void fail(dlock_memcached_conn *conn, const char *what)
 {
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "memcached at %s: %s", conn->server->label, what);
-	if (has_socket(conn) && conn->first) {
-		dlock_dial_discard_unsent(conn->fd);
-	}
-	disconnect(conn);
+	dlock_channel_abort(&conn->channel);
+	forget_connection(conn);
 	fail_all(conn);
-}
-
-static dlock_nanos capped(const dlock_memcached_conn *conn, dlock_nanos timeout)
-{
-	return timeout < conn->timeout_cap ? timeout : conn->timeout_cap;
 }
 
 static bool open_connection(dlock_memcached_conn *conn)
 {
-	if (dlock_dial_begin(&conn->dial, conn->server, capped(conn, conn->server->connect_timeout)) == DLOCK_DIAL_FAILED) {
-		fail(conn, conn->dial.obstacle);
+	if (!dlock_channel_open(&conn->channel, conn->server, conn->timeout_cap)) {
+		fail(conn, conn->channel.problem);
 		return false;
 	}
 	conn->state = DLOCK_MEMCACHED_CONNECTING;
@@ -109,42 +102,29 @@ static bool open_connection(dlock_memcached_conn *conn)
 
 /* ---- sending ---- */
 
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
-#ifndef MSG_MORE
-#define MSG_MORE 0
-#endif
-
 /* Until the version is known, it alone goes out. */
-static bool may_write(const dlock_memcached_conn *conn)
+static bool may_send(const dlock_memcached_conn *conn)
 {
-	return conn->writing && (conn->state == DLOCK_MEMCACHED_READY || (conn->state == DLOCK_MEMCACHED_HANDSHAKE && conn->writing == conn->first));
+	return conn->unsent
+		&& (conn->state == DLOCK_MEMCACHED_READY
+			|| (conn->state == DLOCK_MEMCACHED_HANDSHAKE && conn->unsent == conn->first));
 }
 
-static void write_out(dlock_memcached_conn *conn)
+/* All of them in one piece. */
+static void send_requests(dlock_memcached_conn *conn)
 {
-	while (may_write(conn)) {
-		dlock_memcached_request *request = conn->writing;
-		if (conn->written == 0) {
-			request->sent = true;
-			request->opened = conn->opened;
-			request->sent_at = dlock_now();
-		}
-		int flags = MSG_NOSIGNAL | (request->next && conn->state == DLOCK_MEMCACHED_READY ? MSG_MORE : 0); /* in one packet with the next */
-		long done = (long) send(conn->fd, request->text + conn->written, request->len - conn->written, flags);
-		if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+	for (; may_send(conn); conn->unsent = conn->unsent->next) {
+		dlock_memcached_request *request = conn->unsent;
+		request->sent = true;
+		request->opened = conn->opened;
+		request->sent_at = dlock_now();
+		if (!dlock_channel_append(&conn->channel, request->text, request->len)) {
+			fail(conn, conn->channel.problem);
 			return;
 		}
-		if (done < 0) {
-			fail(conn, strerror(errno));
-			return;
-		}
-		conn->written += (size_t) done;
-		if (conn->written == request->len) {
-			conn->writing = request->next;
-			conn->written = 0;
-		}
+	}
+	if (!dlock_channel_flush(&conn->channel)) {
+		fail(conn, conn->channel.problem);
 	}
 }
 
@@ -157,15 +137,13 @@ static void append(dlock_memcached_conn *conn, dlock_memcached_request *request)
 		conn->first = request;
 	}
 	conn->last = request;
-	conn->writing = conn->writing ? conn->writing : request;
+	conn->unsent = conn->unsent ? conn->unsent : request;
 }
 
 /* An idle connection has nothing to read: what can be read is its end. */
 static bool has_ended(const dlock_memcached_conn *conn)
 {
-	struct pollfd fd = { .fd = conn->fd, .events = POLLIN };
-
-	return poll(&fd, 1, 0) > 0;
+	return dlock_wait_is_ready(dlock_channel_fd(&conn->channel), POLLIN);
 }
 
 static void close_outdated(dlock_memcached_conn *conn)
@@ -175,7 +153,7 @@ static void close_outdated(dlock_memcached_conn *conn)
 		return;
 	}
 	bool was_late = conn->late > 0 && conn->late != DLOCK_FOREVER;
-	if (was_late || has_ended(conn) || dlock_dial_check_moved(&conn->dial)) {
+	if (was_late || has_ended(conn) || dlock_channel_take_moved(&conn->channel)) {
 		disconnect(conn);
 	}
 }
@@ -195,7 +173,7 @@ static void enqueue(dlock_memcached_conn *conn, dlock_memcached_request *request
 	}
 	append(conn, dlock_memcached_retain(request));
 	if (conn->state == DLOCK_MEMCACHED_READY) {
-		write_out(conn);
+		send_requests(conn);
 	}
 }
 
@@ -226,17 +204,14 @@ static void ask_version(dlock_memcached_conn *conn)
 {
 	dlock_memcached_request *version = dlock_memcached_version();
 
-	conn->fd = dlock_dial_take(&conn->dial);
-	dlock_dial_end(&conn->dial); /* it is asked no more than dlock_dial_check_moved() */
 	conn->state = DLOCK_MEMCACHED_HANDSHAKE;
 	if (!version) {
 		fail(conn, "out of memory");
 		return;
 	}
 	version->next = conn->first;
-	conn->first = conn->writing = version;
+	conn->first = conn->unsent = version;
 	conn->last = conn->last ? conn->last : version;
-	write_out(conn);
 }
 
 /* Before what waits, and while the server is known not to stand still. */
@@ -244,14 +219,14 @@ static void read_clock_first(dlock_memcached_conn *conn)
 {
 	dlock_memcached_request *waiting = conn->first, *last = conn->last;
 
-	conn->first = conn->last = conn->writing = NULL;
+	conn->first = conn->last = conn->unsent = NULL;
 	append_own(conn, dlock_memcached_make_clock());
 	append_own(conn, dlock_memcached_read_clock());
 	if (conn->last) {
 		conn->last->next = waiting;
 		conn->last = waiting ? last : conn->last;
 	} else {
-		conn->first = conn->writing = waiting;
+		conn->first = conn->unsent = waiting;
 		conn->last = last;
 	}
 }
@@ -262,7 +237,7 @@ static void take_clock(dlock_memcached_conn *conn, const dlock_memcached_request
 	if (conn->clock.cas == 0) { /* evicted, or flushed */
 		append_own(conn, dlock_memcached_make_clock());
 		append_own(conn, dlock_memcached_read_clock());
-		write_out(conn);
+		send_requests(conn);
 	}
 }
 
@@ -274,12 +249,13 @@ static void take_version(dlock_memcached_conn *conn, const dlock_memcached_reply
 	if (reply->code != DLOCK_MEMCACHED_VERSION || sscanf(reply->value, "%d.%d", &major, &minor) != 2) {
 		fail(conn, "its answer to \"version\" is not memcached's");
 	} else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR)) {
-		snprintf(what, sizeof what, "its version %.40s has no meta commands; memcached 1.6 or later is needed", reply->value);
+		snprintf(what, sizeof what, "its version %.40s has no meta commands; memcached 1.6 or later is needed",
+			reply->value);
 		fail(conn, what);
 	} else {
 		conn->state = DLOCK_MEMCACHED_READY;
 		read_clock_first(conn);
-		write_out(conn);
+		send_requests(conn);
 	}
 }
 
@@ -289,7 +265,7 @@ static void take_reply(dlock_memcached_conn *conn, const dlock_memcached_reply *
 {
 	dlock_memcached_request *request = conn->first;
 
-	if (!request || request == conn->writing) {
+	if (!request || request == conn->unsent) {
 		fail(conn, "a reply that nothing was asked for");
 		return;
 	}
@@ -354,14 +330,14 @@ static void take_bytes(dlock_memcached_conn *conn, const char *bytes, size_t len
 	dlock_memcached_reply *reply = &conn->reply;
 	bool complete;
 
-	while (len > 0 && has_socket(conn)) {
+	while (len > 0 && is_connected(conn)) {
 		size_t taken;
 		if (conn->in_value) {
 			taken = take_value(conn, reply, bytes, len);
 			complete = conn->value_got == reply->len + 2;
 		} else {
 			taken = take_line(conn, bytes, len, &complete);
-			if (complete && has_socket(conn)) {
+			if (complete && is_connected(conn)) {
 				conn->line_len = 0;
 				if (!dlock_memcached_read(reply, conn->line)) {
 					fail(conn, "a reply of an unexpected form");
@@ -374,24 +350,24 @@ static void take_bytes(dlock_memcached_conn *conn, const char *bytes, size_t len
 		}
 		bytes += taken;
 		len -= taken;
-		if (complete && has_socket(conn)) {
+		if (complete && is_connected(conn)) {
 			conn->in_value = false;
 			take_reply(conn, reply);
 		}
 	}
 }
 
+/* What is left for the next time, poll() tells of. */
 static void receive(dlock_memcached_conn *conn)
 {
 	char bytes[4096];
+	long got = sizeof bytes;
+	bool more = false;
 
-	while (has_socket(conn)) {
-		long got = (long) recv(conn->fd, bytes, sizeof bytes, 0);
-		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
-			return;
-		}
-		if (got <= 0) {
-			fail(conn, got == 0 ? "the server closed the connection" : strerror(errno));
+	while (is_connected(conn) && (more || got == sizeof bytes)) {
+		got = dlock_channel_read(&conn->channel, bytes, sizeof bytes, &more);
+		if (got < 0) {
+			fail(conn, conn->channel.problem);
 			return;
 		}
 		take_bytes(conn, bytes, (size_t) got);
@@ -402,93 +378,65 @@ static void receive(dlock_memcached_conn *conn)
 
 int dlock_memcached_fd(const dlock_memcached_conn *conn)
 {
-	return conn->state == DLOCK_MEMCACHED_CONNECTING ? dlock_dial_fd(&conn->dial) : has_socket(conn) ? (int) conn->fd : -1;
+	return dlock_channel_fd(&conn->channel);
 }
 
 short dlock_memcached_events(const dlock_memcached_conn *conn)
 {
-	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
-		return dlock_dial_events(&conn->dial);
-	}
-	return has_socket(conn) ? (short) (POLLIN | (may_write(conn) ? POLLOUT : 0)) : 0;
+	return dlock_channel_events(&conn->channel);
 }
 
 void dlock_memcached_advance(dlock_memcached_conn *conn)
 {
 	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
-		switch (dlock_dial_advance(&conn->dial)) {
+		switch (dlock_channel_connect(&conn->channel)) {
 		case DLOCK_DIAL_GOES_ON:
 			return;
 		case DLOCK_DIAL_FAILED:
-			fail(conn, conn->dial.obstacle);
+			fail(conn, conn->channel.problem);
 			return;
 		case DLOCK_DIAL_CONNECTED:
 			ask_version(conn);
 		}
 	}
-	if (has_socket(conn)) {
-		write_out(conn);
-		receive(conn);
+	if (is_connected(conn)) {
+		send_requests(conn);
 	}
+	receive(conn);
+}
+
+static dlock_nanos read_timeout(const dlock_memcached_conn *conn)
+{
+	return conn->server->read_timeout < conn->timeout_cap ? conn->server->read_timeout : conn->timeout_cap;
 }
 
 /* The oldest request that was sent waits for its reply. */
 dlock_nanos dlock_memcached_timer(const dlock_memcached_conn *conn)
 {
-	if (conn->process != dlock_process_current()) {
+	if (dlock_channel_is_inherited(&conn->channel)) {
 		return DLOCK_FOREVER;
 	}
 	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
-		return conn->dial.step < conn->dial.deadline ? conn->dial.step : conn->dial.deadline;
+		return dlock_channel_timer(&conn->channel);
 	}
-	if (!conn->first || !conn->first->sent) {
-		return DLOCK_FOREVER;
-	}
-	return dlock_after(conn->first->sent_at, capped(conn, conn->server->read_timeout));
-}
-
-static void expired(dlock_memcached_conn *conn)
-{
-	bool connecting = conn->state == DLOCK_MEMCACHED_CONNECTING;
-	const char *delay = connecting ? dlock_dial_delay(&conn->dial) : "no answer";
-	dlock_nanos timeout = capped(conn, connecting ? conn->server->connect_timeout : conn->server->read_timeout);
-	char what[200];
-
-	if (delay) {
-		snprintf(what, sizeof what, "%s within %.6g s", delay, (double) timeout / DLOCK_SECOND);
-	} else {
-		snprintf(what, sizeof what, "%s", conn->dial.obstacle);
-	}
-	fail(conn, what);
+	return conn->first && conn->first->sent ? dlock_after(conn->first->sent_at, read_timeout(conn)) : DLOCK_FOREVER;
 }
 
 void dlock_memcached_expire(dlock_memcached_conn *conn)
 {
+	char what[64];
+
 	if (dlock_now() < dlock_memcached_timer(conn)) {
 		return;
 	}
 	dlock_memcached_advance(conn); /* what has arrived by now counts */
-	if (dlock_now() < dlock_memcached_timer(conn)) {
-		return;
-	}
-	if (conn->state != DLOCK_MEMCACHED_CONNECTING || dlock_now() >= conn->dial.deadline) {
-		expired(conn);
+	if (is_connected(conn) && dlock_now() >= dlock_memcached_timer(conn)) {
+		snprintf(what, sizeof what, "no answer within %.3g s", (double) read_timeout(conn) / DLOCK_SECOND);
+		fail(conn, what);
 	}
 }
 
 bool dlock_memcached_is_busy(const dlock_memcached_conn *conn)
 {
-	return conn->first && conn->process == dlock_process_current();
-}
-
-void dlock_memcached_await(dlock_memcached_conn *conn, const dlock_memcached_request *request, dlock_nanos until)
-{
-	while (request && request->state == DLOCK_MEMCACHED_PENDING && dlock_now() < until && dlock_memcached_is_busy(conn)) {
-		struct pollfd fd = { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
-		dlock_nanos timer = dlock_memcached_timer(conn);
-		if (dlock_wait_poll(&fd, fd.fd >= 0, timer < until ? timer : until, NULL) > 0) {
-			dlock_memcached_advance(conn);
-		}
-		dlock_memcached_expire(conn);
-	}
+	return conn->first && !dlock_channel_is_inherited(&conn->channel);
 }

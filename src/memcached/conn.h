@@ -1,17 +1,16 @@
 #ifndef DLOCK_MEMCACHED_CONN_H
 #define DLOCK_MEMCACHED_CONN_H
 
-#include "../base/dial.h"
+#include <poll.h>
+
 #include "../base/error.h"
-#include "../base/platform.h"
-#include "../base/process.h"
-#include "../base/server.h"
+#include "../net/channel.h"
 #include "request.h"
 #include "server_clock.h"
 
-/* One connection to one memcached server, kept over many requests. It never blocks: connecting and asking for the version are states
- * that it passes through while somebody polls it. Replies come in the order of the requests. Nothing is sent twice: whether a request
- * was executed that has no reply, its sender has to find out. */
+/* One connection to one memcached server, kept over many requests. It never blocks: connecting and asking for the
+ * version are states that it passes through while somebody polls it. Replies come in the order of the requests. Nothing
+ * is sent twice: whether a request was executed that has no reply, its sender has to find out. */
 
 typedef enum {
 	DLOCK_MEMCACHED_CLOSED,
@@ -22,14 +21,11 @@ typedef enum {
 
 typedef struct dlock_memcached_conn {
 	dlock_server *server;
-	dlock_process process; /* where another one is current, the socket is the parent's */
 	dlock_memcached_conn_state state;
-	dlock_dial dial;       /* while it is connecting */
-	dlock_socket fd;       /* once it is connected */
+	dlock_channel channel;
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	dlock_memcached_request *first, *last; /* whose replies are still to come */
-	dlock_memcached_request *writing; /* the first that is not written yet, or not to its end; NULL: none */
-	size_t written;        /* bytes of it */
+	dlock_memcached_request *unsent; /* the first that was not handed to the channel yet; NULL: none */
 	char line[256];        /* of a reply, as far as it has come */
 	size_t line_len;
 	dlock_memcached_reply reply; /* the one that is coming in */
@@ -46,12 +42,13 @@ typedef struct dlock_memcached_conn {
 dlock_memcached_conn *dlock_memcached_conn_new(dlock_server *server, dlock_nanos timeout_cap);
 void dlock_memcached_conn_free(dlock_memcached_conn *conn);
 
-/* Queues the request and retains it. Connects where needed: a connection that was closed by the server while it was idle
- * is replaced. Where that is not possible, the request has failed. */
+/* Queues the request and retains it. Connects where needed: a connection that was closed by the server while it was
+ * idle is replaced. Where that is not possible, the request has failed. */
 void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *request);
 
-/* For what has a CAS in it: a server that was started again counts these anew, so that an old one may come to be another holder's. Sends over
- * the connection with that generation alone; where there is another one, or none, the request has failed and is not sent. */
+/* For what has a CAS in it: a server that was started again counts these anew, so that an old one may come to be
+ * another holder's. Sends over the connection with that generation alone; where there is another one, or none, the
+ * request has failed and is not sent. */
 void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened);
 
 /* What to poll, and for what; -1 and 0 when there is nothing to wait for but time. */
@@ -69,8 +66,5 @@ void dlock_memcached_expire(dlock_memcached_conn *conn);
 
 /* Has it requests of this process under way? */
 bool dlock_memcached_is_busy(const dlock_memcached_conn *conn);
-
-/* Drives the connection until the request is answered or has failed: bounded by the server's timeouts, and by `until`. */
-void dlock_memcached_await(dlock_memcached_conn *conn, const dlock_memcached_request *request, dlock_nanos until);
 
 #endif

@@ -1,17 +1,17 @@
 #include "pool.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "../base/wait.h"
 
 /* A server that cannot be reached is not asked more often than that. */
 #define PAUSE (100 * DLOCK_MS)
 
 struct dlock_memcached_discard {
 	dlock_memcached_discard *next;
+	dlock_memcached_pool *pool;
+	dlock_adopted adopted;
 	dlock_memcached_conn *conn;
-	dlock_process process;
 	dlock_memcached_key key;
 	char token[DLOCK_TOKEN_MAX + 1], instead[DLOCK_TOKEN_MAX + 1];
 	dlock_memcached_cas known; /* where it is not, it is asked for */
@@ -21,7 +21,8 @@ struct dlock_memcached_discard {
 	dlock_memcached_request *request; /* under way; NULL: none */
 };
 
-dlock_memcached_conn *dlock_memcached_pool_conn(dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
+dlock_memcached_conn *dlock_memcached_pool_conn(
+	dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
 {
 	dlock_memcached_conn *conn;
 
@@ -63,24 +64,25 @@ static void ask(dlock_memcached_discard *discard)
 	}
 }
 
-/* What it is to be instead may be there still, while what would change it is on its way yet: then it gets another CAS, so that this has no
- * effect any more. */
+/* What it is to be instead may be there still, while what would change it is on its way yet: then it gets another CAS,
+ * so that this has no effect any more. */
 static bool is_to_change(const dlock_memcached_discard *discard, const dlock_memcached_reply *reply)
 {
 	if (*discard->instead) {
-		return reply->left > 0 && (dlock_memcached_is_token(reply, discard->token) || dlock_memcached_is_token(reply, discard->instead));
+		return reply->left > 0
+			&& (dlock_memcached_is_token(reply, discard->token) || dlock_memcached_is_token(reply, discard->instead));
 	}
 	return dlock_memcached_is_token(reply, discard->token);
 }
 
 /* False: it is done with. */
-static bool take_answer(dlock_memcached_discard *discard)
+static bool take_answer(dlock_memcached_discard *discard, dlock_nanos now)
 {
 	const dlock_memcached_reply *reply = &discard->request->reply;
 
 	if (discard->request->state == DLOCK_MEMCACHED_FAILED) {
 		bool moved = discard->known.cas > 0 && !discard->request->sent; /* there is another connection */
-		discard->due = moved ? dlock_now() : dlock_now() + PAUSE;
+		discard->due = moved ? now : now + PAUSE;
 		discard->known.cas = 0;
 		return true;
 	}
@@ -96,113 +98,163 @@ static bool take_answer(dlock_memcached_discard *discard)
 	/* The server reads its connections in any order: what was sent over one that is closed may be executed yet. */
 	if (discard->known.cas == 0 && reply->code == DLOCK_MEMCACHED_EN && !discard->missed) {
 		discard->missed = true;
-		discard->due = dlock_now() + PAUSE;
+		discard->due = now + PAUSE;
 		return true;
 	}
 	return false;
 }
 
-/* False: it is over. */
-static bool step(dlock_memcached_discard *discard)
+static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	if (discard->process != dlock_process_current() || dlock_now() >= discard->useful_until) {
-		return false;
+	dlock_memcached_discard *discard = task;
+
+	if (now >= discard->useful_until) {
+		return DLOCK_TIMEOUT;
 	}
 	if (discard->request && discard->request->state != DLOCK_MEMCACHED_PENDING) {
-		bool goes_on = take_answer(discard);
+		bool goes_on = take_answer(discard, now);
 		dlock_memcached_release(discard->request);
 		discard->request = NULL;
 		if (!goes_on) {
-			return false;
+			return DLOCK_OK;
 		}
 	}
-	if (!discard->request && dlock_now() >= discard->due) {
+	if (!discard->request && dlock_loop_is_time(loop, discard->due, now)) {
 		ask(discard);
+	}
+	dlock_loop_wake_by(loop, discard->useful_until);
+	return DLOCK_PENDING;
+}
+
+static void end(void *task)
+{
+	dlock_memcached_discard *discard = task, **at = &discard->pool->discards;
+
+	while (*at != discard) {
+		at = &(*at)->next;
+	}
+	*at = discard->next;
+	dlock_loop_forget(&discard->adopted);
+	free_discard(discard);
+}
+
+void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_conn *conn, const dlock_memcached_key *key,
+	const char *token, dlock_memcached_cas known, const char *instead, dlock_nanos useful_until)
+{
+	dlock_memcached_discard *discard = calloc(1, sizeof *discard), **last = &pool->discards;
+
+	if (!discard) {
+		return;
+	}
+	discard->conn = conn;
+	discard->pool = pool;
+	discard->key = *key;
+	strcpy(discard->token, token);
+	strcpy(discard->instead, instead ? instead : "");
+	discard->known = instead ? (dlock_memcached_cas) { 0 } : known; /* the time that is left is asked for, too */
+	discard->useful_until = useful_until;
+	while (*last) {
+		last = &(*last)->next;
+	}
+	*last = discard;
+	ask(discard);
+	dlock_loop_adopt(dlock_memcached_pool_loop(pool), &discard->adopted, step, end, discard);
+}
+
+/* A child of fork() has none of its parent's. */
+static bool has_none(void *pool)
+{
+	for (const dlock_memcached_discard *one = ((const dlock_memcached_pool *) pool)->discards; one; one = one->next) {
+		if (one->adopted.process == dlock_process_current()) {
+			return false;
+		}
 	}
 	return true;
 }
 
-static void advance_all(dlock_memcached_pool *pool)
+void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline)
+{
+	dlock_memcached_pool_look(pool);
+	dlock_loop_await(dlock_memcached_pool_loop(pool), has_none, pool, deadline);
+}
+
+/* ---- as a source ---- */
+
+static dlock_memcached_pool *pool_of(const dlock_source *source)
+{
+	return (dlock_memcached_pool *) ((char *) source - offsetof(dlock_memcached_pool, source));
+}
+
+static int poll_busy(dlock_source *source, struct pollfd *fds, int room)
+{
+	int count = 0;
+
+	for (dlock_memcached_conn *conn = pool_of(source)->first; conn; conn = conn->next) {
+		if (dlock_memcached_is_busy(conn)) {
+			if (count < room) {
+				fds[count] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+static void advance(dlock_source *source, const struct pollfd *fds, int count)
+{
+	int i = 0;
+
+	for (dlock_memcached_conn *conn = pool_of(source)->first; conn && i < count; conn = conn->next) {
+		if (dlock_memcached_is_busy(conn) && fds[i++].revents) {
+			dlock_memcached_advance(conn);
+		}
+	}
+}
+
+static void expire(dlock_source *source)
+{
+	for (dlock_memcached_conn *conn = pool_of(source)->first; conn; conn = conn->next) {
+		if (dlock_memcached_is_busy(conn)) {
+			dlock_memcached_expire(conn);
+		}
+	}
+}
+
+static dlock_nanos timer(const dlock_source *source)
+{
+	dlock_nanos first = DLOCK_FOREVER;
+
+	for (const dlock_memcached_conn *conn = pool_of(source)->first; conn; conn = conn->next) {
+		dlock_nanos time = dlock_memcached_is_busy(conn) ? dlock_memcached_timer(conn) : DLOCK_FOREVER;
+		first = time < first ? time : first;
+	}
+	return first;
+}
+
+void dlock_memcached_pool_join(dlock_memcached_pool *pool, dlock_loop *loop)
+{
+	static const dlock_source_ops ops = { poll_busy, advance, expire, timer, NULL, NULL };
+
+	pool->source.ops = &ops;
+	pool->loop = loop;
+	dlock_loop_add_source(loop, &pool->source);
+}
+
+dlock_loop *dlock_memcached_pool_loop(dlock_memcached_pool *pool)
+{
+	if (!pool->loop) {
+		dlock_memcached_pool_join(pool, &pool->own_loop);
+	}
+	return pool->loop;
+}
+
+void dlock_memcached_pool_look(dlock_memcached_pool *pool)
 {
 	for (dlock_memcached_conn *conn = pool->first; conn; conn = conn->next) {
 		if (dlock_memcached_is_busy(conn)) {
 			dlock_memcached_advance(conn);
 			dlock_memcached_expire(conn);
 		}
-	}
-}
-
-/* Discards are polled by nobody between two calls: a connection that failed in that time must not fail what is asked next. */
-void dlock_memcached_pool_step(dlock_memcached_pool *pool)
-{
-	dlock_memcached_discard **at = &pool->discards;
-
-	advance_all(pool);
-	while (*at) {
-		dlock_memcached_discard *discard = *at;
-		if (step(discard)) {
-			at = &discard->next;
-		} else {
-			*at = discard->next;
-			free_discard(discard);
-		}
-	}
-}
-
-void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_conn *conn, const dlock_memcached_key *key,
-	const char *token, dlock_memcached_cas known, const char *instead, dlock_nanos useful_until)
-{
-	dlock_memcached_discard *discard = calloc(1, sizeof *discard), **end = &pool->discards;
-
-	if (!discard) {
-		return;
-	}
-	discard->conn = conn;
-	discard->process = dlock_process_current();
-	discard->key = *key;
-	strcpy(discard->token, token);
-	strcpy(discard->instead, instead ? instead : "");
-	discard->known = instead ? (dlock_memcached_cas) { 0 } : known; /* the time that is left is asked for, too */
-	discard->useful_until = useful_until;
-	while (*end) {
-		end = &(*end)->next;
-	}
-	*end = discard;
-	ask(discard);
-}
-
-/* When the next of them has something to do by itself. */
-static dlock_nanos next_due(const dlock_memcached_pool *pool)
-{
-	dlock_nanos due = DLOCK_FOREVER;
-
-	for (const dlock_memcached_discard *discard = pool->discards; discard; discard = discard->next) {
-		if (!discard->request && discard->due < due) {
-			due = discard->due;
-		}
-	}
-	return due;
-}
-
-void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline)
-{
-	enum { AT_ONCE = 32 };
-
-	dlock_memcached_pool_step(pool);
-	while (pool->discards && dlock_now() < deadline) {
-		struct pollfd fds[AT_ONCE];
-		dlock_nanos wake = next_due(pool);
-		int count = 0;
-		wake = wake < deadline ? wake : deadline;
-		for (dlock_memcached_conn *conn = pool->first; conn && count < AT_ONCE; conn = conn->next) {
-			dlock_nanos timer = dlock_memcached_timer(conn);
-			wake = timer < wake ? timer : wake;
-			if (dlock_memcached_is_busy(conn) && dlock_memcached_fd(conn) >= 0) {
-				fds[count++] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
-			}
-		}
-		dlock_wait_poll(fds, count, wake, NULL);
-		dlock_memcached_pool_step(pool);
 	}
 }
 
@@ -220,13 +272,16 @@ void dlock_memcached_pool_count(const dlock_memcached_pool *pool, unsigned long 
 void dlock_memcached_pool_clear(dlock_memcached_pool *pool)
 {
 	while (pool->discards) {
-		dlock_memcached_discard *discard = pool->discards;
-		pool->discards = discard->next;
-		free_discard(discard);
+		end(pool->discards);
 	}
 	while (pool->first) {
 		dlock_memcached_conn *conn = pool->first;
 		pool->first = conn->next;
 		dlock_memcached_conn_free(conn);
 	}
+	if (pool->loop) {
+		dlock_loop_remove_source(pool->loop, &pool->source);
+		pool->loop = NULL;
+	}
+	dlock_loop_end(&pool->own_loop);
 }

@@ -5,8 +5,6 @@
 #include "../lock/backend.h"
 #include "pool.h"
 
-typedef struct memcached_renewer memcached_renewer;
-
 /* A key that is changed all the time is left to the next round. */
 enum { TRIES = 8 };
 
@@ -22,15 +20,13 @@ typedef struct memcached_round {
 	bool looks;                       /* `request` asks for the key */
 	dlock_nanos ttl;
 	dlock_round_result result;
-	memcached_renewer *renewer;       /* in whose list it is; NULL: in none */
-	struct memcached_round *next;
+	dlock_adopted adopted;
 } memcached_round;
 
-struct memcached_renewer {
+typedef struct {
 	dlock_renewer base;
 	dlock_memcached_pool pool;
-	memcached_round *rounds; /* those that are under way */
-};
+} memcached_renewer;
 
 /* ---- one lease ---- */
 
@@ -111,12 +107,17 @@ static void take_change(memcached_round *round, const dlock_memcached_request *r
 }
 
 /* Takes in what was answered, and sends what follows from it. */
-static void step(memcached_round *round)
+static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 {
+	memcached_round *round = task;
+
+	(void) loop;
+	(void) now;
 	while (round->request && round->request->state != DLOCK_MEMCACHED_PENDING) {
 		dlock_memcached_request *request = round->request;
 		round->request = NULL;
-		if (request->state == DLOCK_MEMCACHED_FAILED && !round->looks && !request->sent) { /* there is another connection */
+		if (request->state == DLOCK_MEMCACHED_FAILED && !round->looks
+			&& !request->sent) { /* there is another connection */
 			look_again(round);
 		} else if (request->state == DLOCK_MEMCACHED_FAILED) {
 			round->result = DLOCK_ROUND_FAILED;
@@ -127,6 +128,7 @@ static void step(memcached_round *round)
 		}
 		dlock_memcached_release(request);
 	}
+	return round->request ? DLOCK_PENDING : DLOCK_OK;
 }
 
 static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos ttl, bool extends)
@@ -147,13 +149,8 @@ static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos t
 	round->cancelled = false;
 	round->ttl = ttl;
 	round->result = DLOCK_ROUND_OPEN;
-	if (!round->renewer) {
-		round->next = renewer->rounds;
-		renewer->rounds = round;
-		round->renewer = renewer;
-	}
 	ask(round);
-	step(round);
+	dlock_loop_adopt(dlock_memcached_pool_loop(&renewer->pool), &round->adopted, step, NULL, round);
 }
 
 static dlock_round_result result(const dlock_renewal_round *round)
@@ -164,7 +161,7 @@ static dlock_round_result result(const dlock_renewal_round *round)
 static bool collect(dlock_renewal_round *round, bool released)
 {
 	(void) released;
-	return ((memcached_round *) round)->request != NULL;
+	return ((memcached_round *) round)->adopted.loop != NULL;
 }
 
 static void cancel(dlock_renewal_round *round)
@@ -174,20 +171,14 @@ static void cancel(dlock_renewal_round *round)
 
 static bool has_calls(const dlock_renewal_round *round)
 {
-	return ((const memcached_round *) round)->renewer != NULL;
+	return ((const memcached_round *) round)->adopted.loop != NULL;
 }
 
 static void free_round(dlock_renewal_round *base)
 {
 	memcached_round *round = (memcached_round *) base;
 
-	if (round->renewer) {
-		memcached_round **at = &round->renewer->rounds;
-		while (*at != round) {
-			at = &(*at)->next;
-		}
-		*at = round->next;
-	}
+	dlock_loop_forget(&round->adopted);
 	dlock_memcached_release(round->request);
 	dlock_memcached_item_release(round->item);
 	dlock_server_release(round->server);
@@ -198,82 +189,15 @@ static void free_round(dlock_renewal_round *base)
 
 static dlock_renewer *create(void);
 
-static void destroy(dlock_renewer *base)
+static void destroy(dlock_renewer *renewer)
 {
-	memcached_renewer *renewer = (memcached_renewer *) base;
-
-	for (memcached_round *round = renewer->rounds; round; round = round->next) { /* these are freed later */
-		round->renewer = NULL;
-		round->conn = NULL;
-	}
-	dlock_memcached_pool_clear(&renewer->pool);
+	dlock_memcached_pool_clear(&((memcached_renewer *) renewer)->pool);
 	free(renewer);
 }
 
-static int poll_busy(dlock_renewer *base, struct pollfd *fds, int room)
+static void join(dlock_renewer *renewer, dlock_loop *loop)
 {
-	int count = 0;
-
-	for (dlock_memcached_conn *conn = ((memcached_renewer *) base)->pool.first; conn; conn = conn->next) {
-		if (dlock_memcached_is_busy(conn)) {
-			if (count < room) {
-				fds[count] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
-			}
-			count++;
-		}
-	}
-	return count;
-}
-
-/* Those that are decided leave the list. */
-static void step_all(memcached_renewer *renewer)
-{
-	memcached_round **at = &renewer->rounds;
-
-	while (*at) {
-		memcached_round *round = *at;
-		step(round);
-		if (round->request) {
-			at = &round->next;
-		} else {
-			*at = round->next;
-			round->renewer = NULL;
-		}
-	}
-}
-
-static void advance(dlock_renewer *base, const struct pollfd *fds, int count)
-{
-	memcached_renewer *renewer = (memcached_renewer *) base;
-	int i = 0;
-
-	for (dlock_memcached_conn *conn = renewer->pool.first; conn && i < count; conn = conn->next) {
-		if (dlock_memcached_is_busy(conn) && fds[i++].revents) {
-			dlock_memcached_advance(conn);
-		}
-	}
-	step_all(renewer);
-}
-
-static void expire(dlock_renewer *base)
-{
-	memcached_renewer *renewer = (memcached_renewer *) base;
-
-	for (dlock_memcached_conn *conn = renewer->pool.first; conn; conn = conn->next) {
-		dlock_memcached_expire(conn);
-	}
-	step_all(renewer);
-}
-
-static dlock_nanos timer(const dlock_renewer *base)
-{
-	dlock_nanos first = DLOCK_FOREVER;
-
-	for (const dlock_memcached_conn *conn = ((const memcached_renewer *) base)->pool.first; conn; conn = conn->next) {
-		dlock_nanos time = dlock_memcached_timer(conn);
-		first = time < first ? time : first;
-	}
-	return first;
+	dlock_memcached_pool_join(&((memcached_renewer *) renewer)->pool, loop);
 }
 
 static dlock_renewer_counts count(const dlock_renewer *base)
@@ -287,10 +211,7 @@ static dlock_renewer_counts count(const dlock_renewer *base)
 static const dlock_renewer_ops renewer_ops = {
 	.create = create,
 	.destroy = destroy,
-	.poll = poll_busy,
-	.advance = advance,
-	.expire = expire,
-	.timer = timer,
+	.join = join,
 	.count = count,
 };
 

@@ -1,12 +1,12 @@
 #ifndef DLOCK_MEMCACHED_RENEWAL_H
 #define DLOCK_MEMCACHED_RENEWAL_H
 
-#include "../base/server.h"
 #include "../lock/renewer.h"
+#include "../net/server.h"
 #include "item.h"
 
-/* How the renewal thread renews a lease on memcached: with its CAS, so that of a renewal and what the holder does at the same time, one
- * counts. */
+/* How the renewal thread renews a lease on memcached: with its CAS, so that of a renewal and what the holder does at
+ * the same time, one counts. */
 
 dlock_renewal_round *dlock_memcached_round_new(dlock_server *server, dlock_memcached_item *item);
 

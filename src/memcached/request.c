@@ -8,7 +8,8 @@
 
 /* ---- keys ---- */
 
-/* The keys that are digests; others that begin so, and our own keys, become digests, too, so that none is another resource's. */
+/* The keys that are digests; others that begin so, and our own keys, become digests, too, so that none is another
+ * resource's. */
 static const char digest_prefix[] = "dlock:sha256:";
 
 enum { KEY_MAX = 250, DECODED_MAX = KEY_MAX / 4 * 3 };
@@ -112,12 +113,15 @@ dlock_memcached_request *dlock_memcached_version(void)
 
 dlock_memcached_request *dlock_memcached_add(const dlock_memcached_key *key, const char *token, int64_t seconds)
 {
-	return timed(request_new("ms %s %zu ME T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), seconds, flag(key), token));
+	return timed(
+		request_new("ms %s %zu ME T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), seconds, flag(key), token));
 }
 
-dlock_memcached_request *dlock_memcached_replace(const dlock_memcached_key *key, uint64_t cas, const char *token, int64_t seconds)
+dlock_memcached_request *dlock_memcached_replace(
+	const dlock_memcached_key *key, uint64_t cas, const char *token, int64_t seconds)
 {
-	return timed(request_new("ms %s %zu MS C%" PRIu64 " T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), cas, seconds, flag(key), token));
+	return timed(request_new("ms %s %zu MS C%" PRIu64 " T%" PRId64 " c%s\r\n%s\r\n", key->text, strlen(token), cas,
+		seconds, flag(key), token));
 }
 
 dlock_memcached_request *dlock_memcached_delete(const dlock_memcached_key *key, uint64_t cas)

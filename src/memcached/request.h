@@ -26,8 +26,8 @@ typedef struct {
 	bool encoded; /* in base64, which the server decodes */
 } dlock_memcached_key;
 
-/* The key of prefix . resource: as it is where that can be written, in base64 where it is short enough, otherwise its digest. Two
- * resources never share one. */
+/* The key of prefix . resource: as it is where that can be written, in base64 where it is short enough, otherwise its
+ * digest. Two resources never share one. */
 void dlock_memcached_make_key(dlock_memcached_key *key, const char *prefix, size_t prefix_len, const char *resource,
 	size_t resource_len, dlock_memcached_digest *digest);
 
@@ -73,7 +73,8 @@ dlock_memcached_request *dlock_memcached_version(void);
 /* Sets the key if it is not there: HD with its CAS, or NS. */
 dlock_memcached_request *dlock_memcached_add(const dlock_memcached_key *key, const char *token, int64_t seconds);
 /* Sets it if its CAS is still this one: HD with the new CAS, EX or NF. */
-dlock_memcached_request *dlock_memcached_replace(const dlock_memcached_key *key, uint64_t cas, const char *token, int64_t seconds);
+dlock_memcached_request *dlock_memcached_replace(
+	const dlock_memcached_key *key, uint64_t cas, const char *token, int64_t seconds);
 /* Deletes it if its CAS is still this one: HD, EX or NF. */
 dlock_memcached_request *dlock_memcached_delete(const dlock_memcached_key *key, uint64_t cas);
 /* Reads it: VA with CAS and the time left, or EN. */
@@ -90,7 +91,8 @@ void dlock_memcached_release(dlock_memcached_request *request); /* NULL is fine 
 /* Does the reply carry this token? */
 bool dlock_memcached_is_token(const dlock_memcached_reply *reply, const char *token);
 
-/* Reads the first line of a reply, which has no line end any more. False: it is none. The value of a VA follows, reply->len bytes. */
+/* Reads the first line of a reply, which has no line end any more. False: it is none. The value of a VA follows,
+ * reply->len bytes. */
 bool dlock_memcached_read(dlock_memcached_reply *reply, const char *line);
 
 #endif

@@ -3,7 +3,8 @@
 /* The clock counts whole seconds. */
 #define TICK DLOCK_SECOND
 
-dlock_nanos dlock_memcached_clock_read(dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now)
+dlock_nanos dlock_memcached_clock_read(
+	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now)
 {
 	if (reply->code != DLOCK_MEMCACHED_HD || reply->cas == 0 || reply->left < 0) {
 		clock->cas = 0;

@@ -3,17 +3,19 @@
 
 #include "request.h"
 
-/* The clock of a memcached server, as one connection sees it. It ticks once a second; a server that stood still, and goes on, executes what it
- * has received in the meantime by the time at which it stopped, and then lets the clock catch up: what was set by it ends too early by the whole
- * stop. So the clock is read before each lease that is set: how long the key DLOCK_MEMCACHED_CLOCK, which never changes, is to last yet. */
+/* The clock of a memcached server, as one connection sees it. It ticks once a second; a server that stood still, and
+ * goes on, executes what it has received in the meantime by the time at which it stopped, and then lets the clock catch
+ * up: what was set by it ends too early by the whole stop. So the clock is read before each lease that is set: how long
+ * the key DLOCK_MEMCACHED_CLOCK, which never changes, is to last yet. */
 typedef struct {
 	uint64_t cas;        /* of the key; 0: not read yet */
 	dlock_nanos end; /* of the key, by what was read so far, and no earlier than it is */
 } dlock_memcached_clock;
 
-/* How late the clock was when the reply was given, to a request of then. DLOCK_FOREVER: it is not known, since the key is another one. What is set
- * after it ends so much earlier than it should.
- * A clock that was late may have caught up, or, where its machine was suspended, go on from there: only another connection tells. */
-dlock_nanos dlock_memcached_clock_read(dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now);
+/* How late the clock was when the reply was given, to a request of then. DLOCK_FOREVER: it is not known, since the key
+ * is another one. What is set after it ends so much earlier than it should. A clock that was late may have caught up,
+ * or, where its machine was suspended, go on from there: only another connection tells. */
+dlock_nanos dlock_memcached_clock_read(
+	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now);
 
 #endif

@@ -109,8 +109,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	while (status == DLOCK_OK) {
 		dlock_nanos deadline, look;
 		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
-		switch (dlock_memory_take(name_of(base), base->token, base->ttl, claim->queued ? &claim->waiter : NULL, &base->fencing_token,
-				&deadline, &look)) {
+		switch (dlock_memory_take(name_of(base), base->token, base->ttl, claim->queued ? &claim->waiter : NULL,
+			&base->fencing_token, &deadline, &look)) {
 		case DLOCK_MEMORY_TAKEN:
 			leave(claim);
 			base->deadline = deadline;
@@ -222,7 +222,8 @@ static void begin_round(dlock_renewal_round *base, dlock_renewer *renewer, dlock
 	memory_round *round = (memory_round *) base;
 	dlock_memory_name name = { round->table, round->key, round->key_len };
 	dlock_nanos deadline;
-	bool ours = extends ? dlock_memory_extend(name, round->token, ttl, false, &deadline) : dlock_memory_look(name, round->token, &deadline);
+	bool ours = extends ? dlock_memory_extend(name, round->token, ttl, false, &deadline)
+						: dlock_memory_look(name, round->token, &deadline);
 
 	(void) renewer;
 	round->result = ours ? DLOCK_ROUND_KEPT : DLOCK_ROUND_GONE;
@@ -282,7 +283,8 @@ static bool is_same(const dlock_claim *base, dlock_backend *other, const char *r
 	const memory_backend *backend = (memory_backend *) other;
 
 	return claim->key && !strcmp(backend_of(base)->table, backend->table) && claim->key_len == backend->prefix_len + len
-		&& !memcmp(claim->key, backend->prefix, backend->prefix_len) && !memcmp(claim->key + backend->prefix_len, resource, len);
+		&& !memcmp(claim->key, backend->prefix, backend->prefix_len)
+		&& !memcmp(claim->key + backend->prefix_len, resource, len);
 }
 
 /* A wait that began in a parent is in no queue of this process. */

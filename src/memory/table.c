@@ -27,8 +27,9 @@ static int64_t fence;
 
 /* ---- fork ---- */
 
-/* Waiters are the parent's threads, and leases its own. The table is left as it is, not freed: another thread may have been at it. The mutex is
- * not taken before a fork, since the renewal thread takes it under one that is taken then: the order would be that of the first uses. */
+/* Waiters are the parent's threads, and leases its own. The table is left as it is, not freed: another thread may have
+ * been at it. The mutex is not taken before a fork, since the renewal thread takes it under one that is taken then: the
+ * order would be that of the first uses. */
 static void in_child(void)
 {
 	pthread_mutex_init(&mutex, NULL);
@@ -195,8 +196,8 @@ static void wake_first(const lock *lock)
 	}
 }
 
-dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl, const dlock_memory_waiter *waiter,
-	int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *look)
+dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
+	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *look)
 {
 	dlock_memory_result result = DLOCK_MEMORY_REFUSED;
 
@@ -263,7 +264,8 @@ void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter)
 	leave();
 }
 
-bool dlock_memory_extend(dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline)
+bool dlock_memory_extend(
+	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline)
 {
 	enter();
 	lock *it = find_held(name, token);
@@ -288,7 +290,8 @@ bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *d
 	return it != NULL;
 }
 
-bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline)
+bool dlock_memory_exchange(
+	dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline)
 {
 	enter();
 	lock *it = find_held(name, token);

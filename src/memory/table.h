@@ -11,8 +11,8 @@
 
 /* The locks of this process, by table and key. Under one mutex: each function may be called by any thread. */
 
-/* Whoever waits for a lock: first come, first served. Its owner's memory, known to the table from dlock_memory_queue() to
- * dlock_memory_leave(). */
+/* Whoever waits for a lock: first come, first served. Its owner's memory, known to the table from dlock_memory_queue()
+ * to dlock_memory_leave(). */
 typedef struct dlock_memory_waiter {
 	dlock_wakeup wakeup; /* sent when it should look again */
 	bool away;           /* it is interrupted: its turn is the next one's */
@@ -31,10 +31,10 @@ typedef enum {
 	DLOCK_MEMORY_NO_MEMORY
 } dlock_memory_result;
 
-/* Takes the lock where it is free and nobody who has queued is before `waiter`, which may be NULL. Refused: `*look` is when its lease
- * ends. */
-dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl, const dlock_memory_waiter *waiter,
-	int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *look);
+/* Takes the lock where it is free and nobody who has queued is before `waiter`, which may be NULL. Refused: `*look` is
+ * when its lease ends. */
+dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
+	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *look);
 
 /* False: out of memory. */
 bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
@@ -43,9 +43,11 @@ void dlock_memory_step_aside(dlock_memory_name name, dlock_memory_waiter *waiter
 void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter);
 
 /* Each is false where the lock is not the token's. */
-bool dlock_memory_extend(dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
+bool dlock_memory_extend(
+	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
 bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *deadline);
-bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline);
+bool dlock_memory_exchange(
+	dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline);
 bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over);
 
 bool dlock_memory_is_locked(dlock_memory_name name);

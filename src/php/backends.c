@@ -6,27 +6,23 @@
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/md5.h"
 
-#ifndef _WIN32
 #include "../memcached/backend.h"
 #include "../memory/backend.h"
-#endif
-#include "../redis/permits.h"
-#include "../redis/replicated.h"
-#include "../redis/single.h"
+#include "../redis/lock/service.h"
+#include "../redis/wire/pool_source.h"
 #ifdef DLOCK_ZOOKEEPER
-#include "../zookeeper/backend.h"
+#include "../zookeeper/lock/backend.h"
 #endif
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 {
-	dlock_pools_counts counts = { .connections = dlock_pool_opened(&pools->redis), .reconnections = dlock_pool_reopened(&pools->redis) };
+	dlock_pools_counts counts = { .connections = dlock_pool_opened(&pools->redis),
+		.reconnections = dlock_pool_reopened(&pools->redis) };
 
-#ifndef _WIN32
 	unsigned long opened, reopened;
 	dlock_memcached_pool_count(&pools->memcached, &opened, &reopened);
 	counts.connections += opened;
 	counts.reconnections += reopened;
-#endif
 #ifdef DLOCK_ZOOKEEPER
 	counts.sessions = pools->zookeeper ? dlock_zk_pool_sessions_opened(pools->zookeeper) : 0;
 #endif
@@ -36,9 +32,7 @@ dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline)
 {
 	dlock_pool_drain(&pools->redis, deadline);
-#ifndef _WIN32
 	dlock_memcached_pool_drain(&pools->memcached, deadline);
-#endif
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_drain(pools->zookeeper, deadline);
@@ -54,9 +48,7 @@ void dlock_pools_free_retired(dlock_pools *pools)
 void dlock_pools_clear(dlock_pools *pools)
 {
 	dlock_pool_clear(&pools->redis);
-#ifndef _WIN32
 	dlock_memcached_pool_clear(&pools->memcached);
-#endif
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_free(pools->zookeeper);
@@ -66,15 +58,12 @@ void dlock_pools_clear(dlock_pools *pools)
 
 dlock_ttl_range dlock_ttls_on(const dlock_server *server)
 {
-#ifndef _WIN32
 	if (server->kind == DLOCK_SERVER_MEMCACHED) {
 		return dlock_memcached_ttls;
 	}
-#endif
 	return server->replicas > 0 ? (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true } : DLOCK_ANY_TTL;
 }
 
-#ifndef _WIN32
 static void digest(const char *text, size_t len, char hex[64 + 1])
 {
 	unsigned char raw[32];
@@ -85,37 +74,24 @@ static void digest(const char *text, size_t len, char hex[64 + 1])
 	PHP_SHA256Final(raw, &context);
 	make_digest_ex(hex, raw, sizeof raw);
 }
-#endif
 
-dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
+dlock_backend *dlock_backend_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
 {
 	switch (server->kind) {
-#ifndef _WIN32
 	case DLOCK_SERVER_MEMCACHED:
 		return dlock_memcached_new(&pools->memcached, server, prefix, prefix_len, digest);
 	case DLOCK_SERVER_MEMORY:
 		return dlock_memory_new(server->host, prefix, prefix_len);
-#endif
 	default:
-		if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
-			dlock_backend *backend = dlock_replicated_new(&pools->redis, server, prefix, prefix_len);
-			if (backend) {
-				backend->ttls = dlock_ttls_on(server);
-			}
-			return backend;
-		}
-		return dlock_single_new(&pools->redis, server, prefix, prefix_len, legacy);
+		return dlock_lock_new(&pools->redis, server, prefix, prefix_len, legacy);
 	}
 }
 
-dlock_backend *dlock_permits_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
+dlock_backend *dlock_permits_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
-	dlock_backend *backend = dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
-
-	if (backend) {
-		backend->ttls = dlock_ttls_on(server);
-	}
-	return backend;
+	return dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
 }
 
 #ifdef DLOCK_ZOOKEEPER
@@ -127,8 +103,11 @@ bool dlock_pools_begin_zookeeper(dlock_pools *pools)
 	return pools->zookeeper;
 }
 
-dlock_backend *dlock_permits_on_ensemble(dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity)
+dlock_backend *dlock_permits_on_ensemble(
+	dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity)
 {
-	return dlock_pools_begin_zookeeper(pools) ? dlock_zk_permits_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity) : NULL;
+	return dlock_pools_begin_zookeeper(pools)
+		? dlock_zk_permits_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity)
+		: NULL;
 }
 #endif

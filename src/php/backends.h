@@ -1,24 +1,20 @@
 #ifndef DLOCK_PHP_BACKENDS_H
 #define DLOCK_PHP_BACKENDS_H
 
-#include "../base/server.h"
 #include "../lock/backend.h"
-#ifndef _WIN32
 #include "../memcached/pool.h"
-#endif
-#include "../redis/pool.h"
+#include "../net/server.h"
+#include "../redis/wire/pool.h"
 #ifdef DLOCK_ZOOKEEPER
-#include "../zookeeper/options.h"
-#include "../zookeeper/pool.h"
+#include "../zookeeper/session/options.h"
+#include "../zookeeper/session/pool.h"
 #endif
 
-/* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server has. A new back end is
- * a folder of src/, a scheme in base/server_parse.c, and its lines in backends.c. */
+/* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server
+ * has. A new back end is a folder of src/, a scheme in base/server_parse.c, and its lines in backends.c. */
 typedef struct {
 	dlock_pool redis;
-#ifndef _WIN32
 	dlock_memcached_pool memcached;
-#endif
 #ifdef DLOCK_ZOOKEEPER
 	dlock_zk_pool *zookeeper; /* NULL: not used yet */
 #endif
@@ -43,17 +39,21 @@ void dlock_pools_clear(dlock_pools *pools);
 dlock_ttl_range dlock_ttls_on(const dlock_server *server);
 
 /* The back end on one server. `legacy`: shares its locks with SETNX/GETSET timestamp code. NULL when out of memory. */
-dlock_backend *dlock_backend_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
+dlock_backend *dlock_backend_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
 
-/* The one that has `capacity` permits of each resource; `fifo`: a writer, who wants all of them, is served in turn. NULL when out of memory. */
-dlock_backend *dlock_permits_on(dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
+/* The one that has `capacity` permits of each resource; `fifo`: a writer, who wants all of them, is served in turn.
+ * NULL when out of memory. */
+dlock_backend *dlock_permits_on(
+	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
 
 #ifdef DLOCK_ZOOKEEPER
 /* Makes the pool of sessions, where there is none yet. False: out of memory. */
 bool dlock_pools_begin_zookeeper(dlock_pools *pools);
 
 /* The same on ZooKeeper, where everyone is served in turn. */
-dlock_backend *dlock_permits_on_ensemble(dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity);
+dlock_backend *dlock_permits_on_ensemble(
+	dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity);
 #endif
 
 #endif

@@ -6,10 +6,10 @@
 #include "ext/standard/basic_functions.h"
 #include "zend_exceptions.h"
 
-/* PHP sets EG_FLAGS_IN_SHUTDOWN before it calls the first shutdown function, but shutdown functions still are the program: an event loop
- * may run all of it there. PHP does not say when the last one has returned and it begins to destroy objects. Therefore the
- * extension's own shutdown function is kept the last one. After exit() or a fatal error PHP may skip it; then another destructor
- * of global variables shows that the request ends. */
+/* PHP sets EG_FLAGS_IN_SHUTDOWN before it calls the first shutdown function, but shutdown functions still are the
+ * program: an event loop may run all of it there. PHP does not say when the last one has returned and it begins to
+ * destroy objects. Therefore the extension's own shutdown function is kept the last one. After exit() or a fatal error
+ * PHP may skip it; then another destructor of global variables shows that the request ends. */
 
 /* The shutdown function. User code cannot call it: it is private, and only PHP calls it without an object. */
 static zend_function *shutdown_function(void)

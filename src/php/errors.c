@@ -1,6 +1,6 @@
 #include "errors.h"
 
-#include "../redis/quorum.h"
+#include "../redis/redlock/quorum.h"
 #include "classes.h"
 #include "interrupts.h"
 
@@ -35,8 +35,8 @@ static void collect_server_errors(zval *errors, const dlock_backend *backend)
 	}
 }
 
-/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. NULL: what its handler throws comes
- * instead. */
+/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. NULL: what
+ * its handler throws comes instead. */
 static zend_object *throw_now(zend_class_entry *class, const dlock_error *error)
 {
 	if (dlock_is_interrupted()) {
@@ -78,7 +78,8 @@ zend_object *dlock_throw_lost(const char *resource, size_t resource_len, const c
 {
 	dlock_error error;
 
-	if (EG(exception) && zend_is_unwind_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
+	if (EG(exception)
+		&& zend_is_unwind_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
 		return NULL;
 	}
 	dlock_fail(&error, DLOCK_LOST, "The lock \"%s\" %s", dlock_show(resource, resource_len).text, what);

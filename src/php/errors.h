@@ -14,7 +14,8 @@ void dlock_throw_as(zend_class_entry *class, const dlock_error *error);
 /* Throws that there is no memory for an object. */
 void dlock_throw_no_memory(void);
 
-/* Throws that this lock "was lost" or what it is. NULL where exit() is under way, so that nothing is thrown any more. */
+/* Throws that this lock "was lost" or what it is. NULL where exit() is under way, so that nothing is thrown any
+ * more. */
 zend_object *dlock_throw_lost(const char *resource, size_t resource_len, const char *what);
 
 /* Does the exception say that? */

@@ -11,7 +11,7 @@
 #include "../lock/registry.h"
 #include "backends.h"
 #ifdef DLOCK_ZOOKEEPER
-#include "../zookeeper/pool.h"
+#include "../zookeeper/session/pool.h"
 #endif
 
 /* The module's globals: the settings, and what a process keeps, or under ZTS a thread. */
@@ -48,7 +48,7 @@ typedef struct {
 
 /* How the end of the request's shutdown functions is known (ending.c). */
 typedef struct {
-	uint32_t functions;         /* their number with the extension's own, which is to be the last; 0: it is not registered */
+	uint32_t functions; /* their number with the extension's own, which is to be the last; 0: it is not registered */
 	bool reached;               /* it has been called as the last */
 	dtor_func_t destroy_global; /* with what PHP destroys a global variable while the program runs */
 } dlock_ending;

@@ -4,11 +4,12 @@
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
 
-/* A handle is "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is left and the next
- * fencing token come from the servers when it is attached.
+/* A handle is "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is
+ * left and the next fencing token come from the servers when it is attached.
  *
- * A handle is the lock, as the token inside it is. It works once: attaching replaces the token. The digest is no signature: it tells a
- * handle that was cut or altered from a lease that has ended. There is no secret in it, so nothing can be guessed from it. */
+ * A handle is the lock, as the token inside it is. It works once: attaching replaces the token. The digest is no
+ * signature: it tells a handle that was cut or altered from a lease that has ended. There is no secret in it, so
+ * nothing can be guessed from it. */
 
 #define PREFIX "dlock1."
 enum { DIGEST_LEN = 16 };
@@ -47,7 +48,8 @@ static zend_string *encode(zend_string *raw)
 /* Only what encode() makes: the decoder alone would overlook white space and bits to spare. */
 static zend_string *decode(zend_string *handle)
 {
-	zend_string *encoded = zend_string_init(ZSTR_VAL(handle) + sizeof PREFIX - 1, ZSTR_LEN(handle) - (sizeof PREFIX - 1), 0);
+	zend_string *encoded = zend_string_init(
+		ZSTR_VAL(handle) + sizeof PREFIX - 1, ZSTR_LEN(handle) - (sizeof PREFIX - 1), 0);
 
 	translate(ZSTR_VAL(encoded), "-_", "+/");
 	zend_string *raw = php_base64_decode_ex((unsigned char *) ZSTR_VAL(encoded), ZSTR_LEN(encoded), 1);
@@ -129,21 +131,23 @@ static const char *class_of(const char *kind, size_t len)
 	return "another class";
 }
 
-static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
+static dlock_claim *read_payload(
+	const char *text, size_t len, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
 	const char *end = text + len, *kind, *ttl, *how, *old;
 	size_t kind_len, ttl_len, how_len, old_len;
 	int64_t milliseconds, renewed;
 
-	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len)
-			|| !field(&text, end, &how, &how_len) || !field(&text, end, &old, &old_len)
-			|| !number(ttl, ttl_len, &milliseconds) || !number(how, how_len, &renewed) || renewed > 1
-			|| milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS || text == end || end - text > DLOCK_RESOURCE_MAX) {
+	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len) || !field(&text, end, &how, &how_len)
+		|| !field(&text, end, &old, &old_len) || !number(ttl, ttl_len, &milliseconds) || !number(how, how_len, &renewed)
+		|| renewed > 1 || milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS || text == end
+		|| end - text > DLOCK_RESOURCE_MAX) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
 	if (kind_len != strlen(backend->kind) || memcmp(kind, backend->kind, kind_len)) {
-		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s", class_of(kind, kind_len));
+		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s",
+			class_of(kind, kind_len));
 		return NULL;
 	}
 	if (!backend->ops->detachable) { /* a session's lock, of which detach() makes no handle */
@@ -151,7 +155,8 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *ba
 		return NULL;
 	}
 	if (!dlock_is_token(old, old_len, backend->ops->legacy_tokens)) {
-		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is none of this kind of lock");
+		dlock_fail(
+			error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its token is none of this kind of lock");
 		return NULL;
 	}
 	memcpy(token, old, old_len);
@@ -163,7 +168,8 @@ static dlock_claim *read_payload(const char *text, size_t len, dlock_backend *ba
 	return claim;
 }
 
-dlock_claim *dlock_handle_open(zend_string *handle, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
+dlock_claim *dlock_handle_open(
+	zend_string *handle, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
 	unsigned char hash[32];
 	zend_string *raw;

@@ -3,8 +3,8 @@
 
 #include "../lock/registry.h"
 
-/* A claim as PHP has it: what a request holds or waits for, from the first attempt on. While it is in the registry, the request's
- * end ends it, however that comes. */
+/* A claim as PHP has it: what a request holds or waits for, from the first attempt on. While it is in the registry, the
+ * request's end ends it, however that comes. */
 typedef struct {
 	dlock_registry_entry entry; /* comes first */
 	bool owned;          /* an object frees it; otherwise the registry does */

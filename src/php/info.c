@@ -10,9 +10,7 @@
 #include <openssl/crypto.h>
 #include <openssl/opensslv.h>
 #endif
-#ifndef PHP_WIN32
 #include <dlfcn.h>
-#endif
 
 #include "stats.h"
 
@@ -24,16 +22,12 @@ static void print_library(const char *title, const char *built_with, void *symbo
 {
 	char text[512];
 	const char *loaded = "unknown";
-#ifndef PHP_WIN32
 	char path[MAXPATHLEN];
 	Dl_info info;
 
 	if (dladdr(symbol, &info) && info.dli_fname && VCWD_REALPATH(info.dli_fname, path)) {
 		loaded = path;
 	}
-#else
-	(void) symbol;
-#endif
 	snprintf(text, sizeof text, "built with %s, running %s", built_with, loaded);
 	php_info_print_table_row(2, title, text);
 }

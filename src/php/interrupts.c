@@ -23,7 +23,9 @@ dlock_wait dlock_interruptible(dlock_nanos deadline)
 {
 	bool wakes = DLOCK_G(loss_signal).process == dlock_process_current();
 
-	return (dlock_wait) { .deadline = deadline, .interrupted = is_interrupted, .wakeup = wakes ? &DLOCK_G(loss_signal).wakeup : NULL };
+	return (dlock_wait){
+		.deadline = deadline, .interrupted = is_interrupted, .wakeup = wakes ? &DLOCK_G(loss_signal).wakeup : NULL
+	};
 }
 
 static void run_interrupts(void)

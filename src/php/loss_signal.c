@@ -2,8 +2,11 @@
 
 #include "errors.h"
 #include "hold.h"
+#include "holder_watch.h"
 
 #include "zend_exceptions.h"
+
+#include <pthread.h>
 
 typedef void (*interrupt_handler)(zend_execute_data *execute_data);
 
@@ -23,9 +26,9 @@ void dlock_loss_signal_raise(void *context)
 #else
 	*signal->interrupt = 1;
 #endif
-#ifndef PHP_WIN32
-	dlock_wakeup_send(&signal->wakeup);
-#endif
+	if (signal->process == dlock_process_current()) {
+		dlock_wakeup_send(&signal->wakeup);
+	}
 }
 
 /* A wakeup is shared with the children of a fork, so that each process has to have its own. */
@@ -33,7 +36,6 @@ dlock_loss_signal *dlock_loss_signal_here(void)
 {
 	dlock_loss_signal *signal = &DLOCK_G(loss_signal);
 
-#ifndef PHP_WIN32
 	if (signal->process != dlock_process_current()) {
 		dlock_loss_signal_close(signal);
 		if (!dlock_wakeup_open(&signal->wakeup)) {
@@ -41,34 +43,64 @@ dlock_loss_signal *dlock_loss_signal_here(void)
 		}
 		signal->process = dlock_process_current();
 	}
-#endif
 	return signal;
 }
 
 void dlock_loss_signal_close(dlock_loss_signal *signal)
 {
-#ifndef PHP_WIN32
 	if (signal->process != 0) {
 		dlock_wakeup_close(&signal->wakeup);
 		signal->process = 0;
 	}
-#else
-	(void) signal;
-#endif
 }
 
-/* The loss of what came over a fork is thrown in the parent. */
+/* What came over a fork is the parent's to lose; here it is lost when the parent has ended. */
+static bool is_lost_with_holder(const dlock_claim *claim)
+{
+	if (dlock_holder_has_ended(claim)) {
+		return true;
+	}
+	dlock_loss_signal *signal = dlock_loss_signal_here();
+	if (signal) {
+		dlock_holder_watch(claim, dlock_loss_signal_raise, signal);
+	}
+	return false;
+}
+
 static dlock_hold *find_unreported_loss(void)
 {
 	dlock_nanos remaining;
 
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
 		dlock_hold *hold = dlock_hold_from(entry);
-		if (hold->throws && dlock_claim_is_mine(entry->claim) && dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST) {
+		if (hold->throws
+			&& (dlock_claim_is_mine(entry->claim) ? dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST
+												  : is_lost_with_holder(entry->claim))) {
 			return hold;
 		}
 	}
 	return NULL;
+}
+
+/* In the child, which is to look at what it has inherited as soon as PHP code runs. */
+static void forked(void)
+{
+#ifdef ZTS
+	if (!tsrm_get_ls_cache()) { /* a thread that PHP knows nothing of */
+		return;
+	}
+#endif
+	for (dlock_registry_entry *entry = is_loaded ? DLOCK_G(registry).first : NULL; entry; entry = entry->next) {
+		if (dlock_hold_from(entry)->throws) {
+			dlock_loss_signal_raise(&DLOCK_G(loss_signal));
+			return;
+		}
+	}
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
 }
 
 /* The VM calls it between two opcodes of the running code. */
@@ -80,23 +112,26 @@ static void throw_losses(zend_execute_data *execute_data)
 	if (!is_loaded || !atomic_load(&DLOCK_G(loss_signal).raised)) {
 		return;
 	}
-	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised would keep it
-	 * here. Each exception becomes the previous of the next, and so does what another handler has thrown. */
+	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised
+	 * would keep it here. Each exception becomes the previous of the next, and so does what another handler has
+	 * thrown. */
 	atomic_store(&DLOCK_G(loss_signal).raised, false);
-#ifndef PHP_WIN32
 	if (DLOCK_G(loss_signal).process == dlock_process_current()) { /* the parent's wakeup may be meant for the parent */
 		dlock_wakeup_clear(&DLOCK_G(loss_signal).wakeup);
 	}
-#endif
 	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
 		hold->throws = false;
-		zend_object *exception = dlock_throw_lost(hold->entry.claim->resource, hold->entry.claim->resource_len, DLOCK_LOST_WHILE_HELD);
+		const dlock_claim *claim = hold->entry.claim;
+		zend_object *exception = dlock_throw_lost(claim->resource, claim->resource_len,
+			dlock_claim_is_mine(claim) ? DLOCK_LOST_WHILE_HELD : "was lost, since the process that held it has ended");
 		hold->thrown = exception ? exception->handle : 0;
 	}
 }
 
 void dlock_loss_signals_init(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, watch_forks);
 	is_loaded = true;
 	if (called_by && called_by == zend_interrupt_function) {
 		return;

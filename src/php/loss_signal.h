@@ -3,7 +3,8 @@
 
 #include "globals.h"
 
-/* Losses that are thrown into running PHP code: the renewal thread raises a signal, and the VM throws between two opcodes. */
+/* Losses that are thrown into running PHP code: the renewal thread raises a signal, and the VM throws between two
+ * opcodes. */
 
 /* When the module is loaded, before other threads run; when it is unloaded; and at each request's beginning. */
 void dlock_loss_signals_init(void);

@@ -3,12 +3,13 @@
 
 void dlock_request_begin(void);
 
-/* Releases what the request holds, and ends its waits. It comes after exit(), uncaught exceptions, fatal errors, the memory limit and the
- * time limit alike. Objects may still exist; they are freed later and find their claims released. */
+/* Releases what the request holds, and ends its waits. It comes after exit(), uncaught exceptions, fatal errors, the
+ * memory limit and the time limit alike. Objects may still exist; they are freed later and find their claims
+ * released. */
 void dlock_request_end(void);
 
-/* When all modules have ended. Those that end after this one may still run the user's code, as sessions do to be written. What that
- * locked must not live on in the next request. */
+/* When all modules have ended. Those that end after this one may still run the user's code, as sessions do to be
+ * written. What that locked must not live on in the next request. */
 void dlock_request_end_late(void);
 
 #endif

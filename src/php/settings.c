@@ -5,8 +5,9 @@
 #include "SAPI.h"
 #include "ext/standard/html.h"
 
-/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and the default may be
- * shorter, or no limit at all. So an object that would use it is not made. At runtime it is refused. */
+/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and
+ * the default may be shorter, or no limit at all. So an object that would use it is not made. At runtime it is
+ * refused. */
 
 static bool is_startup(int stage)
 {
@@ -55,7 +56,8 @@ static bool read_seconds(const zend_string *text, const seconds_range *range, do
 	return *number >= range->least && *number <= range->most;
 }
 
-static int update_seconds(const zend_ini_entry *entry, const zend_string *text, const seconds_range *range, double *setting, int stage)
+static int update_seconds(
+	const zend_ini_entry *entry, const zend_string *text, const seconds_range *range, double *setting, int stage)
 {
 	double number;
 
@@ -108,10 +110,13 @@ bool dlock_check_settings(void)
 		double value;
 		const seconds_range *range;
 	} settings[] = {
-		{ "dlock.ttl", DLOCK_G(ttl), &lease_time }, { "dlock.timeout", DLOCK_G(timeout), &wait_time },
-		{ "dlock.max_hold", DLOCK_G(max_hold), &wait_time }, { "dlock.restart_guard", DLOCK_G(restart_guard), &wait_time },
+		{ "dlock.ttl", DLOCK_G(ttl), &lease_time },
+		{ "dlock.timeout", DLOCK_G(timeout), &wait_time },
+		{ "dlock.max_hold", DLOCK_G(max_hold), &wait_time },
+		{ "dlock.restart_guard", DLOCK_G(restart_guard), &wait_time },
 		{ "dlock.shutdown_timeout", DLOCK_G(shutdown_timeout), &wait_time },
-		{ "dlock.connect_timeout", DLOCK_G(connect_timeout), &io_timeout }, { "dlock.read_timeout", DLOCK_G(read_timeout), &io_timeout },
+		{ "dlock.connect_timeout", DLOCK_G(connect_timeout), &io_timeout },
+		{ "dlock.read_timeout", DLOCK_G(read_timeout), &io_timeout },
 	};
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -150,8 +155,8 @@ ZEND_INI_MH(dlock_update_server)
 	}
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
-		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the default, where
-		 * others may lock something else: dlock_server_from_ini() throws. */
+		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the
+		 * default, where others may lock something else: dlock_server_from_ini() throws. */
 		if (stage == ZEND_INI_STAGE_RUNTIME) {
 			return FAILURE;
 		}
@@ -196,13 +201,17 @@ static void print_options(const dlock_server *server)
 /* Shows where the server is, not how to log in there. */
 ZEND_INI_DISP(dlock_display_server)
 {
-	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value : ini_entry->value;
+	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value
+																			  : ini_entry->value;
 	dlock_server *server = value ? dlock_server_new(DLOCK_SECOND, DLOCK_SECOND) : NULL;
 	dlock_error error;
 
-	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error) && dlock_server_seal(server, &error)) {
-		zend_string *address = address_of(server), *shown = sapi_module.phpinfo_as_text ? zend_string_copy(address)
-			: php_escape_html_entities((unsigned char *) ZSTR_VAL(address), ZSTR_LEN(address), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
+	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error)
+		&& dlock_server_seal(server, &error)) {
+		zend_string *address = address_of(server),
+					*shown = sapi_module.phpinfo_as_text ? zend_string_copy(address)
+														 : php_escape_html_entities((unsigned char *) ZSTR_VAL(address),
+															 ZSTR_LEN(address), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
 		PHPWRITE(ZSTR_VAL(shown), ZSTR_LEN(shown));
 		print_options(server);
 		PUTS(server->password || server->sentinel_password ? " (with password)" : "");
@@ -219,7 +228,8 @@ ZEND_INI_DISP(dlock_display_server)
 dlock_server *dlock_server_from_ini(void)
 {
 	const char *dsn = DLOCK_G(server) ? DLOCK_G(server) : "";
-	dlock_server *server = dlock_server_new(dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
+	dlock_server *server = dlock_server_new(
+		dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
 	dlock_error error;
 
 	if (server && (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error))) {

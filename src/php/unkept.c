@@ -1,16 +1,19 @@
 #include "unkept.h"
 
-/* What the caller does with the result stands in the opcodes after its call. A lease that is tested and dropped goes to an opcode that looks at its
- * operand and frees it; one that is assigned, stored, passed, captured or asked goes to another. So what is kept is never taken for dropped.
+/* What the caller does with the result stands in the opcodes after its call. A lease that is tested and dropped goes to
+ * an opcode that looks at its operand and frees it; one that is assigned, stored, passed, captured or asked goes to
+ * another. So what is kept is never taken for dropped.
  *
- * Such a lease is not kept to the end of the request instead: `if ($locks->tryAcquire('x'))` may also ask whether it is free, a bare acquire() may
- * wait until it is, and a worker's request does not end. They would hold it without having a variable of it. */
+ * Such a lease is not kept to the end of the request instead: `if ($locks->tryAcquire('x'))` may also ask whether it is
+ * free, a bare acquire() may wait until it is, and a worker's request does not end. They would hold it without having a
+ * variable of it. */
 
 enum { MOST_STEPS = 16 };
 
 static bool is_call(const zend_op *op)
 {
-	return op->opcode == ZEND_DO_FCALL || op->opcode == ZEND_DO_FCALL_BY_NAME || op->opcode == ZEND_DO_ICALL || op->opcode == ZEND_DO_UCALL;
+	return op->opcode == ZEND_DO_FCALL || op->opcode == ZEND_DO_FCALL_BY_NAME || op->opcode == ZEND_DO_ICALL
+		|| op->opcode == ZEND_DO_UCALL;
 }
 
 static bool takes(const zend_op *op, const zend_op *from)
@@ -51,7 +54,8 @@ static bool is_test_function(const zend_function *function)
 {
 	static const char *const tests[] = { "assert", "boolval", "is_null", "is_object" };
 
-	for (size_t i = 0; function->type == ZEND_INTERNAL_FUNCTION && !function->common.scope && i < sizeof tests / sizeof *tests; i++) {
+	for (size_t i = 0;
+		 function->type == ZEND_INTERNAL_FUNCTION && !function->common.scope && i < sizeof tests / sizeof *tests; i++) {
 		if (!strcmp(ZSTR_VAL(function->common.function_name), tests[i])) {
 			return true;
 		}
@@ -153,7 +157,9 @@ void dlock_warn_if_unkept(const dlock_claim *claim)
 	if (!is_calling(frame) || !is_dropped(frame)) {
 		return;
 	}
-	dlock_fail(&error, DLOCK_OK, "The lock \"%s\" is released at once, because nothing keeps its Lease: assign it to a variable, as in $lease = ...",
+	dlock_fail(&error, DLOCK_OK,
+		"The lock \"%s\" is released at once, because nothing keeps its Lease: "
+		"assign it to a variable, as in $lease = ...",
 		dlock_claim_name(claim).text);
 	php_error_docref(NULL, E_WARNING, "%s", error.message);
 }

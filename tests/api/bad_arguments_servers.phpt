@@ -10,37 +10,40 @@ require __DIR__ . '/../inc/api.inc';
 
 const SCHEME = 'must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, like "redis://127.0.0.1:6379"';
 const PORT = 'must have a port between 1 and 65535';
-const DATABASE = 'must have a database that is a whole number, 0 or greater';
+const DATABASE = 'must have a whole number between 0 and 1000000 as database';
+const DB = 'must have a whole number between 0 and 1000000 as db';
+const ONE_PORT = 'must have one port after a host, and IPv6 addresses in brackets, as in "[::1]:7000"';
 const PASSWORD = 'must have a password after the user (user:password@ or :password@)';
 const SLASH = 'must have / and ? in a user or password written as %2F and %3F';
 const NUL = 'must not contain NUL bytes';
 const PERCENT = 'must have each % followed by two hexadecimal digits';
-const OPTION = 'has an unknown option*; known are connect_timeout, read_timeout, db, *';
+const OPTION = 'has an unknown option*; known are database, connect_timeout, read_timeout, *';
+const SSL_OPTION = 'has an unknown option of ssl *; known are verify_peer, verify_peer_name, peer_name, cafile, capath, local_cert, local_pk and passphrase';
 
 $bad = [
     // DSN
     ['', 'must not be empty'], ['localhost', SCHEME], ['localhost:6379', SCHEME], ['//h', SCHEME], ['redis:/h', SCHEME], ['redis:h', SCHEME], ['http://h', SCHEME],
-    ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", SCHEME], ['zookeeper://h', 'must be no ZooKeeper: ZkLock, Dlock\Semaphore and Dlock\ReadWriteLock are for it'],
+    ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", NUL], ['zookeeper://h', 'must be no ZooKeeper: ZkLock, Dlock\Semaphore and Dlock\ReadWriteLock are for it'],
     ['redis://', 'must name a host'], ['redis:///1', 'must name a host'], ['redis://:6379', 'must name a host'], ['redis://:pw@', 'must name a host'], ['redis://?db=1', 'must name a host'],
     ['redis://[]:1', 'must name a host'],
     ['redis://h:', PORT], ['redis://h:0', PORT], ['redis://h:70000', PORT], ['redis://h:65536', PORT], ['redis://h:-1', PORT], ['redis://h:+1', PORT], ['redis://h:1x', PORT],
-    ['redis://h: 1', PORT], ['redis://h:1.0', PORT], ['redis://h:0x10', PORT], ['redis://h:99999999999999999999', PORT], ['redis://h:1:2', PORT], ['redis://::1', 'must name a host'],
+    ['redis://h: 1', PORT], ['redis://h:1.0', PORT], ['redis://h:0x10', PORT], ['redis://h:99999999999999999999', PORT], ['redis://h:1:2', ONE_PORT], ['redis://::1', ONE_PORT],
     ['redis://[::1', 'must have a closing ] after the IPv6 address'], ['redis://[::1]x', 'must have nothing but a port after the IPv6 address'], ['redis://[::1]:0', PORT],
-    ['redis://h/x', DATABASE], ['redis://h/-1', DATABASE], ['redis://h/1.5', DATABASE], ['redis://h/1/2', DATABASE], ['redis://h/99999999999', DATABASE], ['redis://h?db=', DATABASE], ['redis://h?db=x', DATABASE],
+    ['redis://h/x', DATABASE], ['redis://h/-1', DATABASE], ['redis://h/1.5', DATABASE], ['redis://h/1/2', DATABASE], ['redis://h/99999999999', DATABASE], ['redis://h?db=', DB], ['redis://h?db=x', DB],
     ['redis://:a/b@h', SLASH], ['redis://u:a/b@h/1', SLASH], ['redis://:a?b@h', SLASH], ['redis://:1/b@h', SLASH],
     ['redis://user@h', PASSWORD], ['redis://user:@h', PASSWORD], ['redis://@h', PASSWORD], ['redis://:@h', PASSWORD],
     ["redis://h\0", NUL], ["redis://:a\0b@h", NUL], ['redis://:%00@h', NUL], ['redis://%00', NUL], ['unix:///a%00b', NUL],
     ['redis://%', PERCENT], ['redis://%4', PERCENT], ['redis://%zz', PERCENT], ['redis://:%@h', PERCENT], ['redis://h?%=1', PERCENT],
     ['redis://h?', null], ['redis://h?x', 'must have options of the form name=value'], ['redis://h?db=1&', null], ['redis://h?db=1&&db=2', 'must have options of the form name=value'],
-    ['redis://h?guards=1', 'has an unknown option "guards"; known are connect_timeout, *'], ['redis://u:a?b=c@h', SLASH], ['redis://u:1?b=c@h', SLASH], ['redis://u:p@h?b=c@d', SLASH],
+    ['redis://h?guards=1', 'has an unknown option "guards"; known are database, *'], ['redis://u:a?b=c@h', SLASH], ['redis://u:1?b=c@h', SLASH], ['redis://u:p@h?b=c@d', SLASH],
     ['redis://h?x=1', OPTION], ['redis://h?DB=1', OPTION], ['redis://h?=1', OPTION], ['redis://h?timeout=1', OPTION],
-    ['redis://h?connect_timeout=0', 'must have a connect_timeout of more than 0 and at most 3600 seconds'], ['redis://h?connect_timeout=-1', 'must have a connect_timeout of *'],
-    ['redis://h?read_timeout=3601', 'must have a read_timeout of more than 0 and at most 3600 seconds'], ['redis://h?read_timeout=', 'must have a read_timeout of *'],
-    ['redis://h?read_timeout=1e3', 'must have a read_timeout of *'], ['redis://h?read_timeout=nan', 'must have a read_timeout of *'], ['redis://h?read_timeout=.', 'must have a read_timeout of *'],
-    ['redis://h?read_timeout=1,5', 'must have a read_timeout of *'], ['redis://h?read_timeout=99999999999999999999', 'must have a read_timeout of *'],
+    ['redis://h?connect_timeout=0', 'must have a connect_timeout between 0.001 and 3600 seconds'], ['redis://h?connect_timeout=-1', 'must have a connect_timeout between *'],
+    ['redis://h?read_timeout=3601', 'must have a read_timeout between 0.001 and 3600 seconds'], ['redis://h?read_timeout=', 'must have a read_timeout between *'],
+    ['redis://h?read_timeout=1e3', 'must have a read_timeout between *'], ['redis://h?read_timeout=nan', 'must have a read_timeout between *'], ['redis://h?read_timeout=.', 'must have a read_timeout between *'],
+    ['redis://h?read_timeout=1,5', 'must have a read_timeout between *'], ['redis://h?read_timeout=99999999999999999999', 'must have a read_timeout between *'],
     ['redis://h?verify_peer=maybe', 'must have verify_peer either true or false (1 or 0)'], ['redis://h?cafile=', 'must have a cafile that is not empty and has no NUL bytes'],
     ['unix://', 'must have an absolute path after unix://'], ['unix://run/x.sock', 'must have an absolute path after unix://'], ['unix://?db=1', 'must have an absolute path after unix://'],
-    ['unix:///' . str_repeat('x', 200), 'must have a socket path of at most 100 bytes'], ['unix:///x?db=x', DATABASE],
+    ['unix:///' . str_repeat('x', 200), 'must have a socket path of at most 100 bytes'], ['unix:///x?db=x', DB],
     // list
     [[], 'must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster'],
     [['', 1], 'must have a host that is not empty and has no NUL bytes'], [["h\0", 1], 'must have a host that is not empty and has no NUL bytes'],
@@ -54,13 +57,14 @@ $bad = [
     // array
     [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster'], [['x' => 1], 'must be a DSN, *'],
     [['host' => ''], 'must have a host that is not empty and has no NUL bytes'], [['host' => 'h', 'port' => 0], PORT], [['host' => 'h', 'port' => 70000], PORT],
-    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, database, ssl, connectTimeout, readTimeout, replicas, guard, resyncGuard, sentinels, service, sentinelAuth, sentinelTls and cluster'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
-    [['host' => 'h', 'database' => -1], 'must have a database of 0 or greater'], [['host' => 'h', 'database' => PHP_INT_MAX], 'must have a database of 0 or greater'],
+    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, database, connectTimeout, readTimeout, service, sentinelTls, replicas, guard and resyncGuard'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
+    [['host' => 'h', 'database' => -1], DATABASE], [['host' => 'h', 'database' => PHP_INT_MAX], DATABASE],
     [['host' => 'h', 'connectTimeout' => -1], 'must have a connectTimeout between 0.001 and 3600 seconds'], [['host' => 'h', 'readTimeout' => NAN], 'must have a readTimeout between 0.001 and 3600 seconds'],
     [['host' => 'h', 'auth' => ''], 'must have users and passwords that are not empty and have no NUL bytes'], [['host' => 'h', 'auth' => "a\0b"], 'must have users and passwords *'],
     [['host' => 'h', 'auth' => ['u', '']], 'must have users and passwords *'], [['host' => 'h', 'auth' => ['', 'p']], 'must have users and passwords *'],
     [['host' => 'h', 'auth' => []], 'must have auth as a password, [user, password] or ["user" => ..., "pass" => ...]'], [['host' => 'h', 'auth' => ['user' => 'u']], 'must have auth as a password, *'],
-    [['host' => 'h', 'ssl' => ['x' => 1]], OPTION], [['host' => 'h', 'ssl' => [1]], OPTION],
+    [['host' => 'h', 'ssl' => ['x' => 1]], SSL_OPTION], [['host' => 'h', 'ssl' => [1]], SSL_OPTION], [['host' => 'h', 'ssl' => ['read_timeout' => 1]], SSL_OPTION],
+    [['host' => 'h', 'ssl' => ['verify_peer' => 2]], 'must have verify_peer either true or false (1 or 0)'],
 ];
 foreach ($bad as [$spec, $text]) {
     $shown = shown(is_string($spec) ? substr($spec, 0, 60) : $spec);
@@ -80,8 +84,9 @@ $types = [
     [['host' => 'h', 'auth' => 5], 'strings in auth, int given'], [['host' => 'h', 'auth' => ['u', 5]], 'strings in auth, int given'], [['host' => 'h', 'auth' => [5, 'p']], 'strings in auth, int given'],
     [['host' => 'h', 'auth' => ['user' => [], 'pass' => 'p']], 'strings in auth, array given'], [['host' => 'h', 'auth' => new stdClass()], 'strings in auth, stdClass given'],
     [['host' => 'h', 'ssl' => 'yes'], 'an array of TLS options as ssl, string given'],
-    [['host' => 'h', 'ssl' => ['cafile' => ['x']]], 'strings or booleans in ssl, array given'], [['host' => 'h', 'ssl' => ['cafile' => null]], 'strings or booleans in ssl, null given'],
-    [['host' => 'h', 'ssl' => ['stream' => ['cafile' => new SplFileInfo('/ca.pem')]]], 'strings or booleans in ssl, SplFileInfo given'],
+    [['host' => 'h', 'ssl' => ['cafile' => ['x']]], 'a string as cafile, array given'], [['host' => 'h', 'ssl' => ['cafile' => null]], 'a string as cafile, null given'],
+    [['host' => 'h', 'ssl' => ['cafile' => 5]], 'a string as cafile, int given'], [['host' => 'h', 'ssl' => ['verify_peer' => null]], 'true or false as verify_peer, null given'],
+    [['host' => 'h', 'ssl' => ['stream' => ['cafile' => new SplFileInfo('/ca.pem')]]], 'a string as cafile, SplFileInfo given'],
 ];
 foreach ($types as [$spec, $text]) {
     fails(TypeError::class, "DistributedLock::__construct(): Argument #1 (\$server) must have $text", fn () => new DistributedLock($spec), shown($spec));

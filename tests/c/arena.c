@@ -25,7 +25,8 @@ static bool section(client *client, arena *arena, bool slow)
 	__atomic_store_n(&arena->inside, 0, __ATOMIC_SEQ_CST);
 	bool released = let_go(client, claim);
 	if (!alone || !rises || !held || !released) {
-		printf("# alone %d, token rises %d, held %d, released %d %s\n", alone, rises, held, released, client->error.message);
+		printf("# alone %d, token rises %d, held %d, released %d %s\n", alone, rises, held, released,
+			client->error.message);
 	}
 	return alone && rises && held && released;
 }

@@ -1,5 +1,5 @@
-/* Taking up a lease by its token, over one server and over several: it works once, and where it fails it can be tried again.
- * Prints TAP. */
+/* Taking up a lease by its token, over one server and over several: it works once, and where it fails it can be tried
+ * again. Prints TAP. */
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -65,7 +65,8 @@ static dlock_status attach(client *c, const char *resource, const char *token, d
 	return status;
 }
 
-/* It is there to be taken up, with the lease time that it had, and then given back. Soon: what was taken back may be on its way. */
+/* It is there to be taken up, with the lease time that it had, and then given back. Soon: what was taken back may be on
+ * its way. */
 static bool is_usable(client *c, const char *resource, const char *token, int least_ms)
 {
 	dlock_claim *claim;
@@ -99,22 +100,28 @@ static void test_once(void)
 	check(acquire(&c, old, 0) == DLOCK_OK, "held");
 	server_do(&servers[0], "PEXPIRE " PREFIX "once 30000");
 	dlock_nanos start = dlock_now();
-	check(attach(&other, "once", old->token, &claim) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "attached: %s", other.error.message);
+	check(attach(&other, "once", old->token, &claim) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "attached: %s",
+		other.error.message);
 	check(has(&servers[0], claim) && strcmp(claim->token, old->token), "the server has the new token");
 	check(claim->fencing_token > old->fencing_token
-		&& strtoll(server_text(&servers[0], "GET " DLOCK_FENCE_KEY), NULL, 10) == claim->fencing_token, "and a greater fencing token");
+			&& strtoll(server_text(&servers[0], "GET " DLOCK_FENCE_KEY), NULL, 10) == claim->fencing_token,
+		"and a greater fencing token");
 	long long pttl = server_integer(&servers[0], "PTTL " PREFIX "once");
 	long spent = (long) ((dlock_now() - start) / DLOCK_MS) + 1;
 	check(pttl <= 30000 && pttl >= 30000 - spent - 100, "for the lease time that was left (%lld)", pttl);
 	check(left_ms(claim) <= 29698 && left_ms(claim) > 29698 - spent - 100, "less 1 %% and 2 ms (%ld)", left_ms(claim));
-	check(attach(&c, "once", old->token, &second) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "not a second time: %s", c.error.message);
-	check(extend(&c, old, 1000) == DLOCK_LOST && has(&servers[0], claim) && server_integer(&servers[0], "PTTL " PREFIX "once") > 20000,
+	check(attach(&c, "once", old->token, &second) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE),
+		"not a second time: %s", c.error.message);
+	check(extend(&c, old, 1000) == DLOCK_LOST && has(&servers[0], claim)
+			&& server_integer(&servers[0], "PTTL " PREFIX "once") > 20000,
 		"what the old token asks for is void");
 	dlock_claim_abandon(old);
 	old->state = DLOCK_CLAIM_HELD;
 	check(release(&c, old) == DLOCK_LOST && has(&servers[0], claim), "it releases nothing");
-	check(extend(&other, claim, 60000) == DLOCK_OK && let_go(&other, claim) && has_nobody(&servers[0], "once"), "the new one extends and releases");
-	check(attach(&c, "once", old->token, &second) == DLOCK_LOST && has_nobody(&servers[0], "once"), "nothing is taken up after that");
+	check(extend(&other, claim, 60000) == DLOCK_OK && let_go(&other, claim) && has_nobody(&servers[0], "once"),
+		"the new one extends and releases");
+	check(attach(&c, "once", old->token, &second) == DLOCK_LOST && has_nobody(&servers[0], "once"),
+		"nothing is taken up after that");
 	dlock_claim_free(old);
 	client_free(&c);
 	client_free(&other);
@@ -126,22 +133,30 @@ static void test_none(void)
 	client c = client_of(&servers[0], READ_TIMEOUT);
 	dlock_claim *claim;
 
-	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && server_integer(&servers[0], "DBSIZE") == 0, "no key: nothing is written");
+	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && server_integer(&servers[0], "DBSIZE") == 0,
+		"no key: nothing is written");
 	server_do(&servers[0], "SET " PREFIX "none somebody PX 60000");
-	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && !strcmp(server_text(&servers[0], "GET " PREFIX "none"), "somebody"), "somebody else's");
+	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST
+			&& !strcmp(server_text(&servers[0], "GET " PREFIX "none"), "somebody"),
+		"somebody else's");
 	server_do(&servers[0], "SET " PREFIX "none %s", old_token);
-	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && has_old(&servers[0], "none"), "a key without an end is no lease");
+	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && has_old(&servers[0], "none"),
+		"a key without an end is no lease");
 	server_do(&servers[0], "DEL " PREFIX "none");
 	server_do(&servers[0], "LPUSH " PREFIX "none %s", old_token);
-	check(attach(&c, "none", old_token, &claim) == DLOCK_CONNECTION && explains(&c, client_conn(&c, 0)->server->label, "WRONGTYPE"), "a list");
-	check(server_integer(&servers[0], "EXISTS " DLOCK_FENCE_KEY) == 0, "no fencing token was given out for any of these");
+	check(attach(&c, "none", old_token, &claim) == DLOCK_CONNECTION
+			&& explains(&c, client_conn(&c, 0)->server->label, "WRONGTYPE"),
+		"a list");
+	check(
+		server_integer(&servers[0], "EXISTS " DLOCK_FENCE_KEY) == 0, "no fencing token was given out for any of these");
 	client_free(&c);
 }
 
 /* Of a user without all rights nothing is changed. */
 static void test_rights(void)
 {
-	static const char *rights[] = { "~" PREFIX "* +@all", "~* +@all -getset", "~* +@all -time -pexpiretime", "~* +@all -set", "~* +@all -get", "~* +@all -pttl" };
+	static const char *rights[] = { "~" PREFIX "* +@all", "~* +@all -getset", "~* +@all -time -pexpiretime",
+		"~* +@all -set", "~* +@all -get", "~* +@all -pttl" };
 	client all = client_of(&servers[0], READ_TIMEOUT);
 	dlock_claim *claim;
 	char dsn[80];
@@ -201,7 +216,8 @@ static void test_no_answer(void)
 	client slow = client_at(dsn_by_relay(&relay, &servers[0], "?read_timeout=0.2"));
 	warm(&slow);
 	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
-	check(attach(&slow, "unanswered", old_token, &claim) == DLOCK_CONNECTION && has_swallowed(&relay), "the answer is lost: %s", slow.error.message);
+	check(attach(&slow, "unanswered", old_token, &claim) == DLOCK_CONNECTION && has_swallowed(&relay),
+		"the answer is lost: %s", slow.error.message);
 	check(eventually(has_old_on_first, "unanswered"), "what it has done is taken back");
 	check(server_integer(&servers[0], "PTTL " PREFIX "unanswered") > 50000, "with the lease time that was left");
 	check(is_usable(&c, "unanswered", old_token, 50000), "the handle works, once more");
@@ -227,7 +243,8 @@ static void test_frozen(void)
 		check(attach(&slow, "frozen", old_token, &claim) == DLOCK_CONNECTION, "no answer: %s", slow.error.message);
 		server_thaw(&servers[0]);
 		client_drain(&slow);
-		check(eventually(has_old_on_first, "frozen"), "%s: taken back", knows ? "a script that it knows" : "a script that it does not know");
+		check(eventually(has_old_on_first, "frozen"), "%s: taken back",
+			knows ? "a script that it knows" : "a script that it does not know");
 		check(is_usable(&slow, "frozen", old_token, 50000), "the handle works");
 	}
 	client_free(&slow);
@@ -245,7 +262,8 @@ static void test_too_late(void)
 	know_exchange();
 	leave_lease(1, "late", 300);
 	atomic_store(&relay.delay_ms, 400);
-	check(attach(&c, "late", old_token, &claim) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "late: %s", c.error.message);
+	check(attach(&c, "late", old_token, &claim) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "late: %s",
+		c.error.message);
 	client_free(&c);
 	relay_end(&relay);
 }
@@ -297,7 +315,8 @@ static void test_deadline(void)
 		check(attach(&few, "deadline", old_token, &claim) == DLOCK_OK, "attached: %s", few.error.message);
 		long most = expected[some] - expected[some] / 100 - 2;
 		/* Of five the three that answer first decide. */
-		check(left_ms(claim) <= most && left_ms(claim) > (some < 3 ? most - 20000 : 90000), "for as long as a majority of the keys lasts (%ld)", left_ms(claim));
+		check(left_ms(claim) <= most && left_ms(claim) > (some < 3 ? most - 20000 : 90000),
+			"for as long as a majority of the keys lasts (%ld)", left_ms(claim));
 		check(let_go(&few, claim), "released");
 		client_free(&few);
 		quorum_servers_reset();
@@ -309,13 +328,17 @@ static void test_by_all(void)
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	dlock_claim *old = claim_on(&c, "all", 60000), *claim, *second;
 
-	check(warm_all(&c) && warm_all(&other) && acquire(&c, old, 0) == DLOCK_OK && is_everywhere("all"), "held everywhere");
-	check(attach(&other, "all", old->token, &claim) == DLOCK_OK && eventually(is_held_everywhere, claim), "attached everywhere: %s", other.error.message);
+	check(
+		warm_all(&c) && warm_all(&other) && acquire(&c, old, 0) == DLOCK_OK && is_everywhere("all"), "held everywhere");
+	check(attach(&other, "all", old->token, &claim) == DLOCK_OK && eventually(is_held_everywhere, claim),
+		"attached everywhere: %s", other.error.message);
 	check(claim->fencing_token > old->fencing_token, "with a greater fencing token");
-	check(attach(&c, "all", old->token, &second) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "not a second time: %s", c.error.message);
+	check(attach(&c, "all", old->token, &second) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE),
+		"not a second time: %s", c.error.message);
 	check(extend(&c, old, 1000) == DLOCK_LOST && holding(claim) == SERVERS, "the old token extends nothing");
 	client_drain(&c);
-	check(holding(claim) == SERVERS && dlock_claim_check(claim, &other.error) == DLOCK_OK && left_ms(claim) > 50000, "nor does it shorten anything");
+	check(holding(claim) == SERVERS && dlock_claim_check(claim, &other.error) == DLOCK_OK && left_ms(claim) > 50000,
+		"nor does it shorten anything");
 	check(let_go(&other, claim), "released");
 	client_drain(&other);
 	check(taken("all") == 0, "everywhere");
@@ -336,7 +359,8 @@ static void test_fencing(void)
 	server_freeze(&servers[4]);
 	server_freeze(&servers[3]);
 	server_do(&servers[1], "SET " DLOCK_FENCE_KEY " %lld", (long long) ahead);
-	check(attach(&c, "fenced", old_token, &claim) == DLOCK_OK && claim->fencing_token == ahead + 1, "the largest one counts: %s", c.error.message);
+	check(attach(&c, "fenced", old_token, &claim) == DLOCK_OK && claim->fencing_token == ahead + 1,
+		"the largest one counts: %s", c.error.message);
 	for (int i = 0; i < MAJORITY; i++) {
 		raised += strtoll(server_text(&servers[i], "GET " DLOCK_FENCE_KEY), NULL, 10) == ahead + 1;
 	}
@@ -361,7 +385,8 @@ static void test_minority_missing(void)
 		server_do(&servers[3], "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_RELEASE].source);
 		server_freeze(&servers[3]);
 		dlock_nanos start = dlock_now();
-		check(attach(&c, "minority", old_token, &claim) == DLOCK_OK && dlock_now() - start < SOON, "attached without the straggler");
+		check(attach(&c, "minority", old_token, &claim) == DLOCK_OK && dlock_now() - start < SOON,
+			"attached without the straggler");
 		if (way > 0) {
 			check(let_go(&c, claim), "released");
 		}
@@ -380,7 +405,8 @@ static void test_minority_missing(void)
 	}
 	client some = client_of_some(SERVERS, 21);
 	leave_lease(SERVERS, "minority", 60000);
-	check(attach(&some, "minority", old_token, &claim) == DLOCK_OK && holding(claim) == 3 && let_go(&some, claim), "two are dead: %s", some.error.message);
+	check(attach(&some, "minority", old_token, &claim) == DLOCK_OK && holding(claim) == 3 && let_go(&some, claim),
+		"two are dead: %s", some.error.message);
 	client_free(&some);
 }
 
@@ -399,7 +425,8 @@ static void test_unconnected_straggler(void)
 	leave_lease(SERVERS, "straggler", 60000);
 	server_freeze(&servers[3]);
 	client c = client_quorum_at(dsns, SERVERS);
-	check(attach(&c, "straggler", old_token, &claim) == DLOCK_OK && let_go(&c, claim), "attached and released without it: %s", c.error.message);
+	check(attach(&c, "straggler", old_token, &claim) == DLOCK_OK && let_go(&c, claim),
+		"attached and released without it: %s", c.error.message);
 	server_thaw(&servers[3]);
 	client_drain(&c);
 	check(eventually_nowhere("straggler"), "nothing is left");
@@ -456,7 +483,8 @@ static void test_majority_missing(void)
 		for (int i = 2; !dead && i < SERVERS; i++) {
 			server_freeze(&servers[i]);
 		}
-		check(attach(asking, "missing", old_token, &claim) == DLOCK_QUORUM, "three %s: %s", dead ? "dead" : "stopped", asking->error.message);
+		check(attach(asking, "missing", old_token, &claim) == DLOCK_QUORUM, "three %s: %s", dead ? "dead" : "stopped",
+			asking->error.message);
 		client_drain(asking);
 		check(has_old(&servers[0], "missing") && has_old(&servers[1], "missing"), "the others have taken it back");
 		for (int i = 2; !dead && i < SERVERS; i++) {
@@ -478,7 +506,8 @@ static void test_majority_refuses(void)
 
 	check(warm_all(&c), "warm");
 	leave_lease(2, "refused", 60000);
-	check(attach(&c, "refused", old_token, &claim) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "lost: %s", c.error.message);
+	check(attach(&c, "refused", old_token, &claim) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "lost: %s",
+		c.error.message);
 	client_drain(&c);
 	check(with_old("refused") == 2 && taken("refused") == 2, "the two have what they had");
 	check(server_integer(&servers[0], "PTTL " PREFIX "refused") > 50000, "for the time that was left");

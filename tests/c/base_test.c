@@ -135,7 +135,8 @@ static void test_token_of_children(void)
 		}
 		exit_of(pid);
 	}
-	check(tokens[0][0] && tokens[1][0] && memcmp(tokens[0], tokens[1], DLOCK_TOKEN_LEN), "children do not make the same");
+	check(
+		tokens[0][0] && tokens[1][0] && memcmp(tokens[0], tokens[1], DLOCK_TOKEN_LEN), "children do not make the same");
 }
 
 static void test_jitter(void)
@@ -186,17 +187,20 @@ static void test_error(void)
 	dlock_append(&box.error, "%s", "\x7f\t\xc3\xa9");
 	check(!strcmp(box.error.message, "a?b??[31m??\xc3\xa9"), "nothing in it ends the line or moves a cursor");
 	dlock_fail(&box.error, DLOCK_LOST, "%s", "\xe2\x82\xac \xff \xc0\xaf \xed\xa0\x80 \xf0\x9f\x98\x80 \xe2\x82");
-	check(!strcmp(box.error.message, "\xe2\x82\xac ? ?? ??? \xf0\x9f\x98\x80 ??"), "bytes that are no UTF-8 (%s)", box.error.message);
+	check(!strcmp(box.error.message, "\xe2\x82\xac ? ?? ??? \xf0\x9f\x98\x80 ??"), "bytes that are no UTF-8 (%s)",
+		box.error.message);
 	for (size_t before = 505; before < sizeof box.error.message; before++) {
 		dlock_fail(&box.error, DLOCK_LOST, "%.*s\xf0\x9f\x98\x80 more", (int) before, longest);
 		size_t whole = before + 4 < sizeof box.error.message ? before + 4 : before;
-		check(!strchr(box.error.message, '?') && strlen(box.error.message) >= whole, "it is cut at a character, %zu", before);
+		check(!strchr(box.error.message, '?') && strlen(box.error.message) >= whole, "it is cut at a character, %zu",
+			before);
 	}
 	check(!strcmp(dlock_show("a\0b\xff\n", 5).text, "a?b??"), "a name of any bytes");
 	char name[120];
 	memset(name, 'n', sizeof name);
 	memcpy(name + 98, "\xe2\x82\xac", 3);
-	check(strlen(dlock_show(name, sizeof name).text) == 98 && strlen(dlock_show(name, 98).text) == 98, "is cut at a character");
+	check(strlen(dlock_show(name, sizeof name).text) == 98 && strlen(dlock_show(name, 98).text) == 98,
+		"is cut at a character");
 }
 
 /* ---- process ---- */
@@ -222,7 +226,8 @@ static void test_process(void)
 	check(exit_of(pid) == 0, "a child keeps its own stamp over a fork of its own");
 	check(stamps[0] != mine && stamps[1] != mine && stamps[0] != stamps[1], "child and grandchild have others");
 	/* Pids come again, also to a descendant: then the generation is what differs. */
-	check(stamps[0] >> 32 == (mine >> 32) + 1 && stamps[1] >> 32 == (mine >> 32) + 2, "every fork raises the generation");
+	check(
+		stamps[0] >> 32 == (mine >> 32) + 1 && stamps[1] >> 32 == (mine >> 32) + 2, "every fork raises the generation");
 	check(mine == dlock_process_current(), "the parent's stays");
 }
 
@@ -288,7 +293,8 @@ static void test_wait_time(void)
 			"a time in the past is no wait (%d)", i);
 		check(write(lines[1], "x", 1) == 1 && dlock_wait_poll(&fd, 1, 0, waits[i]) == 1 && fd.revents & POLLIN,
 			"but sees what is ready (%d)", i);
-		check(dlock_wait_poll(&fd, 1, DLOCK_FOREVER, waits[i]) == 1, "a wait without limit ends when it is ready (%d)", i);
+		check(dlock_wait_poll(&fd, 1, DLOCK_FOREVER, waits[i]) == 1, "a wait without limit ends when it is ready (%d)",
+			i);
 		check(read(lines[0], &(char) { 0 }, 1) == 1, "emptied");
 	}
 	close(lines[0]);
@@ -306,8 +312,9 @@ static void test_wait_interrupted(void)
 	check(dlock_wait_poll(&fd, 1, 0, &wait) == DLOCK_WAIT_INTERRUPTED, "an interruption comes before what is ready");
 }
 
-/* The signal arrives while the question is being answered: right between question and sleep. The handler must run in the
- * sleep, so that the question, asked again, sees the flag; a missed one would leave it asleep for the whole time. */
+/* The signal arrives while the question is being answered: right between question and sleep. The handler must run in
+ * the sleep, so that the question, asked again, sees the flag; a missed one would leave it asleep for the whole
+ * time. */
 static bool raise_and_look(void *context)
 {
 	bool seen = interrupted(NULL);
@@ -402,7 +409,8 @@ static void test_wait_eintr(void)
 static void test_wait_mask(void)
 {
 	counter at_once = { 0, 0 }, never = { 0, INT_MAX };
-	dlock_wait ends = { .interrupted = count_down, .context = &at_once }, goes = { .interrupted = count_down, .context = &never };
+	dlock_wait ends = { .interrupted = count_down, .context = &at_once },
+			   goes = { .interrupted = count_down, .context = &never };
 	sigset_t before, after;
 
 	sigemptyset(&before);
@@ -410,7 +418,8 @@ static void test_wait_mask(void)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	dlock_wait_poll(NULL, 0, DLOCK_FOREVER, &ends);
 	sigprocmask(SIG_SETMASK, NULL, &after);
-	check(sigismember(&after, SIGUSR2) == 1 && sigismember(&after, SIGTERM) == 0, "the signal mask is as before an interruption");
+	check(sigismember(&after, SIGUSR2) == 1 && sigismember(&after, SIGTERM) == 0,
+		"the signal mask is as before an interruption");
 	raise(SIGUSR2);
 	dlock_wait_poll(NULL, 0, dlock_now() + DLOCK_MS, &goes);
 	sigprocmask(SIG_SETMASK, NULL, &after);
@@ -427,18 +436,25 @@ static void test_token_forms(void)
 		const char *text;
 		bool plain, legacy;
 	} forms[] = {
-		{ "0123456789abcdef0123456789abcdef", true, true }, { DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdef", false, true },
-		{ "", false, false }, { DLOCK_TOKEN_LEGACY, false, false }, { "0123456789abcdef0123456789abcde", false, false },
-		{ "0123456789abcdef0123456789abcdef0", false, false }, { "0123456789ABCDEF0123456789abcdef", false, false },
-		{ "0123456789abcdef0123456789abcde ", false, false }, { DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcde", false, false },
-		{ "9999999998:0123456789abcdef0123456789abcdef", false, false }, { DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdeg", false, false },
+		{ "0123456789abcdef0123456789abcdef", true, true },
+		{ DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdef", false, true },
+		{ "", false, false },
+		{ DLOCK_TOKEN_LEGACY, false, false },
+		{ "0123456789abcdef0123456789abcde", false, false },
+		{ "0123456789abcdef0123456789abcdef0", false, false },
+		{ "0123456789ABCDEF0123456789abcdef", false, false },
+		{ "0123456789abcdef0123456789abcde ", false, false },
+		{ DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcde", false, false },
+		{ "9999999998:0123456789abcdef0123456789abcdef", false, false },
+		{ DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdeg", false, false },
 		{ DLOCK_TOKEN_LEGACY DLOCK_TOKEN_LEGACY "456789abcdef0123456789", false, false },
 	};
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		size_t len = strlen(forms[i].text);
-		char *text = memcpy(malloc(len ? len : 1), forms[i].text, len); /* no more, so that a sanitizer sees what is read behind */
+		char *text = memcpy(
+			malloc(len ? len : 1), forms[i].text, len); /* no more, so that a sanitizer sees what is read behind */
 		bad += dlock_is_token(text, len, false) != forms[i].plain || dlock_is_token(text, len, true) != forms[i].legacy;
 		free(text);
 	}

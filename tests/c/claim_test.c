@@ -51,8 +51,8 @@ static void test_moves(void)
 				|| (!is_final(from) && to == DLOCK_CLAIM_RELEASED)
 				|| (before && to <= DLOCK_CLAIM_HELD)
 				|| (!before && !is_final(from) && (holds || to == DLOCK_CLAIM_LOST));
-			check(dlock_claim_may_move(from, to) == legal && ends_process(from, to) == !legal, "%s to %s: %s", names[from], names[to],
-				legal ? "a move" : "no move, and found");
+			check(dlock_claim_may_move(from, to) == legal && ends_process(from, to) == !legal, "%s to %s: %s",
+				names[from], names[to], legal ? "a move" : "no move, and found");
 		}
 	}
 }
@@ -66,10 +66,14 @@ static void test_deadline(void)
 	check(dlock_claim_raise_deadline(claim, later) && claim->deadline == later, "raised");
 	check(dlock_claim_raise_deadline(claim, later - 1) && claim->deadline == later, "never to an earlier time");
 	check(dlock_claim_move_deadline(claim, later - 1) && claim->deadline == later - 1, "moved to an earlier time");
-	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_raise_deadline(claim, later) && !dlock_claim_expire(claim),
+	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_raise_deadline(claim, later)
+			&& !dlock_claim_expire(claim),
 		"one that passed unseen may move");
-	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_expire(claim) && claim->deadline == DLOCK_OVER, "over");
-	check(!dlock_claim_raise_deadline(claim, later) && !dlock_claim_move_deadline(claim, later) && dlock_claim_expire(claim), "for good");
+	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_expire(claim) && claim->deadline == DLOCK_OVER,
+		"over");
+	check(!dlock_claim_raise_deadline(claim, later) && !dlock_claim_move_deadline(claim, later)
+			&& dlock_claim_expire(claim),
+		"for good");
 	free(claim);
 }
 
@@ -79,7 +83,8 @@ static void test_guaranteed_ttl(void)
 
 	check(dlock_claim_guaranteed_ttl(claim, 5) == 5, "all of it");
 	dlock_claim_add_unacknowledged_ttl(claim, 7);
-	check(dlock_claim_guaranteed_ttl(claim, 5) == 5 && dlock_claim_guaranteed_ttl(claim, 9) == 7, "no more than what may yet be set");
+	check(dlock_claim_guaranteed_ttl(claim, 5) == 5 && dlock_claim_guaranteed_ttl(claim, 9) == 7,
+		"no more than what may yet be set");
 	dlock_claim_add_unacknowledged_ttl(claim, 8);
 	check(claim->unacknowledged_ttl == 7, "the shortest counts");
 	dlock_claim_add_unacknowledged_ttl(claim, 3);

@@ -2,10 +2,9 @@
 
 #include <stdlib.h>
 
-#include "../../src/redis/cluster.h"
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/slot.h"
-#include "../../src/redis/topology.h"
+#include "../../src/redis/route/cluster.h"
+#include "../../src/redis/script/slot.h"
+#include "../../src/redis/route/topology.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "redis_client.h"
@@ -54,7 +53,8 @@ static dlock_status read_answer(reader *reader, const char *answer)
 
 	redisReaderFeed(parser, answer, strlen(answer));
 	check(redisReaderGetReply(parser, &reply) == REDIS_OK && reply, "an answer");
-	dlock_status status = dlock_cluster_read(reply, reader->service, reader->node, &reader->known, &reader->map, &reader->error);
+	dlock_status status = dlock_cluster_read(
+		reply, reader->service, reader->node, &reader->known, &reader->map, &reader->error);
 	freeReplyObject(reply);
 	redisReaderFree(parser);
 	return status;
@@ -78,25 +78,35 @@ static void test_answers(void)
 {
 	reader reader = reader_new();
 
-	check(read_answer(&reader, "*5\r\n"
-		RANGE("0", "99", MASTER(TEXT("8", "10.0.0.1"), "7000"))
-		RANGE("100", "199", MASTER(TEXT("0", ""), "7001"))
-		"*3\r\n:200\r\n:299\r\n*4\r\n" TEXT("1", "?") ":7002\r\n" TEXT("2", "id") "*2\r\n" TEXT("2", "ip") TEXT("8", "10.0.0.2")
-		RANGE("300", "399", MASTER("$-1\r\n", "7003"))
-		"*4\r\n:16383\r\n:16383\r\n*4\r\n" TEXT("3", "::1") ":7004\r\n" TEXT("2", "id") "*0\r\n" MASTER(TEXT("8", "10.0.0.1"), "7005")) == DLOCK_OK, "read");
+	check(read_answer(&reader,
+			  "*5\r\n" RANGE("0", "99", MASTER(TEXT("8", "10.0.0.1"), "7000"))
+				  RANGE("100", "199", MASTER(TEXT("0", ""), "7001")) "*3\r\n:200\r\n:299\r\n*4\r\n" TEXT(
+					  "1", "?") ":7002\r\n" TEXT("2", "id") "*2\r\n" TEXT("2", "ip") TEXT("8", "10.0.0.2")
+					  RANGE("300", "399", MASTER("$-1\r\n", "7003")) "*4\r\n:16383\r\n:16383\r\n*4\r\n" TEXT(
+						  "3", "::1") ":7004\r\n" TEXT("2", "id") "*0\r\n" MASTER(TEXT("8", "10.0.0.1"), "7005"))
+			== DLOCK_OK,
+		"read");
 	check(has_at(&reader, 0, "10.0.0.1:7000") && has_at(&reader, 99, "10.0.0.1:7000"), "an address");
 	check(has_at(&reader, 100, "10.0.0.9:7001") && has_at(&reader, 300, "10.0.0.9:7003"),
 		"without one, that of the node that was asked");
 	check(has_at(&reader, 299, "10.0.0.2:7002"), "without a name that is known, the IP address");
 	check(has_at(&reader, 16383, "[::1]:7004") && has_at(&reader, 400, NULL), "IPv6, and slots of nobody");
-	check(!dlock_slot_map_get(&reader.map, 0)->replicas && dlock_slot_map_get(&reader.map, 0)->discovery == DLOCK_SERVER_FIXED, "as members");
+	check(!dlock_slot_map_get(&reader.map, 0)->replicas
+			&& dlock_slot_map_get(&reader.map, 0)->discovery == DLOCK_SERVER_FIXED,
+		"as members");
 	dlock_slot_map_end(&reader.known);
 	reader.known = reader.map;
 	check(read_answer(&reader, "*1\r\n" RANGE("5", "5", MASTER(TEXT("8", "10.0.0.1"), "7000"))) == DLOCK_OK
-		&& dlock_slot_map_get(&reader.map, 5) == dlock_slot_map_get(&reader.known, 0), "a server that is known is the same");
-	check(has_at(&reader, 150, "10.0.0.9:7001") && has_at(&reader, 400, NULL), "what this node does not know is as before");
+			&& dlock_slot_map_get(&reader.map, 5) == dlock_slot_map_get(&reader.known, 0),
+		"a server that is known is the same");
+	check(has_at(&reader, 150, "10.0.0.9:7001") && has_at(&reader, 400, NULL),
+		"what this node does not know is as before");
 	dlock_slot_map_end(&reader.map);
-	check(read_answer(&reader, "*1\r\n" RANGE("5", "5", MASTER(TEXT("8", "10.0.0.1"), "0") RANGE("400", "400", MASTER(TEXT("1", "?"), "7000")))) == DLOCK_OK && has_at(&reader, 400, NULL),
+	check(read_answer(&reader,
+			  "*1\r\n" RANGE(
+				  "5", "5", MASTER(TEXT("8", "10.0.0.1"), "0") RANGE("400", "400", MASTER(TEXT("1", "?"), "7000"))))
+				== DLOCK_OK
+			&& has_at(&reader, 400, NULL),
 		"a master that cannot be reached is not known");
 	dlock_slot_map_end(&reader.map);
 	reader_free(&reader);
@@ -132,15 +142,24 @@ static void test_addresses(void)
 	static const struct {
 		const char *address, *label;
 	} cases[] = {
-		{ "10.0.0.1:7000", "10.0.0.1:7000" }, { ":7000", "10.0.0.9:7000" }, { "?:7000", NULL }, { "::1:7000", "[::1]:7000" },
-		{ "Node-1.example.com:7000", "node-1.example.com:7000" }, { "10.0.0.1", NULL }, { "10.0.0.1:", NULL }, { "10.0.0.1:0", NULL },
-		{ "10.0.0.1:70000", NULL }, { "10.0.0.1:7x", NULL }, { "", NULL },
+		{ "10.0.0.1:7000", "10.0.0.1:7000" },
+		{ ":7000", "10.0.0.9:7000" },
+		{ "?:7000", NULL },
+		{ "::1:7000", "[::1]:7000" },
+		{ "Node-1.example.com:7000", "node-1.example.com:7000" },
+		{ "10.0.0.1", NULL },
+		{ "10.0.0.1:", NULL },
+		{ "10.0.0.1:0", NULL },
+		{ "10.0.0.1:70000", NULL },
+		{ "10.0.0.1:7x", NULL },
+		{ "", NULL },
 	};
 	reader reader = reader_new();
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_server *server = dlock_cluster_server_at(cases[i].address, reader.service, reader.node, &reader.known);
-		check(is_at(server, cases[i].label), "\"%s\" is %s", cases[i].address, cases[i].label ? cases[i].label : "no address");
+		check(is_at(server, cases[i].label), "\"%s\" is %s", cases[i].address,
+			cases[i].label ? cases[i].label : "no address");
 		if (server) {
 			dlock_server_release(server);
 		}
@@ -176,7 +195,7 @@ static void asker_free(asker *asker)
 static dlock_status discover(asker *asker)
 {
 	asker->error.message[0] = '\0';
-	return dlock_topology_discover(asker->topology, dlock_now() + 5 * DLOCK_SECOND, NULL, &asker->error);
+	return discover_until(&asker->pool, asker->topology, dlock_now() + 5 * DLOCK_SECOND, &asker->error);
 }
 
 static int port_of(const asker *asker, int slot)
@@ -202,14 +221,18 @@ static void test_found(void)
 {
 	asker *asker = asker_of(cluster_service(&nodes, 1));
 
-	check(dlock_topology_has_slots(asker->topology) && port_of(asker, 0) == 0 && port_of(asker, 16383) == 0, "nothing is known at first");
+	check(dlock_topology_has_slots(asker->topology) && port_of(asker, 0) == 0 && port_of(asker, 16383) == 0,
+		"nothing is known at first");
 	bool good = discover(asker) == DLOCK_OK;
 	check(good && is_right(asker), "the masters of all slots (%s)", asker->error.message);
-	check(port_of(asker, 5460) == nodes.nodes[0].port && port_of(asker, 5461) == nodes.nodes[1].port && port_of(asker, 16383) == nodes.nodes[2].port,
+	check(port_of(asker, 5460) == nodes.nodes[0].port && port_of(asker, 5461) == nodes.nodes[1].port
+			&& port_of(asker, 16383) == nodes.nodes[2].port,
 		"to the slot");
-	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED, "of one node, whose connection is closed at once");
+	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED,
+		"of one node, whose connection is closed at once");
 	dlock_server *master = dlock_server_retain(dlock_topology_master(asker->topology, 7));
-	check(discover(asker) == DLOCK_OK && dlock_topology_master(asker->topology, 7) == master, "again: the same servers");
+	check(
+		discover(asker) == DLOCK_OK && dlock_topology_master(asker->topology, 7) == master, "again: the same servers");
 	dlock_server_release(master);
 	asker_free(asker);
 }
@@ -223,14 +246,16 @@ static void test_moved(void)
 	dlock_server *from = dlock_server_retain(dlock_topology_master(asker->topology, 100)), *first = from;
 	unsigned long answers = dlock_topology_answers(asker->topology);
 	snprintf(address, sizeof address, "127.0.0.1:%d", nodes.nodes[1].port);
-	dlock_topology_move(asker->topology, 100, address, from);
-	check(port_of(asker, 100) == nodes.nodes[1].port && port_of(asker, 101) == from->port, "a slot that has moved is believed at once");
-	check(dlock_topology_is_asking(asker->topology) && discover(asker) == DLOCK_OK && dlock_topology_answers(asker->topology) == answers + 1,
+	dlock_topology_move(asker->topology, 100, address, from, dlock_now());
+	check(port_of(asker, 100) == nodes.nodes[1].port && port_of(asker, 101) == from->port,
+		"a slot that has moved is believed at once");
+	check(dlock_topology_is_asking(asker->topology) && discover(asker) == DLOCK_OK
+			&& dlock_topology_answers(asker->topology) == answers + 1,
 		"and asked about");
 	check(port_of(asker, 100) == nodes.nodes[0].port, "it was not true");
-	dlock_topology_move(asker->topology, 100, ":1", from);
+	dlock_topology_move(asker->topology, 100, ":1", from, dlock_now());
 	check(is_at(dlock_topology_master(asker->topology, 100), "127.0.0.1:1"), "without a host it is the node's own");
-	dlock_topology_move(asker->topology, 101, "nonsense", from);
+	dlock_topology_move(asker->topology, 101, "nonsense", from, dlock_now());
 	check(port_of(asker, 101) == nodes.nodes[0].port, "what is no address is not believed");
 	discover(asker);
 	check(is_right(asker), "right again");
@@ -251,7 +276,8 @@ static void test_moved_slot(void)
 
 	discover(asker);
 	check(cluster_begin_move(&nodes, 200, &nodes.nodes[2]), "a slot is being moved");
-	check(discover(asker) == DLOCK_OK && port_of(asker, 200) == nodes.nodes[0].port, "until it has been, the old master has it");
+	check(discover(asker) == DLOCK_OK && port_of(asker, 200) == nodes.nodes[0].port,
+		"until it has been, the old master has it");
 	check(cluster_end_move(&nodes, 200, &nodes.nodes[2]) && eventually(sees_move, asker), "it has been");
 	check(port_of(asker, 199) == nodes.nodes[0].port && port_of(asker, 201) == nodes.nodes[0].port, "and no other");
 	asker_free(asker);
@@ -283,8 +309,9 @@ static void test_no_cluster(void)
 	ports[0] = plain.port;
 	asker *asker = asker_of(cluster_service_at(ports, 1));
 	check(discover(asker) == DLOCK_CONNECTION, "a server that is no node");
-	check(strstr(asker->error.message, "cluster support disabled") && strstr(asker->error.message, "No node of the cluster"), "%s",
-		asker->error.message);
+	check(strstr(asker->error.message, "cluster support disabled")
+			&& strstr(asker->error.message, "No node of the cluster"),
+		"%s", asker->error.message);
 	asker_free(asker);
 	asker = asker_of(cluster_service_at(ports, 2));
 	check(discover(asker) == DLOCK_OK && is_right(asker), "the next one is (%s)", asker->error.message);
@@ -303,24 +330,21 @@ static bool knows_all_nodes(asker *asker)
 	return true;
 }
 
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
 /* What a server that is expected to be this node answers. */
 static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_error *error)
 {
-	dlock_server *service = cluster_service(&nodes, 0), *member = dlock_server_member(service, "127.0.0.1", server->port);
+	dlock_server *service = cluster_service(&nodes, 0),
+				 *member = dlock_server_member(service, "127.0.0.1", server->port);
 	dlock_conn *conn = (dlock_server_set(&member->node_id, id, strlen(id)), dlock_conn_new(member));
 	dlock_arg words[] = { DLOCK_ARG("PING") };
 	dlock_call *call = dlock_call_command(words, 1);
 
 	dlock_conn_send(conn, call);
-	dlock_exchange(&conn, 1, dlock_now() + SOON, is_answered, call);
+	conn_await(conn, call);
 	dlock_call_state state = call->state;
 	*error = conn->error;
-	check(state == DLOCK_CALL_ANSWERED || (!conn->refused && !call->sent), "its master is to be looked for; nothing was said");
+	check(state == DLOCK_CALL_ANSWERED || (!conn->refused && !call->sent),
+		"its master is to be looked for; nothing was said");
 	dlock_call_release(call);
 	dlock_conn_free(conn);
 	dlock_server_release(member);
@@ -341,15 +365,19 @@ static void test_identity(void)
 	strcpy(id, server_text(&nodes.nodes[0], "CLUSTER MYID"));
 	strcpy(other, server_text(&nodes.nodes[1], "CLUSTER MYID"));
 	check(ask_as_node(&nodes.nodes[0], id, &error) == DLOCK_CALL_ANSWERED, "a node");
-	check(ask_as_node(&nodes.nodes[0], other, &error) == DLOCK_CALL_FAILED && strstr(error.message, "not the node of the cluster any more"), "another node: %s",
+	check(ask_as_node(&nodes.nodes[0], other, &error) == DLOCK_CALL_FAILED
+			&& strstr(error.message, "not the node of the cluster any more"),
+		"another node: %s", error.message);
+	check(ask_as_node(&plain, id, &error) == DLOCK_CALL_FAILED && strstr(error.message, "not the node"), "no node: %s",
 		error.message);
-	check(ask_as_node(&plain, id, &error) == DLOCK_CALL_FAILED && strstr(error.message, "not the node"), "no node: %s", error.message);
 
 	/* A node that has come to an address is another for the connection that is there. */
-	dlock_server *master = dlock_topology_master(asker->topology, 0), *moved = dlock_server_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
+	dlock_server *master = dlock_topology_master(asker->topology, 0),
+				 *moved = dlock_server_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
 	dlock_conn *conn = dlock_pool_conn(&asker->pool, master);
 	dlock_server_set(&moved->node_id, other, strlen(other));
-	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->server == moved && conn->state == DLOCK_CONN_CLOSED, "expected on the same connection");
+	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->node == moved && conn->state == DLOCK_CONN_CLOSED,
+		"expected on the same connection");
 	dlock_server_release(moved);
 	asker_free(asker);
 	server_kill(&plain);
@@ -376,15 +404,25 @@ static void test_seeds_gone(void)
 	server_kill(&nodes.nodes[0]);
 	check(discover(asker) == DLOCK_OK, "no seed is left: the masters are asked (%s)", asker->error.message);
 	check(cluster_promote(&nodes, &nodes.nodes[3]), "a replica takes over");
-	check(discover(asker) == DLOCK_OK && port_of(asker, 0) == nodes.nodes[3].port && is_right(asker), "and is found (%s)", asker->error.message);
+	check(discover(asker) == DLOCK_OK && port_of(asker, 0) == nodes.nodes[3].port && is_right(asker),
+		"and is found (%s)", asker->error.message);
 	asker_free(asker);
 }
 
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(answers), TEST(strange_answers), TEST(addresses), TEST(found), TEST(moved), TEST(moved_slot), TEST(address_of_ask), TEST(no_cluster),
-		TEST(identity), TEST(promoted), TEST(seeds_gone),
+		TEST(answers),
+		TEST(strange_answers),
+		TEST(addresses),
+		TEST(found),
+		TEST(moved),
+		TEST(moved_slot),
+		TEST(address_of_ask),
+		TEST(no_cluster),
+		TEST(identity),
+		TEST(promoted),
+		TEST(seeds_gone),
 	};
 	static const tap_setting setting = { begin, reset };
 

@@ -186,10 +186,13 @@ void fleet_start(fleet *fleet, const char *password, const char *sentinel_passwo
 	fleet->password = password;
 	fleet->sentinel_password = sentinel_password;
 	start_data(fleet);
-	int len = snprintf(fleet->lines, sizeof fleet->lines, "sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 1000\n"
-		"sentinel failover-timeout mymaster 3000\nsentinel parallel-syncs mymaster 2\n", fleet->data[0].port);
+	int len = snprintf(fleet->lines, sizeof fleet->lines,
+		"sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 1000\n"
+		"sentinel failover-timeout mymaster 3000\nsentinel parallel-syncs mymaster 2\n",
+		fleet->data[0].port);
 	if (password) {
-		len += snprintf(fleet->lines + len, sizeof fleet->lines - (size_t) len, "sentinel auth-pass mymaster %s\n", password);
+		len += snprintf(
+			fleet->lines + len, sizeof fleet->lines - (size_t) len, "sentinel auth-pass mymaster %s\n", password);
 	}
 	if (sentinel_password) {
 		snprintf(fleet->lines + len, sizeof fleet->lines - (size_t) len, "requirepass %s\n", sentinel_password);
@@ -303,8 +306,8 @@ bool fleet_heal(fleet *fleet)
 
 /* ---- Cluster ---- */
 
-static const char *const node_options[] = { "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "1000",
-	"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
+static const char *const node_options[] = { "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+	"--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
 
 static void own_id(test_server *node, char id[41])
 {
@@ -374,7 +377,8 @@ bool cluster_is_well(void *context)
 
 	for (int i = 0; i < CLUSTER_NODES; i++) {
 		test_server *node = &cluster->nodes[i];
-		if (node->pid && (!strstr(server_text(node, "CLUSTER INFO"), "cluster_state:ok") || view_of(node, 0).slots != 16384)) {
+		if (node->pid
+			&& (!strstr(server_text(node, "CLUSTER INFO"), "cluster_state:ok") || view_of(node, 0).slots != 16384)) {
 			return false;
 		}
 	}
@@ -463,7 +467,8 @@ bool cluster_begin_move(cluster *cluster, int slot, test_server *to)
 
 	own_id(from, from_id);
 	own_id(to, to_id);
-	return server_do(to, "CLUSTER SETSLOT %d IMPORTING %s", slot, from_id) && server_do(from, "CLUSTER SETSLOT %d MIGRATING %s", slot, to_id);
+	return server_do(to, "CLUSTER SETSLOT %d IMPORTING %s", slot, from_id)
+		&& server_do(from, "CLUSTER SETSLOT %d MIGRATING %s", slot, to_id);
 }
 
 bool cluster_end_move(cluster *cluster, int slot, test_server *to)
@@ -472,7 +477,8 @@ bool cluster_end_move(cluster *cluster, int slot, test_server *to)
 	char to_id[41];
 
 	own_id(to, to_id);
-	return server_do(to, "CLUSTER SETSLOT %d NODE %s", slot, to_id) && server_do(from, "CLUSTER SETSLOT %d NODE %s", slot, to_id);
+	return server_do(to, "CLUSTER SETSLOT %d NODE %s", slot, to_id)
+		&& server_do(from, "CLUSTER SETSLOT %d NODE %s", slot, to_id);
 }
 
 typedef struct {
@@ -490,5 +496,6 @@ static bool is_promoted(void *context)
 bool cluster_promote(cluster *cluster, test_server *replica)
 {
 	server_text(replica, "CLUSTER FAILOVER"); /* refused where the master is dead: then the others vote */
-	return end_well(in_time(is_promoted, &(promotion) { cluster, replica }), "a promotion") && end_well(in_time(cluster_is_well, cluster), "a cluster");
+	return end_well(in_time(is_promoted, &(promotion){ cluster, replica }), "a promotion")
+		&& end_well(in_time(cluster_is_well, cluster), "a cluster");
 }

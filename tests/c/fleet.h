@@ -2,7 +2,7 @@
 #define FLEET_H
 
 #include "servers.h"
-#include "../../src/base/server.h"
+#include "../../src/net/server.h"
 
 /* Real set-ups of more than one Redis server, quick to fail over. */
 
@@ -25,9 +25,11 @@ void fleet_end(fleet *fleet);
 /* The master, as the Sentinel says that is running and is the first; NULL: it is none of ours. */
 test_server *fleet_master(fleet *fleet);
 
-/* Sentinels that stood still for two seconds do nothing for half a minute ("tilt"): no fail-over is to be had from them after that. */
+/* Sentinels that stood still for two seconds do nothing for half a minute ("tilt"): no fail-over is to be had from them
+ * after that. */
 
-/* Has a replica promoted, or waits until that has been done because the master was killed or frozen. Returns when a Sentinel names the new master. */
+/* Has a replica promoted, or waits until that has been done because the master was killed or frozen. Returns when a
+ * Sentinel names the new master. */
 bool fleet_promote(fleet *fleet);
 bool fleet_wait_for_another(fleet *fleet, const test_server *master);
 

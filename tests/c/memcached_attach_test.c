@@ -56,13 +56,18 @@ static void test_once(void)
 
 	leave_lease("once", 30);
 	check(attach(&c, "once", &claim) == DLOCK_OK, "attached: %s", c.error.message);
-	check(!strcmp(memcached_value(&server, "Lock:once"), claim->token) && claim->fencing_token > 0, "the server has the new token");
+	check(!strcmp(memcached_value(&server, "Lock:once"), claim->token) && claim->fencing_token > 0,
+		"the server has the new token");
 	long left = memcached_left(&server, "Lock:once");
 	dlock_claim_look(claim, &remaining);
-	check(left <= 30 && left >= 28 && remaining <= 27700 * DLOCK_MS && remaining > 24 * DLOCK_SECOND, "for the time that was left");
-	check(attach(&c, "once", &second) == DLOCK_LOST && strstr(c.error.message, "is not this handle's any more"), "once: %s", c.error.message);
-	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK && release_and_free(&c, claim), "extended and released");
-	check(attach(&c, "once", &second) == DLOCK_LOST && memcached_left(&server, "Lock:once") == -2, "nothing to take up");
+	check(left <= 30 && left >= 28 && remaining <= 27700 * DLOCK_MS && remaining > 24 * DLOCK_SECOND,
+		"for the time that was left");
+	check(attach(&c, "once", &second) == DLOCK_LOST && strstr(c.error.message, "is not this handle's any more"),
+		"once: %s", c.error.message);
+	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK && release_and_free(&c, claim),
+		"extended and released");
+	check(
+		attach(&c, "once", &second) == DLOCK_LOST && memcached_left(&server, "Lock:once") == -2, "nothing to take up");
 	memcached_client_free(&c);
 }
 
@@ -77,7 +82,8 @@ static void test_none(void)
 	leave_lease("none", 2);
 	check(attach(&c, "none", &claim) == DLOCK_LOST && has_old("none"), "nothing would be left of it");
 	memcached_ask(&server, "ms Lock:none 3 T30\r\nxyz");
-	check(attach(&c, "none", &claim) == DLOCK_LOST && !strcmp(memcached_value(&server, "Lock:none"), "xyz"), "somebody else's");
+	check(attach(&c, "none", &claim) == DLOCK_LOST && !strcmp(memcached_value(&server, "Lock:none"), "xyz"),
+		"somebody else's");
 	memcached_client_free(&c);
 }
 
@@ -129,17 +135,20 @@ static void test_rolled_back(void)
 	leave_lease("back", 30);
 	memcached_passes(&c, "warm", 0);
 	atomic_store(&relay.swallow, " MS ");
-	check(attach(&c, "back", &claim) == DLOCK_CONNECTION && atomic_load(&relay.swallowed) > 0 && !has_old("back"), "the answer is lost: %s", c.error.message);
+	check(attach(&c, "back", &claim) == DLOCK_CONNECTION && atomic_load(&relay.swallowed) > 0 && !has_old("back"),
+		"the answer is lost: %s", c.error.message);
 	memcached_client_drain(&c);
 	long left = memcached_left(&server, "Lock:back");
-	check(!c.pool->discards && has_old("back") && left <= 30 && left >= 26, "what it has done is taken back, for the time that is left (%ld s)", left);
+	check(!c.pool->discards && has_old("back") && left <= 30 && left >= 26,
+		"what it has done is taken back, for the time that is left (%ld s)", left);
 	check(attach(&other, "back", &claim) == DLOCK_OK && release_and_free(&other, claim), "the handle works");
 
 	leave_lease("back", 30);
 	unsigned long long cas = memcached_cas(&server, "Lock:back");
 	atomic_store(&relay.swallowed, 0);
 	atomic_store(&relay.stop, " MS ");
-	check(attach(&c, "back", &claim) == DLOCK_CONNECTION && has_old("back"), "the request is on its way: %s", c.error.message);
+	check(attach(&c, "back", &claim) == DLOCK_CONNECTION && has_old("back"), "the request is on its way: %s",
+		c.error.message);
 	atomic_store(&relay.stop, NULL);
 	memcached_client_drain(&c);
 	check(has_old("back") && memcached_cas(&server, "Lock:back") != cas, "it is void, should it come yet");
@@ -157,11 +166,13 @@ static void test_no_fence(void)
 
 	memcached_ask(&server, "ms dlock:fence 3 T0\r\nabc");
 	leave_lease("fence", 30);
-	check(attach(&c, "fence", &claim) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"), "no number: %s", c.error.message);
+	check(attach(&c, "fence", &claim) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"), "no number: %s",
+		c.error.message);
 	memcached_client_drain(&c);
 	check(has_old("fence"), "taken back");
 	claim = memcached_claim_on(&c, "fenced", 30000);
-	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"), "nor is a lock acquired: %s", c.error.message);
+	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"),
+		"nor is a lock acquired: %s", c.error.message);
 	memcached_client_drain(&c);
 	check(memcached_left(&server, "Lock:fenced") == -2, "nothing is left of it");
 	dlock_claim_free(claim);

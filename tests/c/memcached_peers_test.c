@@ -25,7 +25,9 @@ static const struct {
 	{ "no version", "ERROR\r\n", "", "not memcached's" },
 	{ "Redis", "-ERR unknown command 'version'\r\n", "", "unexpected form" },
 	{ "a server that says nothing", "", "", "within 0.2 s" },
-	{ "a line without end", "VERSION 1.6.18 .....................................................................................................................",
+	{ "a line without end",
+		"VERSION 1.6.18 ............................................................"
+		".........................................................",
 		"", "within 0.2 s" },
 	{ "no memory", "VERSION 1.6.18\r\n", CLOCK "SERVER_ERROR out of memory storing object\r\n", "out of memory" },
 	{ "half of an answer", "VERSION 1.6.18\r\n", CLOCK "HD c", "memcached at" },
@@ -47,8 +49,8 @@ static void test_odd_peers(void)
 		dlock_claim *claim = memcached_claim_on(&c, "odd", 30000);
 		dlock_nanos start = dlock_now();
 		dlock_status status = memcached_acquire(&c, claim, 0);
-		check(status == (*peers[i].word ? DLOCK_CONNECTION : DLOCK_TIMEOUT) && strstr(c.error.message, peers[i].word), "%s: %s", peers[i].text,
-			c.error.message);
+		check(status == (*peers[i].word ? DLOCK_CONNECTION : DLOCK_TIMEOUT) && strstr(c.error.message, peers[i].word),
+			"%s: %s", peers[i].text, c.error.message);
 		check(dlock_now() - start < SOON, "is said at once");
 		dlock_claim_free(claim);
 		memcached_client_free(&c);
@@ -82,11 +84,13 @@ static void test_without_cas(void)
 	memcached_start(&bare, options);
 	memcached_client c = memcached_client_at(bare.port, 2000);
 	dlock_claim *claim = memcached_claim_on(&c, "bare", 4000);
-	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "without -C"), "no lock: %s", c.error.message);
+	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "without -C"),
+		"no lock: %s", c.error.message);
 	dlock_claim_abandon(claim);
 	claim->state = DLOCK_CLAIM_HELD;
 	claim->deadline = dlock_now() + DLOCK_SECOND;
-	check(dlock_claim_extend(claim, 4 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "nor an extension: %s", c.error.message);
+	check(dlock_claim_extend(claim, 4 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "nor an extension: %s",
+		c.error.message);
 	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION, "nor a release: %s", c.error.message);
 	memcached_client_drain(&c);
 	check(!c.pool->discards, "what is to be deleted is not asked for again and again");
@@ -101,7 +105,8 @@ static void test_nobody_there(void)
 	dlock_claim *claim = memcached_claim_on(&c, "nobody", 30000);
 	bool locked;
 
-	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"), "nobody there: %s", c.error.message);
+	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"),
+		"nobody there: %s", c.error.message);
 	check(c.backend->ops->locked(c.backend, "nobody", 6, &locked, &c.error) == DLOCK_CONNECTION, "nor to ask");
 	check(!c.pool->discards, "nothing to discard");
 	dlock_claim_free(claim);
@@ -129,7 +134,8 @@ static int child_of_holder(memcached_client *c, dlock_claim *claim)
 	dlock_claim *own = memcached_claim_on(c, "child", 30000);
 	dlock_nanos remaining;
 
-	if (dlock_claim_look(claim, &remaining) != DLOCK_CLAIM_LOST || dlock_claim_release(claim, &c->error) != DLOCK_LOST) {
+	if (dlock_claim_look(claim, &remaining) != DLOCK_CLAIM_LOST
+		|| dlock_claim_release(claim, &c->error) != DLOCK_LOST) {
 		return 1;
 	}
 	dlock_claim_abandon(claim);

@@ -26,7 +26,8 @@ static void count_one(void *context)
 	atomic_fetch_add(&((kept *) context)->losses, 1);
 }
 
-/* Acquires and begins to renew. `soon_ms` > 0: so much is believed to be left, so that it is due after a third of that. */
+/* Acquires and begins to renew. `soon_ms` > 0: so much is believed to be left, so that it is due after a third of
+ * that. */
 static void keep(kept *lease, memcached_client *c, const char *resource, int ttl_ms, int soon_ms)
 {
 	dlock_upkeep upkeep = { .renew = true, .lost = count_one, .context = lease };
@@ -37,7 +38,8 @@ static void keep(kept *lease, memcached_client *c, const char *resource, int ttl
 	if (soon_ms > 0) {
 		lease->claim->deadline = dlock_now() + soon_ms * DLOCK_MS;
 	}
-	check(held && dlock_renewal_begin(lease->claim, &upkeep, &c->error) == DLOCK_OK, "held and renewed: %s", c->error.message);
+	check(held && dlock_renewal_begin(lease->claim, &upkeep, &c->error) == DLOCK_OK, "held and renewed: %s",
+		c->error.message);
 }
 
 static long left_ms(dlock_claim *claim)
@@ -80,9 +82,11 @@ static void test_many_times(void)
 		missing += strcmp(memcached_value(&server, "Lock:kept"), lease.claim->token) != 0;
 		sleep_ms(100);
 	}
-	check(missing == 0 && shortest > 500 && atomic_load(&lease.losses) == 0, "kept over many renewals (%ld ms at least)", shortest);
+	check(missing == 0 && shortest > 500 && atomic_load(&lease.losses) == 0,
+		"kept over many renewals (%ld ms at least)", shortest);
 	check(longest <= 1960, "never believed for longer than its key may last (%ld ms)", longest);
-	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:kept") == -2, "released: %s", c.error.message);
+	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:kept") == -2,
+		"released: %s", c.error.message);
 	dlock_claim_free(lease.claim);
 	memcached_client_free(&c);
 }
@@ -106,7 +110,8 @@ static void test_lost(void)
 	keep(&lease, &c, "lost", 30000, 2000);
 	unsigned long before = dlock_renewal_count().renewals;
 	memcached_restart(&server);
-	check(eventually(is_told, &lease) && dlock_renewal_count().renewals == before, "forgotten by a server that was started again: told");
+	check(eventually(is_told, &lease) && dlock_renewal_count().renewals == before,
+		"forgotten by a server that was started again: told");
 	dlock_claim_free(lease.claim);
 	memcached_client_free(&c);
 }
@@ -131,7 +136,8 @@ static void test_restart(void)
 	lease.claim->deadline = dlock_now() + 600 * DLOCK_MS;
 	dlock_renewal_pause(lease.claim);
 	dlock_renewal_resume(lease.claim); /* due soon */
-	check(eventually(is_told, &lease) && !strcmp(memcached_value(&server, "Lock:again"), second->token), "the thread does not take it");
+	check(eventually(is_told, &lease) && !strcmp(memcached_value(&server, "Lock:again"), second->token),
+		"the thread does not take it");
 	dlock_claim_free(lease.claim);
 	dlock_claim_free(second);
 	memcached_client_free(&c);
@@ -150,7 +156,8 @@ static void test_frozen(void)
 	dlock_nanos renewed = dlock_now();
 	memcached_freeze(&server);
 	check(eventually(is_told, &lease), "told");
-	check(dlock_now() - renewed < SOON, "two seconds before the key may go (after %ld ms)", (long) ((dlock_now() - renewed) / DLOCK_MS));
+	check(dlock_now() - renewed < SOON, "two seconds before the key may go (after %ld ms)",
+		(long) ((dlock_now() - renewed) / DLOCK_MS));
 	memcached_thaw(&server);
 	dlock_claim_abandon(lease.claim);
 	memcached_client_drain(&c);
@@ -180,7 +187,8 @@ static void test_both(void)
 	}
 	check(failed == 0 && atomic_load(&lease.losses) == 0, "nothing fails: %s", c.error.message);
 	check(bad == 0, "the key is never shorter than believed");
-	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:both") == -2, "released");
+	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:both") == -2,
+		"released");
 	sleep_ms(50);
 	check(memcached_left(&server, "Lock:both") == -2, "for good");
 	dlock_claim_free(lease.claim);
@@ -212,27 +220,25 @@ static void test_shutdown(void)
 typedef struct {
 	dlock_renewal_round *round;
 	dlock_renewer *renewer;
+	dlock_loop *loop;
 } rounds;
+
+static bool is_collected(void *round)
+{
+	return !((dlock_renewal_round *) round)->ops->collect(round, false);
+}
 
 static void advance(rounds *r, int ms)
 {
-	dlock_nanos end = dlock_now() + ms * DLOCK_MS;
-
-	while (r->round->ops->collect(r->round, false) && dlock_now() < end) {
-		struct pollfd fds[4];
-		int count = r->renewer->ops->poll(r->renewer, fds, 4);
-		if (dlock_wait_poll(fds, count, end, NULL) > 0) {
-			r->renewer->ops->advance(r->renewer, fds, count);
-		}
-		r->renewer->ops->expire(r->renewer);
-	}
+	dlock_loop_await(r->loop, is_collected, r->round, dlock_now() + ms * DLOCK_MS);
 }
 
 static rounds rounds_of(dlock_claim *claim)
 {
-	rounds r = { .round = claim->backend->ops->new_round(claim) };
+	rounds r = { .round = claim->backend->ops->new_round(claim), .loop = calloc(1, sizeof(dlock_loop)) };
 
 	r.renewer = r.round->ops->renewer->create();
+	r.renewer->ops->join(r.renewer, r.loop);
 	return r;
 }
 
@@ -240,6 +246,8 @@ static void end_rounds(rounds *r)
 {
 	r->round->ops->free(r->round);
 	r->renewer->ops->destroy(r->renewer);
+	dlock_loop_end(r->loop);
+	free(r->loop);
 }
 
 static dlock_round_result renew(rounds *r, int seconds)
@@ -258,17 +266,21 @@ static void test_orders(void)
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
 	rounds r = rounds_of(claim);
 	check(renew(&r, 10) == DLOCK_ROUND_KEPT && renew(&r, 10) == DLOCK_ROUND_KEPT, "renewed twice");
-	check(dlock_claim_extend(claim, 40 * DLOCK_SECOND, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:orders") >= 39, "extended after that");
-	check(renew(&r, 10) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 39, "a renewal after that does not make it shorter");
+	check(dlock_claim_extend(claim, 40 * DLOCK_SECOND, &c.error) == DLOCK_OK
+			&& memcached_left(&server, "Lock:orders") >= 39,
+		"extended after that");
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 39,
+		"a renewal after that does not make it shorter");
 	memcached_freeze(&server);
 	r.round->ops->begin(r.round, r.renewer, 10 * DLOCK_SECOND, true);
 	pid_t pid = signal_later(server.pid, SIGCONT, 100);
 	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK, "both at once: %s", c.error.message);
 	exit_of(pid);
 	advance(&r, 2000);
-	check(r.round->ops->result(r.round) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 59, "the longer one counts (%ld)",
-		memcached_left(&server, "Lock:orders"));
-	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && renew(&r, 10) == DLOCK_ROUND_GONE && memcached_left(&server, "Lock:orders") == -2,
+	check(r.round->ops->result(r.round) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 59,
+		"the longer one counts (%ld)", memcached_left(&server, "Lock:orders"));
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && renew(&r, 10) == DLOCK_ROUND_GONE
+			&& memcached_left(&server, "Lock:orders") == -2,
 		"renewed after the release: it is gone");
 	end_rounds(&r);
 	dlock_claim_free(claim);
@@ -291,7 +303,8 @@ static void test_stopped_clock(void)
 	exit_of(pid);
 	sleep_ms(50);
 	long left = memcached_left(&server, "Lock:stopped");
-	check(8000 - r.round->late / DLOCK_MS <= left * 1000, "the lease is believed for no longer than its key is there (%ld s)", left);
+	check(8000 - r.round->late / DLOCK_MS <= left * 1000,
+		"the lease is believed for no longer than its key is there (%ld s)", left);
 	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "released");
 	end_rounds(&r);
 	dlock_claim_free(claim);

@@ -47,7 +47,9 @@ static void run(const memcached_server *server)
 
 static int connect_to(int port)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t) port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+	};
 	struct timeval time = { 10, 0 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -239,7 +241,8 @@ memcached_client memcached_client_at(int port, int read_timeout_ms)
 	if (!dlock_server_parse(server, dsn, strlen(dsn), &client.error) || !dlock_server_seal(server, &client.error)) {
 		die(client.error.message);
 	}
-	client.backend = dlock_memcached_new(client.pool, server, MEMCACHED_PREFIX, strlen(MEMCACHED_PREFIX), memcached_digest);
+	client.backend = dlock_memcached_new(
+		client.pool, server, MEMCACHED_PREFIX, strlen(MEMCACHED_PREFIX), memcached_digest);
 	dlock_server_release(server);
 	return client;
 }
@@ -253,7 +256,8 @@ void memcached_client_free(memcached_client *client)
 
 void memcached_client_drain(memcached_client *client)
 {
-	dlock_memcached_pool_drain(client->pool, dlock_now() + 10 * DLOCK_SECOND); /* it ends as soon as nothing is left to be sent */
+	dlock_memcached_pool_drain(
+		client->pool, dlock_now() + 10 * DLOCK_SECOND); /* it ends as soon as nothing is left to be sent */
 }
 
 dlock_claim *memcached_claim_on(memcached_client *client, const char *resource, int ttl_ms)
@@ -263,7 +267,8 @@ dlock_claim *memcached_claim_on(memcached_client *client, const char *resource, 
 
 dlock_status memcached_acquire(memcached_client *client, dlock_claim *claim, int timeout_ms)
 {
-	dlock_wait wait = { .deadline = timeout_ms < 0 ? DLOCK_FOREVER : dlock_now() + timeout_ms * DLOCK_MS, .interrupted = interrupted };
+	dlock_wait wait = { .deadline = timeout_ms < 0 ? DLOCK_FOREVER : dlock_now() + timeout_ms * DLOCK_MS,
+		.interrupted = interrupted };
 
 	client->error.message[0] = '\0';
 	return dlock_claim_acquire(claim, &wait, &client->error);
@@ -272,7 +277,8 @@ dlock_status memcached_acquire(memcached_client *client, dlock_claim *claim, int
 bool memcached_passes(memcached_client *client, const char *resource, int timeout_ms)
 {
 	dlock_claim *claim = memcached_claim_on(client, resource, 60000);
-	bool good = memcached_acquire(client, claim, timeout_ms) == DLOCK_OK && dlock_claim_release(claim, &client->error) == DLOCK_OK;
+	bool good = memcached_acquire(client, claim, timeout_ms) == DLOCK_OK
+		&& dlock_claim_release(claim, &client->error) == DLOCK_OK;
 
 	dlock_claim_free(claim);
 	return good;

@@ -24,7 +24,8 @@ void memcached_freeze(const memcached_server *server);
 void memcached_thaw(const memcached_server *server);
 
 /* What it answers to these lines, good until the next call. */
-const char *memcached_ask(const memcached_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *memcached_ask(const memcached_server *server, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Of a key: the value, or ""; the seconds that are left, -1 for ever, -2 without a key; the CAS, or 0. */
 const char *memcached_value(const memcached_server *server, const char *key);

@@ -63,11 +63,14 @@ static void test_life(void)
 
 	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "free");
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && is_on_server(claim), "held: %s", c.error.message);
-	check(memcached_left(&server, "Lock:life") == 30 && left_ms(claim) <= 27700 && left_ms(claim) > 27000, "believed for less than the server has it");
+	check(memcached_left(&server, "Lock:life") == 30 && left_ms(claim) <= 27700 && left_ms(claim) > 27000,
+		"believed for less than the server has it");
 	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked, "locked");
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) <= 27700 && left_ms(claim) > 25000, "checked");
-	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:life") >= 59
-		&& left_ms(claim) > 55000, "extended");
+	check(
+		dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) <= 27700 && left_ms(claim) > 25000, "checked");
+	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK
+			&& memcached_left(&server, "Lock:life") >= 59 && left_ms(claim) > 55000,
+		"extended");
 	int64_t token = claim->fencing_token;
 	check(token > 1000000 * INT64_C(1700000000), "its fencing token began with the time");
 	check(release_and_free(&c, claim) == DLOCK_OK && nobody_has("life"), "released");
@@ -89,14 +92,17 @@ static void test_time_limit(void)
 	dlock_nanos start = dlock_now();
 	check(memcached_acquire(&other, second, 0) == DLOCK_TIMEOUT && dlock_now() - start < SOON, "refused at once");
 	start = dlock_now();
-	check(memcached_acquire(&other, second, 300) == DLOCK_TIMEOUT && dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < SOON,
+	check(memcached_acquire(&other, second, 300) == DLOCK_TIMEOUT && dlock_now() - start >= 300 * DLOCK_MS
+			&& dlock_now() - start < SOON,
 		"after the time limit");
 	interrupt_on(SIGUSR1);
 	pid_t pid = signal_later(getpid(), SIGUSR1, 200);
 	check(memcached_acquire(&other, second, -1) == DLOCK_INTERRUPTED, "interrupted by a signal");
 	exit_of(pid);
 	interrupt_clear();
-	check(release_and_free(&c, claim) == DLOCK_OK && memcached_acquire(&other, second, 1000) == DLOCK_OK && second->waited, "resumed");
+	check(release_and_free(&c, claim) == DLOCK_OK && memcached_acquire(&other, second, 1000) == DLOCK_OK
+			&& second->waited,
+		"resumed");
 	check(release_and_free(&other, second) == DLOCK_OK, "released");
 	memcached_client_free(&c);
 	memcached_client_free(&other);
@@ -105,7 +111,11 @@ static void test_time_limit(void)
 static void test_contention(void)
 {
 	enum { CHILDREN = 6, ROUNDS = 15 };
-	struct { _Atomic int inside, overlaps, done; _Atomic int64_t fence; _Atomic int disorder; } *shared = shared_memory(sizeof *shared);
+	struct {
+		_Atomic int inside, overlaps, done;
+		_Atomic int64_t fence;
+		_Atomic int disorder;
+	} *shared = shared_memory(sizeof *shared);
 	pid_t pids[CHILDREN];
 	int failures = 0;
 
@@ -119,7 +129,8 @@ static void test_contention(void)
 					_exit(1);
 				}
 				atomic_fetch_add(&shared->overlaps, atomic_fetch_add(&shared->inside, 1) != 0);
-				atomic_fetch_add(&shared->disorder, atomic_exchange(&shared->fence, claim->fencing_token) >= claim->fencing_token);
+				atomic_fetch_add(
+					&shared->disorder, atomic_exchange(&shared->fence, claim->fencing_token) >= claim->fencing_token);
 				sleep_ms(1);
 				atomic_fetch_sub(&shared->inside, 1);
 				atomic_fetch_add(&shared->done, release_and_free(&c, claim) == DLOCK_OK);
@@ -130,7 +141,8 @@ static void test_contention(void)
 	for (int i = 0; i < CHILDREN; i++) {
 		failures += exit_of(pids[i]) != 0;
 	}
-	check(failures == 0 && atomic_load(&shared->done) == CHILDREN * ROUNDS, "all had it (%d)", atomic_load(&shared->done));
+	check(failures == 0 && atomic_load(&shared->done) == CHILDREN * ROUNDS, "all had it (%d)",
+		atomic_load(&shared->done));
 	check(atomic_load(&shared->overlaps) == 0, "one at a time");
 	check(atomic_load(&shared->disorder) == 0, "with rising fencing tokens");
 }
@@ -172,8 +184,8 @@ static void test_keys(void)
 {
 	memcached_client c = client_here();
 	char long_plain[300], long_spaced[300], longest[DLOCK_RESOURCE_MAX + 1];
-	const char *resources[] = { "plain", "with space", "tab\there", "umlaut \xc3\xa4", "\xc3\xa4", "line\r\nmg x v", "\x7f", long_plain, long_spaced,
-		longest, "d2l0aCBzcGFjZQ==", "TG9jazp3aXRoIHNwYWNl", "s" };
+	const char *resources[] = { "plain", "with space", "tab\there", "umlaut \xc3\xa4", "\xc3\xa4", "line\r\nmg x v",
+		"\x7f", long_plain, long_spaced, longest, "d2l0aCBzcGFjZQ==", "TG9jazp3aXRoIHNwYWNl", "s" };
 	enum { COUNT = sizeof resources / sizeof *resources };
 	dlock_claim *claims[COUNT];
 	int held = 0, released = 0;
@@ -193,7 +205,8 @@ static void test_keys(void)
 	}
 	check(held == COUNT, "none shares a key with another (%s)", c.error.message);
 	check(!strcmp(memcached_value(&server, "Lock:plain"), claims[0]->token), "a key that can be written is as it is");
-	check(!strcmp(memcached_value(&server, "TG9jazp3aXRoIHNwYWNl b"), claims[1]->token), "another one is the same bytes, told in base64");
+	check(!strcmp(memcached_value(&server, "TG9jazp3aXRoIHNwYWNl b"), claims[1]->token),
+		"another one is the same bytes, told in base64");
 	for (int i = 0; i < COUNT; i++) {
 		released += release_and_free(&c, claims[i]) == DLOCK_OK;
 	}
@@ -263,9 +276,11 @@ static void test_foreign(void)
 	check(is_foreign("foreign"), "what it was told of the key does not lead to its deletion");
 	claim->state = DLOCK_CLAIM_HELD;
 	claim->deadline = dlock_now() + 10 * DLOCK_SECOND;
-	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_LOST && is_foreign("foreign"), "nor to an extension");
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_LOST && is_foreign("foreign"),
+		"nor to an extension");
 	claim->state = DLOCK_CLAIM_HELD;
-	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && is_foreign("foreign"), "nor does a release: %s", c.error.message);
+	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && is_foreign("foreign"), "nor does a release: %s",
+		c.error.message);
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }
@@ -278,7 +293,9 @@ static void test_other_cas(void)
 
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
 	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
-	check(dlock_claim_extend(claim, 40 * DLOCK_SECOND, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:changed") >= 39, "extended");
+	check(dlock_claim_extend(claim, 40 * DLOCK_SECOND, &c.error) == DLOCK_OK
+			&& memcached_left(&server, "Lock:changed") >= 39,
+		"extended");
 	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
 	check(release_and_free(&c, claim) == DLOCK_OK && nobody_has("changed"), "released");
 	claim = memcached_claim_on(&c, "changed", 30000);
@@ -306,7 +323,8 @@ static void test_restart(void)
 		check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held: %s", c.error.message);
 		unsigned long long cas = memcached_cas(&server, "Lock:restart");
 		memcached_restart(&server);
-		check(memcached_acquire(&other, second, 0) == DLOCK_OK && memcached_cas(&server, "Lock:restart") == cas, "somebody has it with the same CAS");
+		check(memcached_acquire(&other, second, 0) == DLOCK_OK && memcached_cas(&server, "Lock:restart") == cas,
+			"somebody has it with the same CAS");
 		dlock_status status = i == 0 ? dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error)
 			: i == 1 ? dlock_claim_release(claim, &c.error) : (dlock_claim_abandon(claim), DLOCK_LOST);
 		memcached_client_drain(&c);
@@ -325,11 +343,14 @@ static void test_killed(void)
 
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
 	memcached_kill(&server);
-	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "no extension: %s", c.error.message);
-	check(memcached_acquire(&c, second, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"), "no lock: %s", c.error.message);
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "no extension: %s",
+		c.error.message);
+	check(memcached_acquire(&c, second, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"), "no lock: %s",
+		c.error.message);
 	memcached_restart(&server);
 	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "it has forgotten");
-	check(memcached_acquire(&c, second, 0) == DLOCK_OK && release_and_free(&c, second) == DLOCK_OK, "it works again: %s", c.error.message);
+	check(memcached_acquire(&c, second, 0) == DLOCK_OK && release_and_free(&c, second) == DLOCK_OK,
+		"it works again: %s", c.error.message);
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }
@@ -343,7 +364,8 @@ static void test_frozen(void)
 	check(memcached_passes(&c, "frozen", 0), "connected");
 	memcached_freeze(&server);
 	dlock_nanos start = dlock_now();
-	check(memcached_acquire(&c, claim, 60000) == DLOCK_CONNECTION && dlock_now() - start < SOON, "no answer: %s", c.error.message);
+	check(memcached_acquire(&c, claim, 60000) == DLOCK_CONNECTION && dlock_now() - start < SOON, "no answer: %s",
+		c.error.message);
 	pid_t pid = signal_later(server.pid, SIGCONT, 500);
 	memcached_client_drain(&c);
 	exit_of(pid);
@@ -381,16 +403,20 @@ static void test_stopped_clock(void)
 
 	check(memcached_passes(&c, "warm", 0), "connected");
 	pid_t pid = stop_for(3500);
-	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && is_believed_rightly(claim, "Lock:stopped"), "acquired then: %s", c.error.message);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && is_believed_rightly(claim, "Lock:stopped"),
+		"acquired then: %s", c.error.message);
 	exit_of(pid);
 	pid = stop_for(6500);
-	check(memcached_acquire(&c, second, 0) == DLOCK_OK && left_ms(second) > 1500 && is_believed_rightly(second, "Lock:short"),
+	check(memcached_acquire(&c, second, 0) == DLOCK_OK && left_ms(second) > 1500
+			&& is_believed_rightly(second, "Lock:short"),
 		"a lease that would be over is acquired again: %s", c.error.message);
 	exit_of(pid);
-	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 26000, "in time again");
+	check(
+		dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 26000, "in time again");
 	pid = stop_for(3500);
-	check(dlock_claim_extend(claim, 12 * DLOCK_SECOND, &c.error) == DLOCK_OK && is_believed_rightly(claim, "Lock:stopped"), "extended then: %s",
-		c.error.message);
+	check(dlock_claim_extend(claim, 12 * DLOCK_SECOND, &c.error) == DLOCK_OK
+			&& is_believed_rightly(claim, "Lock:stopped"),
+		"extended then: %s", c.error.message);
 	exit_of(pid);
 	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK, "once more");
 	pid = stop_for(3500);
@@ -413,10 +439,11 @@ static void test_lost_clock(void)
 	memcached_ask(&server, "md dlock:clock");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > 6000, "checked: %s", c.error.message);
 	memcached_ask(&server, "md dlock:clock");
-	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 17000, "extended: %s", c.error.message);
-	memcached_ask(&server, "md dlock:clock\r\nms dlock:clock 0 T1000\r\n");
-	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 27000, "also where another client has made it: %s",
+	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 17000, "extended: %s",
 		c.error.message);
+	memcached_ask(&server, "md dlock:clock\r\nms dlock:clock 0 T1000\r\n");
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 27000,
+		"also where another client has made it: %s", c.error.message);
 	memcached_ask(&server, "md dlock:clock");
 	check(release_and_free(&c, claim) == DLOCK_OK, "released");
 	memcached_client_free(&c);
@@ -435,13 +462,16 @@ static void test_clock_readings(void)
 	dlock_memcached_clock clock = { 0 };
 
 	check(late_at(&clock, 1000, start) == DLOCK_FOREVER, "the first reading says nothing");
-	check(late_at(&clock, 1000, start + 900 * ms) == 0 && late_at(&clock, 999, start + 901 * ms) == 0, "within a tick it is in time");
+	check(late_at(&clock, 1000, start + 900 * ms) == 0 && late_at(&clock, 999, start + 901 * ms) == 0,
+		"within a tick it is in time");
 	check(late_at(&clock, 995, start + 4901 * ms) == 0, "as time passes");
 	dlock_nanos late = late_at(&clock, 995, start + 8 * s);
 	check(late > 2 * s && late < 4 * s, "a stop");
 	check(late_at(&clock, 995, start + 8 * s + 2 * ms) >= late, "more than one in it");
-	check(late_at(&clock, 992, start + 8 * s + 10 * ms) == 0 && late_at(&clock, 992, start + 8 * s + 800 * ms) == 0, "it has caught up");
-	check(late_at(&clock, 991, start + 100 * s) > 80 * s && late_at(&clock, 990, start + 101 * s) > 80 * s, "a machine that was suspended");
+	check(late_at(&clock, 992, start + 8 * s + 10 * ms) == 0 && late_at(&clock, 992, start + 8 * s + 800 * ms) == 0,
+		"it has caught up");
+	check(late_at(&clock, 991, start + 100 * s) > 80 * s && late_at(&clock, 990, start + 101 * s) > 80 * s,
+		"a machine that was suspended");
 }
 
 /* ---- answers that are lost ---- */
@@ -462,7 +492,8 @@ static void test_lost_answers(void)
 	dlock_claim *claim = memcached_claim_on(&c, "lost", 30000);
 	check(memcached_passes(&c, "lost", 0), "connected");
 	lose(&relay, "ms ");
-	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && is_on_server(claim), "the answer to an acquire: %s", c.error.message);
+	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && is_on_server(claim), "the answer to an acquire: %s",
+		c.error.message);
 	memcached_client_drain(&c);
 	check(nobody_has("lost"), "it is deleted");
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
@@ -470,7 +501,8 @@ static void test_lost_answers(void)
 	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION && left_ms(claim) < 8000,
 		"the answer to a shorter extension: the shorter one is believed");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) < 8000, "also after a check");
-	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 16000, "until another one is answered");
+	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 16000,
+		"until another one is answered");
 	lose(&relay, "md ");
 	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION && nobody_has("lost"), "the answer to a release");
 	memcached_client_drain(&c);
@@ -504,7 +536,8 @@ static void test_late_success(void)
 	relay_end(&relay);
 }
 
-/* It was not executed, and would be as long as the key has the same CAS: a check must not take the longer lease for sure. */
+/* It was not executed, and would be as long as the key has the same CAS: a check must not take the longer lease for
+ * sure. */
 static void test_pending_extension(void)
 {
 	relay relay;
@@ -514,7 +547,9 @@ static void test_pending_extension(void)
 	dlock_claim *claim = memcached_claim_on(&c, "pending", 60000);
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
 	atomic_store(&relay.stop, " MS ");
-	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION && memcached_left(&server, "Lock:pending") > 50, "it is on its way");
+	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION
+			&& memcached_left(&server, "Lock:pending") > 50,
+		"it is on its way");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) < 8000, "the shorter lease is believed");
 	atomic_store(&relay.stop, NULL);
 	dlock_claim_free(claim);

@@ -12,7 +12,8 @@
 
 static dlock_error error;
 
-/* Has the thread, and its handlers of a fork, before the table is used for the first time: a lease that another back end would have. */
+/* Has the thread, and its handlers of a fork, before the table is used for the first time: a lease that another back
+ * end would have. */
 static void start_thread_first(void)
 {
 	static const dlock_backend_ops ops = { .name = "test", .claim_size = sizeof(dlock_claim) };

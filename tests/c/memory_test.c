@@ -29,7 +29,8 @@ static dlock_claim *claim_on(dlock_backend *backend, const char *resource, int t
 
 static dlock_status acquire(dlock_claim *claim, int timeout_ms)
 {
-	dlock_wait wait = { .deadline = timeout_ms < 0 ? DLOCK_FOREVER : dlock_now() + timeout_ms * DLOCK_MS, .interrupted = interrupted };
+	dlock_wait wait = { .deadline = timeout_ms < 0 ? DLOCK_FOREVER : dlock_now() + timeout_ms * DLOCK_MS,
+		.interrupted = interrupted };
 	dlock_error problem;
 
 	return dlock_claim_acquire(claim, &wait, &problem);
@@ -54,21 +55,30 @@ static bool is_locked(dlock_backend *backend, const char *resource)
 
 static void test_life(void)
 {
-	dlock_backend *backend = backend_of("life"), *same = backend_of("life"), *other = backend_of("other"), *prefixed = dlock_memory_new("life", "", 0);
-	dlock_claim *claim = claim_on(backend, "a", 10000), *second = claim_on(same, "a", 10000), *third = claim_on(other, "a", 10000);
+	dlock_backend *backend = backend_of("life"), *same = backend_of("life"), *other = backend_of("other"),
+				  *prefixed = dlock_memory_new("life", "", 0);
+	dlock_claim *claim = claim_on(backend, "a", 10000), *second = claim_on(same, "a", 10000),
+				*third = claim_on(other, "a", 10000);
 	dlock_nanos remaining;
 
 	check(!is_locked(backend, "a") && acquire(claim, 0) == DLOCK_OK && is_locked(same, "a"), "held");
-	check(dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 9 * DLOCK_SECOND && remaining <= 10 * DLOCK_SECOND, "for its ttl");
+	check(dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 9 * DLOCK_SECOND
+			&& remaining <= 10 * DLOCK_SECOND,
+		"for its ttl");
 	check(acquire(second, 0) == DLOCK_TIMEOUT, "by one");
-	check(!is_locked(other, "a") && acquire(third, 0) == DLOCK_OK && release_and_free(third), "another table has others");
+	check(
+		!is_locked(other, "a") && acquire(third, 0) == DLOCK_OK && release_and_free(third), "another table has others");
 	check(is_locked(prefixed, "Lock:a") && !is_locked(prefixed, "a"), "the prefix is part of the key");
-	check(backend->ops->is_same(claim, same, "a", 1) && !backend->ops->is_same(claim, other, "a", 1) && !backend->ops->is_same(claim, same, "b", 1)
-		&& backend->ops->is_same(claim, prefixed, "Lock:a", 6), "the same lock is known as such");
-	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &error) == DLOCK_OK && dlock_claim_check(claim, &error) == DLOCK_OK
-		&& dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 19 * DLOCK_SECOND, "extended and checked");
+	check(backend->ops->is_same(claim, same, "a", 1) && !backend->ops->is_same(claim, other, "a", 1)
+			&& !backend->ops->is_same(claim, same, "b", 1) && backend->ops->is_same(claim, prefixed, "Lock:a", 6),
+		"the same lock is known as such");
+	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &error) == DLOCK_OK
+			&& dlock_claim_check(claim, &error) == DLOCK_OK && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD
+			&& remaining > 19 * DLOCK_SECOND,
+		"extended and checked");
 	int64_t fence = claim->fencing_token;
-	check(release_and_free(claim) && acquire(second, 0) == DLOCK_OK && second->fencing_token > fence, "released, and taken with a greater fencing token");
+	check(release_and_free(claim) && acquire(second, 0) == DLOCK_OK && second->fencing_token > fence,
+		"released, and taken with a greater fencing token");
 	dlock_claim_abandon(second);
 	check(!is_locked(backend, "a"), "abandoned");
 	dlock_claim_free(second);
@@ -81,16 +91,22 @@ static void test_life(void)
 static void test_expiry(void)
 {
 	dlock_backend *backend = backend_of("");
-	dlock_claim *claim = claim_on(backend, "short", 150), *second = claim_on(backend, "short", 60000), *third = claim_on(backend, "short", 10000);
+	dlock_claim *claim = claim_on(backend, "short", 150), *second = claim_on(backend, "short", 60000),
+				*third = claim_on(backend, "short", 10000);
 
 	check(acquire(claim, 0) == DLOCK_OK, "held");
 	dlock_nanos start = dlock_now();
-	check(acquire(second, 60000) == DLOCK_OK && dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < SOON, "had when its time is over");
-	check(dlock_claim_check(claim, &error) == DLOCK_LOST && dlock_claim_release(claim, &error) == DLOCK_LOST && is_locked(backend, "short"), "lost");
+	check(acquire(second, 60000) == DLOCK_OK && dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < SOON,
+		"had when its time is over");
+	check(dlock_claim_check(claim, &error) == DLOCK_LOST && dlock_claim_release(claim, &error) == DLOCK_LOST
+			&& is_locked(backend, "short"),
+		"lost");
 	start = dlock_now();
-	check(acquire(third, 200) == DLOCK_TIMEOUT && dlock_now() - start >= 200 * DLOCK_MS && dlock_now() - start < SOON, "not within the time limit");
+	check(acquire(third, 200) == DLOCK_TIMEOUT && dlock_now() - start >= 200 * DLOCK_MS && dlock_now() - start < SOON,
+		"not within the time limit");
 	dlock_claim_free(claim);
-	check(release_and_free(second) && acquire(third, 0) == DLOCK_OK && release_and_free(third), "the one that gave up is in no queue");
+	check(release_and_free(second) && acquire(third, 0) == DLOCK_OK && release_and_free(third),
+		"the one that gave up is in no queue");
 	dlock_backend_release(backend);
 }
 
@@ -111,7 +127,8 @@ static void *contend(void *unused)
 		dlock_claim *claim = claim_on(backend, "x", 10000);
 		if (acquire(claim, 20000) == DLOCK_OK) {
 			atomic_fetch_add(&shared.overlaps, atomic_fetch_add(&shared.inside, 1) != 0);
-			atomic_fetch_add(&shared.disorder, atomic_exchange(&shared.fence, claim->fencing_token) >= claim->fencing_token);
+			atomic_fetch_add(
+				&shared.disorder, atomic_exchange(&shared.fence, claim->fencing_token) >= claim->fencing_token);
 			atomic_fetch_sub(&shared.inside, 1);
 			atomic_fetch_add(&shared.done, release_and_free(claim));
 		}
@@ -131,7 +148,8 @@ static void test_contention(void)
 		pthread_join(threads[i], NULL);
 	}
 	check(atomic_load(&shared.done) == THREADS * ROUNDS, "all had it (%d)", atomic_load(&shared.done));
-	check(atomic_load(&shared.overlaps) == 0 && atomic_load(&shared.disorder) == 0, "one at a time, with rising fencing tokens");
+	check(atomic_load(&shared.overlaps) == 0 && atomic_load(&shared.disorder) == 0,
+		"one at a time, with rising fencing tokens");
 }
 
 typedef struct {
@@ -221,7 +239,8 @@ static void test_first_leaves(void)
 static void test_interrupted(void)
 {
 	dlock_backend *backend = backend_of("order");
-	dlock_claim *claim = claim_on(backend, "x", 60000), *first = claim_on(backend, "x", 60000), *nested = claim_on(backend, "x", 60000);
+	dlock_claim *claim = claim_on(backend, "x", 60000), *first = claim_on(backend, "x", 60000),
+				*nested = claim_on(backend, "x", 60000);
 	waiter w;
 
 	atomic_store(&served, 0);
@@ -271,15 +290,20 @@ static void test_renewal(void)
 	dlock_nanos remaining;
 
 	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK, "renewed");
-	check(acquire(second, 4000) == DLOCK_TIMEOUT && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining <= 3 * DLOCK_SECOND,
+	check(acquire(second, 4000) == DLOCK_TIMEOUT && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD
+			&& remaining <= 3 * DLOCK_SECOND,
 		"kept for longer than its ttl");
-	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &error) == DLOCK_OK && dlock_claim_extend(claim, 3 * DLOCK_SECOND, &error) == DLOCK_OK
-		&& acquire(second, 4000) == DLOCK_TIMEOUT, "also after extensions");
-	check(atomic_load(&losses) == 0 && release_and_free(claim) && acquire(second, 0) == DLOCK_OK, "until it is released");
+	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &error) == DLOCK_OK
+			&& dlock_claim_extend(claim, 3 * DLOCK_SECOND, &error) == DLOCK_OK
+			&& acquire(second, 4000) == DLOCK_TIMEOUT,
+		"also after extensions");
+	check(
+		atomic_load(&losses) == 0 && release_and_free(claim) && acquire(second, 0) == DLOCK_OK, "until it is released");
 	check(release_and_free(second), "which ends the renewal");
 	claim = claim_on(backend, "renewed", 300);
 	upkeep.most = 1;
-	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK && eventually(is_counted, &losses),
+	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK
+			&& eventually(is_counted, &losses),
 		"where it is renewed no more, its end is told");
 	dlock_claim_free(claim);
 	dlock_backend_release(backend);
@@ -289,14 +313,17 @@ static void test_renewal(void)
 static void test_attach(void)
 {
 	dlock_backend *backend = backend_of("");
-	dlock_claim *old = claim_on(backend, "taken", 10000), *claim = claim_on(backend, "taken", 60000), *second = claim_on(backend, "taken", 60000);
+	dlock_claim *old = claim_on(backend, "taken", 10000), *claim = claim_on(backend, "taken", 60000),
+				*second = claim_on(backend, "taken", 60000);
 	dlock_nanos remaining;
 
 	check(acquire(old, 0) == DLOCK_OK && dlock_claim_attach(claim, old->token, &error) == DLOCK_OK, "attached");
-	check(claim->fencing_token > old->fencing_token && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining <= 10 * DLOCK_SECOND,
+	check(claim->fencing_token > old->fencing_token && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD
+			&& remaining <= 10 * DLOCK_SECOND,
 		"for the time that is left, with a greater fencing token");
 	check(dlock_claim_attach(second, old->token, &error) == DLOCK_LOST, "once: %s", error.message);
-	check(dlock_claim_extend(old, 10 * DLOCK_SECOND, &error) == DLOCK_LOST && is_locked(backend, "taken"), "the old one is lost");
+	check(dlock_claim_extend(old, 10 * DLOCK_SECOND, &error) == DLOCK_LOST && is_locked(backend, "taken"),
+		"the old one is lost");
 	check(release_and_free(claim) && !is_locked(backend, "taken"), "released");
 	dlock_claim_free(old);
 	dlock_claim_free(second);
@@ -307,7 +334,8 @@ static int child_of_holder(dlock_backend *backend, dlock_claim *claim, dlock_cla
 {
 	dlock_claim *own = claim_on(backend, "parent", 10000);
 
-	if (is_locked(backend, "parent") || dlock_claim_release(claim, &error) != DLOCK_LOST || acquire(waiting, 0) != DLOCK_LOST) {
+	if (is_locked(backend, "parent") || dlock_claim_release(claim, &error) != DLOCK_LOST
+		|| acquire(waiting, 0) != DLOCK_LOST) {
 		return 1;
 	}
 	dlock_claim_abandon(claim);
@@ -334,7 +362,8 @@ static void test_fork(void)
 		_exit(child_of_holder(backend, claim, waiting));
 	}
 	check(exit_of(pid) == 0, "a child begins with an empty table");
-	check(is_locked(backend, "parent") && release_and_free(claim) && acquire(waiting, 0) == DLOCK_OK && release_and_free(waiting),
+	check(is_locked(backend, "parent") && release_and_free(claim) && acquire(waiting, 0) == DLOCK_OK
+			&& release_and_free(waiting),
 		"its parent goes on");
 	dlock_backend_release(backend);
 }

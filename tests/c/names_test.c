@@ -1,5 +1,5 @@
-/* Servers that are given by names which take long to look up, are not found, have several addresses, or move. Prints TAP.
- * names_test [word in the names of the tests to run] */
+/* Servers that are given by names which take long to look up, are not found, have several addresses, or move. Prints
+ * TAP. names_test [word in the names of the tests to run] */
 
 #include <netinet/in.h>
 #include <signal.h>
@@ -74,7 +74,8 @@ static void test_quorum(void)
 	dlock_nanos start = dlock_now();
 	check(let_go(&c, claim) && dlock_now() - start < SOON, "released at once");
 	claim = claim_on(&c, "kept", 60000);
-	check(acquire_at_once(&c, claim, "while it is still being looked up") == DLOCK_OK, "acquired again (%s)", c.error.message);
+	check(acquire_at_once(&c, claim, "while it is still being looked up") == DLOCK_OK, "acquired again (%s)",
+		c.error.message);
 	check(names_asked("later.test") == 1, "looked up once at a time (%d)", names_asked("later.test"));
 	names_are("later.test 0 127.0.0.1\n");
 	client_drain(&c);
@@ -86,8 +87,8 @@ static void test_quorum(void)
 	client_free(&c);
 }
 
-/* A look-up takes a little longer than the others, as the first connection to a server far away does. It is waited for a moment only, which
- * on a busy machine may be too short now and then. */
+/* A look-up takes a little longer than the others, as the first connection to a server far away does. It is waited for
+ * a moment only, which on a busy machine may be too short now and then. */
 static void test_last(void)
 {
 	client known = quorum_named("127.0.0.1", "127.0.0.1", "127.0.0.1");
@@ -139,8 +140,9 @@ static void test_kept(void)
 		}
 		sleep_ms(20);
 	}
-	check(ward.losses == 0 && never.losses == 0 && kept == looks, "leases of 4 s, and a name that takes " SLOW " s: kept (%d of %d looks, %d and %d losses)",
-		kept, looks, ward.losses, never.losses);
+	check(ward.losses == 0 && never.losses == 0 && kept == looks,
+		"leases of 4 s, and a name that takes " SLOW " s: kept (%d of %d looks, %d and %d losses)", kept, looks,
+		ward.losses, never.losses);
 	check(renewals() - before >= 8, "renewed in time (%lu)", renewals() - before);
 	check(has(&servers[2], ward.claim), "also on that server, whose address is known");
 	check(let_go(&c, ward.claim) && let_go(&third, never.claim), "released");
@@ -164,7 +166,8 @@ static void test_known(void)
 		}
 		dlock_claim *claim = claim_on(&c, "known", 60000);
 		server_do(server, "CLIENT KILL TYPE normal SKIPME yes");
-		check(acquire_at_once(&c, claim, i % 2 ? "a resolver that fails" : "a resolver that hangs") == DLOCK_OK, "acquired (%s)", c.error.message);
+		check(acquire_at_once(&c, claim, i % 2 ? "a resolver that fails" : "a resolver that hangs") == DLOCK_OK,
+			"acquired (%s)", c.error.message);
 		check(let_go(&c, claim), "and released");
 	}
 	client_free(&c);
@@ -173,25 +176,29 @@ static void test_known(void)
 static void test_first(void)
 {
 	names_are("none.test 0 -\nslow.test " SLOW " 127.0.0.1\nsoon.test 0.3 127.0.0.1\n");
-	client none = client_named("none.test", ""), slow = client_named("slow.test", "?connect_timeout=0.4"), soon = client_named("soon.test", "");
+	client none = client_named("none.test", ""), slow = client_named("slow.test", "?connect_timeout=0.4"),
+		   soon = client_named("soon.test", "");
 	dlock_claim *claim = claim_on(&none, "first", 60000);
 
 	for (int i = 0; i < 2; i++) {
-		check(acquire(&none, claim, 0) == DLOCK_CONNECTION && explains(&none, "none.test:", "the name was not resolved: Name or service"),
+		check(acquire(&none, claim, 0) == DLOCK_CONNECTION
+				&& explains(&none, "none.test:", "the name was not resolved: Name or service"),
 			"an unknown name: %s", none.error.message);
 	}
 	dlock_claim_free(claim);
 	claim = claim_on(&slow, "first", 60000);
 	for (int i = 0; i < 2; i++) {
 		dlock_nanos start = dlock_now();
-		check(acquire(&slow, claim, 5000) == DLOCK_CONNECTION && explains(&slow, "slow.test:", "the name was not resolved within 0.4 s"),
+		check(acquire(&slow, claim, 5000) == DLOCK_CONNECTION
+				&& explains(&slow, "slow.test:", "the name was not resolved within 0.4 s"),
 			"a slow name: %s", slow.error.message);
 		dlock_nanos took = dlock_now() - start;
 		check(took >= 400 * DLOCK_MS && took < SOON, "after the connect_timeout (%ld ms)", (long) (took / DLOCK_MS));
 	}
 	check(names_asked("slow.test") == 1, "looked up once at a time (%d)", names_asked("slow.test"));
 	names_are("slow.test 0 127.0.0.1\nsoon.test 0.3 127.0.0.1\nnone.test 0 127.0.0.1\n");
-	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "when it is there, it works (%s)", slow.error.message);
+	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "when it is there, it works (%s)",
+		slow.error.message);
 	check(passes(&soon, "first", 0), "one that takes less than the timeout (%s)", soon.error.message);
 	check(passes(&none, "first", 0), "what failed is asked again (%s)", none.error.message);
 	client_free(&none);
@@ -209,13 +216,15 @@ static void test_addresses(void)
 		snprintf(name, sizeof name, "many%zu.test", i);
 		client c = client_named(name, "");
 			dlock_claim *claim = claim_on(&c, "addresses", 60000);
-		check(acquire_at_once(&c, claim, lists[i]) == DLOCK_OK && let_go(&c, claim), "the one that works is found (%s)", c.error.message);
+			check(acquire_at_once(&c, claim, lists[i]) == DLOCK_OK && let_go(&c, claim),
+				"the one that works is found (%s)", c.error.message);
 			client_free(&c);
 	}
 	names_are("bad.test 0 127.0.0.2,127.0.0.3,::1\n");
 	client c = client_named("bad.test", "");
 	dlock_claim *claim = claim_on(&c, "addresses", 60000);
-	check(acquire_at_once(&c, claim, "no address works") == DLOCK_CONNECTION && explains(&c, "bad.test:", "refused"), "%s", c.error.message);
+	check(acquire_at_once(&c, claim, "no address works") == DLOCK_CONNECTION && explains(&c, "bad.test:", "refused"),
+		"%s", c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -245,19 +254,25 @@ static void test_silent_address(void)
 	int filler[4], listener = silent_listener("127.0.0.2", server->port, filler);
 
 	names_are("half.test 0 127.0.0.2,127.0.0.1\nsilent.test 0 127.0.0.2\n");
-	client c = client_named("half.test", "?connect_timeout=1"), silent = client_named("silent.test", "?connect_timeout=0.4");
+	client c = client_named("half.test", "?connect_timeout=1"),
+		   silent = client_named("silent.test", "?connect_timeout=0.4");
 	dlock_claim *claim = claim_on(&c, "silent", 60000);
-	check(acquire(&c, claim, 0) == DLOCK_OK, "the first of two addresses does not answer: the second (%s)", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_OK, "the first of two addresses does not answer: the second (%s)",
+		c.error.message);
 	check(let_go(&c, claim), "released");
 	kill_clients(server);
 	claim = claim_on(&c, "silent", 60000);
-	check(acquire_at_once(&c, claim, "next time the one that worked is the first") == DLOCK_OK && let_go(&c, claim), "acquired");
+	check(acquire_at_once(&c, claim, "next time the one that worked is the first") == DLOCK_OK && let_go(&c, claim),
+		"acquired");
 	claim = claim_on(&silent, "silent", 60000);
-	check(acquire(&silent, claim, 0) == DLOCK_CONNECTION && explains(&silent, "silent.test:", "no connection within 0.4 s"), "%s", silent.error.message);
+	check(acquire(&silent, claim, 0) == DLOCK_CONNECTION
+			&& explains(&silent, "silent.test:", "no connection within 0.4 s"),
+		"%s", silent.error.message);
 	sleep_ms(1000); /* then a name is asked again */
 	names_are("silent.test 0 127.0.0.1\n");
 	dlock_status moved = DLOCK_CONNECTION;
-	for (int tries = 0; tries < 25 && moved == DLOCK_CONNECTION; tries++) { /* 0.4 s may be too short for the answer to be there */
+	for (int tries = 0; tries < 25 && moved == DLOCK_CONNECTION;
+		 tries++) { /* 0.4 s may be too short for the answer to be there */
 		moved = acquire(&silent, claim, 0);
 	}
 	check(moved == DLOCK_OK && let_go(&silent, claim), "it has moved from there (%s)", silent.error.message);
@@ -281,12 +296,14 @@ static void test_moved(void)
 	server_do(server, "CONFIG SET bind 127.0.0.2");
 	sleep_ms(1000); /* then a name is asked again */
 	kill_clients(server);
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK, "the server has moved, and is followed (%s)", c.error.message);
+	check(
+		dlock_claim_check(claim, &c.error) == DLOCK_OK, "the server has moved, and is followed (%s)", c.error.message);
 	/* The resolver hangs: it was found lately, and is still there. */
 	names_are("moving.test " SLOW " 127.0.0.2\n");
 	kill_clients(server);
 	dlock_nanos start = dlock_now();
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && dlock_now() - start < SOON, "and known to be there (%s)", c.error.message);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && dlock_now() - start < SOON, "and known to be there (%s)",
+		c.error.message);
 	check(let_go(&c, claim), "released");
 	server_do(server, "CONFIG SET bind 127.0.0.1");
 	client_free(&c);
@@ -310,8 +327,8 @@ static void test_moved_unseen(void)
 	kill_clients(server);
 	check(passes(&c, "moved", 0) && !strstr(server_text(server, "CLIENT LIST TYPE normal"), " laddr=127.0.0.2:"),
 		"a new connection there does not wait for the resolver");
-	check(eventually(is_at_new_address, &c) && dlock_pool_opened(c.pool) == 3, "it is replaced when that knows better (%lu)",
-		dlock_pool_opened(c.pool));
+	check(eventually(is_at_new_address, &c) && dlock_pool_opened(c.pool) == 3,
+		"it is replaced when that knows better (%lu)", dlock_pool_opened(c.pool));
 	names_are("both.test 0.1 -\n");
 	check(passes(&c, "moved", 0) && dlock_pool_opened(c.pool) == 3, "once");
 	client_free(&c);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/redis/replicated.h"
+#include "../../src/redis/lock/service.h"
 #include "helpers.h"
 
 const char *const pair_options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
@@ -14,7 +14,8 @@ static bool has_replica(void *context)
 	pair *pair = context;
 	const char *line = strstr(server_text(pair->master, "INFO replication"), "slave0:");
 
-	return line && strstr(line, "state=online") && strstr(server_text(pair->replica, "INFO replication"), "master_link_status:up")
+	return line && strstr(line, "state=online")
+		&& strstr(server_text(pair->replica, "INFO replication"), "master_link_status:up")
 		&& server_do(pair->master, "SET step 1 PX 1") && server_integer(pair->master, "WAIT 1 100") == 1;
 }
 
@@ -77,7 +78,7 @@ client client_replicated_at(const char *dsn)
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *service = test_server_at(dsn);
 
-	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(service);
 	return client;
 }
@@ -107,7 +108,8 @@ bool is_refused(client *client, const char *resource)
 {
 	dlock_claim *claim = claim_on(client, resource, LEASE);
 	dlock_status status = acquire(client, claim, 0);
-	bool good = status == DLOCK_TIMEOUT && claim->explained && strstr(client->error.message, "no lock is granted for another");
+	bool good = status == DLOCK_TIMEOUT && claim->explained
+		&& strstr(client->error.message, "no lock is granted for another");
 
 	if (!good) {
 		printf("# %s: %d %s\n", resource, status, client->error.message);

@@ -3,7 +3,8 @@
 
 #include "redis_client.h"
 
-/* Two Redis servers, a master and its replica, at one stable address, as a managed service has them: one replica confirms. */
+/* Two Redis servers, a master and its replica, at one stable address, as a managed service has them: one replica
+ * confirms. */
 
 enum { GUARD = 2000, LEASE = 1900 }; /* ms; with room for a machine that does other things as well */
 #define GUARD_TEXT "2" /* the same, for a DSN */
@@ -25,7 +26,8 @@ void pair_reset(pair *pair);
 /* Its era is settled, as if it had long been so. */
 void pair_settle(pair *pair);
 
-/* The replica is the master now, and the address leads there; connections to the other are closed. With the other as its replica. */
+/* The replica is the master now, and the address leads there; connections to the other are closed. With the other as
+ * its replica. */
 void pair_fail_over(pair *pair);
 
 /* They are in step. */

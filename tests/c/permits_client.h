@@ -1,8 +1,8 @@
 #ifndef PERMITS_CLIENT_H
 #define PERMITS_CLIENT_H
 
-#include "../../src/redis/permits.h"
-#include "../../src/redis/permits_requests.h"
+#include "../../src/redis/lock/service.h"
+#include "../../src/redis/request/permits_requests.h"
 #include "redis_client.h"
 
 /* What a test of semaphores and read/write locks works with, and processes that wait for permits. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/slot.h"
+#include "../../src/redis/script/slot.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "pair.h"
@@ -140,11 +140,11 @@ static void test_sentinels(void)
 	check(eventually_waiting(master, "sale", 1), "held, renewed and waited for");
 	check(server_integer(master, "WAIT 1 2000") >= 1 && fleet_promote(&set), "a replica is promoted");
 	int64_t available = -1;
-	check(dlock_permits_available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 0, "which has it all");
+	check(c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 0, "which has it all");
 	check(extend(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim), "the holder finds it");
 	check(takers_served(takers, 1) && takers_end(takers) == 0, "so does the waiter");
 	dlock_status status = release(&c, ward.claim);
-	check(status == DLOCK_OK && dlock_permits_available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 3,
+	check(status == DLOCK_OK && c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 3,
 		"and all is given back (%d, %s)", status, c.error.message);
 	dlock_claim_free(ward.claim);
 	client_free(&c);

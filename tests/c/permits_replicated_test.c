@@ -169,7 +169,7 @@ static void miss(const dlock_claim *claim)
 
 static void test_restored(void)
 {
-	enum { GUARD_HERE = 2 * GUARD, LEASE_HERE = 2 * LEASE };
+	enum { GUARD_HERE = 4 * GUARD, LEASE_HERE = 4 * LEASE };
 	client c = client_with(5, GUARD_HERE), other = client_with(5, GUARD_HERE);
 	dlock_claim *extended, *checked, *released, *late = permits_on(&other, "restored", 3, LEASE_HERE);
 

@@ -26,7 +26,7 @@ static int64_t available(client *c, const char *resource)
 {
 	int64_t count = -1;
 
-	return dlock_permits_available(c->backend, resource, strlen(resource), &count, &c->error) == DLOCK_OK ? count : -1;
+	return c->backend->ops->available(c->backend, resource, strlen(resource), &count, &c->error) == DLOCK_OK ? count : -1;
 }
 
 static void test_life(void)

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "../../src/redis/exchange.h"
 #include "arena.h"
 #include "helpers.h"
 #include "quorum_servers.h"
@@ -76,8 +75,8 @@ static int fenced_from(int64_t token)
 	return count;
 }
 
-/* Counters that drifted apart, and another majority each time: what an earlier holder was told must be seen by the later.
- * Each client is new, so that only the servers remember. */
+/* Counters that drifted apart, and another majority each time: what an earlier holder was told must be seen by the
+ * later. Each client is new, so that only the servers remember. */
 static void test_fencing(void)
 {
 	static const unsigned majorities[] = { 7, 28, 21, 11, 26, 19, 22, 13, 14, 25 };
@@ -136,14 +135,16 @@ static void test_fencing_normally(void)
 /* Somebody has meddled with one server's. Its vote is none, and the others do not learn it. */
 static void test_fencing_impossible(void)
 {
-	static const char *const fences[] = { "7881299347898367", "9007199254740990", "9007199254740993", "9223372036854775807", "1e300" };
+	static const char *const fences[] = { "7881299347898367", "9007199254740990", "9007199254740993",
+		"9223372036854775807", "1e300" };
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	int64_t last = 0;
 
 	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
 		server_do(&servers[1], "SET " DLOCK_FENCE_KEY " %s", fences[i]);
 		dlock_claim *claim = claim_on(&c, "impossible", 60000);
-		check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > last && claim->fencing_token < DLOCK_MOST_RAISED,
+		check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > last
+				&& claim->fencing_token < DLOCK_MOST_RAISED,
 			"%s: held with the others' token (%lld)", fences[i], (long long) claim->fencing_token);
 		last = claim->fencing_token;
 		check(let_go(&c, claim), "released");
@@ -156,8 +157,8 @@ static void test_fencing_impossible(void)
 
 static void test_fencing_lost(void)
 {
-	static const char *changes[] = { "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 1", "SET " DLOCK_FENCE_KEY " 4102444800000000",
-		"PING", "FLUSHALL" };
+	static const char *changes[] = { "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 1",
+		"SET " DLOCK_FENCE_KEY " 4102444800000000", "PING", "FLUSHALL" };
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	int64_t last = 0;
 
@@ -167,18 +168,13 @@ static void test_fencing_lost(void)
 		}
 		dlock_claim *claim = claim_on(&c, "lost", 60000);
 		acquire(&c, claim, 0);
-		check(claim->fencing_token > last && claim->fencing_token < INT64_C(1) << 53, "%s: the token rises (%lld)", changes[i],
-			(long long) claim->fencing_token);
+		check(claim->fencing_token > last && claim->fencing_token < INT64_C(1) << 53, "%s: the token rises (%lld)",
+			changes[i], (long long) claim->fencing_token);
 		last = claim->fencing_token;
 		let_go(&c, claim);
 		client_drain(&c);
 	}
 	client_free(&c);
-}
-
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
 }
 
 /* Raising is allowed to the holder only: else it could go behind the back of a later one. */
@@ -205,17 +201,19 @@ static void test_raise(void)
 	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		server_do(&servers[0], cases[i].setup);
-		dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
+		dlock_call *call = dlock_request_raise(
+			(dlock_keys){ .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, cases[i].token);
 		dlock_conn_send(conn, call);
-		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
-		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s", cases[i].text);
+		conn_await(conn, call);
+		check(dlock_read_integer(call, conn, &response, &c.error) == cases[i].reply && fence(0) == cases[i].fence, "%s",
+			cases[i].text);
 		dlock_call_release(call);
 	}
 	server_do(&servers[0], "SET " PREFIX "raise %s PX 60000", claim->token);
 	server_do(&servers[0], "DEL " DLOCK_FENCE_KEY);
 	dlock_call *call = dlock_request_raise((dlock_keys) { .lock = DLOCK_ARG(PREFIX "raise") }, claim->token, 40);
 	dlock_conn_send(conn, call);
-	dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+	conn_await(conn, call);
 	check(dlock_read_integer(call, conn, &response, &c.error) == DLOCK_OK && fence(0) > INT64_C(1700000000000000),
 		"a lost one becomes the time, from which others may count on (%lld)", (long long) fence(0));
 	dlock_call_release(call);

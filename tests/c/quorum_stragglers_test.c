@@ -1,4 +1,5 @@
-/* The quorum back end and what comes late or twice: votes of stragglers, and requests whose connection breaks. Prints TAP. */
+/* The quorum back end and what comes late or twice: votes of stragglers, and requests whose connection breaks. Prints
+ * TAP. */
 
 #include <unistd.h>
 
@@ -9,7 +10,8 @@
 
 static void test_straggler(void)
 {
-	static const char *ends[] = { "released", "abandoned", "released after its vote", "released by a process that ends" };
+	static const char *ends[] = { "released", "abandoned", "released after its vote",
+		"released by a process that ends" };
 
 	for (int way = 0; way < 4; way++) {
 		client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -83,8 +85,8 @@ static void wait_while(_Atomic int *flag)
 	}
 }
 
-/* Nor behind the word that its waiter has what it waited for: it would queue there for nobody. The last server has the lock for somebody
- * else, and is late when the others hand it over. */
+/* Nor behind the word that its waiter has what it waited for: it would queue there for nobody. The last server has the
+ * lock for somebody else, and is late when the others hand it over. */
 static void test_straggler_behind_leave(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -159,7 +161,8 @@ static void test_extension_not_repeated(void)
 	dlock_claim *claim = claim_on(&c, "extended", LONG);
 
 	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("extended"), "held everywhere");
-	check(extend(&c, claim, SHORT) == DLOCK_OK && extend(&c, claim, LONG) == DLOCK_OK, "a shorter time, and the full one again");
+	check(extend(&c, claim, SHORT) == DLOCK_OK && extend(&c, claim, LONG) == DLOCK_OK,
+		"a shorter time, and the full one again");
 	sleep_ms(SHORT + 100);
 	break_and_use(&relay, &c);
 	long long pttl = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "extended");
@@ -175,8 +178,8 @@ static bool has_executed_extension(void *context)
 	return server_info(&servers[SERVERS - 1], "commandstats", "cmdstat_eval:calls") > 0;
 }
 
-/* The acquire that a late server wants to be told again, since it does not know the script, is older than the lease time that was asked for
- * meanwhile. */
+/* The acquire that a late server wants to be told again, since it does not know the script, is older than the lease
+ * time that was asked for meanwhile. */
 static void test_straggler_behind_extension(void)
 {
 	enum { SHORT = 2000 };
@@ -186,7 +189,8 @@ static void test_straggler_behind_extension(void)
 
 	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
 	server_do(&servers[SERVERS - 1], "CONFIG RESETSTAT");
-	check(acquire(&c, claim, 0) == DLOCK_OK && extend(&c, claim, SHORT) == DLOCK_OK, "held by the others, and for a shorter time");
+	check(acquire(&c, claim, 0) == DLOCK_OK && extend(&c, claim, SHORT) == DLOCK_OK,
+		"held by the others, and for a shorter time");
 	atomic_store(&relay.stop, NULL);
 	while (!has_executed_extension(NULL)) {
 		client_drain(&c);
@@ -287,7 +291,8 @@ static void test_never_heard_in_time(void)
 	atomic_store(&relay.stop, NULL);
 	client_drain(&c);
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
-	check(acquire(&c, claim, 0) == DLOCK_OK && eventually(has_it, claim), "the next time it is told the script at once");
+	check(
+		acquire(&c, claim, 0) == DLOCK_OK && eventually(has_it, claim), "the next time it is told the script at once");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 	relay_end(&relay);

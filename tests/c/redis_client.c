@@ -23,7 +23,7 @@ client client_at(const char *dsn)
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 	dlock_server *server = test_server_at(dsn);
 
-	client.backend = dlock_single_new(client.pool, server, PREFIX, strlen(PREFIX), false);
+	client.backend = dlock_lock_new(client.pool, server, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(server);
 	return client;
 }
@@ -87,8 +87,8 @@ const char *dsn_by_relay(relay *relay, const test_server *server, const char *op
 	return dsn;
 }
 
-client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options,
-	dlock_nanos guard)
+client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed,
+	const char *options, dlock_nanos guard)
 {
 	char text[DLOCK_MOST_SERVERS][64];
 	const char *dsns[DLOCK_MOST_SERVERS];
@@ -104,7 +104,8 @@ client client_guarded_by_relays(const test_server *servers, int count, relay *re
 	return client_guarded_at(dsns, count, guard);
 }
 
-client client_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options)
+client client_by_relays(
+	const test_server *servers, int count, relay *relays, int first, int relayed, const char *options)
 {
 	return client_guarded_by_relays(servers, count, relays, first, relayed, options, 0);
 }
@@ -114,6 +115,29 @@ void client_free(client *client)
 	dlock_backend_release(client->backend);
 	dlock_pool_clear(client->pool);
 	free(client->pool);
+}
+
+void conn_await(dlock_conn *conn, const dlock_call *call)
+{
+	while (call->state == DLOCK_CALL_PENDING && dlock_conn_busy(conn)) {
+		struct pollfd fd = { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
+		if (dlock_wait_poll(&fd, 1, dlock_conn_timer(conn), NULL) > 0) {
+			dlock_conn_advance(conn);
+		}
+		dlock_conn_expire(conn);
+	}
+}
+
+static dlock_status discovery_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_discovery_step(task, loop, now);
+}
+
+dlock_status discover_until(dlock_pool *pool, dlock_topology *topology, dlock_nanos until, dlock_error *error)
+{
+	dlock_discovery own = { .topology = topology, .until = until, .error = error };
+
+	return dlock_loop_run(dlock_pool_loop(pool), discovery_step, &own, DLOCK_FOREVER, NULL);
 }
 
 void client_drain(client *client)

@@ -1,9 +1,10 @@
 #ifndef REDIS_CLIENT_H
 #define REDIS_CLIENT_H
 
-#include "../../src/redis/quorum.h"
-#include "../../src/redis/single.h"
-#include "../../src/redis/waiting.h"
+#include "../../src/redis/redlock/quorum.h"
+#include "../../src/redis/lock/service.h"
+#include "../../src/redis/lock/wait.h"
+#include "../../src/redis/route/topology.h"
 #include "../../src/lock/operations.h"
 #include "relay.h"
 #include "servers.h"
@@ -36,14 +37,21 @@ client client_guarded(const test_server *servers, int count, dlock_nanos read_ti
 const char *dsn_by_relay(relay *relay, const test_server *server, const char *options);
 
 /* Of these servers, `relayed` of them from `first` on by relays, which are started. */
-client client_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options);
-client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed, const char *options,
-	dlock_nanos guard);
+client client_by_relays(
+	const test_server *servers, int count, relay *relays, int first, int relayed, const char *options);
+client client_guarded_by_relays(const test_server *servers, int count, relay *relays, int first, int relayed,
+	const char *options, dlock_nanos guard);
 
 void client_free(client *client);
 
 /* Lets what is under way end, for two seconds at most. */
 void client_drain(client *client);
+
+/* Polls the connection until the call is answered, or has failed. */
+void conn_await(dlock_conn *conn, const dlock_call *call);
+
+/* Asks where the masters are, until `until`. */
+dlock_status discover_until(dlock_pool *pool, dlock_topology *topology, dlock_nanos until, dlock_error *error);
 
 /* The n-th of its connections, in the order of the servers. */
 dlock_conn *client_conn(const client *client, int n);

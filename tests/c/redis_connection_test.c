@@ -1,5 +1,6 @@
 /* The connections of the single-server back end, and what it makes of a server that stops. Prints TAP. */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -26,7 +27,8 @@ static void test_killed_connection(void)
 		kill_clients();
 		check(acquire(&c, claim, 0) == DLOCK_OK, "a killed idle connection is replaced (%s)", c.error.message);
 		kill_clients();
-		check(i % 2 ? extend(&c, claim, 60000) == DLOCK_OK : dlock_claim_check(claim, &c.error) == DLOCK_OK, "while it is held");
+		check(i % 2 ? extend(&c, claim, 60000) == DLOCK_OK : dlock_claim_check(claim, &c.error) == DLOCK_OK,
+			"while it is held");
 		kill_clients();
 		check(let_go(&c, claim), "and before its release");
 	}
@@ -83,14 +85,16 @@ static void test_restart(void)
 	acquire(&c, claim, 0);
 	int64_t token = claim->fencing_token;
 	server_kill(&server);
-	check(dlock_claim_check(claim, &c.error) == DLOCK_CONNECTION && explains(&c, client_conn(&c, 0)->server->label, "refused"),
+	check(dlock_claim_check(claim, &c.error) == DLOCK_CONNECTION
+			&& explains(&c, client_conn(&c, 0)->server->label, "refused"),
 		"a dead server is an error");
 	check(look(claim) == DLOCK_CLAIM_UNCERTAIN, "and no loss yet");
 	server_restart(&server);
 	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "one that is back empty has lost it");
 	dlock_claim_free(claim);
 	claim = claim_on(&c, "restart", 60000);
-	check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > token, "and gives it anew, with a higher fencing token");
+	check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > token,
+		"and gives it anew, with a higher fencing token");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
@@ -128,7 +132,8 @@ static void test_drain_is_bounded(void)
 	dlock_claim_free(claim);
 	dlock_nanos start = dlock_now();
 	dlock_pool_drain(c.pool, start + 100 * DLOCK_MS);
-	check(dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < SOON, "a dead server does not hang a request's end");
+	check(dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < SOON,
+		"a dead server does not hang a request's end");
 	server_thaw(&server);
 	client_free(&c); /* at once: what was sent is executed all the same */
 	check(eventually_nobody(&server, "drain"), "and releases when it is back");
@@ -154,9 +159,11 @@ static void test_ways_to_connect(void)
 		for (int i = 0; i < 5; i++) {
 			bad += !passes(&c, "ways", 0);
 		}
-		check(bad == 0, "%s, database %d (%s)", way < 2 ? "TCP" : "unix socket", client_conn(&c, 0)->server->database, c.error.message);
+		check(bad == 0, "%s, database %d (%s)", way < 2 ? "TCP" : "unix socket", client_conn(&c, 0)->server->database,
+			c.error.message);
 		check(server_info(&server, "commandstats", "cmdstat_auth:calls") == 1
-			&& server_info(&server, "commandstats", "cmdstat_select:calls") == (way == 1 || way == 3), "logged in once");
+				&& server_info(&server, "commandstats", "cmdstat_select:calls") == (way == 1 || way == 3),
+			"logged in once");
 		client_free(&c);
 	}
 	server_do(&server, "SELECT 3");
@@ -231,7 +238,8 @@ static void test_full_backlog(void)
 	c = client_at(dsn);
 	claim = claim_on(&c, "backlog", 60000);
 	start = dlock_now();
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, busy.socket, "within 0.3 s"), "one that stays busy: %s", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, busy.socket, "within 0.3 s"),
+		"one that stays busy: %s", c.error.message);
 	dlock_nanos took = dlock_now() - start;
 	check(took >= 300 * DLOCK_MS && took < SOON, "for the connect_timeout (%ld ms)", (long) (took / DLOCK_MS));
 	dlock_claim_free(claim);
@@ -300,11 +308,15 @@ static void test_slow_answer(void)
 		server_freeze(&server);
 		pid_t pid = server_thaw_later(&server, 300);
 		dlock_nanos start = dlock_now();
-		dlock_status status = i == 0 ? acquire(&c, claim, 0) : i == 1 ? extend(&c, claim, 10000) : dlock_claim_check(claim, &c.error);
+		dlock_status status = i == 0 ? acquire(&c, claim, 0)
+			: i == 1                 ? extend(&c, claim, 10000)
+									 : dlock_claim_check(claim, &c.error);
 		dlock_nanos delay = dlock_now() - start;
-		check(status == DLOCK_OK && delay > 150 * DLOCK_MS, "%s: answered after %d ms", texts[i], (int) (delay / DLOCK_MS));
+		check(status == DLOCK_OK && delay > 150 * DLOCK_MS, "%s: answered after %d ms", texts[i],
+			(int) (delay / DLOCK_MS));
 		/* 50 ms are for this process to be held up between looking at the clock and sending. */
-		check(left_ms(claim) <= 9898 - delay / DLOCK_MS + 50, "%s: the lease runs from its sending (%ld)", texts[i], left_ms(claim));
+		check(left_ms(claim) <= 9898 - delay / DLOCK_MS + 50, "%s: the lease runs from its sending (%ld)", texts[i],
+			left_ms(claim));
 		exit_of(pid);
 	}
 	check(let_go(&c, claim), "released");
@@ -333,8 +345,8 @@ static void test_too_late(void)
 	server_freeze(&server);
 	pid = server_thaw_later(&server, 500);
 	dlock_status status = extend(&c, claim, 300);
-	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD, "an extension that is over when the answer comes is none (status %d)",
-		status);
+	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD,
+		"an extension that is over when the answer comes is none (status %d)", status);
 	exit_of(pid);
 	dlock_claim_free(claim);
 	claim = claim_on(&c, "late", 10000);
@@ -344,9 +356,46 @@ static void test_too_late(void)
 	server_freeze(&server);
 	pid = server_thaw_later(&server, 500);
 	status = dlock_claim_check(claim, &c.error);
-	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD, "nor is what a check tells too late (status %d)", status);
+	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD, "nor is what a check tells too late (status %d)",
+		status);
 	exit_of(pid);
 	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+/* ---- without memory ---- */
+
+#if HIREDIS_MAJOR >= 1
+typedef long long command_len;
+#else
+typedef int command_len;
+#endif
+
+static int without_memory; /* so many commands find none */
+
+command_len redisFormatCommandArgv(char **target, int argc, const char **argv, const size_t *lens)
+{
+	static command_len (*format)(char **, int, const char **, const size_t *);
+
+	if (without_memory > 0) {
+		without_memory--;
+		return -1;
+	}
+	format = format ? format : (command_len (*)(char **, int, const char **, const size_t *)) dlsym(RTLD_NEXT, "redisFormatCommandArgv");
+	return format(target, argc, argv, lens);
+}
+
+static void test_no_memory_for_command(void)
+{
+	client c = client_of(&server, READ_TIMEOUT);
+
+	check(warm(&c), "warm");
+	unsigned long opened = dlock_pool_opened(c.pool);
+	dlock_claim *claim = claim_on(&c, "memory", 60000);
+	without_memory = 1;
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "out of memory"), "%s", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_pool_opened(c.pool) == opened + 1, "then over another connection");
+	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
 
@@ -354,7 +403,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(killed_connection), TEST(killed_under_way), TEST(pool), TEST(drain_is_bounded), TEST(ways_to_connect),
-		TEST(full_backlog), TEST(stopped), TEST(stopped_for_long), TEST(slow_answer), TEST(too_late), TEST(restart),
+		TEST(full_backlog), TEST(stopped), TEST(stopped_for_long), TEST(slow_answer), TEST(too_late), TEST(no_memory_for_command), TEST(restart),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

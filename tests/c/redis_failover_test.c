@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/replicated.h"
+#include "../../src/redis/lock/service.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "pair.h"
 #include "tap.h"
 #include "upkeep.h"
 
-/* Longer than a fail-over takes, and the other replica's way to the new master: Sentinels may send it there a good ten seconds later. */
+/* Longer than a fail-over takes, and the other replica's way to the new master: Sentinels may send it there a good ten
+ * seconds later. */
 enum { LONG_GUARD = 30000, LONG_LEASE = 30000, IN_TIME = 120000 };
 
 static fleet set;
@@ -30,7 +31,7 @@ static client client_with(int replicas)
 	dlock_server *service = fleet_service(&set, "mymaster", replicas);
 
 	service->guard = LONG_GUARD * DLOCK_MS;
-	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(service);
 	return client;
 }
@@ -69,7 +70,9 @@ static bool is_kept(void *context)
 {
 	const dlock_claim *claim = context;
 
-	return has(fleet_master(&set), claim) && server_integer(fleet_master(&set), "PTTL Lock:%b", claim->resource, claim->resource_len) > LONG_LEASE * 6 / 10;
+	return has(fleet_master(&set), claim)
+		&& server_integer(fleet_master(&set), "PTTL Lock:%b", claim->resource, claim->resource_len)
+		> LONG_LEASE * 6 / 10;
 }
 
 static bool is_waiting(void *resource)
@@ -77,7 +80,8 @@ static bool is_waiting(void *resource)
 	return server_integer(fleet_master(&set), "ZCARD dlock:queue:{Lock:%s}", (const char *) resource) == 1;
 }
 
-/* One lock is held and renewed, one is held by somebody who is gone and waited for, one is acquired anew. `replace` has another master made. */
+/* One lock is held and renewed, one is held by somebody who is gone and waited for, one is acquired anew. `replace` has
+ * another master made. */
 static void check_fail_over(void (*replace)(void))
 {
 	client c = client_with(1);
@@ -157,7 +161,8 @@ static void test_plain(void)
 	snprintf(era, sizeof era, "%s", server_text(fleet_master(&set), "GET " DLOCK_ERA_KEY));
 	dlock_nanos start = dlock_now();
 	check(passes(&c, "plain", 4000), "and one from the new master %s", c.error.message);
-	check(dlock_now() - start < LONG_GUARD * DLOCK_MS / 2, "without an era (%lld ms)", (long long) ((dlock_now() - start) / DLOCK_MS));
+	check(dlock_now() - start < LONG_GUARD * DLOCK_MS / 2, "without an era (%lld ms)",
+		(long long) ((dlock_now() - start) / DLOCK_MS));
 	check(!strcmp(server_text(fleet_master(&set), "GET " DLOCK_ERA_KEY), era), "which is left alone");
 	client_free(&c);
 }

@@ -1,11 +1,10 @@
-/* The handshake's question for the server's uptime, among the calls of a connection: when it is asked, that each call still gets its own
- * reply, and how the answer is read. Prints TAP.
- * redis_handshake_test [word in the names of the tests to run] */
+/* The handshake's question for the server's uptime, among the calls of a connection: when it is asked, that each call
+ * still gets its own reply, and how the answer is read. Prints TAP. redis_handshake_test [word in the names of the
+ * tests to run] */
 
 #include <signal.h>
 
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/uptime.h"
+#include "../../src/redis/wire/uptime.h"
 #include "redis_client.h"
 #include "tap.h"
 
@@ -37,22 +36,18 @@ static dlock_call *send_call(dlock_conn *conn, int number, bool needs_uptime)
 	return call;
 }
 
-static bool is_settled(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
 /* Waits for the reply. True: it is the call's own, and has the server's uptime, or has not. */
 static bool gets_reply(dlock_conn *conn, dlock_call *call, int number, bool with_uptime)
 {
 	char word[16];
 
 	snprintf(word, sizeof word, "word-%d", number);
-	dlock_exchange(&conn, 1, DLOCK_FOREVER, is_settled, call);
-	bool good = call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_STRING && !strcmp(call->reply->str, word)
-		&& (call->server_started != DLOCK_START_UNKNOWN) == with_uptime;
+	conn_await(conn, call);
+	bool good = call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_STRING
+		&& !strcmp(call->reply->str, word) && (call->server_started != DLOCK_START_UNKNOWN) == with_uptime;
 	if (!good) {
-		note("%s: state %d, reply %s, error %s", word, call->state, call->reply ? call->reply->str : "none", conn->error.message);
+		note("%s: state %d, reply %s, error %s", word, call->state, call->reply ? call->reply->str : "none",
+			conn->error.message);
 	}
 	dlock_call_release(call);
 	return good;
@@ -101,21 +96,32 @@ static void test_answers(void)
 		const char *text;
 		int64_t started; /* s; -1: unknown */
 	} cases[] = {
-		{ "# Server\r\nuptime_in_seconds:0\r\nx:1\r\n", 1000 }, { "uptime_in_seconds:1\r\n", 1000 }, { "a:1\r\nuptime_in_seconds:2", 999 },
-		{ "uptime_in_seconds:100\n", 901 }, { "uptime_in_seconds:5000\r\n", -3999 }, { "uptime_in_seconds:-3\r\n", 1000 },
+		{ "# Server\r\nuptime_in_seconds:0\r\nx:1\r\n", 1000 },
+		{ "uptime_in_seconds:1\r\n", 1000 },
+		{ "a:1\r\nuptime_in_seconds:2", 999 },
+		{ "uptime_in_seconds:100\n", 901 },
+		{ "uptime_in_seconds:5000\r\n", -3999 },
+		{ "uptime_in_seconds:-3\r\n", 1000 },
 		{ "xuptime_in_seconds:7\r\nuptime_in_seconds:11\r\n", 990 },
-		{ "", -1 }, { "xuptime_in_seconds:7\r\n", -1 }, { "uptime_in_seconds:\r\n", -1 }, { "uptime_in_seconds:7x\r\n", -1 },
-		{ "uptime_in_seconds: 7\r\n", -1 }, { "uptime_in_seconds:99999999999999999999999\r\n", -1 }, { "uptime_in_seconds:1.5\r\n", -1 },
+		{ "", -1 },
+		{ "xuptime_in_seconds:7\r\n", -1 },
+		{ "uptime_in_seconds:\r\n", -1 },
+		{ "uptime_in_seconds:7x\r\n", -1 },
+		{ "uptime_in_seconds: 7\r\n", -1 },
+		{ "uptime_in_seconds:99999999999999999999999\r\n", -1 },
+		{ "uptime_in_seconds:1.5\r\n", -1 },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_uptime uptime = read_uptime(REDIS_REPLY_STRING, cases[i].text);
 		bool unknown = uptime.started == DLOCK_START_UNKNOWN;
-		check(cases[i].started == -1 ? unknown && *uptime.problem : uptime.started == cases[i].started * DLOCK_SECOND && !*uptime.problem,
+		check(cases[i].started == -1 ? unknown && *uptime.problem
+									 : uptime.started == cases[i].started * DLOCK_SECOND && !*uptime.problem,
 			"answer %zu: %s", i, uptime.problem);
 	}
 	dlock_uptime refused = read_uptime(REDIS_REPLY_ERROR, "NOPERM this user has no permissions to run it");
-	check(refused.started == DLOCK_START_UNKNOWN && !strcmp(refused.problem, "NOPERM this user has no permissions to run it"), "an error: %s",
-		refused.problem);
+	check(refused.started == DLOCK_START_UNKNOWN
+			&& !strcmp(refused.problem, "NOPERM this user has no permissions to run it"),
+		"an error: %s", refused.problem);
 	check(read_uptime(REDIS_REPLY_STATUS, "OK").started == DLOCK_START_UNKNOWN, "something else");
 }
 
@@ -145,7 +151,8 @@ static void test_new_connection(void)
 			good += gets_reply(conn, calls[i], i, true);
 		}
 		long long asked = questions();
-		check(good == CALLS && asked == 1, "way %d: one question, each call has its reply (%d, %lld questions)", way, good, asked);
+		check(good == CALLS && asked == 1, "way %d: one question, each call has its reply (%d, %lld questions)", way,
+			good, asked);
 		check(passes_once(conn, true, true) && questions() == 0, "and is not asked again");
 		dlock_conn_free(conn);
 	}
@@ -181,8 +188,10 @@ static void test_refused(void)
 	dlock_call *calls[CALLS];
 	int good = 0;
 
-	check(passes_once(conn, false, false) && denied() == 0, "without the right, and without a need, the server has nothing to log");
-	check(passes_once(conn, true, false) && strstr(conn->handshake.uptime.problem, "NOPERM"), "refused: %s", conn->handshake.uptime.problem);
+	check(passes_once(conn, false, false) && denied() == 0,
+		"without the right, and without a need, the server has nothing to log");
+	check(passes_once(conn, true, false) && strstr(conn->handshake.uptime.problem, "NOPERM"), "refused: %s",
+		conn->handshake.uptime.problem);
 	check(passes_once(conn, true, false) && denied() > 0, "asked again");
 	for (int i = 0; i < CALLS; i++) {
 		calls[i] = send_call(conn, i, true);
@@ -192,7 +201,8 @@ static void test_refused(void)
 	}
 	check(good == CALLS, "each call has its reply (%d)", good);
 	server_do(&server, "ACL SETUSER locks +info");
-	check(passes_once(conn, true, true) && conn->generation == 1, "the user gets the right: known over the same connection");
+	check(passes_once(conn, true, true) && conn->generation == 1,
+		"the user gets the right: known over the same connection");
 	dlock_conn_free(conn);
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/redis/keys.h"
+#include "../../src/redis/request/keys.h"
 #include "tap.h"
 
 static void test_same(void)
@@ -13,9 +13,14 @@ static void test_same(void)
 		const char *prefix, *resource, *other_prefix, *other;
 		bool same;
 	} cases[] = {
-		{ "Lock:", "a", "Lock:", "a", true },    { "Lock:", "a", "Lock:", "b", false },   { "Lock:", "a", "Lock:", "aa", false },
-		{ "Lock:", "a:b", "Lock:a:", "b", true }, { "Lock:", "ab", "Lock:a", "c", false }, { "", "Lock:a", "Lock:", "a", true },
-		{ "", "Lock:a", "lock:", "a", false },    { "Lock:", "a", "Lock:a", "a", false },
+		{ "Lock:", "a", "Lock:", "a", true },
+		{ "Lock:", "a", "Lock:", "b", false },
+		{ "Lock:", "a", "Lock:", "aa", false },
+		{ "Lock:", "a:b", "Lock:a:", "b", true },
+		{ "Lock:", "ab", "Lock:a", "c", false },
+		{ "", "Lock:a", "Lock:", "a", true },
+		{ "", "Lock:a", "lock:", "a", false },
+		{ "Lock:", "a", "Lock:a", "a", false },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -24,8 +29,8 @@ static void test_same(void)
 		dlock_key_builder *b = dlock_key_builder_new(cases[i].other_prefix, strlen(cases[i].other_prefix), 8);
 		bool there = dlock_key_builder_is_same(a, resource, strlen(resource), b, other, strlen(other));
 		bool back = dlock_key_builder_is_same(b, other, strlen(other), a, resource, strlen(resource));
-		check(there == cases[i].same && back == there, "%s and %s, %s and %s: %s", cases[i].prefix, resource, cases[i].other_prefix, other,
-			cases[i].same ? "one key" : "two keys");
+		check(there == cases[i].same && back == there, "%s and %s, %s and %s: %s", cases[i].prefix, resource,
+			cases[i].other_prefix, other, cases[i].same ? "one key" : "two keys");
 		free(a);
 		free(b);
 	}

@@ -6,7 +6,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/exchange.h"
 #include "helpers.h"
 #include "one_server.h"
 
@@ -26,13 +25,16 @@ static const refusal refusals[] = {
 	{ "CONFIG SET requirepass " SECRET, NULL, ":" SECRET "@", "/99", "DB index", "a database that there is not" },
 	{ "CONFIG SET requirepass " SECRET, NULL, "", "/2", "NOAUTH", "no password for a database" },
 	{ "PING", NULL, ":" SECRET "@", "", "without any password", "a password where none is set" },
-	{ "ACL SETUSER ann on >" SECRET " ~* +ping", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without commands" },
-	{ "ACL SETUSER ann on >" SECRET " ~other:* +@all", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM", "a user without keys" },
-	{ "ACL SETUSER ann on >" SECRET " ~* +evalsha +eval +get +pttl", "ACL DELUSER ann", "ann:" SECRET "@", "", "docs/operations.md",
-		"a user without a command that a script uses" },
+	{ "ACL SETUSER ann on >" SECRET " ~* +ping", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM",
+		"a user without commands" },
+	{ "ACL SETUSER ann on >" SECRET " ~other:* +@all", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM",
+		"a user without keys" },
+	{ "ACL SETUSER ann on >" SECRET " ~* +evalsha +eval +get +pttl", "ACL DELUSER ann", "ann:" SECRET "@", "",
+		"docs/operations.md", "a user without a command that a script uses" },
 	{ "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "", "", "replica", "a replica" },
 	{ "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "", "", "maxmemory is reached", "no memory" },
-	{ "RPUSH " PREFIX "errors x", "DEL " PREFIX "errors", "", "", "something else than a lock", "a key of another type" },
+	{ "RPUSH " PREFIX "errors x", "DEL " PREFIX "errors", "", "", "something else than a lock",
+		"a key of another type" },
 	{ "SET " DLOCK_FENCE_KEY " abc", "DEL " DLOCK_FENCE_KEY, "", "", "compare", "a fence that is no number" },
 	{ "CONFIG SET maxclients 1", "CONFIG SET maxclients 10000", "", "", "max number of clients", "too many clients" },
 };
@@ -80,7 +82,8 @@ static void test_busy_script(void)
 	while (strncmp(server_text(&server, "PING"), "(error) BUSY", 12)) {
 		sleep_ms(2);
 	}
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, client_conn(&c, 0)->server->label, "running for too long"),
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION
+			&& explains(&c, client_conn(&c, 0)->server->label, "running for too long"),
 		"a script that does not end: %s", c.error.message);
 	server_do(&server, "SCRIPT KILL");
 	redisFree(looping);
@@ -99,15 +102,16 @@ static void test_cluster_node(void)
 	client c = client_of(&node, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "cluster", 60000);
 	const char *label = client_conn(&c, 0)->server->label;
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "CLUSTERDOWN"), "a node without a cluster: %s",
-		c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "CLUSTERDOWN"),
+		"a node without a cluster: %s", c.error.message);
 	server_do(&node, "CLUSTER ADDSLOTSRANGE 0 16383");
 	while (strncmp(server_text(&node, "GET x"), "", 1)) { /* until it takes notice of that */
 		sleep_ms(5);
 	}
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "cluster://host:port"), "a node of a cluster: %s",
-		c.error.message);
-	check(c.backend->ops->locked(c.backend, "x", 1, &locked, &c.error) == DLOCK_OK && !locked, "what has one key only works");
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "cluster://host:port"),
+		"a node of a cluster: %s", c.error.message);
+	check(c.backend->ops->locked(c.backend, "x", 1, &locked, &c.error) == DLOCK_OK && !locked,
+		"what has one key only works");
 	dlock_claim_free(claim);
 	client_free(&c);
 	server_kill(&node);
@@ -120,21 +124,21 @@ static void test_nobody_there(void)
 	snprintf(dsn, sizeof dsn, "redis://ann:" SECRET "@127.0.0.1:%d", closed_port());
 	client c = client_at(dsn);
 	dlock_claim *claim = claim_on(&c, "nobody", 60000);
-	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "refused"), "a closed port: %s",
-		c.error.message);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "refused"),
+		"a closed port: %s", c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
 	snprintf(dsn, sizeof dsn, "unix://:" SECRET "@%s-not", server.socket);
 	c = client_at(dsn);
 	claim = claim_on(&c, "nobody", 60000);
-	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "No such file"), "no socket: %s",
-		c.error.message);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, strchr(dsn, '@') + 1, "No such file"),
+		"no socket: %s", c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
 	c = client_at("redis://:" SECRET "@no-such-host.invalid");
 	claim = claim_on(&c, "nobody", 60000);
-	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, "no-such-host.invalid:6379", " "), "an unknown host: %s",
-		c.error.message);
+	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, "no-such-host.invalid:6379", " "),
+		"an unknown host: %s", c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -193,13 +197,13 @@ static void test_odd_peers(void)
 		char dsn[128];
 		int port;
 		pid_t pid = odd_peer(&port, peers[i].answer, peers[i].len, peers[i].closes);
-		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d?read_timeout=0.2&connect_timeout=0.2", peers[i].login ? ":" SECRET "@" : "",
-			port);
+		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d?read_timeout=0.2&connect_timeout=0.2",
+			peers[i].login ? ":" SECRET "@" : "", port);
 		client c = client_at(dsn);
 		dlock_claim *claim = claim_on(&c, "odd", 60000);
 		dlock_nanos start = dlock_now();
-		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", peers[i].word), "odd peer %zu: %s", i,
-			c.error.message);
+		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", peers[i].word), "odd peer %zu: %s",
+			i, c.error.message);
 		check(dlock_now() - start < SOON && left_ms(claim) == 0, "given up in time");
 		dlock_claim_free(claim);
 		client_free(&c);
@@ -238,11 +242,6 @@ static int listen_at_path(const char *path)
 	return fd;
 }
 
-static bool is_settled(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
-
 static dlock_call *echo(void)
 {
 	dlock_arg args[] = { DLOCK_ARG("ECHO"), DLOCK_ARG("x") };
@@ -250,7 +249,8 @@ static dlock_call *echo(void)
 	return dlock_call_command(args, 2);
 }
 
-/* Accepts the connection, sends the text and closes it, before the client has written anything. Then nobody is there any more. */
+/* Accepts the connection, sends the text and closes it, before the client has written anything. Then nobody is there
+ * any more. */
 static void answer_and_leave(int listener, const char *text)
 {
 	int fd = accept(listener, NULL, NULL);
@@ -293,8 +293,9 @@ static void test_closed_before_write(void)
 		call->needs_uptime = ways[i].needs_uptime;
 		dlock_conn_send(conn, call);
 		answer_and_leave(listener, ways[i].text);
-		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_settled, call);
-		check(call->state == DLOCK_CALL_FAILED && strstr(conn->error.message, ways[i].word), "%zu: %s", i, conn->error.message);
+		conn_await(conn, call);
+		check(call->state == DLOCK_CALL_FAILED && strstr(conn->error.message, ways[i].word), "%zu: %s", i,
+			conn->error.message);
 		check(!call->sent && conn->generation == 1, "it was not executed, and is not sent again");
 		dlock_call_release(call);
 		dlock_conn_free(conn);
@@ -325,15 +326,16 @@ static void test_answered_before_close(void)
 	dlock_conn_send(conn, second);
 	dlock_conn_uncork(conn);
 	check(first->state == DLOCK_CALL_ANSWERED && !first->repeated, "the answer is read");
-	check(second->state == DLOCK_CALL_FAILED && second->repeated, "the other call was for a new connection: %s", conn->error.message);
+	check(second->state == DLOCK_CALL_FAILED && second->repeated, "the other call was for a new connection: %s",
+		conn->error.message);
 	dlock_call_release(first);
 	dlock_call_release(second);
 	dlock_conn_free(conn);
 	unlink(path);
 }
 
-/* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as it is
- * read; and all else by a refusal, as if somebody held the lock. */
+/* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as
+ * it is read; and all else by a refusal, as if somebody held the lock. */
 static pid_t flooding_peer(int *port, const char *word, const char *head, const char *body)
 {
 	int listener = listen_anywhere(port, 16);
@@ -355,9 +357,11 @@ static pid_t flooding_peer(int *port, const char *word, const char *head, const 
 				break;
 			}
 			/* `leave` has eight words, and a try to publish four, just ahead of another request. */
-			for (const char *request = heard; request; request = memmem(request + 1, (size_t) (heard + len - request - 1), "\r\n*", 3)) {
+			for (const char *request = heard; request;
+				 request = memmem(request + 1, (size_t) (heard + len - request - 1), "\r\n*", 3)) {
 				const char *words = request + strcspn(request, "*") + 1;
-				const char *answer = *words == '8' || *words == '4' ? ":0\r\n" : "*4\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n";
+				const char *answer = *words == '8' || *words == '4' ? ":0\r\n"
+																	: "*4\r\n:60000\r\n:0\r\n$1\r\n1\r\n:1\r\n";
 				if (write(fd, answer, strlen(answer)) < 0) {
 					_exit(0);
 				}
@@ -394,8 +398,8 @@ static void test_endless_answers(void)
 		{ "$1000000000\r\n", "x" }, { "*1000000\r\n", ":1\r\n" }, { "*1000000\r\n", "$1000\r\n" }, { "-ERR ", "x" },
 		{ "*2\r\n*1000000\r\n", "$3\r\nabc\r\n" }, { "*2147483647\r\n", ":1\r\n" }, { "*262000\r\n", "*262000\r\n" },
 	};
-	static const char *const words[] = { "reply exceeds 1 MiB", "more elements", "more elements", "reply exceeds 1 MiB", "more elements", "more elements",
-		"more elements" };
+	static const char *const words[] = { "reply exceeds 1 MiB", "more elements", "more elements", "reply exceeds 1 MiB",
+		"more elements", "more elements", "more elements" };
 
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
 		int port;
@@ -422,7 +426,8 @@ static void test_failed_subscription(void)
 	snprintf(dsn, sizeof dsn, "redis://:s3cret@127.0.0.1:%d?read_timeout=5", port);
 	client c = client_at(dsn);
 	dlock_claim *claim = claim_on(&c, "loading", 60000);
-	check(acquire(&c, claim, 300) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "contains the password"), "%s", c.error.message);
+	check(acquire(&c, claim, 300) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "contains the password"), "%s",
+		c.error.message);
 	check(!strstr(c.error.message, "s3cret"), "the password is not repeated");
 	dlock_claim_free(claim);
 	client_free(&c);

@@ -28,12 +28,14 @@ static void test_life(void)
 	check(bad == 0, "with the lease time asked for");
 	check(claim->deadline >= start + 9898 * DLOCK_MS && claim->deadline <= dlock_now() + 9898 * DLOCK_MS,
 		"the deadline is the first sending and the lease time without 1 %% and 2 ms");
-	check(other.backend->ops->locked(other.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked, "somebody has it");
+	check(other.backend->ops->locked(other.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked,
+		"somebody has it");
 	check(acquire(&other, second, 0) == DLOCK_TIMEOUT, "nobody else gets it");
 	client_drain(&other);
 	check(holding(claim) == SERVERS, "nor disturbs it");
 	check(extend(&c, claim, 20000) == DLOCK_OK && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "extended");
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "checked");
+	check(
+		dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "checked");
 	check(release(&c, claim) == DLOCK_OK && claim->state == DLOCK_CLAIM_RELEASED, "released");
 	check(eventually_nowhere("life"), "everywhere");
 	check(release(&c, claim) == DLOCK_LOST, "once");
@@ -52,7 +54,8 @@ static void test_life(void)
 	for (int i = 0; i < SERVERS; i++) {
 		bad += server_integer(&servers[i], "DBSIZE") != 1;
 	}
-	check(bad == 0 && dlock_pool_opened(c.pool) == SERVERS, "one key is left on each server, one connection was opened to each");
+	check(bad == 0 && dlock_pool_opened(c.pool) == SERVERS,
+		"one key is left on each server, one connection was opened to each");
 	client_free(&c);
 	client_free(&other);
 }
@@ -72,7 +75,8 @@ static bool errors_are_of(const client *c, int count, unsigned alive)
 		snprintf(label, sizeof label, "127.0.0.1:%d", alive >> i & 1 ? servers[i].port : nobody);
 		if (strcmp(dlock_quorum_server_label(c->backend, i), label) || (alive >> i & 1 ? error != NULL
 				: !error || !strstr(error, "Connection refused") || strstr(error, label))) {
-			note("server %d of %d: %s: %s", i, count, dlock_quorum_server_label(c->backend, i), error ? error : "(none)");
+			note("server %d of %d: %s: %s", i, count, dlock_quorum_server_label(c->backend, i),
+				error ? error : "(none)");
 			return false;
 		}
 	}
@@ -117,7 +121,8 @@ static void test_all_dead(void)
 		c.error.message);
 	check(errors_are_of(&c, SERVERS, 0), "each with its reason");
 	check(explains(&c, "of 5 servers failed", "(quorum 3)"), "and what is missing");
-	check(c.backend->ops->locked(c.backend, "dead", 4, &locked, &c.error) == DLOCK_QUORUM && !locked, "nor is it known whether it is locked");
+	check(c.backend->ops->locked(c.backend, "dead", 4, &locked, &c.error) == DLOCK_QUORUM && !locked,
+		"nor is it known whether it is locked");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -141,18 +146,20 @@ static void test_lost_votes(void)
 	server_do(&servers[2], "REPLICAOF 127.0.0.1 1");
 	c = client_quorum_at(dsns, SERVERS);
 	dlock_claim *claim = claim_on(&c, "votes", 60000);
-	check(acquire(&c, claim, 0) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "a wrong password and a replica are lost votes (%s)",
-		c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_OK && release(&c, claim) == DLOCK_OK,
+		"a wrong password and a replica are lost votes (%s)", c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
 	dsns[1] = wrong[1];
 	c = client_quorum_at(dsns, SERVERS);
 	claim = claim_on(&c, "votes", 60000);
-	check(acquire(&c, claim, 5000) == DLOCK_QUORUM, "with a database that there is not they are too many: %s", c.error.message);
+	check(acquire(&c, claim, 5000) == DLOCK_QUORUM, "with a database that there is not they are too many: %s",
+		c.error.message);
 	static const char *words[] = { "WRONGPASS", "DB index", "replica" };
 	for (int i = 0; i < SERVERS; i++) {
 		const char *error = dlock_quorum_server_error(c.backend, i);
-		check(i < 3 ? error && strstr(error, words[i]) && !strstr(error, SECRET) : !error, "server %d: %s", i, error ? error : "answered");
+		check(i < 3 ? error && strstr(error, words[i]) && !strstr(error, SECRET) : !error, "server %d: %s", i,
+			error ? error : "answered");
 	}
 	check(!strstr(c.error.message, SECRET), "no password is shown");
 	dlock_claim_free(claim);
@@ -174,10 +181,12 @@ static void test_foreign_minority(void)
 	server_do(&servers[0], "SET " PREFIX "minority other PX 60000");
 	server_do(&servers[4], "SET " PREFIX "minority other PX 60000");
 	check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY, "a minority of another's does not matter");
-	check(extend(&c, claim, 60000) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK, "to those who have it neither");
+	check(extend(&c, claim, 60000) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK,
+		"to those who have it neither");
 	check(release(&c, claim) == DLOCK_OK, "released");
 	client_drain(&c);
-	check(taken("minority") == 2 && !strcmp(server_text(&servers[4], "GET " PREFIX "minority"), "other"), "the other's stays");
+	check(taken("minority") == 2 && !strcmp(server_text(&servers[4], "GET " PREFIX "minority"), "other"),
+		"the other's stays");
 	dlock_claim_free(claim);
 	server_do(&servers[2], "SET " PREFIX "minority other PX 60000");
 	claim = claim_on(&c, "minority", 60000);
@@ -201,15 +210,18 @@ static void test_split(void)
 	for (int i = 0; i < SERVERS; i++) {
 		server_do(&servers[i], "SET " PREFIX "split other%d PX 500", i / 2);
 	}
-	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && !locked, "votes for several lock nothing");
+	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && !locked,
+		"votes for several lock nothing");
 	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "but cannot be had either");
 	check(acquire(&c, claim, 5000) == DLOCK_OK && claim->waited && let_go(&c, claim), "until they expire");
 	server_do(&servers[0], "SET " PREFIX "split other PX 60000");
 	server_do(&servers[1], "SET " PREFIX "split other PX 60000");
 	server_do(&servers[2], "SET " PREFIX "split other PX 60000");
-	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked, "a majority for one does");
+	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked,
+		"a majority for one does");
 	server_freeze(&servers[3]);
-	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked, "whatever the others say");
+	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked,
+		"whatever the others say");
 	server_thaw(&servers[3]);
 	client_free(&c);
 }
@@ -263,7 +275,9 @@ static void test_loss_of_bare_majority(void)
 		server_do(&servers[1], "SET " PREFIX "bare other PX 60000");
 		check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY, "held by three");
 		server_do(&servers[2], "DEL " PREFIX "bare");
-		dlock_status status = way == 0 ? extend(&c, claim, 60000) : way == 1 ? dlock_claim_check(claim, &c.error) : release(&c, claim);
+		dlock_status status = way == 0 ? extend(&c, claim, 60000)
+			: way == 1                 ? dlock_claim_check(claim, &c.error)
+									   : release(&c, claim);
 		check(status == DLOCK_LOST, "%s: one less is a loss (status %d: %s)", texts[way], status, c.error.message);
 		dlock_claim_abandon(claim);
 		dlock_claim_free(claim);
@@ -288,12 +302,15 @@ static void test_unknown(void)
 	}
 	check(extend(&c, claim, 90000) == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_UNCERTAIN && left_ms(claim) <= 60000,
 		"not extended, but held, as far as is known, until its deadline: %s", c.error.message);
-	check(extend(&c, claim, 5000) == DLOCK_QUORUM && left_ms(claim) <= 4948, "a shorter lease that some may have taken is believed");
-	check(dlock_claim_check(claim, &c.error) == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_UNCERTAIN, "nor can it be checked");
+	check(extend(&c, claim, 5000) == DLOCK_QUORUM && left_ms(claim) <= 4948,
+		"a shorter lease that some may have taken is believed");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_UNCERTAIN,
+		"nor can it be checked");
 	for (int i = 0; i < MAJORITY; i++) {
 		server_thaw(&servers[i]);
 	}
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD && let_go(&c, claim), "until they are back (%s)", c.error.message);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD && let_go(&c, claim),
+		"until they are back (%s)", c.error.message);
 	client_drain(&c);
 	check(eventually_nowhere("unknown"), "and release");
 	client_free(&c);
@@ -317,7 +334,8 @@ static void test_waiting(void)
 		long long before = server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls");
 		check(dlock_claim_acquire(counted, &few, &other.error) == DLOCK_TIMEOUT, "%u attempts", attempts);
 		client_drain(&other);
-		check(server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls") - before == attempts, "are as many as they should be");
+		check(server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls") - before == attempts,
+			"are as many as they should be");
 		dlock_claim_free(counted);
 	}
 	dlock_nanos start = dlock_now();
@@ -330,7 +348,8 @@ static void test_waiting(void)
 	check(holding(claim) == SERVERS, "and leaves the holder alone");
 	interrupt_clear();
 	check(let_go(&c, claim), "released");
-	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_OK && let_go(&other, waiter), "resumed, and acquired");
+	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_OK && let_go(&other, waiter),
+		"resumed, and acquired");
 	client_drain(&other);
 	interrupt_now();
 	claim = claim_on(&c, "waiting", 60000), waiter = claim_on(&other, "waiting", 60000);
@@ -391,7 +410,8 @@ static void test_fork(void)
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	pid_t pid = fork_child();
 	if (pid == 0) {
-		int bad = (look(claim) != DLOCK_CLAIM_LOST) + 2 * (release(&c, claim) != DLOCK_LOST) + 4 * !passes(&c, "fork-child", 0);
+		int bad = (look(claim) != DLOCK_CLAIM_LOST) + 2 * (release(&c, claim) != DLOCK_LOST)
+			+ 4 * !passes(&c, "fork-child", 0);
 		dlock_claim *denied = claim_on(&c, "fork", 60000);
 		bad += 8 * (acquire(&c, denied, 0) != DLOCK_TIMEOUT);
 		dlock_claim_free(denied);
@@ -404,7 +424,8 @@ static void test_fork(void)
 	int bad = exit_of(pid);
 	check(bad == 0, "a child leaves it alone and locks by itself (%d)", bad);
 	server_thaw(&servers[1]);
-	check(eventually(is_held_everywhere, claim) && look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_OK,
+	check(eventually(is_held_everywhere, claim) && look(claim) == DLOCK_CLAIM_HELD
+			&& dlock_claim_check(claim, &c.error) == DLOCK_OK,
 		"the parent still holds it");
 	check(let_go(&c, claim), "and releases");
 	client_drain(&c);

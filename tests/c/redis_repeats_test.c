@@ -1,5 +1,5 @@
-/* Requests that the single-server back end sends again, since their answers were lost, and answers and grants that come late:
- * none may be taken for the reply to a later sending. Prints TAP. */
+/* Requests that the single-server back end sends again, since their answers were lost, and answers and grants that come
+ * late: none may be taken for the reply to a later sending. Prints TAP. */
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -20,9 +20,11 @@ static long long last_request(const char *resource)
 static bool tell_grant(const char *resource, long long number, int fencing_token)
 {
 	return server_integer(&server, "EVAL %s 1 dlock:waiters:{" PREFIX "%s} %lld %d",
-		"local waiter = redis.call('HGETALL', KEYS[1]) "
-		"return waiter[2] and redis.call('PUBLISH', string.match(waiter[2], '(%S+)$'), table.concat({waiter[1], ARGV[1], ARGV[2]}, ' '))",
-		resource, number, fencing_token) == 1;
+			   "local waiter = redis.call('HGETALL', KEYS[1]) "
+			   "return waiter[2] and redis.call('PUBLISH', string.match(waiter[2], '(%S+)$'), "
+			   "table.concat({waiter[1], ARGV[1], ARGV[2]}, ' '))",
+			   resource, number, fencing_token)
+		== 1;
 }
 
 /* A grant that is read late may have run out; one that names an earlier request is not taken up, whenever it comes. */
@@ -57,7 +59,8 @@ static void test_old_grant(void)
 	client_free(&c);
 }
 
-/* A request whose answer is lost is sent again, with its number. A grant that names it may be a reply to the first of the two. */
+/* A request whose answer is lost is sent again, with its number. A grant that names it may be a reply to the first of
+ * the two. */
 static void test_grant_before_repeat(void)
 {
 	enum { OLD = 111, LAPSED = 3200 /* ms: more than DLOCK_GRANT_TTL */ };
@@ -73,7 +76,10 @@ static void test_grant_before_repeat(void)
 		client own = client_at(dsn);
 		dlock_claim *waiter = claim_on(&own, "repeated", 60000);
 		/* The first sending may yet come, and set its lease time. */
-		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token != OLD && waiter->unacknowledged_ttl == waiter->ttl ? 0 : 1);
+		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token != OLD
+					&& waiter->unacknowledged_ttl == waiter->ttl
+				? 0
+				: 1);
 	}
 	while (last_request("repeated") == 0 && !has_ended(pid)) {
 		sleep_ms(1);

@@ -1,9 +1,9 @@
-/* The back end for Redis servers that fail over, at one stable address: what an era grants, what is believed, what a promotion leaves to a holder.
- * Prints TAP. */
+/* The back end for Redis servers that fail over, at one stable address: what an era grants, what is believed, what a
+ * promotion leaves to a holder. Prints TAP. */
 
 #include <stdlib.h>
 
-#include "../../src/redis/topology.h"
+#include "../../src/redis/route/topology.h"
 #include "helpers.h"
 #include "pair.h"
 #include "tap.h"
@@ -44,7 +44,8 @@ static void test_new_set(void)
 	dlock_nanos start = dlock_now();
 
 	check(is_refused(&c, "new"), "nothing at once: %s", c.error.message);
-	check(has_nobody(servers.master, "new") && server_integer(servers.master, "EXISTS dlock:queue:{Lock:new}") == 0, "and nothing is left behind");
+	check(has_nobody(servers.master, "new") && server_integer(servers.master, "EXISTS dlock:queue:{Lock:new}") == 0,
+		"and nothing is left behind");
 	long took = first_lock_ms(&c, "new", start);
 	check(took >= GUARD && took < SOON / DLOCK_MS, "the first lock after the guard (%ld ms)", took);
 	check(is_refused(&c, "other") == false, "and then at once");
@@ -54,7 +55,8 @@ static void test_new_set(void)
 /* Of `changed`, what another process gets and the holder of the token itself. */
 static void check_era(client *c, const char *what, dlock_claim *mine, dlock_nanos since)
 {
-	dlock_claim *again = dlock_claim_new(c->backend, mine->resource, mine->resource_len, LEASE * DLOCK_MS, mine->token, &c->error);
+	dlock_claim *again = dlock_claim_new(
+		c->backend, mine->resource, mine->resource_len, LEASE * DLOCK_MS, mine->token, &c->error);
 
 	check(is_refused(c, "free"), "%s: nothing is granted", what);
 	check(acquire(c, again, 0) == DLOCK_TIMEOUT && again->explained, "%s: nor one's own key", what);
@@ -183,14 +185,17 @@ static void test_no_replica(void)
 	server_freeze(servers.replica);
 	dlock_claim *claim = claim_on(&c, "lock", LEASE);
 	dlock_nanos start = dlock_now();
-	check(extend(&c, held, LEASE) == DLOCK_CONNECTION && held->deadline <= deadline, "a refresh fails: %s", c.error.message);
+	check(extend(&c, held, LEASE) == DLOCK_CONNECTION && held->deadline <= deadline, "a refresh fails: %s",
+		c.error.message);
 	check(acquire(&c, claim, 300) == DLOCK_CONNECTION, "no lock: %s", c.error.message);
 	check(dlock_now() - start < SOON, "in time");
 	check(strstr(c.error.message, "0 of its replicas confirmed") != NULL, "the message says why");
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
 	client_drain(&c);
-	check(pair_is_in_step(&servers) && eventually_nobody(servers.master, "lock") && eventually_nobody(servers.replica, "lock"), "nothing is left behind");
+	check(pair_is_in_step(&servers) && eventually_nobody(servers.master, "lock")
+			&& eventually_nobody(servers.replica, "lock"),
+		"nothing is left behind");
 	dlock_claim_abandon(held);
 	dlock_claim_free(held);
 	client_free(&c);
@@ -228,7 +233,8 @@ static void test_unknown_script(void)
 	pair_is_in_step(&servers); /* so that what was written before is confirmed */
 	server_freeze(servers.replica);
 	dlock_claim *claim = claim_on(&c, "lock", LEASE);
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "no WAIT counts that was sent before the text (%s)", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "no WAIT counts that was sent before the text (%s)",
+		c.error.message);
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
 	client_free(&c);
@@ -253,7 +259,8 @@ static void test_broken_between(void)
 	pthread_create(&thread, NULL, cut_later, &servers.endpoint);
 	dlock_claim *claim = claim_on(&c, "lock", LEASE);
 	dlock_nanos start = dlock_now();
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && dlock_now() - start < SOON, "a connection that breaks before WAIT is answered: %s", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && dlock_now() - start < SOON,
+		"a connection that breaks before WAIT is answered: %s", c.error.message);
 	pthread_join(thread, NULL);
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
@@ -303,7 +310,8 @@ static void test_moved_back(void)
 	move_replica_back();
 	pair_is_in_step(&servers);
 	check(first_lock_ms(&careless, "lock", dlock_now()) >= 0, "without the resync guard, a lock is granted");
-	check(is_refused(&c, "lock") && has_nobody(servers.master, "lock"), "with it, none, and nothing is left behind: %s", c.error.message);
+	check(is_refused(&c, "lock") && has_nobody(servers.master, "lock"), "with it, none, and nothing is left behind: %s",
+		c.error.message);
 	check(is_refused(&careless, "lock"), "then nobody gets one");
 	long took = first_lock_ms(&c, "lock", since);
 	check(took >= GUARD && took < SOON / DLOCK_MS, "until the guard is over (%ld ms)", took);
@@ -370,7 +378,8 @@ static void test_moved_back_and_attached(void)
 	pthread_create(&thread, NULL, come_back_later, NULL);
 	dlock_status status = dlock_claim_attach(claim, old->token, &c.error);
 	pthread_join(thread, NULL);
-	check(status == DLOCK_CONNECTION && strstr(c.error.message, "no lock is granted"), "a handle is not taken up (%d): %s", status, c.error.message);
+	check(status == DLOCK_CONNECTION && strstr(c.error.message, "no lock is granted"),
+		"a handle is not taken up (%d): %s", status, c.error.message);
 	check(has(servers.master, old), "its lease is as it was");
 	dlock_claim_abandon(old);
 	dlock_claim_free(old);
@@ -390,11 +399,13 @@ static void test_restored(void)
 	int64_t token = claim->fencing_token;
 	pair_fail_over(&servers);
 	server_do(servers.master, "DEL Lock:lock dlock:fence");
-	check(extend(&c, claim, LEASE) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "a promotion without the key: it is kept (%s)", c.error.message);
+	check(extend(&c, claim, LEASE) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD,
+		"a promotion without the key: it is kept (%s)", c.error.message);
 	check(has(servers.master, claim) && has(servers.replica, claim), "on both");
 	check(server_integer(servers.master, "GET dlock:fence") >= token, "with its fencing token");
 	server_do(servers.master, "SET Lock:lock another PX 5000");
-	check(extend(&c, claim, LEASE) == DLOCK_LOST && !strcmp(server_text(servers.master, "GET Lock:lock"), "another"), "another's is left alone");
+	check(extend(&c, claim, LEASE) == DLOCK_LOST && !strcmp(server_text(servers.master, "GET Lock:lock"), "another"),
+		"another's is left alone");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -410,9 +421,11 @@ static void test_restored_by_renewal(void)
 	pair_fail_over(&servers);
 	server_do(servers.master, "DEL Lock:lock");
 	server_do(servers.master, "SET Lock:other another PX 5000");
-	check(eventually_lost(&other) && !strcmp(server_text(servers.master, "GET Lock:other"), "another"), "another's is not overwritten");
+	check(eventually_lost(&other) && !strcmp(server_text(servers.master, "GET Lock:other"), "another"),
+		"another's is not overwritten");
 	sleep_ms(LEASE);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && has(servers.master, ward.claim) && ward.losses == 0, "its own is set again");
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && has(servers.master, ward.claim) && ward.losses == 0,
+		"its own is set again");
 	check(let_go(&c, ward.claim) && has_nobody(servers.master, "lock"), "and released");
 	dlock_claim_abandon(other.claim);
 	dlock_claim_free(other.claim);
@@ -427,7 +440,8 @@ static void test_not_restored(void)
 	pair_settle(&servers);
 	dlock_claim *claim = hold(&c, "lock", LEASE);
 	server_do(servers.master, "DEL Lock:lock");
-	check(extend(&c, claim, LEASE) == DLOCK_LOST && has_nobody(servers.master, "lock"), "in a settled era it is lost (%s)", c.error.message);
+	check(extend(&c, claim, LEASE) == DLOCK_LOST && has_nobody(servers.master, "lock"),
+		"in a settled era it is lost (%s)", c.error.message);
 	dlock_claim_free(claim);
 	ward_begin(&ward, &c, "renewed", LEASE, 0, RENEW_AND_TELL(&ward));
 	server_do(servers.master, "DEL Lock:renewed");
@@ -444,18 +458,23 @@ static void test_lost_unconfirmed(void)
 	ward ward;
 
 	pair_settle(&servers);
-	dlock_claim *claim = hold(&c, "lock", 4000), *released = hold(&c, "released", 4000), *other = hold(&c, "other", 4000);
+	dlock_claim *claim = hold(&c, "lock", 4000), *released = hold(&c, "released", 4000),
+				*other = hold(&c, "other", 4000);
 	ward_begin(&ward, &c, "renewed", 1500, 0, RENEW_AND_TELL(&ward));
 	server_freeze(servers.replica);
 	server_do(servers.master, "DEL Lock:lock Lock:released Lock:renewed");
 	server_do(servers.master, "SET Lock:other another");
 	unsigned long before = dlock_renewal_count().failures;
-	check(failed_since(before, 1) && ward.losses == 0 && look(ward.claim) == DLOCK_CLAIM_UNCERTAIN, "a renewal that finds no key is uncertain");
-	check(extend(&c, claim, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(claim), "a refresh does not count (%s)", c.error.message);
-	check(extend(&c, other, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(other), "nor one that finds another's (%s)", c.error.message);
+	check(failed_since(before, 1) && ward.losses == 0 && look(ward.claim) == DLOCK_CLAIM_UNCERTAIN,
+		"a renewal that finds no key is uncertain");
+	check(extend(&c, claim, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(claim), "a refresh does not count (%s)",
+		c.error.message);
+	check(extend(&c, other, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(other),
+		"nor one that finds another's (%s)", c.error.message);
 	check(release(&c, released) == DLOCK_CONNECTION, "nor a release (%s)", c.error.message);
 	server_thaw(servers.replica);
-	check(pair_is_in_step(&servers) && extend(&c, claim, 4000) == DLOCK_LOST && extend(&c, other, 4000) == DLOCK_LOST, "but with replicas");
+	check(pair_is_in_step(&servers) && extend(&c, claim, 4000) == DLOCK_LOST && extend(&c, other, 4000) == DLOCK_LOST,
+		"but with replicas");
 	check(eventually_lost(&ward), "also by renewal");
 	dlock_claim_abandon(ward.claim);
 	dlock_claim_free(ward.claim);
@@ -475,7 +494,8 @@ static void test_restore_unconfirmed(void)
 	server_do(servers.master, "DEL Lock:lock");
 	dlock_nanos deadline = claim->deadline;
 	server_freeze(servers.replica);
-	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && claim->deadline <= deadline, "not without replicas (%s)", c.error.message);
+	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && claim->deadline <= deadline, "not without replicas (%s)",
+		c.error.message);
 	server_thaw(servers.replica);
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
@@ -505,7 +525,8 @@ static void test_late_answers(void)
 
 	pair_settle(&servers);
 	dlock_claim *claim = hold(&c, "lock", 250), *late = claim_on(&c, "late", 120);
-	atomic_store(&servers.endpoint.delay_ms, 150); /* for WAIT and the script, which are answered at once, or one by one */
+	atomic_store(
+		&servers.endpoint.delay_ms, 150); /* for WAIT and the script, which are answered at once, or one by one */
 	sleep_ms(150);
 	dlock_status status = extend(&c, claim, 400);
 	check(status != DLOCK_OK || dlock_claim_is_held(claim), "a refresh that comes late: %d", status);
@@ -523,10 +544,28 @@ static void test_late_answers(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(new_set), TEST(promotion), TEST(restart_with_data), TEST(restart_without_data), TEST(flush), TEST(there_and_back),
-		TEST(demoted), TEST(guards_differ), TEST(no_replica), TEST(no_replica_renewed), TEST(unknown_script), TEST(broken_between),
-		TEST(moved_back), TEST(moved_back_meanwhile), TEST(moved_back_unguarded), TEST(moved_back_and_attached),
-		TEST(restored), TEST(restored_by_renewal), TEST(not_restored), TEST(restore_unconfirmed), TEST(lost_unconfirmed), TEST(release_unknown),
+		TEST(new_set),
+		TEST(promotion),
+		TEST(restart_with_data),
+		TEST(restart_without_data),
+		TEST(flush),
+		TEST(there_and_back),
+		TEST(demoted),
+		TEST(guards_differ),
+		TEST(no_replica),
+		TEST(no_replica_renewed),
+		TEST(unknown_script),
+		TEST(broken_between),
+		TEST(moved_back),
+		TEST(moved_back_meanwhile),
+		TEST(moved_back_unguarded),
+		TEST(moved_back_and_attached),
+		TEST(restored),
+		TEST(restored_by_renewal),
+		TEST(not_restored),
+		TEST(restore_unconfirmed),
+		TEST(lost_unconfirmed),
+		TEST(release_unknown),
 		TEST(late_answers),
 	};
 	static const tap_setting setting = { begin, reset };

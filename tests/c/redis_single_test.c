@@ -25,13 +25,16 @@ static void test_life(void)
 	check(claim->deadline >= start + 9898 * DLOCK_MS && claim->deadline <= dlock_now() + 9898 * DLOCK_MS,
 		"the deadline is the sending and the lease time without 1 %% and 2 ms");
 	check(left_ms(claim) <= 9898 && left_ms(claim) >= 9898 - spent, "and what remains, what is left of it");
-	check(claim->fencing_token > INT64_C(1700000000000000) && claim->fencing_token < INT64_C(1) << 53, "a fencing token");
-	check(other.backend->ops->locked(other.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked, "somebody has it");
+	check(
+		claim->fencing_token > INT64_C(1700000000000000) && claim->fencing_token < INT64_C(1) << 53, "a fencing token");
+	check(other.backend->ops->locked(other.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked,
+		"somebody has it");
 	check(acquire(&other, second, 0) == DLOCK_TIMEOUT && look(second) != DLOCK_CLAIM_HELD, "nobody else gets it");
 	check(release(&other, second) == DLOCK_LOST && has(&server, claim), "nor gives it back");
 	check(extend(&c, claim, 20000) == DLOCK_OK && claim->ttl == 20000 * DLOCK_MS, "extended");
 	pttl = server_integer(&server, "PTTL " PREFIX "life");
-	check(pttl > 15000 && pttl <= 20000 && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "here and there (%lld)", pttl);
+	check(pttl > 15000 && pttl <= 20000 && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "here and there (%lld)",
+		pttl);
 	check(extend(&c, claim, 5000) == DLOCK_OK && left_ms(claim) <= 4948, "a lease can be made shorter");
 	server_do(&server, "PEXPIRE " PREFIX "life 3000");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) <= 2968 && left_ms(claim) > 1000,
@@ -39,7 +42,8 @@ static void test_life(void)
 	check(release(&c, claim) == DLOCK_OK && claim->state == DLOCK_CLAIM_RELEASED && left_ms(claim) == 0, "released");
 	check(has_nobody(&server, "life"), "the key is gone");
 	check(release(&c, claim) == DLOCK_LOST, "a second release is none");
-	check(extend(&c, claim, 1000) == DLOCK_LOST && dlock_claim_check(claim, &c.error) == DLOCK_LOST, "nor is there more of it");
+	check(extend(&c, claim, 1000) == DLOCK_LOST && dlock_claim_check(claim, &c.error) == DLOCK_LOST,
+		"nor is there more of it");
 	check(acquire(&other, second, 0) == DLOCK_OK && let_go(&other, second), "the next one gets it");
 	dlock_claim_free(claim);
 	client_free(&c);
@@ -122,8 +126,8 @@ static void test_abandon_and_end(void)
 			dlock_claim_abandon(claim);
 			_exit(0);
 		}
-		check(exit_of(pid) == 0 && eventually_nobody(&server, "end"), "abandoned by a process that ends at once, the script %s",
-			known ? "known" : "unknown");
+		check(exit_of(pid) == 0 && eventually_nobody(&server, "end"),
+			"abandoned by a process that ends at once, the script %s", known ? "known" : "unknown");
 		server_reset(&server);
 	}
 }
@@ -208,7 +212,8 @@ static void test_expired(void)
 	client c = client_of(&server, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "expired", 60), *next = claim_on(&c, "expired", 10000);
 
-	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&c, next, 5000) == DLOCK_OK, "it goes on to the next when it expires");
+	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&c, next, 5000) == DLOCK_OK,
+		"it goes on to the next when it expires");
 	check(next->waited, "who waited");
 	check(look(claim) == DLOCK_CLAIM_LOST, "the first knows it by the clock");
 	check(extend(&c, claim, 10000) == DLOCK_LOST && has(&server, next), "and stays without it");
@@ -269,7 +274,8 @@ static void test_script_flush(void)
 	}
 	check(bad == 0, "acquired after SCRIPT FLUSH");
 	server_do(&server, "SCRIPT FLUSH");
-	check(extend(&c, claims[0], 60000) == DLOCK_OK && dlock_claim_check(claims[0], &c.error) == DLOCK_OK, "so are the others");
+	check(extend(&c, claims[0], 60000) == DLOCK_OK && dlock_claim_check(claims[0], &c.error) == DLOCK_OK,
+		"so are the others");
 	dlock_claim_abandon(claims[0]);
 	server_do(&server, "SCRIPT FLUSH");
 	for (int i = 1; i < COUNT; i++) {
@@ -297,7 +303,8 @@ static void test_scripts_loaded_once(void)
 	for (int i = 0; i < 50; i++) {
 		bad += !passes(&c, "once", 0);
 	}
-	check(bad == 0 && server_info(&server, "commandstats", "cmdstat_eval:calls") == 2, "each script is sent in full once");
+	check(bad == 0 && server_info(&server, "commandstats", "cmdstat_eval:calls") == 2,
+		"each script is sent in full once");
 	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 100, "one round trip each");
 	client_free(&c);
 }
@@ -314,8 +321,9 @@ static int64_t next_token(client *c, const char *resource)
 
 static void test_fencing(void)
 {
-	static const char *changes[] = { "PING", "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 5", "SET " DLOCK_FENCE_KEY " 0",
-		"SET " DLOCK_FENCE_KEY " -7", "SCRIPT FLUSH", "SET " DLOCK_FENCE_KEY " 4102444800000000", "PING", "PING", "SCRIPT FLUSH",
+	static const char *changes[] = { "PING", "FLUSHALL", "DEL " DLOCK_FENCE_KEY, "SET " DLOCK_FENCE_KEY " 5",
+		"SET " DLOCK_FENCE_KEY " 0", "SET " DLOCK_FENCE_KEY " -7", "SCRIPT FLUSH",
+		"SET " DLOCK_FENCE_KEY " 4102444800000000", "PING", "PING", "SCRIPT FLUSH",
 		"SET " DLOCK_FENCE_KEY " 9007199254740000", "PING", "PING" };
 	client c = client_of(&server, READ_TIMEOUT);
 	int64_t last = 0;
@@ -325,7 +333,8 @@ static void test_fencing(void)
 		int64_t token = next_token(&c, i % 2 ? "fence-a" : "fence-b");
 		check(token > last && token < INT64_C(1) << 53, "%s: the token rises (%lld)", changes[i], (long long) token);
 		const char *stored = server_text(&server, "GET " DLOCK_FENCE_KEY);
-		check(strspn(stored, "0123456789") == strlen(stored) && atoll(stored) >= token, "and is kept as a whole number (%s)", stored);
+		check(strspn(stored, "0123456789") == strlen(stored) && atoll(stored) >= token,
+			"and is kept as a whole number (%s)", stored);
 		last = token;
 	}
 	server_do(&server, "SET " DLOCK_FENCE_KEY " 4102444800000000");
@@ -348,13 +357,16 @@ static void test_fencing_counted(void)
 		bad += next_token(&c, "counted") != last + i;
 	}
 	check(first > 0 && last > first && bad == 0, "one more each time");
-	check(server_info(&server, "commandstats", "cmdstat_time:calls") <= 0 && server_info(&server, "commandstats", "cmdstat_incr:calls") == 20
-		&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 40, "without a look at the clock, in one round trip");
+	check(server_info(&server, "commandstats", "cmdstat_time:calls") <= 0
+			&& server_info(&server, "commandstats", "cmdstat_incr:calls") == 20
+			&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 40,
+		"without a look at the clock, in one round trip");
 	last += 20;
 	for (int i = 0; i < 3; i++) { /* each of them counts from nothing, and finds that out */
 		server_do(&server, "DEL " DLOCK_FENCE_KEY);
 		int64_t theirs = next_token(&other, "counted"), ours = next_token(&c, "counted");
-		check(theirs > last && ours > theirs, "a lost fence: the tokens rise for all connections (%lld, %lld)", (long long) theirs, (long long) ours);
+		check(theirs > last && ours > theirs, "a lost fence: the tokens rise for all connections (%lld, %lld)",
+			(long long) theirs, (long long) ours);
 		last = ours;
 	}
 	for (int i = 1; i <= 20; i++) {
@@ -362,7 +374,8 @@ static void test_fencing_counted(void)
 	}
 	check(bad == 0, "the other goes on");
 	last += 20;
-	server_do(&server, "SET " DLOCK_FENCE_KEY " %lld", (long long) last - 10); /* more than the first has seen, and less than the other */
+	server_do(&server, "SET " DLOCK_FENCE_KEY " %lld",
+		(long long) last - 10); /* more than the first has seen, and less than the other */
 	server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* as when it is started with older data */
 	for (int i = 0; i < 2; i++) {
 		int64_t token = next_token(i ? &other : &c, "counted");
@@ -370,7 +383,8 @@ static void test_fencing_counted(void)
 		last = token;
 	}
 	server_restart(&server);
-	check(next_token(&c, "counted") > last && next_token(&other, "counted") > last, "a restart without data: the tokens rise");
+	check(next_token(&c, "counted") > last && next_token(&other, "counted") > last,
+		"a restart without data: the tokens rise");
 	client_free(&c);
 	client_free(&other);
 }
@@ -407,7 +421,8 @@ static void test_first_request(void)
 /* What the fence can only be where somebody has meddled with it: a script cannot count on from there. */
 static void test_fencing_impossible(void)
 {
-	static const char *const fences[] = { "9007199254740991", "9007199254740992", "9223372036854775807", "1e300", "1e999", "inf" };
+	static const char *const fences[] = { "9007199254740991", "9007199254740992", "9223372036854775807", "1e300",
+		"1e999", "inf" };
 	client c = client_of(&server, READ_TIMEOUT);
 
 	for (size_t i = 0; i < sizeof fences / sizeof *fences; i++) {
@@ -435,8 +450,10 @@ static void test_endless_key(void)
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		server_do(&server, "PEXPIRE " PREFIX "endless %s", times[i]);
-		check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "%s ms: held (%s)", times[i], c.error.message);
-		check(left_ms(claim) > 300LL * 24 * 3600 * 1000 && left_ms(claim) < 366LL * 24 * 3600 * 1000, "for not quite a year (%ld)", left_ms(claim));
+		check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "%s ms: held (%s)",
+			times[i], c.error.message);
+		check(left_ms(claim) > 300LL * 24 * 3600 * 1000 && left_ms(claim) < 366LL * 24 * 3600 * 1000,
+			"for not quite a year (%ld)", left_ms(claim));
 	}
 	check(let_go(&c, claim), "released");
 	client_free(&c);

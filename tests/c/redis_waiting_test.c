@@ -55,7 +55,8 @@ static void test_interruption(void)
 	dlock_claim_free(third);
 	interrupt_clear();
 	client_drain(&c);
-	check(has(&server, waiter) && let_go(&c, waiter) && has_nobody(&server, "interruption"), "abandoned without a trace");
+	check(
+		has(&server, waiter) && let_go(&c, waiter) && has_nobody(&server, "interruption"), "abandoned without a trace");
 	client_free(&c);
 }
 
@@ -81,7 +82,8 @@ static void test_handed_over(void)
 			if (!waiter->received || !atomic_load(&waiter->short_lease) || left_ms(waiter) > 3000) {
 				_exit(2);
 			}
-			if (extend(&own, waiter, 120000) != DLOCK_OK || atomic_load(&waiter->short_lease) || left_ms(waiter) < 100000) {
+			if (extend(&own, waiter, 120000) != DLOCK_OK || atomic_load(&waiter->short_lease)
+				|| left_ms(waiter) < 100000) {
 				_exit(3);
 			}
 			_exit(!let_go(&own, waiter));
@@ -122,13 +124,14 @@ static void test_next_look(void)
 		int64_t pttl, position;
 		int ttl_ms, least_ms, most_ms;
 	} cases[] = {
-		{ -1, 0, 60000, 1590, 2300 },   /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
+		{ -1, 0, 60000, 1590,
+			2300 }, /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
 		{ 60000, 3, 60000, 1590, 2300 },
-		{ 10, 0, 60000, 10, 20 },       /* the first looks as soon as the holder's lease is over, */
-		{ 10, 5, 60000, 20, 30 },       /* the others later, one after the other */
-		{ 1000, 5, 500, 500, 520 },     /* and all when the lease of a waiter that was served first should be over, */
+		{ 10, 0, 60000, 10, 20 },   /* the first looks as soon as the holder's lease is over, */
+		{ 10, 5, 60000, 20, 30 },   /* the others later, one after the other */
+		{ 1000, 5, 500, 500, 520 }, /* and all when the lease of a waiter that was served first should be over, */
 		{ 60000, 50, 500, 600, 620 },
-		{ 60000, 0, 3, 200, 210 },      /* but not for ever shorter leases */
+		{ 60000, 0, 3, 200, 210 }, /* but not for ever shorter leases */
 		{ INT64_MAX, 0, 60000, 1590, 2300 },
 		{ 10, INT64_MAX / 2, 60000, 1590, 2300 },
 		{ -1, 0, INT32_MAX, 1590, 2300 },
@@ -138,7 +141,7 @@ static void test_next_look(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
 		for (int k = 0; k < 200; k++) {
-			dlock_nanos before = dlock_now(), look = dlock_next_look(&refusal, cases[i].ttl_ms * DLOCK_MS);
+			dlock_nanos before = dlock_now(), look = dlock_next_look(&refusal, cases[i].ttl_ms * DLOCK_MS, before);
 			bad += look - before < cases[i].least_ms * DLOCK_MS || look - dlock_now() > cases[i].most_ms * DLOCK_MS;
 		}
 	}
@@ -152,15 +155,20 @@ static void test_next_look_legacy(void)
 		int64_t pttl, position;
 		int least_ms, most_ms;
 	} cases[] = {
-		{ -1, 0, 80, 120 }, { -1, -1, 80, 120 }, { -1, 4, 400, 600 }, { -1, 50, 1590, 2300 }, { -1, INT64_MAX / 2, 1590, 2300 },
-		{ 60000, 0, 1590, 2300 }, { 10, 0, 10, 20 },
+		{ -1, 0, 80, 120 },
+		{ -1, -1, 80, 120 },
+		{ -1, 4, 400, 600 },
+		{ -1, 50, 1590, 2300 },
+		{ -1, INT64_MAX / 2, 1590, 2300 },
+		{ 60000, 0, 1590, 2300 },
+		{ 10, 0, 10, 20 },
 	};
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_response refusal = { .pttl = cases[i].pttl, .position = cases[i].position };
 		for (int k = 0; k < 200; k++) {
-			dlock_nanos before = dlock_now(), look = dlock_next_look_legacy(&refusal, DLOCK_TTL_MAX);
+			dlock_nanos before = dlock_now(), look = dlock_next_look_legacy(&refusal, DLOCK_TTL_MAX, before);
 			bad += look - before < cases[i].least_ms * DLOCK_MS || look - dlock_now() > cases[i].most_ms * DLOCK_MS;
 		}
 	}
@@ -173,19 +181,23 @@ static void test_legacy(void)
 {
 	client c = client_of(&server, READ_TIMEOUT), plain = client_of(&server, READ_TIMEOUT);
 	c.backend->legacy = true;
-	dlock_claim *claim = claim_on(&c, "legacy", 60000), *waiter = claim_on(&c, "legacy", 60000), *other = claim_on(&plain, "legacy", 60000);
+	dlock_claim *claim = claim_on(&c, "legacy", 60000), *waiter = claim_on(&c, "legacy", 60000),
+				*other = claim_on(&plain, "legacy", 60000);
 
 	server_do(&server, "SET " PREFIX "legacy 1500000000");
 	check(acquire(&plain, other, 0) == DLOCK_TIMEOUT, "a timestamp is no business of an ordinary claim");
 	check(acquire(&c, claim, 0) == DLOCK_OK && has(&server, claim), "an ended one is taken over");
-	check(strlen(claim->token) == DLOCK_TOKEN_MAX && server_integer(&server, "PTTL " PREFIX "legacy") > 50000, "with a lease time");
+	check(strlen(claim->token) == DLOCK_TOKEN_MAX && server_integer(&server, "PTTL " PREFIX "legacy") > 50000,
+		"with a lease time");
 	check(acquire(&c, waiter, 50) == DLOCK_TIMEOUT && has(&server, claim), "and kept");
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, 50000) == DLOCK_OK, "checked and extended");
+	check(
+		dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, 50000) == DLOCK_OK, "checked and extended");
 	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && has_nobody(&server, "legacy"), "released");
 	server_do(&server, "SET " PREFIX "legacy 9999999998");
 	claim->state = DLOCK_CLAIM_NEW;
 	check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "one in the future is waited for");
-	check(!strcmp(server_text(&server, "GET " PREFIX "legacy"), "9999999998") && server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy}") == 0,
+	check(!strcmp(server_text(&server, "GET " PREFIX "legacy"), "9999999998")
+			&& server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy}") == 0,
 		"and left alone, with no queue");
 	server_do(&server, "DEL " PREFIX "legacy");
 	dlock_claim_free(claim);
@@ -220,7 +232,8 @@ static void test_legacy_handed_over(void)
 		}
 		check(eventually(somebody_waits, NULL), "a process waits");
 		sleep_ms(50);
-		check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "handed over to a token %s a prefix", legacy ? "with" : "without");
+		check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "handed over to a token %s a prefix",
+			legacy ? "with" : "without");
 		claim->state = DLOCK_CLAIM_NEW;
 		check(acquire(&c, claim, 5000) == DLOCK_OK, "and back");
 	}

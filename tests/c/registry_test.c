@@ -1,4 +1,5 @@
-/* src/lock/registry.c, and what src/lock/operations.c does for every back end, with a back end that only counts. Prints TAP. */
+/* src/lock/registry.c, and what src/lock/operations.c does for every back end, with a back end that only counts. Prints
+ * TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -73,9 +74,17 @@ static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char
 }
 
 static const dlock_backend_ops counting_ops = {
-	.name = "counting", .claim_size = sizeof(dlock_claim), .acquire = count_acquire, .extend = count_extend, .check = count_check,
-	.release = count_release, .abandon = count_abandon, .dispose = count_dispose, .destroy = count_destroy,
-	.is_same = is_same, .session_lease = true,
+	.name = "counting",
+	.claim_size = sizeof(dlock_claim),
+	.acquire = count_acquire,
+	.extend = count_extend,
+	.check = count_check,
+	.release = count_release,
+	.abandon = count_abandon,
+	.dispose = count_dispose,
+	.destroy = count_destroy,
+	.is_same = is_same,
+	.session_lease = true,
 };
 
 static void begin(void)
@@ -158,8 +167,9 @@ static void test_clear(void)
 		hold *hold = hold_in(cases[i].state, cases[i].release_at_end, cases[i].owned);
 		dlock_registry_add(&registry, &hold->entry);
 		dlock_registry_clear(&registry, end_hold);
-		check(counts.abandoned == cases[i].abandoned && counts.disposed == cases[i].freed && counts.released == 0, "%s: %s, %s",
-			cases[i].text, cases[i].abandoned ? "abandoned" : "left", cases[i].freed ? "freed" : "not freed");
+		check(counts.abandoned == cases[i].abandoned && counts.disposed == cases[i].freed && counts.released == 0,
+			"%s: %s, %s", cases[i].text, cases[i].abandoned ? "abandoned" : "left",
+			cases[i].freed ? "freed" : "not freed");
 		check(!registry.first && (cases[i].freed || !hold->entry.registered), "and no longer there");
 		if (!cases[i].freed) {
 			dlock_registry_remove(&registry, &hold->entry); /* its owner does so later */
@@ -205,7 +215,8 @@ static void test_remove(void)
 			bad += find(&registry, entry->claim->resource, entry->claim->token) != entry;
 			dlock_registry_remove(&registry, entry);
 			dlock_registry_remove(&registry, entry);
-			bad += find(&registry, entry->claim->resource, entry->claim->token) != NULL || entry->registered || entry->next || entry->previous;
+			bad += find(&registry, entry->claim->resource, entry->claim->token) != NULL || entry->registered
+				|| entry->next || entry->previous;
 			for (int left = k + 1; left < 3; left++) {
 				const hold *other = holds[orders[i][left]];
 				bad += find(&registry, other->entry.claim->resource, other->entry.claim->token) != &other->entry;
@@ -253,17 +264,22 @@ static void test_find_among_many(void)
 	comparisons = 0;
 	for (int i = 0; i < COUNT; i++) {
 		const dlock_claim *claim = entries[i].claim;
-		bad += dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, NULL) != claim;
-		bad += dlock_registry_find_made_by(&registry, &counts.base, claim->resource, claim->resource_len) != &entries[i];
-		bad += dlock_registry_find(&registry, &counts.base, claim->resource, claim->resource_len, claim->token) != &entries[i];
+		bad += dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, NULL)
+			!= claim;
+		bad += dlock_registry_find_made_by(&registry, &counts.base, claim->resource, claim->resource_len)
+			!= &entries[i];
+		bad += dlock_registry_find(&registry, &counts.base, claim->resource, claim->resource_len, claim->token)
+			!= &entries[i];
 	}
-	check(bad == 0 && comparisons < 2 * 3 * COUNT, "each of %d is found, by %.1f comparisons", COUNT, comparisons / (2.0 * COUNT));
+	check(bad == 0 && comparisons < 2 * 3 * COUNT, "each of %d is found, by %.1f comparisons", COUNT,
+		comparisons / (2.0 * COUNT));
 	for (int i = 0; i < COUNT; i += 2) {
 		dlock_registry_remove(&registry, &entries[i]);
 	}
 	for (int i = 0; i < COUNT; i++) {
 		const dlock_claim *claim = entries[i].claim;
-		bool found = dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, NULL) == claim;
+		bool found = dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, NULL)
+			== claim;
 		bad += found != (i % 2 == 1);
 		dlock_registry_remove(&registry, &entries[i]);
 		dlock_claim_free(entries[i].claim);
@@ -298,7 +314,8 @@ static void test_hash(void)
 
 	dlock_backend_init(&whole, &counting_ops, "", 0);
 	dlock_backend_init(&parts, &counting_ops, "Lock:", 5);
-	check(dlock_backend_hash(&whole, "Lock:a", 6) == dlock_backend_hash(&parts, "a", 1), "prefix and resource are one name");
+	check(dlock_backend_hash(&whole, "Lock:a", 6) == dlock_backend_hash(&parts, "a", 1),
+		"prefix and resource are one name");
 	check(dlock_backend_hash(&whole, "a", 1) != dlock_backend_hash(&parts, "a", 1), "and not the resource alone");
 }
 
@@ -372,17 +389,20 @@ static void test_states(void)
 		begin();
 		dlock_claim *claim = claim_in(cases[i].state);
 		check((dlock_claim_extend(claim, DLOCK_SECOND, &error) == DLOCK_OK) == cases[i].extends
-			&& counts.extended == cases[i].extends, "%s: %s", cases[i].text, cases[i].extends ? "extended" : "not extended");
+				&& counts.extended == cases[i].extends,
+			"%s: %s", cases[i].text, cases[i].extends ? "extended" : "not extended");
 		claim->state = cases[i].state;
 		check((dlock_claim_check(claim, &error) == DLOCK_OK) == cases[i].checks && counts.checked == cases[i].checks,
 			"%s: %s", cases[i].text, cases[i].checks ? "checked" : "not checked");
 		claim->state = cases[i].state;
-		check((dlock_claim_release(claim, &error) == DLOCK_OK) == cases[i].releases && counts.released == cases[i].releases,
+		check((dlock_claim_release(claim, &error) == DLOCK_OK) == cases[i].releases
+				&& counts.released == cases[i].releases,
 			"%s: %s", cases[i].text, cases[i].releases ? "released" : "not released");
 		claim->state = cases[i].state;
 		dlock_claim_abandon(claim);
 		dlock_claim_abandon(claim);
-		check(counts.abandoned == cases[i].abandons, "%s: %s", cases[i].text, cases[i].abandons ? "abandoned once" : "not abandoned");
+		check(counts.abandoned == cases[i].abandons, "%s: %s", cases[i].text,
+			cases[i].abandons ? "abandoned once" : "not abandoned");
 		dlock_claim_free(claim);
 		dlock_backend_release(&counts.base);
 	}
@@ -394,7 +414,8 @@ static void test_look(void)
 
 	begin();
 	dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD);
-	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_HELD && left > 5 * DLOCK_SECOND && left <= 10 * DLOCK_SECOND, "time left");
+	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_HELD && left > 5 * DLOCK_SECOND && left <= 10 * DLOCK_SECOND,
+		"time left");
 	claim->deadline = dlock_now();
 	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "lost at the deadline");
 	claim->deadline = 0;
@@ -419,7 +440,8 @@ static void test_answers(void)
 		counts.answer = answer;
 		dlock_claim_state after = answer == DLOCK_LOST ? DLOCK_CLAIM_LOST : DLOCK_CLAIM_HELD;
 		dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD);
-		check(dlock_claim_extend(claim, DLOCK_SECOND, &error) == answer && claim->state == after, "extend: status %d", answer);
+		check(dlock_claim_extend(claim, DLOCK_SECOND, &error) == answer && claim->state == after, "extend: status %d",
+			answer);
 		claim->state = DLOCK_CLAIM_HELD;
 		check(dlock_claim_check(claim, &error) == answer && claim->state == after, "check: status %d", answer);
 		claim->state = DLOCK_CLAIM_HELD;
@@ -437,17 +459,21 @@ static void test_claims(void)
 
 	begin();
 	dlock_claim *claim = dlock_claim_new(&counts.base, "a\0b", 3, 5, given, &error);
-	check(!strcmp(claim->token, given) && claim->resource_len == 3 && !memcmp(claim->resource, "a\0b", 4) && claim->ttl == 5,
+	check(!strcmp(claim->token, given) && claim->resource_len == 3 && !memcmp(claim->resource, "a\0b", 4)
+			&& claim->ttl == 5,
 		"a claim of a given token");
 	dlock_claim *other = dlock_claim_new(&counts.base, "x", 1, 5, NULL, &error);
-	check(strlen(other->token) == DLOCK_TOKEN_LEN && other->state == DLOCK_CLAIM_NEW && dlock_claim_is_mine(other), "and of a new one");
+	check(strlen(other->token) == DLOCK_TOKEN_LEN && other->state == DLOCK_CLAIM_NEW && dlock_claim_is_mine(other),
+		"and of a new one");
 	counts.base.legacy = true;
 	dlock_claim *legacy = dlock_claim_new(&counts.base, "x", 1, 5, NULL, &error);
-	check(dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX, "of a longer one");
+	check(dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX,
+		"of a longer one");
 	char before[DLOCK_TOKEN_MAX + 1];
 	strcpy(before, legacy->token);
 	check(dlock_claim_renew_token(legacy, &error) == DLOCK_OK && strcmp(before, legacy->token)
-		&& dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX, "which is renewed");
+			&& dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX,
+		"which is renewed");
 	dlock_claim *attached = dlock_claim_new(&counts.base, "x", 1, 5, given, &error);
 	check(!strcmp(attached->token, given), "of a given shorter one");
 	dlock_registry registry = { NULL };
@@ -455,8 +481,10 @@ static void test_claims(void)
 	dlock_registry_entry entry = { .claim = legacy }, other_entry = { .claim = twin };
 	dlock_registry_add(&registry, &other_entry);
 	dlock_registry_add(&registry, &entry);
-	check(find(&registry, legacy->resource, legacy->token) == &entry && find(&registry, twin->resource, twin->token) == &other_entry
-		&& !find(&registry, "x", DLOCK_TOKEN_LEGACY), "and each is found by its whole token");
+	check(find(&registry, legacy->resource, legacy->token) == &entry
+			&& find(&registry, twin->resource, twin->token) == &other_entry
+			&& !find(&registry, "x", DLOCK_TOKEN_LEGACY),
+		"and each is found by its whole token");
 	dlock_registry_remove(&registry, &other_entry);
 	dlock_registry_remove(&registry, &entry);
 	dlock_claim_free(twin);

@@ -12,7 +12,8 @@ typedef struct {
 	_Atomic int server_port;    /* where new connections go */
 	_Atomic int cut;            /* 1: all connections are closed, and this is 0 again */
 	_Atomic int delay_ms;       /* for each answer */
-	_Atomic(const char *) stop; /* what was sent with this word in it, and all after it, waits until this is NULL again */
+	_Atomic(const char *)
+		stop; /* what was sent with this word in it, and all after it, waits until this is NULL again */
 	_Atomic int stopped;        /* the number of connections that wait */
 	_Atomic int held;           /* the number of pieces of what was sent over them */
 	_Atomic(const char *) swallow; /* what answers the next that has this word in it is dropped, and all after it */

@@ -1,5 +1,6 @@
-/* The renewal thread and its holder, who speak to the same servers over connections of their own: what is repaired right after a lock was
- * acquired, what is taken back, and whose lease time is the last. Prints TAP. renewal_order_test [word in the names of the tests to run] */
+/* The renewal thread and its holder, who speak to the same servers over connections of their own: what is repaired
+ * right after a lock was acquired, what is taken back, and whose lease time is the last. Prints TAP. renewal_order_test
+ * [word in the names of the tests to run] */
 
 #include <pthread.h>
 #include <signal.h>
@@ -64,7 +65,8 @@ static void begin_without_last(ward *ward, client *c, const char *resource, int 
 {
 	server_do(last, "SET " PREFIX "%s foreign PX %d", resource, foreign_ms);
 	ward_begin(ward, c, resource, LONG, 0, upkeep);
-	check(has(&servers[0], ward->claim) && has(&servers[1], ward->claim) && !has(last, ward->claim), "held by two of three");
+	check(has(&servers[0], ward->claim) && has(&servers[1], ward->claim) && !has(last, ward->claim),
+		"held by two of three");
 }
 
 /* One of the first two forgets: nobody else gets it. */
@@ -95,14 +97,19 @@ static void test_given_soon(void)
 		bool given = eventually(has_last, ward.claim);
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
 		check(given && took < SOON / DLOCK_MS, "%s: given to the third when that is free (%ld ms)", ways[way], took);
-		check(server_integer(last, "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "%s: with the fence", ways[way]);
+		check(
+			server_integer(last, "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "%s: with the fence", ways[way]);
 		long over = overreach_ms(last, ward.claim);
-		check(over <= 0 && overreach_ms(&servers[0], ward.claim) <= 0, "%s: for the time that is believed (%ld ms too short)", ways[way], over);
+		check(over <= 0 && overreach_ms(&servers[0], ward.claim) <= 0,
+			"%s: for the time that is believed (%ld ms too short)", ways[way], over);
 		if (way == 1) {
-			long long left = server_integer(last, "PTTL " PREFIX "%s", ways[way]), limit = LONG - (dlock_now() - start) / DLOCK_MS;
+			long long left = server_integer(last, "PTTL " PREFIX "%s", ways[way]),
+					  limit = LONG - (dlock_now() - start) / DLOCK_MS;
 			check(left <= limit + 100, "not for longer than the lease (%lld, %lld ms)", left, limit);
-			check(server_integer(&servers[0], "PTTL " PREFIX "%s", ways[way]) <= limit + 100, "nor do the others have it for longer");
-			check(ward.claim->deadline == deadline && renewals() == before && !dlock_renewal_is_endless(ward.claim), "which is not renewed");
+			check(server_integer(&servers[0], "PTTL " PREFIX "%s", ways[way]) <= limit + 100,
+				"nor do the others have it for longer");
+			check(ward.claim->deadline == deadline && renewals() == before && !dlock_renewal_is_endless(ward.claim),
+				"which is not renewed");
 		}
 		check_safe(&ward, ways[way]);
 		check(let_go(&c, ward.claim), "released");
@@ -126,8 +133,8 @@ static void test_given_at_once(void)
 		dlock_nanos start = dlock_now();
 		check(acquire(&c, claim, 5000) == DLOCK_OK, "acquired");
 		server_do(last, "DEL " PREFIX "race");
-		check(dlock_renewal_begin(claim, &upkeep, &c.error) == DLOCK_OK && eventually(has_last, claim), "%s: what is free soon is given soon",
-			ways[way]);
+		check(dlock_renewal_begin(claim, &upkeep, &c.error) == DLOCK_OK && eventually(has_last, claim),
+			"%s: what is free soon is given soon", ways[way]);
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
 		check(took < SOON / DLOCK_MS, "%s: before the second look (%ld ms)", ways[way], took);
 		check(let_go(&c, claim), "released");
@@ -148,7 +155,8 @@ static void test_repair_is_certain(void)
 	server_freeze(&servers[0]);
 	server_freeze(&servers[1]);
 	sleep_ms(1500);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && dlock_renewal_count().failures == before, "held, with a quorum that does not answer");
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && dlock_renewal_count().failures == before,
+		"held, with a quorum that does not answer");
 	check(!has(last, ward.claim), "without which nobody is given the key");
 	server_thaw(&servers[0]);
 	server_thaw(&servers[1]);
@@ -168,7 +176,8 @@ static void test_lost_before_repair(void)
 	begin_without_last(&ward, &c, "lost", 300, (dlock_upkeep) { .lost = count_loss, .context = &ward });
 	server_do(&servers[0], "DEL " PREFIX "lost");
 	server_do(&servers[1], "DEL " PREFIX "lost");
-	check(eventually_lost(&ward) && look(ward.claim) == DLOCK_CLAIM_LOST, "a quorum that forgot it is a loss, and told");
+	check(
+		eventually_lost(&ward) && look(ward.claim) == DLOCK_CLAIM_LOST, "a quorum that forgot it is a loss, and told");
 	sleep_ms(1200);
 	check(is_free_everywhere("lost"), "nobody is given it again");
 	check(release(&c, ward.claim) == DLOCK_LOST, "nothing is left to release");
@@ -261,7 +270,8 @@ static void test_detached_after_repair(void)
 		check(renewed_since(renewals(), 2), "twice");
 		dlock_claim_free(ward.claim);
 		sleep_ms(200);
-		check(!has_nobody(last, "stays"), "%s: the key stays where the lease is counted on it", answered ? "answered" : "not answered");
+		check(!has_nobody(last, "stays"), "%s: the key stays where the lease is counted on it",
+			answered ? "answered" : "not answered");
 		for (int i = 0; i < SERVERS; i++) {
 			server_do(&servers[i], "DEL " PREFIX "stays");
 		}
@@ -281,7 +291,8 @@ typedef struct {
 	int shorter_ms;
 } traffic;
 
-/* Lets a renewal go on that is held up in the network, when the shorter time has been set on the server; or after a while. */
+/* Lets a renewal go on that is held up in the network, when the shorter time has been set on the server; or after a
+ * while. */
 static void *let_go_on(void *context)
 {
 	traffic *traffic = context;
@@ -356,14 +367,16 @@ static void test_shorter_waits_no_longer(void)
 	check(extend(&c, ward.claim, 30000) == DLOCK_OK && dlock_now() - start < SOON, "a longer time is not kept waiting");
 	start = dlock_now();
 	signal_later(getpid(), SIGUSR1, 100);
-	check(extend(&c, ward.claim, 2000) == DLOCK_OK && dlock_now() - start < SOON, "a shorter one for no longer than an answer takes");
+	check(extend(&c, ward.claim, 2000) == DLOCK_OK && dlock_now() - start < SOON,
+		"a shorter one for no longer than an answer takes");
 	atomic_store(&relay.stop, NULL);
 	check(let_go(&c, ward.claim), "released");
 
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "soon over", 20000, 600, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal of what is soon over is under way");
-	check(extend(&c, ward.claim, 2000) == DLOCK_OK && look(ward.claim) == DLOCK_CLAIM_HELD, "which is not over before a shorter time is asked for");
+	check(extend(&c, ward.claim, 2000) == DLOCK_OK && look(ward.claim) == DLOCK_CLAIM_HELD,
+		"which is not over before a shorter time is asked for");
 	atomic_store(&relay.stop, NULL);
 	check(let_go(&c, ward.claim), "released");
 	client_free(&c);

@@ -87,7 +87,8 @@ static void test_fork(void)
 	check(renewed_since(before, 3), "they are still renewed");
 	check(count_descriptors() == descriptors && eventually_threads(threads), "no descriptor more, no thread more");
 	for (int i = 0; i < 3; i++) {
-		check(look(busy[i].claim) == DLOCK_CLAIM_HELD && busy[i].losses == 0 && let_go(&c, busy[i].claim), "held all the time");
+		check(look(busy[i].claim) == DLOCK_CLAIM_HELD && busy[i].losses == 0 && let_go(&c, busy[i].claim),
+			"held all the time");
 	}
 	client_free(&c);
 }
@@ -115,8 +116,8 @@ static bool resolves_alone(client *known)
 		client slow = client_named("hanging.test");
 		dlock_claim *claim = claim_on(&slow, "by-name", 60000);
 		start = dlock_now();
-		good = good && acquire(&slow, claim, 0) == DLOCK_CONNECTION && explains(&slow, "hanging.test", "not resolved within 2 s")
-			&& dlock_now() - start < SOON;
+		good = good && acquire(&slow, claim, 0) == DLOCK_CONNECTION
+			&& explains(&slow, "hanging.test", "not resolved within 2 s") && dlock_now() - start < SOON;
 		dlock_claim_free(claim);
 		client_free(&slow);
 	}
@@ -159,14 +160,17 @@ static void test_fork_and_names(void)
 		check(renewed_since(before, 1), "a lease is renewed meanwhile");
 		sleep_ms(2000); /* what is known of the name gets old */
 	}
-	check(eventually(is_asked, "known.test") && ward.losses == 0, "with its name being looked up, it is held all the time");
+	check(eventually(is_asked, "known.test") && ward.losses == 0,
+		"with its name being looked up, it is held all the time");
 	names_are("known.test 0 127.0.0.1\nhanging.test 0 127.0.0.1\n");
 	check(!CHILD_HAS_THREAD || eventually_threads(threads), "no thread is left"); /* the sanitizer has one of its own */
-	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "in the end that name is known, too (%s)", slow.error.message);
+	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "in the end that name is known, too (%s)",
+		slow.error.message);
 	check(let_go(&known, ward.claim), "released");
 	client_free(&slow);
 	descriptors++;
-	check(eventually(has_no_more_descriptors, &descriptors), "no descriptor is left but that of the thread's connection"); /* a look-up ends by itself */
+	check(eventually(has_no_more_descriptors, &descriptors),
+		"no descriptor is left but that of the thread's connection"); /* a look-up ends by itself */
 	client_free(&known);
 }
 
@@ -267,7 +271,8 @@ static void test_shutdown(void)
 	dlock_nanos start = dlock_now();
 	dlock_renewal_shutdown();
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took < SOON / DLOCK_MS && eventually_threads(threads), "it ends with renewals under way (%ld ms, %d threads)", took, count_threads());
+	check(took < SOON / DLOCK_MS && eventually_threads(threads), "it ends with renewals under way (%ld ms, %d threads)",
+		took, count_threads());
 	dlock_renewal_shutdown();
 	for (int i = 0; i < MANY; i++) {
 		dlock_renewal_pause(wards[i].claim);
@@ -294,7 +299,8 @@ static void test_shutdown_frozen(void)
 	dlock_nanos start = dlock_now();
 	dlock_renewal_shutdown();
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took < SOON / DLOCK_MS && eventually_threads(threads), "it ends in time (%ld ms, %d threads)", took, count_threads());
+	check(took < SOON / DLOCK_MS && eventually_threads(threads), "it ends in time (%ld ms, %d threads)", took,
+		count_threads());
 	server_thaw(&server);
 	dlock_claim_free(ward.claim);
 
@@ -306,7 +312,8 @@ static void test_shutdown_frozen(void)
 
 /* ---- its owner ---- */
 
-/* A paused renewal is none: not even a deadline is told. There are no other leases for which the thread would wake up. */
+/* A paused renewal is none: not even a deadline is told. There are no other leases for which the thread would wake
+ * up. */
 static void test_paused(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -344,7 +351,8 @@ static unsigned pick(fighter *fighter, unsigned bound)
 	return (unsigned) rand_r(&fighter->seed) % bound;
 }
 
-/* Does the server have it for as long as it is believed? The deadline is read before, and only its holder can lower it. */
+/* Does the server have it for as long as it is believed? The deadline is read before, and only its holder can lower
+ * it. */
 static void compare(fighter *fighter, dlock_claim *claim)
 {
 	dlock_nanos deadline = look(claim) == DLOCK_CLAIM_LOST ? 0 : atomic_load(&claim->deadline);
@@ -356,14 +364,16 @@ static void compare(fighter *fighter, dlock_claim *claim)
 	freeReplyObject(reply);
 	fighter->looks++;
 	if (deadline > now + (left > 0 ? left : 0) + 2 * DLOCK_MS) {
-		printf("# %.*s: %ld ms too long\n", (int) claim->resource_len, claim->resource, (long) ((deadline - now - left) / DLOCK_MS));
+		printf("# %.*s: %ld ms too long\n", (int) claim->resource_len, claim->resource,
+			(long) ((deadline - now - left) / DLOCK_MS));
 		fighter->too_long++;
 	}
 }
 
 static void take_one(fighter *fighter, ward *ward)
 {
-	dlock_upkeep upkeep = { .renew = pick(fighter, 4) > 0, .most = pick(fighter, 4) ? 0 : (1 + pick(fighter, 900)) * DLOCK_MS };
+	dlock_upkeep upkeep = { .renew = pick(fighter, 4) > 0,
+		.most = pick(fighter, 4) ? 0 : (1 + pick(fighter, 900)) * DLOCK_MS };
 	char name[32];
 
 	snprintf(name, sizeof name, "fight-%u", pick(fighter, THREADS * HOLDS));

@@ -53,11 +53,13 @@ static void test_repair(void)
 	check(eventually(has_it, ward.claim), "and is given it");
 	check(server_integer(&servers[2], "PTTL " PREFIX "repair") > 30000, "for the full time");
 	check(server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "with the fence");
-	check(!strcmp(server_text(&servers[2], "GET " PREFIX "other"), "somebody") && other.losses == 0, "what is somebody's there stays so");
+	check(!strcmp(server_text(&servers[2], "GET " PREFIX "other"), "somebody") && other.losses == 0,
+		"what is somebody's there stays so");
 	check(let_go(&c, ward.claim) && has_nobody(&servers[0], "repair") && eventually_nobody(&servers[2], "repair"),
 		"and released there, too");
 	server_do(&servers[0], "DEL " PREFIX "other");
-	check(eventually_in_state(other.claim, DLOCK_CLAIM_HELD) && let_go(&c, other.claim) == false, "a majority that lost it is a loss");
+	check(eventually_in_state(other.claim, DLOCK_CLAIM_HELD) && let_go(&c, other.claim) == false,
+		"a majority that lost it is a loss");
 	client_free(&c);
 }
 
@@ -84,13 +86,22 @@ static void test_repair_raises_fence(void)
 {
 	server_do(&servers[2], "SET " PREFIX "fence token PX 60000");
 	server_do(&servers[2], "SET " DLOCK_FENCE_KEY " 5");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 1
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "where the key is there");
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 0
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77, "not where it is somebody else's");
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77",
+			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
+				== 1
+			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77,
+		"where the key is there");
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99",
+			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
+				== 0
+			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77,
+		"not where it is somebody else's");
 	server_do(&servers[2], "DEL " DLOCK_FENCE_KEY);
-	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77", dlock_scripts[DLOCK_SCRIPT_REPAIR].source) == 1
-		&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) > INT64_C(1700000000000000), "a lost one becomes the time");
+	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77",
+			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
+				== 1
+			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) > INT64_C(1700000000000000),
+		"a lost one becomes the time");
 }
 
 static bool is_gone(void *resource)
@@ -98,8 +109,8 @@ static bool is_gone(void *resource)
 	return has_nobody(&servers[1], resource);
 }
 
-/* A majority of keys that are in place is no proof that the lease went on: an acquire that was late may have set one of them
- * after the others had lapsed. */
+/* A majority of keys that are in place is no proof that the lease went on: an acquire that was late may have set one of
+ * them after the others had lapsed. */
 static void test_lapsed_unseen(void)
 {
 	relay relays[SERVERS];
@@ -110,7 +121,8 @@ static void test_lapsed_unseen(void)
 	atomic_store(&relays[1].stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "lapsed", 1500, 0, RENEW);
 	check(eventually(is_stopped, &relays[2]) && has_nobody(&servers[2], "lapsed"), "held by two of three");
-	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim), "one of them loses it, while the other is renewed");
+	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim),
+		"one of them loses it, while the other is renewed");
 	atomic_store(&relays[2].stop, NULL);
 	check(eventually(has_it, ward.claim), "the third gets it late: two of three have it again");
 	check(eventually_nobody(&servers[0], "lapsed"), "it is not renewed any more");
@@ -135,8 +147,8 @@ static bool has_repair(void *context)
 	return !has_no_repair(context);
 }
 
-/* A repair that is under way when the lease is over sets its key behind the release; so it does where the lease goes on elsewhere, and may be
- * released there. */
+/* A repair that is under way when the lease is over sets its key behind the release; so it does where the lease goes on
+ * elsewhere, and may be released there. */
 static void test_repair_under_way(void)
 {
 	for (int released = 1; released >= 0; released--) {
@@ -158,7 +170,8 @@ static void test_repair_under_way(void)
 		check(eventually(has_repair, NULL), "the repair comes through");
 		check(eventually_nobody(&servers[2], "under-way"), "and is taken back");
 		if (!released) {
-			check(has(&servers[0], ward.claim) && has(&servers[1], ward.claim), "where the lease goes on elsewhere, nothing else is");
+			check(has(&servers[0], ward.claim) && has(&servers[1], ward.claim),
+				"where the lease goes on elsewhere, nothing else is");
 			release(&c, ward.claim);
 		}
 		dlock_claim_free(ward.claim);
@@ -167,21 +180,19 @@ static void test_repair_under_way(void)
 	}
 }
 
-/* What the thread does until the round is answered. */
-static void finish(dlock_renewer *renewer, dlock_renewal_round *round)
+static bool is_collected(void *round)
 {
-	struct pollfd fds[SERVERS];
-	dlock_nanos until = dlock_after(dlock_now(), READ_TIMEOUT);
-
-	while (round->ops->collect(round, true) && dlock_now() < until) {
-		int count = renewer->ops->poll(renewer, fds, SERVERS);
-		if (dlock_wait_poll(fds, count, until, NULL) > 0) {
-			renewer->ops->advance(renewer, fds, count);
-		}
-	}
+	return !((dlock_renewal_round *) round)->ops->collect(round, true);
 }
 
-/* The thread may come to read the answer to a repair only when the release, which the server has executed before, has begun. */
+/* What the thread does until the round is answered. */
+static void finish(dlock_loop *loop, dlock_renewal_round *round)
+{
+	dlock_loop_await(loop, is_collected, round, dlock_after(dlock_now(), READ_TIMEOUT));
+}
+
+/* The thread may come to read the answer to a repair only when the release, which the server has executed before, has
+ * begun. */
 static void test_repair_read_late(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -190,19 +201,23 @@ static void test_repair_read_late(void)
 	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim), "held everywhere");
 	dlock_renewal_round *round = claim->backend->ops->new_round(claim);
 	const dlock_renewal_round_ops *ops = round->ops;
+	dlock_loop loop = { NULL };
 	dlock_renewer *renewer = ops->renewer->create();
+	ops->renewer->join(renewer, &loop);
 	server_do(&servers[2], "DEL " PREFIX "read-late");
 	ops->begin(round, renewer, claim->ttl, true);
-	finish(renewer, round);
+	finish(&loop, round);
 	check(ops->result(round) == DLOCK_ROUND_KEPT && ops->has_gaps(round), "a server has lost it");
 	check(release(&c, claim) == DLOCK_OK, "it is released");
 	ops->repair(round, claim->ttl);
-	finish(renewer, round);
-	check(has(&servers[2], claim) && ops->has_unsettled(round), "a repair that was under way is executed, and answered");
+	finish(&loop, round);
+	check(
+		has(&servers[2], claim) && ops->has_unsettled(round), "a repair that was under way is executed, and answered");
 	ops->roll_back(round, claim->ttl, true);
 	check(!ops->has_unsettled(round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
 	ops->free(round);
 	renewer->ops->destroy(renewer);
+	dlock_loop_end(&loop);
 	dlock_claim_free(claim);
 	client_free(&c);
 }

@@ -44,8 +44,8 @@ static void test_moves(void)
 			for (size_t i = 0; i < sizeof legal / sizeof *legal; i++) {
 				good |= legal[i][0] == from && legal[i][1] == to;
 			}
-			check(dlock_renewal_may_move(from, to) == good && ends_process(from, to) == !good, "%s to %s: %s", names[from], names[to],
-				good ? "a move" : "no move, and found");
+			check(dlock_renewal_may_move(from, to) == good && ends_process(from, to) == !good, "%s to %s: %s",
+				names[from], names[to], good ? "a move" : "no move, and found");
 		}
 	}
 }
@@ -61,14 +61,17 @@ static void test_discard_answer(void)
 	}
 }
 
-/* Returns the lease time that is asked for, in seconds, for a lease that is due now. `full`: its end in seconds from now, 0 where it is not short.
- * `until`: the end of its renewal, 0 where it is not renewed. */
+/* Returns the lease time that is asked for, in seconds, for a lease that is due now. `full`: its end in seconds from
+ * now, 0 where it is not short. `until`: the end of its renewal, 0 where it is not renewed. */
 static double asked_for(int ttl, int full, int until)
 {
 	static const dlock_backend_ops ops = { .name = "none" };
 	dlock_backend backend = { .ops = &ops };
 	dlock_nanos now = dlock_now(), wake;
-	dlock_claim claim = { .backend = &backend, .process = dlock_process_current(), .state = DLOCK_CLAIM_HELD, .deadline = now + DLOCK_SECOND,
+	dlock_claim claim = { .backend = &backend,
+		.process = dlock_process_current(),
+		.state = DLOCK_CLAIM_HELD,
+		.deadline = now + DLOCK_SECOND,
 		.short_lease = full > 0 };
 	dlock_renewal renewal = { .claim = &claim, .process = claim.process, .ttl = ttl * DLOCK_SECOND, .due = now,
 		.full = full > 0 ? now + full * DLOCK_SECOND : 0, 
@@ -91,15 +94,19 @@ static void test_asked_ttl(void)
 	check(asked_for(60, 0, 0) == 0, "not renewed: nothing");
 	check(is_about(asked_for(60, 58, 0), 58), "a short lease that is not renewed: the rest of its lease time");
 	check(is_about(asked_for(60, 58, 100), 60), "and one that is: the lease time");
-	check(is_about(asked_for(5, 58, 0), 5), "no more than a lease time that the holder has asked for meanwhile without an answer");
-	check(is_about(asked_for(60, 58, -1), 58), "a short lease whose renewal is over already: the rest of its first lease time");
+	check(is_about(asked_for(5, 58, 0), 5),
+		"no more than a lease time that the holder has asked for meanwhile without an answer");
+	check(is_about(asked_for(60, 58, -1), 58),
+		"a short lease whose renewal is over already: the rest of its first lease time");
 }
 
 /* It was found over by its holder meanwhile. */
 static void test_over(void)
 {
 	dlock_claim claim = { .deadline = DLOCK_OVER, .short_lease = true, .incomplete = false };
-	dlock_renewal renewal = { .claim = &claim, .ttl = DLOCK_SECOND, .full = dlock_now() + DLOCK_SECOND, .incomplete = true };
+	dlock_renewal renewal = {
+		.claim = &claim, .ttl = DLOCK_SECOND, .full = dlock_now() + DLOCK_SECOND, .incomplete = true
+	};
 	dlock_nanos now = dlock_now(), look = dlock_renewal_next_look(&renewal, now);
 
 	check(look > now && look <= now + DLOCK_SECOND, "a lease that is over: the next look is soon");

@@ -1,5 +1,5 @@
-/* The thread that renews leases, against real servers: what it keeps, what it does not, what it says of a loss, and what it
- * leaves behind. Prints TAP. renewal_test [word in the names of the tests to run] */
+/* The thread that renews leases, against real servers: what it keeps, what it does not, what it says of a loss, and
+ * what it leaves behind. Prints TAP. renewal_test [word in the names of the tests to run] */
 
 #include <signal.h>
 #include <unistd.h>
@@ -38,7 +38,8 @@ static void keep(test_server *server)
 	while (!atomic_load(&kept->end) || kept->ttls < 3) {
 		long overreach = overreach_ms(server, ward.claim);
 		kept->overreach = overreach > kept->overreach ? overreach : kept->overreach;
-		kept->good &= look(ward.claim) == DLOCK_CLAIM_HELD && has(server, ward.claim) && dlock_renewal_is_endless(ward.claim);
+		kept->good &= look(ward.claim) == DLOCK_CLAIM_HELD && has(server, ward.claim)
+			&& dlock_renewal_is_endless(ward.claim);
 		kept->ttls = (long) ((dlock_now() - since) / (KEPT_TTL * DLOCK_MS));
 		sleep_ms(50);
 	}
@@ -90,7 +91,8 @@ static void test_not_kept(void)
 	check(renewed_since(before, 2) && has(server, limited.claim), "one of them is renewed");
 	check(eventually_nobody(server, "ended") && look(ended.claim) == DLOCK_CLAIM_LOST && ended.losses == 0,
 		"what was ended runs out, and nobody is told");
-	check(eventually_lost(&stopped) && eventually_nobody(server, "stopped"), "what was stopped runs out, and its holder is told");
+	check(eventually_lost(&stopped) && eventually_nobody(server, "stopped"),
+		"what was stopped runs out, and its holder is told");
 	check(eventually_lost(&limited) && eventually_nobody(server, "limited"), "what has a limit runs out behind that");
 	sleep_ms(100);
 	check(stopped.losses == 1 && limited.losses == 1 && ended.losses == 0 && released.losses == 0, "told once");
@@ -123,13 +125,16 @@ static void test_lost_key(void)
 	check(eventually_lost(&deleted) && dlock_now() < deadline && look(deleted.claim) == DLOCK_CLAIM_LOST,
 		"a deleted key is a loss, known before the deadline");
 	check(eventually_lost(&taken) && look(taken.claim) == DLOCK_CLAIM_LOST, "so is another holder's");
-	check(eventually(is_found_over, untold.claim) && look(untold.claim) == DLOCK_CLAIM_LOST, "where nobody is to be told, too");
+	check(eventually(is_found_over, untold.claim) && look(untold.claim) == DLOCK_CLAIM_LOST,
+		"where nobody is to be told, too");
 	check(extend(&c, asked.claim, 60000) == DLOCK_LOST && !asked.claim->renewal, "who asked himself hears of it");
 	sleep_ms(300);
 	check(deleted.losses == 1 && taken.losses == 1, "told once");
 	check(asked.losses == 0, "or not, since he knows");
-	check(!strcmp(server_text(server, "GET " PREFIX "taken"), "other") && has_nobody(server, "deleted"), "nothing was set again");
-	check(release(&c, deleted.claim) == DLOCK_LOST && release(&c, taken.claim) == DLOCK_LOST, "nothing is left to release");
+	check(!strcmp(server_text(server, "GET " PREFIX "taken"), "other") && has_nobody(server, "deleted"),
+		"nothing was set again");
+	check(release(&c, deleted.claim) == DLOCK_LOST && release(&c, taken.claim) == DLOCK_LOST,
+		"nothing is left to release");
 	dlock_claim_free(deleted.claim);
 	dlock_claim_free(taken.claim);
 	dlock_claim_free(untold.claim);
@@ -146,9 +151,11 @@ static void test_frozen(void)
 	ward_begin(&ward, &c, "frozen", 1500, 0, RENEW_AND_TELL(&ward));
 	dlock_nanos deadline = ward.claim->deadline;
 	server_freeze(server);
-	check(eventually_in_state(ward.claim, DLOCK_CLAIM_UNCERTAIN) && dlock_now() < deadline, "out of touch: uncertain at first");
+	check(eventually_in_state(ward.claim, DLOCK_CLAIM_UNCERTAIN) && dlock_now() < deadline,
+		"out of touch: uncertain at first");
 	check(ward.losses == 0 && ward.claim->deadline == deadline, "no loss yet, and no more time");
-	check(eventually_lost(&ward) && dlock_now() >= deadline && look(ward.claim) == DLOCK_CLAIM_LOST, "lost at the deadline");
+	check(eventually_lost(&ward) && dlock_now() >= deadline && look(ward.claim) == DLOCK_CLAIM_LOST,
+		"lost at the deadline");
 	check(dlock_renewal_count().failures > before, "failures are counted");
 	server_thaw(server);
 	sleep_ms(200);
@@ -172,7 +179,8 @@ static void test_back_in_time(void)
 	client_free(&c);
 }
 
-/* An answer that comes after the deadline. Its call is not cancelled yet, since with a lease of 8 s it may take that long. */
+/* An answer that comes after the deadline. Its call is not cancelled yet, since with a lease of 8 s it may take that
+ * long. */
 static void test_late_answer(void)
 {
 	client c = client_of(server, READ_TIMEOUT);
@@ -192,7 +200,8 @@ static void test_late_answer(void)
 	check(look(told.claim) == DLOCK_CLAIM_LOST && told.losses == 1, "too late, where its holder was told");
 	check(look(unseen.claim) == DLOCK_CLAIM_HELD && left_ms(unseen.claim) > 4000, "where nobody asked, it went on");
 	check(overreach_ms(server, unseen.claim) <= 0, "for the time that it has there");
-	check(release(&c, told.claim) == DLOCK_LOST && eventually_nobody(server, "told"), "the release of what was lost leaves nothing");
+	check(release(&c, told.claim) == DLOCK_LOST && eventually_nobody(server, "told"),
+		"the release of what was lost leaves nothing");
 	dlock_claim_free(told.claim);
 	check(let_go(&c, unseen.claim), "and the other is released");
 	client_free(&c);
@@ -233,7 +242,8 @@ static void test_changed_while_renewing(void)
 	}
 }
 
-/* A shorter time was asked for without an answer, and is executed behind a renewal: the holder's connection is accepted last. */
+/* A shorter time was asked for without an answer, and is executed behind a renewal: the holder's connection is accepted
+ * last. */
 static void test_shorter_unanswered(void)
 {
 	client c = client_of(server, 600 * DLOCK_MS);
@@ -244,13 +254,15 @@ static void test_shorter_unanswered(void)
 	check(renewed_since(before, 1) && left_ms(ward.claim) > 50000, "renewed");
 	server_freeze(server);
 	dlock_conn_close(client_conn(&c, 0));
-	check(extend(&c, ward.claim, 3000) == DLOCK_CONNECTION && left_ms(ward.claim) <= 3000, "no answer: the shorter time is believed");
+	check(extend(&c, ward.claim, 3000) == DLOCK_CONNECTION && left_ms(ward.claim) <= 3000,
+		"no answer: the shorter time is believed");
 	before = renewals();
 	sleep_ms(1100); /* the next attempt to renew is on its way */
 	server_thaw(server);
 	check(renewed_since(before, 1), "renewed again");
 	sleep_ms(100);
-	check(overreach_ms(server, ward.claim) <= 0, "for no longer than the server may have it (%ld ms)", overreach_ms(server, ward.claim));
+	check(overreach_ms(server, ward.claim) <= 0, "for no longer than the server may have it (%ld ms)",
+		overreach_ms(server, ward.claim));
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "and held");
 	check(extend(&c, ward.claim, 60000) == DLOCK_OK && left_ms(ward.claim) <= 3000 && left_ms(ward.claim) > 0,
 		"nor, since that request may come behind it, when a longer one is answered (%ld ms)", left_ms(ward.claim));
@@ -296,9 +308,11 @@ static void test_grant(void)
 	check(eventually(is_queued, "grant") && let_go(&c, first), "given back while somebody waits");
 	pthread_join(thread, NULL);
 	dlock_nanos granted = second.claim->deadline;
-	check(second.status == DLOCK_OK && second.claim->received && granted < dlock_now() + DLOCK_GRANT_TTL, "handed over, for a short time");
-	check(dlock_renewal_begin(second.claim, &RENEW, &second.client.error) == DLOCK_OK && eventually(has_much_left, second.claim)
-		&& dlock_now() < granted, "renewed before that is over");
+	check(second.status == DLOCK_OK && second.claim->received && granted < dlock_now() + DLOCK_GRANT_TTL,
+		"handed over, for a short time");
+	check(dlock_renewal_begin(second.claim, &RENEW, &second.client.error) == DLOCK_OK
+			&& eventually(has_much_left, second.claim) && dlock_now() < granted,
+		"renewed before that is over");
 	check(let_go(&second.client, second.claim), "and released");
 	client_free(&c);
 	client_free(&second.client);

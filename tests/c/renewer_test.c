@@ -1,5 +1,5 @@
-/* src/lock/renewal*.c with a back end that has no server, and of what is optional at most a timer: a round is decided as soon as it
- * begins. Prints TAP. */
+/* src/lock/renewal*.c with a back end that has no server, and of what is optional at most a timer: a round is decided
+ * as soon as it begins. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -53,10 +53,26 @@ static dlock_renewal_round *new_round(const dlock_claim *claim)
 
 static _Atomic int looks;
 
-static dlock_nanos long_past(const dlock_renewer *renewer)
+static int poll_nothing(dlock_source *source, struct pollfd *fds, int room)
 {
-	(void) renewer;
+	(void) source, (void) fds, (void) room;
+	return 0;
+}
+
+static dlock_nanos long_past(const dlock_source *source)
+{
+	(void) source;
 	return looks++ < 3 ? -1 : DLOCK_FOREVER;
+}
+
+static void join(dlock_renewer *renewer, dlock_loop *loop)
+{
+	static const dlock_source_ops ops = { .poll = poll_nothing, .timer = long_past };
+	static dlock_source source;
+
+	(void) renewer;
+	source = (dlock_source) { .ops = &ops };
+	dlock_loop_add_source(loop, &source);
 }
 
 static dlock_renewer *create(void);
@@ -66,7 +82,7 @@ static void discard(dlock_renewer *renewer)
 	free(renewer);
 }
 
-static const dlock_renewer_ops timer_ops = { .create = create, .destroy = discard, .timer = long_past };
+static const dlock_renewer_ops timer_ops = { .create = create, .join = join, .destroy = discard };
 
 static dlock_renewer *create(void)
 {
@@ -113,8 +129,14 @@ static void destroy(dlock_backend *backend)
 	(void) backend;
 }
 
-static const dlock_backend_ops ops = { .name = "none", .claim_size = sizeof(dlock_claim), .acquire = acquire, .extend = extend,
-	.release = release, .abandon = abandon, .new_round = new_round, .destroy = destroy };
+static const dlock_backend_ops ops = { .name = "none",
+	.claim_size = sizeof(dlock_claim),
+	.acquire = acquire,
+	.extend = extend,
+	.release = release,
+	.abandon = abandon,
+	.new_round = new_round,
+	.destroy = destroy };
 static dlock_backend backend = { .ops = &ops, .references = 1 };
 
 static void count_loss(void *context)
@@ -131,7 +153,8 @@ static dlock_claim *hold(dlock_round_result first)
 
 	begun = extended = losses = 0;
 	decision = first;
-	if (dlock_claim_acquire(claim, &(dlock_wait) { 0 }, &error) != DLOCK_OK || dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
+	if (dlock_claim_acquire(claim, &(dlock_wait){ 0 }, &error) != DLOCK_OK
+		|| dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
 		printf("Bail out! %s\n", error.message);
 		exit(2);
 	}
@@ -174,8 +197,10 @@ static void test_kept(void)
 	dlock_error error;
 	int least = 6;
 
-	check(eventually(is_more, &least) && look(claim) == DLOCK_CLAIM_HELD && begun == extended, "kept for longer than its lease time");
-	check(dlock_renewal_count().renewals - before.renewals >= 5 && dlock_renewal_count().connections == 0, "counted, without connections");
+	check(eventually(is_more, &least) && look(claim) == DLOCK_CLAIM_HELD && begun == extended,
+		"kept for longer than its lease time");
+	check(dlock_renewal_count().renewals - before.renewals >= 5 && dlock_renewal_count().connections == 0,
+		"counted, without connections");
 	check(dlock_claim_extend(claim, TTL * DLOCK_MS, &error) == DLOCK_OK, "extended by its holder meanwhile");
 	least = extended + 2;
 	check(eventually(is_more, &least), "and then renewed again");
@@ -201,7 +226,8 @@ static void test_gone(void)
 {
 	dlock_claim *claim = hold(DLOCK_ROUND_GONE);
 
-	check(eventually(is_reported, NULL) && look(claim) == DLOCK_CLAIM_LOST && losses == 1 && extended == 1, "gone: a loss, at once");
+	check(eventually(is_reported, NULL) && look(claim) == DLOCK_CLAIM_LOST && losses == 1 && extended == 1,
+		"gone: a loss, at once");
 	dlock_claim_free(claim);
 	check(eventually(is_freed, NULL), "and freed");
 }
@@ -213,7 +239,8 @@ static void test_timer_in_the_past(void)
 	dlock_claim *claim = hold(DLOCK_ROUND_KEPT);
 	int least = 4;
 
-	check(eventually(is_more, &least) && look(claim) == DLOCK_CLAIM_HELD && looks > 3, "kept, though a time to look at has long passed");
+	check(eventually(is_more, &least) && look(claim) == DLOCK_CLAIM_HELD && looks > 3,
+		"kept, though a time to look at has long passed");
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
 	check(eventually(is_freed, NULL), "and freed");

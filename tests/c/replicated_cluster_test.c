@@ -1,10 +1,11 @@
-/* Locks in a Redis Cluster, confirmed by replicas: in many slots, and in one that moves while they are held, renewed and waited for. Prints TAP. */
+/* Locks in a Redis Cluster, confirmed by replicas: in many slots, and in one that moves while they are held, renewed
+ * and waited for. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/replicated.h"
-#include "../../src/redis/slot.h"
+#include "../../src/redis/lock/service.h"
+#include "../../src/redis/script/slot.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "pair.h"
@@ -28,7 +29,7 @@ static client new_client(int replicas)
 	dlock_server *service = cluster_service(&nodes, replicas);
 
 	service->guard = GUARD * DLOCK_MS;
-	client.backend = dlock_replicated_new(client.pool, service, PREFIX, strlen(PREFIX));
+	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
 	dlock_server_release(service);
 	return client;
 }
@@ -100,7 +101,8 @@ typedef struct {
 static bool has_waiters(void *context)
 {
 	const queue *queue = context;
-	redisReply *keys = redisCommand(master_of(queue->resource)->admin, "CLUSTER GETKEYSINSLOT %d 100", slot_of(queue->resource));
+	redisReply *keys = redisCommand(
+		master_of(queue->resource)->admin, "CLUSTER GETKEYSINSLOT %d 100", slot_of(queue->resource));
 	int found = 0;
 
 	for (size_t i = 0; keys && i < keys->elements; i++) {
@@ -125,7 +127,8 @@ static void test_names(void)
 		check(acquire(&c, claim, 5000) == DLOCK_OK, "%s is held %s", names[i], c.error.message);
 		pid_t pid = wait_for(names[i]);
 		check(eventually(has_waiters, &(queue) { names[i], 1 }), "%s is waited for", names[i]);
-		check(release(&c, claim) == DLOCK_OK && claim->handed_over && exit_of(pid) == 0, "%s is handed over %s", names[i], c.error.message);
+		check(release(&c, claim) == DLOCK_OK && claim->handed_over && exit_of(pid) == 0, "%s is handed over %s",
+			names[i], c.error.message);
 		dlock_claim_free(claim);
 	}
 	client_free(&c);
@@ -160,10 +163,13 @@ static void test_moved(void)
 	ward_begin(&ward, &c, "moved", LEASE, 0, RENEW_AND_TELL(&ward));
 	int slot = slot_of("moved");
 	test_server *from = master_of("moved"), *to = another(from);
-	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0 && cluster_end_move(&nodes, slot, to), "its slot moves at once");
+	check(
+		cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0 && cluster_end_move(&nodes, slot, to),
+		"its slot moves at once");
 	sleep_ms(3 * LEASE);
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(to, ward.claim), "a lock is held on");
-	check(extend(&c, ward.claim, LEASE) == DLOCK_OK && let_go(&c, ward.claim) && has_nobody(to, "moved"), "and released %s", c.error.message);
+	check(extend(&c, ward.claim, LEASE) == DLOCK_OK && let_go(&c, ward.claim) && has_nobody(to, "moved"),
+		"and released %s", c.error.message);
 	check(passes(&c, "moved", 5000), "and free %s", c.error.message);
 	client_free(&c);
 }
@@ -189,7 +195,8 @@ static void test_moving(void)
 			sleep_ms(40);
 		}
 	} while (moved > 0 && steps < 60);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "a lock is held while its keys move (%d of %d refreshes)", good, steps);
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0,
+		"a lock is held while its keys move (%d of %d refreshes)", good, steps);
 	check(!has_ended(pids[0]) && !has_ended(pids[1]), "nobody else has it");
 	check(cluster_end_move(&nodes, slot, to), "moved");
 	sleep_ms(LEASE);
@@ -215,14 +222,17 @@ static void test_attached_after_move(void)
 	dlock_claim_free(claim);
 	int slot = slot_of("detached"), i = 0;
 	test_server *from = master_of("detached"), *to = another(from);
-	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0 && cluster_end_move(&nodes, slot, to), "its slot moves");
+	check(
+		cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0 && cluster_end_move(&nodes, slot, to),
+		"its slot moves");
 	do {
 		snprintf(other, sizeof other, "other-%d", i++);
 	} while (master_of(other) != to);
 	check(passes(&c, other, 5000), "the master settles %s", c.error.message);
 	sleep_ms(2 * GUARD);
 	claim = claim_on(&c, "detached", 60000);
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && has(to, claim), "attached at once %s", c.error.message);
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && has(to, claim), "attached at once %s",
+		c.error.message);
 	check(let_go(&c, claim), "and released %s", c.error.message);
 	client_free(&c);
 }
@@ -239,11 +249,14 @@ static void test_move_given_up(void)
 	test_server *from = master_of("given up"), *to = another(from);
 	dlock_claim *second = claim_on(&other, "given up", LEASE);
 	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0, "its slot begins to move");
-	check(server_do(to, "CLUSTER SETSLOT %d STABLE", slot) && server_do(from, "CLUSTER SETSLOT %d STABLE", slot), "which is given up");
+	check(server_do(to, "CLUSTER SETSLOT %d STABLE", slot) && server_do(from, "CLUSTER SETSLOT %d STABLE", slot),
+		"which is given up");
 	check(acquire(&other, second, 100) != DLOCK_OK, "nobody else has it: %s", other.error.message);
 	unsigned long before = renewals();
-	check(renewed_since(before, 2) && look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(from, ward.claim), "it is set again there");
-	check(let_go(&c, ward.claim) && acquire(&other, second, 3 * GUARD) == DLOCK_OK && let_go(&other, second), "released, it is to be had %s", other.error.message);
+	check(renewed_since(before, 2) && look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(from, ward.claim),
+		"it is set again there");
+	check(let_go(&c, ward.claim) && acquire(&other, second, 3 * GUARD) == DLOCK_OK && let_go(&other, second),
+		"released, it is to be had %s", other.error.message);
 	client_free(&c);
 	client_free(&other);
 }
@@ -286,7 +299,9 @@ static void test_unserved(void)
 		held += look(served[i].claim) == DLOCK_CLAIM_HELD && served[i].losses == 0;
 	}
 	check(held == count, "the others are held (%d of %d)", held, count);
-	check(server_do(master, "CLUSTER ADDSLOTS %d", slot) && configure("cluster-require-full-coverage", "yes") && eventually(cluster_is_well, &nodes), "it is there again");
+	check(server_do(master, "CLUSTER ADDSLOTS %d", slot) && configure("cluster-require-full-coverage", "yes")
+			&& eventually(cluster_is_well, &nodes),
+		"it is there again");
 	for (int i = 0; i < count; i++) {
 		let_go(&c, served[i].claim);
 	}
@@ -349,7 +364,8 @@ static bool replicate(test_server *replica, test_server *master)
 	return server_do(replica, "CLUSTER REPLICATE %s", id) && eventually(follows_well, replica);
 }
 
-/* Each slot's era says how many full copies the master had made, and none settles with the first slot's as long as that is of before the last. */
+/* Each slot's era says how many full copies the master had made, and none settles with the first slot's as long as that
+ * is of before the last. */
 static void test_full_copy(void)
 {
 	client c = new_client(1);
@@ -360,11 +376,14 @@ static void test_full_copy(void)
 	do {
 		snprintf(another_name, sizeof another_name, "copied-%d", n++);
 	} while (master_of(another_name) != master || slot_of(another_name) == slot_of("copied"));
-	check(passes(&c, "copied", 5000) && passes(&c, another_name, 5000), "two slots of a master are settled %s", c.error.message);
-	check(replica && replicate(replica, another(master)) && replicate(replica, master), "its replica is moved away and back");
+	check(passes(&c, "copied", 5000) && passes(&c, another_name, 5000), "two slots of a master are settled %s",
+		c.error.message);
+	check(replica && replicate(replica, another(master)) && replicate(replica, master),
+		"its replica is moved away and back");
 	eventually(confirms, master);
 	dlock_nanos since = dlock_now();
-	check(is_refused(&c, "copied") && is_refused(&c, another_name), "nothing is granted in either: %s", c.error.message);
+	check(
+		is_refused(&c, "copied") && is_refused(&c, another_name), "nothing is granted in either: %s", c.error.message);
 	long took = first_lock_ms(&c, "copied", since);
 	check(took >= GUARD && took < SOON / DLOCK_MS, "until the guard is over (%ld ms)", took);
 	dlock_nanos then = dlock_now();
@@ -388,7 +407,9 @@ static void test_promoted(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving), TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(released_moving), TEST(full_copy), TEST(promoted) };
+	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving),
+		TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(released_moving), TEST(full_copy),
+		TEST(promoted) };
 	static const tap_setting setting = { begin, reset };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

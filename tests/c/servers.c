@@ -124,7 +124,8 @@ static void run_sentinel(const test_server *server)
 	if (!file) {
 		_exit(126);
 	}
-	fprintf(file, "port %d\nbind 127.0.0.1\ndir %s\nlogfile %s/log\n%s", server->port, server->directory, server->directory, server->sentinel);
+	fprintf(file, "port %d\nbind 127.0.0.1\ndir %s\nlogfile %s/log\n%s", server->port, server->directory,
+		server->directory, server->sentinel);
 	fclose(file);
 	execute(words);
 }
@@ -133,8 +134,9 @@ static void run(const test_server *server)
 {
 	char port[16], log[256];
 	const char *program = getenv("DLOCK_TEST_REDIS_SERVER");
-	const char *words[48] = { program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
-		"--appendonly", "no", "--daemonize", "no", "--dir", server->directory, "--logfile", log, "--unixsocket", server->socket };
+	const char *words[48] = { program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1",
+		"--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", server->directory, "--logfile", log,
+		"--unixsocket", server->socket };
 	int count = 17;
 
 	if (server->sentinel) {
@@ -160,7 +162,8 @@ static bool connect_admin(test_server *server)
 		return false;
 	}
 	redisSetTimeout(server->admin, time);
-	redisReply *reply = server->password ? redisCommand(server->admin, "AUTH %s", server->password) : redisCommand(server->admin, "PING");
+	redisReply *reply = server->password ? redisCommand(server->admin, "AUTH %s", server->password)
+										 : redisCommand(server->admin, "PING");
 	bool good = reply && reply->type == REDIS_REPLY_STATUS;
 	if (reply) {
 		freeReplyObject(reply);
@@ -343,7 +346,8 @@ const char *server_text(test_server *server, const char *format, ...)
 	va_start(arguments, format);
 	redisReply *reply = ask(server, format, arguments);
 	va_end(arguments);
-	snprintf(text, sizeof text, "%s%s", reply->type == REDIS_REPLY_ERROR ? "(error) " : "", reply->str ? reply->str : "");
+	snprintf(
+		text, sizeof text, "%s%s", reply->type == REDIS_REPLY_ERROR ? "(error) " : "", reply->str ? reply->str : "");
 	freeReplyObject(reply);
 	return text;
 }

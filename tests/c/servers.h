@@ -6,7 +6,8 @@
 #include <sys/types.h>
 
 /* Real Redis servers of the test's own, on free ports, without persistence. They do not outlive the test: a child of
- * fork() has to leave by _exit(), and whatever ends the test ends them. Data goes below $DLOCK_TEST_DIR where that is set. */
+ * fork() has to leave by _exit(), and whatever ends the test ends them. Data goes below $DLOCK_TEST_DIR where that is
+ * set. */
 typedef struct {
 	pid_t pid; /* 0: not running */
 	int port;
@@ -22,7 +23,8 @@ typedef struct {
 void server_start(test_server *server, const char *const *options);
 void servers_start(test_server *servers, int count);
 
-/* A node of a cluster that is still to be made, and a Sentinel. The latter begins with these lines again when it is restarted. NULL: no password. */
+/* A node of a cluster that is still to be made, and a Sentinel. The latter begins with these lines again when it is
+ * restarted. NULL: no password. */
 void server_start_node(test_server *server, const char *const *options);
 void server_start_sentinel(test_server *server, const char *lines, const char *password);
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "../../src/redis/slot.h"
-#include "../../src/redis/slot_map.h"
+#include "../../src/redis/script/slot.h"
+#include "../../src/redis/route/slot_map.h"
 #include "tap.h"
 
 static int slot_of(const char *key)
@@ -16,7 +16,8 @@ static void test_slots(void)
 	/* As CLUSTER KEYSLOT says. */
 	check(slot_of("123456789") == 12739 && slot_of("foo") == 12182 && slot_of("") == 0, "known slots");
 	check(slot_of("{foo}bar") == slot_of("foo") && slot_of("a{foo}{bar}") == slot_of("foo"), "a hash tag");
-	check(slot_of("{}foo") != slot_of("foo") && slot_of("{}foo") == 9500, "an empty one is none (%d)", slot_of("{}foo"));
+	check(
+		slot_of("{}foo") != slot_of("foo") && slot_of("{}foo") == 9500, "an empty one is none (%d)", slot_of("{}foo"));
 	check(slot_of("a}b{c") != slot_of("b") && slot_of("{{foo}}") == slot_of("x{{foo}y"), "braces in other places");
 	check(slot_of("\xc3\xbc{\xc3\xbc}") == slot_of("\xc3\xbc"), "bytes above 127");
 }
@@ -58,21 +59,26 @@ static void test_map(void)
 		dlock_slot_map_set(&map, 100 * i, 100 * i + 99, servers[i]);
 		dlock_slot_map_set(&other, 100 * i, 100 * i + 99, servers[i]);
 	}
-	check(dlock_slot_map_get(&map, 0) == servers[0] && dlock_slot_map_get(&map, 1999) == servers[19] && !dlock_slot_map_get(&map, 2000),
+	check(dlock_slot_map_get(&map, 0) == servers[0] && dlock_slot_map_get(&map, 1999) == servers[19]
+			&& !dlock_slot_map_get(&map, 2000),
 		"each slot has its server");
-	check(dlock_slot_map_set(&other, 0, 0, again) && dlock_slot_map_get(&other, 0) == servers[0] && dlock_slot_map_is_same(&map, &other),
+	check(dlock_slot_map_set(&other, 0, 0, again) && dlock_slot_map_get(&other, 0) == servers[0]
+			&& dlock_slot_map_is_same(&map, &other),
 		"a server that is the same is not there twice");
-	check(dlock_slot_map_find(&map, "127.0.0.1", 1007) == servers[7] && !dlock_slot_map_find(&map, "127.0.0.1", 1020), "found by its address");
+	check(dlock_slot_map_find(&map, "127.0.0.1", 1007) == servers[7] && !dlock_slot_map_find(&map, "127.0.0.1", 1020),
+		"found by its address");
 	dlock_slot_map_set(&other, 0, 99, servers[5]);
 	dlock_slot_map_set(&other, 700, 799, NULL);
 	check(!dlock_slot_map_is_same(&map, &other), "changed");
 	dlock_slot_map_sweep(&other);
-	check(other.count == 18 && !dlock_slot_map_find(&other, "127.0.0.1", 1000) && !dlock_slot_map_find(&other, "127.0.0.1", 1007),
+	check(other.count == 18 && !dlock_slot_map_find(&other, "127.0.0.1", 1000)
+			&& !dlock_slot_map_find(&other, "127.0.0.1", 1007),
 		"those without slots are dropped (%d are left)", other.count);
 	dlock_slot_map_set(&other, 5000, 5000, again);
 	dlock_slot_map_set(&other, 5001, 5001, servers[7]);
-	check(dlock_slot_map_get(&other, 0) == servers[5] && dlock_slot_map_get(&other, 1900) == servers[19] && dlock_slot_map_get(&other, 1850) == servers[18]
-		&& !dlock_slot_map_get(&other, 750), "the others keep theirs");
+	check(dlock_slot_map_get(&other, 0) == servers[5] && dlock_slot_map_get(&other, 1900) == servers[19]
+			&& dlock_slot_map_get(&other, 1850) == servers[18] && !dlock_slot_map_get(&other, 750),
+		"the others keep theirs");
 	dlock_slot_map_end(&map);
 	dlock_slot_map_end(&other);
 	check(servers[0]->references == 1 && servers[19]->references == 1, "no reference is left");

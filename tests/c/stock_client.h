@@ -1,7 +1,7 @@
 #ifndef STOCK_CLIENT_H
 #define STOCK_CLIENT_H
 
-#include "../../src/redis/stocks.h"
+#include "../../src/redis/stock/stocks.h"
 #include "redis_client.h"
 #include "servers.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/slot.h"
+#include "../../src/redis/script/slot.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "stock_client.h"

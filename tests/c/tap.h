@@ -11,7 +11,8 @@
 /* check(condition, "text like printf's", ...) is whether it held. */
 #define check(good, ...) tap_check((good), true, __FILE__, __LINE__, __VA_ARGS__)
 
-/* Time in which a machine that does other things as well gets to whatever is to come at once. How soon it comes is shown in virtual time. */
+/* Time in which a machine that does other things as well gets to whatever is to come at once. How soon it comes is
+ * shown in virtual time. */
 #define SOON (30 * DLOCK_SECOND)
 
 /* What the design asks for and the code does not do yet: seen, but not counted as a failure. */

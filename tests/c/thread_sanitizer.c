@@ -11,8 +11,8 @@ const char *__tsan_default_options(void)
 	return "die_after_fork=0:history_size=4:second_deadlock_stack=1";
 }
 
-/* None is for the project's own code, and none is for a whole library: that would hide what is wrong in our callbacks as
- * well, which have the library's frames below them.
+/* None is for the project's own code, and none is for a whole library: that would hide what is wrong in our callbacks
+ * as well, which have the library's frames below them.
  *
  * The ZooKeeper client writes the names of servers for its log into static buffers, by sprintf() (TSAN shows
  * vsprintf). The project itself uses neither. */
@@ -21,9 +21,10 @@ const char *__tsan_default_suppressions(void)
 	return "race:vsprintf\n";
 }
 
-/* In a child of fork() the C library takes up the stacks of the parent's threads for new threads, which then have the same
- * pthread_t; TSAN believes that the parent's are still running, and gives up ("dup thread with used id"). A child's
- * threads get stacks larger than any of its parent's, therefore new ones. Mapped, not used: no memory is spent. */
+/* In a child of fork() the C library takes up the stacks of the parent's threads for new threads, which then have the
+ * same pthread_t; TSAN believes that the parent's are still running, and gives up ("dup thread with used id"). A
+ * child's threads get stacks larger than any of its parent's, therefore new ones. Mapped, not used: no memory is
+ * spent. */
 static _Atomic size_t least_stack;
 
 static void forked(void)

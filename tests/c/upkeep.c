@@ -135,8 +135,8 @@ int count_descriptors(void)
 
 void know_scripts(test_server *server)
 {
-	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_ACQUIRE, DLOCK_SCRIPT_RELEASE, DLOCK_SCRIPT_EXTEND, DLOCK_SCRIPT_RENEW,
-		DLOCK_SCRIPT_REPAIR };
+	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_ACQUIRE, DLOCK_SCRIPT_RELEASE, DLOCK_SCRIPT_EXTEND,
+		DLOCK_SCRIPT_RENEW, DLOCK_SCRIPT_REPAIR };
 
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
 		server_text(server, "SCRIPT LOAD %s", dlock_scripts[scripts[i]].source);

@@ -14,8 +14,8 @@ typedef struct {
 	_Atomic int losses;
 } ward;
 
-/* Acquires and begins; exits the test when that fails. `soon_ms` > 0: so much of the lease is believed to be left, as after
- * a hand-over, so that the first renewal is due after a third of that. */
+/* Acquires and begins; exits the test when that fails. `soon_ms` > 0: so much of the lease is believed to be left, as
+ * after a hand-over, so that the first renewal is due after a third of that. */
 void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, int soon_ms, dlock_upkeep upkeep);
 
 /* With renewal without limit, and told of losses, or not. */

@@ -20,7 +20,8 @@ static void test_basic(void)
 	check(dlock_zk_pool_sessions_opened(c.pool) == 0, "nothing is opened before the first use");
 	check(c.backend->ops->locked(c.backend, "basic", 5, &locked, &c.error) == DLOCK_OK && !locked, "not locked");
 	check(acquire(&c, first, -1) == DLOCK_OK && look(first) == DLOCK_CLAIM_HELD, "acquired");
-	check(dlock_claim_look(first, &remaining) == DLOCK_CLAIM_HELD && remaining > 0 && remaining < zk_session_timeout, "time is left");
+	check(dlock_claim_look(first, &remaining) == DLOCK_CLAIM_HELD && remaining > 0 && remaining < zk_session_timeout,
+		"time is left");
 	check(c.backend->ops->locked(c.backend, "basic", 5, &locked, &c.error) == DLOCK_OK && locked, "locked");
 	check(children("basic") == 1, "by a node");
 	check(dlock_claim_extend(first, 0, &c.error) == DLOCK_OK, "extended");
@@ -29,7 +30,8 @@ static void test_basic(void)
 	int64_t token = first->fencing_token;
 	check(release(&c, first) == DLOCK_OK, "released");
 	check(children("basic") == 0, "the node is gone");
-	check(acquire(&other, second, 0) == DLOCK_OK && second->fencing_token > token, "another's try succeeds, the token rises");
+	check(acquire(&other, second, 0) == DLOCK_OK && second->fencing_token > token,
+		"another's try succeeds, the token rises");
 	dlock_claim_abandon(second);
 	dlock_zk_pool_drain(other.pool, dlock_now() + 5 * DLOCK_SECOND);
 	check(children("basic") == 0, "abandoned and drained: the node is gone");
@@ -125,7 +127,8 @@ static void test_timeout(void)
 	check(acquire(&other, waiter, 300) == DLOCK_TIMEOUT, "timed out");
 	check(dlock_now() - start >= 300 * DLOCK_MS, "not before its time");
 	check(settles_at("timeout", 1), "no node is left");
-	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT && acquire(&other, waiter, 0) == DLOCK_TIMEOUT, "again and again");
+	check(
+		acquire(&other, waiter, 0) == DLOCK_TIMEOUT && acquire(&other, waiter, 0) == DLOCK_TIMEOUT, "again and again");
 	release(&c, held);
 	check(acquire(&other, waiter, 0) == DLOCK_OK, "the same claim can be tried again");
 	check(children("timeout") == 1, "one node");
@@ -204,7 +207,8 @@ static void test_fork(void)
 static void test_names(void)
 {
 	char longest[1024];
-	const char *names[] = { "a/b", "..", ".", "...", "zookeeper", "\xc3\xa9t\xc3\xa9", "a%2Fb", " ", "%", "x\x01\x7f", longest };
+	const char *names[] = { "a/b", "..", ".", "...", "zookeeper", "\xc3\xa9t\xc3\xa9", "a%2Fb", " ", "%", "x\x01\x7f",
+		longest };
 	client c = client_new(), bare = client_at(zk_hosts, "/", NULL);
 	int bad = 0;
 
@@ -226,13 +230,15 @@ static void test_names(void)
 
 static void test_auth(void)
 {
-	client a = client_at(zk_hosts, zk_root, "digest:ann:secret"), a2 = client_at(zk_hosts, zk_root, "digest:ann:secret");
+	client a = client_at(zk_hosts, zk_root, "digest:ann:secret"),
+		   a2 = client_at(zk_hosts, zk_root, "digest:ann:secret");
 	client z = client_at(zk_hosts, zk_root, "digest:zoe:other"), c = client_new();
 	dlock_claim *claim = claim_on(&a, "auth"), *same = claim_on(&a2, "auth"), *other = claim_on(&z, "auth");
 
 	check(acquire(&a, claim, -1) == DLOCK_OK, "locks with credentials");
 	check(acquire(&a2, same, 0) == DLOCK_TIMEOUT, "another process of the same user waits in the queue");
-	check(acquire(&z, other, 0) == DLOCK_CONNECTION && strstr(z.error.message, "no right"), "another user gets the reason");
+	check(acquire(&z, other, 0) == DLOCK_CONNECTION && strstr(z.error.message, "no right"),
+		"another user gets the reason");
 	check(!strstr(z.error.message, "other"), "without the password");
 	check(children("auth") == -1, "an unknown one sees nothing");
 	check(release(&a, claim) == DLOCK_OK && acquire(&a2, same, 0) == DLOCK_OK, "handed over");
@@ -285,7 +291,8 @@ static void test_chroot(void)
 	settles_at("deep/er/locks/mine/c", 2);
 	check(release(&c, claim) == DLOCK_OK, "released");
 	check(exit_of(pid) == 0, "watches work below a chroot");
-	check(acquire(&top, second, 0) == DLOCK_OK && release(&top, second) == DLOCK_OK, "the root may be the chroot itself");
+	check(
+		acquire(&top, second, 0) == DLOCK_OK && release(&top, second) == DLOCK_OK, "the root may be the chroot itself");
 	client_free(&c);
 	client_free(&top);
 }
@@ -312,7 +319,8 @@ static void test_foreign(void)
 	snprintf(path, sizeof path, "%s/foreign/lease", zk_root);
 	zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0);
 	snprintf(path, sizeof path, "%s/foreign/ab12__lock__", zk_root);
-	check(zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made) == ZOK,
+	check(zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made)
+			== ZOK,
 		"kazoo queues after it");
 	release(&c, claim);
 	check(acquire(&c, second, 0) == DLOCK_TIMEOUT, "and then holds it");
@@ -343,9 +351,17 @@ static void test_deleted_by_hand(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "contention", test_contention }, { "basic", test_basic }, { "order", test_order }, { "timeout", test_timeout },
-		{ "interruption", test_interruption }, { "fork", test_fork }, { "names", test_names }, { "auth", test_auth },
-		{ "chroot", test_chroot }, { "container", test_container }, { "foreign", test_foreign },
+		{ "contention", test_contention },
+		{ "basic", test_basic },
+		{ "order", test_order },
+		{ "timeout", test_timeout },
+		{ "interruption", test_interruption },
+		{ "fork", test_fork },
+		{ "names", test_names },
+		{ "auth", test_auth },
+		{ "chroot", test_chroot },
+		{ "container", test_container },
+		{ "foreign", test_foreign },
 		{ "deleted by hand", test_deleted_by_hand },
 	};
 

@@ -4,7 +4,7 @@
 #define THREADED
 #include <zookeeper/zookeeper.h>
 
-#include "../../src/zookeeper/backend.h"
+#include "../../src/zookeeper/lock/backend.h"
 #include "../../src/lock/operations.h"
 
 /* What a test of the ZooKeeper back end works with: a pool and a back end, as a process has them. */
@@ -20,8 +20,8 @@ extern char zk_root[64];               /* this program's own */
 extern zhandle_t *zk_observer;         /* sees what is on the server, by a session of its own */
 extern dlock_nanos zk_session_timeout; /* of the clients to come */
 
-/* To be called before the tests, before each, and after them. The first takes HOST:PORT from the arguments. HOST must be
- * 127.0.0.1, since a test's proxy goes there. */
+/* To be called before the tests, before each, and after them. The first takes HOST:PORT from the arguments. HOST must
+ * be 127.0.0.1, since a test's proxy goes there. */
 void zk_begin(int argc, char **argv);
 void zk_reset(void);
 void zk_end(void);
@@ -50,7 +50,8 @@ bool becomes(dlock_claim *claim, dlock_claim_state state);
 /* How many nodes there are below the resource, -1: not even that. */
 int children(const char *name);
 
-/* Waits until there are `number` nodes, for ten seconds. Where none is left the server removes the container, which may be at once. */
+/* Waits until there are `number` nodes, for ten seconds. Where none is left the server removes the container, which may
+ * be at once. */
 bool settles_at(const char *name, int number);
 
 /* A fork while a thread of the library holds locks leaves them locked in the child. That is

@@ -50,7 +50,8 @@ static void test_lost_replies(void)
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
 	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
-	check(p.mode == PROXY_PASS && children("lost") == 0, "abandoned, deleted in the background though the delete was lost");
+	check(p.mode == PROXY_PASS && children("lost") == 0,
+		"abandoned, deleted in the background though the delete was lost");
 	/* The creation executed, its reply lost, and the waiter gone before it could find out. */
 	claim = claim_on(&c, "lost");
 	dlock_wait wait = { .deadline = dlock_now() + 5 * DLOCK_SECOND, .interrupted = interrupted };
@@ -77,9 +78,15 @@ static void test_odd_responses(void)
 		unsigned char byte;
 		const char *text;
 	} responses[] = {
-		{ "/dlock-test-", 0, '\0', "no path" }, { "/dlock-test-", 1, '\0', "a shorter path" }, { "/dlock-test-", 1, 'x', "another parent" },
-		{ "/_c_", 0, 'x', "no node below it" }, { "/_c_", 1, '\0', "a node without a name" }, { "/_c_", 4, 'x', "another guid" },
-		{ "-lock-", 15, 'x', "no number" }, { "-lock-", 6, '\0', "a number that is missing" }, { "-lock-", 16, 0x80, "a negative czxid" },
+		{ "/dlock-test-", 0, '\0', "no path" },
+		{ "/dlock-test-", 1, '\0', "a shorter path" },
+		{ "/dlock-test-", 1, 'x', "another parent" },
+		{ "/_c_", 0, 'x', "no node below it" },
+		{ "/_c_", 1, '\0', "a node without a name" },
+		{ "/_c_", 4, 'x', "another guid" },
+		{ "-lock-", 15, 'x', "no number" },
+		{ "-lock-", 6, '\0', "a number that is missing" },
+		{ "-lock-", 16, 0x80, "a negative czxid" },
 	};
 	proxy p;
 	client c;
@@ -97,8 +104,8 @@ static void test_odd_responses(void)
 		p.byte = responses[i].byte;
 		p.mode = PROXY_ALTER;
 		claim = claim_on(&c, "odd");
-		check(acquire(&c, claim, 2000) == DLOCK_CONNECTION && strstr(c.error.message, "unexpected form"), "%s: %s", responses[i].text,
-			c.error.message);
+		check(acquire(&c, claim, 2000) == DLOCK_CONNECTION && strstr(c.error.message, "unexpected form"), "%s: %s",
+			responses[i].text, c.error.message);
 		check(p.mode == PROXY_PASS && look(claim) != DLOCK_CLAIM_HELD, "the response was altered indeed, and is none");
 		dlock_claim_free(claim);
 		check(settles_at("odd", 0), "the node is found by its guid, and deleted");
@@ -192,8 +199,8 @@ static void test_stopped(void)
 	close(line[0]), close(line[1]), close(order[0]), close(order[1]);
 }
 
-/* The process is busy, but its session must be kept alive meanwhile. Machines that are busy themselves stand still for most
- * of a second: a session of one second would be lost rightly. */
+/* The process is busy, but its session must be kept alive meanwhile. Machines that are busy themselves stand still for
+ * most of a second: a session of one second would be lost rightly. */
 static void test_busy(void)
 {
 	dlock_nanos usual = zk_session_timeout;
@@ -228,13 +235,15 @@ static void test_no_server(void)
 	check(acquire(&none, claim, 0) == DLOCK_CONNECTION && strstr(none.error.message, "refused")
 		&& strstr(none.error.message, hosts) && !strstr(none.error.message, "secret"), "nobody listens");
 	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
-	check(none.backend->ops->locked(none.backend, "none", 4, &locked, &none.error) == DLOCK_CONNECTION, "locked() says so too");
+	check(none.backend->ops->locked(none.backend, "none", 4, &locked, &none.error) == DLOCK_CONNECTION,
+		"locked() says so too");
 	dlock_claim_free(claim);
 	client_free(&none);
 	proxied(&p, &c);
 	p.mode = PROXY_CUT;
 	claim = claim_on(&c, "none");
-	check(acquire(&c, claim, -1) == DLOCK_CONNECTION && strstr(c.error.message, "maxClientCnxns"), "closed at once: hint");
+	check(acquire(&c, claim, -1) == DLOCK_CONNECTION && strstr(c.error.message, "maxClientCnxns"),
+		"closed at once: hint");
 	p.mode = PROXY_PASS;
 	check(acquire(&c, claim, -1) == DLOCK_OK && dlock_zk_pool_sessions_opened(c.pool) == 1, "comes back by itself");
 	check(release(&c, claim) == DLOCK_OK, "released");
@@ -282,8 +291,10 @@ static void test_no_response(void)
 	p.mode = PROXY_LOSE_EACH;
 	dlock_claim *claim = claim_on(&c, "unheard");
 	dlock_nanos start = dlock_now();
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && (strstr(c.error.message, "no answer within") || strstr(c.error.message, "no connection for")),
-		"connections that break before any response: %s", c.error.message); /* the time may be over with or without one */
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION
+			&& (strstr(c.error.message, "no answer within") || strstr(c.error.message, "no connection for")),
+		"connections that break before any response: %s",
+		c.error.message); /* the time may be over with or without one */
 	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
 	p.mode = PROXY_PASS;
 	check(acquire(&c, claim, 5000) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "until one holds");

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/zookeeper/dsn.h"
-#include "../../src/zookeeper/path.h"
+#include "../../src/zookeeper/session/dsn.h"
+#include "../../src/zookeeper/session/path.h"
 #include "tap.h"
 
 static bool parent_is(const char *root, const char *resource, size_t len, const char *expected)
@@ -122,20 +122,20 @@ static void options(void)
 	dlock_error error;
 
 	check(dlock_zk_hosts_check("h1:2181,h2:1/chroot/x", &error), "hosts and chroot");
-	check(dlock_zk_hosts_check("h1", &error) && dlock_zk_hosts_check("[::1]:65535,[::1]/", &error), "ports may be missing");
+	check(dlock_zk_hosts_check("h1", &error) && dlock_zk_hosts_check("[::1]:65535,[::1]/", &error),
+		"ports may be missing");
 	check(refused(dlock_zk_hosts_check, "", "at least one host"), "no host");
 	check(refused(dlock_zk_hosts_check, "/x", "at least one host"), "only a chroot");
 	check(refused(dlock_zk_hosts_check, "h1,,h2", "empty host"), "empty host");
 	check(refused(dlock_zk_hosts_check, "h1,", "empty host"), "trailing comma");
 	check(refused(dlock_zk_hosts_check, ":2181", "empty host"), "port alone");
-	check(refused(dlock_zk_hosts_check, "h1:0", "ports"), "port 0");
-	check(refused(dlock_zk_hosts_check, "h1:65536", "ports"), "port too large");
-	check(refused(dlock_zk_hosts_check, "h1:21x", "ports"), "port with letters");
-	check(refused(dlock_zk_hosts_check, "h1:02181", "ports"), "octal port");
-	check(refused(dlock_zk_hosts_check, "h1:", "ports"), "port missing");
+	check(refused(dlock_zk_hosts_check, "h1:0", "port between"), "port 0");
+	check(refused(dlock_zk_hosts_check, "h1:65536", "port between"), "port too large");
+	check(refused(dlock_zk_hosts_check, "h1:21x", "port between"), "port with letters");
+	check(refused(dlock_zk_hosts_check, "h1:", "port between"), "port missing");
 	check(refused(dlock_zk_hosts_check, "::1:2181", "brackets"), "IPv6 without brackets");
-	check(refused(dlock_zk_hosts_check, "[::1:2181", "bracket"), "open bracket");
-	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "bracket"), "text after the bracket");
+	check(refused(dlock_zk_hosts_check, "[::1:2181", "closing ]"), "open bracket");
+	check(refused(dlock_zk_hosts_check, "[::1]x:2181", "nothing but a port"), "text after the bracket");
 	check(refused(dlock_zk_hosts_check, "h 1", "spaces"), "space");
 	check(refused(dlock_zk_hosts_check, "h1/a/", "chroot"), "chroot with a slash at the end");
 	check(refused(dlock_zk_hosts_check, "h1/a//b", "chroot"), "chroot with an empty component");
@@ -152,6 +152,7 @@ static void options(void)
 	check(refused(dlock_zk_auth_check, "digest::p", "digest:user:password"), "credentials with an empty user");
 	check(refused(dlock_zk_auth_check, "sasl:u:p", "digest:user:password"), "another scheme");
 	check(expands("h1,h2:5,[::1],[fe80::1]:7/c", "h1:2181,h2:5,::1:2181,fe80::1:7/c"), "expanded");
+	check(expands("h1:03", "h1:3"), "a port is decimal");
 	check(expands("h1:3", "h1:3"), "expanded, without a chroot");
 }
 
@@ -174,7 +175,8 @@ static bool dsn_refused(const char *dsn, const char *word)
 {
 	dlock_zk_options read;
 	dlock_error error = { "" };
-	bool good = !dlock_zk_dsn_parse(&read, dsn, strlen(dsn), &error) && strstr(error.message, word) && !strstr(error.message, "s3cr3t");
+	bool good = !dlock_zk_dsn_parse(&read, dsn, strlen(dsn), &error) && strstr(error.message, word)
+		&& !strstr(error.message, "s3cr3t");
 
 	if (!good) {
 		printf("# %s: %s\n", dsn, error.message);
@@ -184,21 +186,33 @@ static bool dsn_refused(const char *dsn, const char *word)
 
 static void dsns(void)
 {
-	check(!dlock_zk_dsn_is("zookeeper:/", 11) && !dlock_zk_dsn_is("redis://h1", 10) && dlock_zk_dsn_is("ZooKeeper://", 12), "told by the scheme");
+	check(!dlock_zk_dsn_is("zookeeper:/", 11) && !dlock_zk_dsn_is("redis://h1", 10)
+			&& dlock_zk_dsn_is("ZooKeeper://", 12),
+		"told by the scheme");
 	check(dsn_is("zookeeper://h1", "h1", "/locks", 10 * DLOCK_SECOND, NULL), "hosts are enough");
-	check(dsn_is("zookeeper://h1:2181,[::1]:5/a/b%20c", "h1:2181,[::1]:5", "/a/b c", 10 * DLOCK_SECOND, NULL), "several, and a root");
+	check(dsn_is("zookeeper://h1:2181,[::1]:5/a/b%20c", "h1:2181,[::1]:5", "/a/b c", 10 * DLOCK_SECOND, NULL),
+		"several, and a root");
 	check(dsn_is("zookeeper://h1/", "h1", "/", 10 * DLOCK_SECOND, NULL), "the top");
 	check(dsn_is("zookeeper://h1/a?session_timeout=2.5", "h1", "/a", 2500 * DLOCK_MS, NULL), "a session timeout");
 	check(dsn_is("zookeeper://h1?session_timeout=0.1", "h1", "/locks", DLOCK_SECOND / 10, NULL), "without a root");
-	check(dsn_is("zookeeper://ann:s3@cr%2F3t@h1", "h1", "/locks", 10 * DLOCK_SECOND, "digest:ann:s3@cr/3t"), "credentials");
-	check(dsn_refused("zookeeper://", "at least one host") && dsn_refused("zookeeper:///a", "at least one host"), "no host");
+	check(dsn_is("zookeeper://ann:s3@cr%2F3t@h1", "h1", "/locks", 10 * DLOCK_SECOND, "digest:ann:s3@cr/3t"),
+		"credentials");
+	check(dsn_refused("zookeeper://", "at least one host") && dsn_refused("zookeeper:///a", "at least one host"),
+		"no host");
 	check(dsn_refused("zookeeper://ann:s3cr3t@", "at least one host"), "credentials only");
-	check(dsn_refused("zookeeper://s3cr3t@h1", "user and a password") && dsn_refused("zookeeper://:s3cr3t@h1", "user and a password"), "no user");
+	check(dsn_refused("zookeeper://s3cr3t@h1", "user and a password")
+			&& dsn_refused("zookeeper://:s3cr3t@h1", "user and a password"),
+		"no user");
 	check(dsn_refused("zookeeper://a%3Ab:s3cr3t@h1", "without \":\""), "a user with a colon");
 	check(dsn_refused("zookeeper://ann:s3cr3t%4@h1", "hexadecimal"), "bad encoding");
 	check(dsn_refused("zookeeper://ann:s3cr3t@h1/a/", "another root"), "a root with a slash at the end");
-	check(dsn_refused("zookeeper://h1?s3cr3t", "unknown option") && dsn_refused("zookeeper://h1?session_timeout=s3cr3t", "between"), "options");
-	check(dsn_refused("zookeeper://h1?session_timeout=3601", "between") && dsn_refused("zookeeper://h1?session_timeout=0.09", "between"), "their bounds");
+	check(dsn_refused("zookeeper://h1?s3cr3t=1", "unknown option") && dsn_refused("zookeeper://h1?s3cr3t", "name=value")
+			&& dsn_refused("zookeeper://ann:1?s3cr3t@h1", "%3F") && dsn_refused("zookeeper://ann:x/s3cr3t@h1", "%2F")
+			&& dsn_refused("zookeeper://h1?session_timeout=s3cr3t", "between"),
+		"options");
+	check(dsn_refused("zookeeper://h1?session_timeout=3601", "between")
+			&& dsn_refused("zookeeper://h1?session_timeout=0.09", "between"),
+		"their bounds");
 }
 
 int main(void)

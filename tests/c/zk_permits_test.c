@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/zookeeper/rank.h"
+#include "../../src/zookeeper/lock/rank.h"
 #include "helpers.h"
 #include "tap.h"
 #include "zk_client.h"

@@ -85,7 +85,8 @@ static void proxy_move(proxy *p, int pair, int side)
 		}
 		return;
 	}
-	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word)) : NULL;
+	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word))
+															  : NULL;
 	if (word && word + p->offset < data + len) {
 		word[p->offset] = p->byte;
 		p->mode = PROXY_PASS;

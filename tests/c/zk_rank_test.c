@@ -1,11 +1,11 @@
-/* Unit tests of src/zookeeper/rank.c: who holds what, and for what a waiter waits. Prints TAP. */
+/* Unit tests of src/zookeeper/lock/rank.c: who holds what, and for what a waiter waits. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/zookeeper/path.h"
-#include "../../src/zookeeper/rank.h"
+#include "../../src/zookeeper/session/path.h"
+#include "../../src/zookeeper/lock/rank.h"
 #include "tap.h"
 
 enum { MOST = 24, NAME_SIZE = 64 };
@@ -71,12 +71,15 @@ static void test_locks(void)
 
 	check(rank_is(DLOCK_ZK_LOCK, line, "_c_1-lock-0000000010", "b__lock__0000000009"), "the one before, by number");
 	check(rank_is(DLOCK_ZK_LOCK, line, "_c_2-lock-0000000002", "held"), "the first");
-	check(rank_is(DLOCK_ZK_LOCK, line, "_c_9-lock-0000000010", "absent"), "another's node of the same number is not mine");
+	check(rank_is(DLOCK_ZK_LOCK, line, "_c_9-lock-0000000010", "absent"),
+		"another's node of the same number is not mine");
 	check(rank_is(DLOCK_ZK_LOCK, line, "lease", "absent"), "without a number it takes no part");
-	check(rank_is(DLOCK_ZK_LOCK, over, "_c_1-lock--2147483648", "_c_2-lock-2147483647"), "the one before, across the overflow");
+	check(rank_is(DLOCK_ZK_LOCK, over, "_c_1-lock--2147483648", "_c_2-lock-2147483647"),
+		"the one before, across the overflow");
 	check(rank_is(DLOCK_ZK_LOCK, over, "_c_3-lock--2147483647", "_c_1-lock--2147483648"), "the next after it");
 	check(rank_is(DLOCK_ZK_LOCK, over, "_c_2-lock-2147483647", "held"), "the first, before the overflow");
-	check(rank_is(DLOCK_ZK_LOCK, "_c_a-1-of-5-0000000001 _c_b-lock-0000000002", "_c_b-lock-0000000002", "_c_a-1-of-5-0000000001"),
+	check(rank_is(DLOCK_ZK_LOCK, "_c_a-1-of-5-0000000001 _c_b-lock-0000000002", "_c_b-lock-0000000002",
+			  "_c_a-1-of-5-0000000001"),
 		"a lock waits for whatever has a number");
 }
 
@@ -88,37 +91,54 @@ static void test_readers_and_writers(void)
 
 	check(rank_is(kind, line, "_c_a-__READ__0000000001", "held") && rank_is(kind, line, "k__rlock__0000000002", "held"),
 		"readers hold together, Curator's and kazoo's");
-	check(rank_is(kind, line, "_c_w-__WRIT__0000000003", "k__rlock__0000000002"), "a writer waits for the last node before it");
-	check(rank_is(kind, line, "_c_c-__READ__0000000005", "_c_w-__WRIT__0000000003"), "a reader for the last writer, not for its neighbour");
+	check(rank_is(kind, line, "_c_w-__WRIT__0000000003", "k__rlock__0000000002"),
+		"a writer waits for the last node before it");
+	check(rank_is(kind, line, "_c_c-__READ__0000000005", "_c_w-__WRIT__0000000003"),
+		"a reader for the last writer, not for its neighbour");
 	check(rank_is(kind, line, "_c_d-__READ__0000000007", "_c_v-__WRIT__0000000006"), "and for none after it");
 	check(rank_is(kind, line, "_c_v-__WRIT__0000000006", "_c_c-__READ__0000000005"), "the second writer, too");
-	check(rank_is(kind, "k__lock__0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002", "k__lock__0000000001"), "kazoo's writer");
-	check(rank_is(kind, "x-lock-0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002", "x-lock-0000000001"), "a lock is a writer's");
-	check(rank_is(kind, "_c_b-__READ__x-0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002", "_c_b-__READ__x-0000000001"),
+	check(
+		rank_is(kind, "k__lock__0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002", "k__lock__0000000001"),
+		"kazoo's writer");
+	check(rank_is(kind, "x-lock-0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002", "x-lock-0000000001"),
+		"a lock is a writer's");
+	check(rank_is(kind, "_c_b-__READ__x-0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002",
+			  "_c_b-__READ__x-0000000001"),
 		"so is what only looks like a reader");
-	check(rank_is(kind, "_c_a-__READ__-2147483648 _c_b-__READ__2147483647", "_c_a-__READ__-2147483648", "held"), "readers across the overflow");
+	check(rank_is(kind, "_c_a-__READ__-2147483648 _c_b-__READ__2147483647", "_c_a-__READ__-2147483648", "held"),
+		"readers across the overflow");
 }
 
 static void test_semaphores(void)
 {
-	const char *line = "_c_a-1-of-3-0000000001 _c_b-1-of-3-0000000002 _c_c-1-of-3-0000000003 _c_d-1-of-3-0000000004 _c_e-1-of-3-0000000005";
+	const char *line =
+		"_c_a-1-of-3-0000000001 _c_b-1-of-3-0000000002 _c_c-1-of-3-0000000003 "
+		"_c_d-1-of-3-0000000004 _c_e-1-of-3-0000000005";
 	const char *sizes = "_c_a-3-of-5-0000000001 _c_b-1-of-5-0000000002 _c_c-4-of-5-0000000003 _c_d-1-of-5-0000000004";
 	dlock_zk_kind kind = DLOCK_ZK_SEMAPHORE;
 
 	check(rank_is(kind, line, "_c_c-1-of-3-0000000003", "held"), "as many hold as there are permits");
-	check(rank_is(kind, line, "_c_d-1-of-3-0000000004", "_c_c-1-of-3-0000000003 _c_b-1-of-3-0000000002 _c_a-1-of-3-0000000001"),
+	check(rank_is(kind, line, "_c_d-1-of-3-0000000004",
+			  "_c_c-1-of-3-0000000003 _c_b-1-of-3-0000000002 _c_a-1-of-3-0000000001"),
 		"the next waits for any of them: they end in any order");
-	check(rank_is(kind, line, "_c_e-1-of-3-0000000005", "_c_d-1-of-3-0000000004 _c_c-1-of-3-0000000003 _c_b-1-of-3-0000000002"),
+	check(rank_is(kind, line, "_c_e-1-of-3-0000000005",
+			  "_c_d-1-of-3-0000000004 _c_c-1-of-3-0000000003 _c_b-1-of-3-0000000002"),
 		"one further back for the last three");
-	check(rank_is(kind, sizes, "_c_c-4-of-5-0000000003", "_c_a-3-of-5-0000000001"), "one that is too large by itself is enough");
-	check(rank_is(kind, sizes, "_c_d-1-of-5-0000000004", "_c_c-4-of-5-0000000003 _c_b-1-of-5-0000000002"), "a small one does not overtake");
-	check(rank_is(kind, "_c_a-2-of-2-0000000001 _c_b-2-of-2-0000000002", "_c_b-2-of-2-0000000002", "_c_a-2-of-2-0000000001"), "all of them");
-	check(rank_is(kind, "x-lock-0000000001 _c_b-1-of-9-0000000002", "_c_b-1-of-9-0000000002", "x-lock-0000000001"), "a lock has all permits");
-	check(rank_is(kind, "_c_a-1-of-9-0000000001 x-lock-0000000002 _c_b-1-of-9-0000000003", "_c_b-1-of-9-0000000003", "x-lock-0000000002"),
+	check(rank_is(kind, sizes, "_c_c-4-of-5-0000000003", "_c_a-3-of-5-0000000001"),
+		"one that is too large by itself is enough");
+	check(rank_is(kind, sizes, "_c_d-1-of-5-0000000004", "_c_c-4-of-5-0000000003 _c_b-1-of-5-0000000002"),
+		"a small one does not overtake");
+	check(rank_is(kind, "_c_a-2-of-2-0000000001 _c_b-2-of-2-0000000002", "_c_b-2-of-2-0000000002",
+			  "_c_a-2-of-2-0000000001"),
+		"all of them");
+	check(rank_is(kind, "x-lock-0000000001 _c_b-1-of-9-0000000002", "_c_b-1-of-9-0000000002", "x-lock-0000000001"),
+		"a lock has all permits");
+	check(rank_is(kind, "_c_a-1-of-9-0000000001 x-lock-0000000002 _c_b-1-of-9-0000000003", "_c_b-1-of-9-0000000003",
+			  "x-lock-0000000002"),
 		"also where it waits");
 	for (size_t i = 0; i < 8; i++) {
-		static const char *const odd[] = { "_c_a-0-of-9-", "_c_a-01-of-9-", "_c_a-5-of-4-", "_c_a-1-of-1000000000-", "_c_a--1-of-9-", "_c_a-1-of-9x-",
-			"x_c_a-1-of-9-", "_c_a-1-of-9-9-" };
+		static const char *const odd[] = { "_c_a-0-of-9-", "_c_a-01-of-9-", "_c_a-5-of-4-", "_c_a-1-of-1000000000-",
+			"_c_a--1-of-9-", "_c_a-1-of-9x-", "x_c_a-1-of-9-", "_c_a-1-of-9-9-" };
 		char words[128], name[64];
 		snprintf(name, sizeof name, "%s0000000001", odd[i]);
 		snprintf(words, sizeof words, "%s _c_b-1-of-9-0000000002", name);
@@ -127,7 +147,8 @@ static void test_semaphores(void)
 	/* Where clients do not agree on the capacity. */
 	const char *mixed = "_c_a-3-of-10-0000000001 _c_b-1-of-3-0000000002 _c_c-1-of-10-0000000003";
 	check(rank_is(kind, mixed, "_c_b-1-of-3-0000000002", "_c_a-3-of-10-0000000001"), "fewer in all: it waits");
-	check(rank_is(kind, mixed, "_c_c-1-of-10-0000000003", "_c_a-3-of-10-0000000001 _c_b-1-of-3-0000000002"), "and is not overtaken");
+	check(rank_is(kind, mixed, "_c_c-1-of-10-0000000003", "_c_a-3-of-10-0000000001 _c_b-1-of-3-0000000002"),
+		"and is not overtaken");
 	list l = listed(sizes);
 	check(dlock_zk_held_permits(kind, l.names, l.count) == 4, "held in all");
 	list_free(&l);
@@ -161,7 +182,8 @@ static void add_random(list *l, dlock_zk_kind kind, uint32_t *next)
 {
 	char label[DLOCK_ZK_LABEL_SIZE], name[NAME_SIZE];
 	int64_t capacity = kind == DLOCK_ZK_READ_WRITE ? DLOCK_PERMITS_ALL : pick(8) ? 5 : 1 + pick(9);
-	int64_t permits = kind == DLOCK_ZK_READ_WRITE ? (pick(3) ? 1 : DLOCK_PERMITS_ALL) : 1 + pick((unsigned) capacity) % (pick(3) ? 2 : 9);
+	int64_t permits = kind == DLOCK_ZK_READ_WRITE ? (pick(3) ? 1 : DLOCK_PERMITS_ALL)
+												  : 1 + pick((unsigned) capacity) % (pick(3) ? 2 : 9);
 
 	dlock_zk_label(kind, permits, capacity, label);
 	snprintf(name, sizeof name, "_c_%u-%s%010d", *next, label, (int32_t) *next);

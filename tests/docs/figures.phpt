@@ -1,5 +1,5 @@
 --TEST--
-Documentation: figures in docs/reliability.md are those of the reports beside it, which scripts/chaos.sh and others have printed
+Documentation: figures in docs/reliability.md are those of the reports beside it, which scripts/faults.sh and others have printed
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

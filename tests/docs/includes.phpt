@@ -37,10 +37,11 @@ function planted(array $files): array
         'src/base/clock.h' => "#include <time.h>\n",
         'src/base/clock.c' => "#include \"clock.h\"\n#include <process.h>\nint now(void)\n{\n\treturn 1;\n}\n",
         'src/lock/claim.h' => "#include \"../base/clock.h\"\n",
-        'src/redis/conn.h' => "#include \"../lock/claim.h\"\n#include <hiredis/hiredis.h>\n",
-        'src/redis/single.c' => "#include \"conn.h\"\n#include \"../base/clock.h\"\n",
+        'src/redis/wire/conn.h' => "#include \"../../net/dial.h\"\n#include <hiredis/hiredis.h>\n",
+        'src/net/dial.h' => "#include \"../base/clock.h\"\n",
+        'src/redis/lock/service.c' => "#include \"../wire/conn.h\"\n#include \"../../base/clock.h\"\n",
         'src/memory/backend.c' => "#include \"../lock/claim.h\"\n",
-        'src/php/classes.h' => "#include \"php.h\"\n#include <Zend/zend_API.h>\n#include \"../redis/conn.h\"\n",
+        'src/php/classes.h' => "#include \"php.h\"\n#include <Zend/zend_API.h>\n#include \"../redis/wire/conn.h\"\n",
     ];
     foreach ($tree as $file => $text) {
         is_dir(dirname("$root/$file")) || mkdir(dirname("$root/$file"), 0700, true);
@@ -54,29 +55,30 @@ function body(int $lines): string
     return "{\n" . str_repeat("\twork();\n", $lines) . "}\n";
 }
 
-const UP = 'an arrow that points up, from ';
 const NO_PHP = 'below src/php there are no headers of PHP';
 
 same([], planted([]), 'nothing');
 
-same(['src/base/wait.c:2 includes src/lock/claim.h: ' . UP . 'src/base to src/lock'],
+same(['src/base/wait.c:2 includes src/lock/claim.h: src/base must not include src/lock'],
     planted(['src/base/wait.c' => "\n#include \"../lock/claim.h\"\n"]), 'base to lock');
-same(['src/lock/renewal.c:1 includes src/redis/conn.h: ' . UP . 'src/lock to a back end'],
-    planted(['src/lock/renewal.c' => "# include \"../redis/conn.h\"\n"]), 'lock to a back end');
-same(['src/lock/renewal.c:1 includes src/redis/conn.h: ' . UP . 'src/lock to a back end'],
-    planted(['src/lock/renewal.c' => "#include \"src/redis/conn.h\"\n"]), 'from the top');
-same(['src/redis/pool.c:1 includes src/php/classes.h: ' . UP . 'a back end to src/php'],
-    planted(['src/redis/pool.c' => "#include \"../php/classes.h\"\n"]), 'a back end to PHP');
-same(['src/redis/pool.c:1 includes stubs/dlock_arginfo.h: ' . UP . 'a back end to src/php'],
-    planted(['src/redis/pool.c' => "#include \"../../stubs/dlock_arginfo.h\"\n"]), 'a back end to the stub');
-same(['src/php/classes.c:1 includes php_dlock.h: ' . UP . 'src/php to the module'],
+same(['src/lock/renewal.c:1 includes src/redis/wire/conn.h: src/lock must not include src/redis/wire'],
+    planted(['src/lock/renewal.c' => "# include \"../redis/wire/conn.h\"\n"]), 'lock to a back end');
+same(['src/lock/renewal.c:1 includes src/redis/wire/conn.h: src/lock must not include src/redis/wire'],
+    planted(['src/lock/renewal.c' => "#include \"src/redis/wire/conn.h\"\n"]), 'from the top');
+same(['src/redis/route/route.c:1 includes src/redis/lock/service.h: src/redis/route must not include src/redis/lock'],
+    planted(['src/redis/lock/service.h' => '', 'src/redis/route/route.c' => "#include \"../lock/service.h\"\n"]), 'up, within a back end');
+same(['src/redis/wire/pool.c:1 includes src/php/classes.h: src/redis/wire must not include src/php'],
+    planted(['src/redis/wire/pool.c' => "#include \"../../php/classes.h\"\n"]), 'a back end to PHP');
+same(['src/redis/wire/pool.c:1 includes stubs/dlock_arginfo.h: src/redis/wire must not include stubs'],
+    planted(['src/redis/wire/pool.c' => "#include \"../../../stubs/dlock_arginfo.h\"\n"]), 'a back end to the stub');
+same(['src/php/classes.c:1 includes php_dlock.h: src/php must not include .'],
     planted(['src/php/classes.c' => "#include \"../../php_dlock.h\"\n"]), 'PHP to the module');
-same(['src/memory/wait.c:1 includes src/redis/conn.h: back ends do not include each other'],
-    planted(['src/memory/wait.c' => "#include \"../redis/conn.h\"\n"]), 'a back end to another');
-same(['src/common.h is in no folder of src/'], planted(['src/common.h' => '']), 'no layer');
+same(['src/memory/wait.c:1 includes src/redis/wire/conn.h: src/memory must not include src/redis/wire'],
+    planted(['src/memory/wait.c' => "#include \"../redis/wire/conn.h\"\n"]), 'a back end to another');
+same(['src/common.h: tests/inc/layers.inc does not know its folder'], planted(['src/common.h' => '']), 'no layer');
 
-same(['a cycle: src/redis/a.c:1 includes src/redis/b.h, src/redis/b.c:2 includes src/redis/a.h'],
-    planted(['src/redis/a.h' => '', 'src/redis/a.c' => "#include \"b.h\"\n", 'src/redis/b.h' => '', 'src/redis/b.c' => "#include \"b.h\"\n#include \"a.h\"\n"]),
+same(['a cycle: src/redis/wire/a.c:1 includes src/redis/wire/b.h, src/redis/wire/b.c:2 includes src/redis/wire/a.h'],
+    planted(['src/redis/wire/a.h' => '', 'src/redis/wire/a.c' => "#include \"b.h\"\n", 'src/redis/wire/b.h' => '', 'src/redis/wire/b.c' => "#include \"b.h\"\n#include \"a.h\"\n"]),
     'two files');
 same(['a cycle: src/base/a.h:1 includes src/base/b.h, src/base/b.h:1 includes src/base/c.h, src/base/c.c:1 includes src/base/a.h'],
     planted(['src/base/a.h' => "#include \"b.h\"\n", 'src/base/b.h' => "#include \"c.h\"\n", 'src/base/c.h' => '', 'src/base/c.c' => "#include \"a.h\"\n",
@@ -92,6 +94,20 @@ same(["src/php/long.c:3: PHP_METHOD(RedLock,\n\tlock) has 61 lines; 60 at most"]
 same(['src/lock/long.c:9: static_one() has 61 lines; 60 at most'],
     planted(['src/lock/long.c' => "struct a {\n\tint b;\n} c = { 1 };\n#define D(e) do { \\\n\t} while (0)\nint short_one(void)\n{\n}\nstatic int *\n\tstatic_one(const char *text, int (*call)(int))\n"
         . "{\n#if A\n\tif (x) {\n#else\n\tif (y) {\n#endif\n\t}\n" . str_repeat("\twork('}');\n", 50) . "\t/* } */\n}\nint next(void)\n" . body(57)]), 'a long function');
+
+function a_step(string $before, string $within = ''): array
+{
+    return planted(['src/base/wait.c' => "int dlock_wait_poll(void)\n{\n}\nstatic void rest(void)\n{\n\tdlock_wait_poll();\n}\nvoid pause_it(void)\n{\n\trest();\n}\n",
+        'src/net/a.c' => "static int look(void)\n{\n\treturn dlock_now();\n}\nint a_step(a *own)\n{\n\tint x = 1;\n\t$before\n\tDLOCK_BEGIN(&own->task);\n$within"
+            . "\tDLOCK_AWAIT(&own->task, x);\n\tDLOCK_END(&own->task);\n\treturn x;\n}\n"]);
+}
+
+same([], a_step(''), 'a step');
+same(['src/net/a.c:5: a_step() is a step and waits: a_step, pause_it, rest, dlock_wait_poll'], a_step('pause_it();'), 'a step that waits');
+same(['src/net/a.c:5: a_step() is a step and reads the clock: a_step, look, dlock_now'], a_step('look();'), 'a step that reads the clock');
+same(['src/net/a.c:5: a_step() is a step with a switch between DLOCK_BEGIN and DLOCK_END'], a_step('', "\tswitch (x) {\n\t}\n"), 'a switch in a step');
+same(['src/net/a.c:5: a_step() is a step with a local that an await forgets: const char *name ='], a_step('', "\tconst char *name = 0;\n"), 'a local in a step');
+
 same(['src/lock/open.c: braces that do not match'], planted(['src/lock/open.c' => "int f(void)\n{\n"]), 'what cannot be measured');
 echo "done\n";
 ?>

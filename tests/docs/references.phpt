@@ -39,8 +39,8 @@ holds($links >= 20, 'links were found', $links);
 
 // ---- files that the text names, in the folders that scripts/build.sh copies ----
 $named = 0;
-foreach ([...documents(), 'chaos/README.md'] as $file) {
-    preg_match_all('~`((?:bin|chaos|doctor|integrations|scripts|src|stubs|tests)/[^`\s]*)~', document($file), $found);
+foreach ([...documents(), 'tests/faults/README.md'] as $file) {
+    preg_match_all('~`((?:bin|doctor|packages|scripts|src|stubs|tests)/[^`\s]*)~', document($file), $found);
     foreach (array_unique($found[1]) as $path) {
         $named++;
         glob("$top/$path") || print "$file: no file $path\n";
@@ -50,8 +50,8 @@ holds($named >= 80, 'files were named', $named);
 
 // ---- messages ----
 
-/** Of the system, of hiredis, of Redis and of memcached. */
-const OTHERS = ['Connection refused', 'Server closed the connection', 'WRONGPASS', 'SERVER_ERROR out of memory storing object'];
+/** Of the system, of Redis and of memcached. */
+const OTHERS = ['Connection refused', 'WRONGPASS', 'SERVER_ERROR out of memory storing object'];
 
 /** As one piece, or as two of which one is a literal by itself. */
 function is_said(string $text, string $source): bool

@@ -367,8 +367,8 @@ function removal(string $code): string
 
 function debian_package(string $code): string
 {
-    is_run('/^apt-get build-dep/,/^dpkg-buildpackage/p', '/^apt-get install .*\.deb/p');
-    return preg_match('/^apt-get build-dep .*\ndpkg-buildpackage .*\napt-get install .*\.deb .*\n$/', $code) ? '' : 'not what it runs';
+    is_run('/^cp -rL packages/,/^dpkg-buildpackage/p', '/^apt-get install .*\.deb/p');
+    return preg_match('/^cp -rL packages\/debian debian\napt-get build-dep .*\ndpkg-buildpackage .*\napt-get install .*\.deb .*\n$/', $code) ? '' : 'not what it runs';
 }
 
 /** acl.phpt takes the user's rights from that line. Here it is given to a server as it stands. */
@@ -384,11 +384,11 @@ function acl(string $code): string
     return $reply === 'OK' && $e === null ? '' : "$reply, " . $e?->getMessage();
 }
 
-/** Is there integrations/DIRECTORY/NAME.php with that class? */
+/** Is there packages/DIRECTORY/NAME.php with that class? */
 function is_integration(string $class): bool
 {
     [, $directory, $name] = explode('\\', $class);
-    $file = 'integrations/' . strtolower($directory) . "/$name.php";
+    $file = 'packages/' . strtolower($directory) . "/$name.php";
     return is_file(TOP . "/$file") && preg_match("/^namespace Dlock\\\\$directory;.*^(final )?class $name\b/ms", document($file));
 }
 
@@ -396,7 +396,7 @@ function json(string $code): string
 {
     $wrong = [];
     foreach (json_decode('{' . $code . '}', true, 9, JSON_THROW_ON_ERROR)['autoload']['psr-4'] as $namespace => $path) {
-        $files = glob(TOP . '/integrations/' . basename($path) . '/*.php');
+        $files = glob(TOP . '/packages/' . basename($path) . '/*.php');
         $classes = array_map(fn (string $file) => $namespace . basename($file, '.php'), $files);
         $classes !== [] && array_filter($classes, is_integration(...)) === $classes || $wrong[] = "$namespace is not in $path";
     }
@@ -409,7 +409,7 @@ function yaml(string $code): string
     foreach (['Lock', 'DependencyInjection', 'Config', 'Yaml'] as $component) {
         require_once "/usr/share/php/Symfony/Component/$component/autoload.php";
     }
-    require_once TOP . '/integrations/symfony/DlockStore.php';
+    require_once TOP . '/packages/symfony/DlockStore.php';
     $directory = temporary_directory();
     file_put_contents("$directory/services.yaml", $code);
     $container = new ContainerBuilder();
@@ -442,7 +442,7 @@ function rule_for(string $language, string $code): ?string
             $each_line('(?:\w+=\S+ )*(?:scripts|examples)/') => 'repository_commands',
             str_starts_with($code, 'apt-get install ') => 'installation',
             str_starts_with($code, 'phpdismod ') => 'removal',
-            str_starts_with($code, 'apt-get build-dep ') => 'debian_package',
+            str_starts_with($code, 'cp -rL packages/debian') => 'debian_package',
             default => null,
         },
         'sql', 'json', 'yaml' => $language,
@@ -459,7 +459,7 @@ function rule_for(string $language, string $code): ?string
 }
 
 $rules = [];
-foreach ([...documents(), 'examples/fail-over/README.md', 'examples/seckill/README.md', 'chaos/README.md', 'RELEASING.md'] as $file) {
+foreach ([...documents(), 'examples/fail-over/README.md', 'examples/seckill/README.md', 'tests/faults/README.md', 'RELEASING.md'] as $file) {
     foreach (blocks($file) as ['line' => $line, 'language' => $language, 'code' => $code]) {
         if ($language === 'php' && in_array($file, php_documents(), true)) {
             continue;

@@ -26,6 +26,32 @@ finds(['persistence' => 'note', 'replicas' => 'warning'], [$set->dsn(['replicas'
 $texts = finds(['down-after' => 'warning'], [$set->dsn(['guard' => 6]), '--ttl=3', '--ignore=unsettled'], 'short leases');
 holds(str_contains($texts['down-after'] ?? '', '(cluster-node-timeout)'), 'short leases', $texts);
 
+$texts = finds(['guards-differ' => 'warning'], [$set->dsn(['guard' => 5]), '--ttl=5', '--ignore=down-after'], 'another guard');
+holds(substr_count($texts['guards-differ'] ?? '', 'has a guard of 6 s, and this specification one of 5 s.') === 2, 'another guard, at each master', $texts);
+
+// Replicas of other shards; one of two can be spared.
+$configure = function (string ...$setting) use ($set) {
+    foreach ($set->servers as $node) {
+        $node->raw()->cmd('CONFIG', 'SET', ...$setting);
+    }
+};
+$configure('cluster-allow-replica-migration', 'yes');
+$texts = finds(['replica-migration' => 'warning'], [$guarded, $ttl], 'a replica that may come');
+holds(str_contains($texts['replica-migration'] ?? '', 'one shard can have 4 servers, and 1 replica must confirm a lock (replicas=1).') && str_contains($texts['replica-migration'], 'or replicas=2 '), 'how many', $texts);
+finds(['few-replicas' => 'warning'], [$set->dsn(['guard' => 6, 'replicas' => 2]), $ttl], 'as many as may come');
+$configure('cluster-migration-barrier', '2');
+finds([], [$guarded, $ttl], 'none to spare');
+$configure('cluster-allow-replica-migration', 'no');
+
+// A slot on its way.
+[$from, $to] = $set->masters();
+preg_match('/myself.* \d+-(\d+)$/m', $from->raw()->cmd('CLUSTER', 'NODES'), $range);
+$slot = $range[1];
+$from->raw()->cmd('CLUSTER', 'SETSLOT', $slot, 'MIGRATING', $to->raw()->cmd('CLUSTER', 'MYID'));
+$texts = finds(['open-slots' => 'warning'], [$guarded, $ttl], 'an open slot');
+holds(str_contains($texts['open-slots'] ?? '', "has a slot that is on the way: $slot.") && str_contains($texts['open-slots'], $from->address()), 'which one', $texts);
+$from->raw()->cmd('CLUSTER', 'SETSLOT', $slot, 'STABLE');
+
 $nodes = array_map(fn (ReplicatedRedis $node) => $node->address(), $set->servers);
 finds(['one-of-many' => 'warning'], ["cluster://$nodes[0]?guard=6", $ttl], 'one of several');
 finds(['unreachable' => 'warning'], ["cluster://127.0.0.1:1,$nodes[0],$nodes[1]?guard=6", $ttl], 'one that is down');

@@ -34,7 +34,8 @@ finds(['min-replicas' => 'note'], [$guarded, $ttl], 'a master that writes alone'
 $set->master()->raw()->cmd('CONFIG', 'SET', 'min-replicas-to-write', '1');
 finds(['persistence' => 'note', 'replicas' => 'warning'], [$set->dsn(['replicas' => 0]), $ttl], 'none');
 finds(['guard' => 'problem'], [$guarded, '--ttl=30'], 'leases longer than the guard');
-$texts = finds(['down-after' => 'warning', 'guard' => 'problem'], [$set->dsn(['guard' => 2, 'replicas' => 2]), '--ttl=3'], 'short leases');
+$texts = finds(['down-after' => 'warning', 'guard' => 'problem', 'guards-differ' => 'warning'], [$set->dsn(['guard' => 2, 'replicas' => 2]), '--ttl=3'], 'short leases');
+holds(str_contains($texts['guards-differ'] ?? '', 'has a guard of 6 s, and this specification one of 2 s.') && str_contains($texts['guards-differ'], 'Set guard=6 '), 'another guard', $texts);
 holds(str_contains($texts['down-after'] ?? '', 'after 1 s (down-after-milliseconds), and leases last 3 s'), 'short leases', $texts);
 finds([], ["redis://:secret@{$set->master()->address()}?replicas=2&guard=6", $ttl], 'the master by its address');
 $texts = finds(['persistence' => 'note', 'replicas' => 'warning'], ["redis://:secret@{$set->master()->address()}", $ttl], 'without confirmation');

@@ -29,7 +29,7 @@ $sorted = function (array $names): array {
     return $names;
 };
 $commands = ['locks' => [], 'permits' => []];
-foreach (glob(__DIR__ . '/../../src/redis/lua/*.lua') as $file) {
+foreach (glob(__DIR__ . '/../../src/redis/script/lua/*.lua') as $file) {
     preg_match_all("/redis\.p?call\('(\w+)'/", file_get_contents($file), $found);
     $found = array_diff(array_map(strtolower(...), $found[1]), ['pexpiretime']); // in place of time
     $commands[str_starts_with(basename($file), 'permits_') ? 'permits' : 'locks'][] = $found;

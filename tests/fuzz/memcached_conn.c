@@ -1,5 +1,5 @@
-/* src/memcached/conn.c: what a server sends over a connection. The first byte: how many requests wait for it, and whether the version is one of
- * these; the second: in pieces of what size it comes. */
+/* src/memcached/conn.c: what a server sends over a connection. The first byte: how many requests wait for it, and
+ * whether the version is one of these; the second: in pieces of what size it comes. */
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,7 +16,8 @@ static dlock_memcached_conn *connection(dlock_server *server, int *peer)
 
 	MUST(conn && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
 	conn->state = DLOCK_MEMCACHED_READY;
-	conn->fd = fds[0];
+	conn->channel.stage = DLOCK_CHANNEL_OPEN;
+	conn->channel.fd = fds[0];
 	conn->opened = 1;
 	*peer = fds[1];
 	return conn;
@@ -58,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	close(peer);
 	dlock_memcached_advance(conn);
-	MUST(conn->state == DLOCK_MEMCACHED_CLOSED && !conn->first && !conn->writing);
+	MUST(conn->state == DLOCK_MEMCACHED_CLOSED && !conn->first && !conn->unsent);
 	MUST(memchr(conn->error.message, '\0', sizeof conn->error.message) && *conn->error.message);
 	bool failed = false;
 	for (int i = 0; i < count; i++) { /* each has an end, and after one without an answer none has one */

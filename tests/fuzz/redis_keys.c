@@ -1,6 +1,6 @@
-/* src/redis/keys.c. Lines: a prefix, a resource; the rest is another resource, without a prefix. */
+/* src/redis/request/keys.c. Lines: a prefix, a resource; the rest is another resource, without a prefix. */
 
-#include "../../src/redis/keys.h"
+#include "../../src/redis/request/keys.h"
 #include "fuzz.h"
 
 static bool is_same(dlock_arg a, dlock_arg b)
@@ -52,21 +52,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (other_len) {
 		memcpy(other, data, other_len);
 	}
-	dlock_key_builder *ring = dlock_key_builder_new(prefix, prefix_len, len), *bare = dlock_key_builder_new("", 0, other_len);
+	dlock_key_builder *ring = dlock_key_builder_new(prefix, prefix_len, len),
+					  *bare = dlock_key_builder_new("", 0, other_len);
 	MUST(ring && bare);
 	dlock_keys a = dlock_key_builder_keys(ring, resource, len), b = dlock_key_builder_keys(bare, other, other_len);
 
-	MUST(a.lock.len == prefix_len + len && !memcmp(a.lock.text, prefix, prefix_len) && !memcmp(a.lock.text + prefix_len, resource, len));
+	MUST(a.lock.len == prefix_len + len && !memcmp(a.lock.text, prefix, prefix_len)
+		&& !memcmp(a.lock.text + prefix_len, resource, len));
 	check_keys(&a);
 	check_keys(&b);
 	MUST(dlock_key_builder_is_same(ring, resource, len, bare, other, other_len) == is_same(a.lock, b.lock));
 	MUST(dlock_key_builder_is_same(bare, a.lock.text, a.lock.len, ring, resource, len));
 	/* Two locks share nothing, and one that may be taken is nobody's queue. */
-	MUST(is_same(a.lock, b.lock) == is_same(a.queue, b.queue) && is_same(a.lock, b.lock) == is_same(a.waiters, b.waiters));
+	MUST(is_same(a.lock, b.lock) == is_same(a.queue, b.queue)
+		&& is_same(a.lock, b.lock) == is_same(a.waiters, b.waiters));
 	MUST(!is_same(a.queue, b.waiters) && !is_same(a.waiters, b.queue));
 	bool reserved = dlock_key_is_reserved((dlock_arg) { prefix, prefix_len }, (dlock_arg) { resource, len });
-	MUST(reserved == (begins(a.lock, "dlock:queue:") || begins(a.lock, "dlock:waiters:") || is_same(a.lock, DLOCK_ARG(DLOCK_FENCE_KEY))
-		|| is_same(a.lock, DLOCK_ARG(DLOCK_ERA_KEY)) || begins(a.lock, DLOCK_FENCE_KEY ":") || begins(a.lock, DLOCK_ERA_KEY ":")));
+	MUST(reserved
+		== (begins(a.lock, "dlock:queue:") || begins(a.lock, "dlock:waiters:")
+			|| is_same(a.lock, DLOCK_ARG(DLOCK_FENCE_KEY)) || is_same(a.lock, DLOCK_ARG(DLOCK_ERA_KEY))
+			|| begins(a.lock, DLOCK_FENCE_KEY ":") || begins(a.lock, DLOCK_ERA_KEY ":")));
 	MUST(reserved || (!is_same(a.lock, b.queue) && !is_same(a.lock, b.waiters)));
 
 	free(ring);

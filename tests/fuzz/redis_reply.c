@@ -1,6 +1,6 @@
-/* src/redis/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and waiting.c: what a server says, over a real socket. The first byte tells what
- * was asked and how one logs in, the second in pieces of which size the answer comes; a byte 0xff in the rest ends the
- * connection, and what is behind it is said on the next one. */
+/* src/redis/wire/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and waiting.c: what a server says, over a
+ * real socket. The first byte tells what was asked and how one logs in, the second in pieces of which size the answer
+ * comes; a byte 0xff in the rest ends the connection, and what is behind it is said on the next one. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/waiting.h"
+#include "../../src/redis/lock/waiting.h"
 #include "fuzz.h"
 
-enum { LOGIN_PASSWORD = 1, LOGIN_USER = 2, OTHER_DATABASE = 4, SUBSCRIBES = 8, ASKS_UPTIME = 16, ENDS = 32, MANY = 64, LATE = 128 };
+enum {
+	LOGIN_PASSWORD = 1,
+	LOGIN_USER = 2,
+	OTHER_DATABASE = 4,
+	SUBSCRIBES = 8,
+	ASKS_UPTIME = 16,
+	ENDS = 32,
+	MANY = 64,
+	LATE = 128
+};
 enum { MOST_CALLS = 12 };
 
 static const char *path;
@@ -36,13 +45,15 @@ static void start_server(void)
 	strcpy(address.sun_path, path);
 	unlink(path);
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	MUST(listener >= 0 && bind(listener, (struct sockaddr *) &address, sizeof address) == 0 && listen(listener, 16) == 0);
+	MUST(listener >= 0 && bind(listener, (struct sockaddr *) &address, sizeof address) == 0
+		&& listen(listener, 16) == 0);
 	atexit(remove_socket);
 }
 
 static dlock_server *new_server(unsigned how)
 {
-	dlock_server *server = dlock_server_new(3600 * DLOCK_SECOND, 3600 * DLOCK_SECOND); /* time is not what this is about */
+	dlock_server *server = dlock_server_new(
+		3600 * DLOCK_SECOND, 3600 * DLOCK_SECOND); /* time is not what this is about */
 	dlock_error error;
 
 	MUST(server && dlock_server_set(&server->path, path, strlen(path)));
@@ -114,7 +125,7 @@ static void check_message(const dlock_conn *conn, const dlock_error *error)
 
 static void check_conn(const dlock_conn *conn, size_t most)
 {
-	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->redis != NULL));
+	MUST((conn->state >= DLOCK_CONN_HANDSHAKE) == (conn->resp.reader != NULL));
 	MUST(!conn->cannot_write); /* only while it is ended */
 	MUST(conn->calls.count <= most && conn->calls.count <= conn->calls.capacity);
 	const dlock_handshake *handshake = &conn->handshake;
@@ -132,7 +143,8 @@ static void check_conn(const dlock_conn *conn, size_t most)
 /* A waiter looks again in a moment, whatever the server said of the holder and of the queue. */
 static void check_look(const dlock_response *refusal)
 {
-	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal, DLOCK_SECOND), legacy = dlock_next_look_legacy(refusal, DLOCK_TTL_MAX);
+	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal, DLOCK_SECOND),
+				legacy = dlock_next_look_legacy(refusal, DLOCK_TTL_MAX);
 
 	MUST(look >= before && look <= dlock_now() + 3 * DLOCK_SECOND);
 	MUST(legacy >= before && legacy <= dlock_now() + 3 * DLOCK_SECOND);
@@ -158,7 +170,8 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 	if (status == DLOCK_CONNECTION) {
 		check_message(conn, &error);
 	} else {
-		MUST(call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY);
+		MUST(call->state == DLOCK_CALL_ANSWERED
+			&& call->reply->type == (status == DLOCK_OK ? REDIS_REPLY_INTEGER : REDIS_REPLY_ARRAY));
 	}
 	MUST(status != DLOCK_OK || dlock_is_fencing_token(response.fencing_token));
 	if (status == DLOCK_LOST) {
@@ -254,7 +267,8 @@ static void say(talk *talk, const uint8_t *data, size_t size, size_t piece)
 		}
 		while (read(talk->peer, heard, sizeof heard) > 0) {
 		}
-		if (len > 0 && send(talk->peer, data, len, MSG_NOSIGNAL) < 0) { /* replaced meanwhile: the next is to be accepted */
+		if (len > 0
+			&& send(talk->peer, data, len, MSG_NOSIGNAL) < 0) { /* replaced meanwhile: the next is to be accepted */
 			hang_up(talk);
 			continue;
 		}

@@ -1,6 +1,6 @@
-/* src/base/server.c and server_parse.c. Lines: a DSN, then an option's name, then its value. */
+/* src/net/server.c and server_parse.c. Lines: a DSN, then an option's name, then its value. */
 
-#include "../../src/base/server.h"
+#include "../../src/net/server.h"
 #include "fuzz.h"
 
 /* A message goes on from the name of an argument, and tells nothing that was in it. */
@@ -18,9 +18,11 @@ static void check_refusal(const dlock_error *error)
 
 static void check_parts(const dlock_server *server)
 {
-	MUST(server->discovery != DLOCK_SERVER_FIXED || server->kind == DLOCK_SERVER_MEMORY || (server->port >= 1 && server->port <= 65535));
+	MUST(server->discovery != DLOCK_SERVER_FIXED || server->kind == DLOCK_SERVER_MEMORY
+		|| (server->port >= 1 && server->port <= 65535));
 	MUST(server->replicas >= 0 && server->replicas <= DLOCK_MOST_REPLICAS);
-	MUST(!server->guard || (server->replicas > 0 && server->guard >= DLOCK_SHORTEST_GUARD && server->guard <= DLOCK_LONGEST_GUARD));
+	MUST(!server->guard
+		|| (server->replicas > 0 && server->guard >= DLOCK_SHORTEST_GUARD && server->guard <= DLOCK_LONGEST_GUARD));
 	MUST(!server->sentinel_user || server->sentinel_password);
 	MUST(server->database >= 0 && server->database <= 1000000);
 	MUST(server->connect_timeout > 0 && server->connect_timeout <= 3600 * DLOCK_SECOND);
@@ -33,7 +35,8 @@ static void check_service(const dlock_server *server)
 {
 	const char *label = server->label;
 
-	MUST(!server->host && !server->path && server->port == 0 && server->seed_count > 0 && server->seed_count <= DLOCK_MOST_SERVERS);
+	MUST(!server->host && !server->path && server->port == 0 && server->seed_count > 0
+		&& server->seed_count <= DLOCK_MOST_SERVERS);
 	MUST((server->service != NULL) == (server->discovery == DLOCK_SERVER_SENTINEL));
 	MUST(server->service || server->database == 0);
 	if (server->service) {
@@ -103,7 +106,8 @@ static void check_key(dlock_server *server)
 	other->database = server->database;
 	other->discovery = server->discovery;
 	for (int i = 0; i < server->seed_count; i++) {
-		MUST(dlock_server_add_seed(other, server->seeds[i].host, strlen(server->seeds[i].host), server->seeds[i].port, &error));
+		MUST(dlock_server_add_seed(
+			other, server->seeds[i].host, strlen(server->seeds[i].host), server->seeds[i].port, &error));
 	}
 	const char *texts[] = { server->host, server->path, server->service };
 	char **fields[] = { &other->host, &other->path, &other->service };
@@ -147,7 +151,8 @@ static void try_option(const char *name, const char *value, size_t len)
 	if (!dlock_server_option(server, name, value, len, &error)) {
 		check_refusal(&error);
 	} else if (!dlock_server_seal(server, &error)) {
-		MUST(!strcmp(name, "guard") || !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
+		MUST(!strcmp(name, "guard")
+			|| !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
 		check_refusal(&error);
 	} else {
 		check_parts(server);

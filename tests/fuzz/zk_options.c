@@ -1,6 +1,6 @@
-/* src/zookeeper/options.c and dsn.c. Lines: hosts, root, credentials, a DSN. */
+/* src/zookeeper/session/options.c and dsn.c. Lines: hosts, root, credentials, a DSN. */
 
-#include "../../src/zookeeper/dsn.h"
+#include "../../src/zookeeper/session/dsn.h"
 #include "fuzz.h"
 
 static void check_refusal(const dlock_error *error)
@@ -117,7 +117,8 @@ static void try_dsn(const char *dsn, size_t len)
 		return;
 	}
 	if (!dlock_zk_dsn_parse(&options, dsn, len, &error)) {
-		MUST(!strncmp(error.message, "must ", 5) || !strncmp(error.message, "has ", 4) || !strncmp(error.message, "cannot ", 7));
+		MUST(!strncmp(error.message, "must ", 5) || !strncmp(error.message, "has ", 4)
+			|| !strncmp(error.message, "cannot ", 7));
 		MUST(!strstr(error.message, SECRET));
 		MUST(!options.hosts && !options.root && !options.auth);
 		return;

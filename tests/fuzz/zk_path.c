@@ -1,8 +1,9 @@
-/* src/zookeeper/path.c and rank.c. Lines: a root, a resource, our own node's name, then the names that a server lists beside it. */
+/* src/zookeeper/session/path.c and rank.c. Lines: a root, a resource, our own node's name, then the names that a server
+ * lists beside it. */
 
-#include "../../src/zookeeper/options.h"
-#include "../../src/zookeeper/path.h"
-#include "../../src/zookeeper/rank.h"
+#include "../../src/zookeeper/session/options.h"
+#include "../../src/zookeeper/session/path.h"
+#include "../../src/zookeeper/lock/rank.h"
 #include "fuzz.h"
 
 #define GUID "0123456789abcdef0123456789abcdef"
@@ -116,7 +117,10 @@ static void check_labels(const char *root, uint32_t number)
 		check_own(root, label, (int32_t) number);
 		snprintf(name, sizeof name, "_c_" GUID "-%s%010d", label, (int32_t) number);
 		int64_t held = dlock_zk_held_permits(kind, names, 1);
-		MUST(held == (kind == DLOCK_ZK_SEMAPHORE ? permits : kind == DLOCK_ZK_READ_WRITE && permits < capacity ? 1 : DLOCK_PERMITS_ALL));
+		MUST(held
+			== (kind == DLOCK_ZK_SEMAPHORE                              ? permits
+					: kind == DLOCK_ZK_READ_WRITE && permits < capacity ? 1
+																		: DLOCK_PERMITS_ALL));
 	}
 }
 

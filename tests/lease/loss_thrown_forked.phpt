@@ -46,6 +46,28 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     pcntl_waitpid($child, $status);
     same(SIGUSR2, pcntl_wtermsig($status), "$name: what a child is told of its parent's loss");
     same(['The lock "' . unique("$name-c") . '" was lost while it was held'], $messages($e), "$name: what the parent is thrown");
+
+    // One that goes on in the background when its parent has ended: it is told then, and not before.
+    [$reading, $writing] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+    $parent = pcntl_fork();
+    if ($parent === 0) {
+        $lease = $locks->manager(onLoss: 'throw')->acquire(unique("$name-d"), 20);
+        $own = getmypid();
+        if (pcntl_fork() > 0) {
+            fgets($writing); // the child has worked for a while
+            exit(0);
+        }
+        $early = thrown_by(fn () => busy(1));
+        fwrite($writing, 'x');
+        fwrite($reading, "go\n");
+        $late = thrown_by(fn () => busy(60));
+        fwrite($writing, json_encode([$messages($early), $messages($late), $messages(thrown_by(fn () => busy(1)))]) . "\n");
+        posix_kill(getmypid(), SIGKILL);
+    }
+    pcntl_waitpid($parent, $status);
+    stream_set_timeout($reading, 60);
+    same([[], ['The lock "' . unique("$name-d") . '" was lost, since the process that held it has ended'], []], json_decode(ltrim((string) fgets($reading), 'x')),
+        "$name: what a child is thrown whose parent ends");
 }
 echo "done\n";
 ?>

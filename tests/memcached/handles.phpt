@@ -34,7 +34,7 @@ $child = fork_child(function (callable $say, callable $hear) use ($server, $hand
 [$resource, $its_token, $its_fence, $remaining] = $child->hear();
 same(['r', $raw->get('Lock:r')], [$resource, $its_token], 'the resource and its key after attach()');
 holds($its_token !== $token && $its_fence > $fence, 'tokens of its own', $token, $its_token, $fence, $its_fence);
-within(80, $remaining, 100 - 1 - MEMCACHED_MARGIN, 'the time that is left');
+within(50, $remaining, 100 - 1 - MEMCACHED_MARGIN, 'the time that is left');
 fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), 'once more');
 same($its_token, $raw->get('Lock:r'), 'the key after an attach() too many');
 $child->say(null);

@@ -54,7 +54,7 @@ $with('dlock.server', 'memcached://127.0.0.1', fn () => fails(ValueError::class,
 $with('dlock.server', 'memory://', fn () => fails(ValueError::class, 'dlock.server must be Redis or ZooKeeper: *; or give a $server', fn () => new ReadWriteLock()));
 $with('dlock.ttl', '33', function () {
     $lease = (new Semaphore(2, redis_server()))->acquire(unique('ttl'));
-    within(30, $lease->remaining(), 33, 'dlock.ttl');
+    within(10, $lease->remaining(), 33, 'dlock.ttl');
 });
 $with('dlock.timeout', '0.05', function () {
     $lock = (new ReadWriteLock(redis_server()))->writeLock();

@@ -1,6 +1,6 @@
-/* Preloaded into a process, it sets its wall clock: by the seconds in the file that WALL_CLOCK names (a double, mapped, so
- * that it can be changed while the process runs), and leaves all its other clocks alone. libfaketime (Debian's) does not get on
- * with the allocator that Redis uses. */
+/* Preloaded into a process, it sets its wall clock: by the seconds in the file that WALL_CLOCK names (a double, mapped,
+ * so that it can be changed while the process runs), and leaves all its other clocks alone. libfaketime (Debian's) does
+ * not get on with the allocator that Redis uses. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

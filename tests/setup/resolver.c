@@ -1,7 +1,8 @@
-/* Preloaded into a process, or part of a program, it answers for some host names as the file says that RESOLVER names: a line for each
- * with the name, the seconds that it takes to look it up, and its addresses with commas between, or "-" for a name that is not known.
- * The file may change: a look-up that is waiting goes on as soon as it should by then. Each look-up of such a name adds a line with
- * the name to the file with ".log" behind its name. All other names, and addresses, are the system's. */
+/* Preloaded into a process, or part of a program, it answers for some host names as the file says that RESOLVER names:
+ * a line for each with the name, the seconds that it takes to look it up, and its addresses with commas between, or "-"
+ * for a name that is not known. The file may change: a look-up that is waiting goes on as soon as it should by then.
+ * Each look-up of such a name adds a line with the name to the file with ".log" behind its name. All other names, and
+ * addresses, are the system's. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -57,7 +58,8 @@ static void log_host(const char *host)
 	char path[512], line[256];
 
 	snprintf(path, sizeof path, "%s.log", getenv("RESOLVER"));
-	int len = snprintf(line, sizeof line, "%s\n", host), log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int len = snprintf(line, sizeof line, "%s\n", host),
+		log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (log >= 0) {
 		ssize_t written = write(log, line, (size_t) len);
 		(void) written;

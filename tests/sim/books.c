@@ -9,9 +9,15 @@
 #define ENDED 2e13 /* and cancelled, refunded: it holds nothing */
 #define WAITS 1e15
 
+/* Ids differ at their ends. */
+static bool same(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	return a_len == b_len && (a_len == 0 || (a[a_len - 1] == b[a_len - 1] && !memcmp(a, b, a_len)));
+}
+
 static bool is(const char *name, size_t len, const char *text)
 {
-	return len == strlen(text) && !memcmp(name, text, len);
+	return same(name, len, text, strlen(text));
 }
 
 static void add_number(book_number *numbers, int *count, const char *name, size_t len, double score)
@@ -25,7 +31,7 @@ static void add_number(book_number *numbers, int *count, const char *name, size_
 static int64_t weight_of(const books *b, const char *id, size_t len)
 {
 	for (int i = 0; i < b->weight_count; i++) {
-		if (b->weights[i].len == len && !memcmp(b->weights[i].name, id, len)) {
+		if (same(b->weights[i].name, b->weights[i].len, id, len)) {
 			return b->weights[i].number;
 		}
 	}
@@ -75,6 +81,14 @@ static void read_member(void *context, const char *name, size_t len, double scor
 	}
 }
 
+bool books_have_changed(books_version *seen, server *s, const char *key)
+{
+	books_version before = *seen;
+
+	*seen = (books_version) { s, redis_version(s, key) };
+	return before.server != seen->server || before.version != seen->version;
+}
+
 bool books_read(books *b, server *s, const char *key)
 {
 	b->holder_count = b->weight_count = b->buyer_count = b->waiters = 0;
@@ -86,8 +100,10 @@ bool books_read(books *b, server *s, const char *key)
 
 const book_holder *books_holder(const books *b, const char *id)
 {
+	size_t len = strlen(id);
+
 	for (int i = 0; i < b->holder_count; i++) {
-		if (is(b->holders[i].id, b->holders[i].len, id)) {
+		if (same(b->holders[i].id, b->holders[i].len, id, len)) {
 			return &b->holders[i];
 		}
 	}

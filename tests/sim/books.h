@@ -3,7 +3,7 @@
 
 #include "sim.h"
 
-/* What the data of a server say of a pool of permits, or of a stock: see src/redis/lua/permits_pool.lua. Texts are the store's, until it changes. */
+/* What the data of a server say of a pool of permits, or of a stock: see src/redis/script/lua/permits_pool.lua. Texts are the store's, until it changes. */
 
 enum { BOOK_ENTRIES = 512 };
 
@@ -32,6 +32,15 @@ typedef struct {
 	int waiters;
 	int64_t most_wanted; /* by one waiter */
 } books;
+
+/* As it was when somebody looked last. */
+typedef struct {
+	server *server;
+	uint64_t version;
+} books_version;
+
+/* Has it been written to since, or is it another server's now? */
+bool books_have_changed(books_version *seen, server *server, const char *key);
 
 /* False: there is no such key. */
 bool books_read(books *books, server *server, const char *key);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum { TRIALS = 64, SHRUNK = 3 };
-#define SHRINK_SECONDS 30
 #define PROGRESS_SECONDS 10
 
 typedef struct {
@@ -184,8 +183,8 @@ static void check_determinism(uint64_t seed)
 static int end_command(void)
 {
 	print_table();
-	for (int i = 0; i < progress.failure_count; i++) {
-		shrink(&progress.failures[i].options, &progress.failures[i].outcome, SHRINK_SECONDS);
+	for (int i = 0; i < progress.failure_count && options.shrink > 0; i++) {
+		shrink(&progress.failures[i].options, &progress.failures[i].outcome, options.shrink);
 	}
 	printf("%lu passed, %lu failed\n", progress.passed, progress.failed);
 	return progress.failed > 0;
@@ -204,8 +203,8 @@ int command_seed(void)
 	fleet_start(&t);
 	fleet_wait();
 	print_end(&t);
-	if (t.outcome.violated && !options.trace && options.shrink) {
-		shrink(&t.options, &t.outcome, SHRINK_SECONDS);
+	if (t.outcome.violated && !options.trace && options.shrink > 0) {
+		shrink(&t.options, &t.outcome, options.shrink);
 	}
 	printf("%d passed, %d failed\n", !t.outcome.violated, t.outcome.violated);
 	return t.outcome.violated;

@@ -22,7 +22,10 @@ void lock_name(int resource, char *name, size_t size)
 
 void lock_key(int resource, char *key, size_t size)
 {
-	snprintf(key, size, LOCK_PREFIX "seat:%d", resource);
+	static const char form[] = LOCK_PREFIX "seat:0"; /* it is asked for too often for snprintf() */
+
+	memcpy(key, form, sizeof form <= size ? sizeof form : 0);
+	key[sizeof form - 2] += (char) resource;
 }
 
 static void give_up(const char *what, const dlock_error *error)
@@ -244,7 +247,7 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 
 static void last_sections(client *client, dlock_backend *backend)
 {
-	client->process->pause_chance = 0;
+	client->process->pause_at = 0;
 	fiber_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, backend, 0, true);

@@ -10,7 +10,7 @@
 
 #include "run.h"
 
-#include "slot.h" /* the project's */
+#include "redis/script/slot.h" /* the project's */
 
 enum { NODES = 6, MASTERS = 3, NOBODY = -1 };
 
@@ -33,7 +33,7 @@ struct cluster_node {
 	nanos election;                /* as a replica: when it asks for votes; 0: it does not */
 	unsigned long version, told[NODES]; /* of what it says of itself, and what it has told each node */
 	nanos last_bus[NODES];         /* when its last message arrives at each */
-	int migrating_slot, migrating_to, importing_slot;
+	int migrating_slot, migrating_to, importing_slot, importing_from;
 };
 
 static cluster_node *nodes[NODES];
@@ -171,12 +171,14 @@ static void judge(cluster_node *n, int other)
 static void update_state(cluster_node *n)
 {
 	bool complete = true;
-	int there = 0;
+	int there = 0, assigned = 0;
 
 	for (int i = 0; i < NODES; i++) {
+		assigned += n->slots_of[i];
 		complete &= n->slots_of[i] == 0 || !n->failed_at[i];
 		there += n->slots_of[i] > 0 && !suspects(n, i) && !n->failed_at[i];
 	}
+	complete &= assigned == DLOCK_SLOTS;
 	if (there < majority_of(n)) {
 		n->minority_at = now;
 		complete = false;
@@ -279,26 +281,34 @@ static void look(void *context, uint64_t unused)
 
 /* ---- slots that move ---- */
 
-static void set_slot_node(cluster_node *n, int slot, cluster_node *to)
+static void begin_move(cluster_node *from, cluster_node *to, int slot)
 {
-	if (n->owner[slot] != to->number) {
-		set_owner(n, slot, to->number);
-		change_claims(n);
-	}
-	if (n->migrating_slot == slot) {
+	to->importing_slot = slot;
+	to->importing_from = from->number;
+	from->migrating_slot = slot;
+	from->migrating_to = to->number;
+}
+
+/* As a node is told it that has the slot, or gets it. */
+static void set_slot_node(cluster_node *n, int slot, const cluster_node *to)
+{
+	if (n->migrating_slot == slot && redis_keys_in_slot(n->server, slot) == 0) {
 		n->migrating_slot = NOBODY;
 	}
+	if (n == to && n->importing_slot == slot) { /* a newer configuration without a vote */
+		for (int i = 0; i < NODES; i++) {
+			n->epoch = nodes[i]->epoch > n->epoch ? nodes[i]->epoch : n->epoch;
+		}
+		n->config_epoch[n->number] = ++n->epoch;
+		n->importing_slot = NOBODY;
+	}
+	set_owner(n, slot, to->number);
+	change_claims(n);
 }
 
 static void end_move(cluster_node *from, cluster_node *to, int slot)
 {
-	for (int i = 0; i < NODES; i++) {
-		to->epoch = nodes[i]->epoch > to->epoch ? nodes[i]->epoch : to->epoch;
-	}
-	to->config_epoch[to->number] = ++to->epoch; /* without a vote, as a node does that has imported a slot */
-	to->importing_slot = NOBODY;
 	set_slot_node(to, slot, to);
-	change_claims(to);
 	set_slot_node(from, slot, to);
 	say("clus", "slot %d is at s%d now", slot, to->number);
 }
@@ -341,9 +351,7 @@ void cluster_move_slot(int slot, int choice)
 		return;
 	}
 	say("clus", "slot %d moves from s%d to s%d", slot, from->number, to->number);
-	to->importing_slot = slot;
-	from->migrating_slot = slot;
-	from->migrating_to = to->number;
+	begin_move(from, to, slot);
 	at(now + draw_below(&random_cluster, 300 * MS), go_on_moving, from, (uint64_t) slot);
 }
 
@@ -359,35 +367,54 @@ static reply moved(const char *kind, int slot, int to)
 
 #define TRYAGAIN "TRYAGAIN Multiple keys request during rehashing of slot"
 
-bool cluster_redirects(cluster_node *n, const word *keys, int count, bool asking, reply *out)
+static bool is_same(word a, word b)
 {
-	int slot = count > 0 ? dlock_slot_of(keys[0].text, keys[0].len) : 0, there = 0;
-	bool migrates = n->migrating_slot == slot, imports = n->importing_slot == slot;
+	return a.len == b.len && !memcmp(a.text, b.text, a.len);
+}
+
+static int present(const cluster_node *n, const word *keys, int count)
+{
+	int there = 0;
 
 	for (int i = 0; i < count; i++) {
-		if (dlock_slot_of(keys[i].text, keys[i].len) != slot) {
-			*out = reply_text(R_ERROR, "CROSSSLOT Keys in request don't hash to the same slot");
-			return true;
-		}
 		there += redis_has_key(n->server, keys[i]);
 	}
+	return there;
+}
+
+bool cluster_redirects(cluster_node *n, const word *keys, int count, bool asking, reply *out)
+{
 	if (count == 0) {
 		return false;
 	}
-	if (!n->ok) {
-		*out = reply_text(R_ERROR, "CLUSTERDOWN The cluster is down");
-	} else if (n->owner[slot] == NOBODY) {
+	int slot = dlock_slot_of(keys[0].text, keys[0].len), there = present(n, keys, count);
+	bool has = n->owner[slot] == n->number, imports = n->importing_slot == slot && asking, several = false, same_slot = true;
+	for (int i = 1; i < count; i++) {
+		several |= !is_same(keys[0], keys[i]);
+		same_slot &= dlock_slot_of(keys[i].text, keys[i].len) == slot;
+	}
+	if (n->owner[slot] == NOBODY) {
 		*out = reply_text(R_ERROR, "CLUSTERDOWN Hash slot not served");
-	} else if (n->owner[slot] == n->number && migrates && there < count) {
+	} else if (!same_slot) {
+		*out = reply_text(R_ERROR, "CROSSSLOT Keys in request don't hash to the same slot");
+	} else if (!n->ok) {
+		*out = reply_text(R_ERROR, "CLUSTERDOWN The cluster is down");
+	} else if (has && n->migrating_slot == slot && there < count) {
 		*out = there > 0 ? reply_text(R_ERROR, TRYAGAIN) : moved("ASK", slot, n->migrating_to);
-	} else if (n->owner[slot] != n->number && imports && asking && count > 1 && there < count) {
+	} else if (!has && imports && several && there < count) {
 		*out = reply_text(R_ERROR, TRYAGAIN);
-	} else if (n->owner[slot] != n->number && !(imports && asking)) {
+	} else if (!has && !imports) {
 		*out = moved("MOVED", slot, n->owner[slot]);
 	} else {
 		return false;
 	}
 	return true;
+}
+
+bool cluster_has_moved(cluster_node *n, const word *keys, int count)
+{
+	return count > 0 && n->migrating_slot != NOBODY && dlock_slot_of(keys[0].text, keys[0].len) == n->migrating_slot
+		&& n->owner[n->migrating_slot] == n->number && present(n, keys, count) < count;
 }
 
 static void name_of(int number, char name[41])
@@ -472,11 +499,29 @@ static void write_ranges(const cluster_node *n, int owner, char *out, size_t siz
 	}
 }
 
+/* Behind a node's own slots: what moves. */
+static void write_moves(const cluster_node *n, char *out, size_t size)
+{
+	size_t used = 0;
+	char name[41];
+
+	*out = '\0';
+	if (n->migrating_slot != NOBODY) {
+		name_of(n->migrating_to, name);
+		used = (size_t) snprintf(out, size, " [%d->-%s]", n->migrating_slot, name);
+	}
+	if (n->importing_slot != NOBODY) {
+		name_of(n->importing_from, name);
+		snprintf(out + used, size - used, " [%d-<-%s]", n->importing_slot, name);
+	}
+}
+
 static reply nodes_reply(const cluster_node *n)
 {
-	char text[8192], name[41], master[41], ranges[1024];
+	char text[8192], name[41], master[41], ranges[1024], moves[128];
 	size_t used = 0;
 
+	write_moves(n, moves, sizeof moves);
 	for (int i = 0; i < NODES; i++) {
 		const cluster_node *follows = node_of(redis_master_of(nodes[i]->server));
 		name_of(i, name);
@@ -486,10 +531,11 @@ static reply nodes_reply(const cluster_node *n)
 		}
 		write_ranges(n, i, ranges, sizeof ranges);
 		used += (size_t) snprintf(text + used, sizeof text - used,
-			"%s 10.0.0.%d:6379@16379 %s%s%s %s 0 0 %" PRIu64 " %s%s\n", name,
+			"%s 10.0.0.%d:6379@16379 %s%s%s %s 0 0 %" PRIu64 " %s%s%s\n", name,
 			redis_host(nodes[i]->server), i == n->number ? "myself," : "", follows ? "slave" : "master",
 			n->failed_at[i] ? ",fail" : suspects(n, i) ? ",fail?" : "", master, n->config_epoch[i],
-			i != n->number && suspects(n, i) ? "disconnected" : "connected", ranges);
+			i != n->number && suspects(n, i) ? "disconnected" : "connected", ranges,
+			i == n->number ? moves : "");
 	}
 	return reply_bulk(text, used);
 }
@@ -509,12 +555,66 @@ static reply info_reply(const cluster_node *n)
 	return reply_bulk(text, strlen(text));
 }
 
+/* CLUSTER SETSLOT slot IMPORTING|MIGRATING|NODE id, or STABLE. */
+static reply set_slot(cluster_node *n, const word *w, int count)
+{
+	int slot = atoi(w[2].text);
+	char name[41], text[120];
+	cluster_node *other = NULL;
+
+	for (int i = 0; i < NODES; i++) {
+		name_of(i, name);
+		other = count == 5 && word_is(w[4], name) ? nodes[i] : other;
+	}
+	if (word_is(w[3], "STABLE")) {
+		n->migrating_slot = n->migrating_slot == slot ? NOBODY : n->migrating_slot;
+		n->importing_slot = n->importing_slot == slot ? NOBODY : n->importing_slot;
+	} else if (!other) {
+		return reply_text(R_ERROR, "ERR Unknown node");
+	} else if (word_is(w[3], "MIGRATING") && n->owner[slot] != n->number) {
+		snprintf(text, sizeof text, "ERR I'm not the owner of hash slot %d", slot);
+		return reply_text(R_ERROR, text);
+	} else if (word_is(w[3], "IMPORTING") && n->owner[slot] == n->number) {
+		snprintf(text, sizeof text, "ERR I'm already the owner of hash slot %d", slot);
+		return reply_text(R_ERROR, text);
+	} else if (word_is(w[3], "MIGRATING")) {
+		n->migrating_slot = slot;
+		n->migrating_to = other->number;
+	} else if (word_is(w[3], "IMPORTING")) {
+		n->importing_slot = slot;
+		n->importing_from = other->number;
+	} else if (n->owner[slot] == n->number && other != n && redis_keys_in_slot(n->server, slot) > 0) {
+		snprintf(text, sizeof text, "ERR Can't assign hashslot %d to a different node while I still hold keys for this hash slot.", slot);
+		return reply_text(R_ERROR, text);
+	} else {
+		set_slot_node(n, slot, other);
+	}
+	return reply_text(R_STATUS, "OK");
+}
+
+/* As this node sees it; the others go on as they did. */
+static reply add_or_delete_slot(cluster_node *n, int slot, bool adds)
+{
+	if (adds) {
+		set_owner(n, slot, n->number);
+	} else {
+		n->slots_of[(int) n->owner[slot]]--;
+		n->owner[slot] = NOBODY;
+	}
+	change_claims(n);
+	update_state(n);
+	return reply_text(R_STATUS, "OK");
+}
+
 bool cluster_command(cluster_node *n, const word *w, int count, reply *out)
 {
-	if (count != 2) {
+	if (count >= 4 && word_is(w[1], "SETSLOT")) {
+		*out = set_slot(n, w, count);
+	} else if (count == 3 && (word_is(w[1], "ADDSLOTS") || word_is(w[1], "DELSLOTS"))) {
+		*out = add_or_delete_slot(n, atoi(w[2].text), word_is(w[1], "ADDSLOTS"));
+	} else if (count != 2) {
 		return false;
-	}
-	if (word_is(w[1], "MYID")) {
+	} else if (word_is(w[1], "MYID")) {
 		char name[41];
 		name_of(n->number, name);
 		*out = reply_bulk(name, strlen(name));
@@ -583,15 +683,15 @@ void cluster_restarted(cluster_node *n)
 
 static void begin(void)
 {
-	random_cluster = stream_of(options.seed, "cluster", 0);
+	random_cluster = stream_of(run_seed(&options), "cluster", 0);
 	for (int i = 0; i < NODES; i++) {
 		for (int slot = 0; slot < DLOCK_SLOTS; slot++) {
 			set_owner(nodes[i], slot, slot * MASTERS / DLOCK_SLOTS);
 		}
-		for (int j = 0; j < MASTERS; j++) {
+		for (int j = 0; j < NODES; j++) {
 			nodes[i]->config_epoch[j] = (uint64_t) j + 1;
 		}
-		nodes[i]->epoch = MASTERS;
+		nodes[i]->epoch = NODES;
 		nodes[i]->ok = true;
 		nodes[i]->minority_at = -NODE_TIMEOUT;
 		if (i >= MASTERS) {

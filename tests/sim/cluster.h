@@ -13,6 +13,9 @@ void cluster_restarted(cluster_node *node);
 /* For keys of one request. True: the node answers this instead of executing it. */
 bool cluster_redirects(cluster_node *node, const word *keys, int count, bool asking, reply *out);
 
+/* For keys of a command in a script that the node has begun to execute: its slot moves, and one is not there any more. */
+bool cluster_has_moved(cluster_node *node, const word *keys, int count);
+
 /* CLUSTER; false: it knows no such subcommand. */
 bool cluster_command(cluster_node *node, const word *words, int count, reply *out);
 
@@ -20,11 +23,11 @@ bool cluster_command(cluster_node *node, const word *words, int count, reply *ou
 void cluster_publish(cluster_node *node, word channel, word message);
 
 /* What redis.c does for it. */
-bool redis_is_paused(const server *server);
 nanos redis_last_contact(const server *replica); /* with its master */
 bool redis_has_key(server *server, word key);
 void redis_end_waits(server *server); /* as a master does that becomes a replica */
-void redis_move_key(server *from, server *to, int slot); /* one of the slot, as MIGRATE does */
+bool redis_move(server *from, server *to, word key); /* as MIGRATE does; false: it is not there */
+void redis_move_key(server *from, server *to, int slot); /* one of the slot */
 int redis_keys_in_slot(server *server, int slot);
 void redis_publish_here(server *server, word channel, word message);
 

@@ -54,9 +54,19 @@ static bool sooner(const event *a, const event *b)
 	return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
+uint64_t take_turn(void)
+{
+	return order++;
+}
+
 void at(nanos time, event_fn *run, void *context, uint64_t number)
 {
-	event new = { time < now ? now : time, order++, number, run, context };
+	at_turn(time, order++, run, context, number);
+}
+
+void at_turn(nanos time, uint64_t turn, event_fn *run, void *context, uint64_t number)
+{
+	event new = { time < now ? now : time, turn, number, run, context };
 	size_t i = events++;
 
 	if (events > room) {

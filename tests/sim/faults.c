@@ -2,10 +2,11 @@
  * excuses. Only what docs/reliability.md and fail-over.md name as possible without two holders is drawn. */
 #include "run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "slot.h" /* the project's */
+#include "redis/script/slot.h" /* the project's */
 
 fault faults[FAULTS];
 int fault_count;
@@ -29,6 +30,7 @@ void draw_plan(void)
 	options.clients = options.clients ? options.clients : drawn_clients;
 	options.resources = options.resources ? options.resources : drawn_resources;
 	options.faults = options.faults >= 0 ? options.faults : drawn_faults;
+	options.pauses = options.pauses >= 0 ? options.pauses : options.faults > 0;
 	options.most_ttl_ms = options.most_ttl_ms ? options.most_ttl_ms : drawn_ttl;
 	options.servers = options.setup == SINGLE || options.setup == MEMCACHED ? 1 : options.setup == REPLICATED ? 3 : options.setup == CLUSTER ? 6 : draw_chance(&random, 0.5) ? 3 : 5;
 	bool all = draw_chance(&random, 0.2);
@@ -51,7 +53,7 @@ void draw_plan(void)
 
 /* ---- they begin and end ---- */
 
-static bool is_of_server(fault_kind kind)
+bool fault_is_of_server(fault_kind kind)
 {
 	return kind == PAUSE_SERVER || kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS;
 }
@@ -69,7 +71,7 @@ static void server_is_back(int number, bool without_data)
 
 static void start_client(client *client)
 {
-	if (!client->process->alive && !options.absent[client->process->number]) {
+	if (!client->process->alive) {
 		say(client->process->name, "starts again");
 		process_start(client->process, options.work->client_main, client);
 	}
@@ -186,6 +188,36 @@ static void note(const fault *f)
 	}
 }
 
+/* For the command line. */
+static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut", [CUT_ONE_WAY] = "cut-one-way", [RESET] = "reset", [PAUSE_SERVER] = "pause-server",
+	[CRASH_SERVER] = "kill-server", [KILL_CLIENT] = "kill-client", [VANISH_CLIENT] = "vanish-client", [STOP_CLIENT] = "stop-client",
+	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key",
+	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [MOVE_SLOT] = "move-slot" };
+
+bool fault_read(const char *text, fault *f)
+{
+	double time, length;
+	char kind[24];
+
+	if (sscanf(text, "%23[^,],%d,%d,%lf,%lf", kind, &f->a, &f->b, &time, &length) != 5 || f->a < 0 || f->b < 0 || time < 0 || length < 0) {
+		return false;
+	}
+	f->time = llround(time * SECOND);
+	f->length = llround(length * SECOND);
+	for (int i = 0; i < FAULT_KINDS; i++) {
+		if (!strcmp(kinds[i], kind)) {
+			f->kind = (fault_kind) i;
+			return true;
+		}
+	}
+	return false;
+}
+
+void fault_write(const fault *f, char *text, size_t size)
+{
+	snprintf(text, size, "%s,%d,%d,%.13g,%.11g", kinds[f->kind], f->a, f->b, (double) f->time / SECOND, (double) f->length / SECOND);
+}
+
 static const char *const names[] = { [CUT] = "cut off from the server", [CUT_ONE_WAY] = "cut off one way", [RESET] = "connections are reset",
 	[PAUSE_SERVER] = "server is stopped", [CRASH_SERVER] = "server is killed", [KILL_CLIENT] = "client is killed",
 	[VANISH_CLIENT] = "client vanishes without a word", [STOP_CLIENT] = "client is stopped", [SLOW] = "net is slow",
@@ -275,7 +307,7 @@ static fault draw_fault(stream *random, nanos time)
 	do {
 		f.kind = (fault_kind) draw_below(random, FAULT_KINDS);
 	} while (!has_kind[f.kind]);
-	f.a = (int) draw_below(random, is_of_server(f.kind) ? options.servers : options.clients);
+	f.a = (int) draw_below(random, fault_is_of_server(f.kind) ? options.servers : options.clients);
 	f.b = (int) draw_below(random, f.kind == CRASH_SERVER ? 2 : f.kind == NEW_SET ? 1000 : options.servers);
 	f.length = draw_chance(random, 0.7) ? draw_below(random, 3 * SECOND) : draw_below(random, 15 * SECOND);
 	if (f.kind == CRASH_SERVER && (options.setup != QUORUM || !may_forget(f.a, time))) {
@@ -306,12 +338,13 @@ static nanos disturb_new_set(stream *random, nanos back)
 	return time;
 }
 
-void make_faults(nanos end)
+void draw_faults(nanos end)
 {
 	stream random = stream_of(options.seed, "faults", 0);
 	nanos time = 2 * SECOND;
 	bool any = false;
 
+	fault_count = 0;
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
 		any |= has_kind[kind];
 	}
@@ -325,10 +358,15 @@ void make_faults(nanos end)
 			time = disturb_new_set(&random, time + faults[fault_count - 1].length);
 		}
 	}
+	for (int i = 0; i < options.faults_given_count; i++) {
+		add_fault(options.faults_given[i]);
+	}
+}
+
+void begin_faults(void)
+{
 	for (int i = 0; i < fault_count; i++) {
-		if (!options.skip[i]) {
-			at(faults[i].time, begin_fault, &faults[i], 0);
-		}
+		at(faults[i].time, begin_fault, &faults[i], 0);
 	}
 }
 

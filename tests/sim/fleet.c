@@ -46,6 +46,17 @@ double real_time(void)
 	return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
 }
 
+/* Where there is coverage to be written (Makefile). */
+__attribute__((weak)) void __gcov_dump(void);
+
+double fleet_work(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	return ((double) (used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double) (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6) / job_count;
+}
+
 static void run_job(job *job)
 {
 	struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
@@ -56,6 +67,9 @@ static void run_job(job *job)
 	this_run = job->shared;
 	job->trial->run();
 	fflush(stdout);
+	if (__gcov_dump) {
+		__gcov_dump();
+	}
 	_exit(0);
 }
 

@@ -17,6 +17,7 @@ void fleet_start(trial *trial);
 trial *fleet_wait(void);               /* the next one that has ended; NULL: none is under way */
 void fleet_stop(const trial *trial);   /* by force; NULL: all */
 double real_time(void);                /* in seconds */
+double fleet_work(void);               /* CPU time of all that has ended, for each of the jobs */
 
 /* Shrinks the failing options and prints what is left, in that many seconds at most. (shrink.c) */
 void shrink(const run_options *failing, const outcome *failure, double seconds);

@@ -1,11 +1,15 @@
 /* The program: its options. See README.md. */
 #include "fleet.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-run_options options = { .seed = 1, .setup = -1, .pauses = 1, .faults = -1, .guard_ms = 5000, .clocks_ms = 2000, .shrink = true };
+#define SHRINK_SECONDS 30
+
+run_options options = { .seed = 1, .setup = -1, .pauses = -1, .faults = -1, .guard_ms = 5000, .clocks_ms = 2000, .shrink = SHRINK_SECONDS };
 
 static double check_seconds, hours;
 static uint64_t first = 1;
@@ -22,7 +26,7 @@ static bool set_number(const char *name, const char *value)
 		{ "faults", &options.faults }, { "guard", &options.guard_ms },
 		{ "clocks", &options.clocks_ms } };
 	const struct { const char *name; double *number; } reals[] = { { "hours", &options.hours }, { "pauses", &options.pauses },
-		{ "from", &options.trace_from }, { "--check", &check_seconds }, { "--hours", &hours } };
+		{ "from", &options.trace_from }, { "shrink", &options.shrink }, { "--check", &check_seconds }, { "--hours", &hours } };
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		if (!strcmp(numbers[i].name, name)) {
@@ -39,15 +43,37 @@ static bool set_number(const char *name, const char *value)
 	return false;
 }
 
+static bool add_fault(const char *text)
+{
+	return options.faults_given_count < FAULTS && fault_read(text, &options.faults_given[options.faults_given_count++]);
+}
+
+static bool add_pause(const char *text)
+{
+	client_pause *p = &options.pauses_given[options.pauses_given_count];
+	double length;
+
+	if (options.pauses_given_count == PAUSES || sscanf(text, "%d,%" SCNu64 ",%lf", &p->client, &p->call, &length) != 3 || length < 0) {
+		return false;
+	}
+	p->length = llround(length * SECOND);
+	options.pauses_given_count++;
+	return true;
+}
+
 /* 0, or the program's status. */
 static int set_option(const char *name, const char *value)
 {
 	if (!strcmp(name, "seed")) {
 		options.seed = strtoull(value, NULL, 10);
+	} else if (!strcmp(name, "variant")) {
+		options.variant = strtoull(value, NULL, 10);
+	} else if (!strcmp(name, "fault")) {
+		return add_fault(value) ? 0 : bad(value, "a fault is KIND,A,B,AT,LENGTH");
+	} else if (!strcmp(name, "pause")) {
+		return add_pause(value) ? 0 : bad(value, "a pause is CLIENT,CALL,LENGTH");
 	} else if (!strcmp(name, "first")) {
 		first = strtoull(value, NULL, 10);
-	} else if (!strcmp(name, "shrink")) {
-		options.shrink = atoi(value);
 	} else if (!strcmp(name, "setup")) {
 		options.setup = setup_named(value);
 		return options.setup < 0 ? bad(value, "there is no such set-up") : 0;

@@ -2,7 +2,7 @@
 # mutants.sh [--fast] [NAME …]   builds the code with one mistake each, and runs seeds until one finds it: which rule, which seed, in how many seconds.
 #
 # Ends with 0 if all are found. --fast: one for each rule, as the test command has them. Where the simulator does not see a mistake, a C test does, which is named;
-# chaos/mutants.sh has those of real servers. Three lines are there for caution, and nothing has been found that goes wrong without them: a RedLock's new token
+# tests/faults/mutants.sh has those of real servers. Three lines are there for caution, and nothing has been found that goes wrong without them: a RedLock's new token
 # after an attempt that was rolled back, the time by which a server is too young to vote (the attempt's beginning), and that a renewal's late answer proves nothing.
 # DLOCK_SIM_SEEDS: how many seeds to try (60). DLOCK_SIM_JOBS: how many at a time (2).
 set -uo pipefail
@@ -16,116 +16,116 @@ seeds=${DLOCK_SIM_SEEDS:-60}
 all_mutants() {
 	# ---- one Redis ----
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \
-		src/redis/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
+		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply single "the lease counts from the reply, without drift" \
-		src/redis/single.c 's/(\n\n\tbase->deadline = )call->sent_at \+ base->ttl - dlock_drift\(base->ttl\)/$1dlock_now() + base->ttl + 0 * call->sent_at/'
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +no_drift single "clocks run alike" src/lock/backend.c 's/(dlock_nanos dlock_drift\(dlock_nanos ttl\)\n\{\n)/$1\tif (ttl) return 0;\n/'
 	mutant +deadline_not_checked single "isHeld() is true until release()" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
 		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant renewal_from_reply single "a renewal counts from its answer" \
 		src/lock/renewal_list.c 's/round->started \+ renewal->asked_ttl/dlock_now() + renewal->asked_ttl/'
-	mutant renew_any single "a renewal renews whose ever lock it is" src/redis/lua/renew.lua "s/~= ARGV\[1\] then/== '' then/"
+	mutant renew_any single "a renewal renews whose ever lock it is" src/redis/script/lua/renew.lua "s/~= ARGV\[1\] then/== '' then/"
 	mutant +renewed_late single "a lease is renewed when it is nearly over" \
 		src/lock/renewal_list.c 's|(earlier\(time_left\(renewal, now\), renewal->ttl\)) / 3;|$1 * 99 / 100;|'
 	mutant loss_not_noticed single "a renewal that finds no key goes on" \
 		src/lock/renewal_list.c 's/case DLOCK_ROUND_GONE:\n\t\tatomic_store\(&renewal->claim->deadline, DLOCK_OVER\);/case DLOCK_ROUND_GONE:\n\t\trenewal->due = dlock_now() + DLOCK_SECOND;/'
-	mutant extend_any single "extend() takes any lock for its own" src/redis/lua/extend.lua "s/== ARGV\[1\] then/~= '' then\n\tredis.call('SET', KEYS[1], ARGV[1])/"
+	mutant extend_any single "extend() takes any lock for its own" src/redis/script/lua/extend.lua "s/== ARGV\[1\] then/~= '' then\n\tredis.call('SET', KEYS[1], ARGV[1])/"
 	mutant unacknowledged_ttl_forgotten c:claim "a shorter lease time that was asked for without an answer is forgotten" \
 		src/lock/claim.c 's/(dlock_nanos dlock_claim_guaranteed_ttl\(.*\n\{\n)/$1\tif (claim) return ttl;\n/'
 	mutant whole_time_by_handle single "a lease that was handed on is believed for its whole time again" \
-		src/redis/single.c 's/dlock_nanos left = dlock_lease_left\(response\.pttl\)/dlock_nanos left = claim->ttl/'
+		src/redis/lock/service.c 's/dlock_nanos left = dlock_lease_left\(own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
 	mutant handle_takes_anything single "a handle takes up the lock, whose ever it is" \
-		src/redis/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
+		src/redis/script/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant attach_without_exchange single "who takes a lease over by its handle keeps the old token" \
-		src/redis/single.c 's/(static dlock_status single_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
+		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant children_release c:memory "a child takes its parent's leases for its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
 
 	# ---- waiting ----
 	mutant whole_time_by_grant single "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
-		src/redis/single.c 's/(base->deadline = )deadline;\n\tbase->short_lease = true;/$1dlock_now() + base->ttl;/'
-	mutant any_grant c:redis_repeats "a grant of an earlier request is taken up" src/redis/single.c 's/\|\| grant->number != claim->number //'
-	mutant grant_from_reading single "a grant counts from its reading" src/redis/single.c 's/claim->refused_at \+ DLOCK_GRANT_TTL/dlock_now() + DLOCK_GRANT_TTL/'
+		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl;/'
+	mutant any_grant c:redis_repeats "a grant of an earlier request is taken up" src/redis/lock/acquire.c 's/\|\| grant->number != waiter->number % service->kind->numbers //'
+	mutant grant_from_reading single "a grant counts from its reading" src/redis/lock/acquire.c 's/waiter->refused_at \+ DLOCK_GRANT_TTL/now + DLOCK_GRANT_TTL/'
 	mutant grant_not_extended single "the full lease time of a grant is not asked for" \
 		src/lock/renewal_list.c 's/return is_renewing\(renewal, now\) \|\| now < renewal->full;/return now < 0 * renewal->full;/'
 	mutant +no_second_look single "a waiter relies on being told" \
-		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
-	mutant +last_first single "the last in the queue is served first" src/redis/lua/handover.lua 's/ZPOPMIN/ZPOPMAX/' src/redis/lua/release.lua 's/ZPOPMIN/ZPOPMAX/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+	mutant +last_first single "the last in the queue is served first" src/redis/script/lua/handover.lua 's/ZPOPMIN/ZPOPMAX/' src/redis/script/lua/release.lua 's/ZPOPMIN/ZPOPMAX/'
 	mutant newcomers_first single "who finds the lock free takes it, whoever waits" \
-		src/redis/lua/contend.lua 's/if not more and \(not first or first == waiter\) then/if true then/'
+		src/redis/script/lua/contend.lua 's/if not more and \(not first or first == waiter\) then/if true then/'
 	mutant +waits_beyond_its_time single "a waiter looks at its time when it is woken" \
-		src/redis/single.c 's/claim->next_look < wait->deadline \? claim->next_look : wait->deadline/claim->next_look/'
+		src/redis/lock/wait.c 's/own->next = own->next < own->deadline \? own->next : own->deadline;/;/g'
 	mutant +no_abandon single "an acquisition without an answer is left alone" \
-		src/redis/single.c 's/(static void single_abandon\(dlock_claim \*claim\)\n\{\n)/$1\tif (claim) return;\n/'
+		src/redis/lock/service.c 's/(\nvoid dlock_service_give_back\(.*\n\{\n)/$1\tif (claim) return;\n/'
 	mutant token_used_again single "a token that was released is used again" \
-		src/redis/single.c 's/return dlock_claim_renew_token\(base, error\) == DLOCK_OK \?/(void) error; return true ?/'
+		src/redis/lock/acquire.c 's/return dlock_claim_renew_token\(claim, error\);/(void) error; return DLOCK_OK;/'
 	mutant unsent_is_sent single "what is in the socket of a replaced connection is still sent" \
-		src/base/dial.c 's/(void dlock_dial_discard_unsent\(dlock_socket fd\)\n\{\n)/$1\tif (fd) return;\n/'
-	mutant stays_in_queue single "who gives up stays in the queue" src/redis/lua/leave.lua 's/\tforget\(KEYS\[3\], KEYS\[4\], ARGV\[1\]\)\n//'
-	mutant +queue_without_end single "a queue has no end of its own" src/redis/lua/contend.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g" \
-		src/redis/lua/handover.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g"
+		src/net/channel.c 's/(static void discard_unsent\(int fd\)\n\{\n)/$1\tif (fd) return;\n/'
+	mutant stays_in_queue single "who gives up stays in the queue" src/redis/script/lua/leave.lua 's/\tforget\(KEYS\[3\], KEYS\[4\], ARGV\[1\]\)\n//'
+	mutant +queue_without_end single "a queue has no end of its own" src/redis/script/lua/contend.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g" \
+		src/redis/script/lua/handover.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g"
 
 	# ---- fencing tokens ----
 	mutant +fencing_token_constant single "all holders get the same fencing token" \
-		src/redis/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
+		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
 	mutant fence_begins_again single "the fence just counts" \
-		src/redis/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return tostring(redis.call("INCR", fence)) end\n/'
+		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return tostring(redis.call("INCR", fence)) end\n/'
 	mutant fence_not_compared c:redis_single "a token is relied on that is below the connection's last one" \
-		src/redis/single.c 's/return conn->fence > 0 && fencing_token > conn->fence;/return conn != NULL || fencing_token;/' \
-		src/redis/lua/acquire.lua 's/and counted > 1 then/then/'
+		src/redis/lock/acquire.c 's/return conn->fence > 0 && fencing_token > conn->fence;/return conn != NULL || fencing_token;/' \
+		src/redis/script/lua/acquire.lua 's/and counted > 1 then/then/'
 
 	# ---- Sentinels, with replicas that confirm ----
 	mutant grants_not_confirmed replicated "a lock counts as had before replicas have confirmed it" \
-		src/redis/service.c 's/(dlock_status dlock_service_accept_lease\(.*?dlock_status status = )(dlock_settle_confirm\(.*?error\))/$1($2, DLOCK_OK)/s'
-	mutant +wait_skipped replicated "no replica is asked" src/redis/delivery.c 's/(bool dlock_delivery_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
+		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
+	mutant +wait_skipped replicated "no replica is asked" src/redis/route/route.c 's/(bool dlock_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
 	mutant no_guard replicated "a server that was promoted grants locks as soon as replicas have confirmed its era" \
-		src/redis/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
+		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant era_of_any_master replicated "an era goes on under another master" \
-		src/redis/lua/era.lua 's/if opened ~= id or counts/if not opened or counts/' \
-		src/redis/lua/era.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/lua/era.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
-		src/redis/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
+		src/redis/script/lua/era.lua 's/if opened ~= id or counts/if not opened or counts/' \
+		src/redis/script/lua/era.lua 's/settled = opened == id and/settled = opened and/' \
+		src/redis/script/lua/era.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
+		src/redis/script/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
 	mutant era_not_asked replicated "locks are granted in any era" \
-		src/redis/lua/era.lua 's/(local function look_at_era\(era, guard, counts, doubts\)\n)/$1\tdo return 0, replication_id(), "-1", "0" end\n/'
+		src/redis/script/lua/era.lua 's/(local function look_at_era\(era, guard, counts, doubts\)\n)/$1\tdo return 0, replication_id(), "-1", "0" end\n/'
 	mutant lease_of_replicated_from_reply replicated "the lease counts from the reply, without drift" \
-		src/redis/service.c 's/base->deadline = sent_at \+ base->ttl - dlock_drift\(base->ttl\)/base->deadline = dlock_now() + base->ttl + 0 * sent_at/'
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +repair_in_settled_era replicated "a holder takes its key back in a settled era" \
-		src/redis/lua/restore.lua 's/or not holder and look_at_era\(KEYS\[3\], ARGV\[4\]\) == 0 //'
+		src/redis/script/lua/restore.lua 's/or not holder and look_at_era\(KEYS\[3\], ARGV\[4\]\) == 0 //'
 	mutant fence_not_raised replicated "the fence is not raised when an era settles" \
-		src/redis/lua/settle.lua 's/if last < least then/if false then/'
+		src/redis/script/lua/settle.lua 's/if last < least then/if false then/'
 	mutant full_copies_do_not_count c:redis_replicated "a replica may have come back from another master" \
-		src/redis/lua/unchanged.lua 's/^if copies and string\.find.*then$/if true then/m'
+		src/redis/script/lua/unchanged.lua 's/^if copies and string\.find.*then$/if true then/m'
 	mutant restored_by_nobody c:redis_replicated "a holder whose key a promoted server has missed loses it" \
-		src/redis/lua/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
+		src/redis/script/lua/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
 	mutant settles_from_opening replicated "an era settles before replicas know of it" \
-		src/redis/lua/era.lua "s/settles, waited, copies = '0' \.\. us, '0', full_copies\(\)/settles, waited, copies = string.format('%.0f', now + guard), guard, full_copies()/"
+		src/redis/script/lua/era.lua "s/settles, waited, copies = '0' \.\. us, '0', full_copies\(\)/settles, waited, copies = string.format('%.0f', now + guard), guard, full_copies()/"
 	mutant no_second_look_at_service replicated "a waiter relies on being told" \
-		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 
 	# ---- RedLock ----
 	mutant validity_of_quorum_from_reply quorum "the lease counts from the replies, without drift" \
-		src/redis/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
-	mutant +quorum_of_half quorum "two of five are enough" src/redis/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
-	mutant release_any_at_quorum quorum "whoever releases deletes" src/redis/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
+		src/redis/redlock/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
+	mutant +quorum_of_half quorum "two of five are enough" src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
+	mutant release_any_at_quorum quorum "whoever releases deletes" src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant fencing_tokens_not_settled quorum "the highest of the votes is the token, whatever the others have" \
-		src/redis/quorum_votes.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
+		src/redis/redlock/quorum_votes.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
 	mutant +release_misses_late_servers quorum "what was not answered is not released" \
-		src/redis/quorum_acquire.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_request_may_take_effect(call)/'
+		src/redis/redlock/quorum_acquire.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_request_may_take_effect(call)/'
 	mutant new_set_although_one_refuses c:restart_guard "servers that were started together all vote, although one of them has refused" \
-		src/redis/ballot.c 's/ballot->no == 0 && is_together/is_together/'
+		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant no_restart_guard quorum "who has just been started votes" \
-		src/redis/restart_guard.c 's/(void dlock_guard_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
+		src/redis/redlock/restart_guard.c 's/(void dlock_guard_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
 	mutant attach_without_exchange_at_quorum quorum "who takes a lease over by its handle keeps the old token" \
-		src/redis/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
+		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
 	mutant no_second_look_at_quorum quorum "a waiter relies on being told" \
-		src/redis/waiting.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant place_by_own_clock quorum "a waiter's place in the queues is its own clock" \
-		src/redis/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
+		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
 	mutant repair_takes_anything c:renewal_quorum "a holder's repair takes the key from whoever has it" \
-		src/redis/lua/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
+		src/redis/script/lua/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
-		src/redis/quorum_votes.c 's/&& dlock_now\(\) - asked < QUICK/\&\& asked/'
+		src/redis/redlock/quorum_votes.c 's/&& dlock_now\(\) - asked < QUICK/\&\& asked/'
 	# ---- memcached ----
 	mutant +margin_of_none memcached "a lease is believed for its whole time, though the clock ticks once a second" \
 		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'
@@ -135,36 +135,36 @@ all_mutants() {
 
 	# ---- stocks ----
 	mutant +sold_twice 'single work=stocks' "what is sold is free" \
-		src/redis/lua/stock_pool.lua 's/return stock\.all - stock\.sold - stock\.used/return stock.all - stock.used/' \
-		src/redis/lua/stock_reserve.lua 's/all - \(sold or 0\) - used/all - used/'
+		src/redis/script/lua/stock_pool.lua 's/return stock\.all - stock\.sold - stock\.used/return stock.all - stock.used/' \
+		src/redis/script/lua/stock_reserve.lua 's/all - \(sold or 0\) - used/all - used/'
 	mutant bought_and_reserved 'single work=stocks' "what is bought stays reserved" \
-		src/redis/lua/stock_confirm.lua "s/used - units, '\\\$used', \(sold/(sold/"
+		src/redis/script/lua/stock_confirm.lua "s/used - units, '\\\$used', \(sold/(sold/"
 	mutant bought_twice 'single work=stocks' "what is bought twice counts twice" \
-		src/redis/lua/stock_confirm.lua 's/\tif score < SOLD or score >= ENDED then/\tif true then/'
+		src/redis/script/lua/stock_confirm.lua 's/\tif score < SOLD or score >= ENDED then/\tif true then/'
 	mutant restocked_twice 'single work=stocks' "a change of the stock is made each time that it is asked for" \
-		src/redis/lua/stock_restock.lua 's/if made then/if false then/'
+		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
 	mutant +paid_too_late 'single work=stocks' "who pays late buys, whether units are available or not" \
-		src/redis/lua/stock_confirm.lua 's/if not room then/if false then/'
+		src/redis/script/lua/stock_confirm.lua 's/if not room then/if false then/'
 	mutant ended_holds 'single work=stocks' "what has ended stays reserved" \
-		src/redis/lua/stock_pool.lua 's/stock\.used = stock\.used - freed/stock.used = stock.used - 0/'
+		src/redis/script/lua/stock_pool.lua 's/stock\.used = stock\.used - freed/stock.used = stock.used - 0/'
 	mutant cancelled_although_bought 'single work=stocks' "what is bought can be cancelled" \
-		src/redis/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
-		src/redis/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
+		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
+		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
 	mutant taken_back_early 'single work=stocks' "what is reserved is swept a second before its end" \
-		src/redis/lua/stock_pool.lua "s/string\.format\('\(%\.0f', stock\.now\), 'WITHSCORES', 'LIMIT', 0, most/string.format('(%.0f', stock.now + 1000), 'WITHSCORES', 'LIMIT', 0, most/"
+		src/redis/script/lua/stock_pool.lua "s/string\.format\('\(%\.0f', stock\.now\), 'WITHSCORES', 'LIMIT', 0, most/string.format('(%.0f', stock.now + 1000), 'WITHSCORES', 'LIMIT', 0, most/"
 	mutant reserved_from_reply 'single work=stocks' "a reservation counts from the reply, without drift" \
-		src/redis/stocks.c 's/return call->sent_at \+ left - dlock_drift\(left\);/return dlock_now() + left + 0 * call->sent_at;/'
+		src/redis/stock/stocks.c 's/return call->sent_at \+ left - dlock_drift\(left\);/return dlock_now() + left + 0 * call->sent_at;/'
 	mutant basket_in_part 'single work=stocks' "of several products, what there is is taken" \
-		src/redis/lua/stock_basket.lua "s/if not room or not lets_pass\(stock\) then/if false then/"
+		src/redis/script/lua/stock_basket.lua "s/if not room or not lets_pass\(stock\) then/if false then/"
 	mutant buyer_forgotten 'single work=stocks' "what a buyer gives back still counts against its limit" \
-		src/redis/lua/stock_pool.lua 's/(local function credit\(pool, buyer, units\)\n)/$1\tif buyer then return end\n/'
+		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, buyer, units\)\n)/$1\tif buyer then return end\n/'
 	mutant refund_leaves_it_sold 'single work=stocks' "what is refunded stays sold" \
-		src/redis/lua/stock_refund.lua 's/stock\.sold = stock\.sold - stock\.back/stock.sold = stock.sold - 0/'
+		src/redis/script/lua/stock_refund.lua 's/stock\.sold = stock\.sold - stock\.back/stock.sold = stock.sold - 0/'
 	mutant change_counts_nothing 'single work=stocks' "a change of numbers takes no units" \
-		src/redis/lua/stock_change.lua 's/stock\.used = stock\.used \+ stock\.delta/stock.used = stock.used + 0/'
+		src/redis/script/lua/stock_change.lua 's/stock\.used = stock\.used \+ stock\.delta/stock.used = stock.used + 0/'
 
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
-		src/redis/renewal_round.c 's/return yes \+ pending < round->quorum \? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;/return yes + pending < round->quorum || no ? DLOCK_ROUND_FAILED : DLOCK_ROUND_OPEN;/'
+		src/redis/lock/renewal_round.c 's/bool in_vain = yes \+ pending < round->quorum && [^;]+;/bool in_vain = yes + pending < round->quorum || no > 0;/'
 }
 
 # ---- builds ----
@@ -189,7 +189,7 @@ build_mutant() {
 		*) build && cp "$out/build/sim" "$out/$name" || ok=1 ;;
 		esac
 	fi
-	for file in "${edited[@]}" src/redis/scripts_lua.h; do cmp -s "$root/$file" "$tree/$file" || cp "$root/$file" "$tree/$file"; done
+	for file in "${edited[@]}" src/redis/script/scripts_lua.h; do cmp -s "$root/$file" "$tree/$file" || cp "$root/$file" "$tree/$file"; done
 	return "$ok"
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/permits.h"
+#include "redis/lock/service.h"
 
 permit_pool permit_pools[RESOURCES];
 permit_client permit_clients[CLIENTS];
@@ -98,7 +98,8 @@ static void count_available(client *client, int resource)
 	int64_t available = 0, capacity = permit_pools[resource].capacity;
 
 	permits_name(resource, name, sizeof name);
-	dlock_status status = dlock_permits_available(permits_of(client)->backends[resource], name, strlen(name), &available, &error);
+	dlock_backend *backend = permits_of(client)->backends[resource];
+	dlock_status status = backend->ops->available(backend, name, strlen(name), &available, &error);
 	if (status == DLOCK_OK && (available < 0 || available > capacity)) {
 		violation("%s is told that %" PRId64 " of %" PRId64 " permits of hall:%d are available", client->process->name, available, capacity, resource);
 	}
@@ -262,7 +263,7 @@ static void *client_main(void *argument)
 			section(client, false);
 		}
 	}
-	client->process->pause_chance = 0;
+	client->process->pause_at = 0;
 	fiber_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, true);

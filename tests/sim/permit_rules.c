@@ -128,8 +128,15 @@ static void note_writers(int resource)
 
 static void check_books(void)
 {
+	static books_version seen[RESOURCES];
+	char key[40];
+
 	for (int r = 0; r < options.resources; r++) {
-		bool there = read_books(r);
+		permits_key(r, key, sizeof key);
+		if (!books_have_changed(&seen[r], master(), key)) {
+			continue;
+		}
+		bool there = books_read(&look, master(), key);
 		note_writers(r);
 		const char *error = there ? books_error(&look) : NULL;
 		if (error) {

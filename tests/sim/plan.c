@@ -72,6 +72,11 @@ bool plan_choose(void)
 	return true;
 }
 
+nanos plan_end(void)
+{
+	return (nanos) (options.hours * 3600 + 1e-6) * SECOND;
+}
+
 const workload *workload_named(const char *name)
 {
 	for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {

@@ -14,9 +14,14 @@ outcome *this_run;
 #define LAST_PHASE (600 * SECOND)
 #define LEFTOVERS (70 * SECOND)
 
+uint64_t run_seed(const run_options *o)
+{
+	return o->seed ^ o->variant * 0x9e3779b97f4a7c15u;
+}
+
 static void draw_hosts(void)
 {
-	stream random = stream_of(options.seed, "set-up", 0);
+	stream random = stream_of(run_seed(&options), "set-up", 0);
 
 	for (int i = 0; i < HOSTS; i++) {
 		hosts[i].rate = 1 + (double) draw_below(&random, 10001) / 1e6 - 0.005; /* to within 1 %: docs/reliability.md */
@@ -27,13 +32,10 @@ static void draw_hosts(void)
 static void start_clients(void)
 {
 	for (int i = 0; i < options.clients; i++) {
-		clients[i].random = stream_of(options.seed, "client", i);
-		clients[i].process = process_new(i, CLIENT_HOST + i, options.seed);
-		clients[i].process->pause_chance = options.faults > 0 ? options.pauses / 50000 : 0;
-		clients[i].process->longest_pause = 6 * SECOND;
-		if (!options.absent[i]) {
-			process_start(clients[i].process, options.work->client_main, &clients[i]);
-		}
+		clients[i].random = stream_of(run_seed(&options), "client", i);
+		clients[i].process = process_new(i, CLIENT_HOST + i, run_seed(&options));
+		pauses_begin(clients[i].process);
+		process_start(clients[i].process, options.work->client_main, &clients[i]);
 	}
 }
 
@@ -58,11 +60,12 @@ static double cpu_time(void)
 static void set_up(nanos end)
 {
 	draw_plan();
-	net_init(options.seed);
+	net_init(run_seed(&options));
 	draw_hosts();
 	servers_begin();
 	start_clients();
-	make_faults(end);
+	draw_faults(end);
+	begin_faults();
 	at(end, heal_all, NULL, 0);
 	options.work->begin();
 }
@@ -82,7 +85,7 @@ static void note_outcome(double begun)
 
 void run(void)
 {
-	nanos end = (nanos) (options.hours * 3600) * SECOND;
+	nanos end = plan_end();
 	double begun = cpu_time();
 
 	set_up(end);
@@ -91,6 +94,7 @@ void run(void)
 		if (!step()) {
 			break;
 		}
+		this_run->time = now; /* should the process end here */
 		if (options.until > 0 && now > options.until) {
 			return;
 		}

@@ -7,9 +7,9 @@
 
 #include "lock/operations.h" /* the project's */
 #include "lock/renewal.h"
-#include "redis/pool.h"
+#include "redis/wire/pool_source.h"
 
-enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, DEPTH = 2 };
+enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, PAUSES = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
 enum { SINGLE, REPLICATED, QUORUM, CLUSTER, MEMCACHED, SETUPS };
 
@@ -26,21 +26,43 @@ typedef struct {
 
 extern const workload locks, semaphores, read_write_locks, stocks;
 
+/* ---- what goes wrong ---- */
+
+typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
+	CUT_SERVERS, NEW_SET, MOVE_SLOT, FAULT_KINDS } fault_kind;
+
+typedef struct {
+	nanos time, length;
+	fault_kind kind;
+	int a, b;
+} fault;
+
+/* Of a client's process: it stands still at its so-and-so-many-th system call. */
+typedef struct {
+	int client;
+	uint64_t call;
+	nanos length;
+} client_pause;
+
 typedef struct {
 	uint64_t seed;
+	uint64_t variant; /* other random numbers for all but the plan and the faults; 0: the seed's */
 	const workload *work; /* NULL: as the seed says */
 	int setup;            /* -1: as the seed says */
 	int clients, resources, servers; /* 0: drawn from the seed */
-	double hours, pauses;
+	double hours, pauses; /* pauses: how many, beside the usual number; less than 0: as many, if there are faults */
 	int faults; /* seconds between two of them on the average; 0: none; -1: drawn from the seed */
 	bool trace;
 	double trace_from;
 	int guard_ms, most_ttl_ms;
 	int clocks_ms; /* how far times of day are apart at the most: less than the guard (docs/fail-over.md) */
-	bool shrink;
-	/* What shrinking leaves out: faults, clients, and all that is after a time (0: nothing). */
-	char skip[FAULTS], absent[CLIENTS];
-	nanos until;
+	double shrink; /* a failing one, in so many seconds */
+	nanos until; /* all that is after that is left out; 0: nothing */
+	/* In addition to what is drawn; pauses: instead. */
+	fault faults_given[FAULTS];
+	int faults_given_count;
+	client_pause pauses_given[PAUSES];
+	int pauses_given_count;
 } run_options;
 
 extern run_options options;
@@ -63,12 +85,14 @@ typedef struct {
 	uint64_t trace;
 	double hours, cpu; /* virtual ones, and seconds */
 	int faults;
+	uint64_t calls[CLIENTS]; /* system calls of each, where it is violated */
 	run_counts counts;
 	char words[500]; /* in short */
 } outcome;
 
 extern outcome *this_run;
 void run(void);
+uint64_t run_seed(const run_options *o); /* of all random numbers that the variant changes */
 
 /* ---- what a seed is about (plan.c) ---- */
 
@@ -84,6 +108,7 @@ const combination *plan_at(int number);
 bool plan_choose(void); /* what the options leave to the seed; false: there is nothing such */
 const workload *workload_named(const char *name); /* NULL: there is none */
 int setup_named(const char *name);                /* -1: there is none */
+nanos plan_end(void);                             /* of the faults */
 
 /* ---- clients (clients.c) ---- */
 
@@ -166,19 +191,20 @@ bool was_calm_since(nanos time); /* no fault was in effect, nor has just been */
 
 /* ---- faults (faults.c) ---- */
 
-typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
-	CUT_SERVERS, NEW_SET, MOVE_SLOT, FAULT_KINDS } fault_kind;
-
-typedef struct {
-	nanos time, length;
-	fault_kind kind;
-	int a, b;
-} fault;
-
 extern fault faults[FAULTS];
 extern int fault_count;
 void draw_plan(void); /* what this seed has, where the command line does not say */
-void make_faults(nanos end);
+void draw_faults(nanos end);
+void begin_faults(void); /* each at its time */
 void heal_all(void *context, uint64_t unused);
+bool fault_read(const char *text, fault *fault); /* as the command line has it */
+bool fault_is_of_server(fault_kind kind); /* otherwise a client's */
+void fault_write(const fault *fault, char *text, size_t size);
+
+/* ---- pauses of clients' processes at system calls (pauses.c) ---- */
+
+void pauses_begin(process *process);
+/* Those that are drawn up to such a call, at most so many; returns how many. */
+int pauses_drawn(const run_options *o, int client, uint64_t call, client_pause *out, int most);
 
 #endif

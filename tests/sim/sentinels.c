@@ -18,36 +18,28 @@ static void tell_sentinel(void *context, uint64_t which)
 
 static bool sentinel_reaches(const server *s)
 {
-	return redis_is_alive(s) && !net_is_cut(11, redis_host(s)) && !net_is_cut(redis_host(s), 11);
+	return redis_is_alive(s) && !redis_is_paused(s) && !net_is_cut(11, redis_host(s)) && !net_is_cut(redis_host(s), 11);
 }
 
-static nanos paused_until[REDIS];
 static nanos wrong_since[REDIS];
 
 static void sentinel_look(void *context, uint64_t unused)
 {
 	(void) context;
 	(void) unused;
-	for (int i = 0; i < options.servers; i++) {
-		for (int j = 0; j < fault_count; j++) { /* a stopped server answers no ping */
-			if (!options.skip[j] && faults[j].kind == PAUSE_SERVER && faults[j].a == i && faults[j].time <= now) {
-				nanos until = faults[j].time + faults[j].length;
-				paused_until[i] = until > paused_until[i] ? until : paused_until[i];
-			}
-		}
-	}
-	bool ok = sentinel_reaches(master) && paused_until[redis_number(master)] <= now;
+	bool ok = sentinel_reaches(master);
 	unreachable_since = ok ? NEVER : unreachable_since == NEVER ? now : unreachable_since;
 	if (unreachable_since != NEVER && now - unreachable_since > 1500 * MS) {
 		server *best = NULL;
 		for (int i = 0; i < options.servers; i++) {
-			if (redis[i] != master && sentinel_reaches(redis[i]) && paused_until[i] <= now && redis_master_of(redis[i])
+			if (redis[i] != master && sentinel_reaches(redis[i]) && redis_master_of(redis[i])
 					&& (!best || redis_offset(redis[i]) > redis_offset(best))) {
 				best = redis[i];
 			}
 		}
 		if (best) {
 			say("sent", "fails over from s%d to s%d", redis_number(master), redis_number(best));
+			redis_close_clients(best); /* as it does wherever it changes a server's role or master */
 			redis_promote(best);
 			sum.failovers++;
 			master = best;
@@ -58,14 +50,11 @@ static void sentinel_look(void *context, uint64_t unused)
 		}
 	}
 	for (int i = 0; i < options.servers; i++) { /* reconfigures whoever follows another */
-		bool wrong = redis[i] != master && redis_master_of(redis[i]) != master && sentinel_reaches(redis[i]) && paused_until[i] <= now;
+		bool wrong = redis[i] != master && redis_master_of(redis[i]) != master && sentinel_reaches(redis[i]);
 		wrong_since[i] = !wrong ? 0 : wrong_since[i] ? wrong_since[i] : now + draw_below(&random_sentinel, 10 * SECOND);
 		if (wrong && now >= wrong_since[i]) {
 			say("sent", "s%d is to follow s%d", i, redis_number(master));
-			bool was_master = !redis_master_of(redis[i]);
-			if (was_master) {
-				redis_close_clients(redis[i]);
-			}
+			redis_close_clients(redis[i]);
 			redis_replicate(redis[i], master);
 			wrong_since[i] = 0;
 		}
@@ -80,10 +69,10 @@ server *sentinels_master(void)
 
 void sentinels_begin(void)
 {
-	random_sentinel = stream_of(options.seed, "sentinel", 0);
+	random_sentinel = stream_of(run_seed(&options), "sentinel", 0);
 	master = redis[0];
 	for (int i = 0; i < 3; i++) {
-		sentinels[i] = redis_new(20 + i, 11 + i, 26379, options.seed);
+		sentinels[i] = redis_new(20 + i, 11 + i, 26379, run_seed(&options));
 		redis_sentinel_view(sentinels[i], master);
 	}
 	redis_replicate(redis[1], master);

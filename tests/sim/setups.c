@@ -8,9 +8,8 @@
 #include "memcached.h"
 
 #include "memcached/backend.h"
-#include "redis/quorum.h"
-#include "redis/replicated.h"
-#include "redis/single.h"
+#include "redis/redlock/quorum.h"
+#include "redis/lock/service.h"
 
 const char *const setups[SETUPS] = { [SINGLE] = "single", [REPLICATED] = "replicated", [QUORUM] = "quorum",
 	[CLUSTER] = "cluster", [MEMCACHED] = "memcached" };
@@ -22,11 +21,11 @@ static memcached *cache;
 void servers_begin(void)
 {
 	if (options.setup == MEMCACHED) {
-		cache = memcached_new(1, 11211, options.seed);
+		cache = memcached_new(1, 11211, run_seed(&options));
 		return;
 	}
 	for (int i = 0; i < options.servers; i++) {
-		redis[i] = redis_new(i, i + 1, 6379, options.seed);
+		redis[i] = redis_new(i, i + 1, 6379, run_seed(&options));
 	}
 	if (options.setup == REPLICATED) {
 		sentinels_begin();
@@ -104,7 +103,7 @@ dlock_server *service_of_setup(int replicas)
 	if (options.setup == CLUSTER) {
 		snprintf(dsn, sizeof dsn, "cluster://10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379,10.0.0.4:6379?replicas=%d", replicas);
 	} else if (options.setup == REPLICATED) {
-		snprintf(dsn, sizeof dsn, "sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/mymaster?replicas=%d", replicas);
+		snprintf(dsn, sizeof dsn, "sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/" SENTINEL_SERVICE "?replicas=%d", replicas);
 	} else {
 		return server_at(0);
 	}
@@ -166,10 +165,10 @@ dlock_backend *lock_backend(connections *own)
 		return quorum_backend(own);
 	case REPLICATED:
 	case CLUSTER:
-		return dlock_replicated_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX));
+		return dlock_lock_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	case MEMCACHED:
 		return dlock_memcached_new(&own->memcached, server_of("memcached://10.0.0.1:11211"), LOCK_PREFIX, strlen(LOCK_PREFIX), no_digest);
 	default:
-		return dlock_single_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
+		return dlock_lock_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	}
 }

@@ -382,7 +382,7 @@ static void *client_main(void *argument)
 		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
 		shop(client, false);
 	}
-	client->process->pause_chance = 0;
+	client->process->pause_at = 0;
 	fiber_sleep(10 * SECOND);
 	while (client->laps < options.resources && now < end_of_work) {
 		shop(client, true);

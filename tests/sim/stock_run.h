@@ -3,7 +3,7 @@
 
 #include "run.h"
 
-#include "redis/stocks.h"
+#include "redis/stock/stocks.h"
 
 /* Buyers at the stocks of sales, and what must hold of these. */
 

@@ -11,14 +11,25 @@
 static uint64_t hash = 0xcbf29ce484222325u;
 bool quiet;
 
+static void mix(uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+	hash ^= hash >> 32;
+}
+
 void trace_hash(const void *bytes, size_t len)
 {
-	const unsigned char *p = bytes;
+	const char *p = bytes;
 
-	hash = (hash ^ (uint64_t) now) * 0x100000001b3u;
-	for (size_t i = 0; i < len; i++) {
-		hash = (hash ^ p[i]) * 0x100000001b3u;
+	mix((uint64_t) now);
+	for (; len >= 8; len -= 8, p += 8) {
+		uint64_t word;
+		memcpy(&word, p, 8);
+		mix(word);
 	}
+	uint64_t rest = 0;
+	memcpy(&rest, p, len);
+	mix(rest | (uint64_t) len << 56);
 }
 
 bool tracing(void)
@@ -46,6 +57,9 @@ void violation(const char *format, ...)
 	this_run->violated = true;
 	this_run->time = now;
 	this_run->trace = hash;
+	for (int i = 0; i < options.clients; i++) {
+		this_run->calls[i] = clients[i].process ? clients[i].process->calls : 0;
+	}
 	snprintf(this_run->kind, sizeof this_run->kind, "%s", format);
 	va_start(list, format);
 	vsnprintf(this_run->message, sizeof this_run->message, format, list);

@@ -22,11 +22,11 @@ foreach (['', '/chroot'] as $servers) {
 foreach ([',', 'h1,', ',h1', 'h1,,h2', ':2181'] as $servers) {
     $bad('1 ($servers) must not contain an empty host', $servers);
 }
-foreach (['h1:70000', 'h1:65536', 'h1:0', 'h1:-1', 'h1:', 'h1:abc', 'h1:21 81', 'h1:2181,h2:70000', 'h1:02181', 'h1:2181x/app', '[::1]:70000'] as $servers) {
+foreach (['h1:70000', 'h1:65536', 'h1:0', 'h1:-1', 'h1:', 'h1:abc', 'h1:21 81', 'h1:2181,h2:70000', 'h1:2181x/app', '[::1]:70000'] as $servers) {
     $bad('1 ($servers) must *', $servers);
 }
-$bad('1 ($servers) must put IPv6 addresses in brackets, like "[::1]:2181"', '::1:2181');
-$bad('1 ($servers) must close the bracket*', '[::1');
+$bad('1 ($servers) must have one port after a host, and IPv6 addresses in brackets, as in "[::1]:7000"', '::1:2181');
+$bad('1 ($servers) must have a closing ] after the IPv6 address', '[::1');
 // Credentials where none belong are not repeated, nor taken for a host that messages show.
 foreach (['user:pass-word@h1:2181', ':pass-word@h1', 'digest:user:pass-word@h1:2181', 'pass-word@h1:2181', 'h1:2181,pass-word@h2', 'zk://user:pass-word@h1:2181',
     'zk://u:pass-word', 'h1:pass-word', 'user:pass-word/@h1', '[pass-word', 'u:[pass-word:]:x@h1', ['host' => 'pass-word@h1', 'port' => 2181], ['host' => 'user:pass-word@h1']] as $servers) {

@@ -6,8 +6,8 @@
  *
  *   --fatal     requests that end by fatal errors and the memory limit as well (they leave memory to the request's end)
  *
- * Needs DLOCK_TEST_REDIS and DLOCK_TEST_ZK, see tests/setup/servers.sh. Links with a thread-safe PHP's libphp.a. The last
- * line is "N passed, N failed". Built and run by scripts/test-zts.sh. */
+ * Needs DLOCK_TEST_REDIS and DLOCK_TEST_ZK, see tests/setup/servers.sh. Links with a thread-safe PHP's libphp.a. The
+ * last line is "N passed, N failed". Built and run by scripts/test-zts.sh. */
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -73,7 +73,8 @@ static const char *settings[MAX_SETTINGS], *script;
 static int settings_given;
 static char run_name[32];
 
-/* ---- what all threads see -------------------------------------------------------------------------------------------- */
+/* ---- what all threads see
+ * -------------------------------------------------------------------------------------------- */
 
 static struct {
 	atomic_int inside;
@@ -102,7 +103,8 @@ static void complain(const char *format, ...)
 	pthread_mutex_unlock(&printing);
 }
 
-/* ---- this thread's request ------------------------------------------------------------------------------------------- */
+/* ---- this thread's request
+ * ------------------------------------------------------------------------------------------- */
 
 static _Thread_local struct {
 	int class, scenario;
@@ -217,7 +219,8 @@ static const zend_function_entry functions[] = {
 	ZEND_FE_END
 };
 
-/* ---- the SAPI -------------------------------------------------------------------------------------------------------- */
+/* ---- the SAPI
+ * -------------------------------------------------------------------------------------------------------- */
 
 static size_t take_output(const char *text, size_t len)
 {
@@ -321,7 +324,8 @@ static void run_request(int class, int scenario)
 	}
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------------------- */
+/* ---- threads
+ * --------------------------------------------------------------------------------------------------------- */
 
 static struct {
 	pthread_t id;
@@ -392,7 +396,8 @@ static void run_threads(void)
 	}
 }
 
-/* ---- the result ------------------------------------------------------------------------------------------------------ */
+/* ---- the result
+ * ------------------------------------------------------------------------------------------------------ */
 
 static int passed, failed;
 
@@ -436,7 +441,8 @@ static void report(void)
 	int least, total = 0;
 
 	for (int c = 0; c < CLASSES; c++) {
-		check(atomic_load(&overlaps[c]) == 0, "%s: never two at once (%d sections)", classes[c], atomic_load(&sections[c]));
+		check(atomic_load(&overlaps[c]) == 0, "%s: never two at once (%d sections)", classes[c],
+			atomic_load(&sections[c]));
 		check(atomic_load(&stale_tokens[c]) == 0, "%s: fencing tokens rise", classes[c]);
 		check(atomic_load(&sections[c]) > 0, "%s: there were sections", classes[c]);
 	}
@@ -475,7 +481,8 @@ static bool take_options(int argc, char **argv)
 			script = realpath(argv[i], NULL); /* PHP's threads have working directories of their own */
 		}
 	}
-	return script && seconds > 0 && threads > 0 && threads <= MAX_THREADS && getenv("DLOCK_TEST_REDIS") && getenv("DLOCK_TEST_ZK");
+	return script && seconds > 0 && threads > 0 && threads <= MAX_THREADS && getenv("DLOCK_TEST_REDIS")
+		&& getenv("DLOCK_TEST_ZK");
 }
 
 int main(int argc, char **argv)
@@ -492,11 +499,12 @@ int main(int argc, char **argv)
 	/* The thread that renews, with its connections, is the process' and stays until its end. */
 	check(settles_at("/proc/self/task", tasks + 1), "no other thread is left (%d before, %d after)", tasks,
 		entries("/proc/self/task"));
-	check(settles_at("/proc/self/fd", descriptors + RENEWAL_DESCRIPTORS), "no other descriptor is left (%d before, %d after)",
-		descriptors, entries("/proc/self/fd"));
+	check(settles_at("/proc/self/fd", descriptors + RENEWAL_DESCRIPTORS),
+		"no other descriptor is left (%d before, %d after)", descriptors, entries("/proc/self/fd"));
 	report();
 	php_stop();
-	check(settles_at("/proc/self/task", tasks) && settles_at("/proc/self/fd", descriptors), "nothing at all at the end");
+	check(
+		settles_at("/proc/self/task", tasks) && settles_at("/proc/self/fd", descriptors), "nothing at all at the end");
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed > 0;
 }

@@ -13,4 +13,4 @@ spl_autoload_register(function (string $class) {
         require $file;
     }
 }, prepend: true);
-require __DIR__ . '/../../../integrations/symfony/DlockStore.php';
+require __DIR__ . '/../../../packages/symfony/DlockStore.php';

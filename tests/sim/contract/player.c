@@ -14,11 +14,12 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "scripts.h" /* the project's */
+#include "redis/script/scripts.h" /* the project's */
 
-enum { CONNS = 32, WORDS = 64, VARIABLES = 64, SCALARS = 64, LIMIT_MS = 20000, TEXT = 65536 };
+enum { CONNS = 96, WORDS = 64, VARIABLES = 96, SCALARS = 64, LIMIT_MS = 60000, LOOK_MS = 10, TEXT = 65536 };
 
 typedef struct {
 	char name[16];
@@ -35,7 +36,7 @@ static connection conns[CONNS];
 static int conn_count;
 static place places[CONNS];
 static int place_count;
-static struct { char name[16], value[200]; } variables[VARIABLES];
+static struct { char name[32], value[200]; } variables[VARIABLES];
 static int variable_count;
 static char scalars[SCALARS][200]; /* of the last reply */
 static int scalar_count;
@@ -49,6 +50,14 @@ static void give_up(const char *what, const char *which)
 }
 
 /* ---- connections ---- */
+
+static long now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000L + time.tv_nsec / 1000000;
+}
 
 static int wait_for(int fd, short events)
 {
@@ -93,6 +102,26 @@ static connection *conn_named(const char *name)
 	return NULL;
 }
 
+/* Its name is free again. */
+static void drop(connection *c)
+{
+	close(c->fd);
+	*c = conns[--conn_count];
+}
+
+/* A server that is killed, or started again, has none of them. */
+static void drop_conns(const char *server)
+{
+	size_t len = strlen(server);
+
+	for (int i = conn_count - 1; i >= 0; i--) {
+		if (!strncmp(conns[i].name, server, len) && strchr(".", conns[i].name[len])) {
+			drop(&conns[i]);
+		}
+	}
+}
+
+/* Where it cannot be sent, reading tells. */
 static void send_all(connection *c, const char *bytes, size_t len)
 {
 	while (len > 0) {
@@ -101,7 +130,7 @@ static void send_all(connection *c, const char *bytes, size_t len)
 			continue;
 		}
 		if (sent < 0) {
-			give_up("cannot send", c->name);
+			return;
 		}
 		bytes += sent;
 		len -= (size_t) sent;
@@ -241,6 +270,17 @@ static size_t match_place(const char *text, const char **name)
 	return 0;
 }
 
+/* Ids by the names of the variables that have them. */
+static void print_id(const char *text)
+{
+	const char *name = "id";
+
+	for (int i = variable_count - 1; i >= 0; i--) {
+		name = strncmp(variables[i].value, text, 40) ? name : variables[i].name;
+	}
+	fprintf(out, "<%s>", name);
+}
+
 /* Times are said to be times, ids ids; a number just below `about` is that. */
 static void print_plain(const char *text, long about)
 {
@@ -256,7 +296,7 @@ static void print_plain(const char *text, long about)
 			fputs(name, out);
 		} else if (run_of(t, "0123456789abcdef") == 40) {
 			skip = 40;
-			fputs("<id>", out);
+			print_id(t);
 		} else if (digits == 17 && *t == '0') { /* of an era that does not settle yet */
 			skip = digits;
 			fputs("0<us>", out);
@@ -287,6 +327,15 @@ static const char *value_of(const char *name)
 	}
 	give_up("no such variable", name);
 	return NULL;
+}
+
+static void set_variable(const char *name, const char *value)
+{
+	if (variable_count == VARIABLES) {
+		give_up("too many variables", name);
+	}
+	snprintf(variables[variable_count].name, sizeof variables[0].name, "%s", name);
+	snprintf(variables[variable_count++].value, sizeof variables[0].value, "%s", value);
 }
 
 /* '' is empty, $x a variable, @acquire a script's text, #acquire its hash. */
@@ -329,8 +378,24 @@ static int split(char *line, char **words)
 	return count;
 }
 
+/* Of CLUSTER NODES what a script reads: the node's own slots. */
+static void print_own_slots(const printed *p)
+{
+	static const char before[] = " connected";
+	const char *at = strstr(p->text, "myself");
+	char value[300] = "are missing";
+
+	at = at ? strstr(at, before) : NULL;
+	if (at) {
+		at += strlen(before);
+		snprintf(value, sizeof value, "%.*s", (int) strcspn(at, "\n"), at);
+	}
+	fputs("  slots:", out);
+	print_plain(value, 0);
+}
+
 /* The named fields of INFO and the like, which is all that is used of them. */
-static void print_field(const printed *p, const char *field)
+static void print_field(const printed *p, const char *field, long about)
 {
 	char search[64];
 	const char *at = p->text;
@@ -344,24 +409,63 @@ static void print_field(const printed *p, const char *field)
 		snprintf(value, sizeof value, "%.*s", (int) strcspn(at + len, "\r\n\""), at + len);
 	}
 	fprintf(out, "  %s: ", field);
-	print_plain(value, 0);
+	print_plain(value, about);
 	scalar_count = 0;
 	note_scalar(value, strlen(value));
 }
 
-/* Until a reply begins with a text. */
-static void await(connection *c, char **words, int count, const char *wanted)
+/* Its parts, with "&" between them, are all in the text; "+" in it is a blank. */
+static bool has_all(const char *text, const char *wanted)
+{
+	char one[200];
+
+	for (const char *w = wanted; *w; w += *w == '&') {
+		size_t len = strcspn(w, "&");
+		snprintf(one, sizeof one, "%.*s", (int) len, w);
+		for (char *blank = one; (blank = strchr(blank, '+'));) {
+			*blank = ' ';
+		}
+		if (!strstr(text, one)) {
+			return false;
+		}
+		w += len;
+	}
+	return true;
+}
+
+/* What would be printed has it. */
+static bool says(const printed *p, const char *wanted)
+{
+	FILE *to = out;
+	char *text;
+	size_t size;
+
+	out = open_memstream(&text, &size);
+	print_plain(p->text, 0);
+	fclose(out);
+	out = to;
+	bool good = has_all(text, wanted);
+	free(text);
+	return good;
+}
+
+/* Over new connections, where the server closes them. */
+static void await(const char *name, char **words, int count, const char *wanted)
 {
 	printed *p = malloc(sizeof *p);
 
-	for (int tries = 0; tries < 4000; tries++) {
+	for (long end = now_ms() + LIMIT_MS; now_ms() < end;) {
+		connection *c = conn_named(name);
 		send_words(c, words, count);
 		next_reply(c, p, read_reply);
-		if (strstr(p->text, wanted)) {
+		if (says(p, wanted)) {
 			free(p);
 			return;
 		}
-		poll(NULL, 0, 5);
+		if (!strcmp(p->text, "closed")) {
+			drop(c);
+		}
+		poll(NULL, 0, LOOK_MS);
 	}
 	fprintf(out, "last: %s\n", p->text);
 	give_up("never came", wanted);
@@ -388,53 +492,143 @@ static void play_text(const char *original)
 	free(p);
 }
 
-/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "await TEXT"
- * until it is in the reply; "read" nothing is sent. And "set NAME N": the last reply's N-th part, from 0 on. */
+/* What is done before the server is named. */
+typedef struct {
+	long about;
+	const char *field, *wanted;
+	bool reads, sends, own_slots;
+} manner;
+
+static int read_manner(char **words, manner *m)
+{
+	int first = 0;
+
+	*m = (manner) { .reads = true, .sends = true };
+	for (;; first++) {
+		if (*words[first] == '~') {
+			m->about = atol(words[first] + 1);
+		} else if (!strcmp(words[first], "field")) {
+			m->field = words[++first];
+		} else if (!strcmp(words[first], "await")) {
+			m->wanted = words[++first];
+		} else if (!strcmp(words[first], "read")) {
+			m->sends = false;
+		} else if (!strcmp(words[first], "send")) {
+			m->reads = false;
+		} else if (!strcmp(words[first], "slots")) {
+			m->own_slots = true;
+		} else {
+			return first;
+		}
+	}
+}
+
+static void play_command(char **words, int count)
+{
+	manner m;
+	int first = read_manner(words, &m);
+	const char *server = words[first];
+
+	words += first + 1;
+	count -= first + 1;
+	if (m.wanted) {
+		await(server, words, count, m.wanted);
+		return;
+	}
+	connection *c = conn_named(server);
+	printed *p = malloc(sizeof *p);
+	if (m.sends) {
+		send_words(c, words, count);
+	}
+	if (m.reads) {
+		next_reply(c, p, read_reply);
+	}
+	if (m.reads && m.field) {
+		print_field(p, m.field, m.about);
+	} else if (m.reads && m.own_slots) {
+		print_own_slots(p);
+	} else if (m.reads) {
+		fputs("  ", out);
+		print_plain(p->text, m.about);
+	}
+	if (!strcmp(p->text, "closed")) {
+		drop(c);
+	}
+	free(p);
+}
+
+static void play_quietly(const char *original)
+{
+	char line[1000], *words[WORDS];
+	printed *p = malloc(sizeof *p);
+
+	snprintf(line, sizeof line, "%s", original);
+	int count = split(line, words);
+	connection *c = conn_named(words[0]);
+	send_words(c, words + 1, count - 1);
+	next_reply(c, p, read_reply);
+	if (*p->text == '-') {
+		give_up(original, p->text);
+	}
+	free(p);
+}
+
+/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "slots" the node's own slots;
+ * "await TEXT" until that is in what would be printed; "read" nothing is sent; "send" no reply is awaited. And "set NAME N": the last reply's N-th
+ * part, from 0 on; "do kill|start|stop|go SERVER"; "real …" what only real servers are told, and what is not compared. */
 static void play_line(const char *original)
 {
 	char line[1000], *words[WORDS];
-	long about = 0;
-	int first = 0;
-	const char *field = NULL, *wanted = NULL;
-	printed *p = malloc(sizeof *p);
+	static const char real[] = "real ";
+
+	if (!strncmp(original, real, strlen(real))) {
+		if (is_real) {
+			play_quietly(original + strlen(real));
+		}
+		return;
+	}
 
 	snprintf(line, sizeof line, "%s", original);
 	int count = split(line, words);
 	if (!strcmp(words[0], "set")) {
 		int part = atoi(words[2]);
-		if (variable_count == VARIABLES || part >= scalar_count) {
+		if (part >= scalar_count) {
 			give_up("cannot set", original);
 		}
-		snprintf(variables[variable_count].name, sizeof variables[0].name, "%s", words[1]);
-		snprintf(variables[variable_count++].value, sizeof variables[0].value, "%s", scalars[part]);
-		free(p);
+		set_variable(words[1], scalars[part]);
 		return;
 	}
-	if (*words[0] == '~') {
-		about = atol(words[first++] + 1);
-	} else if (!strcmp(words[0], "field") || !strcmp(words[0], "await")) {
-		*(strcmp(words[0], "field") ? &wanted : &field) = words[1];
-		first = 2;
-	}
-	bool reads = !strcmp(words[first], "read");
-	connection *c = conn_named(words[first + reads]);
 	fprintf(out, "%s\n", original);
-	if (wanted) {
-		await(c, words + first + 1, count - first - 1, wanted);
-		free(p);
+	if (!strcmp(words[0], "do")) {
+		if (!strcmp(words[1], "kill") || !strcmp(words[1], "start")) {
+			drop_conns(words[2]);
+		}
+		if (!act(words[1], words[2])) {
+			give_up("cannot be done", original);
+		}
 		return;
 	}
-	if (!reads) {
-		send_words(c, words + first + 1, count - first - 1);
+	play_command(words, count);
+}
+
+/* "s0=127.0.0.1:7000 s1=…"; their parts are variables: $s0.host, $s0.port. */
+static void note_places(const char *addresses)
+{
+	for (const char *a = addresses; *a; a += strspn(a, " ")) {
+		char one[64], name[32];
+		snprintf(one, sizeof one, "%.*s", (int) strcspn(a, " "), a);
+		a += strcspn(a, " ");
+		char *equals = strchr(one, '='), *colon = strchr(one, ':');
+		*equals = '\0';
+		snprintf(places[place_count].name, sizeof places[0].name, "%.15s", one);
+		snprintf(places[place_count++].address, sizeof places[0].address, "%.31s", equals + 1);
+		set_variable(one, equals + 1);
+		*colon = '\0';
+		snprintf(name, sizeof name, "%.15s.host", one);
+		set_variable(name, equals + 1);
+		snprintf(name, sizeof name, "%.15s.port", one);
+		set_variable(name, colon + 1);
 	}
-	next_reply(c, p, read_reply);
-	if (field) {
-		print_field(p, field);
-	} else {
-		fputs("  ", out);
-		print_plain(p->text, about);
-	}
-	free(p);
 }
 
 void play(const char *path, const char *addresses, FILE *to)
@@ -446,15 +640,7 @@ void play(const char *path, const char *addresses, FILE *to)
 	if (!in) {
 		give_up("cannot open", path);
 	}
-	for (const char *a = addresses; *a; a += strspn(a, " ")) {
-		char one[64];
-		snprintf(one, sizeof one, "%.*s", (int) strcspn(a, " "), a);
-		a += strcspn(a, " ");
-		char *equals = strchr(one, '=');
-		*equals = '\0';
-		snprintf(places[place_count].name, sizeof places[0].name, "%.15s", one);
-		snprintf(places[place_count++].address, sizeof places[0].address, "%.31s", equals + 1);
-	}
+	note_places(addresses);
 	while (fgets(line, sizeof line, in)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (*line && *line != '/') {

@@ -14,81 +14,115 @@ build=$(cd "$build" && pwd)
 make -s -j"$(nproc)" -C "$root" -f tests/sim/Makefile BUILD="$build" contract >&2
 
 dir=$(mktemp -d)
-servers=()
+export CONTRACT_ACT=$here/servers.sh CONTRACT_SERVERS # one directory for each conversation's servers
+jobs=()
 stop() {
-	[ ${#servers[@]} -eq 0 ] || { kill "${servers[@]}" && wait "${servers[@]}"; } 2> /dev/null || true
+	local of
+	[ ${#jobs[@]} -eq 0 ] || kill "${jobs[@]}" 2> /dev/null || true
+	for of in "$dir"/*/; do
+		"$here/servers.sh" "$of" end
+	done
 	rm -rf "$dir"
 }
 trap stop EXIT
 trap 'exit 1' INT TERM HUP
 
-# A port that nobody has: a server that finds it taken ends, and the next one is tried.
-start_server() { # OPTION …
-	local server
-	for _ in $(seq 20); do
-		port=$((20000 + RANDOM % 10000))
-		"${DLOCK_TEST_REDIS_SERVER:-redis-server}" --port "$port" --bind 127.0.0.1 --dir "$dir" --save '' "$@" > "$dir/log" 2>&1 &
-		server=$!
-		for _ in $(seq 200); do
-			! grep -q 'Ready to accept' "$dir/log" || { servers+=("$server"); return 0; }
-			kill -0 "$server" 2> /dev/null || break
-			sleep 0.05
-		done
-		kill "$server" 2> /dev/null || true
-	done
-	echo "run.sh: no server started: $(tail -1 "$dir/log")" >&2
-	exit 1
+# Its address is added to $addresses.
+start() { # NAME PROGRAM OPTION …
+	local port
+	port=$("$here/servers.sh" "$CONTRACT_SERVERS" new "$@")
+	addresses+="${addresses:+ }$1=127.0.0.1:$port"
 }
 
-start_memcached() {
-	local server
-	for _ in $(seq 20); do
-		port=$((20000 + RANDOM % 10000))
-		memcached -l 127.0.0.1 -p "$port" -U 0 -m 8 -u nobody > /dev/null 2>&1 &
-		server=$!
-		for _ in $(seq 200); do
-			! (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null || break
-			kill -0 "$server" 2> /dev/null || continue 2
-			sleep 0.05
-		done
-		! kill -0 "$server" 2> /dev/null || { servers+=("$server"); return 0; }
+redis=${DLOCK_TEST_REDIS_SERVER:-redis-server}
+start_redis() { # NAME OPTION …
+	start "$1" "$redis" --port PORT --bind 127.0.0.1 --save '' --repl-diskless-sync-delay 0 --repl-ping-replica-period 1 "${@:2}"
+}
+
+start_sentinel() { # NAME PORT-OF-MASTER
+	mkdir "$CONTRACT_SERVERS/$1"
+	cat > "$CONTRACT_SERVERS/$1/template" <<-END
+		port PORT
+		bind 127.0.0.1
+		sentinel monitor mymaster 127.0.0.1 $2 2
+		sentinel down-after-milliseconds mymaster 15000
+		sentinel failover-timeout mymaster 3000
+	END
+	start "$1" "$redis" sentinel.conf --sentinel
+}
+
+real() { # CONVERSATION
+	timeout 200 "$build/contract-real" "$here/$1.txt" "$addresses" > "$dir/$1.real" || echo 'ended early' >> "$dir/$1.real"
+}
+
+# What only real servers need before: it is not compared.
+prepare() { # CONVERSATION
+	timeout 200 "$build/contract-real" "$here/$1.txt" "$addresses" > "$dir/$1.out" || { echo "$1:" && tail -n 3 "$dir/$1.out"; }
+}
+
+begin() { # CONVERSATION
+	CONTRACT_SERVERS=$dir/$1 addresses=
+	mkdir "$CONTRACT_SERVERS"
+}
+
+lone() {
+	begin lone
+	start_redis s0
+	real lone
+	begin memcached
+	start m0 memcached -l 127.0.0.1 -p PORT -U 0 -m 8 -u nobody -vv
+	real memcached
+}
+
+replicated() {
+	local i master
+	begin replicas
+	start_redis s0
+	master=${addresses##*:}
+	for i in 1 2; do # the first is the one to be promoted
+		start_redis "s$i" --replicaof 127.0.0.1 "$master" --replica-priority "$i"
 	done
-	echo "run.sh: no memcached started" >&2
-	exit 1
+	real replicas
+	prepare sentinels-before
+	for i in 0 1 2; do
+		start_sentinel "sentinel$i" "$master"
+	done
+	prepare sentinels-ready
+	real sentinels
+}
+
+cluster() {
+	local i
+	begin cluster
+	for i in 0 1 2 3 4 5; do
+		start_redis "s$i" --cluster-enabled yes --cluster-node-timeout 15000
+	done
+	prepare cluster-before
+	real cluster
 }
 
 passed=0 failed=0
-compare() {
-	local file=$1 steps bad=0
-	if ! diff "$dir/real" "$dir/simulated" > "$dir/diff"; then
-		echo "$file: < real, > simulated"
+compare() { # CONVERSATION SETUP
+	local real=$dir/$1.real steps bad=0
+	timeout 60 "$build/contract-simulated" "$here/$1.txt" "$2" > "$dir/simulated" || echo 'ended early too' >> "$dir/simulated"
+	if ! diff "$real" "$dir/simulated" > "$dir/diff"; then
+		echo "$1: < real, > simulated"
 		cat "$dir/diff"
 		bad=$(grep -c '^[<>]' "$dir/diff")
 	fi
-	steps=$(grep -c '^  ' "$dir/real")
+	steps=$(grep -c '^  ' "$real" || true)
 	[ "$bad" -le "$steps" ] && [ "$steps" -gt 0 ] || bad=$((steps + 1))
 	failed=$((failed + bad)) passed=$((passed + (bad > steps ? 0 : steps - bad)))
 }
 
-play() { # FILE SETUP ADDRESSES
-	timeout 60 "$build/contract-real" "$here/$1" "$3" > "$dir/real" || echo 'ended early' >> "$dir/real"
-	timeout 60 "$build/contract-simulated" "$here/$1" "$2" > "$dir/simulated" || echo 'ended early too' >> "$dir/simulated"
-	compare "$1"
-}
-
-start_server
-play lone.txt single "s0=127.0.0.1:$port"
-
-start_server --repl-diskless-sync-delay 0
-master=$port addresses="s0=127.0.0.1:$port"
-for i in 1 2; do
-	start_server --replicaof 127.0.0.1 "$master" --repl-diskless-sync-delay 0
-	addresses+=" s$i=127.0.0.1:$port"
-done
-play replicas.txt replicated "$addresses"
-
-start_memcached
-play memcached.txt memcached "m0=127.0.0.1:$port"
-
+lone & jobs+=($!)
+replicated & jobs+=($!)
+cluster & jobs+=($!)
+wait "${jobs[@]}"
+compare lone single
+compare replicas replicated
+compare sentinels replicated
+compare cluster cluster
+compare memcached memcached
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

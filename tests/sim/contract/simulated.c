@@ -9,8 +9,31 @@
 
 run_options options = { .seed = 1, .guard_ms = 5000 };
 
+const bool is_real = false;
 static const char *path;
 static bool is_over;
+
+bool act(const char *what, const char *name)
+{
+	int number = atoi(name + 1);
+
+	if (*name != 's' || number >= options.servers) {
+		return false;
+	}
+	server *s = redis[number];
+	if (!strcmp(what, "kill")) {
+		redis_crash(s, false);
+	} else if (!strcmp(what, "start")) {
+		redis_restart(s, WITHOUT_DATA);
+	} else if (!strcmp(what, "stop")) {
+		redis_pause(s, NEVER);
+	} else if (!strcmp(what, "go")) {
+		redis_pause(s, now);
+	} else {
+		return false;
+	}
+	return true;
+}
 
 static void *player_main(void *addresses)
 {

@@ -1,0 +1,266 @@
+#include "loop.h"
+
+#include <stdlib.h>
+
+/* How often it looks where it has no memory for what it would poll. */
+#define LOOK_DEAF (10 * DLOCK_MS)
+
+void dlock_loop_end(dlock_loop *loop)
+{
+	free(loop->fds);
+	loop->fds = NULL;
+	loop->room = 0;
+}
+
+void dlock_loop_add_source(dlock_loop *loop, dlock_source *source)
+{
+	source->next = loop->sources;
+	loop->sources = source;
+}
+
+void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source)
+{
+	dlock_source **at = &loop->sources;
+
+	while (*at && *at != source) {
+		at = &(*at)->next;
+	}
+	if (*at) {
+		*at = source->next;
+	}
+}
+
+/* ---- tasks ---- */
+
+void dlock_loop_adopt(
+	dlock_loop *loop, dlock_adopted *adopted, dlock_step *step, void (*done)(void *task), void *task)
+{
+	dlock_adopted **end = &loop->adopted;
+
+	loop->again = true;
+	if (adopted->loop && adopted->process == dlock_process_current()) {
+		return;
+	}
+	dlock_loop_forget(adopted);
+	*adopted = (dlock_adopted) {
+		.step = step, .done = done, .task = task, .loop = loop, .process = dlock_process_current()
+	};
+	while (*end) {
+		end = &(*end)->next;
+	}
+	*end = adopted;
+}
+
+void dlock_loop_forget(dlock_adopted *adopted)
+{
+	dlock_loop *loop = adopted->loop;
+
+	if (!loop) {
+		return;
+	}
+	dlock_adopted **at = &loop->adopted;
+	while (*at && *at != adopted) {
+		at = &(*at)->next;
+	}
+	if (*at) { /* in a child of fork() the loop may have begun anew */
+		*at = adopted->next;
+	}
+	if (loop->stepped == adopted) {
+		loop->stepped = adopted->next;
+	}
+	adopted->loop = NULL;
+}
+
+/* Steps can be called at any time: in builds for tests they are, once more, and those of the adopted tasks in another
+ * order each turn. */
+static dlock_status step_task(dlock_loop *loop, dlock_step *step, void *task, dlock_nanos now)
+{
+	dlock_status status = step(task, loop, now);
+
+#ifdef DLOCK_RESTLESS
+	status = status == DLOCK_PENDING ? step(task, loop, now) : status;
+#endif
+	return status;
+}
+
+static void reorder(dlock_loop *loop)
+{
+#ifdef DLOCK_RESTLESS
+	dlock_adopted *first = loop->adopted, *last = first;
+
+	while (last && last->next) {
+		last = last->next;
+	}
+	if (last != first) {
+		loop->adopted = first->next;
+		first->next = NULL;
+		last->next = first;
+	}
+#else
+	(void) loop;
+#endif
+}
+
+/* A task may adopt others, and have some forgotten. */
+static void step_adopted(dlock_loop *loop, dlock_nanos now)
+{
+	reorder(loop);
+	for (loop->stepped = loop->adopted; loop->stepped;) {
+		dlock_adopted *one = loop->stepped;
+		loop->stepped = one->next;
+		bool is_ours = one->process == dlock_process_current();
+		if (is_ours && step_task(loop, one->step, one->task, now) == DLOCK_PENDING) {
+			continue;
+		}
+		dlock_loop_forget(one);
+		loop->again |= is_ours;
+		if (one->done) {
+			one->done(one->task);
+		}
+	}
+}
+
+/* Those that nobody waits for come first: the others may wait for what they come to. */
+static dlock_status turn(dlock_loop *loop, dlock_step *step, void *task, dlock_nanos now)
+{
+	for (dlock_source *source = loop->sources; source; source = source->next) {
+		if (source->ops->begin_turn) {
+			source->ops->begin_turn(source);
+		}
+	}
+	loop->wake = DLOCK_FOREVER;
+	loop->again = loop->lent = false;
+	step_adopted(loop, now);
+	loop->again = false;
+	dlock_status status = step_task(loop, step, task, now);
+	for (dlock_source *source = loop->sources; source; source = source->next) {
+		if (source->ops->end_turn) {
+			source->ops->end_turn(source);
+		}
+	}
+	return status;
+}
+
+/* ---- sleep ---- */
+
+/* What the sources wait for, as much as there is room for, which each takes note of. */
+static int fill(dlock_loop *loop)
+{
+	int wanted = 0;
+
+	for (dlock_source *source = loop->sources; source; source = source->next) {
+		int room = loop->room > wanted ? loop->room - wanted : 0;
+		int more = source->ops->poll(source, room > 0 ? loop->fds + wanted : NULL, room);
+		source->polled = more < room ? more : room;
+		wanted += more;
+	}
+	return wanted;
+}
+
+/* Returns how much is to be polled; what there is no memory for is looked at when its time is up. */
+static int collect(dlock_loop *loop, dlock_nanos *wake, dlock_nanos now)
+{
+	int wanted = fill(loop);
+
+	for (dlock_source *source = loop->sources; source; source = source->next) {
+		dlock_nanos timer = source->ops->timer ? source->ops->timer(source) : DLOCK_FOREVER;
+		*wake = timer < *wake ? timer : *wake;
+	}
+	if (wanted > loop->room) {
+		struct pollfd *fds = realloc(loop->fds, 2 * (size_t) wanted * sizeof *fds);
+		if (!fds) {
+			*wake = now + LOOK_DEAF < *wake ? now + LOOK_DEAF : *wake;
+			return loop->room;
+		}
+		loop->fds = fds;
+		loop->room = 2 * wanted;
+		fill(loop);
+	}
+	return wanted;
+}
+
+static void advance(dlock_loop *loop, int ready)
+{
+	const struct pollfd *fds = loop->fds;
+
+	for (dlock_source *source = loop->sources; source; source = source->next) {
+		int polled = source->polled;
+		if (ready > 0 && polled > 0) {
+			source->ops->advance(source, fds, polled);
+		}
+		fds += polled;
+	}
+	for (dlock_source *source = loop->sources; source; source = source->next) {
+		if (source->ops->expire) {
+			source->ops->expire(source);
+		}
+	}
+}
+
+static int sleep_until(dlock_loop *loop, int count, dlock_nanos until, const dlock_wait *wait)
+{
+	return loop->sleep ? loop->sleep(loop, loop->fds, count, until, wait)
+					   : dlock_wait_poll(loop->fds, count, until, wait);
+}
+
+dlock_status dlock_loop_run(
+	dlock_loop *loop, dlock_step *step, void *task, dlock_nanos until, const dlock_wait *wait)
+{
+	dlock_status status;
+	dlock_nanos now;
+
+	while ((status = turn(loop, step, task, now = dlock_now())) == DLOCK_PENDING) {
+		if (now >= until) {
+			return DLOCK_TIMEOUT;
+		}
+		if (loop->again) {
+			continue;
+		}
+		const dlock_wait *lent = loop->lent ? wait : NULL;
+		dlock_nanos wake = loop->wake < until ? loop->wake : until;
+		int count = collect(loop, &wake, now);
+		if (count == 0 && wake == DLOCK_FOREVER && !lent && !loop->sleep) {
+			return DLOCK_TIMEOUT;
+		}
+		int ready = sleep_until(loop, count, wake, lent);
+		if (ready == DLOCK_WAIT_INTERRUPTED) {
+			return DLOCK_INTERRUPTED;
+		}
+		advance(loop, ready);
+	}
+	return status;
+}
+
+typedef struct {
+	bool (*over)(void *context);
+	void *context;
+} condition;
+
+static dlock_status wait_for(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	const condition *condition = task;
+
+	(void) loop;
+	(void) now;
+	return condition->over(condition->context) ? DLOCK_OK : DLOCK_PENDING;
+}
+
+bool dlock_loop_await(dlock_loop *loop, bool (*over)(void *context), void *context, dlock_nanos until)
+{
+	condition condition = { over, context };
+
+	return dlock_loop_run(loop, wait_for, &condition, until, NULL) == DLOCK_OK;
+}
+
+static dlock_status pause_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	(void) task;
+	(void) now;
+	dlock_loop_lend(loop);
+	return DLOCK_PENDING;
+}
+
+dlock_status dlock_loop_pause(dlock_loop *loop, dlock_nanos until, const dlock_wait *wait)
+{
+	return dlock_loop_run(loop, pause_step, NULL, until, wait);
+}

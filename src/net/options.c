@@ -1,0 +1,274 @@
+#include "server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "dsn.h"
+
+#define SECONDS(field, least, most) DLOCK_OPTION_SECONDS, offsetof(dlock_server, field), least, most
+#define WHOLE(field, least, most) DLOCK_OPTION_WHOLE, offsetof(dlock_server, field), least, most
+#define ON(field) DLOCK_OPTION_SWITCH, offsetof(dlock_server, field), true, 0
+#define OFF(field) DLOCK_OPTION_SWITCH, offsetof(dlock_server, field), false, 0
+#define TEXT(field) DLOCK_OPTION_TEXT, offsetof(dlock_server, field), 0, 0
+
+enum {
+	SENTINEL = 1 << DLOCK_SCHEME_SENTINEL,
+	REDIS = 1 << DLOCK_SCHEME_REDIS | SENTINEL | 1 << DLOCK_SCHEME_CLUSTER,
+	ANY = REDIS | 1 << DLOCK_SCHEME_MEMCACHED | 1 << DLOCK_SCHEME_MEMORY,
+
+	QUERY = DLOCK_OPTION_QUERY,
+	KEY = DLOCK_OPTION_KEY,
+	SECRET = DLOCK_OPTION_SECRET,
+	MASTERS = DLOCK_OPTION_MASTERS,
+	MEMBERS = DLOCK_OPTION_MASTERS | DLOCK_OPTION_SENTINELS,
+	TIMEOUT = QUERY | KEY | MEMBERS | DLOCK_OPTION_ZERO_IS_UNSET,
+	TLS = QUERY | DLOCK_OPTION_SSL | KEY | MEMBERS,
+	GUARD = QUERY | DLOCK_OPTION_REPLICAS
+};
+
+/* Each comment is what docs/reference.md says of the option (scripts/gen-reference.php). */
+const dlock_option dlock_options_of_servers[] = {
+	/* the database; a cluster has 0 only. In a DSN also `db`, or behind the place, as in `redis://h/3` */
+	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
+	/* who logs in; in a DSN before the place: `user:password@`. By default Redis' default user */
+	{ "user", NULL, TEXT(user), REDIS, KEY | MASTERS },
+	/* for the user, or for the default user: `:password@` */
+	{ "password", NULL, TEXT(password), REDIS, KEY | SECRET | MASTERS },
+	/* for look-up, connection, TLS and login together; by default `dlock.connect_timeout` */
+	{ "connect_timeout", "connectTimeout", SECONDS(connect_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
+	/* for each answer; by default `dlock.read_timeout` */
+	{ "read_timeout", "readTimeout", SECONDS(read_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
+	/* TLS for masters, cluster nodes and Sentinels; a single server has the scheme `rediss://` instead */
+	{ "tls", NULL, OFF(tls), REDIS, DLOCK_OPTION_SERVICE_QUERY | KEY | MASTERS },
+	/* check the certificate; on by default */
+	{ "verify_peer", NULL, ON(tls_verify_peer), REDIS, TLS },
+	/* check the name in the certificate; on by default */
+	{ "verify_peer_name", NULL, ON(tls_verify_peer_name), REDIS, TLS },
+	/* that name, by default the host */
+	{ "peer_name", NULL, TEXT(tls_peer_name), REDIS, TLS },
+	/* file with the certificates of authorities to trust; by default the system's */
+	{ "cafile", NULL, TEXT(tls_cafile), REDIS, TLS },
+	/* folder with such certificates */
+	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS },
+	/* file with the client's certificate */
+	{ "local_cert", NULL, TEXT(tls_cert), REDIS, TLS },
+	/* file with its key, by default the same */
+	{ "local_pk", NULL, TEXT(tls_key), REDIS, TLS },
+	/* for that key */
+	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS, TLS | SECRET },
+	/* the name that Sentinels know the master by; in a DSN behind the place */
+	{ "service", "service", TEXT(service), SENTINEL, 0 },
+	/* TLS for the Sentinels, where it differs from that for the servers */
+	{ "sentinel_tls", "sentinelTls", OFF(sentinel_tls), SENTINEL, QUERY | KEY },
+	/* who logs in at the Sentinels; needs a password */
+	{ "sentinel_user", NULL, TEXT(sentinel_user), SENTINEL, QUERY | KEY },
+	/* for the Sentinels, where they ask for one */
+	{ "sentinel_password", NULL, TEXT(sentinel_password), SENTINEL, QUERY | KEY | SECRET },
+	/* how many must confirm a lock; by default 1 with Sentinels and in a cluster, otherwise 0: a fail-over can make two
+	 * holders */
+	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
+	/* with replicas: for how long no lock is granted after a fail-over, and the longest lease time; the same in all
+	 * programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
+	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS, GUARD },
+	/* with replicas: nor is one granted for that long after a replica has taken a full copy; on by default */
+	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
+	{ 0 }
+};
+
+void dlock_options_begin(dlock_server *server)
+{
+	for (DLOCK_EACH_OPTION(option)) {
+		if (option->type == DLOCK_OPTION_SWITCH) {
+			*(bool *) dlock_option_field(server, option) = option->least;
+		}
+	}
+}
+
+static unsigned bit_of(const dlock_option *option)
+{
+	return 1u << (option - dlock_options_of_servers);
+}
+
+bool dlock_option_is_given(const dlock_server *server, const void *field)
+{
+	for (DLOCK_EACH_OPTION(option)) {
+		if (dlock_option_field(server, option) == field) {
+			return server->given & bit_of(option);
+		}
+	}
+	return false;
+}
+
+static const char *name_in(const dlock_server *server, dlock_option_form form, const dlock_option *option)
+{
+	unsigned query = server->discovery == DLOCK_SERVER_FIXED ? DLOCK_OPTION_QUERY
+															  : DLOCK_OPTION_QUERY | DLOCK_OPTION_SERVICE_QUERY;
+
+	if (form == DLOCK_FORM_ARRAY) {
+		return option->key;
+	}
+	return option->flags & (form == DLOCK_FORM_SSL ? DLOCK_OPTION_SSL : query) ? option->name : NULL;
+}
+
+const dlock_option *dlock_option_find(const dlock_server *server, dlock_option_form form, const char *name)
+{
+	name = form == DLOCK_FORM_QUERY && !strcmp(name, "db") ? "database" : name;
+	for (DLOCK_EACH_OPTION(option)) {
+		const char *known = name_in(server, form, option);
+		if (known && !strcmp(known, name)) {
+			return option;
+		}
+	}
+	return NULL;
+}
+
+/* Its name is repeated where it cannot be the end of a password, as after an unencoded ? it may be. */
+static bool may_be_shown(dlock_option_form form, const char *name)
+{
+	return form != DLOCK_FORM_QUERY || (*name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")]);
+}
+
+void dlock_option_unknown(const dlock_server *server, dlock_option_form form, const char *name, dlock_error *error)
+{
+	static const char *const known[] = { "option%s; known are ",
+		"key%s; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, ",
+		"option of ssl%s; known are " };
+	const char *last = NULL, *comma = "";
+	char shown[48] = "";
+
+	if (may_be_shown(form, name)) {
+		snprintf(shown, sizeof shown, " \"%.40s\"", name);
+	}
+	dlock_fail(error, DLOCK_FAILED, "has an unknown ");
+	dlock_append(error, known[form], shown);
+	for (DLOCK_EACH_OPTION(option)) {
+		const char *other = name_in(server, form, option);
+		if (!other || (form == DLOCK_FORM_QUERY && !(option->schemes & 1u << dlock_scheme_of(server)))) {
+			continue;
+		}
+		if (last) {
+			dlock_append(error, "%s%s", comma, last);
+			comma = ", ";
+		}
+		last = other;
+	}
+	dlock_append(error, " and %s", last);
+}
+
+static bool read_switch(const char *text, size_t len, bool *out)
+{
+	*out = (len == 1 && *text == '1') || (len == 4 && !strncasecmp(text, "true", 4));
+	return *out || (len == 1 && *text == '0') || (len == 5 && !strncasecmp(text, "false", 5));
+}
+
+bool dlock_option_read(dlock_server *server, const dlock_option *option, const char *name, const char *text, size_t len,
+	dlock_error *error)
+{
+	void *field = dlock_option_field(server, option);
+	int least = (int) option->least, most = (int) option->most;
+	bool good = true;
+
+	switch (option->type) {
+	case DLOCK_OPTION_SECONDS:
+		if (!(good = dlock_dsn_seconds(text, len, option->least, option->most, field))) {
+			dlock_fail(error, DLOCK_FAILED, "must have a %s between %g and %g seconds", name,
+				(double) option->least / (double) DLOCK_SECOND, (double) option->most / (double) DLOCK_SECOND);
+		}
+		break;
+	case DLOCK_OPTION_WHOLE:
+		if (!(good = dlock_dsn_whole(text, len, least, most, field))) {
+			dlock_fail(error, DLOCK_FAILED, "must have a whole number between %d and %d as %s", least, most, name);
+		}
+		break;
+	case DLOCK_OPTION_SWITCH:
+		if (!(good = read_switch(text, len, field))) {
+			dlock_fail(error, DLOCK_FAILED, "must have %s either true or false (1 or 0)", name);
+		}
+		break;
+	case DLOCK_OPTION_TEXT:
+		if (len == 0 || memchr(text, '\0', len)) {
+			dlock_fail(error, DLOCK_FAILED, "must have a %s that is not empty and has no NUL bytes", name);
+			good = false;
+		} else if (!(good = dlock_server_set(field, text, len))) {
+			dlock_fail(error, DLOCK_FAILED, "cannot be read: out of memory");
+		}
+		break;
+	}
+	server->given |= bit_of(option);
+	return good;
+}
+
+static const size_t sizes[] = { sizeof(dlock_nanos), sizeof(int), sizeof(bool), sizeof(char *) };
+
+/* Zero says no more than nothing does. */
+static bool says_something(const dlock_server *server, const dlock_option *option)
+{
+	static const char zero[sizeof(dlock_nanos)];
+	void *field = dlock_option_field(server, option);
+
+	return option->type == DLOCK_OPTION_SWITCH ? server->given & bit_of(option) || *(bool *) field != option->least
+											   : memcmp(field, zero, sizes[option->type]) != 0;
+}
+
+bool dlock_options_check(const dlock_server *server, unsigned scheme, const char *reason, dlock_error *error)
+{
+	for (DLOCK_EACH_OPTION(option)) {
+		if (!says_something(server, option)) {
+			continue;
+		}
+		if (!(option->schemes & scheme)) {
+			dlock_fail(error, DLOCK_FAILED, "must have no %s, since %s", option->name, reason);
+			return false;
+		}
+		if (option->flags & DLOCK_OPTION_REPLICAS && server->replicas == 0) {
+			dlock_fail(error, DLOCK_FAILED, "must have a %s only where replicas is 1 or more", option->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool dlock_options_copy(dlock_server *server, const dlock_server *from, unsigned flag)
+{
+	for (DLOCK_EACH_OPTION(option)) {
+		void *to = dlock_option_field(server, option), *field = dlock_option_field(from, option);
+		if (option->flags & flag && option->type != DLOCK_OPTION_TEXT) {
+			memcpy(to, field, sizes[option->type]);
+		} else if (option->flags & flag && *(char **) field
+			&& !dlock_server_set(to, *(char **) field, strlen(*(char **) field))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+size_t dlock_options_write_key(const dlock_server *server, char *out, size_t size)
+{
+	size_t len = 0;
+
+	for (DLOCK_EACH_OPTION(option)) {
+		void *field = dlock_option_field(server, option);
+		const char *text = option->type == DLOCK_OPTION_TEXT ? *(char **) field : NULL;
+		long long number = option->type == DLOCK_OPTION_SECONDS ? *(dlock_nanos *) field
+			: option->type == DLOCK_OPTION_WHOLE                ? *(int *) field
+			: option->type == DLOCK_OPTION_SWITCH               ? *(bool *) field
+			: text                                              ? (long long) strlen(text)
+																: -1;
+		if (option->flags & DLOCK_OPTION_KEY) {
+			len += (size_t) snprintf(len < size ? out + len : NULL, len < size ? size - len : 0, "%lld:%s", number,
+				text ? text : "");
+		}
+	}
+	return len;
+}
+
+void dlock_options_free(dlock_server *server)
+{
+	for (DLOCK_EACH_OPTION(option)) {
+		if (option->type == DLOCK_OPTION_TEXT) {
+			dlock_free_secret(*(char **) dlock_option_field(server, option));
+		}
+	}
+}

@@ -1,0 +1,354 @@
+#include "server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "dsn.h"
+
+dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
+{
+	dlock_server *server = calloc(1, sizeof *server);
+
+	if (server) {
+		server->references = 1;
+		server->port = DLOCK_REDIS_PORT;
+		server->replicas = -1;
+		server->connect_timeout = connect_timeout;
+		server->read_timeout = read_timeout;
+		dlock_options_begin(server);
+	}
+	return server;
+}
+
+dlock_server *dlock_server_retain(dlock_server *server)
+{
+	atomic_fetch_add(&server->references, 1);
+	return server;
+}
+
+void dlock_server_release(dlock_server *server)
+{
+	if (atomic_fetch_sub(&server->references, 1) > 1) {
+		return;
+	}
+	dlock_options_free(server);
+	dlock_free_secret(server->key);
+	free(server->host);
+	free(server->path);
+	for (int i = 0; i < server->seed_count; i++) {
+		free(server->seeds[i].host);
+	}
+	free(server->seeds);
+	free(server->node_id);
+	free(server->label);
+	free(server);
+}
+
+bool dlock_server_set(char **field, const char *value, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	if (!copy) {
+		return false;
+	}
+	memcpy(copy, value, len);
+	copy[len] = '\0';
+	dlock_free_secret(*field);
+	*field = copy;
+	return true;
+}
+
+static bool reject(dlock_error *error, const char *message)
+{
+	dlock_fail(error, DLOCK_FAILED, "%s", message);
+	return false;
+}
+
+bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, int port, dlock_error *error)
+{
+	if (server->seed_count == DLOCK_MOST_SERVERS) {
+		dlock_fail(error, DLOCK_FAILED, "must name at most %d servers", DLOCK_MOST_SERVERS);
+		return false;
+	}
+	dlock_seed *seeds = realloc(server->seeds, (size_t) (server->seed_count + 1) * sizeof *seeds);
+	if (!seeds) {
+		return reject(error, "cannot be read: out of memory");
+	}
+	server->seeds = seeds;
+	seeds[server->seed_count] = (dlock_seed) { NULL, port };
+	if (!dlock_server_set(&seeds[server->seed_count].host, host, len)) {
+		return reject(error, "cannot be read: out of memory");
+	}
+	server->seed_count++;
+	return true;
+}
+
+static char *make_key(const dlock_server *server)
+{
+	const char *host = server->host ? server->host : "-", *path = server->path ? server->path : "-";
+	const char *service = server->discovery == DLOCK_SERVER_FIXED ? "" : server->label; /* which has all seeds */
+	size_t options = dlock_options_write_key(server, NULL, 0) + 1;
+	size_t size = options + strlen(host) + strlen(path) + strlen(service) + 96;
+	char *key = malloc(size);
+
+	if (key) {
+		int len = snprintf(key, size, "%d %d %d %zu:%s%zu:%s%zu:%s", server->kind, server->discovery, server->port,
+			strlen(host), host, strlen(path), path, strlen(service), service);
+		dlock_options_write_key(server, key + len, options);
+	}
+	return key;
+}
+
+static bool check_options(dlock_server *server, dlock_error *error)
+{
+	static const char *const reasons[] = {
+		[DLOCK_SERVER_REDIS] = "it names no Sentinels",
+		[DLOCK_SERVER_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
+		[DLOCK_SERVER_MEMORY] = "memory:// is no server",
+	};
+
+	if (server->kind != DLOCK_SERVER_REDIS && server->discovery != DLOCK_SERVER_FIXED) {
+		return reject(error, "must have no sentinels and no cluster: only Redis has them");
+	}
+	if (server->replicas < 0) {
+		server->replicas = server->discovery == DLOCK_SERVER_FIXED ? 0 : 1;
+	}
+	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), reasons[server->kind], error)) {
+		return false;
+	}
+	if (server->user && !server->password) {
+		return reject(error, "must have a password for the user");
+	}
+	if (server->sentinel_user && !server->sentinel_password) {
+		return reject(error, "must have a sentinel_password for the sentinel_user");
+	}
+	return server->discovery != DLOCK_SERVER_CLUSTER || server->database == 0
+		|| reject(error, "must have no database but 0: a Redis Cluster has no other");
+}
+
+static bool check_host(const char *host, int port, const char *forbidden, const char *message, dlock_error *error)
+{
+	if (strpbrk(host, forbidden)) {
+		return reject(error, message);
+	}
+	return (port >= 1 && port <= 65535) || reject(error, "must have a port between 1 and 65535");
+}
+
+/* The label keeps them apart by commas and spaces. */
+static bool check_seeds(const dlock_server *server, dlock_error *error)
+{
+	if (server->seed_count == 0) {
+		return reject(error,
+			server->discovery == DLOCK_SERVER_SENTINEL ? "must name a Sentinel" : "must name a node of the cluster");
+	}
+	for (int i = 0; i < server->seed_count; i++) {
+		const dlock_seed *seed = &server->seeds[i];
+		if (!*seed->host) {
+			return reject(error, "must name a host");
+		}
+		if (!check_host(seed->host, seed->port, "@/?#, ",
+				"must have hosts without user, password, path, commas or spaces", error)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_service(const char *name)
+{
+	const char *c = name;
+
+	while (*c > ' ' && *c < 127 && !strchr("@/?#,", *c)) {
+		c++;
+	}
+	return *name && !*c && c - name <= 100;
+}
+
+static bool check_place(const dlock_server *server, dlock_error *error)
+{
+	if (server->discovery == DLOCK_SERVER_CLUSTER) {
+		return check_seeds(server, error);
+	}
+	if (server->discovery == DLOCK_SERVER_SENTINEL) {
+		return check_seeds(server, error)
+			&& (server->service
+				|| reject(error, "must have the name of a service, as in \"sentinel://s1:26379,s2:26379/mymaster\""))
+			&& (is_service(server->service)
+				|| reject(error,
+					"must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,"));
+	}
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		return (server->host && strlen(server->host) <= 100)
+			|| reject(error, "must have a name of at most 100 bytes after memory://");
+	}
+	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
+		return reject(error, server->path ? "must have a socket path of at most 100 bytes" : "must name a host");
+	}
+	return check_host(server->host ? server->host : "", server->port, "@/?# ",
+		"must have a host without user, password, path or spaces", error);
+}
+
+static void put_address(FILE *out, const char *host, int port)
+{
+	fprintf(out, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+}
+
+/* "host:port", "mymaster at s1:26379,s2:26379" */
+static bool make_label(dlock_server *server)
+{
+	size_t size;
+	FILE *out = open_memstream(&server->label, &size);
+
+	if (!out) {
+		return false;
+	}
+	if (server->service) {
+		fprintf(out, "%s at ", server->service);
+	}
+	for (int i = 0; i < server->seed_count; i++) {
+		fputs(i > 0 ? "," : "", out);
+		put_address(out, server->seeds[i].host, server->seeds[i].port);
+	}
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		fprintf(out, "memory://%s", server->host);
+	} else if (server->path) {
+		fputs(server->path, out);
+	} else if (server->host) {
+		put_address(out, server->host, server->port);
+	}
+	return fclose(out) == 0 && server->label;
+}
+
+/* One host is one host however it is written: two votes of one server would be a majority where there is none. */
+static void make_lower(char *host)
+{
+	for (char *c = host; c && *c; c++) {
+		*c = *c >= 'A' && *c <= 'Z' ? (char) (*c - 'A' + 'a') : *c;
+	}
+}
+
+bool dlock_server_seal(dlock_server *server, dlock_error *error)
+{
+	if (!check_options(server, error) || !check_place(server, error)) {
+		return false;
+	}
+#ifndef DLOCK_TLS
+	if (server->tls || server->sentinel_tls) {
+		return reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
+			"since OpenSSL was not there when it was built");
+	}
+#endif
+	make_lower(server->kind == DLOCK_SERVER_MEMORY ? NULL : server->host);
+	for (int i = 0; i < server->seed_count; i++) {
+		make_lower(server->seeds[i].host);
+	}
+	server->port = server->discovery == DLOCK_SERVER_FIXED ? server->port : 0;
+	if (server->discovery == DLOCK_SERVER_SENTINEL && !dlock_option_is_given(server, &server->sentinel_tls)) {
+		server->sentinel_tls = server->tls;
+	}
+	server->key = make_label(server) ? make_key(server) : NULL;
+	return server->key || reject(error, "cannot be read: out of memory");
+}
+
+/* Redis writes a space for each end of a line that it repeats. */
+static bool has_password(const char *text, const char *end, const char *password)
+{
+	for (; text < end; text++) {
+		const char *t = text, *p = password;
+		while (t < end && *p && (*t == *p || (*t == ' ' && (*p == '\r' || *p == '\n')))) {
+			t++;
+			p++;
+		}
+		if (!*p) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size)
+{
+	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside
+	 * a script carry its name and line, of no use to the user. */
+	static const char *const surplus[] = { ", with args", " script: " };
+	static const char wrong[] = "WRONGPASS";
+	const char *end = text + strlen(text);
+
+	for (size_t i = 0; i < sizeof surplus / sizeof *surplus; i++) {
+		const char *found = strstr(text, surplus[i]);
+		end = found && found < end ? found : end;
+	}
+	bool hidden = false, known = !strncmp(text, wrong, strlen(wrong));
+	for (DLOCK_EACH_OPTION(option)) {
+		/* That of a key's file is never sent. */
+		bool sent = (option->flags & (DLOCK_OPTION_SECRET | DLOCK_OPTION_SSL)) == DLOCK_OPTION_SECRET;
+		const char *secret = sent ? *(char **) dlock_option_field(server, option) : NULL;
+		/* Redis' own words for a wrong one have the word "password", which may be it. */
+		hidden = hidden || (secret && has_password(text, end, secret));
+		known = known && !(secret && has_password(wrong, wrong + strlen(wrong), secret));
+	}
+	if (hidden) {
+		snprintf(out, size, "%s%san error that is not shown, since it contains the password", known ? wrong : "",
+			known ? ": " : "");
+	} else {
+		snprintf(out, size, "%.*s", (int) (end - text < (ptrdiff_t) size ? end - text : (ptrdiff_t) size), text);
+	}
+}
+
+bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
+{
+	return a == b || (a->kind == b->kind && !strcmp(a->label, b->label) && a->database == b->database
+		&& a->discovery == b->discovery);
+}
+
+/* ---- the servers of a service ---- */
+
+/* A server with what the members of the service have from it, and sealed. A Sentinel has its own TLS and login. */
+static dlock_server *member_of(const dlock_server *service, const char *host, int port, bool is_sentinel)
+{
+	dlock_server *server = dlock_server_new(0, 0);
+	dlock_error error;
+
+	if (!server) {
+		return NULL;
+	}
+	server->port = port;
+	bool copied = dlock_server_set(&server->host, host, strlen(host))
+		&& dlock_options_copy(server, service, is_sentinel ? DLOCK_OPTION_SENTINELS : DLOCK_OPTION_MASTERS);
+	if (is_sentinel) {
+		const char *user = service->sentinel_user, *password = service->sentinel_password;
+		server->tls = service->sentinel_tls;
+		copied = copied && (!user || dlock_server_set(&server->user, user, strlen(user)))
+			&& (!password || dlock_server_set(&server->password, password, strlen(password)));
+	}
+	if (!copied || !dlock_server_seal(server, &error)) {
+		dlock_server_release(server);
+		return NULL;
+	}
+	return server;
+}
+
+dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port)
+{
+	return member_of(service, host, port, false);
+}
+
+dlock_server *dlock_server_sentinel(const dlock_server *service, int seed)
+{
+	return member_of(service, service->seeds[seed].host, service->seeds[seed].port, true);
+}
+
+dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl)
+{
+	dlock_nanos part = 20 * DLOCK_MS;
+
+	while (part < server->connect_timeout || part < server->read_timeout) {
+		if (2 * part > ttl / 4) {
+			return part;
+		}
+		part *= 2;
+	}
+	return DLOCK_FOREVER;
+}

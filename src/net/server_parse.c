@@ -1,0 +1,179 @@
+/* Specifications of servers as text: DSNs. */
+#include "server.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "dsn.h"
+
+static const struct scheme {
+	const char *name;
+	dlock_scheme scheme;
+	dlock_server_kind kind;
+	dlock_server_discovery discovery;
+	int port;
+	bool tls;
+} schemes[] = {
+	{ "redis", DLOCK_SCHEME_REDIS, DLOCK_SERVER_REDIS, DLOCK_SERVER_FIXED, DLOCK_REDIS_PORT, false },
+	{ "rediss", DLOCK_SCHEME_REDIS, DLOCK_SERVER_REDIS, DLOCK_SERVER_FIXED, DLOCK_REDIS_PORT, true },
+	{ "unix", DLOCK_SCHEME_REDIS, DLOCK_SERVER_REDIS, DLOCK_SERVER_FIXED, DLOCK_REDIS_PORT, false },
+	{ "sentinel", DLOCK_SCHEME_SENTINEL, DLOCK_SERVER_REDIS, DLOCK_SERVER_SENTINEL, DLOCK_SENTINEL_PORT, false },
+	{ "cluster", DLOCK_SCHEME_CLUSTER, DLOCK_SERVER_REDIS, DLOCK_SERVER_CLUSTER, DLOCK_REDIS_PORT, false },
+	{ "memcached", DLOCK_SCHEME_MEMCACHED, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_FIXED, 11211, false },
+	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_SERVER_MEMORY, DLOCK_SERVER_FIXED, 0, false },
+};
+
+static bool reject(dlock_error *error, const char *message)
+{
+	dlock_fail(error, DLOCK_FAILED, "%s", message);
+	return false;
+}
+
+bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error)
+{
+	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+		if (len == strlen(schemes[i].name) && !strncasecmp(name, schemes[i].name, len)) {
+			server->kind = schemes[i].kind;
+			server->discovery = schemes[i].discovery;
+			server->port = schemes[i].port;
+			server->tls = schemes[i].tls;
+			return true;
+		}
+	}
+	if (len == 9 && !strncasecmp(name, "zookeeper", 9)) {
+		return reject(error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
+	}
+	return reject(error,
+		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, "
+		"like \"redis://127.0.0.1:6379\"");
+}
+
+static const struct scheme *scheme_of(const dlock_server *server)
+{
+	const struct scheme *scheme = schemes;
+
+	while (scheme->kind != server->kind || scheme->discovery != server->discovery) {
+		scheme++;
+	}
+	return scheme;
+}
+
+dlock_scheme dlock_scheme_of(const dlock_server *server)
+{
+	return scheme_of(server)->scheme;
+}
+
+const char *dlock_server_scheme(const dlock_server *server)
+{
+	const struct scheme *scheme = scheme_of(server);
+
+	if (scheme->scheme == DLOCK_SCHEME_REDIS) {
+		return server->path ? "unix" : server->tls ? "rediss" : "redis";
+	}
+	return scheme->name;
+}
+
+/* host, host:port, [::1]:port */
+static bool parse_host(char **field, int *port, const char *text, const char *end, dlock_error *error)
+{
+	const char *host;
+	size_t len;
+
+	return dlock_dsn_host(text, end, &host, &len, port, error) && dlock_dsn_decode(field, host, len, error);
+}
+
+bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len, dlock_error *error)
+{
+	int port = server->discovery == DLOCK_SERVER_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
+	char *host = NULL;
+	bool good = parse_host(&host, &port, text, text + len, error)
+		&& dlock_server_add_seed(server, host, strlen(host), port, error);
+
+	free(host);
+	return good;
+}
+
+/* host:port,host:port */
+static bool parse_seeds(dlock_server *server, const char *text, const char *stop, dlock_error *error)
+{
+	const char *comma;
+
+	do {
+		comma = memchr(text, ',', (size_t) (stop - text));
+		if (!dlock_server_parse_seed(server, text, (size_t) ((comma ? comma : stop) - text), error)) {
+			return false;
+		}
+		text = comma ? comma + 1 : stop;
+	} while (comma);
+	return true;
+}
+
+static bool parse_database(dlock_server *server, const char *text, const char *stop, dlock_error *error)
+{
+	const dlock_option *database = dlock_option_find(server, DLOCK_FORM_QUERY, "database");
+
+	return text >= stop || dlock_option_read(server, database, "database", text, (size_t) (stop - text), error);
+}
+
+/* host:port/database, host:port,host:port/service/database */
+static bool parse_address(dlock_server *server, const char *text, const char *stop, dlock_error *error)
+{
+	const char *slash = memchr(text, '/', (size_t) (stop - text)), *end = slash ? slash : stop;
+	bool fixed = server->discovery == DLOCK_SERVER_FIXED;
+
+	if (fixed ? !parse_host(&server->host, &server->port, text, end, error) : !parse_seeds(server, text, end, error)) {
+		return false;
+	}
+	if (slash && server->discovery == DLOCK_SERVER_SENTINEL) {
+		text = slash + 1;
+		slash = memchr(text, '/', (size_t) (stop - text));
+		if (!dlock_dsn_decode(&server->service, text, (size_t) ((slash ? slash : stop) - text), error)) {
+			return false;
+		}
+	}
+	return !slash || parse_database(server, slash + 1, stop, error);
+}
+
+static bool parse_place(dlock_server *server, const dlock_dsn *dsn, dlock_error *error)
+{
+	bool unix_socket = dsn->scheme_len == 4 && !strncasecmp(dsn->scheme, "unix", 4);
+	bool absolute = dsn->place < dsn->place_end && *dsn->place == '/';
+	size_t len = (size_t) (dsn->place_end - dsn->place);
+
+	if (unix_socket && !absolute) {
+		return reject(error, "must have an absolute path after unix://");
+	}
+	if (server->kind == DLOCK_SERVER_MEMORY) {
+		return dlock_dsn_decode(&server->host, dsn->place, len, error);
+	}
+	if (unix_socket || (server->kind == DLOCK_SERVER_MEMCACHED && absolute)) {
+		return dlock_dsn_decode(&server->path, dsn->place, len, error);
+	}
+	return parse_address(server, dsn->place, dsn->place_end, error) || dlock_dsn_refuse(dsn, dsn->place, error);
+}
+
+static bool read_option(void *target, const char *name, const char *value, dlock_error *error)
+{
+	dlock_server *server = target;
+	const dlock_option *option = dlock_option_find(server, DLOCK_FORM_QUERY, name);
+
+	if (option) {
+		return dlock_option_read(server, option, name, value, strlen(value), error);
+	}
+	if (!strcmp(name, "tls") && server->kind == DLOCK_SERVER_REDIS) {
+		return reject(error, "must have no option tls: rediss:// is for TLS, redis:// without");
+	}
+	dlock_option_unknown(server, DLOCK_FORM_QUERY, name, error);
+	return false;
+}
+
+bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error)
+{
+	dlock_dsn parts;
+
+	return dlock_dsn_split(&parts, dsn, len, error)
+		&& dlock_server_set_scheme(server, parts.scheme, parts.scheme_len, error)
+		&& dlock_dsn_login(&parts, &server->user, &server->password, error) && parse_place(server, &parts, error)
+		&& dlock_dsn_query(&parts, read_option, server, error);
+}

@@ -1,0 +1,184 @@
+/* What the specification of a server says, as the lock classes read it. dlock-doctor looks at the servers over
+ * connections of its own, and must not read specifications differently. */
+#include "servers.h"
+
+#include "../globals.h"
+#include "../settings.h"
+
+#ifdef DLOCK_ZOOKEEPER
+#include "../../net/dsn.h"
+#include "../../zookeeper/session/options.h"
+#include "zk_lock.h"
+#endif
+
+static void add_text(zval *array, const char *name, const char *text)
+{
+	if (text) {
+		add_assoc_string(array, name, text);
+	} else {
+		add_assoc_null(array, name);
+	}
+}
+
+static void add_option(zval *array, const dlock_server *server, const dlock_option *option, const char *name)
+{
+	void *field = dlock_option_field(server, option);
+
+	if (option->flags & DLOCK_OPTION_REPLICAS && server->replicas == 0) {
+		add_assoc_null(array, name);
+		return;
+	}
+	switch (option->type) {
+	case DLOCK_OPTION_SECONDS:
+		add_assoc_double(array, name, (double) *(dlock_nanos *) field / (double) DLOCK_SECOND);
+		break;
+	case DLOCK_OPTION_WHOLE:
+		add_assoc_long(array, name, *(int *) field);
+		break;
+	case DLOCK_OPTION_SWITCH:
+		add_assoc_bool(array, name, *(bool *) field);
+		break;
+	case DLOCK_OPTION_TEXT:
+		add_text(array, name, *(char **) field);
+	}
+}
+
+/* The ssl context options of PHP's streams that mean the same; NULL without TLS. */
+static void add_tls(zval *array, const dlock_server *server, bool on)
+{
+	zval options;
+
+	if (!on) {
+		add_assoc_null(array, "tls");
+		return;
+	}
+	array_init(&options);
+	for (DLOCK_EACH_OPTION(option)) {
+		if (option->flags & DLOCK_OPTION_SSL
+			&& (option->type != DLOCK_OPTION_TEXT || *(char **) dlock_option_field(server, option))) {
+			add_option(&options, server, option, option->name);
+		}
+	}
+	if (!server->tls_peer_name && server->host) {
+		add_assoc_string(&options, "peer_name", server->host);
+	}
+	add_assoc_zval(array, "tls", &options);
+}
+
+static bool is_of_sentinels(const dlock_option *option)
+{
+	return !strncmp(option->name, "sentinel_", 9);
+}
+
+/* How one connects to the Sentinels. */
+static void add_sentinel(zval *array, const dlock_server *server)
+{
+	zval sentinel;
+
+	if (server->discovery != DLOCK_SERVER_SENTINEL) {
+		add_assoc_null(array, "sentinel");
+		return;
+	}
+	array_init(&sentinel);
+	for (DLOCK_EACH_OPTION(option)) {
+		if (is_of_sentinels(option)) {
+			add_option(&sentinel, server, option, option->name + strlen("sentinel_"));
+		}
+	}
+	add_tls(&sentinel, server, server->sentinel_tls);
+	add_assoc_zval(array, "sentinel", &sentinel);
+}
+
+static void add_seeds(zval *array, const dlock_server *server)
+{
+	zval seeds, seed;
+
+	array_init(&seeds);
+	for (int i = 0; i < server->seed_count; i++) {
+		array_init(&seed);
+		add_assoc_string(&seed, "host", server->seeds[i].host);
+		add_assoc_long(&seed, "port", server->seeds[i].port);
+		add_next_index_zval(&seeds, &seed);
+	}
+	add_assoc_zval(array, "seeds", &seeds);
+}
+
+ZEND_FUNCTION(Dlock_describe_server)
+{
+	static const char *const kinds[] = { "redis", "memcached", "memory" },
+		*const discoveries[] = { "fixed", "sentinel", "cluster" };
+	zval *spec;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_ZVAL(spec)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_server *server = dlock_check_settings() ? dlock_server_from_zval(spec, 1, -1) : NULL;
+	if (!server) {
+		RETURN_THROWS();
+	}
+	dlock_server_complete(server);
+	array_init(return_value);
+	add_assoc_string(return_value, "backend", kinds[server->kind]);
+	add_text(return_value, "label", server->label);
+	add_text(return_value, "host", server->host);
+	add_assoc_long(return_value, "port", server->port);
+	add_text(return_value, "path", server->path);
+	add_assoc_string(return_value, "discovery", discoveries[server->discovery]);
+	add_seeds(return_value, server);
+	for (DLOCK_EACH_OPTION(option)) {
+		if (!(option->flags & DLOCK_OPTION_SSL) && !is_of_sentinels(option)) {
+			add_option(return_value, server, option, option->name);
+		}
+	}
+	add_tls(return_value, server, server->tls);
+	add_sentinel(return_value, server);
+	dlock_server_release(server);
+}
+
+#ifdef DLOCK_ZOOKEEPER
+
+static void add_member(zval *list, const char *host, size_t len)
+{
+	const char *name;
+	size_t name_len;
+	int port = DLOCK_ZK_PORT;
+	dlock_error error;
+	zval member;
+
+	dlock_dsn_host(host, host + len, &name, &name_len, &port, &error); /* checked before */
+	array_init(&member);
+	add_assoc_string(&member, "backend", "zookeeper");
+	add_assoc_str(&member, "label",
+		zend_strpprintf(0, *host == '[' ? "[%.*s]:%d" : "%.*s:%d", (int) name_len, name, port));
+	add_assoc_stringl(&member, "host", name, name_len);
+	add_assoc_long(&member, "port", port);
+	add_next_index_zval(list, &member);
+}
+
+ZEND_FUNCTION(Dlock_describe_ensemble)
+{
+	HashTable *array = NULL;
+	zend_string *text = NULL;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_ARRAY_HT_OR_STR(array, text)
+	ZEND_PARSE_PARAMETERS_END();
+
+	zend_string *hosts = dlock_zk_hosts_read(array, text);
+	if (!hosts) {
+		RETURN_THROWS();
+	}
+	array_init(return_value);
+	for (const char *host = ZSTR_VAL(hosts);; host++) {
+		size_t len = strcspn(host, ",/");
+		add_member(return_value, host, len);
+		host += len;
+		if (*host != ',') {
+			break;
+		}
+	}
+	zend_string_release(hosts);
+}
+
+#endif

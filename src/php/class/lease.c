@@ -1,0 +1,295 @@
+#include "lease.h"
+
+#include "../classes.h"
+#include "../ending.h"
+#include "../errors.h"
+#include "../globals.h"
+#include "../handle.h"
+#include "arguments.h"
+
+#include "zend_enum.h"
+#include "zend_exceptions.h"
+
+typedef struct {
+	dlock_hold *hold; /* NULL: handed over by detach() */
+	zend_object std;
+} lease_object;
+
+enum { PROPERTY_RESOURCE, PROPERTY_TOKEN, PROPERTY_FENCING_TOKEN, PROPERTY_PERMITS };
+
+static zend_object_handlers handlers;
+
+static lease_object *lease_from(zend_object *object)
+{
+	return (lease_object *) ((char *) object - offsetof(lease_object, std));
+}
+
+static zend_object *lease_new(zend_class_entry *class)
+{
+	lease_object *lease = zend_object_alloc(sizeof *lease, class);
+
+	zend_object_std_init(&lease->std, class);
+	object_properties_init(&lease->std, class);
+	lease->std.handlers = &handlers;
+	return &lease->std;
+}
+
+static void lease_free(zend_object *object)
+{
+	lease_object *lease = lease_from(object);
+
+	if (lease->hold) {
+		dlock_hold_discard(lease->hold);
+	}
+	zend_object_std_dtor(object);
+}
+
+static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
+{
+	*remaining = 0;
+	if (!lease->hold) {
+		return "Released";
+	}
+	switch (dlock_hold_look(lease->hold, remaining)) {
+	case DLOCK_CLAIM_HELD:
+		return "Held";
+	case DLOCK_CLAIM_UNCERTAIN:
+		return "Uncertain";
+	case DLOCK_CLAIM_RELEASED:
+		return "Released";
+	default:
+		return "Lost";
+	}
+}
+
+/* Not the token, with which anybody could release the lock: logs have dumps, and errors reports. The property can be
+ * read. */
+static HashTable *shown_properties(zend_object *object)
+{
+	HashTable *shown = zend_array_dup(zend_std_get_properties(object));
+
+	zend_hash_str_del(shown, ZEND_STRL("token"));
+	return shown;
+}
+
+/* For json_encode(), var_export() and (array). */
+static HashTable *lease_properties_for(zend_object *object, zend_prop_purpose purpose)
+{
+	return purpose == ZEND_PROP_PURPOSE_DEBUG ? zend_std_get_properties_for(object, purpose) : shown_properties(object);
+}
+
+static HashTable *lease_debug_info(zend_object *object, int *is_temporary)
+{
+	lease_object *lease = lease_from(object);
+	HashTable *info = shown_properties(object);
+	dlock_nanos remaining;
+	zval value;
+
+	ZVAL_STRING(&value, state_name(lease, &remaining));
+	zend_hash_str_update(info, ZEND_STRL("state"), &value);
+	ZVAL_DOUBLE(&value, (double) remaining / DLOCK_SECOND);
+	zend_hash_str_update(info, ZEND_STRL("remaining"), &value);
+	*is_temporary = 1;
+	return info;
+}
+
+void dlock_lease_register(zend_class_entry *class)
+{
+	class->create_object = lease_new;
+	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
+	handlers.offset = offsetof(lease_object, std);
+	handlers.free_obj = lease_free;
+	handlers.clone_obj = NULL;
+	handlers.get_debug_info = lease_debug_info;
+	handlers.get_properties_for = lease_properties_for;
+}
+
+void dlock_lease_create(zval *value, dlock_hold *hold)
+{
+	const dlock_claim *claim = hold->entry.claim;
+
+	object_init_ex(value, dlock_ce_lease);
+	lease_object *lease = lease_from(Z_OBJ_P(value));
+
+	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE), claim->resource, claim->resource_len);
+	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, strlen(claim->token));
+	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
+	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_PERMITS),
+		claim->permits < DLOCK_PERMITS_ALL ? (zend_long) claim->permits : 1);
+	/* Last: had memory run out above, the registry would still own the hold. */
+	lease->hold = hold;
+	hold->owned = true;
+}
+
+dlock_hold *dlock_lease_hold(zval *lease)
+{
+	return lease_from(Z_OBJ_P(lease))->hold;
+}
+
+/* A look from memory: it may find a loss. */
+static bool look_held(lease_object *lease, dlock_nanos *remaining)
+{
+	*remaining = 0;
+	if (!lease->hold) {
+		return false;
+	}
+	dlock_claim_state state = dlock_hold_look(lease->hold, remaining);
+	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
+}
+
+ZEND_METHOD(Dlock_Lease, __construct)
+{
+	/* Private: leases come from LockManager::acquire(). Without an object PHP has called it as a shutdown function, see
+	 * ending.c. */
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_NONE();
+	if (Z_TYPE(EX(This)) != IS_OBJECT) {
+		dlock_ending_reached();
+	}
+}
+
+ZEND_METHOD(Dlock_Lease, state)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	const char *name = state_name(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
+	RETURN_OBJ_COPY(zend_enum_get_case_cstr(dlock_ce_lease_state, name));
+}
+
+ZEND_METHOD(Dlock_Lease, isHeld)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(look_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining));
+}
+
+ZEND_METHOD(Dlock_Lease, remaining)
+{
+	dlock_nanos remaining;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	look_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
+	RETURN_DOUBLE((double) remaining / DLOCK_SECOND);
+}
+
+static void throw_lost(lease_object *lease)
+{
+	dlock_nanos remaining;
+	/* An extension may have made the object without its constructor, so without a name too. */
+	const zval *resource = OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE);
+	const char *what = !strcmp(state_name(lease, &remaining), "Released") ? "has been released or detached"
+		: dlock_claim_is_mine(lease->hold->entry.claim) ? "was lost" : "is not held by this process but by its parent";
+
+	if (lease->hold) {
+		lease->hold->throws = false; /* once is enough */
+	}
+	bool named = Z_TYPE_P(resource) == IS_STRING;
+	dlock_throw_lost(named ? Z_STRVAL_P(resource) : "", named ? Z_STRLEN_P(resource) : 0, what);
+}
+
+ZEND_METHOD(Dlock_Lease, assertHeld)
+{
+	dlock_nanos remaining;
+
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_NONE();
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!look_held(lease, &remaining)) {
+		throw_lost(lease);
+	}
+}
+
+/* One that is not held any more is refused elsewhere. */
+static dlock_ttl_range ttls_of(const lease_object *lease)
+{
+	return lease->hold ? dlock_backend_ttls(lease->hold->entry.claim->backend) : DLOCK_ANY_TTL;
+}
+
+ZEND_METHOD(Dlock_Lease, refresh)
+{
+	double seconds = 0;
+	bool is_null = true;
+	dlock_nanos ttl, remaining;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(seconds, is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!is_null && lease->hold && lease->hold->entry.claim->backend->ops->session_lease) {
+		zend_argument_value_error(1, "must be null: with ZooKeeper the session is the lease");
+		RETURN_THROWS();
+	}
+	if (!is_null && !dlock_check_ttl(seconds, ttls_of(lease), 1, &ttl)) {
+		RETURN_THROWS();
+	}
+	if (!look_held(lease, &remaining)) {
+		throw_lost(lease);
+		RETURN_THROWS();
+	}
+	if (is_null) {
+		ttl = lease->hold->entry.claim->ttl;
+	}
+	dlock_status status = dlock_hold_extend(lease->hold, ttl, &error);
+	if (status != DLOCK_OK) {
+		lease->hold->throws &= status != DLOCK_LOST; /* once is enough */
+		dlock_throw(status, &error, lease->hold->entry.claim->backend);
+	}
+}
+
+ZEND_METHOD(Dlock_Lease, release)
+{
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!lease->hold || lease->hold->entry.claim->state == DLOCK_CLAIM_RELEASED) {
+		RETURN_FALSE;
+	}
+	dlock_status status = dlock_hold_release(lease->hold, &error);
+	dlock_registry_remove(&DLOCK_G(registry), &lease->hold->entry);
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, lease->hold->entry.claim->backend);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
+}
+
+ZEND_METHOD(Dlock_Lease, detach)
+{
+	dlock_nanos remaining;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!look_held(lease, &remaining)) {
+		throw_lost(lease);
+		RETURN_THROWS();
+	}
+	dlock_claim *claim = lease->hold->entry.claim;
+	if (!claim->backend->ops->detachable) {
+		zend_throw_exception(dlock_ce_exception,
+			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
+		RETURN_THROWS();
+	}
+	/* What is left of a lease must be what was asked for; and a lease time that is still on its way would arrive after
+	 * the handle is attached. */
+	dlock_status status = atomic_load(&claim->short_lease) ? dlock_hold_extend(lease->hold, claim->ttl, &error)
+		: claim->unacknowledged_ttl > 0 ? dlock_hold_check(lease->hold, &error) : DLOCK_OK;
+	if (status == DLOCK_LOST) {
+		throw_lost(lease);
+		RETURN_THROWS();
+	}
+	if (status != DLOCK_OK && atomic_load(&claim->short_lease)) {
+		dlock_throw(status, &error, claim->backend);
+		RETURN_THROWS();
+	}
+	zend_string *handle = dlock_handle_make(claim);
+	dlock_hold_free(lease->hold);
+	lease->hold = NULL;
+	RETURN_STR(handle);
+}

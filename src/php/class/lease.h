@@ -1,0 +1,17 @@
+#ifndef DLOCK_PHP_LEASE_H
+#define DLOCK_PHP_LEASE_H
+
+#include "php.h"
+
+#include "../hold.h"
+
+/* Gives Dlock\Lease its objects. */
+void dlock_lease_register(zend_class_entry *class);
+
+/* Makes a Dlock\Lease that owns the hold. */
+void dlock_lease_create(zval *lease, dlock_hold *hold);
+
+/* NULL: handed over by detach(). */
+dlock_hold *dlock_lease_hold(zval *lease);
+
+#endif

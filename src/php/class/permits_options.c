@@ -1,0 +1,151 @@
+#include "permits_options.h"
+
+#include "../errors.h"
+#include "../globals.h"
+#include "../settings.h"
+#include "arguments.h"
+#include "servers.h"
+
+#ifdef DLOCK_ZOOKEEPER
+#include "../../zookeeper/session/dsn.h"
+#endif
+
+/* NULL, or why there are no permits on such a server: what follows "Argument #2 ($server) ". */
+static const char *refusal(const dlock_server *server)
+{
+	switch (server->kind) {
+	case DLOCK_SERVER_MEMCACHED:
+		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached";
+	case DLOCK_SERVER_MEMORY:
+		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memory://";
+	default:
+		return NULL;
+	}
+}
+
+/* Is it a list of servers, as RedLock has it? [host, port, connect timeout] is none. */
+static bool is_list_of_servers(HashTable *array)
+{
+	const zval *first = zend_hash_index_find_deref(array, 0), *second = zend_hash_index_find_deref(array, 1);
+	zend_long whole;
+	double number;
+
+	return (first && Z_TYPE_P(first) == IS_ARRAY)
+		|| (first && second && (Z_TYPE_P(second) == IS_ARRAY || (Z_TYPE_P(second) == IS_STRING && !dlock_number_of(second, &whole, &number))));
+}
+
+static dlock_server *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
+{
+	bool given = array || dsn;
+	zval spec;
+
+	if (array && is_list_of_servers(array)) {
+		zend_argument_value_error(arg, "must be one server: semaphores and read/write locks are not offered on several independent ones, as RedLock is");
+		return NULL;
+	}
+	if (array) {
+		ZVAL_ARR(&spec, array);
+	} else if (dsn) {
+		ZVAL_STR(&spec, dsn);
+	}
+	dlock_server *server = given ? dlock_server_from_zval(&spec, arg, -1) : dlock_server_from_ini();
+	const char *reason = server ? refusal(server) : NULL;
+	if (reason) {
+		if (given) {
+			zend_argument_value_error(arg, "%s", reason);
+		} else {
+			zend_value_error("dlock.server %s; or give a $server", reason);
+		}
+		dlock_server_release(server);
+		return NULL;
+	}
+	if (server) {
+		dlock_server_complete(server);
+	}
+	return server;
+}
+
+static bool is_ensemble(const zend_string *dsn)
+{
+	return ZSTR_LEN(dsn) >= 12 && !strncasecmp(ZSTR_VAL(dsn), "zookeeper://", 12);
+}
+
+/* False after an exception. */
+static bool find_ensemble(dlock_permits_place *place, zend_string *dsn, uint32_t arg)
+{
+#ifdef DLOCK_ZOOKEEPER
+	dlock_error error;
+
+	if (dlock_zk_dsn_parse(&place->ensemble, ZSTR_VAL(dsn), ZSTR_LEN(dsn), &error)) {
+		return true;
+	}
+	zend_argument_value_error(arg, "%s", error.message);
+#else
+	(void) place, (void) dsn;
+	zend_argument_value_error(arg, "must be Redis: this dlock was built without ZooKeeper");
+#endif
+	return false;
+}
+
+bool dlock_permits_find_place(dlock_permits_place *place, HashTable *array, zend_string *dsn, uint32_t arg)
+{
+	memset(place, 0, sizeof *place);
+	if (dsn && is_ensemble(dsn)) {
+		return find_ensemble(place, dsn, arg);
+	}
+	place->server = redis_server(array, dsn, arg);
+	return place->server;
+}
+
+void dlock_permits_free_place(dlock_permits_place *place)
+{
+	if (place->server) {
+		dlock_server_release(place->server);
+	}
+#ifdef DLOCK_ZOOKEEPER
+	dlock_zk_options_free(&place->ensemble);
+#endif
+}
+
+static bool refuse_lease_time(const dlock_options *options)
+{
+	uint32_t arg = !options->ttl_is_null ? options->ttl_arg : !options->renew_is_null ? options->timeout_arg + 1 : 0;
+
+	if (arg) {
+		zend_argument_value_error(arg, "must be null: with ZooKeeper the session is the lease");
+	}
+	return !arg;
+}
+
+bool dlock_permits_configure(dlock_manager *manager, const dlock_permits_place *place, zend_string *prefix, dlock_options *options, int64_t capacity,
+	bool fifo, const char *kind)
+{
+	dlock_options effective = *options;
+
+	if (!dlock_permits_is_on_zookeeper(place)) {
+		effective.ttls = dlock_ttls_on(place->server);
+	} else if (refuse_lease_time(options)) {
+		effective.ttl_arg = 0;
+	} else {
+		return false;
+	}
+	if (!dlock_manager_configure(manager, &effective)) {
+		return false;
+	}
+	manager->prefix = zend_string_copy(prefix);
+	if (!dlock_permits_is_on_zookeeper(place)) {
+		manager->servers = zend_string_init(place->server->label, strlen(place->server->label), 0);
+		manager->backend = dlock_permits_on(&DLOCK_G(pools), place->server, ZSTR_VAL(prefix), ZSTR_LEN(prefix), capacity, fifo);
+#ifdef DLOCK_ZOOKEEPER
+	} else {
+		manager->servers = zend_strpprintf(0, "%s%s", place->ensemble.hosts, place->ensemble.root);
+		manager->backend = dlock_permits_on_ensemble(&DLOCK_G(pools), &place->ensemble, ZSTR_VAL(prefix), ZSTR_LEN(prefix), capacity);
+#endif
+	}
+	if (!manager->backend) {
+		dlock_throw_no_memory();
+		return false;
+	}
+	manager->backend->kind = kind;
+	return true;
+}

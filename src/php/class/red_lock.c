@@ -1,0 +1,261 @@
+#include "../../redis/redlock/quorum.h"
+#include "../classes.h"
+#include "../errors.h"
+#include "../globals.h"
+#include "arguments.h"
+#include "manager_acquire.h"
+#include "manager_options.h"
+#include "servers.h"
+
+#include "zend_exceptions.h"
+#include "zend_smart_str.h"
+
+static void release_servers(dlock_server **servers, int count)
+{
+	while (count > 0) {
+		dlock_server_release(servers[--count]);
+	}
+}
+
+/* The last of the list so far. False after an exception. */
+static bool check_member(dlock_server **servers, int count)
+{
+	const dlock_server *server = servers[count - 1];
+
+	if (server->kind != DLOCK_SERVER_REDIS) {
+		zend_argument_value_error(1,
+			"must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
+			"were told",
+			count - 1, server->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+		return false;
+	}
+	if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
+		zend_argument_value_error(1,
+			"must name plain Redis servers, but element %d is %s: RedLock needs servers that are independent of "
+			"each other",
+			count - 1,
+			server->discovery == DLOCK_SERVER_SENTINEL      ? "a service behind Sentinels"
+				: server->discovery == DLOCK_SERVER_CLUSTER ? "a cluster"
+															: "one with replicas");
+		return false;
+	}
+	/* One server with two votes would make a majority where there is none. */
+	for (int i = 0; i < count - 1; i++) {
+		if (!strcmp(servers[i]->label, server->label)) {
+			zend_argument_value_error(
+				1, "must name different servers, but elements %d and %d are both %s", i, count - 1, server->label);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Reads the list; returns how many, or 0 after an exception. */
+static int read_servers(HashTable *list, dlock_server **servers)
+{
+	int count = 0;
+	zval *spec;
+
+	if (zend_hash_num_elements(list) < 1 || zend_hash_num_elements(list) > DLOCK_MOST_SERVERS) {
+		zend_argument_value_error(1, "must be a list of 1 to %d servers", DLOCK_MOST_SERVERS);
+		return 0;
+	}
+	ZEND_HASH_FOREACH_VAL(list, spec) {
+		servers[count] = dlock_server_from_zval(spec, 1, count);
+		if (!servers[count]) {
+			release_servers(servers, count);
+			return 0;
+		}
+		count++;
+		if (!check_member(servers, count)) {
+			release_servers(servers, count);
+			return 0;
+		}
+	} ZEND_HASH_FOREACH_END();
+	return count;
+}
+
+static zend_string *join_labels(dlock_server **servers, int count)
+{
+	smart_str labels = { 0 };
+
+	for (int i = 0; i < count; i++) {
+		if (i > 0) {
+			smart_str_appends(&labels, ", ");
+		}
+		smart_str_appends(&labels, servers[i]->label);
+	}
+	return smart_str_extract(&labels);
+}
+
+ZEND_METHOD(RedLock, __construct)
+{
+	HashTable *list;
+	zend_long retry_delay = 200, retry_count = 3;
+	zend_string *prefix = NULL;
+	dlock_options options = { .ttl_is_null = true,
+		.timeout_is_null = true,
+		.renew_is_null = true,
+		.release_is_null = true,
+		.ttls = DLOCK_ANY_TTL,
+		.ttl_arg = 5,
+		.timeout_arg = 6,
+		.on_loss_arg = 8 };
+	dlock_server *servers[DLOCK_MOST_SERVERS];
+
+	ZEND_PARSE_PARAMETERS_START(1, 9)
+		Z_PARAM_ARRAY_HT(list)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(retry_delay)
+		Z_PARAM_LONG(retry_count)
+		Z_PARAM_STR(prefix)
+		Z_PARAM_DOUBLE_OR_NULL(options.ttl, options.ttl_is_null)
+		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
+		Z_PARAM_BOOL_OR_NULL(options.renew, options.renew_is_null)
+		Z_PARAM_STR(options.on_loss)
+		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
+	if (!dlock_manager_begin(manager) || !dlock_manager_configure(manager, &options)) {
+		RETURN_THROWS();
+	}
+	if (retry_delay < 1 || retry_delay > 60000) {
+		zend_argument_value_error(2, "must be between 1 and 60000 milliseconds");
+		RETURN_THROWS();
+	}
+	if (retry_count < 1 || retry_count > 1000000) {
+		zend_argument_value_error(3, "must be between 1 and 1000000 attempts");
+		RETURN_THROWS();
+	}
+	dlock_nanos guard = dlock_from_seconds(DLOCK_G(restart_guard));
+	int count = read_servers(list, servers);
+	if (count == 0) {
+		RETURN_THROWS();
+	}
+	manager->retry_delay = retry_delay * DLOCK_MS;
+	manager->retry_count = (unsigned) retry_count;
+	manager->prefix = prefix ? zend_string_copy(prefix) : ZSTR_EMPTY_ALLOC();
+	manager->servers = join_labels(servers, count);
+	manager->backend = dlock_quorum_new(&DLOCK_G(pools).redis, servers, count, guard, ZSTR_VAL(manager->prefix),
+		ZSTR_LEN(manager->prefix));
+	release_servers(servers, count);
+	if (!manager->backend) {
+		dlock_throw_no_memory();
+	}
+}
+
+/* In milliseconds: a shorter lease time is taken for seconds, as it is in other classes. */
+enum { SHORT_TTL = 100 };
+
+ZEND_METHOD(RedLock, lock)
+{
+	zend_string *resource;
+	zend_long milliseconds = 10000;
+	dlock_nanos remaining;
+	dlock_hold *hold;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 2)
+		Z_PARAM_STR(resource)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(milliseconds)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
+		RETURN_THROWS();
+	}
+	if (milliseconds < 1 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS) {
+		zend_argument_value_error(
+			2, "must be between 1 and " ZEND_LONG_FMT " milliseconds", (zend_long) (DLOCK_TTL_MAX / DLOCK_MS));
+		RETURN_THROWS();
+	}
+	if (milliseconds < SHORT_TTL) {
+		php_error_docref(NULL, E_WARNING,
+			"Argument #2 ($ttl) is in milliseconds: the lock is had for " ZEND_LONG_FMT
+			" ms; for as many seconds pass " ZEND_LONG_FMT,
+			milliseconds, 1000 * milliseconds);
+		if (EG(exception)) {
+			RETURN_THROWS();
+		}
+	}
+	dlock_wait_limit limit = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
+	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long
+	 * one, its time is over. The new one's may be over when it is returned, so this comes before. */
+	dlock_hold_purge();
+	dlock_terms terms = { .ttl = milliseconds * DLOCK_MS, .ttl_given = true };
+	dlock_status status = dlock_manager_acquire(manager, resource, terms, limit, &hold, &error);
+	if (status != DLOCK_OK) {
+		if (status == DLOCK_FAILED && !EG(exception)) {
+			dlock_throw(status, &error, manager->backend);
+		}
+		RETURN_FALSE;
+	}
+	dlock_hold_look(hold, &remaining);
+	array_init_size(return_value, 4);
+	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
+	add_assoc_str(return_value, "resource", zend_string_copy(resource));
+	add_assoc_stringl(return_value, "token", hold->entry.claim->token, DLOCK_TOKEN_LEN);
+	add_assoc_long(return_value, "fencingToken", (zend_long) hold->entry.claim->fencing_token);
+}
+
+static bool is_token(const zval *value)
+{
+	return Z_TYPE_P(value) == IS_STRING && dlock_is_token(Z_STRVAL_P(value), Z_STRLEN_P(value), false);
+}
+
+/* What this request holds with the token, whichever object has locked it; but of this very lock. NULL: nothing. */
+static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource, const zval *token)
+{
+	dlock_registry_entry *entry = dlock_registry_find(
+		&DLOCK_G(registry), manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), Z_STRVAL_P(token));
+
+	return entry && !dlock_hold_from(entry)->owned ? dlock_hold_from(entry) : NULL;
+}
+
+/* A lock of another process or request: any server may have it. */
+static dlock_hold *hold_of_token(
+	const dlock_manager *manager, const zval *resource, const zval *token, dlock_error *error)
+{
+	dlock_claim *claim = dlock_claim_new(
+		manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), error);
+
+	if (claim) {
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD); /* the servers know until when */
+		claim->deadline = DLOCK_FOREVER;
+	}
+	return dlock_hold_new(claim, false, error);
+}
+
+ZEND_METHOD(RedLock, unlock)
+{
+	HashTable *lock;
+	zval *resource, *token;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_ARRAY_HT(lock)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager) {
+		RETURN_THROWS();
+	}
+	resource = zend_hash_str_find_deref(lock, ZEND_STRL("resource"));
+	token = zend_hash_str_find_deref(lock, ZEND_STRL("token"));
+	if (!resource || Z_TYPE_P(resource) != IS_STRING || Z_STRLEN_P(resource) == 0
+		|| Z_STRLEN_P(resource) > DLOCK_RESOURCE_MAX || !token || !is_token(token)) {
+		zend_argument_value_error(1, "must be what RedLock::lock() returned, with its \"resource\" and its \"token\"");
+		RETURN_THROWS();
+	}
+	dlock_hold *hold = find_hold(manager, resource, token);
+	hold = hold ? hold : hold_of_token(manager, resource, token, &error);
+	if (!hold) {
+		zend_throw_exception(dlock_ce_exception, error.message, 0);
+		RETURN_THROWS();
+	}
+	dlock_status status = dlock_hold_release(hold, &error);
+	dlock_hold_free(hold);
+	RETURN_BOOL(status == DLOCK_OK);
+}

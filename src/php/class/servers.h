@@ -1,0 +1,16 @@
+#ifndef DLOCK_PHP_SERVERS_H
+#define DLOCK_PHP_SERVERS_H
+
+#include "php.h"
+
+#include "../../net/server.h"
+
+/* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its position in a
+ * list. */
+dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
+
+/* Sets the guard where it was not given: to dlock.restart_guard, 10 s where that is off, or to dlock.ttl if it is
+ * longer. */
+void dlock_server_complete(dlock_server *server);
+
+#endif

@@ -1,0 +1,83 @@
+#include "holder_watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct {
+	_Atomic dlock_process watcher; /* where there is a thread; 0: nowhere */
+	int holder; /* a descriptor that is readable when the holder has ended; the thread's, as the next */
+	void (*ended)(void *context);
+	void *context;
+} watch;
+
+/* A parent that has ended is a parent no more, even if nobody has asked for its status. */
+static bool has_ended(dlock_process holder)
+{
+	pid_t pid = (pid_t) (uint32_t) holder;
+	bool is_parent = (holder >> 32) + 1 == dlock_process_current() >> 32;
+
+	return is_parent ? getppid() != pid : kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+bool dlock_holder_has_ended(const dlock_claim *claim)
+{
+	return has_ended(claim->process);
+}
+
+static void *wait_for_end(void *unused)
+{
+	struct pollfd holder = { watch.holder, POLLIN, 0 };
+	void (*ended)(void *context) = watch.ended;
+	void *context = watch.context;
+
+	while (poll(&holder, 1, -1) < 0 && errno == EINTR) {
+	}
+	close(holder.fd);
+	atomic_store(&watch.watcher, 0);
+	ended(context);
+	return unused;
+}
+
+static int open_process(dlock_process process)
+{
+#ifdef SYS_pidfd_open
+	return (int) syscall(SYS_pidfd_open, (pid_t) (uint32_t) process, 0);
+#else
+	(void) process;
+	return -1;
+#endif
+}
+
+void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), void *context)
+{
+	dlock_process here = dlock_process_current();
+	sigset_t all, before;
+	pthread_t thread;
+
+	if (atomic_load(&watch.watcher) == here) {
+		return;
+	}
+	watch.holder = open_process(claim->process);
+	if (watch.holder < 0) {
+		if (errno == ESRCH) { /* it has ended just now */
+			ended(context);
+		}
+		return;
+	}
+	watch.ended = ended;
+	watch.context = context;
+	atomic_store(&watch.watcher, here);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
+	if (pthread_create(&thread, NULL, wait_for_end, NULL) == 0) {
+		pthread_detach(thread);
+	} else {
+		close(watch.holder);
+		atomic_store(&watch.watcher, 0);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}

@@ -1,0 +1,352 @@
+#include "service.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* How a lock or permits are acquired. The scripts decide which claim gets them, and which one they are handed over to.
+ * This file decides how long their outcome may be relied upon, and what to do where it is unknown. docs/how-it-works.md
+ * and docs/hand-over.md have the protocol, tests/models/handover.pml and tests/models/failover.pml check it. */
+
+typedef struct dlock_asking {
+	dlock_waiter waiter;
+	dlock_epoch epoch;
+	dlock_service_claim *claim;
+	dlock_task task;
+	bool counts;  /* the fence may count on from where this connection has seen it */
+	bool has_key; /* an answer was not used, though it has the lock */
+	dlock_nanos sent_at;
+	dlock_said answer;
+	dlock_status said;
+} dlock_asking;
+
+static dlock_asking *asking_of(dlock_waiter *waiter)
+{
+	return (dlock_asking *) ((char *) waiter - offsetof(dlock_asking, waiter));
+}
+
+const dlock_waiter *dlock_service_waiter(const dlock_claim *claim)
+{
+	static const dlock_waiter none = { .slot = 0 };
+	const dlock_asking *asking = ((const dlock_service_claim *) claim)->asking;
+
+	return asking ? &asking->waiter : &none;
+}
+
+/* A lock on one server that stays. */
+static bool is_alone(const dlock_service *service)
+{
+	return service->kind == &dlock_locks && !dlock_service_fails_over(service);
+}
+
+/* ---- what is answered ---- */
+
+static void ask(dlock_asking *own)
+{
+	dlock_waiter *waiter = &own->waiter;
+	dlock_claim *claim = &own->claim->base;
+	dlock_subject subject = dlock_service_subject(claim);
+
+	waiter->number++;
+	subject.queues = waiter->queue;
+	subject.counts = own->counts;
+	dlock_route_send(&waiter->route, dlock_service_of(claim)->kind->acquire(&subject),
+		dlock_service_unchanged(claim, NULL));
+}
+
+static void begin_attempt(dlock_asking *own)
+{
+	dlock_waiter *waiter = &own->waiter;
+	const dlock_service *service = dlock_service_of(&own->claim->base);
+	const dlock_conn *conn = service->masters.conn;
+
+	if (waiter->queue) {
+		dlock_claim_move(&own->claim->base, DLOCK_CLAIM_WAITING);
+	}
+	own->counts = is_alone(service) && !waiter->queue && conn->fence > 0;
+	own->has_key = false;
+	dlock_waiter_begin_route(waiter);
+	dlock_service_begin_epoch(&own->epoch, &own->claim->base, waiter->until, waiter->error);
+	ask(own);
+}
+
+/* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose
+ * server has come back with older data; or somebody has set the fence. docs/how-it-works.md has the reasoning,
+ * tests/models/counting.pml checks it. */
+static bool is_counted_on(const dlock_conn *conn, int64_t fencing_token)
+{
+	return conn->fence > 0 && fencing_token > conn->fence;
+}
+
+/* Then it is asked for once more, by a request that does not count on. */
+static bool is_miscounted(dlock_asking *own)
+{
+	const dlock_route *route = &own->waiter.route;
+
+	if (!own->counts || !dlock_request_has_acquired(route->call)
+		|| is_counted_on(route->conn, own->answer.fencing_token)) {
+		return false;
+	}
+	own->counts = false;
+	own->has_key = true;
+	return true;
+}
+
+static void read_answer(dlock_asking *own)
+{
+	const dlock_service *service = dlock_service_of(&own->claim->base);
+	const dlock_route *route = &own->waiter.route;
+
+	if (own->said == DLOCK_OK) {
+		own->said = service->kind->read_acquire(route->call, route->conn, &own->answer, own->waiter.error);
+		own->waiter.response = own->answer.refusal;
+		own->sent_at = route->call->sent_at;
+	}
+}
+
+static void note_fence(const dlock_asking *own)
+{
+	const dlock_service *service = dlock_service_of(&own->claim->base);
+	dlock_conn *conn = service->masters.conn;
+
+	if (is_alone(service) && conn->state == DLOCK_CONN_READY) {
+		conn->fence = own->answer.fencing_token;
+	}
+}
+
+/* ---- what is made of it ---- */
+
+/* When an attempt took longer than the lease lasts, in ms. */
+#define TRY_AGAIN 20
+
+/* Something of the claim may be executed later than what follows: a token that was released is not used again, since
+ * the release may be late, on a connection that was replaced meanwhile. Its place in the queue goes with its ticket. */
+static dlock_status begin_again(dlock_claim *claim, dlock_nanos now, dlock_error *error)
+{
+	dlock_service_give_back(claim, now);
+	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
+	return dlock_claim_renew_token(claim, error);
+}
+
+/* Replicas have said what they have to say. */
+static void accept_lease(dlock_asking *own, dlock_nanos now)
+{
+	dlock_claim *claim = &own->claim->base;
+	const dlock_epoch *epoch = &own->epoch;
+	dlock_error other;
+
+	if (own->said == DLOCK_CONNECTION) {
+		return;
+	}
+	claim->explained = own->said == DLOCK_LOST;
+	own->waiter.settled_just_now = own->said == DLOCK_LOST && epoch->era.left >= 0 && epoch->era.left <= DLOCK_AT_ONCE;
+	claim->deadline = own->sent_at + claim->ttl - dlock_drift(claim->ttl);
+	if (own->said == DLOCK_OK && now < claim->deadline) {
+		claim->fencing_token = own->answer.fencing_token;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+		return;
+	}
+	own->waiter.response = (dlock_response) { .pttl = TRY_AGAIN };
+	own->said = begin_again(claim, now, &other) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
+	*own->waiter.error = own->said == DLOCK_FAILED ? other : *own->waiter.error;
+}
+
+static void take_refusal(dlock_asking *own)
+{
+	own->waiter.settled_just_now = own->epoch.at_once;
+	own->claim->base.explained = own->epoch.explained;
+}
+
+/* Is there something to take back? A late success must not lock everyone out until the ttl. */
+static bool may_have_it(const dlock_asking *own)
+{
+	const dlock_route *route = &own->waiter.route;
+
+	return own->has_key || own->claim->base.state == DLOCK_CLAIM_WAITING
+		|| (route->call && (route->repeated || dlock_request_may_take_effect(route->call)));
+}
+
+static void end_attempt(dlock_asking *own, dlock_nanos now)
+{
+	dlock_claim *claim = &own->claim->base;
+	dlock_waiter *waiter = &own->waiter;
+	dlock_error other;
+
+	/* Executed once more, it finds its own token and sets its lease time: whether it was given the lock, or has it from
+	 * somebody else by then. */
+	if (dlock_route_may_run_later(&waiter->route)) {
+		dlock_claim_add_unacknowledged_ttl(claim, claim->ttl);
+	}
+	waiter->transient = own->said == DLOCK_CONNECTION && waiter->route.transient;
+	if (own->said == DLOCK_CONNECTION && may_have_it(own)) {
+		own->said = begin_again(claim, now, &other) == DLOCK_OK ? DLOCK_CONNECTION : DLOCK_FAILED;
+		*waiter->error = own->said == DLOCK_FAILED ? other : *waiter->error;
+	} else if (own->said == DLOCK_CONNECTION) {
+		dlock_claim_move(claim, DLOCK_CLAIM_NEW);
+	}
+	dlock_route_end(&waiter->route);
+	dlock_epoch_end(&own->epoch);
+}
+
+/* ---- of the waiter ---- */
+
+static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_asking *own = asking_of(waiter);
+
+	DLOCK_BEGIN(&own->task);
+	begin_attempt(own);
+	do {
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&waiter->route, loop, now));
+		read_answer(own);
+	} while (is_miscounted(own) && (ask(own), true));
+	if (own->said == DLOCK_OK) {
+		note_fence(own);
+		DLOCK_JOIN(&own->task, own->said, dlock_epoch_confirm(&own->epoch, &waiter->route, loop, now));
+		accept_lease(own, now);
+	} else if (own->said == DLOCK_LOST) {
+		dlock_waiter_refused(waiter, &waiter->route, &waiter->response);
+		DLOCK_JOIN(&own->task, own->said,
+			dlock_epoch_refused(&own->epoch, &waiter->route, &waiter->response, loop, now));
+		take_refusal(own);
+	}
+	end_attempt(own, now);
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+static void begin_leaving(dlock_asking *own, dlock_nanos now)
+{
+	dlock_subject subject = dlock_service_subject(&own->claim->base);
+
+	dlock_waiter_begin_last_route(&own->waiter, now);
+	dlock_route_send(&own->waiter.route, dlock_service_of(&own->claim->base)->kind->leave(&subject), NULL);
+}
+
+static void take_left(dlock_asking *own, dlock_nanos now)
+{
+	dlock_claim *claim = &own->claim->base;
+	const dlock_route *route = &own->waiter.route;
+	dlock_subject subject = dlock_service_subject(claim);
+	dlock_response response;
+
+	if (own->said == DLOCK_OK) {
+		own->said = dlock_read_integer(route->call, route->conn, &response, own->waiter.error);
+	}
+	if (own->said == DLOCK_CONNECTION) {
+		dlock_service_give_back(claim, now);
+	}
+	bool granted = own->said == DLOCK_OK && dlock_service_of(claim)->kind->leave_grants(&subject);
+	bool is_over = own->said == DLOCK_LOST || !is_alone(dlock_service_of(claim));
+	own->said = granted ? DLOCK_OK : is_over ? DLOCK_TIMEOUT : own->said;
+	dlock_route_end(&own->waiter.route);
+	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
+}
+
+/* Out of time. DLOCK_OK: it was granted in that instant, and can be acquired. */
+static dlock_status leave(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_asking *own = asking_of(waiter);
+
+	DLOCK_BEGIN(&own->task);
+	own->said = DLOCK_OK;
+	if (own->claim->base.state == DLOCK_CLAIM_WAITING) {
+		begin_leaving(own, now);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&waiter->route, loop, now));
+		take_left(own, now);
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+/* A grant is accepted without asking again when at least this much of it is left for sure. */
+#define GRANT_LEFT DLOCK_SECOND
+
+/* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at
+ * least as long from the sending of that request, whatever the server's clock says and however late the message is
+ * read. (From its first sending: if its connection broke and it was sent again, it may have been refused before.) One
+ * that names an earlier request may have run out meanwhile. The full lease time is left to the renewal thread: most
+ * locks are released before.
+ *
+ * Where the server may have been replaced since, it is but a hint; and the bus of a cluster brings, from the slot's new
+ * master, also messages that had no receiver there, whose grants were given to others. */
+static bool accept_grant(dlock_waiter *waiter, const dlock_grant *grant, dlock_nanos now)
+{
+	dlock_claim *claim = &asking_of(waiter)->claim->base;
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_nanos deadline = waiter->refused_at + DLOCK_GRANT_TTL - dlock_drift(DLOCK_GRANT_TTL);
+
+	if (dlock_service_fails_over(service) || claim->ttl < DLOCK_GRANT_TTL
+		|| !dlock_is_fencing_token(grant->fencing_token)
+		|| grant->number != waiter->number % service->kind->numbers || now + GRANT_LEFT > deadline) {
+		return false;
+	}
+	claim->deadline = deadline;
+	claim->short_lease = true;
+	claim->fencing_token = grant->fencing_token;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	return true;
+}
+
+/* ---- of the back end ---- */
+
+static dlock_asking *asking_new(dlock_service_claim *claim)
+{
+	static const dlock_waiter_ops ops = { attempt, leave, accept_grant };
+	const dlock_service *service = dlock_service_of(&claim->base);
+	dlock_asking *asking = calloc(1, sizeof *asking);
+
+	if (asking) {
+		asking->claim = claim;
+		asking->waiter.ops = &ops;
+		asking->waiter.service = service->service;
+		asking->waiter.masters = &service->masters;
+		asking->waiter.slot = dlock_service_subject(&claim->base).keys.slot;
+		asking->waiter.ttl = claim->base.ttl;
+		asking->waiter.name = claim->base.token;
+		asking->waiter.legacy = service->base.legacy;
+		asking->waiter.needs_inbox = is_alone(service);
+		asking->waiter.waited = claim->base.waited;
+		asking->waiter.ticket = claim->ticket;
+		asking->waiter.number = claim->number;
+	}
+	return asking;
+}
+
+void dlock_service_dispose(dlock_claim *base)
+{
+	dlock_service_claim *claim = (dlock_service_claim *) base;
+
+	if (claim->asking) {
+		dlock_waiter_drop(&claim->asking->waiter);
+		dlock_epoch_end(&claim->asking->epoch);
+		free(claim->asking);
+		claim->asking = NULL;
+	}
+}
+
+dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_service_claim *claim = (dlock_service_claim *) base;
+
+	claim->asking = claim->asking ? claim->asking : asking_new(claim);
+	if (!claim->asking) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	dlock_waiter *waiter = &claim->asking->waiter;
+	waiter->deadline = wait->deadline;
+	waiter->error = error;
+	dlock_status status = dlock_loop_run(
+		dlock_pool_loop(waiter->masters->pool), dlock_waiter_step, waiter, DLOCK_FOREVER, wait);
+	base->waited = waiter->waited;
+	base->received = waiter->received;
+	claim->ticket = waiter->ticket;
+	claim->number = waiter->number;
+	if (status == DLOCK_CONNECTION && base->state == DLOCK_CLAIM_WAITING) {
+		dlock_service_give_back(base, dlock_now());
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
+	}
+	if (status != DLOCK_INTERRUPTED) {
+		dlock_service_dispose(base);
+	}
+	return status;
+}

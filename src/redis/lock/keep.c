@@ -1,0 +1,288 @@
+#include "keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "renewer.h"
+
+/* A master that has no key for the lease may have been promoted without it. Nobody else can have been granted the lock
+ * there before the epoch is settled, which takes as long as the longest lease: so until then the key may be set again,
+ * and the script says whether it is so (lua/restore.lua). Whatever the server says, yes or no, counts only once
+ * replicas confirm it: a master that was replaced would say so, too. Without replicas there is nothing to be promoted
+ * with, and a missing key is a lost lease. */
+
+dlock_kept_lease dlock_kept_lease_of(const dlock_claim *claim, dlock_keys keys, dlock_nanos guard)
+{
+	dlock_kept_lease lease = {
+		.fencing_token = claim->fencing_token, .permits = claim->permits, .guard = guard, .keys = keys
+	};
+
+	memcpy(lease.token, claim->token, sizeof lease.token);
+	return lease;
+}
+
+static void send_keep(dlock_keep *own)
+{
+	own->state = DLOCK_KEY_FOREIGN;
+	dlock_route_send(&own->route, own->keeping->keep(own->lease, own->ttl, own->shortens), NULL);
+}
+
+static void send_restore(dlock_keep *own)
+{
+	dlock_route_send(&own->route, own->keeping->restore(own->lease, own->ttl), NULL);
+	own->unsettled = own->restoring = true;
+}
+
+static void read_keep(dlock_keep *own)
+{
+	dlock_route *route = &own->route;
+
+	if (own->said == DLOCK_OK) {
+		own->sent_at = route->call->sent_at;
+		own->unsettled = own->unsettled && route->conn != own->restored_over;
+		own->said = own->keeping->read_keep(route->call, route->conn, &own->state, route->error);
+	}
+	if (own->said == DLOCK_OK && own->state != DLOCK_KEY_OWN && route->replicas == 0) {
+		own->said = DLOCK_LOST;
+	}
+}
+
+static void read_restore(dlock_keep *own)
+{
+	dlock_route *route = &own->route;
+	dlock_response response;
+
+	own->restored_over = route->conn;
+	own->restoring = false;
+	own->unsettled = !route->call || route->call->state != DLOCK_CALL_ANSWERED;
+	if (own->said == DLOCK_OK) {
+		own->sent_at = route->call->sent_at;
+		own->said = dlock_read_integer(route->call, route->conn, &response, route->error);
+	}
+}
+
+/* Is it to be said once more, to another master? */
+static bool is_to_be_repeated(dlock_keep *own)
+{
+	return own->said == DLOCK_CONNECTION && own->masters++ == 0 && !own->route.cancelled
+		&& dlock_route_is_replaced(&own->route);
+}
+
+dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->task);
+	own->masters = 0;
+	do {
+		send_keep(own);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+		read_keep(own);
+		if (own->said == DLOCK_OK && own->state != DLOCK_KEY_OWN) {
+			if (own->ttl == 0 || own->route.cancelled) {
+				own->said = DLOCK_CONNECTION;
+				break;
+			}
+			send_restore(own);
+			DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+			read_restore(own);
+		}
+		if (own->said == DLOCK_LOST || (own->said == DLOCK_OK && own->ttl > 0)) {
+			own->state = own->said == DLOCK_OK ? DLOCK_KEY_OWN : DLOCK_KEY_FOREIGN;
+			DLOCK_JOIN(&own->task, own->said, dlock_route_confirm(&own->route, loop, now));
+			own->said = own->said != DLOCK_OK ? DLOCK_CONNECTION
+				: own->state == DLOCK_KEY_OWN ? DLOCK_OK : DLOCK_LOST;
+		}
+	} while (is_to_be_repeated(own));
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+/* ---- for the renewal thread ---- */
+
+typedef struct {
+	dlock_renewal_round base;
+	dlock_server *service, *master; /* the master: that the holder knows; NULL: none, or the thread has asked itself */
+	dlock_masters masters;
+	dlock_kept_lease lease; /* its keys are in `text` */
+	dlock_keep keep;
+	dlock_adopted adopted;
+	bool looked_at; /* what the last one has come to was taken in */
+	char text[];
+} keep_round;
+
+static keep_round *round_of(const dlock_renewal_round *base)
+{
+	return (keep_round *) base;
+}
+
+static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	keep_round *round = task;
+	dlock_status status = dlock_keep_step(&round->keep, loop, now);
+
+	if (status != DLOCK_PENDING) {
+		dlock_route_end(&round->keep.route);
+	}
+	return status;
+}
+
+/* What was sent may still be answered, to nobody. */
+static void drop(keep_round *round)
+{
+	dlock_keep *keep = &round->keep;
+
+	dlock_loop_forget(&round->adopted);
+	keep->restored_over = keep->restoring ? keep->route.conn : keep->restored_over;
+	keep->restoring = false;
+	dlock_route_cancel(&keep->route);
+	dlock_route_end(&keep->route);
+	keep->task.at = 0;
+}
+
+static void round_free(dlock_renewal_round *base)
+{
+	keep_round *round = round_of(base);
+
+	drop(round);
+	if (round->master) {
+		dlock_server_release(round->master);
+	}
+	dlock_server_release(round->service);
+	free(round);
+}
+
+/* The part of the time in which the answer is of use that one round takes, so that there are others. */
+#define PART 3
+
+static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
+{
+	keep_round *round = round_of(base);
+	dlock_pool *pool = dlock_redis_renewer_pool(renewer);
+	dlock_keep *keep = &round->keep;
+
+	drop(round);
+	round->masters = (dlock_masters){ pool, dlock_pool_topology(pool, round->service), round->service->replicas, NULL };
+	keep->said = DLOCK_CONNECTION;
+	round->looked_at = false;
+	if (!round->masters.topology) {
+		return;
+	}
+	*keep = (dlock_keep) {
+		.keeping = keep->keeping, .lease = &round->lease, .ttl = extends ? ttl : 0, .unsettled = keep->unsettled,
+		.restored_over = keep->unsettled ? keep->restored_over : NULL, .said = DLOCK_PENDING
+	};
+	dlock_route_begin(&keep->route, &round->masters, round->lease.keys.slot, &pool->unheard);
+	keep->route.timeout_cap = dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX);
+	keep->route.until = extends ? dlock_after(base->started, base->within / PART) : DLOCK_FOREVER;
+	keep->route.hint = round->master;
+	round->master = NULL;
+	dlock_loop_adopt(dlock_pool_loop(pool), &round->adopted, step, NULL, round);
+}
+
+static bool is_under_way(const dlock_renewal_round *base)
+{
+	return round_of(base)->adopted.loop != NULL;
+}
+
+static dlock_round_result result(const dlock_renewal_round *base)
+{
+	if (is_under_way(base)) {
+		return DLOCK_ROUND_OPEN;
+	}
+	switch (round_of(base)->keep.said) {
+	case DLOCK_OK:
+		return DLOCK_ROUND_KEPT;
+	case DLOCK_LOST:
+		return DLOCK_ROUND_GONE;
+	default:
+		return DLOCK_ROUND_FAILED;
+	}
+}
+
+static void cancel(dlock_renewal_round *base)
+{
+	dlock_route_cancel(&round_of(base)->keep.route);
+}
+
+static bool collect(dlock_renewal_round *base, bool released)
+{
+	keep_round *round = round_of(base);
+
+	if (!is_under_way(base) && !round->looked_at) {
+		round->looked_at = true;
+		/* what was answered after the release may have been executed after it, too */
+		round->keep.unsettled |= released && round->keep.restored_over;
+	}
+	return is_under_way(base);
+}
+
+static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
+{
+	const dlock_server *service = round_of(base)->service;
+	dlock_nanos cap = dlock_timeout_cap(service, ttl);
+
+	return cap < service->read_timeout ? cap : service->read_timeout;
+}
+
+static bool has_unsettled(const dlock_renewal_round *base)
+{
+	return round_of(base)->keep.unsettled;
+}
+
+/* On the same connection, so after the restore, which is not sent again. */
+static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
+{
+	keep_round *round = round_of(base);
+	dlock_keep *keep = &round->keep;
+
+	if (over && keep->restored_over) {
+		drop(round);
+		dlock_conn_send_background(
+			keep->restored_over, keep->keeping->drop(&round->lease), dlock_after(dlock_now(), ttl));
+	}
+	keep->unsettled = false;
+}
+
+static const dlock_renewal_round_ops ops = {
+	.renewer = &dlock_redis_renewer_ops,
+	.begin = begin,
+	.result = result,
+	.collect = collect,
+	.cancel = cancel,
+	.has_calls = is_under_way,
+	.longest_wait = longest_wait,
+	.has_unsettled = has_unsettled,
+	.roll_back = roll_back,
+	.free = round_free,
+};
+
+static dlock_arg keep_key(char **room, dlock_arg key)
+{
+	dlock_arg kept = { memcpy(*room, key.text, key.len), key.len };
+
+	*room += key.len;
+	return kept;
+}
+
+dlock_renewal_round *dlock_keep_round_new(
+	const dlock_keeping *keeping, const dlock_kept_lease *lease, dlock_server *service, dlock_server *master)
+{
+	dlock_keys keys = lease->keys;
+	keep_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.era.len + 1);
+
+	if (!round) {
+		return NULL;
+	}
+	char *room = round->text;
+	round->base.ops = &ops;
+	round->base.late_proves_nothing = service->discovery != DLOCK_SERVER_FIXED || service->replicas > 0;
+	round->service = dlock_server_retain(service);
+	round->master = master ? dlock_server_retain(master) : NULL;
+	round->keep.keeping = keeping;
+	round->lease = *lease;
+	round->lease.keys = (dlock_keys) { .lock = keep_key(&room, keys.lock), .slot = keys.slot };
+	if (keys.fence.len > 0) {
+		round->lease.keys.fence = keep_key(&room, keys.fence);
+		round->lease.keys.era = keep_key(&room, keys.era);
+	}
+	return &round->base;
+}

@@ -1,0 +1,357 @@
+#include "kinds.h"
+
+#include <string.h>
+
+/* ---- locks ---- */
+
+static dlock_call *ask_lock(const dlock_subject *subject)
+{
+	const dlock_claim *claim = subject->claim;
+	const dlock_waiter *waiter = subject->waiter;
+	bool queues = subject->queues;
+	dlock_attempt attempt = { .token = claim->token,
+		.ttl = claim->ttl,
+		.may_count = subject->counts,
+		.grant = true,
+		.inbox = queues ? waiter->inbox : NULL,
+		.ticket = waiter->ticket,
+		.number = waiter->number,
+		.legacy = claim->backend->legacy,
+		.unnotified = queues && !subject->replicated && !dlock_inbox_can_notify(waiter->inbox) };
+
+	return subject->replicated ? dlock_request_acquire_replicated(subject->keys, &attempt, subject->guard)
+							   : dlock_request_acquire(subject->keys, &attempt);
+}
+
+static dlock_status read_lock(const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error)
+{
+	dlock_status status = dlock_read_acquire(call, conn, &said->refusal, error);
+
+	said->fencing_token = said->refusal.fencing_token;
+	return status;
+}
+
+static dlock_call *is_lock_unchanged(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_unchanged(subject->keys, subject->claim->token, old, subject->guard);
+}
+
+static dlock_call *release_lock(const dlock_subject *subject, bool leaves)
+{
+	const char *token = subject->claim->token;
+
+	return dlock_request_release(
+		subject->keys, token, true, leaves ? token : NULL, leaves && subject->claim->state == DLOCK_CLAIM_WAITING);
+}
+
+static dlock_call *leave_lock(const dlock_subject *subject)
+{
+	return dlock_request_leave(subject->keys, subject->claim->token, true);
+}
+
+static bool leave_grants_lock(const dlock_subject *subject)
+{
+	(void) subject;
+	return true;
+}
+
+static dlock_call *exchange_lock(const dlock_subject *subject, const char *old)
+{
+	const char *token = subject->claim->token;
+
+	return subject->replicated ? dlock_request_exchange_replicated(subject->keys, old, token, subject->guard)
+							   : dlock_request_exchange(subject->keys, old, token, 0);
+}
+
+static dlock_call *exchange_lock_back(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_exchange_back(subject->keys, old, subject->claim->token);
+}
+
+static dlock_status read_lock_exchange(
+	const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error)
+{
+	dlock_response response;
+	dlock_status status = dlock_read_exchange(call, conn, &response, error);
+
+	if (status == DLOCK_OK) {
+		*said = (dlock_said) { .fencing_token = response.fencing_token, .permits = 1, .pttl = response.pttl };
+	}
+	return status;
+}
+
+static dlock_call *check_lock(const dlock_subject *subject)
+{
+	return dlock_request_check(subject->keys, subject->claim->token);
+}
+
+static dlock_status read_lock_check(
+	const dlock_call *call, const dlock_conn *conn, int64_t *pttl, dlock_error *error)
+{
+	dlock_response response;
+	dlock_status status = dlock_read_integer(call, conn, &response, error);
+
+	*pttl = status == DLOCK_OK ? response.value : 0;
+	return status;
+}
+
+static dlock_call *count_lock(dlock_arg key, int64_t capacity)
+{
+	dlock_arg args[] = { DLOCK_ARG("EXISTS"), key };
+
+	(void) capacity;
+	return dlock_call_command(args, 2);
+}
+
+static dlock_status read_lock_count(
+	const dlock_call *call, const dlock_conn *conn, bool *held, int64_t *available, dlock_error *error)
+{
+	dlock_response response;
+	dlock_status status = dlock_read_integer(call, conn, &response, error);
+
+	*held = status == DLOCK_OK;
+	*available = *held ? 0 : 1;
+	return status == DLOCK_LOST ? DLOCK_OK : status;
+}
+
+/* Where the server is alone, what is not the holder's is lost. */
+static dlock_call *keep_lock_alone(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return ttl == 0 ? dlock_request_check(lease->keys, lease->token)
+		: shortens ? dlock_request_extend(lease->keys, lease->token, ttl)
+				   : dlock_request_renew(lease->keys, lease->token, ttl);
+}
+
+static dlock_status read_keep_alone(
+	const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error)
+{
+	dlock_response response;
+	dlock_status status = dlock_read_integer(call, conn, &response, error);
+
+	*state = status == DLOCK_OK ? DLOCK_KEY_OWN : DLOCK_KEY_FOREIGN;
+	return status == DLOCK_LOST ? DLOCK_OK : status;
+}
+
+static dlock_call *keep_lock(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return dlock_request_keep(lease->keys, lease->token, ttl, shortens);
+}
+
+static dlock_call *restore_lock(const dlock_kept_lease *lease, dlock_nanos ttl)
+{
+	return dlock_request_restore(lease->keys, lease->token, ttl, lease->fencing_token, lease->guard);
+}
+
+static dlock_call *drop_lock(const dlock_kept_lease *lease)
+{
+	return dlock_request_drop(lease->keys, lease->token);
+}
+
+static const dlock_keeping lock_alone = { keep_lock_alone, read_keep_alone, restore_lock, drop_lock };
+static const dlock_keeping lock_that_fails_over = { keep_lock, dlock_read_keep, restore_lock, drop_lock };
+
+const dlock_kind dlock_locks = {
+	.acquire = ask_lock,
+	.read_acquire = read_lock,
+	.unchanged = is_lock_unchanged,
+	.release = release_lock,
+	.leave = leave_lock,
+	.leave_grants = leave_grants_lock,
+	.exchange = exchange_lock,
+	.exchange_back = exchange_lock_back,
+	.read_exchange = read_lock_exchange,
+	.check = check_lock,
+	.read_check = read_lock_check,
+	.counts = count_lock,
+	.read_counts = read_lock_count,
+	.numbers = INT64_MAX,
+	.alone = &lock_alone,
+	.fails_over = &lock_that_fails_over,
+	.replicated = &lock_that_fails_over,
+};
+
+/* ---- permits ---- */
+
+/* The numbers of signs of life in lua/permits_pool.lua begin again here. */
+#define SIGNS 1000
+
+/* In the queue, a waiter is named by all of it but the last three. */
+static dlock_permits_attempt attempt_of(const dlock_subject *subject, bool queues)
+{
+	const dlock_claim *claim = subject->claim;
+	const dlock_waiter *waiter = subject->waiter;
+
+	return (dlock_permits_attempt) { .id = claim->token,
+		.permits = claim->permits,
+		.capacity = claim->backend->capacity,
+		.fifo = subject->fifo,
+		.inbox = queues && claim->state == DLOCK_CLAIM_WAITING ? waiter->inbox : NULL,
+		.ttl = claim->ttl,
+		.ticket = waiter->ticket,
+		.number = waiter->number };
+}
+
+static dlock_call *ask_permits(const dlock_subject *subject)
+{
+	dlock_permits_attempt attempt = attempt_of(subject, true);
+
+	return subject->replicated ? dlock_request_permits_replicated(subject->keys, &attempt, subject->guard)
+							   : dlock_request_permits(subject->keys.lock, &attempt);
+}
+
+static dlock_status read_permits(const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error)
+{
+	dlock_permits_response response;
+	dlock_status status = dlock_read_permits(call, conn, &response, error);
+
+	if (status == DLOCK_OK) {
+		said->fencing_token = response.fencing_token;
+	} else if (status == DLOCK_LOST) {
+		said->refusal = response.refusal;
+	}
+	return status;
+}
+
+static dlock_call *are_permits_unchanged(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_permits_unchanged(subject->keys, subject->claim->token, old, subject->guard);
+}
+
+static dlock_call *release_permits(const dlock_subject *subject, bool leaves)
+{
+	dlock_permits_attempt attempt = attempt_of(subject, leaves);
+
+	return subject->replicated ? dlock_request_permits_release_replicated(subject->keys, &attempt, subject->guard)
+							   : dlock_request_permits_abandon(subject->keys.lock, &attempt);
+}
+
+static dlock_call *leave_permits(const dlock_subject *subject)
+{
+	dlock_permits_attempt attempt = attempt_of(subject, true);
+
+	return subject->replicated ? release_permits(subject, true)
+							   : dlock_request_permits_leave(subject->keys.lock, &attempt);
+}
+
+/* Where that has to be confirmed there is no time for it, and they are given back. */
+static bool leave_grants_permits(const dlock_subject *subject)
+{
+	return !subject->replicated;
+}
+
+static dlock_call *exchange_permits(const dlock_subject *subject, const char *old)
+{
+	const dlock_claim *claim = subject->claim;
+
+	return subject->replicated ? dlock_request_permits_exchange_replicated(
+			   subject->keys, old, claim->token, claim->backend->capacity, subject->guard)
+							   : dlock_request_permits_exchange(subject->keys.lock, old, claim->token);
+}
+
+static dlock_call *exchange_permits_back(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_permits_exchange(subject->keys.lock, subject->claim->token, old);
+}
+
+static dlock_status read_permits_exchange(
+	const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error)
+{
+	dlock_permits_response response;
+	dlock_status status = dlock_read_permits_exchange(call, conn, &response, error);
+
+	if (status == DLOCK_OK) {
+		*said = (dlock_said) {
+			.fencing_token = response.fencing_token, .permits = response.permits, .pttl = response.pttl
+		};
+	}
+	return status;
+}
+
+static dlock_call *check_permits(const dlock_subject *subject)
+{
+	return dlock_request_permits_check(subject->keys.lock, subject->claim->token);
+}
+
+static dlock_status read_permits_check(
+	const dlock_call *call, const dlock_conn *conn, int64_t *pttl, dlock_error *error)
+{
+	dlock_permits_response response;
+	dlock_status status = dlock_read_permits_check(call, conn, &response, error);
+
+	*pttl = status == DLOCK_OK ? response.pttl : 0;
+	return status;
+}
+
+static dlock_status read_permits_counts(
+	const dlock_call *call, const dlock_conn *conn, bool *held, int64_t *available, dlock_error *error)
+{
+	dlock_permits_counts counts;
+	dlock_status status = dlock_read_permits_counts(call, conn, &counts, error);
+
+	*held = status == DLOCK_OK && counts.held > 0;
+	*available = status != DLOCK_OK || counts.available < 0 ? 0
+															: counts.available; /* less than none: others have asked
+																				   with a larger capacity */
+	return status;
+}
+
+static dlock_call *keep_permits_alone(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return ttl > 0 ? dlock_request_permits_renew(lease->keys.lock, lease->token, ttl, !shortens)
+				   : dlock_request_permits_check(lease->keys.lock, lease->token);
+}
+
+static dlock_status read_keep_permits_alone(
+	const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error)
+{
+	dlock_permits_response response;
+
+	if (!call || call->origin != &dlock_scripts[DLOCK_SCRIPT_PERMITS_CHECK]) {
+		return read_keep_alone(call, conn, state, error);
+	}
+	dlock_status status = dlock_read_permits_check(call, conn, &response, error);
+	*state = status == DLOCK_OK ? DLOCK_KEY_OWN : DLOCK_KEY_FOREIGN;
+	return status == DLOCK_LOST ? DLOCK_OK : status;
+}
+
+static dlock_call *keep_permits(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return dlock_request_permits_keep(lease->keys, lease->token, ttl, shortens);
+}
+
+static dlock_call *restore_permits(const dlock_kept_lease *lease, dlock_nanos ttl)
+{
+	return dlock_request_permits_restore(
+		lease->keys, lease->token, lease->permits, ttl, lease->fencing_token, lease->guard);
+}
+
+static dlock_call *drop_permits(const dlock_kept_lease *lease)
+{
+	return dlock_request_permits_drop(lease->keys, lease->token);
+}
+
+static const dlock_keeping permits_alone = {
+	keep_permits_alone, read_keep_permits_alone, restore_permits, drop_permits
+};
+static const dlock_keeping permits_replicated = { keep_permits, dlock_read_keep, restore_permits, drop_permits };
+
+const dlock_kind dlock_permits = {
+	.acquire = ask_permits,
+	.read_acquire = read_permits,
+	.unchanged = are_permits_unchanged,
+	.release = release_permits,
+	.leave = leave_permits,
+	.leave_grants = leave_grants_permits,
+	.exchange = exchange_permits,
+	.exchange_back = exchange_permits_back,
+	.read_exchange = read_permits_exchange,
+	.check = check_permits,
+	.read_check = read_permits_check,
+	.counts = dlock_request_permits_counts,
+	.read_counts = read_permits_counts,
+	.numbers = SIGNS,
+	.lasts = true,
+	.alone = &permits_alone,
+	.fails_over = &permits_alone,
+	.replicated = &permits_replicated,
+};

@@ -1,0 +1,531 @@
+#include "service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
+ * epoch only (lua/era.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then,
+ * at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
+ * reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one hop
+ * that nobody confirms. */
+
+dlock_subject dlock_service_subject(const dlock_claim *claim)
+{
+	const dlock_service *service = dlock_service_of(claim);
+
+	return (dlock_subject) { .claim = claim,
+		.keys = dlock_key_builder_keys(service->keys, claim->resource, claim->resource_len),
+		.guard = service->guard,
+		.replicated = service->masters.replicas > 0,
+		.fifo = service->fifo,
+		.waiter = dlock_service_waiter(claim) };
+}
+
+dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old)
+{
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_subject subject = dlock_service_subject(claim);
+
+	return subject.replicated && service->guard.resyncs ? service->kind->unchanged(&subject, old) : NULL;
+}
+
+void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlock_nanos until, dlock_error *error)
+{
+	const dlock_service *service = dlock_service_of(claim);
+
+	*epoch = (dlock_epoch) { .masters = &service->masters,
+		.keys = service->keys,
+		.guard = service->guard,
+		.slot = dlock_service_subject(claim).keys.slot,
+		.until = until,
+		.error = error };
+}
+
+static dlock_kept_lease kept_lease(const dlock_claim *claim)
+{
+	return dlock_kept_lease_of(claim, dlock_service_subject(claim).keys, dlock_service_of(claim)->guard.time);
+}
+
+static dlock_loop *loop_of(const dlock_service *service)
+{
+	return dlock_pool_loop(service->masters.pool);
+}
+
+/* A route to the claim's master that nobody confirms. */
+static void begin_plain(dlock_route *route, const dlock_claim *claim, dlock_error *error)
+{
+	dlock_route_begin(route, &dlock_service_of(claim)->masters, dlock_service_subject(claim).keys.slot, error);
+	route->replicas = 0;
+}
+
+/* ---- without waiting ---- */
+
+/* Goes out before anything that is sent on the connection later. */
+static void send_background(const dlock_claim *claim, dlock_conn *conn, dlock_call *call, dlock_nanos now)
+{
+	dlock_conn_send_background(conn, call, dlock_after(now, claim->ttl));
+}
+
+void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
+{
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_subject subject = dlock_service_subject(claim);
+	dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
+
+	if (!conn) {
+		return;
+	}
+	send_background(claim, conn, service->kind->release(&subject, true), now);
+	if (dlock_topology_has_slots(service->masters.topology)) { /* a slot that is being moved takes no script with more
+																  than one key */
+		dlock_kept_lease lease = kept_lease(claim);
+		send_background(claim, conn, service->keeping->drop(&lease), now);
+	}
+}
+
+static void service_abandon(dlock_claim *claim)
+{
+	dlock_service_give_back(claim, dlock_now());
+	dlock_service_dispose(claim);
+}
+
+static void service_top_up(dlock_claim *claim)
+{
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_kept_lease lease = kept_lease(claim);
+	dlock_conn *conn = dlock_masters_conn(&service->masters, lease.keys.slot);
+
+	if (conn) {
+		dlock_conn_send_background(
+			conn, service->keeping->keep(&lease, claim->ttl, false), atomic_load(&claim->deadline));
+	}
+}
+
+/* ---- attach ---- */
+
+typedef struct {
+	dlock_task task;
+	dlock_claim *claim;
+	const char *old;
+	dlock_route route;
+	dlock_epoch epoch;
+	bool again;
+	int64_t left; /* ms until it may be granted, where nothing was done; -1: it was, or perhaps */
+	dlock_said answer;
+	dlock_nanos sent_at, until;
+	dlock_status said;
+} attaching;
+
+static void ask_for_exchange(attaching *own)
+{
+	const dlock_service *service = dlock_service_of(own->claim);
+	dlock_subject subject = dlock_service_subject(own->claim);
+
+	dlock_route_begin(&own->route, &service->masters, subject.keys.slot, own->epoch.error);
+	dlock_route_send(
+		&own->route, service->kind->exchange(&subject, own->old), dlock_service_unchanged(own->claim, own->old));
+}
+
+/* A server that was promoted may not know that the handle was taken up: so only in a settled epoch. */
+static bool is_refused(attaching *own)
+{
+	own->left = -1;
+	own->epoch.era = own->said == DLOCK_OK ? dlock_read_era(own->route.call) : (dlock_era) { 0 };
+	return own->epoch.era.unsettled;
+}
+
+static void take_settled(attaching *own)
+{
+	if (own->said == DLOCK_OK) {
+		dlock_explain_era(own->route.conn, own->epoch.era.left, own->epoch.guard.time, own->epoch.error);
+		own->left = own->route.repeated ? -1 : own->epoch.era.left;
+	}
+	own->said = DLOCK_CONNECTION;
+}
+
+static void read_exchange(attaching *own)
+{
+	own->sent_at = own->route.call->sent_at;
+	own->said = dlock_service_of(own->claim)->kind->read_exchange(
+		own->route.call, own->route.conn, &own->answer, own->epoch.error);
+}
+
+static void accept_exchange(attaching *own)
+{
+	dlock_claim *claim = own->claim;
+	dlock_nanos left = dlock_lease_left(own->answer.pttl);
+
+	if (own->said != DLOCK_OK) {
+		own->said = DLOCK_CONNECTION;
+		return;
+	}
+	claim->deadline = own->sent_at + left - dlock_drift(left);
+	claim->fencing_token = own->answer.fencing_token;
+	claim->permits = own->answer.permits;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+}
+
+/* What was asked for with the old token without an answer, a shorter lease time perhaps, does not matter any more: when
+ * the exchange was executed, it finds another token. And it is not sent again, so that it is not executed after this.
+ */
+static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
+{
+	const dlock_service *service = dlock_service_of(own->claim);
+	dlock_subject subject = dlock_service_subject(own->claim);
+	bool may_be_done = own->route.repeated || (!refused && dlock_request_may_take_effect(own->route.call));
+
+	if (own->said == DLOCK_CONNECTION && own->route.conn && may_be_done) {
+		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
+		send_background(
+			own->claim, conn ? conn : own->route.conn, service->kind->exchange_back(&subject, own->old), now);
+	}
+}
+
+static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	attaching *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	for (own->again = true;; own->again = false) {
+		ask_for_exchange(own);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+		if (is_refused(own)) {
+			if (own->epoch.era.left < 0) {
+				DLOCK_JOIN(&own->task, own->said, dlock_epoch_settle(&own->epoch, &own->route, loop, now));
+			}
+			take_settled(own);
+			undo_exchange(own, true, now);
+		} else {
+			if (own->said == DLOCK_OK) {
+				read_exchange(own);
+			}
+			if (own->said == DLOCK_OK) {
+				DLOCK_JOIN(&own->task, own->said, dlock_epoch_confirm(&own->epoch, &own->route, loop, now));
+				accept_exchange(own);
+			}
+			undo_exchange(own, false, now);
+		}
+		dlock_route_end(&own->route);
+		if (!own->again || own->left < 0 || own->left > DLOCK_AT_ONCE) {
+			break;
+		}
+		own->until = now + own->left * DLOCK_MS;
+		DLOCK_AWAIT(&own->task, dlock_loop_is_time(loop, own->until, now));
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_error *error)
+{
+	attaching own = { .claim = claim, .old = token };
+
+	dlock_service_begin_epoch(&own.epoch, claim, DLOCK_FOREVER, error);
+	dlock_status status = dlock_loop_run(loop_of(dlock_service_of(claim)), attach_step, &own, DLOCK_FOREVER, NULL);
+	dlock_epoch_end(&own.epoch);
+	return status == DLOCK_LOST ? dlock_claim_came_late(claim, error) : status;
+}
+
+/* ---- while it is held ---- */
+
+static dlock_status keep_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_keep_step(task, loop, now);
+}
+
+/* The part of its time that is believed: what has ended by the holder's clock stays lost, where another one may have
+ * had the lock on a server that was replaced meanwhile. */
+static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos ttl)
+{
+	dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
+
+	if (!dlock_service_fails_over(dlock_service_of(claim)) || !dlock_claim_expire(claim)) {
+		claim->deadline = sent_at + guaranteed - dlock_drift(guaranteed);
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	}
+}
+
+static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_kept_lease lease = kept_lease(claim);
+	dlock_keep own = { .keeping = service->keeping, .lease = &lease, .ttl = ttl, .shortens = true };
+	dlock_nanos begun = dlock_now();
+
+	dlock_route_begin(&own.route, &service->masters, lease.keys.slot, error);
+	dlock_status status = dlock_loop_run(loop_of(service), keep_step, &own, DLOCK_FOREVER, NULL);
+	const dlock_call *call = own.route.call;
+	if (status == DLOCK_OK) {
+		set_deadline(claim, own.sent_at, ttl);
+		claim->ttl = ttl;
+	} else if (status == DLOCK_LOST) {
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
+			dlock_claim_name(claim).text);
+	} else if (call && (call->sent || own.route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
+		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an
+		 * answer. */
+		claim->deadline = begun + ttl - dlock_drift(ttl);
+	}
+	if (dlock_route_may_run_later(&own.route)) {
+		dlock_claim_add_unacknowledged_ttl(claim, ttl);
+	}
+	dlock_route_end(&own.route);
+	return status;
+}
+
+static dlock_status service_check(dlock_claim *claim, dlock_error *error)
+{
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_subject subject = dlock_service_subject(claim);
+	dlock_route route;
+	int64_t pttl = 0;
+
+	if (service->keeping != service->kind->alone) { /* the time that is left proves nothing, as long as replicas have
+													   not confirmed it */
+		return service_extend(claim, claim->ttl, error);
+	}
+	begin_plain(&route, claim, error);
+	dlock_status status = dlock_route_ask(&route, service->kind->check(&subject));
+	if (status == DLOCK_OK) {
+		status = service->kind->read_check(route.call, route.conn, &pttl, error);
+	}
+	if (status == DLOCK_OK) {
+		set_deadline(claim, route.call->sent_at, dlock_lease_left(pttl));
+	} else if (status == DLOCK_LOST) {
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
+			dlock_claim_name(claim).text);
+	}
+	dlock_route_end(&route);
+	return status;
+}
+
+/* ---- release ---- */
+
+typedef struct {
+	dlock_task task;
+	dlock_claim *claim;
+	dlock_route route;
+	dlock_kept_lease lease;
+	int64_t answer;
+	dlock_status said, confirmed;
+} releasing;
+
+static void read_release(releasing *own)
+{
+	dlock_response response = { .value = 0 };
+
+	if (own->said == DLOCK_OK) {
+		own->said = dlock_read_integer(own->route.call, own->route.conn, &response, own->route.error);
+	}
+	own->answer = response.value;
+}
+
+/* A script with more than one key is not taken then. */
+static bool is_slot_moving(const releasing *own)
+{
+	return own->said == DLOCK_CONNECTION && own->route.conn && own->route.call
+		&& own->route.call->state == DLOCK_CALL_ANSWERED && own->route.transient
+		&& dlock_topology_has_slots(own->route.masters->topology);
+}
+
+/* By an earlier sending, the answer to which was lost with a connection that had been alive. */
+static bool was_released_before(const releasing *own, dlock_nanos now)
+{
+	return (own->route.call->repeated || own->route.repeated)
+		&& (!dlock_service_of(own->claim)->kind->lasts || now < atomic_load(&own->claim->deadline));
+}
+
+/* A server that was promoted without it: until now it was this holder's, if nobody else can have had it. */
+static void ask_for_restoring(releasing *own)
+{
+	own->lease = kept_lease(own->claim);
+	own->route.replicas = own->route.masters->replicas;
+	dlock_route_send(&own->route, dlock_service_of(own->claim)->keeping->restore(&own->lease, 0), NULL);
+}
+
+static dlock_status release_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	releasing *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+	read_release(own);
+	if (is_slot_moving(own)) {
+		own->lease = kept_lease(own->claim);
+		dlock_route_send(&own->route, dlock_service_of(own->claim)->keeping->drop(&own->lease), NULL);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+		read_release(own);
+	}
+	if (own->said == DLOCK_OK) {
+		own->claim->handed_over = own->answer > 1;
+	} else if (own->said == DLOCK_LOST && was_released_before(own, now)) {
+		own->said = DLOCK_OK;
+	} else if (own->said == DLOCK_LOST && own->route.masters->replicas > 0) {
+		ask_for_restoring(own);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+		read_release(own);
+		if (own->said == DLOCK_OK || own->said == DLOCK_LOST) {
+			DLOCK_JOIN(&own->task, own->confirmed, dlock_route_confirm(&own->route, loop, now));
+			own->said = own->confirmed == DLOCK_OK ? own->said : DLOCK_CONNECTION;
+		}
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+static dlock_status service_release(dlock_claim *claim, dlock_error *error)
+{
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_subject subject = dlock_service_subject(claim);
+	releasing own = { .claim = claim };
+
+	begin_plain(&own.route, claim, error); /* nobody relies on it */
+	dlock_route_send(&own.route, service->kind->release(&subject, false), NULL);
+	dlock_status status = dlock_loop_run(loop_of(service), release_step, &own, DLOCK_FOREVER, NULL);
+	if (status == DLOCK_LOST) {
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
+	} else if (status != DLOCK_OK) {
+		dlock_service_give_back(claim, dlock_now());
+	}
+	dlock_route_end(&own.route);
+	return status;
+}
+
+/* ---- what anybody may ask ---- */
+
+static dlock_status count(dlock_backend *backend, const char *resource, size_t len, bool *held, int64_t *available,
+	dlock_error *error)
+{
+	dlock_service *service = (dlock_service *) backend;
+	dlock_keys keys = dlock_key_builder_keys(service->keys, resource, len);
+	dlock_route route;
+
+	*held = false;
+	dlock_route_begin(&route, &service->masters, keys.slot, error);
+	route.replicas = 0;
+	dlock_status status = dlock_route_ask(&route, service->kind->counts(keys.lock, backend->capacity));
+	if (status == DLOCK_OK) {
+		status = service->kind->read_counts(route.call, route.conn, held, available, error);
+	}
+	dlock_route_end(&route);
+	return status;
+}
+
+static dlock_status service_locked(
+	dlock_backend *backend, const char *resource, size_t len, bool *locked, dlock_error *error)
+{
+	int64_t available;
+
+	return count(backend, resource, len, locked, &available, error);
+}
+
+static dlock_status service_available(
+	dlock_backend *backend, const char *resource, size_t len, int64_t *available, dlock_error *error)
+{
+	bool held;
+
+	return count(backend, resource, len, &held, available, error);
+}
+
+/* ---- the back end ---- */
+
+static dlock_renewal_round *service_new_round(const dlock_claim *claim)
+{
+	const dlock_service *service = dlock_service_of(claim);
+	dlock_kept_lease lease = kept_lease(claim);
+
+	return dlock_keep_round_new(service->keeping, &lease, service->service,
+		dlock_topology_master(service->masters.topology, lease.keys.slot));
+}
+
+static const char *service_refuse(const dlock_backend *backend, const char *resource, size_t len)
+{
+	return dlock_key_builder_refuse(((const dlock_service *) backend)->keys, resource, len);
+}
+
+static bool service_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
+{
+	dlock_service *ours = dlock_service_of(claim), *other = (dlock_service *) backend;
+
+	return dlock_server_is_same(ours->service, other->service)
+		&& dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len);
+}
+
+static void service_destroy(dlock_backend *backend)
+{
+	dlock_service *service = (dlock_service *) backend;
+
+	dlock_pool_return(service->masters.conn, service->inbox);
+	dlock_server_release(service->service);
+	free(service->keys);
+	free(service);
+}
+
+#define COMMON \
+	.claim_size = sizeof(dlock_service_claim), .detachable = true, .refuse = service_refuse, \
+	.acquire = dlock_service_acquire, .attach = service_attach, .extend = service_extend, .check = service_check, \
+	.release = service_release, .abandon = service_abandon, .top_up = service_top_up, .new_round = service_new_round, \
+	.is_same = service_is_same, .locked = service_locked, .dispose = dlock_service_dispose, .destroy = service_destroy
+
+static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
+static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };
+static const dlock_backend_ops permits_ops = { .name = "permits", .available = service_available, COMMON };
+
+static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dlock_server *server, const char *prefix,
+	size_t prefix_len)
+{
+	dlock_service *service = calloc(1, sizeof *service);
+
+	if (!service) {
+		return NULL;
+	}
+	bool fixed = server->discovery == DLOCK_SERVER_FIXED;
+	service->kind = kind;
+	service->keeping = server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
+	service->service = dlock_server_retain(server);
+	service->masters = (dlock_masters) { pool, dlock_pool_topology(pool, server), server->replicas, NULL };
+	service->guard = (dlock_guard) { server->guard, server->resync_guard };
+	service->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
+	if (!service->masters.topology || !service->keys
+		|| (fixed && !dlock_pool_lend(pool, server, &service->masters.conn, &service->inbox))) {
+		service_destroy(&service->base);
+		return NULL;
+	}
+	if (dlock_topology_has_slots(service->masters.topology)) {
+		dlock_key_builder_use_slots(service->keys);
+	}
+	bool fails_over = dlock_service_fails_over(service);
+	dlock_backend_init(&service->base,
+		kind == &dlock_permits ? &permits_ops
+			: fails_over       ? &failing_over_ops
+							   : &lone_ops,
+		prefix, prefix_len);
+	if (server->replicas > 0) {
+		service->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true };
+	}
+	return service;
+}
+
+dlock_backend *dlock_lock_new(
+	dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
+{
+	dlock_service *service = service_new(&dlock_locks, pool, server, prefix, prefix_len);
+
+	if (service) {
+		service->base.legacy = legacy && !dlock_service_fails_over(service);
+	}
+	return service ? &service->base : NULL;
+}
+
+dlock_backend *dlock_permits_new(
+	dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
+{
+	dlock_service *service = service_new(&dlock_permits, pool, server, prefix, prefix_len);
+
+	if (!service) {
+		return NULL;
+	}
+	service->fifo = fifo;
+	service->base.capacity = capacity;
+	return &service->base;
+}

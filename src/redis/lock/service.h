@@ -1,0 +1,75 @@
+#ifndef DLOCK_REDIS_SERVICE_H
+#define DLOCK_REDIS_SERVICE_H
+
+#include "../../lock/claim.h"
+#include "../request/keys.h"
+#include "epoch.h"
+#include "keep.h"
+#include "kinds.h"
+#include "wait.h"
+
+/* The back end for locks, and for semaphores and read/write locks, on Redis: one server, or a service whose master is
+ * wherever Sentinels or a cluster have it, with or without replicas that confirm what is granted. What is said about
+ * a lock and about permits is in kinds.h. */
+
+/* `prefix` is put before each resource to make its lock's key. With service->replicas a lock survives a fail-over
+ * (docs/fail-over.md). `legacy`: of one server that older code locks on, too. NULL when out of memory. */
+dlock_backend *dlock_lock_new(
+	dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len, bool legacy);
+
+/* A claim has permits of its resource's pool, claim->permits of them, all at once. They are granted in the order in
+ * which they were asked for, handed over by a release to all first waiters that they are enough for, and taken back
+ * from holders whose lease is over when somebody needs them (lua/permits_pool.lua). `capacity`: the permits of each
+ * pool, DLOCK_PERMITS_ALL for a read/write lock, where a reader takes one and a writer all of them; `fifo`: readers and
+ * writers take turns in the order of asking, otherwise their phases alternate. */
+dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len,
+	int64_t capacity, bool fifo);
+
+/* ---- for acquire.c ---- */
+
+typedef struct {
+	dlock_backend base;
+	const dlock_kind *kind;
+	const dlock_keeping *keeping;
+	dlock_server *service;
+	dlock_masters masters;
+	dlock_inbox *inbox; /* lent with masters.conn */
+	dlock_guard guard;  /* where replicas confirm */
+	dlock_key_builder *keys;
+	bool fifo;
+} dlock_service;
+
+typedef struct {
+	dlock_claim base;
+	struct dlock_asking *asking; /* while it is being acquired; NULL: it is not */
+	int64_t ticket, number;      /* of its waits, over all of them */
+} dlock_service_claim;
+
+static inline dlock_service *dlock_service_of(const dlock_claim *claim)
+{
+	return (dlock_service *) claim->backend;
+}
+
+/* May another server than the one that was asked be the master, now or later? Then what has ended by the holder's clock
+ * stays lost. */
+static inline bool dlock_service_fails_over(const dlock_service *service)
+{
+	return service->masters.replicas > 0 || service->service->discovery != DLOCK_SERVER_FIXED;
+}
+
+/* Valid until the next keys of the same service. */
+dlock_subject dlock_service_subject(const dlock_claim *claim);
+/* NULL: nothing is to be looked at once more, behind a WAIT. */
+dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old);
+void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlock_nanos until, dlock_error *error);
+
+/* Gives back what it has, and leaves the queue where it waits, without waiting for an answer. Where the master has
+ * moved meanwhile, it is left to the lease time. */
+void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now);
+
+/* acquire.c: acquire() and dispose() of a back end. What it has begun is over after dispose(). */
+dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
+void dlock_service_dispose(dlock_claim *claim);
+const dlock_waiter *dlock_service_waiter(const dlock_claim *claim);
+
+#endif

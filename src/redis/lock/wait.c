@@ -1,0 +1,355 @@
+#include "wait.h"
+
+#include <string.h>
+
+/* A waiter is in one of four situations.
+ *
+ * It asks: one attempt, which a fail-over may prolong. The answer ends it.
+ * It waits for its turn: it is in the queue of the master, whose message to its inbox ends that; or the time to look by
+ *   itself, since messages can be lost and holders die; or the end of the inbox's connection.
+ * It pauses: it is in no queue, since the master changes, a slot moves, or nobody there may send messages. A short time
+ *   ends that.
+ * It is in trouble: no master can be asked. Where the master is found by others, or has replicas, that is as transient
+ *   as a holder is and is waited for like one, though without a time limit not for ever. A lone server that cannot be
+ *   reached is an error at once: nobody replaces it. */
+
+/* ---- when to look ---- */
+
+/* A waiter's sign of life; lua/handover.lua takes it for dead after 3 s without one. */
+#define LOOK_AGAIN (1600 * DLOCK_MS)
+#define LOOK_AGAIN_JITTER 700 /* ms */
+
+/* What one step back in the queue adds, after the holder's lease is over. */
+#define STAGGER (2 * DLOCK_MS)
+
+/* However short its own leases are, a waiter asks no more often because of them. */
+#define LEAST_LEASE (200 * DLOCK_MS)
+
+static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
+
+dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now)
+{
+	int64_t ahead = refusal->position < 0 ? 0 : refusal->position < 1000 ? refusal->position : 1000;
+	dlock_nanos look = now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
+	/* Redis expires a key in the millisecond after its last. */
+	dlock_nanos turn = now + 2 * DLOCK_MS + ahead * STAGGER;
+
+	/* By then the lock may have been handed over to another waiter, and that one may have died. */
+	if (ttl < LOOK_AGAIN) {
+		look = earlier(look, turn + (ttl < LEAST_LEASE ? LEAST_LEASE : ttl));
+	}
+	if (refusal->pttl >= 0 && refusal->pttl < 1000 * 1000) {
+		look = earlier(look, turn + refusal->pttl * DLOCK_MS);
+	}
+	return look;
+}
+
+/* How often the first in the queue looks where nobody notifies it of a release, and whoever is in no queue; the others
+ * look less often. */
+#define LOOK_UNNOTIFIED (80 * DLOCK_MS)
+#define LOOK_UNNOTIFIED_JITTER 40 /* ms */
+
+dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now)
+{
+	dlock_nanos look = dlock_next_look(refusal, ttl, now);
+
+	if (refusal->position < 100) {
+		int64_t ahead = refusal->position < 0 ? 0 : refusal->position;
+		dlock_nanos soon = now
+			+ (LOOK_UNNOTIFIED + dlock_jitter(LOOK_UNNOTIFIED_JITTER) * DLOCK_MS) * (ahead + 1);
+		look = earlier(look, soon);
+	}
+	return look;
+}
+
+dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now)
+{
+	return refusal->pttl < 0 ? dlock_next_look_unnotified(refusal, ttl, now) : dlock_next_look(refusal, ttl, now);
+}
+
+/* ---- the inbox ---- */
+
+/* Where it is to wait: at the slot's master. NULL: that is not known. */
+static dlock_inbox *inbox_at_master(const dlock_waiter *own)
+{
+	dlock_server *master = dlock_topology_master(own->masters->topology, own->slot);
+
+	return master ? dlock_pool_inbox(own->masters->pool, master) : NULL;
+}
+
+/* The last one that was asked for there was not to be had at once: so this may not be, and the first request queues. */
+static bool is_to_queue_at_once(const dlock_waiter *own)
+{
+	return own->inbox && own->inbox->expected && dlock_inbox_is_open(own->inbox);
+}
+
+static void note_first(const dlock_waiter *own)
+{
+	dlock_inbox *inbox = own->first ? inbox_at_master(own) : NULL;
+
+	if (inbox) {
+		inbox->expected = own->said == DLOCK_TIMEOUT;
+	}
+}
+
+/* False: it is not known where. */
+static bool begin_opening(dlock_waiter *own)
+{
+	if (!own->inbox) {
+		dlock_fail(own->error, DLOCK_CONNECTION, "Redis at %s: its master is not known", own->service->label);
+		return false;
+	}
+	own->opening = (dlock_opening) { .inboxes = &own->inbox, .count = 1, .enough = 1 };
+	return true;
+}
+
+/* False: the waiter cannot go on without it. */
+static bool take_opened(dlock_waiter *own)
+{
+	own->queue = own->inbox && own->opening.open > 0;
+	if (own->inbox && !own->queue) {
+		*own->error = own->inbox->conn->error;
+	}
+	return own->queue || !own->needs_inbox || !own->inbox || own->inbox->refused;
+}
+
+/* In the same round trip as the next request. */
+static void try_publishing(const dlock_waiter *own)
+{
+	dlock_conn *conn = own->queue ? dlock_masters_conn(own->masters, own->slot) : NULL;
+
+	if (conn) {
+		dlock_inbox_try_publishing(own->inbox, conn);
+	}
+}
+
+void dlock_waiter_refused(dlock_waiter *own, const dlock_route *route, const dlock_response *response)
+{
+	own->received = false;
+	if (!own->queue) {
+		return;
+	}
+	if (own->ticket && response->new_in_queue && own->queued_at == route->conn->server) {
+		dlock_inbox_discard(own->inbox); /* it was in the queue and had been removed: its messages do not arrive */
+	}
+	own->ticket = response->ticket;
+	own->queued_at = route->conn->server;
+	own->refused_at = route->call->first_sent_at;
+}
+
+static dlock_nanos next_look(const dlock_waiter *own, dlock_nanos now)
+{
+	dlock_inbox_update(own->inbox);
+	return !dlock_inbox_can_notify(own->inbox) ? dlock_next_look_unnotified(&own->response, own->ttl, now)
+		: own->legacy ? dlock_next_look_legacy(&own->response, own->ttl, now)
+					  : dlock_next_look(&own->response, own->ttl, now);
+}
+
+/* The server that has it in its queue is not the one where its inbox is: it was replaced meanwhile. */
+static bool queues_elsewhere(const dlock_waiter *own)
+{
+	return own->queue && own->queued_at && strcmp(own->queued_at->key, own->inbox->conn->server->key);
+}
+
+/* So the inbox can be opened there. Not where ASK has led: the slot is on its way. */
+static bool queues_at_master(const dlock_waiter *own)
+{
+	const dlock_server *master = dlock_topology_master(own->masters->topology, own->slot);
+
+	return master && !strcmp(own->queued_at->key, master->key);
+}
+
+/* ---- waiting ---- */
+
+static void set_listening(dlock_waiter *own, bool listens)
+{
+	if (own->listening != listens) {
+		own->inbox->listeners += listens ? 1 : -1;
+		own->listening = listens;
+	}
+}
+
+/* Is there a reason to try again: is the inbox broken, is it time to look, or was the waiter told? */
+static bool is_its_turn(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_grant grant;
+
+	dlock_inbox_update(own->inbox);
+	if (!dlock_inbox_is_open(own->inbox)) {
+		return true;
+	}
+	if (dlock_inbox_take(own->inbox, own->name, &grant)) {
+		own->received = true;
+		own->granted = own->ops->accept(own, &grant, now);
+		return true;
+	}
+	dlock_loop_lend(loop);
+	return dlock_loop_is_time(loop, own->next, now);
+}
+
+/* DLOCK_OK: it has it already. */
+static dlock_status wait_for_turn(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->turn);
+	own->next = next_look(own, now);
+	own->next = own->next < own->deadline ? own->next : own->deadline;
+	own->granted = false;
+	set_listening(own, true);
+	DLOCK_AWAIT(&own->turn, is_its_turn(own, loop, now));
+	set_listening(own, false);
+	DLOCK_END(&own->turn);
+	return own->granted ? DLOCK_OK : DLOCK_TIMEOUT;
+}
+
+/* A server that fails over, a slot that moves: how long until the next attempt. */
+#define PAUSE (50 * DLOCK_MS)
+#define PAUSE_JITTER 50 /* ms */
+
+/* Until the next attempt of one that is in no queue; where it may be in none, until it is to look. */
+static void begin_pause(dlock_waiter *own, dlock_nanos now)
+{
+	bool looks = own->said == DLOCK_TIMEOUT && own->inbox && own->inbox->refused;
+
+	own->next = looks ? dlock_next_look_unnotified(&own->response, own->ttl, now)
+					  : now + PAUSE + dlock_jitter(PAUSE_JITTER) * DLOCK_MS;
+	own->next = own->next < own->deadline ? own->next : own->deadline;
+}
+
+static bool is_pause_over(const dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_loop_lend(loop);
+	return dlock_loop_is_time(loop, own->next, now);
+}
+
+/* ---- attempts ---- */
+
+void dlock_waiter_begin_route(dlock_waiter *own)
+{
+	dlock_route_begin(&own->route, own->masters, own->slot, own->error);
+	own->route.until = own->until;
+}
+
+void dlock_waiter_begin_last_route(dlock_waiter *own, dlock_nanos now)
+{
+	dlock_route_begin(&own->route, own->masters, own->slot, own->error);
+	own->route.replicas = 0;
+	own->route.until = dlock_after(now, own->service->read_timeout);
+}
+
+/* What may end by itself, a fail-over or a slot that moves, is waited for as a holder is. */
+static bool may_end(const dlock_waiter *own)
+{
+	return own->transient && (own->service->discovery != DLOCK_SERVER_FIXED || own->masters->replicas > 0);
+}
+
+/* The longest that trouble is waited for without a time limit. */
+#define LONGEST_TROUBLE (60 * DLOCK_SECOND)
+
+/* Is the outcome of this attempt the caller's? */
+static bool ends(const dlock_waiter *own, dlock_nanos now)
+{
+	if (own->last || (own->said != DLOCK_TIMEOUT && !own->trouble)) {
+		return true;
+	}
+	return own->trouble && (now >= own->deadline
+		|| (own->deadline == DLOCK_FOREVER && now - own->trouble_since > LONGEST_TROUBLE));
+}
+
+static bool is_last(const dlock_waiter *own, dlock_nanos now)
+{
+	return own->deadline != DLOCK_FOREVER && now >= own->deadline;
+}
+
+static void begin_attempt(dlock_waiter *own, dlock_nanos now)
+{
+	own->last = is_last(own, now);
+	own->first = !own->waited;
+	own->until = dlock_after(own->last ? now : own->deadline, own->service->read_timeout);
+	own->inbox = inbox_at_master(own);
+	own->queue = !own->last && (!own->first || is_to_queue_at_once(own));
+	own->queue = own->queue && begin_opening(own);
+}
+
+static void take_attempt(dlock_waiter *own, dlock_nanos now)
+{
+	note_first(own);
+	own->trouble = own->said == DLOCK_CONNECTION && may_end(own);
+	own->trouble_since = !own->trouble ? 0 : own->trouble_since ? own->trouble_since : now;
+}
+
+/* It knows where to queue now, or where else. */
+static bool is_to_queue_now(const dlock_waiter *own)
+{
+	return own->said == DLOCK_TIMEOUT
+		&& ((own->first && !own->queue && !(own->inbox && own->inbox->refused))
+			|| (queues_elsewhere(own) && queues_at_master(own)));
+}
+
+static dlock_status step(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->task);
+	for (;;) {
+		if (is_last(own, now)) {
+			DLOCK_JOIN(&own->task, own->said, own->ops->leave(own, loop, now));
+			if (own->said != DLOCK_OK) {
+				break;
+			}
+		}
+		begin_attempt(own, now);
+		if (own->queue) {
+			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
+			if (!take_opened(own)) {
+				own->said = DLOCK_CONNECTION;
+				break;
+			}
+			if (is_last(own, now)) {
+				continue; /* to open the inbox took the rest of its time */
+			}
+			try_publishing(own);
+		}
+		DLOCK_JOIN(&own->task, own->said, own->ops->attempt(own, loop, now));
+		take_attempt(own, now);
+		if (own->said == DLOCK_TIMEOUT && own->settled_just_now && !own->queue) {
+			own->settled_just_now = false;
+			own->next = now + own->response.pttl * DLOCK_MS;
+			DLOCK_AWAIT(&own->task, dlock_loop_is_time(loop, own->next, now));
+			continue;
+		}
+		if (ends(own, now)) {
+			break;
+		}
+		own->waited = true;
+		if (is_to_queue_now(own)) {
+			continue;
+		}
+		if (own->said == DLOCK_TIMEOUT && own->queue && !queues_elsewhere(own)) {
+			DLOCK_JOIN(&own->task, own->said, wait_for_turn(own, loop, now));
+			if (own->said == DLOCK_OK) {
+				break;
+			}
+		} else {
+			begin_pause(own, now);
+			DLOCK_AWAIT(&own->task, is_pause_over(own, loop, now));
+			if (own->trouble && is_last(own, now)) {
+				break;
+			}
+		}
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now)
+{
+	return step(waiter, loop, now);
+}
+
+void dlock_waiter_drop(dlock_waiter *own)
+{
+	set_listening(own, false);
+	dlock_route_end(&own->route);
+	own->task.at = own->turn.at = 0;
+}

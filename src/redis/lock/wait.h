@@ -1,0 +1,96 @@
+#ifndef DLOCK_REDIS_WAIT_H
+#define DLOCK_REDIS_WAIT_H
+
+#include "../request/requests.h"
+#include "../route/route.h"
+#include "../wire/inbox.h"
+
+/* How the master of a slot, whichever server that is, is asked for something that others may have: at once, and again
+ * whenever it may be the waiter's turn. A fail-over, or a slot that moves, is waited for as a holder is. What is asked
+ * is its owner's. A task; its steps never sleep. */
+
+typedef struct dlock_waiter dlock_waiter;
+
+/* Parts of the task, on waiter->route. */
+typedef struct {
+	/* Asks once, until waiter->until; with waiter->queue, to be in the queue if it is refused, told over waiter->inbox.
+	 * DLOCK_TIMEOUT: not now, and waiter->response says when to look again. DLOCK_CONNECTION with waiter->transient:
+	 * another time, perhaps. */
+	dlock_status (*attempt)(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now);
+
+	/* Out of time. DLOCK_OK: it may ask once more, since it is in no queue, or was granted it in that instant. */
+	dlock_status (*leave)(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now);
+
+	/* The message says that it has what it waits for. True: it relies upon that. */
+	bool (*accept)(dlock_waiter *waiter, const dlock_grant *grant, dlock_nanos now);
+} dlock_waiter_ops;
+
+struct dlock_waiter {
+	/* Its owner's, set before the wait. */
+	const dlock_waiter_ops *ops;
+	const dlock_server *service;
+	const dlock_masters *masters;
+	int slot;
+	dlock_nanos ttl, deadline;
+	const char *name;    /* in messages */
+	bool legacy;         /* older code has the lock, too, and notifies nobody of a release */
+	bool needs_inbox;    /* unless the server refuses one, it is an error that it cannot be opened */
+	dlock_error *error;
+
+	int64_t ticket;        /* keeps its position in the queue, on whichever server; 0: none yet */
+	int64_t number;        /* of the last request */
+	bool waited;           /* it was refused at first */
+	bool received;         /* it was told that it is its turn, since it was refused last */
+	dlock_inbox *inbox;    /* of the master where it waits */
+	const dlock_server *queued_at; /* whose queue it is in; only compared, or used as long as its connection is */
+	dlock_nanos refused_at; /* when the last request that was refused in the queue was sent, for the first time */
+
+	/* Of the attempt. */
+	bool queue;
+	dlock_nanos until;
+	dlock_response response;
+	bool transient;
+	bool settled_just_now; /* set by attempt(): the epoch was settled for it, so that it may ask again */
+	dlock_route route;
+
+	/* Its own. */
+	dlock_task task, turn;
+	bool last, first, trouble, granted, listening;
+	dlock_nanos trouble_since; /* nobody could be asked since then; 0: somebody could */
+	dlock_nanos next;          /* when to go on without having been told */
+	dlock_status said;
+	dlock_opening opening;
+};
+
+/* Until it has it (DLOCK_OK), until the deadline (DLOCK_TIMEOUT); otherwise as attempt(). While it waits for others it
+ * lends the thread, and can be gone on with after an interruption. */
+dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now);
+
+/* What it has begun is over: as it is now, nothing of it is sent any more. What the servers may have of it is the
+ * owner's to take back. */
+void dlock_waiter_drop(dlock_waiter *waiter);
+
+/* For attempt(): the server has refused it, over this route. */
+void dlock_waiter_refused(dlock_waiter *waiter, const dlock_route *route, const dlock_response *response);
+
+/* For attempt() and leave(). */
+void dlock_waiter_begin_route(dlock_waiter *waiter);
+/* For leave(): one that ends soon and asks no replicas. */
+void dlock_waiter_begin_last_route(dlock_waiter *waiter, dlock_nanos now);
+
+/* ---- when a waiter looks again by itself ---- */
+
+/* How long a grant lasts that is not taken up; GRACE in lua/handover.lua. */
+#define DLOCK_GRANT_TTL (3 * DLOCK_SECOND)
+
+/* As its sign of life, and when the holder's lease should be over, or one as long as its own, `ttl`, that another
+ * waiter has had since. The further back in the queue, the later, so that not all look at once. */
+dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now);
+
+/* The same for locks that are shared with older code, which notifies nobody of a release. */
+dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now);
+
+/* The same for a waiter that cannot be notified of anything; see dlock_inbox_can_notify(). */
+dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now);
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef DLOCK_REDIS_BALLOT_H
+#define DLOCK_REDIS_BALLOT_H
+
+#include "../request/requests.h"
+#include "restart_guard.h"
+
+/* One question to many servers at once, until a quorum of them has said yes or can no longer do so. The reader of the
+ * replies says what a yes is, the restart guard which servers' yes counts. */
+
+/* A server that is asked. */
+typedef struct {
+	dlock_conn *conn; /* the pool's */
+	bool failed;      /* it had no vote in the last operation */
+	dlock_error error; /* why */
+} dlock_member;
+
+/* DLOCK_VOTE_VOID: a yes that does not count, since the server may have forgotten another; see restart_guard.h. */
+typedef enum { DLOCK_VOTE_PENDING, DLOCK_VOTE_YES, DLOCK_VOTE_NO, DLOCK_VOTE_NONE, DLOCK_VOTE_VOID } dlock_vote;
+
+typedef struct {
+	dlock_loop *loop;
+	dlock_member *members;
+	int count, quorum;
+	dlock_reader *read;
+	dlock_call *calls[DLOCK_MOST_SERVERS]; /* NULL: not asked */
+	dlock_vote votes[DLOCK_MOST_SERVERS];
+	dlock_response responses[DLOCK_MOST_SERVERS];
+	int pending, yes, no;
+	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be
+					  had any more */
+	dlock_uptime_rule guard;
+	int ineligible; /* servers whose yes does not count yet, whatever they voted */
+	int maturing;   /* void votes of servers that become eligible at a known time */
+	dlock_nanos eligible_at[DLOCK_MOST_SERVERS]; /* of a void vote: from when on it would count */
+} dlock_ballot;
+
+/* Nobody is asked yet, and every yes counts: a question that needs the guard begins ballot->guard itself. */
+void dlock_ballot_begin(
+	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read);
+
+/* Sends the call, which is the ballot's from now on. NULL, when out of memory, is no vote. */
+void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call);
+
+/* Counts a no without asking. */
+void dlock_ballot_absent(dlock_ballot *ballot, int server);
+
+/* Counts the votes that have come. True when it is decided. `ballot` is untyped for dlock_loop_await(). */
+bool dlock_ballot_count(void *ballot);
+
+/* Drives it until it is decided, or until `until`; then what is still open counts as no vote. */
+void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until);
+
+/* How long the rest of the votes is waited for where all servers answer. */
+#define DLOCK_REST_OF_VOTES (20 * DLOCK_MS)
+
+/* Waits for votes that can change nothing any more: until `enough` servers have voted or none is left, or until
+ * `until`. */
+void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until);
+
+/* The number of servers that have voted, whether that counts or not. */
+int dlock_ballot_turnout(const dlock_ballot *ballot);
+
+/* Releases the calls; one without a reply goes on by itself. The votes stay. */
+void dlock_ballot_end(dlock_ballot *ballot);
+
+/* DLOCK_OK, DLOCK_LOST (no), or DLOCK_QUORUM: too few votes for either. */
+dlock_status dlock_ballot_outcome(const dlock_ballot *ballot, dlock_error *error);
+
+/* DLOCK_QUORUM, with the reason of each server that has no vote. */
+dlock_status dlock_ballot_no_quorum(const dlock_ballot *ballot, dlock_error *error);
+
+/* The servers that voted so, one bit each. */
+uint64_t dlock_ballot_voters(const dlock_ballot *ballot, dlock_vote vote);
+
+/* How many servers have to say yes, as far as is known: all, where fewer than a quorum are eligible. */
+int dlock_ballot_needed(const dlock_ballot *ballot);
+
+/* When the next server that said yes becomes eligible. */
+dlock_nanos dlock_ballot_next_eligible_at(const dlock_ballot *ballot);
+
+/* Would there be enough votes if all servers that said yes were eligible? */
+bool dlock_ballot_lacks_only_uptime(const dlock_ballot *ballot);
+
+/* Is it a set that was started together, of which one refused? Without a no all would have a vote. */
+bool dlock_ballot_is_refused_new_set(const dlock_ballot *ballot);
+
+#endif

@@ -1,0 +1,107 @@
+#ifndef DLOCK_REDIS_QUORUM_INTERNAL_H
+#define DLOCK_REDIS_QUORUM_INTERNAL_H
+
+#include "../wire/inbox.h"
+#include "ballot.h"
+
+/* What the files of the quorum back end share:
+ *
+ *   quorum.c          the back end itself, and what is done with a lease that is held
+ *   quorum_acquire.c  to acquire a lock: attempts, the queues, waiting
+ *   quorum_attach.c   to take up a lease by its token
+ *   quorum_votes.c    what these two have in common: asking all servers, settling the fencing token, rolling back */
+
+typedef struct {
+	dlock_backend base;
+	dlock_loop *loop;
+	dlock_key_builder *keys;
+	dlock_inbox *inboxes[DLOCK_MOST_SERVERS]; /* the pool's; not connected before a claim waits */
+	int64_t highest_token;                    /* the largest fencing token seen */
+	dlock_nanos guard;                        /* the least uptime of a server that votes; 0: any */
+	int count, quorum;
+	dlock_member members[];
+} quorum_backend;
+
+/* A set of servers: one bit each. */
+typedef uint64_t server_set;
+
+#define ALL_SERVERS UINT64_MAX
+
+typedef struct {
+	dlock_claim base;
+	unsigned attempts;
+	dlock_nanos next_look;   /* when to try again without having been notified */
+	server_set holders;  /* they may have the lock for this claim */
+	server_set queued;   /* it may be in their queues */
+	server_set placed;   /* those of them that said that it is */
+	server_set notified; /* they said that it is its turn */
+	int needed;              /* how many servers had to say yes in the last attempt: a quorum, or all */
+	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
+	char waiter[DLOCK_TOKEN_MAX + 1];
+	int64_t ticket;      /* 0: it is in no queue */
+	int64_t next_ticket; /* the ticket with which it would queue; 0: not known */
+	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
+	 * lock safer; before a release they are cancelled, so that none is sent again after it. */
+	dlock_call *stragglers[DLOCK_MOST_SERVERS];
+} quorum_claim;
+
+static inline quorum_backend *quorum_backend_of(const quorum_claim *claim)
+{
+	return (quorum_backend *) claim->base.backend;
+}
+
+static inline bool has_server(server_set servers, int server)
+{
+	return servers >> server & 1;
+}
+
+/* ---- quorum_votes.c ---- */
+
+dlock_keys dlock_quorum_keys(const quorum_claim *claim);
+
+/* A ballot among the back end's servers. */
+void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read);
+
+/* The same with the restart guard, and asks all servers that are not stuck. `request` makes the call for one of
+ * them. */
+typedef dlock_call *dlock_quorum_request(const quorum_claim *claim, int server, const void *context);
+void dlock_quorum_ask_all(
+	quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context);
+
+/* Is the host's clock one that a fencing token can be made of? One that is decades ahead would raise all servers'
+ * tokens for good. */
+dlock_status dlock_quorum_check_clock(dlock_error *error);
+
+/* A fencing token for all servers, above what this process has seen. */
+int64_t dlock_quorum_propose(const quorum_backend *backend);
+
+/* Settles the lease's fencing token. True when a quorum has it; `asked` is when the first vote was asked for. */
+bool dlock_quorum_confirm(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until);
+
+/* A lease lasts as long as a quorum of its keys do: the quorum-th largest of these ends. Sorts them. */
+int64_t dlock_quorum_last(int64_t *ends, int count, int quorum);
+
+/* Sends the call without waiting, and again over new connections as long as the lease time may last. */
+void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call);
+
+/* Gives servers that are about to be logged in to a moment, so that they get the lock, too. */
+void dlock_quorum_log_in_stragglers(quorum_claim *claim);
+void dlock_quorum_cancel_stragglers(quorum_claim *claim);
+
+/* A straggler must not be sent again, neither over a new connection nor since its script is unknown: something follows
+ * it. */
+void dlock_quorum_send_straggler_once(quorum_claim *claim, int server);
+
+/* Releases on every server that may have it, without waiting. A waiter that stays in the queues is not notified of its
+ * own release. */
+void dlock_quorum_roll_back(quorum_claim *claim);
+
+/* Leaves the queues of the servers that are not in `except`, without waiting. */
+void dlock_quorum_leave(quorum_claim *claim, server_set except);
+
+/* ---- operations of the back end ---- */
+
+dlock_status dlock_quorum_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
+dlock_status dlock_quorum_attach(dlock_claim *claim, const char *token, dlock_error *error);
+
+#endif

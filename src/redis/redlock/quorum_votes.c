@@ -1,0 +1,229 @@
+#include "quorum_internal.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+
+/* Asks all servers for a lock, as in the Redlock algorithm
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), but all at once, and settles a
+ * fencing token, which Redlock does not have (tests/models/fencing.pml checks that tokens rise). Without a majority it
+ * rolls back. */
+
+dlock_keys dlock_quorum_keys(const quorum_claim *claim)
+{
+	return dlock_key_builder_keys(quorum_backend_of(claim)->keys, claim->base.resource, claim->base.resource_len);
+}
+
+void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read)
+{
+	dlock_ballot_begin(votes, backend->loop, backend->members, backend->count, backend->quorum, read);
+}
+
+void dlock_quorum_ask_all(
+	quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context)
+{
+	quorum_backend *backend = quorum_backend_of(claim);
+
+	dlock_quorum_begin(backend, votes, read);
+	dlock_guard_begin(&votes->guard, backend->guard, claim->base.ttl);
+	for (int i = 0; i < backend->count; i++) {
+		dlock_member *member = &backend->members[i];
+		if (dlock_conn_drain_if_stuck(member->conn)) {
+			member->failed = true;
+			member->error = member->conn->error;
+			continue;
+		}
+		dlock_call *call = request(claim, i, context);
+		if (call) {
+			call->needs_uptime = backend->guard > 0;
+		}
+		dlock_ballot_ask(votes, i, call);
+	}
+}
+
+/* ---- fencing tokens ---- */
+
+static int64_t wall_clock(void)
+{
+	struct timespec now;
+
+	timespec_get(&now, TIME_UTC);
+	return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+dlock_status dlock_quorum_check_clock(dlock_error *error)
+{
+	int64_t micros = wall_clock();
+
+	return micros < DLOCK_MOST_PROPOSED
+		? DLOCK_OK
+		: dlock_fail(error, DLOCK_FAILED,
+			"The clock of this host is wrong, its year is %lld: set it, since fencing tokens are made of it",
+			(long long) (1970 + micros / 1000000 / 31556952));
+}
+
+/* The clock, so that tokens rise when everything is restarted; more than the last one, so that they rise when the clock
+ * does not. */
+int64_t dlock_quorum_propose(const quorum_backend *backend)
+{
+	int64_t micros = wall_clock();
+
+	return micros > backend->highest_token ? micros : backend->highest_token + 1;
+}
+
+/* Shorter than any lease in use, with a request of its holder's before it. The votes of an attempt that takes longer
+ * are not simultaneous enough: a server may have given its vote, restarted without it, and be another holder's when the
+ * last vote comes (tests/models/forgetting.pml). */
+#define QUICK (100 * DLOCK_MS)
+
+static int64_t largest_token(const dlock_ballot *votes)
+{
+	int64_t token = 0;
+
+	for (int i = 0; i < votes->count; i++) {
+		if (votes->votes[i] == DLOCK_VOTE_YES && votes->responses[i].fencing_token > token) {
+			token = votes->responses[i].fencing_token;
+		}
+	}
+	return token;
+}
+
+/* The votes carry the servers' fencing tokens. The largest is the lease's, once a quorum has no smaller one: any later
+ * quorum shares a server with this one, and reads a larger token there. Servers with a smaller one are raised, only
+ * where the lock is still the claim's; and all are asked so where the attempt was not quick. Normally all agree and
+ * nothing is to be done. */
+bool dlock_quorum_confirm(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until)
+{
+	quorum_backend *backend = quorum_backend_of(claim);
+	int64_t token = largest_token(votes);
+	int agree = 0;
+
+	claim->base.fencing_token = token;
+	if (token > backend->highest_token) {
+		backend->highest_token = token;
+	}
+	for (int i = 0; i < backend->count; i++) {
+		agree += votes->votes[i] == DLOCK_VOTE_YES && votes->responses[i].fencing_token == token;
+	}
+	if (agree >= backend->quorum && dlock_now() - asked < QUICK) {
+		return true;
+	}
+	dlock_ballot raise;
+	dlock_quorum_begin(backend, &raise, dlock_read_integer);
+	for (int i = 0; i < backend->count; i++) {
+		if (votes->votes[i] == DLOCK_VOTE_YES) {
+			dlock_ballot_ask(&raise, i, dlock_request_raise(dlock_quorum_keys(claim), claim->base.token, token));
+		}
+	}
+	dlock_ballot_hold(&raise, until);
+	dlock_ballot_end(&raise);
+	return raise.yes >= backend->quorum;
+}
+
+static int descending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+	return (x < y) - (x > y);
+}
+
+int64_t dlock_quorum_last(int64_t *ends, int count, int quorum)
+{
+	qsort(ends, (size_t) count, sizeof *ends, descending);
+	return ends[quorum - 1];
+}
+
+/* ---- stragglers ---- */
+
+void dlock_quorum_cancel_stragglers(quorum_claim *claim)
+{
+	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
+		if (claim->stragglers[i]) {
+			dlock_call_cancel(claim->stragglers[i]);
+			dlock_call_release(claim->stragglers[i]);
+			claim->stragglers[i] = NULL;
+		}
+	}
+}
+
+/* One that still waits for its connection goes as text. */
+void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
+{
+	dlock_call *call = claim->stragglers[server];
+
+	if (call && call->script && !call->sent) {
+		dlock_call_use_source(call);
+	}
+	if (call) {
+		call->once = true;
+	}
+}
+
+/* This happens with a new connection only: the server is there, but was not connected or logged in to when the others
+ * had voted. */
+#define LOGIN_TIME (10 * DLOCK_MS)
+
+/* A connection that takes longer is not expected any more. */
+#define EXPECTED (100 * DLOCK_MS)
+
+static bool is_logging_in(const dlock_conn *conn)
+{
+	bool is_accepted = conn->channel.stage >= DLOCK_CHANNEL_SECURING;
+
+	return is_accepted ? conn->state != DLOCK_CONN_READY
+		: conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->channel.dial.begun, EXPECTED);
+}
+
+static bool has_logged_in(void *context)
+{
+	const quorum_claim *claim = context;
+
+	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
+		if (claim->stragglers[i] && is_logging_in(quorum_backend_of(claim)->members[i].conn)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void dlock_quorum_log_in_stragglers(quorum_claim *claim)
+{
+	dlock_loop_await(quorum_backend_of(claim)->loop, has_logged_in, claim, dlock_now() + LOGIN_TIME);
+}
+
+/* ---- rolling back ---- */
+
+void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call)
+{
+	dlock_conn_send_background(
+		quorum_backend_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
+}
+
+void dlock_quorum_roll_back(quorum_claim *claim)
+{
+	const char *waiter = claim->ticket ? claim->waiter : NULL;
+
+	dlock_quorum_cancel_stragglers(claim);
+	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
+		if (has_server(claim->holders, i)) {
+			dlock_quorum_send_background(claim, i,
+				dlock_request_release(dlock_quorum_keys(claim), claim->base.token, false, waiter, false));
+		}
+	}
+	claim->holders = 0;
+}
+
+void dlock_quorum_leave(quorum_claim *claim, server_set except)
+{
+	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
+		if (has_server(claim->queued & ~except, i)) {
+			dlock_quorum_send_straggler_once(claim, i);
+			dlock_quorum_send_background(claim, i, dlock_request_leave(dlock_quorum_keys(claim), claim->waiter, false));
+		}
+	}
+	claim->queued = claim->placed = 0;
+	claim->ticket = 0;
+	if (claim->base.state == DLOCK_CLAIM_WAITING) {
+		dlock_claim_move(&claim->base, DLOCK_CLAIM_NEW);
+	}
+}

@@ -1,0 +1,56 @@
+#include "restart_guard.h"
+
+#include "../wire/uptime.h"
+
+/* Servers that are started together do not start in the same moment, and give their uptimes in whole seconds: what
+ * seems to be this much may be two seconds more. */
+#define TOGETHER (5 * DLOCK_SECOND)
+
+void dlock_guard_begin(dlock_uptime_rule *guard, dlock_nanos setting, dlock_nanos ttl)
+{
+	guard->begun = dlock_now();
+	guard->by_ttl = setting > 0 && ttl > setting;
+	guard->min_uptime = guard->by_ttl ? ttl : setting;
+	guard->known = 0;
+	guard->first = guard->last = 0;
+}
+
+dlock_nanos dlock_guard_note(dlock_uptime_rule *guard, const dlock_call *call)
+{
+	if (guard->min_uptime == 0) {
+		return 0;
+	}
+	if (!call || call->state != DLOCK_CALL_ANSWERED || call->server_started == DLOCK_START_UNKNOWN) {
+		return DLOCK_FOREVER;
+	}
+	if (guard->known == 0 || call->server_started < guard->first) {
+		guard->first = call->server_started;
+	}
+	if (guard->known == 0 || call->server_started > guard->last) {
+		guard->last = call->server_started;
+	}
+	guard->known++;
+	return dlock_after(call->server_started, guard->min_uptime);
+}
+
+bool dlock_guard_is_new_set(const dlock_uptime_rule *guard, int servers)
+{
+	return guard->known > 0 && guard->known == servers && guard->last - guard->first <= TOGETHER;
+}
+
+void dlock_guard_explain(const dlock_uptime_rule *guard, dlock_nanos eligible_at, const dlock_conn *conn, dlock_error *error)
+{
+	if (eligible_at == DLOCK_FOREVER) {
+		dlock_fail(error, DLOCK_CONNECTION,
+			"Redis at %s: does not say how long it has been up (%s), so it has no vote; give the "
+			"user +info, or set dlock.restart_guard=0",
+			conn->server->label, conn->handshake.uptime.problem);
+		return;
+	}
+	dlock_nanos uptime = guard->begun - (eligible_at - guard->min_uptime); /* as it was judged */
+	dlock_fail(error, DLOCK_CONNECTION,
+		"Redis at %s: has been up for %lld s only and may have forgotten locks; it has a vote "
+		"after %.6g s (%s)",
+		conn->server->label, (long long) (uptime > 0 ? uptime / DLOCK_SECOND : 0),
+		(double) guard->min_uptime / DLOCK_SECOND, guard->by_ttl ? "the lease time asked for" : "dlock.restart_guard");
+}

@@ -1,0 +1,170 @@
+#include "keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../script/slot.h"
+
+#define QUEUE "dlock:queue:"
+#define WAITERS "dlock:waiters:"
+
+struct dlock_key_builder {
+	size_t prefix_len, room; /* of the lock's key; the others' follow */
+	bool slots;
+	int slot; /* that the next two are of */
+	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN], era[sizeof DLOCK_ERA_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
+	char tag[DLOCK_SLOT_TAG_LEN + 1];
+	char bytes[];
+};
+
+dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest)
+{
+	size_t room = prefix_len + longest;
+	dlock_key_builder *builder = malloc(
+		sizeof *builder + 3 * room + sizeof QUEUE + sizeof WAITERS + 2 * sizeof "{}:" + 2 * DLOCK_SLOT_TAG_LEN);
+
+	if (builder) {
+		builder->prefix_len = prefix_len;
+		builder->room = room;
+		builder->slots = false;
+		memcpy(builder->bytes, prefix, prefix_len);
+	}
+	return builder;
+}
+
+/* Redis Cluster hashes what is between the first { and the next }, where that is not empty. */
+static bool has_hash_tag(dlock_arg key)
+{
+	const char *open = memchr(key.text, '{', key.len);
+	const char *close = open ? memchr(open, '}', key.len - (size_t) (open - key.text)) : NULL;
+
+	return close && close > open + 1;
+}
+
+void dlock_key_builder_use_slots(dlock_key_builder *builder)
+{
+	builder->slots = true;
+	builder->slot = -1;
+}
+
+static dlock_arg companion_in_slot(char *out, const char *name, dlock_arg lock, const char *tag)
+{
+	size_t len = (size_t) sprintf(out, "%s{%s}:", name, tag);
+
+	memcpy(out + len, lock.text, lock.len);
+	return (dlock_arg) { out, len + lock.len };
+}
+
+dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot)
+{
+	if (!builder->slots) {
+		return (dlock_keys) { 0 };
+	}
+	if (slot != builder->slot) {
+		dlock_slot_tag(slot, builder->tag);
+		sprintf(builder->fence, DLOCK_FENCE_KEY ":{%s}", builder->tag);
+		sprintf(builder->era, DLOCK_ERA_KEY ":{%s}", builder->tag);
+		builder->slot = slot;
+	}
+	return (dlock_keys) { .fence = DLOCK_ARG(builder->fence), .era = DLOCK_ARG(builder->era), .slot = slot };
+}
+
+static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
+{
+	dlock_keys keys = dlock_key_builder_slot(builder, dlock_slot_of(lock.text, lock.len));
+
+	keys.lock = lock;
+	keys.queue = companion_in_slot(builder->bytes + builder->room, QUEUE, lock, builder->tag);
+	keys.waiters = companion_in_slot((char *) keys.queue.text + keys.queue.len, WAITERS, lock, builder->tag);
+	return keys;
+}
+
+/* No two locks share a queue. A key that has a hash tag keeps it, and gets a colon instead of the braces: "{x}" is not
+ * "x". */
+static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tagged)
+{
+	char *end = out;
+
+	end = (char *) memcpy(end, name, strlen(name)) + strlen(name);
+	*end++ = tagged ? ':' : '{';
+	end = (char *) memcpy(end, lock.text, lock.len) + lock.len;
+	if (!tagged) {
+		*end++ = '}';
+	}
+	return (dlock_arg) { out, (size_t) (end - out) };
+}
+
+/* Do the prefix and the resource together begin with that? */
+static bool begins(dlock_arg prefix, dlock_arg resource, const char *with, size_t len)
+{
+	size_t first = prefix.len < len ? prefix.len : len;
+
+	return prefix.len + resource.len >= len && !memcmp(prefix.text, with, first)
+		&& !memcmp(resource.text, with + first, len - first);
+}
+
+bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
+{
+	static const struct {
+		const char *text;
+		bool whole;
+	} reserved[] = { { QUEUE, false }, { WAITERS, false }, { DLOCK_FENCE_KEY, true }, { DLOCK_FENCE_KEY ":", false },
+		{ DLOCK_ERA_KEY, true }, { DLOCK_ERA_KEY ":", false } };
+
+	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+		size_t len = strlen(reserved[i].text);
+		if (begins(prefix, resource, reserved[i].text, len)
+			&& (!reserved[i].whole || prefix.len + resource.len == len)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len)
+{
+	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
+		return NULL;
+	}
+	return "must not make the key \"dlock:fence\" or \"dlock:era\", or one that begins with \"dlock:queue:\", "
+	"\"dlock:waiters:\", "
+		   "\"dlock:fence:\" or \"dlock:era:\", which dlock keeps beside the locks";
+}
+
+dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
+{
+	dlock_keys keys;
+	bool tagged;
+
+	memcpy(builder->bytes + builder->prefix_len, resource, len);
+	keys = (dlock_keys) { .lock = { builder->bytes, builder->prefix_len + len } };
+	if (builder->slots) {
+		return keys_in_slot(builder, keys.lock);
+	}
+	tagged = has_hash_tag(keys.lock);
+	keys.queue = companion(builder->bytes + builder->room, QUEUE, keys.lock, tagged);
+	keys.waiters = companion((char *) keys.queue.text + keys.queue.len, WAITERS, keys.lock, tagged);
+	return keys;
+}
+
+static char key_at(const dlock_key_builder *builder, const char *resource, size_t i)
+{
+	return i < builder->prefix_len ? builder->bytes[i] : resource[i - builder->prefix_len];
+}
+
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len,
+	const dlock_key_builder *b, const char *b_resource, size_t b_len)
+{
+	size_t len = a->prefix_len + a_len;
+
+	if (b->prefix_len + b_len != len) {
+		return false;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (key_at(a, a_resource, i) != key_at(b, b_resource, i)) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,47 @@
+#ifndef DLOCK_REDIS_KEYS_H
+#define DLOCK_REDIS_KEYS_H
+
+#include <stdbool.h>
+
+#include "../wire/call.h"
+
+/* The keys that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources; and,
+ * where servers fail over, the era (lua/era.lua). One for all keeps the key space constant; a token may skip numbers.
+ * In a cluster there is one for each slot with locks. */
+#define DLOCK_FENCE_KEY "dlock:fence"
+#define DLOCK_ERA_KEY "dlock:era"
+
+/* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while there are
+ * waiters, in the lock's hash slot. */
+typedef struct {
+	dlock_arg lock, queue, waiters;
+	dlock_arg fence, era; /* empty: DLOCK_FENCE_KEY and DLOCK_ERA_KEY */
+	int slot;             /* of a cluster; otherwise 0 */
+} dlock_keys;
+
+/* Would the resource's lock be the fence, the era, or possibly the queue or the waiters of another? */
+bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource);
+
+/* Builds the keys of one resource at a time, after one prefix. */
+typedef struct dlock_key_builder dlock_key_builder;
+
+/* `longest`: of the resources. NULL when out of memory; to be freed with free(). */
+dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, size_t longest);
+
+/* The keys are for a cluster from now on: all of a resource in the lock's slot. */
+void dlock_key_builder_use_slots(dlock_key_builder *builder);
+
+/* The fence and the era of any slot; the rest is empty. Valid until the next call. */
+dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot);
+
+/* NULL, or why the resource's key cannot be a lock; see refuse() in lock/backend.h. */
+const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len);
+
+/* The keys, valid until the next call. */
+dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
+
+/* Do both make the same lock key for their resource? */
+bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len,
+	const dlock_key_builder *b, const char *b_resource, size_t b_len);
+
+#endif

@@ -1,0 +1,147 @@
+#include "cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../script/slot.h"
+
+enum { NODE_ID_LEN = 40 };
+
+dlock_call *dlock_cluster_question(void)
+{
+	/* CLUSTER SHARDS, its successor, is there from 7.0 on only. */
+	dlock_arg words[] = { DLOCK_ARG("CLUSTER"), DLOCK_ARG("SLOTS") };
+
+	return dlock_call_command(words, 2);
+}
+
+/* What a node writes where it has to name its host by a name that it does not know. */
+static bool is_unknown(const char *host)
+{
+	return host && !strcmp(host, "?");
+}
+
+/* A node that does not know its own address, or is not to tell it, writes no host. */
+static dlock_server *server_at(
+	const char *host, long port, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
+{
+	if (!host || !*host) {
+		host = node->host;
+	}
+	if (!host || is_unknown(host) || port < 1 || port > 65535) {
+		return NULL;
+	}
+	dlock_server *found = dlock_slot_map_find(known, host, (int) port);
+	return found ? dlock_server_retain(found) : dlock_server_member(service, host, (int) port);
+}
+
+dlock_server *dlock_cluster_server_at(
+	const char *address, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
+{
+	const char *colon = strrchr(address, ':'); /* the last one: an IPv6 address has no brackets here */
+	char host[256];
+	char *end;
+
+	if (!colon || (size_t) (colon - address) >= sizeof host) {
+		return NULL;
+	}
+	memcpy(host, address, (size_t) (colon - address));
+	host[colon - address] = '\0';
+	long port = strtol(colon + 1, &end, 10);
+	return *end ? NULL : server_at(host, port, service, node, known);
+}
+
+/* One range of slots: its first and last slot, its master, its replicas. */
+static bool is_range(const redisReply *range)
+{
+	return range->type == REDIS_REPLY_ARRAY && range->elements >= 3
+		&& range->element[0]->type == REDIS_REPLY_INTEGER && range->element[1]->type == REDIS_REPLY_INTEGER
+		&& range->element[0]->integer >= 0 && range->element[0]->integer <= range->element[1]->integer
+		&& range->element[1]->integer < DLOCK_SLOTS
+		&& range->element[2]->type == REDIS_REPLY_ARRAY && range->element[2]->elements >= 2
+		&& range->element[2]->element[1]->type == REDIS_REPLY_INTEGER;
+}
+
+/* The id of a node, which stays where its address changes, and the other way round. NULL: not there. */
+static const char *id_of(const redisReply *master)
+{
+	const redisReply *id = master->elements > 2 ? master->element[2] : NULL;
+
+	return id && id->type == REDIS_REPLY_STRING && id->len == NODE_ID_LEN ? id->str : NULL;
+}
+
+/* This server, if it is the node of this id; otherwise another object for what is at its address now. NULL when out of
+ * memory. */
+static dlock_server *identified(dlock_server *server, const char *id, const dlock_server *service)
+{
+	if (!server || !id || (server->node_id && !strcmp(server->node_id, id))) {
+		return server;
+	}
+	dlock_server *other = dlock_server_member(service, server->host, server->port);
+	if (other && !dlock_server_set(&other->node_id, id, NODE_ID_LEN)) {
+		dlock_server_release(other);
+		other = NULL;
+	}
+	dlock_server_release(server);
+	return other;
+}
+
+/* The IP address, where the host's name is not known: Redis 7 has it behind the node's id. NULL: not there. */
+static const char *ip_of(const redisReply *master)
+{
+	const redisReply *more = master->elements > 3 ? master->element[3] : NULL;
+
+	for (size_t i = 0; more && more->type == REDIS_REPLY_ARRAY && i + 1 < more->elements; i += 2) {
+		const redisReply *name = more->element[i], *value = more->element[i + 1];
+		if (name->type == REDIS_REPLY_STRING && value->type == REDIS_REPLY_STRING && !strcmp(name->str, "ip")) {
+			return value->str;
+		}
+	}
+	return NULL;
+}
+
+/* A master without a usable address is not known. */
+static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_server *service,
+	const dlock_server *node, const dlock_slot_map *known)
+{
+	const redisReply *host = range->element[2]->element[0];
+	long long port = range->element[2]->element[1]->integer;
+	const char *text = host->type == REDIS_REPLY_STRING ? host->str : NULL;
+	const char *name = is_unknown(text) ? ip_of(range->element[2]) : text;
+	dlock_server *master = port < 1 || port > 65535 || (is_unknown(text) && !name) ? NULL
+		: identified(server_at(name, (long) port, service, node, known), id_of(range->element[2]), service);
+	bool good = dlock_slot_map_set(map, (int) range->element[0]->integer, (int) range->element[1]->integer, master);
+
+	if (master) {
+		dlock_server_release(master);
+	}
+	return good;
+}
+
+dlock_status dlock_cluster_read(const redisReply *reply, const dlock_server *service, const dlock_server *node,
+	const dlock_slot_map *known, dlock_slot_map *map, dlock_error *error)
+{
+	if (reply->type == REDIS_REPLY_ERROR) {
+		char text[200];
+		dlock_server_quote(node, reply->str, text, sizeof text);
+		return dlock_fail(error, DLOCK_CONNECTION, "%s", text);
+	}
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0) {
+		return dlock_fail(
+			error, DLOCK_CONNECTION, "knows of no slots: it is in no cluster, or the cluster is not complete");
+	}
+	if (!dlock_slot_map_begin(map, DLOCK_SLOTS)) {
+		return dlock_fail(error, DLOCK_FAILED, "out of memory");
+	}
+	for (size_t i = 0; i < reply->elements; i++) {
+		if (!is_range(reply->element[i]) || !add_range(map, reply->element[i], service, node, known)) {
+			dlock_slot_map_end(map);
+			return dlock_fail(error, DLOCK_CONNECTION, "sent slots that cannot be read");
+		}
+	}
+	if (!dlock_slot_map_fill(map, known)) {
+		dlock_slot_map_end(map);
+		return dlock_fail(error, DLOCK_FAILED, "out of memory");
+	}
+	return DLOCK_OK;
+}

@@ -1,0 +1,19 @@
+#ifndef DLOCK_REDIS_SENTINEL_H
+#define DLOCK_REDIS_SENTINEL_H
+
+#include "../../base/error.h"
+#include "../../net/server.h"
+#include "../wire/call.h"
+#include "slot_map.h"
+
+/* What a Sentinel is asked, and what it answers. */
+
+/* The question for the master of the service. NULL when out of memory. */
+dlock_call *dlock_sentinel_question(const dlock_server *service);
+
+/* The answer as the one slot of a map, which is begun here if DLOCK_OK is returned. A server that `known` has is taken
+ * from there. Otherwise the error says what the Sentinel has said instead, without its name. */
+dlock_status dlock_sentinel_read(const redisReply *reply, const dlock_server *service, const dlock_server *sentinel,
+	const dlock_slot_map *known, dlock_slot_map *map, dlock_error *error);
+
+#endif

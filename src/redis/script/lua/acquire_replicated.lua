@@ -1,0 +1,56 @@
+-- acquire.lua for a server that fails over: it grants in a settled era only, and what it replies counts once replicas
+-- have confirmed it (WAIT).
+--
+-- keys: 5
+-- KEYS[1] to KEYS[4], ARGV[1] and ARGV[2], ARGV[5] to ARGV[7]: as in acquire.lua
+-- KEYS[5] the era
+-- ARGV[3] the guard in ms: no lease of this client is longer          ARGV[4] '-': full copies do not count (era.lua)
+-- Replies what acquire.lua does; in an unsettled era, {…, ms until it is settled, or -1: not confirmed, replid,
+-- settles} (era.lua). The fence just counts: settle.lua has brought it to the time at which the era settles, above all
+-- that other masters gave out before. Cost: O(1), six commands, one of them INFO, for a free lock that nobody waits
+-- for; O(log n) with n waiters.
+local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
+local token, ttl, least = ARGV[1], ARGV[2], ''
+local mine, queued, counted = false
+
+local function grant()
+	mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)
+	queued = mine and redis.pcall('EXISTS', queue)
+	counted = queued == 0 and redis.pcall('INCR', fence)
+end
+
+-- The common case ends here: even to define what follows costs time. What is settled, look_at_era() says at length.
+local opened, longest = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-')
+local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')
+local settled = type(role) == 'string' and string.find(role, '\nmaster_replid:' .. opened, 1, true)
+if settled then
+	grant()
+	if type(counted) == 'number' and counted > 1 then
+		return counted
+	end
+end
+
+--#include era.lua
+local unsettled, replid, settles = 0
+if not settled then
+	unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3], ARGV[4] ~= '-')
+	if unsettled == 0 then
+		grant()
+	end
+end
+local done, reply = false, queued
+--#include fencing.lua
+local function next_token()
+	counted = counted or redis.call('INCR', fence)
+	if type(counted) == 'table' then
+		error(counted.err, 0)
+	end
+	return counted > 1 and counted or tonumber(fencing_token(fence, clock()))
+end
+if queued == 0 then
+	done, reply = pcall(next_token)
+	if done then
+		return reply
+	end
+end
+--#include contend.lua

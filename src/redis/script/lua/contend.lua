@@ -1,0 +1,122 @@
+-- Included behind the head of an acquire script; never sent by itself. It goes on where the lock is not free, or
+-- somebody waits, or something has failed.
+--
+-- The head has the locals lock, fence, queue, token, ttl, least, next_token(); `mine`: it has set the key; `queued`:
+-- EXISTS of the queue, behind that; done, reply: of next_token(), where it has called that; `unsettled`: not 0 where no
+-- lock may be granted (era.lua), and `replid` and `settles` then.
+--#include handover.lua
+local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''
+local waiter = (ARGV[8] or '') == '' and token or ARGV[8]
+
+-- After all that wait here, and all that have held a lock here: as in Lamport's bakery (A New Solution of Dijkstra's
+-- Concurrent Programming Problem, 1974), a waiter with the largest of several servers' numbers comes after every waiter
+-- that had its number, and was queued, at one of them. No client's clock has a part in it. Equal numbers are ordered by
+-- name. Never beyond 2^53, where scores are no longer exact; a fence beyond that is no token.
+local function next_ticket()
+	local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0
+	local given = tonumber(redis.call('GET', fence) or 0) or 0
+	local largest = given > last and given < 9007199254740991 and given or last
+	return string.format('%.0f', math.min(largest + 1, 9007199254740991))
+end
+
+-- Returns 1 when it was not in the queue before. With `checks`, a user without the right to leave the queue does not
+-- enter it.
+local function enter(queue, waiters, waiter, ticket, checks)
+	if checks then
+		forget(queue, waiters, waiter)
+	end
+	return redis.call('ZADD', queue, 'NX', ticket, waiter)
+end
+
+-- With what an era lets others know.
+local function refusal(pttl, position, ticket, new)
+	if unsettled == 0 then
+		return {pttl, position, ticket, new}
+	end
+	return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}
+end
+
+local function contend()
+	local holder, others, unsearched = not mine and value_of(lock), false, false
+	if holder and ARGV[9] == '1' then
+		-- Ended by the older code's own rule: $value < time(), where only the value says when. Ten digits: a 1 that has
+		-- yet to get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is greater than
+		-- its whole part.
+		local ends = type(holder) == 'string'
+			and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))
+		if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7))
+			and redis.call('PTTL', lock) == -1 then
+			redis.call('SET', lock, token, 'PX', ttl)
+			mine = true
+		else
+			others = type(holder) ~= 'string' or string.sub(holder, 1, 11) ~= string.sub(token, 1, 11)
+		end
+	end
+	if mine then
+		-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the
+		-- way. A waiter with a ticket keeps its position here, too: otherwise each of two could be first on other
+		-- servers.
+		if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then
+			enter(queue, waiters, waiter, ticket, true)
+		end
+		local first, more = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))
+		unsearched = more
+		if not more and (not first or first == waiter) then
+			forget(queue, waiters, waiter)
+			if grant then
+				redis.call('SET', lock, token, 'PX', ttl)
+			end
+		else
+			if not grant or more then
+				redis.call('DEL', lock)
+			end
+			mine = false
+			if inbox == '' then
+				forget(queue, waiters, waiter)
+			end
+		end
+	elseif holder == token and unsettled == 0 then
+		mine = true
+		redis.call('PEXPIRE', lock, ttl)
+	elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then
+		return holder -- not a string, and it never ends: no lock of anybody's
+	end
+	if mine then
+		return next_token()
+	end
+	local pttl = redis.call('PTTL', lock)
+	if unsettled > 0 and (pttl == -2 or holder == token) then
+		pttl = 0
+	end
+	pttl = unsearched and 0 or pttl == -2 and GRACE or others and -1 or pttl
+	if inbox == '' then
+		return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)
+	end
+	local now, left = clock(waiters), redis.call('PTTL', queue)
+	local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)
+	note(waiters, waiter, now, '0', ARGV[7], inbox)
+	if left < FORGET / 2 then
+		redis.call('PEXPIRE', queue, FORGET)
+		redis.call('PEXPIRE', waiters, FORGET)
+	end
+	-- The position tells the waiters apart who look when the lease ends: none does when that is far off, unless nobody
+	-- notifies them.
+	local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')
+	return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,
+		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)
+end
+
+if not mine or queued == 1 then
+	done, reply = pcall(contend)
+	if done then
+		return reply
+	end
+end
+if mine then
+	free(lock)
+end
+if inbox ~= '' or ticket ~= '' then
+	redis.pcall('ZREM', queue, waiter)
+	redis.pcall('HDEL', waiters, waiter)
+end
+return failure(reply)

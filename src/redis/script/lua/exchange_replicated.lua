@@ -1,0 +1,16 @@
+-- exchange.lua for a server that fails over: in a settled era only, and what it replies counts once replicas have
+-- confirmed it (WAIT).
+--
+-- keys: 3
+-- KEYS[1] the lock            KEYS[2] the fence           KEYS[3] the era
+-- ARGV[1] to ARGV[3]: as in exchange.lua                  ARGV[4] the guard in ms
+-- ARGV[5] '-': full copies do not count (era.lua)
+-- Replies what exchange.lua does; {2, ms until the era is settled, or -1: not confirmed, replid, settles} in an
+-- unsettled one. Cost: O(1).
+--#include era.lua
+local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4], ARGV[5] ~= '-')
+if unsettled ~= 0 then
+	return {2, unsettled, replid, settles}
+end
+--#include swap.lua
+return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])

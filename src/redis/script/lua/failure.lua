@@ -1,0 +1,10 @@
+-- Included in scripts that roll back what they have written; never sent by itself.
+
+-- What a script replies when something of it has failed, such as a command for which the user has no right, and what it
+-- had written before is rolled back. Redis before 7 puts the position in the script in front of the reason.
+local function failure(problem)
+	problem = type(problem) == 'table' and problem.err or problem
+	problem = string.gsub(string.gsub(problem, '^@?user_script: ?%d+: ', ''), '^@?user_script: ?%d+: ', '')
+	problem = string.gsub(problem, '^%-', '')
+	return redis.error_reply(string.match(problem, '^%u+ ') and problem or 'ERR ' .. problem)
+end

@@ -1,0 +1,29 @@
+-- Takes a waiter whose time is over out of the queue.
+--
+-- keys: 4
+-- KEYS[1] the lock            KEYS[2] the fence
+-- KEYS[3] the queue           KEYS[4] the waiters
+-- ARGV[1] the waiter          ARGV[2] 0: the next waiter is notified to try (several servers); left out: it is granted
+--         the lock
+-- Replies 1 when it was granted the lock in that instant and has it, 0 when not. A turn of its own goes to the next
+-- waiter. Cost: O(log n) with n waiters.
+--#include fencing.lua
+--#include handover.lua
+local holder
+local done, problem = pcall(function()
+	holder = value_of(KEYS[1])
+	forget(KEYS[3], KEYS[4], ARGV[1])
+	if not holder then
+		local grant = ARGV[2] ~= '0'
+		if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, take_first(KEYS[3], grant)) then
+			redis.call('DEL', KEYS[1])
+		end
+	end
+end)
+if not done then
+	if holder == false then
+		free(KEYS[1])
+	end
+	return failure(problem)
+end
+return holder == ARGV[1] and 1 or 0

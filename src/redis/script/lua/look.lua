@@ -1,0 +1,35 @@
+-- When may the eras of all slots settle that this master of a cluster has? In one of its slots, the same for everybody.
+-- There the era is opened where it is missing, or another's; and it is noted since when the master has had the same
+-- slots, by the cluster's epoch, which no slot passes through other hands without: what was granted elsewhere before is
+-- over a guard later. But where a move is given up, keys that have been moved stay behind, and the epoch is as before.
+-- So it is noted, too, which era each slot has opened: a slot that opens another one meanwhile has lost its keys, and
+-- all wait from then on.
+--
+-- keys: 2
+-- KEYS[1] the era             KEYS[2] a hash: since when ("state"), and by slot the eras that were opened there since
+--         then
+-- ARGV[1] the guard in ms      ARGV[2] '-': full copies do not count (era.lua)
+-- ARGV[3] the slot that asks   ARGV[4] what `settles` of its era is now
+-- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, full copies
+-- until now} (era.lua). Cost: O(nodes).
+--#include era.lua
+local counts = ARGV[2] ~= '-'
+local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], counts, true)
+local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\n]- connected([^\n]*)')
+local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')
+local copies = full_copies()
+local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. (counts and copies or '') .. slots)
+local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')
+local now = time()
+if noted ~= state then
+	redis.call('DEL', KEYS[2])
+end
+local opened = redis.call('HGET', KEYS[2], ARGV[3])
+if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then
+	since = now
+end
+redis.call('HSET', KEYS[2], 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])
+if left >= 0 then
+	left = math.max(left, math.min(since + waited - now, tonumber(waited)))
+end
+return {left, id, settles, waited, copies}

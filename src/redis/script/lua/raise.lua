@@ -1,0 +1,16 @@
+-- Raises the fence to a fencing token that other servers gave out, but only where the lock is the token's: without that
+-- check a late request could raise the fence while a later holder has the lock.
+--
+-- keys: 2
+-- KEYS[1] the lock            KEYS[2] the fence
+-- ARGV[1] the token           ARGV[2] the fencing token
+-- Replies 1 when the fence is at least that now, 0 when the lock is not the token's. Cost: O(1).
+--#include forged.lua
+if is_forged(ARGV[2]) then
+	return redis.error_reply(FORGED)
+end
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+	return 0
+end
+raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))
+return 1

@@ -1,0 +1,17 @@
+-- Gives a holder its lock on a server that has none, since it lost it or never had it: for a holder with a quorum of
+-- the servers.
+--
+-- keys: 2
+-- KEYS[1] the lock            KEYS[2] the fence
+-- ARGV[1] the token           ARGV[2] lease time in ms            ARGV[3] the holder's fencing token
+-- Replies 1 when it has it now, 0 when the lock is another token's. Cost: O(1).
+--#include forged.lua
+if is_forged(ARGV[3]) then
+	return redis.error_reply(FORGED)
+end
+local last = redis.call('GET', KEYS[2])
+if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then
+	return 0
+end
+raise_fence(KEYS[2], ARGV[3], last)
+return 1

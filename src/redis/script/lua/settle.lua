@@ -1,0 +1,33 @@
+-- Says when an era settles: a guard from now on, since its opening was confirmed by replicas, so that no master before
+-- it can have enough of them any more. Or, in a cluster, when look.lua says that all slots of this master may. Raises
+-- the fence to that time, or by more than there can be grants that this server has not heard of: so tokens rise also
+-- where clocks differ.
+--
+-- keys: 2
+-- KEYS[1] the fence           KEYS[2] the era
+-- ARGV[1] the replid that it was opened for                           ARGV[2] the guard in ms
+-- ARGV[3] what `settles` was then: after FLUSHALL, or when replicas have taken full copies, it is opened once more
+-- With look.lua: ARGV[4] the ms that it says                          ARGV[5] the guard that these wait for
+-- ARGV[6] the full copies until then; without it, those until now
+-- Replies the ms until it settles, 1 or more; 0 where it is another era, has its time, or waits for a longer guard.
+-- Cost: O(1).
+--#include era.lua
+--#include fencing.lua
+local UNHEARD = 1048576
+local opened, longest, settles = read_era(KEYS[2])
+if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_id() ~= opened then
+	return 0
+end
+local guard = math.max(longest, ARGV[2])
+local left, waited = tonumber(ARGV[4] or guard), tonumber(ARGV[5] or guard)
+if settles ~= ARGV[3] or waited < guard then
+	return 0
+end
+local at = time() + left + 1
+redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f %s', opened, guard, at, waited, ARGV[6] or full_copies()))
+local last = tonumber(redis.call('GET', KEYS[1]) or 0)
+local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)
+if last < least then
+	redis.call('SET', KEYS[1], string.format('%.0f', least))
+end
+return left + 1

@@ -1,0 +1,216 @@
+#include "question.h"
+
+#include <string.h>
+
+#include "../request/stock_requests.h"
+
+void dlock_stock_begin(
+	dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error)
+{
+	*own = (dlock_stock_question) { .said = DLOCK_PENDING };
+	dlock_route_begin(&own->route, masters, slot, error);
+	dlock_route_send(&own->route, call, NULL);
+}
+
+static bool is_to_be_asked_again(const dlock_stock_question *own)
+{
+	const dlock_route *route = &own->route;
+
+	return own->said == DLOCK_CONNECTION && route->call
+		&& (route->repeated || dlock_request_may_take_effect(route->call));
+}
+
+static void ask_again(dlock_route *route, dlock_nanos now)
+{
+	dlock_nanos until = route->conn ? dlock_after(now, route->conn->server->read_timeout) : route->until;
+
+	route->until = until > route->until ? until : route->until;
+	dlock_route_send(route, dlock_call_again(route->call), NULL);
+	route->repeated = true;
+}
+
+/* A reservation that may wait asks again by itself. */
+static bool is_unfinished(const dlock_stock_question *own)
+{
+	return own->said == DLOCK_OK && own->route.call->origin != &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
+		&& dlock_stock_is_unfinished(own->route.call);
+}
+
+dlock_status dlock_stock_explain_unfinished(const dlock_conn *conn, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_CONNECTION,
+		"Redis at %s: more reservations have ended than were swept in the time allowed; ask again", conn->server->label);
+}
+
+dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->task);
+	DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+	if (is_to_be_asked_again(own)) {
+		ask_again(&own->route, now);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+	}
+	while (is_unfinished(own) && now < own->route.until) {
+		dlock_route_send(&own->route, dlock_call_again(own->route.call), NULL);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+	}
+	if (is_unfinished(own)) {
+		own->said = dlock_stock_explain_unfinished(own->route.conn, own->route.error);
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+static dlock_call *plain_call(const char *command, dlock_arg key, const char *first, const char *second)
+{
+	dlock_arg args[] = { DLOCK_ARG(command), key, DLOCK_ARG(first), DLOCK_ARG(second) };
+	dlock_call *call = dlock_call_command(args, *second ? 4 : 3);
+
+	if (call) {
+		call->once = true; /* over another connection, it could be another server's */
+	}
+	return call;
+}
+
+/* Writes over the connection that the answer came over, so that WAIT answers for all that its server had written
+ * before. */
+static void write_behind(dlock_stock_question *own, dlock_arg key)
+{
+	static const char mark[] = "$asked";
+	dlock_route *route = &own->route;
+	bool asks = dlock_topology_has_slots(route->masters->topology); /* the slot may be on its way there */
+
+	own->add = plain_call("ZADD", key, "1", mark);
+	own->remove = plain_call("ZREM", key, mark, "");
+	dlock_call_release(route->confirmation);
+	route->confirmation = NULL;
+	if (own->add && own->remove) {
+		dlock_send_with_wait(route->conn, own->add, 0, NULL, asks);
+		route->confirmation = dlock_send_with_wait(route->conn, own->remove, route->replicas, NULL, asks);
+	}
+}
+
+static bool is_written(const dlock_stock_question *own)
+{
+	const dlock_call *last = own->route.confirmation ? own->route.confirmation : own->remove;
+
+	return !own->add || !last || last->state != DLOCK_CALL_PENDING;
+}
+
+static bool is_write_confirmed(const dlock_stock_question *own)
+{
+	const dlock_call *add = own->add;
+	const dlock_route *route = &own->route;
+
+	return add && add->sent && add->generation == route->call->generation && add->state == DLOCK_CALL_ANSWERED
+		&& add->reply->type != REDIS_REPLY_ERROR
+		&& dlock_is_confirmed(own->remove, route->confirmation, route->replicas);
+}
+
+/* For so long replicas' word holds for refusals over the same connection: one of a master that was replaced is no older. */
+#define CONFIRMED_FOR DLOCK_SECOND
+
+static bool is_confirmed_already(const dlock_stock_question *own, dlock_answer_kind kind, dlock_nanos now)
+{
+	const dlock_route *route = &own->route;
+
+	return kind == DLOCK_ANSWER_NOTHING && route->conn->confirmed_generation == route->call->generation
+		&& now - route->conn->confirmed_at < CONFIRMED_FOR;
+}
+
+static void note_confirmed(dlock_stock_question *own)
+{
+	if (own->said == DLOCK_OK) {
+		own->route.conn->confirmed_generation = own->route.call->generation;
+		own->route.conn->confirmed_at = own->asked_at;
+	}
+}
+
+static void begin_discovery(dlock_stock_question *own)
+{
+	own->discovery = (dlock_discovery){
+		.topology = own->route.masters->topology, .until = own->route.until, .error = own->route.error
+	};
+}
+
+static dlock_status explain_unconfirmed(dlock_stock_question *own)
+{
+	own->route.transient = true;
+	return dlock_fail(own->route.error, DLOCK_CONNECTION,
+		"Redis at %s: its replicas did not confirm what it says (replicas=%d); ask again",
+		own->route.conn->server->label, own->route.replicas);
+}
+
+dlock_status dlock_stock_confirm_step(
+	dlock_stock_question *own, dlock_arg key, dlock_answer_kind kind, dlock_loop *loop, dlock_nanos now)
+{
+	if (own->route.replicas == 0) {
+		return DLOCK_OK;
+	}
+	DLOCK_BEGIN(&own->confirming);
+	own->asked_at = now;
+	if (is_confirmed_already(own, kind, now)) {
+		own->said = DLOCK_OK;
+	} else if (kind == DLOCK_ANSWER_WRITTEN) {
+		DLOCK_JOIN(&own->confirming, own->said, dlock_route_confirm(&own->route, loop, now));
+		note_confirmed(own);
+	} else {
+		write_behind(own, key);
+		DLOCK_AWAIT(&own->confirming, is_written(own) || dlock_loop_is_time(loop, own->route.until, now));
+		own->said = DLOCK_OK;
+		if (!is_write_confirmed(own)) {
+			begin_discovery(own);
+			DLOCK_JOIN(&own->confirming, own->said, dlock_discovery_step(&own->discovery, loop, now));
+			own->said = explain_unconfirmed(own);
+		}
+		note_confirmed(own);
+	}
+	DLOCK_END(&own->confirming);
+	return own->said;
+}
+
+void dlock_stock_end(dlock_stock_question *own)
+{
+	dlock_call_release(own->add);
+	dlock_call_release(own->remove);
+	own->add = own->remove = NULL;
+	dlock_route_end(&own->route);
+	own->task.at = own->confirming.at = 0;
+}
+
+static dlock_loop *loop_of(const dlock_stock_question *own)
+{
+	return dlock_pool_loop(own->route.masters->pool);
+}
+
+static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_stock_ask_step(task, loop, now);
+}
+
+dlock_status dlock_stock_ask(
+	dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error)
+{
+	dlock_stock_begin(own, masters, slot, call, error);
+	return dlock_loop_run(loop_of(own), ask_step, own, DLOCK_FOREVER, NULL);
+}
+
+typedef struct {
+	dlock_stock_question *question;
+	dlock_arg key;
+	dlock_answer_kind kind;
+} confirming;
+
+static dlock_status confirm_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	const confirming *own = task;
+
+	return dlock_stock_confirm_step(own->question, own->key, own->kind, loop, now);
+}
+
+dlock_status dlock_stock_confirm_answer(dlock_stock_question *own, dlock_arg key, dlock_answer_kind kind)
+{
+	confirming confirming = { own, key, kind };
+
+	return dlock_loop_run(loop_of(own), confirm_step, &confirming, DLOCK_FOREVER, NULL);
+}

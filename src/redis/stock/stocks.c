@@ -1,0 +1,472 @@
+#include "stocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../request/keys.h"
+#include "../script/slot.h"
+#include "../wire/reply.h"
+#include "stocks_internal.h"
+
+/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether units are somebody's is decided again
+ * when they are bought, by the server that is the master then. */
+
+/* ---- names ---- */
+
+static bool is_special(unsigned char byte)
+{
+	return byte <= ' ' || byte == '/' || byte == '%' || byte == 0x7f;
+}
+
+static char *encode(char *out, dlock_arg name)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned char byte = (unsigned char) name.text[i];
+		if (is_special(byte)) {
+			*out++ = '%';
+			*out++ = digits[byte >> 4];
+			*out++ = digits[byte & 15];
+		} else {
+			*out++ = (char) byte;
+		}
+	}
+	return out;
+}
+
+dlock_order_id dlock_stock_order_id(dlock_arg buyer, dlock_arg order)
+{
+	dlock_order_id id;
+	char *out = encode(id.text, buyer);
+
+	*out++ = '/';
+	out = encode(out, order);
+	*out = '\0';
+	return id;
+}
+
+static int hex_of(char digit)
+{
+	return digit <= '9' ? digit - '0' : digit - 'a' + 10;
+}
+
+size_t dlock_stock_decode(const char *text, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		bool escape = text[i] == '%' && i + 2 < len;
+		out[n++] = escape ? (char) (hex_of(text[i + 1]) << 4 | hex_of(text[i + 2])) : text[i];
+		i += escape ? 2 : 0;
+	}
+	return n;
+}
+
+dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg sku)
+{
+	char *key = stock->keys + (size_t) place * (stock->prefix_len + DLOCK_STOCK_NAME_MAX);
+
+	memcpy(key + stock->prefix_len, sku.text, sku.len);
+	return (dlock_arg) { key, stock->prefix_len + sku.len };
+}
+
+int dlock_stock_slot(const dlock_stock *stock, dlock_arg key)
+{
+	return dlock_topology_has_slots(stock->masters.topology) ? dlock_slot_of(key.text, key.len) : 0;
+}
+
+const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg sku)
+{
+	if (!dlock_key_is_reserved((dlock_arg) { stock->keys, stock->prefix_len }, sku)) {
+		return NULL;
+	}
+	return "must not make a key that dlock keeps for itself: \"dlock:fence\", \"dlock:era\", or one that begins with \"dlock:queue:\", \"dlock:waiters:\", "
+		"\"dlock:fence:\" or \"dlock:era:\"";
+}
+
+bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *skus, int count)
+{
+	int slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, skus[0]));
+
+	for (int i = 1; i < count; i++) {
+		if (dlock_stock_slot(stock, dlock_stock_key(stock, i, skus[i])) != slot) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of several products: which ones these are, whatever the order in which they are named. 36 bits, so that a sorted set has it exactly. */
+static void hash_products(const dlock_order *order, char out[16])
+{
+	uint64_t hash = 0;
+
+	*out = '\0';
+	for (int i = 0; i < order->count && order->count > 1; i++) {
+		uint64_t one = UINT64_C(14695981039346656037); /* FNV-1a, and a finalizer, so that sums do not cancel out */
+		for (size_t k = 0; k < order->skus[i].len; k++) {
+			one = (one ^ (unsigned char) order->skus[i].text[k]) * UINT64_C(1099511628211);
+		}
+		one = (one ^ one >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+		hash += one ^ one >> 29;
+	}
+	if (order->count > 1) {
+		snprintf(out, 16, "%llu", (unsigned long long) (hash >> 28 | 1));
+	}
+}
+
+void dlock_stock_place(dlock_stock *stock, const dlock_order *order, dlock_order_place *place)
+{
+	for (int i = 0; i < order->count; i++) {
+		place->keys[i] = dlock_stock_key(stock, i, order->skus[i]);
+	}
+	hash_products(order, place->products);
+	place->slot = dlock_stock_slot(stock, place->keys[0]);
+	place->ref = (dlock_stock_order_ref) { place->keys, order->count, order->id.text, order->generation, place->products };
+}
+
+dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
+{
+	dlock_nanos left = dlock_lease_left(ms > 0 ? ms : 0);
+
+	return call->sent_at + left - dlock_drift(left);
+}
+
+/* ---- orders that there are ---- */
+
+/* What one of these scripts says: 1 where it has done it, 2 where that was done before, `number` ms ago, or 3, as the caller takes it. */
+typedef struct {
+	dlock_order_response response;
+	bool by_this; /* of 2: by an earlier sending of this question */
+	dlock_nanos deadline; /* of what is reserved: `number` ms left */
+} verdict;
+
+static dlock_status ask_about(dlock_stock *stock, const dlock_order_place *place, dlock_call *call, verdict *verdict, dlock_error *error)
+{
+	dlock_nanos begun = dlock_now();
+	dlock_stock_question asked;
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, place->slot, call, error);
+
+	if (status == DLOCK_OK) {
+		status = dlock_read_stock_order(asked.route.call, asked.route.conn, &verdict->response, error);
+	}
+	if (status == DLOCK_OK) {
+		int result = verdict->response.result;
+		status = dlock_stock_confirm_answer(&asked, place->keys[0], result == 1 || result == 3 ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_FOUND);
+	}
+	if (status == DLOCK_OK) {
+		bool again = asked.route.repeated || asked.route.call->repeated;
+		dlock_nanos passed = dlock_now() - begun + DLOCK_MS; /* the server counts whole ones */
+		verdict->by_this = again && verdict->response.number * DLOCK_MS <= passed;
+		verdict->deadline = dlock_stock_deadline(asked.route.call, verdict->response.number);
+	}
+	dlock_stock_end(&asked);
+	return status;
+}
+
+/* Of a script that has not done it. */
+static dlock_stock_answer refusal_of(const dlock_order_response *response)
+{
+	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_REFUSED, .reason = response->reason, .item = response->item, .since = response->number * DLOCK_MS };
+
+	if (response->reason == DLOCK_ORDER_OTHER) {
+		answer.outcome = DLOCK_STOCK_CONFLICT;
+		answer.other_products = true;
+	} else if (response->reason == DLOCK_ORDER_SHORT) {
+		answer.outcome = DLOCK_STOCK_SHORT;
+	} else if (response->reason == DLOCK_ORDER_NOT_SOLD || response->reason == DLOCK_ORDER_SMALLER) {
+		answer.units = response->number;
+		answer.since = 0;
+	}
+	return answer;
+}
+
+/* 2 is "before". */
+static dlock_stock_answer answer_of(const verdict *verdict)
+{
+	const dlock_order_response *response = &verdict->response;
+
+	if (response->result == 0) {
+		return refusal_of(response);
+	}
+	return (dlock_stock_answer) { .outcome = response->result == 2 && !verdict->by_this ? DLOCK_STOCK_SOLD : DLOCK_STOCK_DONE,
+		.since = response->result == 2 ? response->number * DLOCK_MS : 0, .deadline = verdict->deadline };
+}
+
+dlock_status dlock_stock_extend(dlock_stock *stock, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_extend(&place.ref, ttl), &verdict, error);
+	*answer = answer_of(&verdict);
+	return status;
+}
+
+dlock_status dlock_stock_confirm(dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_confirm(&place.ref, limit), &verdict, error);
+	*answer = answer_of(&verdict);
+	answer->late = verdict.response.result == 3;
+	return status;
+}
+
+dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_cancel(&place.ref), &verdict, error);
+	*answer = answer_of(&verdict);
+	if (status == DLOCK_OK && verdict.response.result == 3) { /* there was nothing to cancel, and nothing will come of it */
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_REFUSED, .reason = DLOCK_ORDER_ENDED };
+	}
+	return status;
+}
+
+dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bool restock, int64_t units, dlock_arg change, dlock_stock_answer *answer,
+	dlock_error *error)
+{
+	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	*encode(name, change) = '\0';
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_refund(&place.ref, restock, units, name), &verdict, error);
+	*answer = answer_of(&verdict);
+	if (status == DLOCK_OK && verdict.response.result == 3) {
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SOLD };
+	} else if (verdict.response.result == 1) {
+		answer->units = verdict.response.number;
+	}
+	return status;
+}
+
+dlock_status dlock_stock_change(dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_change(&place.ref, order->units, limit), &verdict, error);
+	*answer = answer_of(&verdict);
+	if (answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_LIMITED) {
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_LIMITED, .item = verdict.response.item, .units = verdict.response.number };
+	}
+	return status;
+}
+
+dlock_status dlock_stock_look(dlock_stock *stock, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
+{
+	dlock_order_place place;
+	dlock_stock_question asked;
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status outcome = dlock_stock_ask(&asked, &stock->masters, place.slot, dlock_request_stock_status(&place.ref), error);
+	if (outcome == DLOCK_OK) {
+		outcome = dlock_read_stock_status(asked.route.call, asked.route.conn, order->count, status, error);
+	}
+	if (outcome == DLOCK_OK) {
+		*now = asked.route.call->sent_at;
+		outcome = dlock_stock_confirm_answer(&asked, place.keys[0], DLOCK_ANSWER_NOTHING);
+	}
+	for (int i = 0; i < order->count && outcome == DLOCK_OK; i++) { /* an order of other products is not this one */
+		if (status[i].state != DLOCK_STATE_NONE && strcmp(status[i].products, place.products) != 0) {
+			status[i] = (dlock_order_status) { .state = DLOCK_STATE_NONE };
+		}
+	}
+	dlock_stock_end(&asked);
+	return outcome;
+}
+
+/* ---- stocks ---- */
+
+/* Without a name, a change gets one: so that it can be asked for again where its answer is lost. No other name has a slash. */
+static bool name_change(char *out, dlock_arg change)
+{
+	char token[DLOCK_TOKEN_LEN + 1];
+
+	if (change.len > 0) {
+		*encode(out, change) = '\0';
+		return true;
+	}
+	if (!dlock_token(token)) {
+		return false;
+	}
+	sprintf(out, "/%s", token);
+	return true;
+}
+
+dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t units, dlock_arg change, dlock_nanos remember, int64_t *changed, dlock_error *error)
+{
+	dlock_arg key = dlock_stock_key(stock, 0, sku);
+	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
+	dlock_stock_question asked;
+
+	if (!name_change(name, change)) {
+		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes");
+	}
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_restock(key, units, name, remember), error);
+	if (status == DLOCK_OK) {
+		status = dlock_read_stock_restock(asked.route.call, asked.route.conn, changed, error);
+	}
+	if (status == DLOCK_OK) { /* it may have been made before */
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_FOUND);
+	}
+	dlock_stock_end(&asked);
+	return status;
+}
+
+/* The longest that reservations which have ended are swept for; a million of them take some ten seconds, once. */
+#define LONGEST_SWEEP (60 * DLOCK_SECOND)
+
+/* Those of one slot, until all of them are counted. */
+static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed, dlock_stock_counts *counts, dlock_error *error)
+{
+	dlock_nanos until = dlock_after(dlock_now(), LONGEST_SWEEP);
+	dlock_stock_question asked;
+	bool unfinished = true;
+	dlock_status status = DLOCK_OK;
+
+	while (unfinished && status == DLOCK_OK) {
+		status = dlock_stock_ask(&asked, &stock->masters, slot, dlock_request_stock_counts(keys, count), error);
+		if (status == DLOCK_OK) {
+			status = dlock_read_stock_counts(asked.route.call, asked.route.conn, count, counts, &unfinished, error);
+		}
+		if (status == DLOCK_OK && unfinished && dlock_now() >= until) {
+			status = dlock_stock_explain_unfinished(asked.route.conn, error);
+		}
+		if (status == DLOCK_OK && !unfinished && confirmed) {
+			status = dlock_stock_confirm_answer(&asked, keys[0], DLOCK_ANSWER_NOTHING);
+		}
+		dlock_stock_end(&asked);
+	}
+	return status;
+}
+
+dlock_status dlock_stock_count(dlock_stock *stock, const dlock_arg *skus, int count, bool confirmed, dlock_stock_counts *counts, dlock_error *error)
+{
+	bool counted[DLOCK_STOCKS_MAX] = { false };
+
+	for (int first = 0; first < count; first++) {
+		dlock_arg keys[DLOCK_STOCKS_MAX];
+		dlock_stock_counts some[DLOCK_STOCKS_MAX];
+		int places[DLOCK_STOCKS_MAX], n = 0, slot = 0;
+		for (int i = first; i < count && !counted[first]; i++) {
+			dlock_arg key = dlock_stock_key(stock, i, skus[i]);
+			if (i == first || (!counted[i] && dlock_stock_slot(stock, key) == slot)) {
+				slot = dlock_stock_slot(stock, key);
+				places[n] = i;
+				keys[n++] = key;
+			}
+		}
+		dlock_status status = n > 0 ? count_slot(stock, keys, n, slot, confirmed, some, error) : DLOCK_OK;
+		if (status != DLOCK_OK) {
+			return status;
+		}
+		for (int i = 0; i < n; i++) {
+			counts[places[i]] = some[i];
+			counted[places[i]] = true;
+		}
+	}
+	return DLOCK_OK;
+}
+
+dlock_status dlock_stock_set_sale(dlock_stock *stock, dlock_arg sku, dlock_sale sale, dlock_sale *is, bool *known, dlock_error *error)
+{
+	dlock_arg key = dlock_stock_key(stock, 0, sku);
+	dlock_stock_question asked;
+	dlock_response response = { 0 };
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_sale(key, sale), error);
+
+	if (status == DLOCK_OK) {
+		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
+		status = status == DLOCK_LOST ? DLOCK_OK : status;
+	}
+	if (status == DLOCK_OK) {
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_FOUND);
+	}
+	*known = response.value <= DLOCK_SALE_ENDED;
+	*is = *known ? (dlock_sale) response.value : DLOCK_SALE_OPEN;
+	dlock_stock_end(&asked);
+	return status;
+}
+
+/* ---- pages of orders ---- */
+
+/* The ranges of lua/stock_pool.lua. */
+static const double ranges[] = { [DLOCK_STATE_NONE] = 5e13, [DLOCK_STATE_RESERVED] = 1e11, [DLOCK_STATE_SOLD] = 1e13, [DLOCK_STATE_ENDED] = 2e13,
+	[DLOCK_STATE_CANCELLED] = 3e13, [DLOCK_STATE_REFUNDED] = 4e13 };
+
+dlock_order_state dlock_stock_state_of(double number, double *ms)
+{
+	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED, DLOCK_STATE_CANCELLED, DLOCK_STATE_REFUNDED };
+	int64_t range = (int64_t) number / 10000000000000;
+
+	*ms = (double) ((int64_t) number % 10000000000000);
+	return range >= 0 && range <= 4 ? states[range] : DLOCK_STATE_NONE;
+}
+
+dlock_status dlock_stock_list(dlock_stock *stock, dlock_arg sku, const dlock_stock_query *query, dlock_call **page, int *count, const char **next_number,
+	const char **next_id, dlock_error *error)
+{
+	dlock_arg key = dlock_stock_key(stock, 0, sku);
+	bool all = query->state == DLOCK_STATE_NONE;
+	double first = all ? ranges[DLOCK_STATE_RESERVED] : ranges[query->state];
+	char from[40], to[40];
+	dlock_stock_question asked;
+
+	first = query->since > 0 && !all ? (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000) : first;
+	snprintf(from, sizeof from, "%.0f", first);
+	snprintf(to, sizeof to, "%.0f", all ? ranges[DLOCK_STATE_NONE] : query->state == DLOCK_STATE_RESERVED ? 1e13 : ranges[query->state] + 1e13);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_orders(key, query->from ? query->from : from, to,
+		query->after ? query->after : "", query->buyer, query->limit), error);
+	if (status == DLOCK_OK) {
+		status = dlock_read_stock_orders(asked.route.call, asked.route.conn, count, next_number, next_id, error);
+	}
+	if (status == DLOCK_OK) {
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_NOTHING);
+	}
+	*page = status == DLOCK_OK ? dlock_call_retain(asked.route.call) : NULL;
+	dlock_stock_end(&asked);
+	return status;
+}
+
+/* ---- of a service ---- */
+
+dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len)
+{
+	dlock_stock *stock = calloc(1, sizeof *stock);
+
+	if (!stock) {
+		return NULL;
+	}
+	stock->service = dlock_server_retain(service);
+	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
+	stock->prefix_len = prefix_len;
+	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));
+	if (!stock->masters.topology || !stock->keys) {
+		dlock_stock_free(stock);
+		return NULL;
+	}
+	for (size_t i = 0; i < DLOCK_STOCKS_MAX; i++) {
+		memcpy(stock->keys + i * (prefix_len + DLOCK_STOCK_NAME_MAX), prefix, prefix_len);
+	}
+	return stock;
+}
+
+void dlock_stock_free(dlock_stock *stock)
+{
+	dlock_server_release(stock->service);
+	free(stock->keys);
+	free(stock);
+}

@@ -1,0 +1,95 @@
+#ifndef DLOCK_REDIS_CALL_H
+#define DLOCK_REDIS_CALL_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../base/clock.h"
+#include "../script/scripts.h"
+
+/* One command and its reply. It is shared by the caller and the connection that carries it: the caller may leave early,
+ * and the connection still knows which reply belongs to which command. */
+
+typedef struct {
+	const char *text;
+	size_t len;
+} dlock_arg;
+
+#define DLOCK_ARG(text) ((dlock_arg) { (text), strlen(text) })
+
+/* Room for a number as an argument. */
+typedef struct {
+	char text[24];
+} dlock_number;
+
+dlock_arg dlock_number_arg(dlock_number *out, int64_t value);
+
+typedef enum {
+	DLOCK_CALL_PENDING,
+	DLOCK_CALL_ANSWERED, /* `reply` is there; it may be an error of the server's */
+	DLOCK_CALL_FAILED    /* no reply will come; the connection's error says why */
+} dlock_call_state;
+
+enum { DLOCK_CALL_WORDS = 40 };
+
+typedef struct dlock_call {
+	unsigned references;
+	dlock_call_state state;
+	bool wanted;       /* still worth sending, over a new connection or as the script's text */
+	bool once;         /* not to be sent again, since another call that follows undoes it */
+	bool sent;         /* handed to the connection: the server may execute it, now or later */
+	bool background;   /* nobody waits for it */
+	bool repeated;     /* has been sent again over a new connection */
+	bool needs_uptime; /* its connection has to ask for the server's uptime; see handshake.h */
+	dlock_nanos useful_until;   /* in the background: sent again over any number of connections until then */
+	dlock_nanos sent_at;        /* just before it was sent last: its reply is to that */
+	/* just before it was sent first: without a reply, it may have been executed since then */
+	dlock_nanos first_sent_at;
+	unsigned long generation; /* of the connection that it was sent over last */
+	unsigned long sequence;   /* its place among all that was sent there */
+	dlock_nanos server_started; /* of an answered call: its server was started then or before; see uptime.h */
+	redisReply *reply;
+	const dlock_script *script; /* NULL: sent as text, or no script */
+	const dlock_script *origin; /* NULL: no script */
+	int keys; /* of a script */
+	int words;
+	const char *word[DLOCK_CALL_WORDS];
+	size_t word_len[DLOCK_CALL_WORDS];
+	char storage[];
+} dlock_call;
+
+/* EVALSHA of a script with its keys and arguments, copied. NULL when out of memory. */
+dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count);
+/* The same of a script that takes one key or more: the first `keys` of the arguments. */
+dlock_call *dlock_call_script_on(dlock_script_id script, int keys, const dlock_arg *args, int count);
+/* A plain command. */
+dlock_call *dlock_call_command(const dlock_arg *args, int count);
+
+/* The same once more, as it was made. NULL when out of memory. */
+dlock_call *dlock_call_again(const dlock_call *call);
+
+/* Uses the script's full text, which the server then keeps. */
+void dlock_call_use_source(dlock_call *call);
+
+/* Nobody waits for the call any more: it is sent however late that is, and again over new connections, while it is
+ * useful. */
+void dlock_call_to_background(dlock_call *call, dlock_nanos useful_until);
+
+dlock_call *dlock_call_retain(dlock_call *call);
+void dlock_call_release(dlock_call *call);
+
+/* The caller needs it no longer: it is not sent, if it was not yet, nor sent again. */
+void dlock_call_cancel(dlock_call *call);
+
+/* A call follows on the same connection that undoes this one, and must stay after it: so this one is not sent from now
+ * on, neither for the first time nor again, over a new connection or as text. The reply to what was sent is still
+ * waited for. */
+void dlock_call_cancel_sending(dlock_call *call);
+
+/* Ends it, once. Takes over the reply. */
+void dlock_call_answer(dlock_call *call, redisReply *reply);
+void dlock_call_fail(dlock_call *call);
+
+#endif

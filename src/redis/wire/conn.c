@@ -1,0 +1,570 @@
+/* Which calls survive which end of a connection:
+ *
+ *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again over
+ *   or it has owed a reply for the read timeout           a new one. It may have died while it was idle, and each command
+ *                                                         may be repeated (replace_connection())
+ *   it was not ready yet; the login is refused; what the  none of these
+ *   peer says cannot be read (end_and_fail_calls())
+ *   the server has changed its address                    it is replaced where no call is under way
+ *   a reply does not come in time                         the calls fail, but stay in the queue: their replies may still
+ *                                                         come, and belong to nobody else's
+ *   dlock_conn_close(); a fork, in the child              none
+ *
+ * Background calls that are still useful survive all but the last. A call that is cancelled, or that may be sent but once,
+ * survives none. What was not sent yet when the connection ended is not sent later: dlock_channel_abort(). */
+
+#include "conn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/wait.h"
+
+/* A server that owes this many replies, the oldest for this long, counts as stuck until it answers. */
+#define STUCK_CALLS 64
+#define STUCK_TIME (50 * DLOCK_MS)
+
+/* ---- opening and closing ---- */
+
+dlock_conn *dlock_conn_new(dlock_server *server)
+{
+	dlock_conn *conn = calloc(1, sizeof *conn);
+
+	if (conn) {
+		conn->server = dlock_server_retain(server);
+		conn->node = server->node_id ? dlock_server_retain(server) : NULL;
+		conn->timeout_cap = DLOCK_FOREVER;
+		conn->channel.process = dlock_process_current();
+		dlock_handshake_reset(&conn->handshake);
+	}
+	return conn;
+}
+
+/* Once the channel is closed. */
+static void forget_connection(dlock_conn *conn)
+{
+	dlock_resp_end(&conn->resp);
+	dlock_handshake_reset(&conn->handshake);
+	conn->state = DLOCK_CONN_CLOSED;
+	conn->cannot_write = false;
+	conn->heard = false;
+	conn->fence = 0;
+}
+
+static void disconnect(dlock_conn *conn)
+{
+	dlock_channel_close(&conn->channel);
+	forget_connection(conn);
+}
+
+void dlock_conn_free(dlock_conn *conn)
+{
+	disconnect(conn);
+	dlock_call_queue_dispose(&conn->calls);
+	dlock_server_release(conn->server);
+	if (conn->node) {
+		dlock_server_release(conn->node);
+	}
+	free(conn);
+}
+
+void dlock_conn_close(dlock_conn *conn)
+{
+	disconnect(conn);
+	dlock_call_queue_clear(&conn->calls);
+}
+
+void dlock_conn_expect(dlock_conn *conn, dlock_server *server)
+{
+	const char *id = server->node_id;
+
+	if (!id || (conn->node && !strcmp(id, conn->node->node_id))) {
+		return;
+	}
+	if (conn->node) {
+		dlock_conn_close(conn);
+		dlock_server_release(conn->node);
+	}
+	conn->node = dlock_server_retain(server);
+}
+
+/* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
+static void discard_inherited(dlock_conn *conn)
+{
+	if (dlock_channel_is_inherited(&conn->channel)) {
+		dlock_conn_close(conn);
+	}
+}
+
+static void end_connection(dlock_conn *conn, const char *why, bool resend)
+{
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, why);
+	dlock_channel_abort(&conn->channel);
+	forget_connection(conn);
+	dlock_call_queue_fail_others(&conn->calls, resend);
+}
+
+static void end_and_fail_calls(dlock_conn *conn, const char *why)
+{
+	end_connection(conn, why, false);
+}
+
+static dlock_nanos read_timeout(const dlock_conn *conn)
+{
+	return conn->server->read_timeout < conn->timeout_cap ? conn->server->read_timeout : conn->timeout_cap;
+}
+
+static bool open_connection(dlock_conn *conn)
+{
+	if (!dlock_channel_open(&conn->channel, conn->server, conn->timeout_cap)) {
+		end_and_fail_calls(conn, conn->channel.problem);
+		return false;
+	}
+	conn->state = DLOCK_CONN_CONNECTING;
+	conn->generation++;
+	conn->fence = 0;
+	conn->refused = false;
+	return true;
+}
+
+/* Is this generation of the connection still open? A reply may end it, and even begin the next. */
+static bool is_open(const dlock_conn *conn, unsigned long generation)
+{
+	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
+}
+
+/* The peer or the network has ended the connection. One that was ready is replaced, once, for the calls that may be sent
+ * again; a new one is not. */
+static void replace_connection(dlock_conn *conn, const char *why)
+{
+	bool resend = conn->state == DLOCK_CONN_READY;
+
+	end_connection(conn, why, resend);
+	if (resend && conn->calls.count > 0 && !conn->peeking) {
+		open_connection(conn);
+	}
+}
+
+/* ---- sending ---- */
+
+static bool append(dlock_conn *conn, dlock_call *call)
+{
+	if (call->script && call->script == conn->unknown) {
+		dlock_call_use_source(call);
+		conn->unknown = NULL;
+	}
+	call->sent_at = dlock_now();
+	call->first_sent_at = call->sent ? call->first_sent_at : call->sent_at;
+	call->sent = true;
+	call->generation = conn->generation;
+	call->sequence = ++conn->sequence;
+	return dlock_resp_append(&conn->channel, call->words, call->word, call->word_len);
+}
+
+static void drain(dlock_conn *conn);
+
+static void flush(dlock_conn *conn)
+{
+	unsigned long generation = conn->generation;
+	char problem[sizeof conn->channel.problem];
+
+	if (conn->cannot_write || dlock_channel_flush(&conn->channel)) {
+		return;
+	}
+	/* The peer has closed. What it sent before may answer calls, or say why it closed. */
+	strcpy(problem, conn->channel.problem);
+	conn->cannot_write = true;
+	drain(conn);
+	if (is_open(conn, generation)) {
+		replace_connection(conn, problem);
+	}
+}
+
+/* Sends the calls that were queued meanwhile; cancelled ones fail instead. */
+static void become_ready(dlock_conn *conn)
+{
+	conn->state = DLOCK_CONN_READY;
+	for (size_t waiting = conn->calls.count; waiting > 0; waiting--) {
+		dlock_call *call = dlock_call_queue_shift(&conn->calls);
+		if (call->wanted && append(conn, call)) {
+			dlock_call_queue_requeue(&conn->calls, call);
+		} else {
+			dlock_call_fail(call);
+			dlock_call_release(call);
+		}
+	}
+	flush(conn);
+}
+
+static bool is_handshake_over(const dlock_conn *conn)
+{
+	return conn->state == DLOCK_CONN_HANDSHAKE && dlock_handshake_is_over(&conn->handshake);
+}
+
+/* For a call that needs it and was not sent yet. Only a ready connection has sent the calls in its queue. */
+static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
+{
+	if (!call->needs_uptime || !call->wanted) {
+		return true;
+	}
+	return dlock_handshake_ask_uptime(
+		&conn->handshake, &conn->channel, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
+}
+
+static const dlock_server *described(const dlock_conn *conn)
+{
+	return conn->node ? conn->node : conn->server;
+}
+
+static void receive(dlock_conn *conn);
+
+/* Over a channel that has just been opened. */
+static void begin_handshake(dlock_conn *conn)
+{
+	unsigned long generation = conn->generation;
+	bool has_memory = dlock_resp_begin(&conn->resp)
+		&& dlock_handshake_begin(&conn->handshake, &conn->channel, described(conn));
+
+	conn->state = DLOCK_CONN_HANDSHAKE;
+	for (size_t i = 0; has_memory && i < conn->calls.count; i++) {
+		has_memory = ask_uptime_for(conn, dlock_call_queue_at(&conn->calls, i));
+	}
+	if (!has_memory) {
+		end_and_fail_calls(conn, "out of memory");
+		return;
+	}
+	if (is_handshake_over(conn)) {
+		become_ready(conn);
+	} else {
+		flush(conn);
+	}
+	if (is_open(conn, generation) && conn->channel.tls) {
+		receive(conn); /* what came with the end of its handshake, poll() does not tell of */
+	}
+}
+
+/* ---- receiving ---- */
+
+static void take_handshake(dlock_conn *conn, redisReply *reply)
+{
+	dlock_error error;
+	dlock_status status = dlock_handshake_take(&conn->handshake, reply, described(conn), &error);
+
+	freeReplyObject(reply);
+	if (status != DLOCK_OK) {
+		conn->refused = status != DLOCK_LOST;
+		end_and_fail_calls(conn, error.message);
+	} else if (is_handshake_over(conn)) {
+		become_ready(conn);
+	}
+}
+
+/* At its limit of clients, a server says so without being asked, and closes. */
+static bool is_turned_away(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "ERR max number of clients", 25);
+}
+
+static void turned_away(dlock_conn *conn, redisReply *reply)
+{
+	for (size_t i = 0; i < conn->calls.count; i++) { /* it has read nothing: nothing needs to be undone */
+		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
+		call->sent = call->repeated;
+	}
+	freeReplyObject(reply);
+	end_and_fail_calls(conn, "ERR max number of clients reached; see maxclients in its configuration");
+}
+
+/* The oldest call's. A script that the server does not know is sent as text, where that call may be sent again. */
+static void take_answer(dlock_conn *conn, redisReply *reply)
+{
+	dlock_call *call = dlock_call_queue_shift(&conn->calls);
+	bool is_unknown = call->script && reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "NOSCRIPT", 8);
+
+	dlock_handshake_pass(&conn->handshake);
+	if (is_unknown && call->wanted && !call->once) {
+		freeReplyObject(reply);
+		dlock_call_use_source(call);
+		if (append(conn, call)) {
+			dlock_call_queue_requeue(&conn->calls, call);
+			return;
+		}
+		dlock_call_fail(call);
+	} else {
+		conn->unknown = is_unknown ? call->script : conn->unknown;
+		call->server_started = conn->handshake.uptime.started;
+		dlock_call_answer(call, reply);
+	}
+	dlock_call_release(call);
+}
+
+static void take_reply(dlock_conn *conn, redisReply *reply)
+{
+	if (!conn->heard && is_turned_away(reply)) {
+		turned_away(conn, reply);
+		return;
+	}
+	conn->heard = true;
+	if (dlock_handshake_is_next(&conn->handshake)) {
+		take_handshake(conn, reply);
+	} else if (conn->state == DLOCK_CONN_READY && conn->calls.count > 0) {
+		take_answer(conn, reply);
+	} else if (conn->state == DLOCK_CONN_READY && conn->on_push) {
+		conn->on_push(conn->push_context, reply);
+		freeReplyObject(reply);
+	} else {
+		freeReplyObject(reply);
+		end_and_fail_calls(conn, "sent a reply that belongs to no request");
+	}
+}
+
+/* False: the connection is another one, or none, by now. */
+static bool take_replies(dlock_conn *conn)
+{
+	unsigned long generation = conn->generation;
+	const char *problem;
+	redisReply *reply;
+
+	while ((reply = dlock_resp_next(&conn->resp, &problem))) {
+		take_reply(conn, reply);
+		if (!is_open(conn, generation)) {
+			return false;
+		}
+	}
+	if (problem) {
+		end_and_fail_calls(conn, problem);
+	}
+	return !problem;
+}
+
+/* Reads once what is there. */
+static void receive(dlock_conn *conn)
+{
+	char bytes[16 * 1024];
+	bool more = false;
+
+	do {
+		long got = dlock_channel_read(&conn->channel, bytes, sizeof bytes, &more);
+		if (got < 0) {
+			/* An end is left to the next send, which can connect again. */
+			if (!conn->peeking) {
+				replace_connection(conn, conn->channel.problem);
+			}
+			return;
+		}
+		dlock_resp_feed(&conn->resp, bytes, (size_t) got);
+		if (got > 0 && !take_replies(conn)) {
+			return;
+		}
+	} while (more);
+	flush(conn);
+}
+
+/* Reads what has arrived. Each call has at most one read for its reply, and so has the handshake's INFO: so it ends,
+ * whatever is sent. */
+static void drain(dlock_conn *conn)
+{
+	unsigned long generation = conn->generation;
+
+	for (size_t most = conn->calls.count + 2;
+		 most > 0 && is_open(conn, generation) && dlock_wait_is_ready(dlock_channel_fd(&conn->channel), POLLIN); most--) {
+		receive(conn);
+	}
+}
+
+static void go_on_connecting(dlock_conn *conn)
+{
+	switch (dlock_channel_connect(&conn->channel)) {
+	case DLOCK_DIAL_GOES_ON:
+		break;
+	case DLOCK_DIAL_FAILED:
+		end_and_fail_calls(conn, conn->channel.problem);
+		break;
+	case DLOCK_DIAL_CONNECTED:
+		begin_handshake(conn);
+	}
+}
+
+void dlock_conn_advance(dlock_conn *conn)
+{
+	switch (conn->state) {
+	case DLOCK_CONN_CLOSED:
+		break;
+	case DLOCK_CONN_CONNECTING:
+		go_on_connecting(conn);
+		break;
+	default:
+		flush(conn);
+		if (conn->state >= DLOCK_CONN_HANDSHAKE) {
+			receive(conn);
+		}
+	}
+}
+
+void dlock_conn_peek(dlock_conn *conn)
+{
+	if (conn->state == DLOCK_CONN_READY && !dlock_channel_is_inherited(&conn->channel)) {
+		conn->peeking = true;
+		receive(conn);
+		conn->peeking = false;
+	}
+}
+
+/* ---- time ---- */
+
+static bool owes_since(const dlock_conn *conn, dlock_nanos time)
+{
+	return conn->calls.count > 0 && dlock_now() >= dlock_after(dlock_call_queue_at(&conn->calls, 0)->sent_at, time);
+}
+
+dlock_nanos dlock_conn_timer(const dlock_conn *conn)
+{
+	if (conn->state == DLOCK_CONN_CONNECTING) {
+		return dlock_channel_timer(&conn->channel);
+	}
+	if (conn->state == DLOCK_CONN_HANDSHAKE) {
+		return conn->channel.deadline;
+	}
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		const dlock_call *call = dlock_call_queue_at(&conn->calls, i);
+		if (call->state == DLOCK_CALL_PENDING && call->wanted && !call->background) {
+			return dlock_after(call->sent_at, read_timeout(conn));
+		}
+	}
+	return DLOCK_FOREVER;
+}
+
+void dlock_conn_expire(dlock_conn *conn)
+{
+	if (dlock_channel_is_inherited(&conn->channel) || dlock_now() < dlock_conn_timer(conn)) {
+		return;
+	}
+	if (conn->state == DLOCK_CONN_CONNECTING) {
+		go_on_connecting(conn);
+		return;
+	}
+	drain(conn); /* a process that was paused still finds replies that came in time */
+	if (dlock_now() < dlock_conn_timer(conn)) {
+		return;
+	}
+	if (conn->state == DLOCK_CONN_HANDSHAKE) {
+		char what[64];
+		snprintf(what, sizeof what, "no connection within %.3g s", (double) conn->channel.timeout / DLOCK_SECOND);
+		end_and_fail_calls(conn, what);
+		return;
+	}
+	/* Their replies may still come, so the calls stay in the queue. */
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: no answer within %.3g s", conn->server->label,
+		(double) read_timeout(conn) / DLOCK_SECOND);
+	for (size_t i = 0; i < conn->calls.count; i++) {
+		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
+		if (!call->background && dlock_now() >= dlock_after(call->sent_at, read_timeout(conn))) {
+			dlock_call_fail(call);
+		}
+	}
+}
+
+/* ---- using it ---- */
+
+bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
+{
+	discard_inherited(conn);
+	if (conn->state == DLOCK_CONN_READY) {
+		if (!conn->corked || conn->calls.count == 0) {
+			receive(conn); /* detects, without a round trip, that it died while idle */
+		}
+	} else if (conn->state != DLOCK_CONN_CLOSED) {
+		dlock_conn_expire(conn);
+	}
+	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
+		replace_connection(conn, "has not answered earlier requests in time");
+	}
+	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_channel_take_moved(&conn->channel)) {
+		disconnect(conn);
+	}
+	if (conn->state == DLOCK_CONN_CLOSED && !open_connection(conn)) {
+		dlock_call_fail(call);
+		return false;
+	}
+	if (conn->state >= DLOCK_CONN_HANDSHAKE && !ask_uptime_for(conn, call)) {
+		end_and_fail_calls(conn, "out of memory");
+		dlock_call_fail(call);
+		return false;
+	}
+	if (!dlock_call_queue_push(&conn->calls, call)) {
+		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
+		dlock_call_fail(call);
+		return false;
+	}
+	if (conn->state == DLOCK_CONN_READY) {
+		if (!append(conn, call)) {
+			end_and_fail_calls(conn, "out of memory");
+			return false;
+		}
+		if (!conn->corked) {
+			flush(conn);
+		}
+	}
+	return call->state == DLOCK_CALL_PENDING;
+}
+
+void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until)
+{
+	if (call) {
+		dlock_call_use_source(call);
+		dlock_call_to_background(call, useful_until);
+		dlock_conn_send(conn, call);
+		dlock_call_release(call);
+	}
+}
+
+void dlock_conn_cork(dlock_conn *conn)
+{
+	conn->corked = true;
+}
+
+void dlock_conn_uncork(dlock_conn *conn)
+{
+	conn->corked = false;
+	if (conn->state == DLOCK_CONN_READY && !dlock_channel_is_inherited(&conn->channel)) {
+		flush(conn);
+	}
+}
+
+bool dlock_conn_drain_if_stuck(dlock_conn *conn)
+{
+	if (dlock_channel_is_inherited(&conn->channel) || conn->state == DLOCK_CONN_CLOSED
+		|| conn->calls.count < STUCK_CALLS) {
+		return false;
+	}
+	if (conn->state == DLOCK_CONN_READY) {
+		receive(conn);
+	} else {
+		dlock_conn_expire(conn);
+	}
+	if (conn->state == DLOCK_CONN_CLOSED || conn->calls.count < STUCK_CALLS) {
+		return false;
+	}
+	if (conn->state == DLOCK_CONN_READY && (!owes_since(conn, STUCK_TIME) || owes_since(conn, read_timeout(conn)))) {
+		return false;
+	}
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: has %zu unanswered requests", conn->server->label,
+		conn->calls.count);
+	return true;
+}
+
+bool dlock_conn_busy(const dlock_conn *conn)
+{
+	return !dlock_channel_is_inherited(&conn->channel) && conn->state != DLOCK_CONN_CLOSED && conn->calls.count > 0;
+}
+
+int dlock_conn_fd(const dlock_conn *conn)
+{
+	return dlock_channel_fd(&conn->channel);
+}
+
+short dlock_conn_events(const dlock_conn *conn)
+{
+	return dlock_channel_events(&conn->channel);
+}

@@ -1,0 +1,106 @@
+#include "handshake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "resp.h"
+
+void dlock_handshake_reset(dlock_handshake *handshake)
+{
+	handshake->logins = 0;
+	handshake->asks_uptime = false;
+	handshake->ahead = 0;
+	*handshake->uptime.run_id = '\0';
+	handshake->uptime.started = DLOCK_START_UNKNOWN; /* the problem stays: a vote may be about to be explained by it */
+}
+
+static bool append(dlock_channel *channel, const char *verb, const char *first, const char *second)
+{
+	const char *words[] = { verb, first, second };
+
+	return dlock_resp_append(channel, second ? 3 : 2, words, NULL);
+}
+
+bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_server *server)
+{
+	const char *first = server->user ? server->user : server->password;
+	char database[16];
+
+	if (server->password) {
+		handshake->logins++;
+		if (!append(channel, "AUTH", first, server->user ? server->password : NULL)) {
+			return false;
+		}
+	}
+	if (server->database != 0) {
+		handshake->logins++;
+		snprintf(database, sizeof database, "%d", server->database);
+		if (!append(channel, "SELECT", database, NULL)) {
+			return false;
+		}
+	}
+	handshake->logins += server->node_id != NULL;
+	return !server->node_id || append(channel, "CLUSTER", "MYID", NULL);
+}
+
+/* Addresses are used again: what is there now would grant locks that the node's successor grants, too. Who may not ask
+ * believes it. */
+static dlock_status check_node(const redisReply *reply, const dlock_server *server, dlock_error *error)
+{
+	bool is_node = reply->type == REDIS_REPLY_STRING ? !strcmp(reply->str, server->node_id)
+		: reply->type != REDIS_REPLY_ERROR || !strstr(reply->str, "cluster support disabled");
+
+	return is_node ? DLOCK_OK
+				   : dlock_fail(error, DLOCK_LOST, "is not the node of the cluster any more that was at this address");
+}
+
+bool dlock_handshake_ask_uptime(dlock_handshake *handshake, dlock_channel *channel, size_t ahead)
+{
+	if (handshake->asks_uptime || handshake->uptime.started != DLOCK_START_UNKNOWN) {
+		return true;
+	}
+	handshake->asks_uptime = true;
+	handshake->ahead = ahead;
+	return append(channel, "INFO", "server", NULL);
+}
+
+bool dlock_handshake_is_over(const dlock_handshake *handshake)
+{
+	return handshake->logins == 0;
+}
+
+bool dlock_handshake_is_next(const dlock_handshake *handshake)
+{
+	return handshake->logins > 0 || (handshake->asks_uptime && handshake->ahead == 0);
+}
+
+void dlock_handshake_pass(dlock_handshake *handshake)
+{
+	if (handshake->asks_uptime) {
+		handshake->ahead--;
+	}
+}
+
+dlock_status dlock_handshake_take(
+	dlock_handshake *handshake, const redisReply *reply, const dlock_server *server, dlock_error *error)
+{
+	char reason[200];
+
+	if (handshake->logins == 0) {
+		handshake->asks_uptime = false;
+		dlock_uptime_read(&handshake->uptime, reply, dlock_now(), server);
+		return DLOCK_OK;
+	}
+	handshake->logins--;
+	if (handshake->logins == 0 && server->node_id) {
+		return check_node(reply, server, error);
+	}
+	if (reply->type != REDIS_REPLY_ERROR) {
+		return DLOCK_OK;
+	}
+	dlock_server_quote(server, reply->str, reason, sizeof reason);
+	return dlock_fail(error, DLOCK_CONNECTION, "%s%s", reason,
+		!strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
+			: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select"
+																		  : "");
+}

@@ -1,0 +1,231 @@
+#include "inbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A message is ["message", channel, "waiter" or "waiter number fencing-token"]. */
+static void on_push(void *context, const redisReply *reply)
+{
+	dlock_inbox *inbox = context;
+
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || reply->element[2]->type != REDIS_REPLY_STRING) {
+		return;
+	}
+	char *text = reply->element[2]->str;
+	size_t len = strcspn(text, " ");
+	if (len > 0 && len <= DLOCK_PERMIT_ID_MAX) {
+		char *rest = text + len;
+		memcpy(inbox->notified, text, len);
+		inbox->notified[len] = '\0';
+		inbox->grant.number = strtoll(rest, &rest, 10);
+		inbox->grant.fencing_token = strtoll(rest, NULL, 10);
+		inbox->news++;
+	}
+}
+
+dlock_inbox *dlock_inbox_new(dlock_server *server)
+{
+	dlock_inbox *inbox = calloc(1, sizeof *inbox);
+
+	if (inbox && !(inbox->conn = dlock_conn_new(server))) {
+		free(inbox);
+		return NULL;
+	}
+	if (inbox) {
+		inbox->conn->on_push = on_push;
+		inbox->conn->push_context = inbox;
+	}
+	return inbox;
+}
+
+void dlock_inbox_free(dlock_inbox *inbox)
+{
+	dlock_call_release(inbox->subscribing);
+	dlock_call_release(inbox->publishing);
+	dlock_conn_free(inbox->conn);
+	free(inbox);
+}
+
+bool dlock_inbox_is_open(const dlock_inbox *inbox)
+{
+	return inbox->process == dlock_process_current() && inbox->conn->state == DLOCK_CONN_READY
+		&& inbox->subscribed == inbox->conn->generation;
+}
+
+bool dlock_inbox_can_notify(const dlock_inbox *inbox)
+{
+	return !inbox->refused && !inbox->silent;
+}
+
+/* The channel's name is as hard to guess as a token: with it and a waiter's token anybody could make the waiter believe
+ * in a grant that was never made. */
+static bool name_channel(dlock_inbox *inbox)
+{
+	char id[DLOCK_TOKEN_LEN + 1];
+
+	if (inbox->process != dlock_process_current()) {
+		if (!dlock_token(id)) {
+			return false;
+		}
+		snprintf(inbox->channel, sizeof inbox->channel, "dlock:inbox:%s", id);
+		inbox->process = dlock_process_current();
+		inbox->subscribed = 0;
+		dlock_call_release(inbox->subscribing);
+		inbox->subscribing = NULL;
+		dlock_call_release(inbox->publishing);
+		inbox->publishing = NULL;
+	}
+	return true;
+}
+
+static void subscribe(dlock_inbox *inbox)
+{
+	if (name_channel(inbox) && !inbox->subscribing && !inbox->refused) {
+		dlock_arg args[] = { DLOCK_ARG("SUBSCRIBE"), DLOCK_ARG(inbox->channel) };
+		inbox->subscribing = dlock_call_command(args, 2);
+		if (inbox->subscribing) {
+			dlock_conn_send(inbox->conn, inbox->subscribing);
+		}
+	}
+}
+
+void dlock_inbox_discard(dlock_inbox *inbox)
+{
+	dlock_conn_close(inbox->conn);
+}
+
+/* Is the command, or the channel, refused for want of a right, or since it was renamed or switched off? */
+static bool is_refusal(const redisReply *reply)
+{
+	static const char *const words[] = { "NOPERM", "ACL failure", "user executing the script can't", "nknown command",
+		"nknown Redis command", "not allowed", "not supported", "disabled" };
+
+	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < sizeof words / sizeof *words; i++) {
+		if (strstr(reply->str, words[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* To nobody: nobody subscribes to it. */
+void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn)
+{
+	char channel[sizeof inbox->channel + sizeof ":try"];
+
+	if (inbox->published || !name_channel(inbox) || inbox->publishing) {
+		return;
+	}
+	snprintf(channel, sizeof channel, "%s:try", inbox->channel);
+	dlock_arg args[] = { DLOCK_ARG(channel) };
+	inbox->publishing = dlock_call_script(DLOCK_SCRIPT_PUBLISH, args, 1);
+	if (inbox->publishing) {
+		dlock_call_use_source(inbox->publishing); /* otherwise it could come after what is sent next */
+		dlock_conn_send(conn, inbox->publishing);
+	}
+}
+
+/* Where it could not be asked, it is asked again. */
+static void note_publishing(dlock_inbox *inbox)
+{
+	dlock_call *call = inbox->publishing;
+
+	if (call && call->state != DLOCK_CALL_PENDING) {
+		inbox->silent = call->state == DLOCK_CALL_ANSWERED && is_refusal(call->reply);
+		inbox->published = inbox->silent
+			|| (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_INTEGER);
+		dlock_call_release(call);
+		inbox->publishing = NULL;
+	}
+}
+
+void dlock_inbox_update(dlock_inbox *inbox)
+{
+	dlock_call *call = inbox->subscribing;
+
+	note_publishing(inbox);
+	if (!call || call->state == DLOCK_CALL_PENDING) {
+		return;
+	}
+	inbox->refused = call->state == DLOCK_CALL_ANSWERED && is_refusal(call->reply);
+	if (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ERROR) {
+		char reason[200];
+		dlock_server_quote(inbox->conn->server, call->reply->str, reason, sizeof reason);
+		dlock_fail(&inbox->conn->error, DLOCK_CONNECTION, "Redis at %s: %s; waiting needs the channels dlock:inbox:*",
+			inbox->conn->server->label, reason);
+	} else if (call->state == DLOCK_CALL_ANSWERED) {
+		inbox->subscribed = inbox->conn->generation;
+	}
+	dlock_call_release(call);
+	inbox->subscribing = NULL;
+}
+
+/* Notes the replies that have come. True: enough inboxes are open, or nothing is under way any more. */
+static bool are_open(dlock_opening *own)
+{
+	int pending = 0;
+
+	own->open = 0;
+	for (int i = 0; i < own->count; i++) {
+		dlock_inbox_update(own->inboxes[i]);
+		own->open += dlock_inbox_is_open(own->inboxes[i]);
+		pending += own->inboxes[i]->subscribing != NULL;
+	}
+	return own->open >= own->enough || pending == 0;
+}
+
+static void begin_opening(dlock_opening *own)
+{
+	for (int i = 0; i < own->count; i++) {
+		dlock_inbox *inbox = own->inboxes[i];
+		dlock_conn_expire(inbox->conn); /* it may have begun to connect long ago, and not been polled since */
+		dlock_inbox_update(inbox);
+		if (!dlock_inbox_is_open(inbox)) {
+			own->begun |= !inbox->subscribing;
+			subscribe(inbox);
+		}
+	}
+}
+
+/* They are of no use. */
+static void close_refused(const dlock_opening *own)
+{
+	for (int i = 0; i < own->count; i++) {
+		if (own->inboxes[i]->refused) {
+			dlock_conn_close(own->inboxes[i]->conn);
+		}
+	}
+}
+
+/* The time that servers which answer at all need at most, from the first to the last. */
+#define TOGETHER (20 * DLOCK_MS)
+
+dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->task);
+	are_open(own);
+	if (own->open < own->count) {
+		begin_opening(own);
+		DLOCK_AWAIT(&own->task, are_open(own));
+		if (own->begun && own->open < own->count) {
+			own->enough = own->count;
+			own->until = now + TOGETHER;
+			DLOCK_AWAIT(&own->task, are_open(own) || dlock_loop_is_time(loop, own->until, now));
+		}
+		close_refused(own);
+	}
+	DLOCK_END(&own->task);
+	return DLOCK_OK;
+}
+
+bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)
+{
+	bool notified = *waiter && !strcmp(inbox->notified, waiter); /* a waiter that has not queued yet has no name */
+
+	if (notified) {
+		inbox->notified[0] = '\0';
+		*grant = inbox->grant;
+	}
+	return notified;
+}

@@ -1,0 +1,69 @@
+#include "resp.h"
+
+/* Far more than any reply needs. An incomplete reply is kept in memory that PHP's limit does not count. */
+#define LONGEST_REPLY (1024 * 1024)
+/* An element takes four bytes at least. */
+#define MOST_ELEMENTS (LONGEST_REPLY / 4)
+
+/* hiredis allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for 13 bytes. */
+static void *limited_array(const redisReadTask *task, dlock_element_count count)
+{
+	dlock_resp *resp = task->privdata;
+
+	resp->announced += (size_t) count;
+	return resp->announced > MOST_ELEMENTS ? NULL : resp->make_array(task, count);
+}
+
+bool dlock_resp_begin(dlock_resp *resp)
+{
+	redisReader *reader = resp->reader = redisReaderCreate();
+
+	resp->partial = resp->announced = 0;
+	if (reader) {
+		resp->make = *reader->fn;
+		resp->make_array = resp->make.createArray;
+		resp->make.createArray = limited_array;
+		reader->fn = &resp->make;
+		reader->privdata = resp;
+	}
+	return reader != NULL;
+}
+
+void dlock_resp_end(dlock_resp *resp)
+{
+	if (resp->reader) {
+		redisReaderFree(resp->reader);
+		resp->reader = NULL;
+	}
+}
+
+void dlock_resp_feed(dlock_resp *resp, const char *bytes, size_t len)
+{
+	redisReaderFeed(resp->reader, bytes, len); /* where that fails, so does reading */
+	resp->partial += len;
+}
+
+redisReply *dlock_resp_next(dlock_resp *resp, const char **problem)
+{
+	void *reply = NULL;
+
+	*problem = NULL;
+	if (redisReaderGetReply(resp->reader, &reply) != REDIS_OK) {
+		*problem = resp->announced > MOST_ELEMENTS ? "a reply with more elements than any has" : resp->reader->errstr;
+	} else if (reply) {
+		resp->partial = resp->announced = 0;
+	} else if (resp->partial > LONGEST_REPLY) {
+		*problem = "reply exceeds 1 MiB";
+	}
+	return reply;
+}
+
+bool dlock_resp_append(dlock_channel *channel, int words, const char *const *word, const size_t *lens)
+{
+	char *text = NULL;
+	long long len = redisFormatCommandArgv(&text, words, (const char **) word, lens);
+	bool appended = len > 0 && dlock_channel_append(channel, text, (size_t) len);
+
+	redisFreeCommand(text);
+	return appended;
+}

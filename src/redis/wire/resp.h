@@ -1,0 +1,40 @@
+#ifndef DLOCK_REDIS_RESP_H
+#define DLOCK_REDIS_RESP_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../../net/channel.h"
+
+/* Redis' protocol as a codec, by hiredis: commands as bytes, and bytes as replies. It knows no socket. */
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t dlock_element_count;
+#else
+typedef int dlock_element_count;
+#endif
+typedef void *dlock_make_array(const redisReadTask *task, dlock_element_count count);
+
+/* Reads the replies of one connection. Its place in memory must not change. */
+typedef struct {
+	redisReader *reader;
+	redisReplyObjectFunctions make; /* hiredis', but for a limit */
+	dlock_make_array *make_array;
+	size_t partial;   /* the number of bytes of a reply that is not complete yet */
+	size_t announced; /* the number of elements that its arrays say they have */
+} dlock_resp;
+
+/* False when out of memory. */
+bool dlock_resp_begin(dlock_resp *resp);
+void dlock_resp_end(dlock_resp *resp);
+
+void dlock_resp_feed(dlock_resp *resp, const char *bytes, size_t len);
+
+/* The next reply; NULL: none is complete. With a problem: what was fed cannot be read. */
+redisReply *dlock_resp_next(dlock_resp *resp, const char **problem);
+
+/* Appends a command to what the channel sends. `lens` may be NULL. False when out of memory. */
+bool dlock_resp_append(dlock_channel *channel, int words, const char *const *word, const size_t *lens);
+
+#endif

@@ -1,0 +1,327 @@
+#include "backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../session/path.h"
+#include "../session/response.h"
+#include "claim.h"
+#include "parents.h"
+#include "queue.h"
+
+/* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), as Curator carries it out,
+ * for locks, semaphores, readers and writers:
+ *
+ *  1. Create an ephemeral sequential node, root/resource/_c_<guid>-<label><number>, and list its siblings.
+ *  2. Their names tell who holds what (rank.h): of a lock, the one with the lowest number holds it.
+ *  3. Each other watches what has to go before its turn can come, and goes to 2 when one of these goes: of a lock, the
+ * node before its own.
+ *  4. To release, or to leave the queue, delete the node. If the session ends, the server deletes it.
+ *
+ * Where the response to 1 is lost, the guid finds the node. The names are Curator's, so that its locks and kazoo's
+ * exclude ours. The session is the lease: a lock is held for as long as the session is known to live (session.h). */
+
+/* The lock is ours; it can be relied upon once the session's bound says so, which it normally does already. */
+static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_zk_session *session = claim->session;
+	dlock_nanos until = dlock_after(dlock_now(), session->asked);
+
+	for (;;) {
+		dlock_zk_view view = dlock_zk_session_view(session);
+		if (view.state >= DLOCK_ZK_EXPIRED) {
+			return DLOCK_OK;
+		}
+		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
+			claim->held = dlock_zk_own_node_add(session, claim->node);
+			if (!claim->held) {
+				return dlock_zk_out_of_memory(error);
+			}
+			dlock_claim_move(&claim->base, DLOCK_CLAIM_HELD);
+			claim->base.deadline = view.deadline;
+			claim->base.received = claim->base.waited;
+			return DLOCK_OK;
+		}
+		dlock_status status = dlock_zk_session_await(session, view.events, until, wait);
+		if (status == DLOCK_TIMEOUT) {
+			return dlock_zk_no_response(session, error);
+		}
+		if (status != DLOCK_OK) {
+			return status;
+		}
+	}
+}
+
+static dlock_status step(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	switch (claim->phase) {
+		case DLOCK_ZK_ABSENT:
+			return dlock_zk_claim_create(claim, error);
+		case DLOCK_ZK_CREATING:
+			return dlock_zk_claim_finish_create(claim, wait, error);
+		case DLOCK_ZK_UNKNOWN:
+			return dlock_zk_claim_recover(claim, wait, error);
+		case DLOCK_ZK_PRESENT:
+			return dlock_zk_queue_wait(claim, wait, error);
+		default:
+			return confirm(claim, wait, error);
+	}
+}
+
+/* Nobody looks whether its node is still there. */
+static void forget(dlock_zk_claim *claim)
+{
+	dlock_zk_own_node_remove(claim->held);
+	claim->held = NULL;
+}
+
+static bool is_gone(const dlock_zk_claim *claim)
+{
+	return claim->held && dlock_zk_own_node_is_gone(claim->held);
+}
+
+static bool ensure_parent(dlock_zk_claim *claim)
+{
+	if (!claim->parent) {
+		claim->parent = dlock_zk_claim_parent(
+			dlock_zk_backend_of(&claim->base), claim->base.resource, claim->base.resource_len);
+	}
+	return claim->parent != NULL;
+}
+
+static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_zk_claim *claim = (dlock_zk_claim *) base;
+	dlock_status status = ensure_parent(claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(base)->options.session_timeout);
+
+	dlock_claim_move(base, DLOCK_CLAIM_NEW);
+	forget(claim);
+	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
+		/* Connections that break again and again must not carry it on for ever. */
+		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
+			status = claim->node || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_response(claim->session, error);
+			break;
+		}
+		status = dlock_zk_claim_connect(claim, until, wait, error);
+		if (status == DLOCK_CONNECTION && claim->node && dlock_now() >= wait->deadline) {
+			status = DLOCK_TIMEOUT; /* it was in the queue, and its time is up */
+		}
+		if (status == DLOCK_OK) {
+			status = step(claim, wait, error);
+		}
+	}
+	if (status == DLOCK_INTERRUPTED) {
+		dlock_claim_move(base, claim->phase == DLOCK_ZK_ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
+	} else if (status != DLOCK_OK) {
+		dlock_zk_claim_leave(claim);
+	}
+	return status;
+}
+
+/* A lock that is lost by the clock is left: should the session live after all, its node would keep others out without a
+ * holder. */
+static void look(dlock_claim *base)
+{
+	dlock_zk_claim *claim = (dlock_zk_claim *) base;
+	dlock_zk_view view = dlock_zk_session_view(claim->session);
+
+	if (view.state >= DLOCK_ZK_EXPIRED || is_gone(claim)) {
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
+		return;
+	}
+	dlock_claim_move(base, view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN);
+	dlock_claim_move_deadline(base, view.deadline);
+	if (dlock_claim_expire(base)) {
+		dlock_zk_claim_leave(claim);
+		dlock_claim_move(base, DLOCK_CLAIM_LOST);
+	}
+}
+
+static dlock_nanos bound(const dlock_claim *base)
+{
+	const dlock_zk_claim *claim = (const dlock_zk_claim *) base;
+	dlock_zk_view view = dlock_zk_session_view(claim->session);
+
+	return view.state >= DLOCK_ZK_EXPIRED || is_gone(claim) ? DLOCK_OVER : view.deadline;
+}
+
+static dlock_status lost(const dlock_claim *base, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its ZooKeeper session or node is gone",
+		dlock_claim_name(base).text);
+}
+
+static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
+{
+	(void) ttl; /* the session is the lease */
+	look(base);
+	return base->state == DLOCK_CLAIM_LOST ? lost(base, error) : DLOCK_OK;
+}
+
+static dlock_status release(dlock_claim *base, dlock_error *error)
+{
+	dlock_zk_claim *claim = (dlock_zk_claim *) base;
+	/* One that is gone is not ours, though a node may have its name again. */
+	bool ours = claim->node && !is_gone(claim) && dlock_zk_claim_is_alive(claim);
+
+	forget(claim);
+	dlock_status status = ours ? dlock_zk_claim_delete(claim, error) : DLOCK_LOST;
+
+	if (status == DLOCK_OK || status == DLOCK_LOST) {
+		dlock_zk_claim_clear_node(claim);
+	} else {
+		dlock_zk_claim_leave(claim);
+	}
+	return status == DLOCK_LOST ? lost(base, error) : status;
+}
+
+static void abandon(dlock_claim *base)
+{
+	forget((dlock_zk_claim *) base);
+	dlock_zk_claim_leave((dlock_zk_claim *) base);
+}
+
+/* The nodes of a resource. With DLOCK_OK *listing is one whose response is there, to be released. */
+static dlock_status list(
+	dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error)
+{
+	/* A claim that never creates anything, so that its session is found as for others. */
+	dlock_zk_claim claim = { .base = { .backend = &backend->base },
+		.parent = dlock_zk_claim_parent(backend, resource, resource_len) };
+	dlock_status status = claim.parent ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
+
+	*listing = NULL;
+	while (status == DLOCK_OK && !*listing) {
+		if (claim.session && dlock_now() >= until) {
+			status = dlock_zk_no_response(claim.session, error);
+			break;
+		}
+		status = dlock_zk_claim_connect(&claim, until, NULL, error);
+		if (status == DLOCK_OK) {
+			*listing = dlock_zk_list(claim.session, claim.parent);
+			status = dlock_zk_response_or_repeat(listing, claim.parent, NULL, error);
+		}
+	}
+	dlock_zk_claim_clear(&claim);
+	free(claim.parent);
+	return status;
+}
+
+static dlock_status locked(
+	dlock_backend *base, const char *resource, size_t resource_len, bool *locked, dlock_error *error)
+{
+	dlock_zk_op *listing;
+	dlock_status status = list((dlock_zk_backend *) base, resource, resource_len, &listing, error);
+	int32_t sequence;
+
+	*locked = false;
+	for (int i = 0; status == DLOCK_OK && i < listing->children_count && !*locked; i++) {
+		*locked = dlock_zk_sequence(listing->children[i], &sequence);
+	}
+	dlock_zk_op_release(listing);
+	return status;
+}
+
+static dlock_status available(
+	dlock_backend *base, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error)
+{
+	dlock_zk_backend *backend = (dlock_zk_backend *) base;
+	dlock_zk_op *listing;
+	dlock_status status = list(backend, resource, resource_len, &listing, error);
+
+	*permits = 0;
+	if (status == DLOCK_OK) {
+		int64_t held = dlock_zk_held_permits(backend->kind, listing->children, listing->children_count);
+		status = held < 0 ? dlock_zk_out_of_memory(error) : DLOCK_OK;
+		*permits = held < base->capacity ? base->capacity - held : 0;
+	}
+	dlock_zk_op_release(listing);
+	return status;
+}
+
+static bool is_same(const dlock_claim *base, dlock_backend *other_base, const char *resource, size_t len)
+{
+	const dlock_zk_backend *ours = dlock_zk_backend_of(base), *other = (dlock_zk_backend *) other_base;
+
+	return ours->kind == other->kind && base->resource_len == len && !memcmp(base->resource, resource, len)
+		&& ours->prefix_len == other->prefix_len && !memcmp(ours->prefix, other->prefix, ours->prefix_len)
+		&& !strcmp(ours->options.hosts, other->options.hosts) && !strcmp(ours->options.root, other->options.root);
+}
+
+static void dispose(dlock_claim *base)
+{
+	forget((dlock_zk_claim *) base);
+	dlock_zk_claim_clear((dlock_zk_claim *) base);
+	free(((dlock_zk_claim *) base)->parent);
+}
+
+static void destroy(dlock_backend *base)
+{
+	dlock_zk_backend *backend = (dlock_zk_backend *) base;
+
+	dlock_zk_options_free(&backend->options);
+	free(backend->prefix);
+	free(backend);
+}
+
+static const dlock_backend_ops ops = {
+	.name = "zookeeper",
+	.claim_size = sizeof(dlock_zk_claim),
+	.session_lease = true,
+	.acquire = acquire,
+	.extend = extend,
+	.release = release,
+	.abandon = abandon,
+	.look = look,
+	.bound = bound,
+	.is_same = is_same,
+	.locked = locked,
+	.available = available,
+	.dispose = dispose,
+	.destroy = destroy,
+};
+
+static dlock_backend *new_backend(
+	dlock_zk_pool *pool, const dlock_zk_options *options, dlock_zk_kind kind, const char *prefix, size_t prefix_len)
+{
+	dlock_zk_backend *backend = calloc(1, sizeof *backend);
+
+	if (!backend) {
+		return NULL;
+	}
+	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
+	backend->pool = pool;
+	backend->kind = kind;
+	backend->options.session_timeout = options->session_timeout;
+	backend->options.hosts = strdup(options->hosts);
+	backend->options.root = strdup(options->root);
+	backend->options.auth = options->auth ? strdup(options->auth) : NULL;
+	backend->prefix_len = prefix_len;
+	backend->prefix = malloc(prefix_len + 1);
+	if (!backend->options.hosts || !backend->options.root || (options->auth && !backend->options.auth)
+		|| !backend->prefix) {
+		destroy(&backend->base);
+		return NULL;
+	}
+	memcpy(backend->prefix, prefix, prefix_len);
+	return &backend->base;
+}
+
+dlock_backend *dlock_zookeeper_new(dlock_zk_pool *pool, const dlock_zk_options *options)
+{
+	return new_backend(pool, options, DLOCK_ZK_LOCK, "", 0);
+}
+
+dlock_backend *dlock_zk_permits_new(
+	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity)
+{
+	dlock_backend *backend = new_backend(
+		pool, options, capacity < DLOCK_PERMITS_ALL ? DLOCK_ZK_SEMAPHORE : DLOCK_ZK_READ_WRITE, prefix, prefix_len);
+
+	if (backend) {
+		backend->capacity = capacity;
+	}
+	return backend;
+}

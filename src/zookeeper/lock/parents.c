@@ -1,0 +1,121 @@
+#include "parents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../session/op.h"
+#include "../session/options.h"
+#include "../session/response.h"
+#include "../session/result.h"
+
+/* DLOCK_OK: look at *rc. */
+static dlock_status make(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode,
+	const dlock_wait *wait, int *rc, dlock_error *error)
+{
+	dlock_zk_op *op = dlock_zk_create(session, path, acl, mode);
+	dlock_status status = dlock_zk_response(op, wait, error);
+
+	*rc = status == DLOCK_OK ? op->rc : ZOK;
+	dlock_zk_op_release(op);
+	return status;
+}
+
+/* Every component of `path`, from the top. Where making one is not allowed it may be there all the same: what comes
+ * next shows it. The last result is in *rc. */
+static dlock_status make_path(dlock_zk_session *session, const char *path, const dlock_wait *wait, int *rc,
+	dlock_error *error)
+{
+	dlock_status status = DLOCK_OK;
+	char *part = strdup(path);
+	bool refused = false;
+
+	*rc = ZOK;
+	if (!part) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	for (size_t end = 1; status == DLOCK_OK && path[end];) {
+		end += strcspn(path + end, "/");
+		part[end] = '\0';
+		status = make(session, part, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, wait, rc, error);
+		refused |= *rc == ZNOAUTH;
+		if (*rc != ZOK && *rc != ZNODEEXISTS && *rc != ZNOAUTH) {
+			*rc = refused && *rc == ZNONODE ? ZNOAUTH : *rc;
+			break;
+		}
+		if (path[end]) {
+			part[end++] = '/';
+		}
+	}
+	free(part);
+	return status;
+}
+
+/* Seen from within a chroot that does not exist nothing can be made, so this takes a session from outside. */
+static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, const dlock_wait *wait,
+	dlock_error *error)
+{
+	const char *chroot = dlock_zk_hosts_chroot(session->hosts);
+	char *hosts = strndup(session->hosts, (size_t) (chroot - session->hosts));
+	int rc;
+
+	if (!hosts) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	dlock_zk_session *outside = dlock_zk_pool_session(pool, hosts, session->asked, session->auth, error);
+	free(hosts);
+	if (!outside) {
+		return DLOCK_CONNECTION;
+	}
+	bool shared = outside->references > 2;
+	dlock_status status = dlock_zk_session_connect(outside, DLOCK_FOREVER, wait, error);
+	if (status == DLOCK_OK) {
+		status = make_path(outside, chroot, wait, &rc, error);
+	} else if (status == DLOCK_LOST) {
+		status = DLOCK_OK;
+		rc = ZOK;
+	}
+	if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS && !dlock_zk_is_loss(rc) && !dlock_zk_is_dead(rc)) {
+		status = dlock_zk_error(outside, rc, chroot, error);
+	}
+	if (!shared) {
+		dlock_zk_pool_discard(pool, outside);
+	}
+	dlock_zk_session_release(outside);
+	return status;
+}
+
+dlock_status dlock_zk_make_parents(dlock_zk_pool *pool, dlock_zk_session *session, const char *root, const char *parent,
+	const dlock_wait *wait, dlock_error *error)
+{
+	const struct ACL_vector *acl = session->auth ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
+	int rc, mode = ZOO_CONTAINER;
+	bool made_root = false, refused = false, made_chroot = dlock_zk_hosts_chroot(session->hosts)[0] == '\0';
+
+	for (;;) {
+		dlock_status status = make(session, parent, acl, mode, wait, &rc, error);
+		if (status != DLOCK_OK) {
+			return status;
+		}
+		if (rc == ZUNIMPLEMENTED && mode == ZOO_CONTAINER) {
+			mode = ZOO_PERSISTENT;
+		} else if (rc == ZNONODE && !made_root) {
+			status = make_path(session, root, wait, &rc, error);
+			refused = rc == ZNOAUTH;
+			if (status == DLOCK_OK && (rc == ZNONODE || root[1] == '\0') && !made_chroot) {
+				status = make_chroot(pool, session, wait, error);
+				made_chroot = true;
+			} else {
+				made_root = true;
+			}
+			if (status != DLOCK_OK) {
+				return status;
+			}
+		} else {
+			if (rc == ZNONODE && refused) {
+				return dlock_zk_error(session, ZNOAUTH, root, error);
+			}
+			bool again = rc == ZOK || rc == ZNODEEXISTS || dlock_zk_is_loss(rc) || dlock_zk_is_dead(rc);
+			return again ? DLOCK_OK : dlock_zk_error(session, rc, parent, error);
+		}
+	}
+}

@@ -1,0 +1,43 @@
+#ifndef DLOCK_ZK_OPTIONS_H
+#define DLOCK_ZK_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "../../base/clock.h"
+#include "../../base/error.h"
+
+typedef struct {
+	const char *hosts;           /* "h1:2181,h2:2181/chroot", checked by dlock_zk_hosts_check() */
+	const char *root;            /* "/locks", checked by dlock_zk_root_check() */
+	dlock_nanos session_timeout; /* asked for; the ensemble decides */
+	const char *auth;            /* "digest:user:password", checked by dlock_zk_auth_check(), or NULL */
+} dlock_zk_options;
+
+enum { DLOCK_ZK_PORT = 2181 };
+
+#define DLOCK_ZK_ROOT "/locks"
+#define DLOCK_ZK_SESSION_TIMEOUT (10 * DLOCK_SECOND)
+
+/* Each check is true when the text can be used; otherwise the message says what it must be, worded so that it can
+ * follow the name of the argument ("DLock: $servers " ...). */
+
+/* "h1:2181,h2,[::1]:2181/chroot" */
+bool dlock_zk_hosts_check(const char *hosts, dlock_error *error);
+
+/* "/locks" */
+bool dlock_zk_root_check(const char *root, dlock_error *error);
+
+/* "digest:user:password"; the message never repeats any of it. */
+bool dlock_zk_auth_check(const char *auth, dlock_error *error);
+
+/* Checked hosts as the client library wants them: every host with its port, IPv6 without brackets, and the chroot.
+ * To be freed; NULL when out of memory. */
+char *dlock_zk_hosts_expand(const char *hosts);
+
+/* The "/chroot" at the end of checked hosts; "" where there is none. */
+const char *dlock_zk_hosts_chroot(const char *hosts);
+
+/* Frees what the options own, where they do. */
+void dlock_zk_options_free(dlock_zk_options *options);
+
+#endif

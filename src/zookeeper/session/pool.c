@@ -1,0 +1,207 @@
+#include "pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+#include "session_thread.h"
+
+struct dlock_zk_pool {
+	dlock_zk_session *sessions;
+	dlock_zk_session *closing; /* their threads are closing them */
+	unsigned long opened;
+};
+
+/* The library's own bounds for closing a session add up to some 5 s. */
+#define CLOSE_TIME (8 * DLOCK_SECOND)
+
+/* Sessions that are left alone for good, and only kept reachable: those that came over a fork, which belong to the
+ * parent with all that the library's threads own; and those whose thread does not come back from the library. */
+static dlock_zk_session *left_alone;
+static pthread_mutex_t left_alone_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void leave_alone(dlock_zk_session *session)
+{
+	pthread_mutex_lock(&left_alone_mutex);
+	session->next = left_alone;
+	left_alone = session;
+	pthread_mutex_unlock(&left_alone_mutex);
+}
+
+dlock_zk_pool *dlock_zk_pool_new(void)
+{
+	return calloc(1, sizeof(dlock_zk_pool));
+}
+
+unsigned long dlock_zk_pool_sessions_opened(const dlock_zk_pool *pool)
+{
+	return pool->opened;
+}
+
+/* Those that came over a fork. */
+static void leave_inherited(dlock_zk_session **list)
+{
+	while (*list) {
+		dlock_zk_session *session = *list;
+		if (session->process == dlock_process_current()) {
+			list = &session->next;
+			continue;
+		}
+		*list = session->next;
+		/* These descriptors are our copies, and no thread of ours sleeps on them. */
+		dlock_wakeup_close(&session->owner_wakeup);
+		dlock_wakeup_close(&session->thread_wakeup);
+		leave_alone(session);
+	}
+}
+
+static bool has_ended(dlock_zk_session *session, unsigned long *events)
+{
+	pthread_mutex_lock(&session->mutex);
+	bool ended = session->ended;
+	*events = session->events;
+	pthread_mutex_unlock(&session->mutex);
+	return ended;
+}
+
+/* Joins the threads of those that are closed by now. */
+static void join_closed(dlock_zk_pool *pool)
+{
+	unsigned long events;
+
+	for (dlock_zk_session **at = &pool->closing; *at;) {
+		dlock_zk_session *session = *at;
+		if (!has_ended(session, &events)) {
+			at = &session->next;
+			continue;
+		}
+		*at = session->next;
+		pthread_join(session->thread, NULL);
+		dlock_zk_session_release(session);
+	}
+}
+
+static void tidy(dlock_zk_pool *pool)
+{
+	leave_inherited(&pool->sessions);
+	leave_inherited(&pool->closing);
+	join_closed(pool);
+}
+
+static dlock_zk_session *open_session(
+	dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth, dlock_error *error)
+{
+	int problem;
+	dlock_zk_session *session = dlock_zk_session_new(hosts, timeout, auth, &problem);
+
+	if (session && (problem = dlock_zk_session_thread_start(session)) != 0) {
+		dlock_zk_session_release(session);
+		session = NULL;
+	}
+	if (!session) {
+		dlock_fail(
+			error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no session could be started: %s", hosts, strerror(problem));
+		return NULL;
+	}
+	session->next = pool->sessions;
+	pool->sessions = session;
+	pool->opened++;
+	return session;
+}
+
+static bool is_for(const dlock_zk_session *session, const char *hosts, dlock_nanos timeout, const char *auth)
+{
+	return session->asked == timeout && strcmp(session->hosts, hosts) == 0
+		&& (auth ? session->auth && strcmp(session->auth, auth) == 0 : !session->auth);
+}
+
+dlock_zk_session *dlock_zk_pool_session(dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth,
+	dlock_error *error)
+{
+	dlock_zk_session *session, *next;
+
+	tidy(pool);
+	for (session = pool->sessions; session; session = next) {
+		next = session->next;
+		if (!is_for(session, hosts, timeout, auth)) {
+			continue;
+		}
+		if (dlock_zk_session_view(session).state < DLOCK_ZK_EXPIRED) {
+			session->references++;
+			return session;
+		}
+		dlock_zk_pool_discard(pool, session);
+	}
+	session = open_session(pool, hosts, timeout, auth, error);
+	if (session) {
+		session->references++;
+	}
+	return session;
+}
+
+void dlock_zk_pool_discard(dlock_zk_pool *pool, dlock_zk_session *session)
+{
+	dlock_zk_session **at = &pool->sessions;
+
+	while (*at && *at != session) {
+		at = &(*at)->next;
+	}
+	if (!*at) {
+		return;
+	}
+	*at = session->next;
+	session->next = pool->closing;
+	pool->closing = session;
+	pthread_mutex_lock(&session->mutex);
+	session->stop = true;
+	if (session->state < DLOCK_ZK_EXPIRED) {
+		session->state = DLOCK_ZK_EXPIRED; /* as good as: nothing may be asked of it any more */
+	}
+	dlock_wakeup_send(&session->thread_wakeup);
+	pthread_mutex_unlock(&session->mutex);
+}
+
+static bool has_unowned_nodes(dlock_zk_session *session, unsigned long *events)
+{
+	pthread_mutex_lock(&session->mutex);
+	bool has = session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED;
+	*events = session->events;
+	pthread_mutex_unlock(&session->mutex);
+	return has;
+}
+
+void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)
+{
+	unsigned long events;
+
+	tidy(pool);
+	for (dlock_zk_session *session = pool->sessions; session; session = session->next) {
+		while (has_unowned_nodes(session, &events)
+			&& dlock_zk_session_await(session, events, deadline, NULL) == DLOCK_OK) {
+		}
+	}
+}
+
+void dlock_zk_pool_free(dlock_zk_pool *pool)
+{
+	unsigned long events;
+
+	tidy(pool);
+	while (pool->sessions) {
+		dlock_zk_pool_discard(pool, pool->sessions);
+	}
+	dlock_nanos until = dlock_after(dlock_now(), CLOSE_TIME);
+	for (dlock_zk_session *session = pool->closing; session; session = session->next) {
+		while (!has_ended(session, &events)
+			&& dlock_zk_session_await(session, events, until, NULL) == DLOCK_OK) {
+		}
+	}
+	join_closed(pool);
+	while (pool->closing) {
+		dlock_zk_session *session = pool->closing;
+		pool->closing = session->next;
+		pthread_detach(session->thread);
+		leave_alone(session);
+	}
+	free(pool);
+}

@@ -1,0 +1,266 @@
+/* Tasks and the loop that sleeps for them, without a server. Prints TAP. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../src/net/loop.h"
+#include "helpers.h"
+#include "tap.h"
+
+/* ---- a pipe as a source ---- */
+
+typedef struct {
+	dlock_source source;
+	int fds[2];
+	int received, turns, written, expired;
+	dlock_nanos timer;
+} pipe_source;
+
+static int poll_pipe(dlock_source *source, struct pollfd *fds, int room)
+{
+	if (room > 0) {
+		fds[0] = (struct pollfd) { .fd = ((pipe_source *) source)->fds[0], .events = POLLIN };
+	}
+	return 1;
+}
+
+static void advance(dlock_source *source, const struct pollfd *fds, int count)
+{
+	pipe_source *own = (pipe_source *) source;
+	char byte;
+
+	if (count > 0 && fds[0].revents && read(own->fds[0], &byte, 1) == 1) {
+		own->received++;
+	}
+}
+
+static void expire(dlock_source *source)
+{
+	pipe_source *own = (pipe_source *) source;
+
+	if (dlock_now() >= own->timer) {
+		own->expired++;
+		own->timer = DLOCK_FOREVER;
+	}
+}
+
+static dlock_nanos timer(const dlock_source *source)
+{
+	return ((const pipe_source *) source)->timer;
+}
+
+static void begin_turn(dlock_source *source)
+{
+	((pipe_source *) source)->turns++;
+}
+
+/* What was sent in the turn is written. */
+static void end_turn(dlock_source *source)
+{
+	pipe_source *own = (pipe_source *) source;
+
+	for (; own->written > 0; own->written--) {
+		if (write(own->fds[1], "x", 1) != 1) {
+			exit(2);
+		}
+	}
+}
+
+static const dlock_source_ops ops = { poll_pipe, advance, expire, timer, begin_turn, end_turn };
+
+static dlock_loop loop;
+static pipe_source source;
+
+static void begin(void)
+{
+	source = (pipe_source) { .source.ops = &ops, .timer = DLOCK_FOREVER };
+	loop = (dlock_loop) { NULL };
+	dlock_loop_add_source(&loop, &source.source);
+	if (pipe(source.fds) != 0) {
+		exit(2);
+	}
+}
+
+static void end(void)
+{
+	dlock_loop_end(&loop);
+	close(source.fds[0]);
+	close(source.fds[1]);
+}
+
+/* ---- tasks ---- */
+
+/* Says something twice, waits for each answer, and for a while in between. */
+typedef struct {
+	dlock_task task, part;
+	int sent, at, first;
+	dlock_nanos until;
+	dlock_status said;
+	bool lends;
+	dlock_adopted adopted;
+} dialogue;
+
+static dlock_status say(dialogue *own, dlock_loop *on)
+{
+	DLOCK_BEGIN(&own->part);
+	own->first = source.received;
+	source.written++;
+	own->sent++;
+	if (own->lends) {
+		dlock_loop_lend(on);
+	}
+	DLOCK_AWAIT(&own->part, (own->lends ? dlock_loop_lend(on) : (void) 0, source.received > own->first));
+	DLOCK_END(&own->part);
+	return DLOCK_OK;
+}
+
+static dlock_status dialogue_step(void *task, dlock_loop *on, dlock_nanos now)
+{
+	dialogue *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	DLOCK_JOIN(&own->task, own->said, say(own, on));
+	own->until = now + 20 * DLOCK_MS;
+	DLOCK_AWAIT(&own->task, dlock_loop_is_time(on, own->until, now));
+	DLOCK_JOIN(&own->task, own->said, say(own, on));
+	DLOCK_END(&own->task);
+	return DLOCK_LOST; /* as good as any */
+}
+
+static dlock_status never_step(void *task, dlock_loop *on, dlock_nanos now)
+{
+	(void) task, (void) on, (void) now;
+	return DLOCK_PENDING;
+}
+
+static void test_run(void)
+{
+	dialogue own = { .sent = 0 };
+	dlock_nanos start = dlock_now();
+
+	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, NULL) == DLOCK_LOST, "what it has come to");
+	check(own.sent == 2 && source.received == 2, "each was said once, however often it is stepped");
+	check(dlock_now() - start >= 20 * DLOCK_MS && source.turns <= 6, "it sleeps in between (%d turns)", source.turns);
+	check(own.task.at == 0 && dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, NULL) == DLOCK_LOST
+			&& own.sent == 4, "and can be begun again");
+}
+
+static void test_limits(void)
+{
+	dialogue own = { .sent = 0 };
+	dlock_nanos start = dlock_now();
+
+	check(dlock_loop_run(&loop, never_step, NULL, start + 30 * DLOCK_MS, NULL) == DLOCK_TIMEOUT
+			&& dlock_now() - start >= 30 * DLOCK_MS, "a limit");
+	check(dlock_loop_run(&loop, dialogue_step, &own, start, NULL) == DLOCK_TIMEOUT && own.sent == 1,
+		"one in the past still steps it");
+	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, NULL) == DLOCK_LOST && own.sent == 2,
+		"it goes on where it was");
+	source.timer = dlock_now() + 10 * DLOCK_MS;
+	check(dlock_loop_run(&loop, never_step, NULL, dlock_now() + 30 * DLOCK_MS, NULL) == DLOCK_TIMEOUT
+			&& source.expired == 1, "a source's own timer");
+	dlock_loop alone = { NULL };
+	check(dlock_loop_run(&alone, never_step, NULL, DLOCK_FOREVER, NULL) == DLOCK_TIMEOUT,
+		"where nothing is under way there is nothing to wait for");
+	dlock_loop_end(&alone);
+}
+
+static void test_interrupted(void)
+{
+	dialogue own = { .sent = 0 };
+	dlock_wait wait = { .interrupted = interrupted };
+
+	interrupt_now();
+	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, &wait) == DLOCK_LOST,
+		"a task that has not lent the thread is not interrupted");
+	own.lends = true;
+	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, &wait) == DLOCK_INTERRUPTED && own.sent == 3,
+		"one that has is");
+	interrupt_clear();
+	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, &wait) == DLOCK_LOST && own.sent == 4,
+		"and goes on");
+}
+
+/* ---- tasks that nobody waits for ---- */
+
+static dialogue others[3];
+
+static bool are_over(void *context)
+{
+	(void) context;
+	return !others[0].adopted.loop && !others[1].adopted.loop && !others[2].adopted.loop;
+}
+
+static int done;
+
+static void count_done(void *task)
+{
+	done += task == &others[1];
+}
+
+static void test_adopted(void)
+{
+	done = 0;
+	for (int i = 0; i < 3; i++) {
+		others[i] = (dialogue) { .sent = 0 };
+		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, i == 1 ? count_done : NULL, &others[i]);
+		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, NULL, &others[i]);
+	}
+	check(others[0].sent == 0, "nothing is said before the loop runs");
+	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND), "they go on while it runs");
+	check(others[0].sent == 2 && others[1].sent == 2 && others[2].sent == 2 && !loop.adopted, "to their end, each once");
+	check(done == 1, "and whoever wants to know is told");
+	check(source.turns < 20, "together (%d turns)", source.turns);
+}
+
+/* Has all of them forgotten, itself too. */
+static dlock_status forget_step(void *task, dlock_loop *on, dlock_nanos now)
+{
+	(void) task, (void) on, (void) now;
+	for (int i = 0; i < 3; i++) {
+		dlock_loop_forget(&others[i].adopted);
+	}
+	return DLOCK_OK;
+}
+
+static void test_forgotten(void)
+{
+	for (int i = 0; i < 3; i++) {
+		others[i] = (dialogue) { .sent = 0 };
+		dlock_loop_adopt(&loop, &others[i].adopted, i == 1 ? forget_step : dialogue_step, NULL, &others[i]);
+	}
+	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND) && !loop.adopted,
+		"a step may have any forgotten");
+}
+
+static void test_fork(void)
+{
+	others[0] = (dialogue) { .sent = 0 };
+	dlock_loop_adopt(&loop, &others[0].adopted, dialogue_step, NULL, &others[0]);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		bool good = dlock_loop_run(&loop, never_step, NULL, dlock_now(), NULL) == DLOCK_TIMEOUT && others[0].sent == 0
+			&& !loop.adopted;
+		dlock_loop_adopt(&loop, &others[0].adopted, dialogue_step, NULL, &others[0]);
+		dlock_loop_run(&loop, never_step, NULL, dlock_now(), NULL);
+		_exit(!good || others[0].sent != 1);
+	}
+	check(exit_of(pid) == 0, "a child has no task of its parent's, and may begin its own");
+	check(dlock_loop_run(&loop, never_step, NULL, dlock_now(), NULL) == DLOCK_TIMEOUT && others[0].sent == 1,
+		"in the parent it goes on");
+	dlock_loop_forget(&others[0].adopted);
+}
+
+int main(void)
+{
+	static void (*const tests[])(void) = { test_run, test_limits, test_interrupted, test_adopted, test_forgotten,
+		test_fork };
+
+	dlock_process_init();
+	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+		begin();
+		tests[i]();
+		end();
+	}
+	return tap_end();
+}

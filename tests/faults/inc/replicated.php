@@ -1,0 +1,350 @@
+<?php
+/* Redis servers with replicas: behind Sentinels, and as a cluster. Each has an address of its own, and calls the others from there. */
+declare(strict_types=1);
+
+require_once __DIR__ . '/network.php';
+require_once __DIR__ . '/servers.php';
+require_once __DIR__ . '/setting.php';
+require_once __DIR__ . '/shards.php';
+require_once __DIR__ . '/../../inc/topology.inc';
+
+final class SentinelProcess extends RedisProcess
+{
+    protected function usual(): array
+    {
+        return [];
+    }
+
+    protected function options(): array
+    {
+        return ['--sentinel'];
+    }
+
+    protected function readiness(): string
+    {
+        return 'Sentinel ID is';
+    }
+}
+
+abstract class ReplicatedServers implements Servers
+{
+    /** @var list<RedisProcess> those that have data, and then Sentinels */
+    public readonly array $servers;
+    /** @var list<int> which of them have data */
+    public readonly array $data;
+    public readonly ?Partitions $partitions;
+    private readonly Relays $links;
+    /** @var resource */
+    private $watcher;
+    /** Seconds between the servers' wall clocks: less than the guard. From those of clients they may differ by minutes. */
+    private const SPREAD = 2.0;
+    private readonly float $offset;
+
+    /**
+     * @param bool $confirmed false: no replica has to confirm anything, so that two holders are possible
+     * @param ?int $permits how many there are of each resource, where it is no lock that is on the servers
+     */
+    public function __construct(protected readonly string $dir, private readonly bool $confirmed, protected readonly Chance $chance, private readonly ?int $permits = null)
+    {
+        $this->offset = $chance->between(-300, 300);
+        Network::mayLosePackets() && Partitions::pass();
+        $this->servers = $this->make();
+        $this->data = array_keys(array_filter($this->servers, fn (RedisProcess $server) => !$server instanceof SentinelProcess));
+        $addresses = array_map(fn (RedisProcess $server) => $server->address(), $this->servers);
+        $this->links = new Relays($addresses, "$dir/relay.log", Partitions::RELAY);
+        $this->partitions = Network::mayLosePackets() ? new Partitions(array_combine($addresses, $this->links->addresses)) : null;
+        $this->watcher = $this->launch('watcher');
+    }
+
+    /** A process of ours that looks at all servers with data. @param ?resource $input what it is told @return resource */
+    protected function launch(string $script, &$input = null)
+    {
+        $config = ['addresses' => array_map(fn (int $i) => $this->servers[$i]->address(), $this->data), 'dir' => $this->dir];
+        $process = proc_open(['setpriv', '--pdeathsig', 'KILL', PHP_BINARY, ...explode(' ', getenv('DLOCK_FAULTS_PHP')), dirname(__DIR__) . "/$script.php", json_encode($config)],
+            [['pipe', 'r'], ['file', '/dev/null', 'w'], ['file', "$this->dir/$script.err", 'a']], $pipes) ?: throw new RuntimeException("no $script");
+        $input = $pipes[0];
+        return $process;
+    }
+
+    /** Starts them. @return list<RedisProcess> */
+    abstract protected function make(): array;
+
+    /** Is all as it should be, as far as the servers know, and does each master have its replicas? What does not become so by itself is mended. Throws where one does not answer. */
+    abstract protected function settle(): bool;
+
+    protected static function host(): string
+    {
+        return sprintf('127.%d.%d.%d', random_int(1, 254), random_int(0, 255), random_int(1, 254));
+    }
+
+    /** @param list<string> $config */
+    protected function server(string $name, array $config = []): RedisProcess
+    {
+        $host = self::host();
+        return new RedisProcess("$this->dir/$name", ["bind-source-addr $host", 'repl-diskless-sync-delay 0', 'repl-timeout 5', 'repl-ping-replica-period 1',
+            'enable-debug-command yes', ...$config], true, $host, $this->offset + $this->chance->between(-0.5, 0.5) * self::SPREAD);
+    }
+
+    /** @return array<string, RedisRaw> by address; those that do not answer are left out */
+    public function raws(float $timeout = 1): array
+    {
+        $raws = [];
+        foreach ($this->data as $i) {
+            try {
+                $raws[$this->servers[$i]->address()] = $this->servers[$i]->raw($timeout);
+            } catch (RuntimeException) {
+            }
+        }
+        return $raws;
+    }
+
+    /** "master", "slave", or null: it does not answer. */
+    public function role(int $server): ?string
+    {
+        try {
+            return redis_info($this->servers[$server]->raw(0.2), 'replication')['role'] ?? null;
+        } catch (RuntimeException) {
+            return null;
+        }
+    }
+
+    /** @return list<int> those with data that have that role now */
+    public function having(string $role): array
+    {
+        return array_values(array_filter($this->data, fn (int $i) => $this->role($i) === $role));
+    }
+
+    /** @param list<int> $which  @return list<string> */
+    public function hosts(array $which): array
+    {
+        return array_map(fn (int $i) => $this->servers[$i]->host, $which);
+    }
+
+    public function count(): int
+    {
+        return count($this->servers);
+    }
+
+    public function links(): Relays
+    {
+        return $this->links;
+    }
+
+    public function names(): ?Names
+    {
+        return null;
+    }
+
+    /** @param list<RedisProcess> $seeds */
+    protected function specification(string $scheme, array $seeds, string $service = ''): array
+    {
+        return [sprintf('%s://%s%s?connect_timeout=0.3&read_timeout=0.5&%s', $scheme, implode(',', array_map(fn ($seed) => $seed->address(), $seeds)), $service,
+            $this->confirmed ? 'replicas=1&guard=' . Setting::GUARD : 'replicas=0')];
+    }
+
+    public function port(int $server): int
+    {
+        return $this->servers[$server]->port;
+    }
+
+    public function signal(int $server, int $signal): void
+    {
+        $this->servers[$server]->runs() && posix_kill($this->servers[$server]->pid, $signal);
+    }
+
+    public function kill(int $server): void
+    {
+        $this->servers[$server]->kill();
+    }
+
+    public function start(int $server): void
+    {
+        $this->servers[$server]->runs() || $this->servers[$server]->start();
+    }
+
+    public function check(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->check();
+        }
+    }
+
+    public function waitUntilReady(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->waitUntilReady();
+        }
+        wait_for(function () {
+            try {
+                $well = $this->settle();
+            } catch (RuntimeException) {
+                $well = false;
+            }
+            $well || usleep(100_000);
+            return $well;
+        }, 90, 'the servers to agree');
+    }
+
+    public function leftovers(): array
+    {
+        $left = [];
+        foreach ($this->data as $i) {
+            foreach ($this->servers[$i]->raw()->cmd('KEYS', '*') as $key) {
+                if (!preg_match('/^dlock:(fence|era)($|:)/', $key)) {
+                    $found = $this->permits === null ? [$key] : Books::left($this->servers[$i]->raw(), $key, $this->permits);
+                    array_push($left, ...array_map(fn (string $what) => "server $i: $what", $found));
+                }
+            }
+        }
+        return $left;
+    }
+
+    public function stop(): void
+    {
+        proc_terminate($this->watcher, SIGKILL);
+        proc_close($this->watcher);
+        foreach ($this->servers as $server) {
+            $server->kill();
+        }
+    }
+}
+
+/** A master, two replicas, three Sentinels. */
+final class SentinelServers extends ReplicatedServers
+{
+    public const SERVICE = 'mymaster';
+    private const DOWN_AFTER = 1000, FAILOVER_TIMEOUT = 3000;
+    /** ms between two looks of a Sentinel. With its usual ten seconds it takes as long until all follow a new master. */
+    private const LOOKS = 700;
+
+    protected function make(): array
+    {
+        $servers = [$this->server('redis0'), $this->server('redis1'), $this->server('redis2')];
+        $servers[1]->follow($servers[0]);
+        $servers[2]->follow($servers[0]);
+        $sentinels = $raws = [];
+        for ($i = 0; $i < 3; $i++) {
+            $host = self::host();
+            $sentinels[] = $sentinel = new SentinelProcess("$this->dir/sentinel$i", ["bind-source-addr $host", "sentinel announce-ip $host",
+                ...sentinel_config(self::SERVICE, $servers[0]->address(), 2, self::DOWN_AFTER, self::FAILOVER_TIMEOUT)], true, $host, $this->chance->between(-300, 300));
+            $raws[$sentinel->address()] = $sentinel->raw();
+        }
+        introduce_sentinels($raws, self::SERVICE, $servers[0]->address());
+        array_map(fn (RedisRaw $raw) => hasten_sentinel($raw, self::LOOKS), $raws);
+        return [...$servers, ...$sentinels];
+    }
+
+    public function specifications(bool $straight = false, bool $named = false): array
+    {
+        return $this->specification('sentinel', array_slice($this->servers, 3), '/' . self::SERVICE);
+    }
+
+    /** @return list<int> */
+    public function sentinels(): array
+    {
+        return [3, 4, 5];
+    }
+
+    public function start(int $server): void
+    {
+        parent::start($server);
+        if ($server >= 3) {
+            $this->servers[$server]->waitUntilReady();
+            $this->servers[$server]->tell('SENTINEL', 'DEBUG', 'INFO-PERIOD', self::LOOKS, 'PUBLISH-PERIOD', self::LOOKS);
+        }
+    }
+
+    protected function settle(): bool
+    {
+        foreach ($this->sentinels() as $i) {
+            if (!is_sentinel_content($this->servers[$i]->raw(1), self::SERVICE, 3, 2)) {
+                return false;
+            }
+        }
+        return count($this->having('master')) === 1 && count(array_filter($this->raws(), is_replica_in_sync(...))) === 2;
+    }
+}
+
+/** Three masters with a replica each. */
+final class ClusterServers extends ReplicatedServers
+{
+    private const NODES = 6, MASTERS = 3, NODE_TIMEOUT = 1000;
+    private readonly Shards $shards;
+    /** @var resource */
+    private $mover;
+    /** @var resource */
+    private $orders;
+
+    public function __construct(string $dir, bool $confirmed, Chance $chance)
+    {
+        parent::__construct($dir, $confirmed, $chance);
+        $this->shards = new Shards(array_map(fn (RedisProcess $node) => $node->address(), $this->servers));
+        $this->mover = $this->launch('mover', $this->orders);
+    }
+
+    protected function make(): array
+    {
+        $nodes = $raws = [];
+        for ($i = 0; $i < self::NODES; $i++) {
+            $nodes[] = $node = $this->server("redis$i", ['cluster-enabled yes', 'cluster-node-timeout ' . self::NODE_TIMEOUT,
+                'cluster-replica-validity-factor 0', 'cluster-require-full-coverage no', 'cluster-port ' . private_port()]);
+            $raws[$node->address()] = $node->raw();
+        }
+        form_cluster($raws, self::MASTERS, array_map(fn (RedisRaw $raw) => (int) $raw->cmd('CONFIG', 'GET', 'cluster-port')[1], $raws));
+        wait_for(fn () => count(array_filter($raws, fn (RedisRaw $raw) => is_node_content($raw, self::NODES))) === self::NODES, 30, 'the cluster');
+        return $nodes;
+    }
+
+    public function specifications(bool $straight = false, bool $named = false): array
+    {
+        return $this->specification('cluster', $this->servers);
+    }
+
+    /** Moves the slot of that resource's lock to another master: a process does that, one after the other, and to the end, whatever happens. */
+    public function move(string $resource, float $pause): void
+    {
+        $this->moverHasEnded();
+        fwrite($this->orders, json_encode(['slot' => key_slot(Setting::PREFIX . $resource), 'pause' => $pause, 'at' => nanoseconds()]) . "\n");
+    }
+
+    public function waitUntilReady(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->waitUntilReady();
+        }
+        fclose($this->orders);
+        wait_for($this->moverHasEnded(...), 3 * Shards::GIVES_UP, 'the slots to arrive'); // it gives up by itself before
+        try {
+            parent::waitUntilReady();
+        } catch (RuntimeException $e) {
+            throw new RuntimeException("{$e->getMessage()}\n{$this->shards->state()}", 0, $e);
+        }
+    }
+
+    /** Throws when it has given up: nothing would be moved or mended any more. */
+    private function moverHasEnded(): bool
+    {
+        ['running' => $running, 'exitcode' => $code] = proc_get_status($this->mover);
+        $running || $code === 0 || throw new RuntimeException('the mover gave up: ' . file_get_contents("$this->dir/mover.err"));
+        return !$running;
+    }
+
+    public function check(): void
+    {
+        parent::check();
+        $this->moverHasEnded();
+    }
+
+    public function stop(): void
+    {
+        proc_terminate($this->mover, SIGKILL);
+        parent::stop();
+    }
+
+    protected function settle(): bool
+    {
+        $raws = $this->raws();
+        return $this->shards->mend() && count(array_filter($raws, fn (RedisRaw $raw) => is_node_content($raw, self::NODES))) === self::NODES
+            && count(array_filter($raws, has_replica_in_sync(...))) === self::MASTERS;
+    }
+}

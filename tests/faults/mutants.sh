@@ -1,0 +1,184 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# Sourced by scripts/faults.sh: builds of the extension with one mistake each, and how long they survive.
+#
+# mutant NAME CLASS[/FLAG] SECONDS "what is broken" FILE 'perl substitution' [FILE 'perl substitution' …]
+# SECONDS is how long it may take at the most. FLAG is one of run.php's, which has the run look for that kind of mistake.
+# A substitution that finds nothing to change is an error.
+
+# Not here, since their holders hear at once that they are none, so that chance takes long: a grant of an earlier request that is
+# taken up, one that counts from its reading, and one that counts from the second sending of a request. C tests tell
+# (redis_repeats, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
+# Nor what only the C tests and .phpt tests see, since no property is violated: a repair that comes late, or is sent again by itself
+# behind what takes it back; a lease time that a renewal on its way sets back; a fence that is counted on although it was lost; a script that fails in its middle; a deadlock that
+# arises while one waits.
+# Nor full copies that do not count: it takes half an hour until a Sentinel moves a replica back. redis_replicated tells ("moved_back"), and the walks through
+# tests/models/failover (RESYNCS_NOT_CONFIRMED, MOVED_BACK).
+# Nor what is taken up beside permits that were restored: a server has to be promoted that has missed who took them. permits_replicated tells ("stale_grant",
+# "handle_beside_restored"). Nor permits that the acquisition alone grants in an unsettled era: what looks once more behind WAIT gives them back.
+all_mutants() {
+	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
+		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
+	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
+	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
+		src/redis/redlock/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
+	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
+		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
+		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
+	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
+		src/zookeeper/session/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
+	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \
+		src/redis/lock/service.c 's/dlock_nanos left = dlock_lease_left\(own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
+	mutant whole_time_by_grant DistributedLock 240 "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
+		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl;/'
+	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
+		src/redis/script/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
+	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \
+		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+	mutant children_release DistributedLock 120 "a child takes its parent's leases for its own" \
+		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
+	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
+		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
+	mutant fencing_tokens_not_settled RedLock 600 "the highest of the votes is the token, whatever the others have" \
+		src/redis/redlock/quorum_votes.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
+	mutant quorum_of_half RedLock 120 "two of five are enough" \
+		src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
+	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
+		src/redis/redlock/quorum_acquire.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_request_may_take_effect(call)/'
+	mutant new_set_although_one_refuses RedLock/young 120 "servers that were started together all vote, although one of them has refused" \
+		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
+	mutant attach_without_exchange DistributedLock 60 "who takes a lease over by its handle keeps the old token" \
+		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
+	mutant attach_without_exchange_at_quorum RedLock 60 "who takes a lease over by its handle keeps the old token" \
+		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
+	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues is its own clock" \
+		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
+	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
+		src/net/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
+	mutant release_without_cas Memcached 240 "whoever releases deletes the key, whose ever it is" \
+		src/memcached/request.c 's/(return request_new\("md %s) C%" PRIu64 "(%s\\r\\n", key->text), cas, /(void) cas;\n\t$1$2, /'
+	mutant whole_time_on_memcached Memcached 600 "a lease is believed for its whole lease time, whenever the server's clock ticks" \
+		src/memcached/item.h 's/(DLOCK_MEMCACHED_MARGIN )\(2 \* DLOCK_SECOND\)/$1(DLOCK_SECOND \/ 1000)/'
+	mutant clock_of_memcached_not_read Memcached 600 "a server's clock is taken to be right, however long it stood still" \
+		src/memcached/backend.c 's/return request->late == DLOCK_FOREVER \? 0 : request->sent_at \+ length - request->late;/return request->sent_at + length;/'
+	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
+		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
+	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its era" \
+		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
+	mutant era_of_any_master Sentinel 600 "an era goes on under another master" \
+		src/redis/script/lua/era.lua 's/if opened ~= id or counts/if not opened or counts/' \
+		src/redis/script/lua/era.lua 's/settled = opened == id and/settled = opened and/' \
+		src/redis/script/lua/era.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
+		src/redis/script/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
+	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its era" \
+		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
+	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
+		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
+	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
+		src/redis/script/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
+	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
+		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and may and fits and not queue) and not held then/$1 then/' \
+		src/redis/script/lua/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
+	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
+		src/redis/script/lua/permits_queue.lua 's/(\(%\.0f., state\.now)\)/$1 + 1000)/'
+	mutant whole_time_by_grant_of_permits Semaphore 240 "permits that were granted are believed for a whole lease time, which nobody has asked for" \
+		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl + 0 * deadline;/'
+	mutant attach_without_removal Semaphore 60 "who takes permits over by their handle takes them once more" \
+		src/redis/script/lua/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
+	mutant small_ones_overtake Semaphore 20 "whoever fits is served, whoever waited before" \
+		src/redis/script/lua/permits_queue.lua 's/empty = false\n\t\t\t\tbreak/empty = false/' \
+		src/redis/script/lua/permits_queue.lua 's/local count, going, empty = 2/local count, going, empty = 32/'
+	mutant readers_first ReadWriteLock 20 "readers are served before writers that waited for longer" \
+		src/redis/script/lua/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'
+	mutant writer_beside_readers ReadWriteLock 60 "a writer needs no more room than a reader" \
+		src/redis/script/lua/permits_queue.lua 's/while permits > room\(state, capacity\) do/while math.min(permits, 1) > room(state, capacity) do/'
+	mutant bought_too_late Stock 120 "what was given to others can still be bought" \
+		src/redis/script/lua/stock_confirm.lua 's/if not room then/if false then/'
+	mutant bought_and_given_back Stock 120 "what was bought can be given back" \
+		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
+		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
+	mutant limit_of_reserved Stock 120 "what a buyer has bought does not count for its limit" \
+		src/redis/script/lua/stock_confirm.lua 's/(, held\)\n)(\t\treturn \{1\})/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n$2/'
+	mutant changes_made_again Stock 60 "a change of a stock is made as often as it is asked for" \
+		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
+	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
+		src/redis/script/lua/stock_reserve.lua 's/if not had and not queue/if not queue/'
+	mutant permits_in_any_era SentinelSemaphore 300 "a server that was promoted grants permits at once" \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = look_at_era\(.*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
+	mutant readers_in_any_era SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = look_at_era\(.*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
+	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
+		src/zookeeper/lock/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'
+	mutant writer_beside_readers_on_zookeeper ZkReadWriteLock 60 "a writer takes no more room than a reader" \
+		src/zookeeper/lock/rank.c 's/out->permits = reads \? 1 : DLOCK_PERMITS_ALL/out->permits = 1 + 0 * reads/'
+}
+
+# Builds one mutant in a copy of the checkout, which is the same for all: make compiles what differs.
+mutant() {
+	local name=$1 class=$2 limit=$3 what=$4 file edited=()
+	shift 4
+	[ "${#wanted[@]}" -eq 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return 0
+	[ "$step" != run ] || { launch "$name" "$class" "$limit" "$what"; return 0; }
+	while [ $# -gt 0 ]; do
+		file=$1
+		perl -0pi -e "\$n = $2; END { \$? = \$n ? 0 : 1 }" "$tree/$file" ||
+			{ echo "faults: $name: nothing to change in $file" >&2; impossible+=("$name"); }
+		edited+=("$file")
+		shift 2
+	done
+	if [ "$step" = edit ]; then
+		for file in "${edited[@]}"; do cp "$root/$file" "$tree/$file"; done
+		return 0
+	fi
+	(cd "$tree" && scripts/gen-lua.sh && CFLAGS=-Wno-error DLOCK_BUILD_DIR="$run/mutant-build" scripts/build.sh > "$run/$name.build" 2>&1) ||
+		{ cat "$run/$name.build" >&2; return 1; }
+	cp "$run/mutant-build/modules/dlock.so" "$run/$name.so"
+	for file in "${edited[@]}" src/redis/script/scripts_lua.h; do cp "$root/$file" "$tree/$file"; done
+}
+
+launch() {
+	while [ "$(jobs -rp | wc -l)" -ge "${DLOCK_FAULTS_JOBS:-2}" ]; do wait -n || true; done
+	survive "$@" &
+}
+
+# The mutant's run ends when the checker objects.
+survive() {
+	local name=$1 class=${2%/*} flag=${2#*/} limit=$3 what=$4 code=0 property seconds
+	[ "$flag" != "$class" ] || flag=
+	DLOCK_FAULTS_PHP=$(options_for "$run/$name.so") faults "$class" "$seed" "$limit" "until${flag:+,$flag}" "$run/$name" > "$run/$name.report" || code=$?
+	property=$(sed -n 's/^FAIL //p' "$run/$name.report" | paste -sd';')
+	seconds=$(sed -n 's/^  seconds under faults *//p' "$run/$name.report")
+	if [ "$code" -eq 1 ] && [ -n "${property##no process crashes *}" ]; then
+		echo "PASS $class $name ($what): found out after $seconds s: $property"
+	else
+		echo "FAIL $class $name ($what): survived for ${seconds:-?} s"
+		[ -n "$seconds" ] || cat "$run/$name.report"
+	fi | tee "$run/$name.result"
+}
+
+# Can all mistakes be made in the present sources?
+check_mutants() {
+	local wanted=() step=edit tree=$run/tree impossible=()
+	mkdir "$tree"
+	cp --parents -rt "$tree" src
+	all_mutants
+	[ "${#impossible[@]}" -eq 0 ]
+}
+
+run_mutants() {
+	local wanted=("$@") step=build tree=$run/tree impossible=()
+	mkdir "$tree"
+	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
+	echo "faults: building mutants"
+	all_mutants
+	[ "${#impossible[@]}" -eq 0 ] || return 1
+	step=run
+	all_mutants
+	wait
+	sed -n 's/^PASS.*/1 passed, 0 failed/p; s/^FAIL.*/0 passed, 1 failed/p' "$run"/*.result > "$run/mutants.log"
+	add_up "$run/mutants.log"
+}

@@ -1,0 +1,58 @@
+#ifndef SIM_STACKS_H
+#define SIM_STACKS_H
+
+/* Several stacks in one thread. swapcontext() asks the kernel for the signal mask each time; nobody changes it here. */
+
+#include <stddef.h>
+
+#ifdef __x86_64__
+
+typedef struct {
+	void *at; /* the registers to be restored lie there, and the return address behind them */
+} stack_context;
+
+void stack_switch(stack_context *from, const stack_context *to);
+
+__asm__(
+	".text\n"
+	".type stack_switch, @function\n"
+	"stack_switch:\n"
+	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov (%rsi), %rsp\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+	"	ret\n"
+	".size stack_switch, . - stack_switch\n");
+
+static inline void stack_begin(stack_context *c, char *stack, size_t size, void (*run)(void))
+{
+	void **top = (void **) (stack + size) - 1; /* as behind a call: 8 bytes off from a multiple of 16 */
+
+	*top = NULL;
+	*--top = (void *) run;
+	c->at = top - 6;
+}
+
+#else
+
+#include <ucontext.h>
+
+typedef ucontext_t stack_context;
+
+static inline void stack_switch(stack_context *from, const stack_context *to)
+{
+	swapcontext(from, to);
+}
+
+static inline void stack_begin(stack_context *c, char *stack, size_t size, void (*run)(void))
+{
+	getcontext(c);
+	c->uc_stack.ss_sp = stack;
+	c->uc_stack.ss_size = size;
+	c->uc_link = NULL;
+	makecontext(c, run, 0);
+}
+
+#endif
+
+#endif
