@@ -1,24 +1,18 @@
 /* What is said to a server about stocks, and what its replies are read as. Prints TAP.
  * redis_stock_test [word in the names of the tests to run] */
 
-#include "../../src/redis/exchange.h"
-#include "../../src/redis/stock_requests.h"
+#include "../../src/redis/request/stock_requests.h"
 #include "one_server.h"
 
 static client asking;
 static dlock_error problem;
-
-static bool is_answered(void *call)
-{
-	return ((dlock_call *) call)->state != DLOCK_CALL_PENDING;
-}
 
 static const dlock_conn *ask(dlock_call *call)
 {
 	dlock_conn *conn = client_conn(&asking, 0);
 
 	if (call && dlock_conn_send(conn, call)) {
-		dlock_exchange(&conn, 1, DLOCK_FOREVER, is_answered, call);
+		conn_await(conn, call);
 	}
 	return conn;
 }

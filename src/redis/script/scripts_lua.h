@@ -918,7 +918,7 @@
 	"local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1\n" \
 	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\n" \
 	"end\n" \
-	"if least(stock) <= free(stock) then\n" \
+	"if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then\n" \
 	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
 	"if not blocked and least(stock) <= free(stock) then\n" \
 	"serve_all(stock, fitting(stock), me, ttl)\n" \
@@ -1509,7 +1509,7 @@
 	"end\n" \
 	"return left + 1\n"
 
-#define DLOCK_LUA_STOCK_BASKET_SHA1 "1fc262f5ea3aa61a13cc35f715f6c995111e5393"
+#define DLOCK_LUA_STOCK_BASKET_SHA1 "06764918707db0e902e452ca3bdc6c51a6dcb1ff"
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1579,7 +1579,7 @@
 	"end\n" \
 	"return {1, fence, 0, ttl, generation}\n"
 
-#define DLOCK_LUA_STOCK_CANCEL_SHA1 "11cf878613a987db81f77c30291898287ce3b65d"
+#define DLOCK_LUA_STOCK_CANCEL_SHA1 "634ab9ac23e42d7a8f03394f14cf7573f3e6da23"
 #define DLOCK_LUA_STOCK_CANCEL \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1635,7 +1635,7 @@
 	"end\n" \
 	"return {reply, ago}\n"
 
-#define DLOCK_LUA_STOCK_CHANGE_SHA1 "6daa5b838dcdeb036d77e59e3b77c2b7b685b05a"
+#define DLOCK_LUA_STOCK_CHANGE_SHA1 "e66bd5aaab303bed25874b708262f78acb380bf3"
 #define DLOCK_LUA_STOCK_CHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1687,7 +1687,7 @@
 	"end\n" \
 	"return {1, left}\n"
 
-#define DLOCK_LUA_STOCK_CONFIRM_SHA1 "ac2716887c1786c9c488733c828a6a0961096ace"
+#define DLOCK_LUA_STOCK_CONFIRM_SHA1 "8fb8b15200104ccbd6f341f8fa5b1e9b4587387a"
 #define DLOCK_LUA_STOCK_CONFIRM \
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
@@ -1760,7 +1760,7 @@
 	"end\n" \
 	"return {reply, ago}\n"
 
-#define DLOCK_LUA_STOCK_COUNTS_SHA1 "993586f7ddc1df79f5252e5c08032d29663b9b77"
+#define DLOCK_LUA_STOCK_COUNTS_SHA1 "19523bbff0aeba0efb1c687a5b783eebf9709bfd"
 #define DLOCK_LUA_STOCK_COUNTS \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1774,7 +1774,7 @@
 	"end\n" \
 	"return all\n"
 
-#define DLOCK_LUA_STOCK_EXTEND_SHA1 "9c95422a664c05b422fe0ff5803f08b21ba31d2c"
+#define DLOCK_LUA_STOCK_EXTEND_SHA1 "09d0d4765b6a442f5a33d0dace4f539ef7d248d2"
 #define DLOCK_LUA_STOCK_EXTEND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1803,7 +1803,7 @@
 	"end\n" \
 	"return {1, left}\n"
 
-#define DLOCK_LUA_STOCK_LEAVE_SHA1 "9d6f8d46ef96faf117d1c45c18219a69ee75df1d"
+#define DLOCK_LUA_STOCK_LEAVE_SHA1 "3ff760747bf60b6727dd0b55d497d3136317e1f5"
 #define DLOCK_LUA_STOCK_LEAVE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1843,7 +1843,7 @@
 	"end\n" \
 	"return page\n"
 
-#define DLOCK_LUA_STOCK_REFUND_SHA1 "e758b3582dfa5c10ec8095e02255a96a98cce58c"
+#define DLOCK_LUA_STOCK_REFUND_SHA1 "e3c763f07bf804fb76dcc84eeb252a47e9f357fb"
 #define DLOCK_LUA_STOCK_REFUND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1895,7 +1895,7 @@
 	"end\n" \
 	"return {reply, left}\n"
 
-#define DLOCK_LUA_STOCK_RESERVE_SHA1 "78feac4c9ed578f72d36d30f37fb7eb857148e24"
+#define DLOCK_LUA_STOCK_RESERVE_SHA1 "ab6b6bc376d6973fb34910895fb758940db42da6"
 #define DLOCK_LUA_STOCK_RESERVE \
 	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
 	"if not ARGV[5] then\n" \
@@ -2017,7 +2017,7 @@
 	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
 	"string.format('%.0f', place), new and 1 or 0}\n"
 
-#define DLOCK_LUA_STOCK_RESTOCK_SHA1 "11b16fe31cfd080bf93b802786d6c7c8c29baa82"
+#define DLOCK_LUA_STOCK_RESTOCK_SHA1 "949bcb2140568e182ebaff37a566cd1cd873e1e9"
 #define DLOCK_LUA_STOCK_RESTOCK \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -2049,7 +2049,7 @@
 	"serve(stock, change < 0)\n" \
 	"return {change, stock.all}\n"
 
-#define DLOCK_LUA_STOCK_SALE_SHA1 "895d489b0224d591b72a38e27e3c73c95c2e10a2"
+#define DLOCK_LUA_STOCK_SALE_SHA1 "024e5a509796b7e13dc19f6a8ef18a6b61497b50"
 #define DLOCK_LUA_STOCK_SALE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \

@@ -134,7 +134,8 @@ local function serve(stock, tells, me, ttl)
 		local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1
 		serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))
 	end
-	if least(stock) <= free(stock) then
+	-- A strict one that is dead would keep out all that come later.
+	if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then
 		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
 		if not blocked and least(stock) <= free(stock) then
 			serve_all(stock, fitting(stock), me, ttl)
