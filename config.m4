@@ -164,7 +164,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/restart_guard.c
       src/redis/request/keys.c
-      src/redis/request/permits_replicated_requests.c
       src/redis/request/permits_requests.c
       src/redis/request/replicated_requests.c
       src/redis/request/requests.c
@@ -196,9 +195,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/lease.c
       src/php/class/lock_manager.c
       src/php/class/manager.c
-      src/php/class/manager_acquire.c
-      src/php/class/manager_held.c
-      src/php/class/manager_options.c
       src/php/class/permits_options.c
       src/php/class/read_write_lock.c
       src/php/class/red_lock.c

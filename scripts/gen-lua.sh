@@ -1,8 +1,30 @@
 #!/usr/bin/env bash
-# Writes src/redis/script/scripts_lua.h from src/redis/script/lua/*.lua: a table of all scripts with their names, numbers of keys ("-- keys: N" in
-# their heads; -1 for "-- keys: 1 or more"), texts as they are sent, and SHA-1s. What scripts include stands there once. With --check
-# it writes nothing and fails when the header is not what it would write. With --texts FROM TO it writes the texts that the scripts
-# of the directory FROM have, each to a file in TO: tests send some that they have changed.
+# Makes what C needs of the scripts in src/redis/script/lua: src/redis/script/scripts_lua.h, a table of all scripts with
+# their names, SHA-1s and texts as they are sent, in which what they include stands once; and requests_lua.h in
+# src/redis/request, a function dlock_request_NAME() for each, which makes its call. With --check it writes nothing and
+# fails when a header is not what it would write, or when a script declares an argument that it does not use (a mutant
+# may). With --texts FROM TO it writes the texts that the scripts of the directory FROM have, each to a file in TO: tests
+# send some that they have changed.
+#
+# The head of a script is the prototype of its function:
+#
+#   -- keys: lock fence queue waiters era slots    of `dlock_keys keys`, in this order
+#   -- keys: pool era                              the same: the pool is keys.lock
+#   -- keys: pool                                  only one key, of another name: `dlock_arg pool`
+#   -- keys: stocks...                             one or more: `const dlock_arg *stocks, int count`
+#   -- args: token:text ttl:lease                  words behind the keys, each with its type; may be several lines
+#   -- args: dlock_guard guard { time:ms }         members of a struct, whose type is said where it comes first;
+#                                                  `dlock_era *era { ... }`: of a pointer to one
+#
+#   text     const char *     NULL: ''                       int     int64_t, DLOCK_NO_NUMBER: ''
+#   inbox    const dlock_inbox *, its channel; NULL: ''      count   int64_t, 0 or less: ''
+#   ms       dlock_nanos, in ms: 1 at least, but for 0       lease   dlock_nanos, in ms: 1 at least
+#   'a'|'b'  bool: what is sent for true, and for false      int...  const int64_t *, one for each key; the last one
+#
+#   TYPE?      left out where it is '' and all behind it is left out
+#   TYPE?name  and '' where that member of the same struct, or that struct itself, is NULL
+#
+# A script without args has no function; nor has a file that begins with "-- Included", which is a part of scripts.
 set -euo pipefail
 shopt -s extglob
 export LC_ALL=C # the order of the files
@@ -24,35 +46,19 @@ minified() {
 }
 
 macro() {
-	local name=${1##*/}
-	name=${name%.lua}
+	local name
+	name=$(basename "$1" .lua)
 	echo "DLOCK_LUA_${name^^}"
 }
 
-# The text as a macro, in which what it includes stands by name.
+# The text as a macro, in which what it includes stands by name. A line that just ends a block stands behind the one before.
 define_text() {
-	printf '#define %s \\\n' "$(macro "$1")"
-	stripped "$1" | while IFS= read -r line; do
-		case $line in
-			'--#include '*) printf '\t%s \\\n' "$(macro "${line#--#include }")" ;;
-			*) line=${line//\\/\\\\}; printf '\t"%s\\n" \\\n' "${line//\"/\\\"}" ;;
-		esac
-	done | sed '$ s/ \\$//'
-}
-
-# A script must use the keys that it declares: EVAL takes the rest for arguments, without a word.
-keys_of() {
-	local declared used
-	if grep -qx -e '-- keys: 1 or more' "$1"; then
-		minified "$1" | grep 'ipairs(KEYS)' > /dev/null || { echo "gen-lua: $1 uses no more than one key" >&2; return 1; }
-		echo -1
-		return
-	fi
-	declared=$(sed -n 's/^-- keys: \([0-9]*\)$/\1/p' "$1")
-	used=$(minified "$1" | grep -o 'KEYS\[[0-9]*\]' | tr -dc '0-9\n' | sort -n | tail -n 1)
-	[ -n "$declared" ] && [ "$declared" = "${used:-0}" ] ||
-		{ echo "gen-lua: $1 says \"-- keys: $declared\" and uses ${used:-0}" >&2; return 1; }
-	echo "$declared"
+	printf '\n#define %s \\\n' "$(macro "$1")"
+	stripped "$1" | sed -e 's/[\\"]/\\&/g' -e 's/$/\\n/' | awk '
+		/^--#include / { sub(/^--#include /, ""); sub(/\.lua\\n$/, ""); text[++lines] = "DLOCK_LUA_" toupper($0); next }
+		$0 == "end\\n" && text[lines] ~ /"$/ { sub(/"$/, "", text[lines]); text[lines] = text[lines] $0 "\""; next }
+		{ text[++lines] = "\"" $0 "\"" }
+		END { for (i = 1; i <= lines; i++) { print "\t" text[i] (i < lines ? " \\" : "") } }'
 }
 
 source=src/redis/script/lua
@@ -64,26 +70,6 @@ for script in "$source"/*.lua; do
 	if grep -q '^-- Included ' "$script"; then pieces+=("$script"); else scripts+=("$script"); fi
 done
 
-generate() {
-	local script name keys
-	printf '/* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */\n\n'
-	printf '#define DLOCK_LUA_SCRIPTS(script)'
-	for script in "${scripts[@]}"; do
-		name=$(basename "$script" .lua)
-		keys=$(keys_of "$script") || return
-		printf ' \\\n\tscript(%s, "%s", %s, DLOCK_LUA_%s_SHA1, DLOCK_LUA_%s)' "${name^^}" "$name" "$keys" "${name^^}" "${name^^}"
-	done
-	printf '\n'
-	for script in "${pieces[@]}"; do
-		printf '\n'
-		define_text "$script"
-	done
-	for script in "${scripts[@]}"; do
-		printf '\n#define %s_SHA1 "%s"\n' "$(macro "$script")" "$(minified "$script" | sha1sum | cut -d' ' -f1)"
-		define_text "$script"
-	done
-}
-
 if [ "${1-}" = --texts ]; then
 	for script in "${scripts[@]}"; do
 		minified "$script" > "$3/$(basename "$script")"
@@ -91,10 +77,216 @@ if [ "${1-}" = --texts ]; then
 	exit
 fi
 
-target=src/redis/script/scripts_lua.h
-header=$(generate)
-if [ "${1-}" = --check ]; then
-	printf '%s\n' "$header" | cmp -s - "$target" || { echo "$target is not what the Lua scripts give: run scripts/gen-lua.sh" >&2; exit 1; }
-else
-	printf '%s\n' "$header" > "$target"
-fi
+texts() {
+	local script name sha1
+	printf '/* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */\n\n'
+	printf '#define DLOCK_LUA_SCRIPTS(script)'
+	for script in "${scripts[@]}"; do
+		name=$(basename "$script" .lua) sha1=$(minified "$script" | sha1sum)
+		printf ' \\\n\tscript(%s, "%s", "%s", %s)' "${name^^}" "$name" "${sha1%% *}" "$(macro "$script")"
+	done
+	printf '\n'
+	for script in "${pieces[@]}" "${scripts[@]}"; do
+		define_text "$script"
+	done
+}
+
+# Head and text of each script, for `functions`.
+prototypes() {
+	local script
+	for script in "${scripts[@]}"; do
+		printf '@script %s\n' "$(basename "$script" .lua)"
+		grep -E '^-- (keys|args): ' "$script" || true
+		echo '@text'
+		minified "$script"
+		echo '@own'
+		stripped "$script"
+	done
+	echo '@end'
+}
+
+# A script must use the keys and arguments that it declares: EVAL takes keys for arguments, without a word.
+functions() {
+	cat <<'HEAD'
+/* Made from the heads of src/redis/script/lua by scripts/gen-lua.sh, which says how: change the scripts there. */
+
+#ifndef DLOCK_REDIS_REQUESTS_LUA_H
+#define DLOCK_REDIS_REQUESTS_LUA_H
+
+#include "arguments.h"
+
+/* Each script as a call that is not sent yet; NULL when out of memory. What it takes, does and replies: see its file. */
+HEAD
+	prototypes | awk -v mode="$1" '
+		function fail(what) {
+			printf "gen-lua: %s.lua: %s\n", script, what > "/dev/stderr"
+			failed = 1
+			exit 1
+		}
+		function last(numbers, of,   n, i) {
+			n = 0
+			for (i = 1; i < 100; i++) { if ((of, i) in numbers) { n = i } }
+			return n
+		}
+		function parameter(type, name) {
+			parameters = parameters (parameters == "" ? "" : ", ") type (type ~ /\*$/ ? "" : " ") name
+		}
+		function word(expression) {
+			words = words (words == "" ? "" : ", ") expression
+			return ++n
+		}
+		function read_keys(list,   i, name) {
+			keys = split(list, name)
+			each = keys == 1 && sub(/\.\.\.$/, "", name[1])
+			if (each) {
+				parameter("const dlock_arg *", name[1])
+				parameter("int", "count")
+				on = name[1] ", count"
+			} else if (keys == 1 && name[1] != "lock") {
+				parameter("dlock_arg", name[1])
+				word(name[1])
+			} else {
+				parameter("dlock_keys", "keys")
+				for (i = 1; i <= keys; i++) {
+					if (!(name[i] in key)) { fail("no key \"" name[i] "\" among others") }
+					word(key[name[i]])
+				}
+			}
+			least = n
+		}
+		function access(name) {
+			return struct == "" ? name : struct (pointer[struct] ? "->" : ".") name
+		}
+		function read_arg(arg,   name, type, condition, optional, value, bool) {
+			name = substr(arg, 1, index(arg, ":") - 1)
+			type = substr(arg, index(arg, ":") + 1)
+			optional = match(type, /\?[a-z_]*$/)
+			if (optional) {
+				condition = substr(type, RSTART + 1)
+				type = substr(type, 1, RSTART - 1)
+			}
+			if (name == "") { fail("no name for \"" arg "\"") }
+			value = access(name)
+			if (type in c_type) {
+				expression = "DLOCK_AS_" toupper(type) "(" value ")"
+			} else if (type ~ /^\047[^\047]*\047\|\047[^\047]*\047$/) {
+				split(type, bool, "\047")
+				expression = "DLOCK_AS_TEXT(" value " ? \"" bool[2] "\" : \"" bool[4] "\")"
+				type = "bool"
+			} else if (type == "int..." && each && struct == "") {
+				parameter("const int64_t *", name)
+				numbers = name
+				return
+			} else {
+				fail("no type for \"" arg "\"")
+			}
+			if (struct == "") { parameter(c_type[type], name) }
+			if (condition != "") {
+				expression = (condition == struct ? condition : access(condition)) " ? " expression " : DLOCK_NOTHING"
+			}
+			word(expression)
+			args++
+			if (!optional) { least = n }
+		}
+		function read_args(text,   i, count, token, type, name) {
+			count = split(text, token)
+			for (i = 1; i <= count; i++) {
+				name = token[i]
+				if (name ~ /^dlock_/) {
+					type = name
+				} else if (name == "}") {
+					struct = ""
+				} else if (token[i + 1] == "{") {
+					struct = name
+					sub(/^\*/, "", struct)
+					if (!(struct in pointer)) {
+						if (type == "") { fail("no type for \"" name "\"") }
+						pointer[struct] = name != struct
+						parameter(pointer[struct] ? "const " type " *" : type, struct)
+						type = ""
+					}
+					i++
+				} else {
+					read_arg(name)
+				}
+			}
+		}
+		function show(line,   at) { # in 120 columns
+			while (length(line) + 3 * gsub(/\t/, "\t", line) > 120) {
+				for (at = 120 - 3 * gsub(/\t/, "\t", line); at && substr(line, at, 2) != ", "; at--) {}
+				if (!at) { break }
+				print substr(line, 1, at)
+				line = "\t\t" substr(line, at + 2)
+			}
+			print line
+		}
+		function check(   i) {
+			if (struct != "") { fail("no } behind " struct) }
+			if (each && !loops) { fail("uses no more than one key") }
+			if (!each && last(used, "KEYS") != keys) { fail("declares " keys " keys and uses " last(used, "KEYS")) }
+			for (i = 1; i <= args && mode == "--check"; i++) {
+				if (!(("ARGV", i) in used)) { fail("does not use ARGV[" i "]") }
+			}
+			if (numbers == "" && last(own, "ARGV") > args) { fail("does not declare ARGV[" last(own, "ARGV") "]") }
+		}
+		function finish(   call) {
+			if (args_text == "") { return }
+			check()
+			print ""
+			show("static inline dlock_call *dlock_request_" script "(" parameters ")")
+			print "{"
+			call = "\treturn dlock_call_script" (each ? "_on" : "") "(DLOCK_SCRIPT_" toupper(script) ", "
+			call = call (each ? on : keys) ", "
+			if (numbers != "") {
+				print "\tdlock_number room[DLOCK_CALL_WORDS];"
+				show("\tdlock_arg words[DLOCK_CALL_WORDS] = { " words " };\n")
+				show(call "words, dlock_add_ints(words, " n ", room, " numbers ", count), " least ");")
+			} else {
+				show(call "(dlock_arg[]) { " words " }, " n ", " least ");")
+			}
+			print "}"
+		}
+		BEGIN {
+			key["lock"] = key["pool"] = "keys.lock"
+			key["queue"] = "keys.queue"
+			key["waiters"] = "keys.waiters"
+			key["fence"] = "dlock_fence_of(keys)"
+			key["era"] = "dlock_era_of(keys)"
+			key["slots"] = "DLOCK_SLOTS(keys)"
+			c_type["text"] = "const char *"
+			c_type["inbox"] = "const dlock_inbox *"
+			c_type["int"] = c_type["count"] = "int64_t"
+			c_type["ms"] = c_type["lease"] = "dlock_nanos"
+			c_type["bool"] = "bool"
+		}
+		/^@(script|end)/ {
+			if (script != "") { finish() }
+			script = $2
+			section = parameters = words = numbers = on = struct = args_text = ""
+			n = args = least = keys = each = loops = 0
+			split("", pointer); split("", used); split("", own)
+			next
+		}
+		/^@/ { section = $1; next }
+		section == "" && /^-- keys:/ { read_keys(substr($0, 10)); next }
+		section == "" { args_text = args_text substr($0, 9); read_args(substr($0, 10)); next }
+		{
+			loops = loops || /ipairs\(KEYS\)/
+			for (line = $0; match(line, /(KEYS|ARGV)\[[0-9]+\]/); line = substr(line, RSTART + RLENGTH)) {
+				of = substr(line, RSTART, 4)
+				number = substr(line, RSTART + 5, RLENGTH - 6) + 0
+				if (section == "@own") { own[of, number] = 1 } else { used[of, number] = 1 }
+			}
+		}
+		END { exit failed }' || return
+	printf '\n#endif\n'
+}
+
+for target in 'src/redis/script/scripts_lua.h texts' 'src/redis/request/requests_lua.h functions'; do
+	header=$(${target#* } "${1-}")
+	target=${target% *}
+	if ! printf '%s\n' "$header" | cmp -s - "$target"; then
+		[ "${1-}" != --check ] || { echo "$target is not what the Lua scripts give: run scripts/gen-lua.sh" >&2; exit 1; }
+		printf '%s\n' "$header" > "$target"
+	fi
+done

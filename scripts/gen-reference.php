@@ -1,8 +1,8 @@
 #!/usr/bin/env -S php -n
 <?php
 /* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults, and in comments what they mean) and
- * src/php/settings.c (limits). With --check it writes nothing and fails when they differ. Fails as well where something is not documented: a method, a
- * parameter, a setting, a counter. */
+ * src/php/settings.c (limits), for the options of servers from src/net/options.c. With --check it writes nothing and fails when they differ.
+ * Fails as well where something is not documented: a method, a parameter, a setting, a counter, an option. */
 declare(strict_types=1);
 
 chdir(dirname(__DIR__));
@@ -266,6 +266,47 @@ function settings_section(): array
     return [...$out, ''];
 }
 
+/** A number, or one of src/net/server.h or base/clock.h; times in seconds. */
+function number_of(string $name): string
+{
+    $named = preg_match('/\b' . preg_quote($name) . '(?: = (\d+)| \(([^)]*)\))/', file_get_contents('src/net/server.h'), $found);
+    $text = $named ? $found[1] . ($found[2] ?? '') : $name;
+    $text = strtr($text, ['DLOCK_SECOND' => '1', 'DLOCK_MS' => '0.001']);
+    preg_match('~^[\d.]+(?: [*/] [\d.]+)?$~', $text) || throw new Undocumented("src/net/options.c: $name is no number");
+    return (string) eval("return $text;");
+}
+
+/** @return list<string> lines */
+function options_section(): array
+{
+    preg_match('/dlock_options_of_servers\[\] = \{\n(.*)\n\t\{ 0 \}/s', file_get_contents('src/net/options.c'), $lines);
+    // /* what it means */, and below that the row.
+    preg_match_all('~^\t/\* (.*?) \*/\n\t\{ "(\w+)", (?:"(\w+)"|NULL), (\w+)\(\w+(?:, ([\w *]+), ([\w *]+))?\), (\w+), ([\w |]+) \},$~ms', $lines[1], $rows,
+        PREG_SET_ORDER | PREG_UNMATCHED_AS_NULL);
+    count($rows) === substr_count($lines[1], "\n\t{") || throw new Undocumented('a row of options.c could not be read: each has a comment above it');
+
+    $out = ['## Options of a server', '', 'Of the servers of `DistributedLock` and `RedLock`, in the query of a DSN (`redis://h?read_timeout=1`) or in an array'
+        . ' (`[\'host\' => \'h\', \'readTimeout\' => 1]`): [naming the servers](operations.md#naming-the-servers).', ''];
+    array_push($out, '| in a DSN | in an array | may be | for | |', '|---|---|---|---|---|');
+    foreach ($rows as [, $meaning, $name, $key, $type, $least, $most, $schemes, $flags]) {
+        $in_query = preg_match('/QUERY|TIMEOUT|TLS|GUARD/', $flags);
+        $in_array = $key ?? match (true) {
+            str_contains($flags, 'TLS') => "ssl' => ['$name",
+            str_starts_with($name, 'sentinel_') => 'sentinelAuth',
+            default => $name === 'tls' ? 'ssl' : 'auth',
+        };
+        $may_be = match ($type) {
+            'SECONDS', 'WHOLE' => number_of($least) . ' to ' . number_of($most) . ($type === 'SECONDS' ? ' s' : ''),
+            'TEXT' => 'a text',
+            'ON', 'OFF' => '0, 1, false, true',
+        };
+        $for = ['ANY' => 'all', 'REDIS' => 'Redis', 'SENTINEL' => 'Sentinels'][$schemes];
+        $out[] = '| ' . ($in_query ? code($name) : "($name)") . ' | ' . code(str_contains($in_array, "'") ? "'$in_array']" : $in_array) . " | $may_be | $for | "
+            . str_replace("\n\t * ", ' ', $meaning) . ' |';
+    }
+    return [...$out, ''];
+}
+
 function check_counters(ReflectionFunction $stats): void
 {
     preg_match_all('/add_assoc_\w+\(stats, "(\w+)"/', file_get_contents('src/php/stats.c'), $found);
@@ -316,11 +357,11 @@ function reference(): string
         array_push($body, '## Constants', '', '| constant | type | |', '|---|---|---|', "| `$name` | `string` | the extension's version |", '');
         $contents[] = 'Constants';
     }
-    array_push($body, ...settings_section());
-    $contents[] = 'Settings';
+    array_push($body, ...settings_section(), ...options_section());
+    array_push($contents, 'Settings', 'Options of a server');
 
     $head = [
-        '<!-- Made by scripts/gen-reference.php from stubs/dlock.stub.php, dlock.c and src/php/settings.c. Do not edit. -->',
+        '<!-- Made by scripts/gen-reference.php from stubs/dlock.stub.php, dlock.c, src/php/settings.c and src/net/options.c. Do not edit. -->',
         '# API reference', '',
         'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, but for PHP\'s own.'
         . ' A bad argument is a `ValueError` or `TypeError` that names it and what it may be. No message, trace, `var_dump()` or `phpinfo()`'
@@ -338,7 +379,7 @@ try {
 }
 if (($argv[1] ?? '') === '--check') {
     if ($text !== @file_get_contents(REFERENCE)) {
-        fwrite(STDERR, REFERENCE . " is not what the stub, dlock.c and settings.c give: run scripts/gen-reference.php\n");
+        fwrite(STDERR, REFERENCE . " is not what the stub, dlock.c, settings.c and options.c give: run scripts/gen-reference.php\n");
         exit(1);
     }
 } else {

@@ -69,7 +69,7 @@ $both = extent([...$c, ...$lua]);
 show('hand-written lines: C and Lua', '%d (C %d)', $both['lines'], extent($c)['lines']);
 show('  at 120 columns', '%d (C %d)', $both['wrapped'], extent($c)['wrapped']);
 show('  lines wider than that', '%d', $both['wide']);
-show('generated header of scripts, lines', '%d', extent(['src/redis/script/scripts_lua.h'])['lines']);
+show('generated headers of scripts, lines', '%d', extent(preg_grep('/_lua\.h$/', GENERATED))['lines']);
 show('C files and headers', '%d', count($c));
 show('  headers; those of at most 25 lines', '%d; %d', count($headers),
     count(array_filter($headers, fn (string $file) => count(file($file)) <= 25)));

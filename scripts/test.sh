@@ -109,7 +109,7 @@ no_test_is_flaky() {
 # Runs what others keep up to date by hand, and might forget.
 run_checks() {
 	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
-	[ ! -x scripts/gen-reference.php ] || check "docs/reference.md is what the stub, dlock.c and settings.c give" scripts/gen-reference.php --check
+	[ ! -x scripts/gen-reference.php ] || check "docs/reference.md is what the stub, dlock.c, settings.c and options.c give" scripts/gen-reference.php --check
 	[ ! -x bench/document.php ] || check "docs/performance.md and its plots are what the measured data give" bench/document.php --check
 	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
@@ -153,6 +153,7 @@ begin_parts() {
 	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
 	# In virtual time it is no matter to wait for whatever the others need.
+	begin_part "A failing seed of the simulator is shrunk" shrink nice tests/sim/shrink_test.sh
 	begin_part "Simulator" sim nice tests/sim/run.sh --hours 100 "first=${DLOCK_TEST_SEED:-1}"
 }
 

@@ -410,7 +410,7 @@ namespace Dlock {
     {
         /** As it was given to acquire(). */
         public readonly string $resource;
-        /** Owner token, with 128 random bits. */
+        /** Owner token, with 128 random bits. Dumps, traces and json_encode() do not show it; foreach and get_object_vars() do. */
         public readonly string $token;
         /**
          * Greater than that of every earlier holder of the resource; numbers may be skipped. For stores that refuse a late

@@ -38,6 +38,9 @@ dlock_shown dlock_show(const char *text, size_t len);
  * `status`, so that a caller can return both in one line. */
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
 
+/* For what reads text: the same, and false. */
+#define dlock_reject(error, ...) (dlock_fail(error, DLOCK_FAILED, __VA_ARGS__), false)
+
 /* Adds to the message, as far as there is room. */
 void dlock_append(dlock_error *error, const char *format, ...) DLOCK_PRINTF(2, 3);
 

@@ -3,12 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool reject(dlock_error *error, const char *message)
-{
-	dlock_fail(error, DLOCK_FAILED, "%s", message);
-	return false;
-}
-
 /* volatile, so that the compiler does not drop the writes before free(). */
 void dlock_free_secret(char *text)
 {
@@ -74,26 +68,22 @@ bool dlock_dsn_decode(char **field, const char *text, size_t len, dlock_error *e
 	size_t out = 0;
 
 	if (!decoded) {
-		return reject(error, "cannot be read: out of memory");
+		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-		if (c == '%') {
+		int byte = (unsigned char) text[i];
+		if (byte == '%') {
 			int high = i + 2 < len ? hex_digit(text[i + 1]) : -1, low = high < 0 ? -1 : hex_digit(text[i + 2]);
-			if (high < 0 || low < 0) {
-				decoded[out] = '\0';
-				dlock_free_secret(decoded);
-				return reject(error, "must have each % followed by two hexadecimal digits");
-			}
-			c = (char) (high << 4 | low);
+			byte = low < 0 ? -1 : high << 4 | low;
 			i += 2;
 		}
-		if (c == '\0') {
-			decoded[out] = '\0';
+		decoded[out] = (char) (byte > 0 ? byte : 0);
+		if (byte <= 0) {
 			dlock_free_secret(decoded);
-			return reject(error, "must not contain NUL bytes");
+			return byte == 0 ? dlock_reject(error, "must not contain NUL bytes")
+							 : dlock_reject(error, "must have each %% followed by two hexadecimal digits");
 		}
-		decoded[out++] = c;
+		out++;
 	}
 	decoded[out] = '\0';
 	dlock_free_secret(*field);
@@ -120,9 +110,9 @@ bool dlock_dsn_split(dlock_dsn *dsn, const char *text, size_t len, dlock_error *
 		}
 	}
 	if (len == 0) {
-		return reject(error, "must not be empty");
+		return dlock_reject(error, "must not be empty");
 	}
-	return !memchr(text, '\0', len) || reject(error, "must not contain NUL bytes");
+	return !memchr(text, '\0', len) || dlock_reject(error, "must not contain NUL bytes");
 }
 
 bool dlock_dsn_login(const dlock_dsn *dsn, char **user, char **password, dlock_error *error)
@@ -134,7 +124,7 @@ bool dlock_dsn_login(const dlock_dsn *dsn, char **user, char **password, dlock_e
 		return true;
 	}
 	if (!colon || colon + 1 == end) {
-		return reject(error, "must have a password after the user (user:password@ or :password@)");
+		return dlock_reject(error, "must have a password after the user (user:password@ or :password@)");
 	}
 	return (colon == text || dlock_dsn_decode(user, text, (size_t) (colon - text), error))
 		&& dlock_dsn_decode(password, colon + 1, (size_t) (end - colon - 1), error);
@@ -147,27 +137,28 @@ bool dlock_dsn_host(const char *text, const char *end, const char **host, size_t
 	const char *colon = text < end ? memchr(after, ':', (size_t) (end - after)) : NULL;
 
 	if (bracketed && !close) {
-		return reject(error, "must have a closing ] after the IPv6 address");
+		return dlock_reject(error, "must have a closing ] after the IPv6 address");
 	}
 	if (bracketed && after < end && colon != after) {
-		return reject(error, "must have nothing but a port after the IPv6 address");
+		return dlock_reject(error, "must have nothing but a port after the IPv6 address");
 	}
 	*host = text + bracketed;
 	*len = (size_t) ((close ? close : colon ? colon : end) - *host);
 	if (!bracketed && colon && memchr(colon + 1, ':', (size_t) (end - colon - 1))) {
-		return reject(error, "must have one port after a host, and IPv6 addresses in brackets, as in \"[::1]:7000\"");
+		return dlock_reject(
+			error, "must have one port after a host, and IPv6 addresses in brackets, as in \"[::1]:7000\"");
 	}
 	if (*len == 0) {
-		return reject(error, "must name a host");
+		return dlock_reject(error, "must name a host");
 	}
 	return !colon || dlock_dsn_whole(colon + 1, (size_t) (end - colon - 1), 1, 65535, port)
-		|| reject(error, "must have a port between 1 and 65535");
+		|| dlock_reject(error, "must have a port between 1 and 65535");
 }
 
 bool dlock_dsn_refuse(const dlock_dsn *dsn, const char *text, dlock_error *error)
 {
 	return memchr(text, '@', (size_t) (dsn->end - text))
-		? reject(error, "must have / and ? in a user or password written as %2F and %3F")
+		? dlock_reject(error, "must have / and ? in a user or password written as %%2F and %%3F")
 		: false;
 }
 
@@ -183,7 +174,7 @@ bool dlock_dsn_query(const dlock_dsn *dsn, dlock_dsn_option *option, void *targe
 		bool good = equals ? dlock_dsn_decode(&name, text, (size_t) (equals - text), error)
 				&& dlock_dsn_decode(&value, equals + 1, (size_t) (next - equals - 1), error)
 				&& option(target, name, value, error)
-			: reject(error, "must have options of the form name=value");
+			: dlock_reject(error, "must have options of the form name=value");
 		free(name);
 		dlock_free_secret(value);
 		if (!good) {

@@ -32,9 +32,9 @@ enum {
 const dlock_option dlock_options_of_servers[] = {
 	/* the database; a cluster has 0 only. In a DSN also `db`, or behind the place, as in `redis://h/3` */
 	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
-	/* who logs in; in a DSN before the place: `user:password@`. By default Redis' default user */
+	/* who logs in, by default Redis' default user; in a DSN before the place: `user:password@` */
 	{ "user", NULL, TEXT(user), REDIS, KEY | MASTERS },
-	/* for the user, or for the default user: `:password@` */
+	/* the user's; in a DSN without a user `:password@` */
 	{ "password", NULL, TEXT(password), REDIS, KEY | SECRET | MASTERS },
 	/* for look-up, connection, TLS and login together; by default `dlock.connect_timeout` */
 	{ "connect_timeout", "connectTimeout", SECONDS(connect_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
@@ -168,36 +168,25 @@ bool dlock_option_read(dlock_server *server, const dlock_option *option, const c
 {
 	void *field = dlock_option_field(server, option);
 	int least = (int) option->least, most = (int) option->most;
-	bool good = true;
 
+	server->given |= bit_of(option);
 	switch (option->type) {
 	case DLOCK_OPTION_SECONDS:
-		if (!(good = dlock_dsn_seconds(text, len, option->least, option->most, field))) {
-			dlock_fail(error, DLOCK_FAILED, "must have a %s between %g and %g seconds", name,
+		return dlock_dsn_seconds(text, len, option->least, option->most, field)
+			|| dlock_reject(error, "must have a %s between %g and %g seconds", name,
 				(double) option->least / (double) DLOCK_SECOND, (double) option->most / (double) DLOCK_SECOND);
-		}
-		break;
 	case DLOCK_OPTION_WHOLE:
-		if (!(good = dlock_dsn_whole(text, len, least, most, field))) {
-			dlock_fail(error, DLOCK_FAILED, "must have a whole number between %d and %d as %s", least, most, name);
-		}
-		break;
+		return dlock_dsn_whole(text, len, least, most, field)
+			|| dlock_reject(error, "must have a whole number between %d and %d as %s", least, most, name);
 	case DLOCK_OPTION_SWITCH:
-		if (!(good = read_switch(text, len, field))) {
-			dlock_fail(error, DLOCK_FAILED, "must have %s either true or false (1 or 0)", name);
-		}
-		break;
-	case DLOCK_OPTION_TEXT:
+		return read_switch(text, len, field)
+			|| dlock_reject(error, "must have %s either true or false (1 or 0)", name);
+	default:
 		if (len == 0 || memchr(text, '\0', len)) {
-			dlock_fail(error, DLOCK_FAILED, "must have a %s that is not empty and has no NUL bytes", name);
-			good = false;
-		} else if (!(good = dlock_server_set(field, text, len))) {
-			dlock_fail(error, DLOCK_FAILED, "cannot be read: out of memory");
+			return dlock_reject(error, "must have a %s that is not empty and has no NUL bytes", name);
 		}
-		break;
+		return dlock_server_set(field, text, len) || dlock_reject(error, "cannot be read: out of memory");
 	}
-	server->given |= bit_of(option);
-	return good;
 }
 
 static const size_t sizes[] = { sizeof(dlock_nanos), sizeof(int), sizeof(bool), sizeof(char *) };
@@ -219,12 +208,10 @@ bool dlock_options_check(const dlock_server *server, unsigned scheme, const char
 			continue;
 		}
 		if (!(option->schemes & scheme)) {
-			dlock_fail(error, DLOCK_FAILED, "must have no %s, since %s", option->name, reason);
-			return false;
+			return dlock_reject(error, "must have no %s, since %s", option->name, reason);
 		}
 		if (option->flags & DLOCK_OPTION_REPLICAS && server->replicas == 0) {
-			dlock_fail(error, DLOCK_FAILED, "must have a %s only where replicas is 1 or more", option->name);
-			return false;
+			return dlock_reject(error, "must have a %s only where replicas is 1 or more", option->name);
 		}
 	}
 	return true;

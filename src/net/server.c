@@ -60,26 +60,19 @@ bool dlock_server_set(char **field, const char *value, size_t len)
 	return true;
 }
 
-static bool reject(dlock_error *error, const char *message)
-{
-	dlock_fail(error, DLOCK_FAILED, "%s", message);
-	return false;
-}
-
 bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, int port, dlock_error *error)
 {
 	if (server->seed_count == DLOCK_MOST_SERVERS) {
-		dlock_fail(error, DLOCK_FAILED, "must name at most %d servers", DLOCK_MOST_SERVERS);
-		return false;
+		return dlock_reject(error, "must name at most %d servers", DLOCK_MOST_SERVERS);
 	}
 	dlock_seed *seeds = realloc(server->seeds, (size_t) (server->seed_count + 1) * sizeof *seeds);
 	if (!seeds) {
-		return reject(error, "cannot be read: out of memory");
+		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	server->seeds = seeds;
 	seeds[server->seed_count] = (dlock_seed) { NULL, port };
 	if (!dlock_server_set(&seeds[server->seed_count].host, host, len)) {
-		return reject(error, "cannot be read: out of memory");
+		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	server->seed_count++;
 	return true;
@@ -110,7 +103,7 @@ static bool check_options(dlock_server *server, dlock_error *error)
 	};
 
 	if (server->kind != DLOCK_SERVER_REDIS && server->discovery != DLOCK_SERVER_FIXED) {
-		return reject(error, "must have no sentinels and no cluster: only Redis has them");
+		return dlock_reject(error, "must have no sentinels and no cluster: only Redis has them");
 	}
 	if (server->replicas < 0) {
 		server->replicas = server->discovery == DLOCK_SERVER_FIXED ? 0 : 1;
@@ -119,34 +112,34 @@ static bool check_options(dlock_server *server, dlock_error *error)
 		return false;
 	}
 	if (server->user && !server->password) {
-		return reject(error, "must have a password for the user");
+		return dlock_reject(error, "must have a password for the user");
 	}
 	if (server->sentinel_user && !server->sentinel_password) {
-		return reject(error, "must have a sentinel_password for the sentinel_user");
+		return dlock_reject(error, "must have a sentinel_password for the sentinel_user");
 	}
 	return server->discovery != DLOCK_SERVER_CLUSTER || server->database == 0
-		|| reject(error, "must have no database but 0: a Redis Cluster has no other");
+		|| dlock_reject(error, "must have no database but 0: a Redis Cluster has no other");
 }
 
 static bool check_host(const char *host, int port, const char *forbidden, const char *message, dlock_error *error)
 {
 	if (strpbrk(host, forbidden)) {
-		return reject(error, message);
+		return dlock_reject(error, "%s", message);
 	}
-	return (port >= 1 && port <= 65535) || reject(error, "must have a port between 1 and 65535");
+	return (port >= 1 && port <= 65535) || dlock_reject(error, "must have a port between 1 and 65535");
 }
 
 /* The label keeps them apart by commas and spaces. */
 static bool check_seeds(const dlock_server *server, dlock_error *error)
 {
 	if (server->seed_count == 0) {
-		return reject(error,
-			server->discovery == DLOCK_SERVER_SENTINEL ? "must name a Sentinel" : "must name a node of the cluster");
+		return dlock_reject(error, "must name a %s",
+			server->discovery == DLOCK_SERVER_SENTINEL ? "Sentinel" : "node of the cluster");
 	}
 	for (int i = 0; i < server->seed_count; i++) {
 		const dlock_seed *seed = &server->seeds[i];
 		if (!*seed->host) {
-			return reject(error, "must name a host");
+			return dlock_reject(error, "must name a host");
 		}
 		if (!check_host(seed->host, seed->port, "@/?#, ",
 				"must have hosts without user, password, path, commas or spaces", error)) {
@@ -174,17 +167,18 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 	if (server->discovery == DLOCK_SERVER_SENTINEL) {
 		return check_seeds(server, error)
 			&& (server->service
-				|| reject(error, "must have the name of a service, as in \"sentinel://s1:26379,s2:26379/mymaster\""))
+				|| dlock_reject(
+					error, "must have the name of a service, as in \"sentinel://s1:26379,s2:26379/mymaster\""))
 			&& (is_service(server->service)
-				|| reject(error,
+				|| dlock_reject(error,
 					"must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,"));
 	}
 	if (server->kind == DLOCK_SERVER_MEMORY) {
 		return (server->host && strlen(server->host) <= 100)
-			|| reject(error, "must have a name of at most 100 bytes after memory://");
+			|| dlock_reject(error, "must have a name of at most 100 bytes after memory://");
 	}
 	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
-		return reject(error, server->path ? "must have a socket path of at most 100 bytes" : "must name a host");
+		return dlock_reject(error, "must %s", server->path ? "have a socket path of at most 100 bytes" : "name a host");
 	}
 	return check_host(server->host ? server->host : "", server->port, "@/?# ",
 		"must have a host without user, password, path or spaces", error);
@@ -236,7 +230,7 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 	}
 #ifndef DLOCK_TLS
 	if (server->tls || server->sentinel_tls) {
-		return reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
+		return dlock_reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
 			"since OpenSSL was not there when it was built");
 	}
 #endif
@@ -249,7 +243,7 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 		server->sentinel_tls = server->tls;
 	}
 	server->key = make_label(server) ? make_key(server) : NULL;
-	return server->key || reject(error, "cannot be read: out of memory");
+	return server->key || dlock_reject(error, "cannot be read: out of memory");
 }
 
 /* Redis writes a space for each end of a line that it repeats. */

@@ -24,12 +24,6 @@ static const struct scheme {
 	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_SERVER_MEMORY, DLOCK_SERVER_FIXED, 0, false },
 };
 
-static bool reject(dlock_error *error, const char *message)
-{
-	dlock_fail(error, DLOCK_FAILED, "%s", message);
-	return false;
-}
-
 bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error)
 {
 	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -42,9 +36,10 @@ bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len,
 		}
 	}
 	if (len == 9 && !strncasecmp(name, "zookeeper", 9)) {
-		return reject(error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
+		return dlock_reject(
+			error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
 	}
-	return reject(error,
+	return dlock_reject(error,
 		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, "
 		"like \"redis://127.0.0.1:6379\"");
 }
@@ -142,7 +137,7 @@ static bool parse_place(dlock_server *server, const dlock_dsn *dsn, dlock_error 
 	size_t len = (size_t) (dsn->place_end - dsn->place);
 
 	if (unix_socket && !absolute) {
-		return reject(error, "must have an absolute path after unix://");
+		return dlock_reject(error, "must have an absolute path after unix://");
 	}
 	if (server->kind == DLOCK_SERVER_MEMORY) {
 		return dlock_dsn_decode(&server->host, dsn->place, len, error);
@@ -162,7 +157,7 @@ static bool read_option(void *target, const char *name, const char *value, dlock
 		return dlock_option_read(server, option, name, value, strlen(value), error);
 	}
 	if (!strcmp(name, "tls") && server->kind == DLOCK_SERVER_REDIS) {
-		return reject(error, "must have no option tls: rediss:// is for TLS, redis:// without");
+		return dlock_reject(error, "must have no option tls: rediss:// is for TLS, redis:// without");
 	}
 	dlock_option_unknown(server, DLOCK_FORM_QUERY, name, error);
 	return false;

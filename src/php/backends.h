@@ -11,7 +11,7 @@
 #endif
 
 /* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server
- * has. A new back end is a folder of src/, a scheme in base/server_parse.c, and its lines in backends.c. */
+ * has. A new back end is a folder of src/, a scheme in net/server_parse.c, and its lines in backends.c. */
 typedef struct {
 	dlock_pool redis;
 	dlock_memcached_pool memcached;

@@ -3,6 +3,7 @@
 #include "globals.h"
 
 #include "SAPI.h"
+#include "fopen_wrappers.h"
 #include "ext/standard/html.h"
 
 /* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and
@@ -143,15 +144,40 @@ ZEND_INI_MH(dlock_update_switch)
 	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
 }
 
+const char *dlock_server_forbidden_file(const dlock_server *server)
+{
+	const struct {
+		const char *name, *path;
+	} files[] = {
+		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath },
+		{ "local_cert", server->tls_cert }, { "local_pk", server->tls_key },
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		if (files[i].path && php_check_open_basedir_ex(files[i].path, 0) != 0) {
+			return files[i].name;
+		}
+	}
+	return NULL;
+}
+
 ZEND_INI_MH(dlock_update_server)
 {
 	dlock_server *server = dlock_server_new(DLOCK_SECOND, DLOCK_SECOND);
 	dlock_error error;
-	bool good = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error)
-		&& dlock_server_seal(server, &error);
+	bool parsed = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error);
+	/* What a php.ini says is the administrator's, whom open_basedir does not bind. */
+	bool from_script = stage == ZEND_INI_STAGE_RUNTIME || stage == ZEND_INI_STAGE_HTACCESS;
+	const char *forbidden = parsed && from_script ? dlock_server_forbidden_file(server) : NULL;
+	bool good = parsed && !forbidden && dlock_server_seal(server, &error);
 
 	if (server) {
 		dlock_server_release(server);
+	}
+	if (forbidden) {
+		dlock_fail(&error, DLOCK_FAILED, "must have a %s that open_basedir allows", forbidden);
+		refuse(entry, stage, error.message);
+		return FAILURE;
 	}
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");

@@ -20,4 +20,8 @@ bool dlock_check_settings(void);
 /* The one of dlock.server; NULL: thrown. */
 dlock_server *dlock_server_from_ini(void);
 
+/* Which of its files open_basedir keeps scripts from, by the option's name; NULL: none. As PHP's own TLS streams have
+ * it, for which a Unix socket is no file. */
+const char *dlock_server_forbidden_file(const dlock_server *server);
+
 #endif

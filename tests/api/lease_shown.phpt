@@ -17,6 +17,15 @@ function shown_by(callable $do): string
     return ob_get_clean();
 }
 
+function iterated(object $object): array
+{
+    $all = [];
+    foreach ($object as $name => $value) {
+        $all[$name] = $value;
+    }
+    return $all;
+}
+
 function fail_with(Dlock\Lease $lease): never
 {
     throw new LogicException('failed');
@@ -41,6 +50,8 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), ne
         holds(str_contains($text, $way === 'a trace' ? 'Lease' : $resource), "$name: $way shows the rest", $text);
     }
     unset($e);
+    // What names its properties gets them.
+    same([$token, $token], [get_object_vars($lease)['token'], iterated($lease)['token']], "$name: get_object_vars(), foreach");
     same([$token, true], [$lease->token, $lease->release()], "$name: the token can be read");
 }
 echo "done\n";

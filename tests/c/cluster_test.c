@@ -409,6 +409,67 @@ static void test_seeds_gone(void)
 	asker_free(asker);
 }
 
+/* ---- nodes that do not know all ---- */
+
+static bool has_address(void *context)
+{
+	asker *asker = context;
+	const dlock_server *named = discover(asker) == DLOCK_OK ? dlock_topology_master(asker->topology, 16383) : NULL;
+
+	return named && !strcmp(named->host, "localhost");
+}
+
+/* One master has no name where names are asked for: the others write "?" for it, and have its address beside that. */
+static void test_without_name(void)
+{
+	char dsn[64];
+
+	snprintf(dsn, sizeof dsn, "cluster://localhost:%d", nodes.nodes[0].port);
+	asker *asker = asker_of(test_server_at(dsn));
+	for (int i = 0; i < CLUSTER_NODES; i++) {
+		server_do(&nodes.nodes[i], "CONFIG SET cluster-announce-hostname %s", i == 1 ? "" : "localhost");
+		server_do(&nodes.nodes[i], "CONFIG SET cluster-preferred-endpoint-type hostname");
+	}
+	check(eventually(has_address, asker) && is_right(asker), "found (%s)", asker->error.message);
+	const dlock_server *master = dlock_topology_master(asker->topology, 6000);
+	check(master && !strcmp(master->host, "127.0.0.1") && master->port == nodes.nodes[1].port,
+		"the one without a name by its address");
+	for (int i = 0; i < CLUSTER_NODES; i++) {
+		server_do(&nodes.nodes[i], "CONFIG SET cluster-preferred-endpoint-type ip");
+		server_do(&nodes.nodes[i], "CONFIG SET cluster-announce-hostname %s", "");
+	}
+	asker_free(asker);
+}
+
+static bool knows_last(void *context)
+{
+	asker *asker = context;
+
+	return discover(asker) == DLOCK_OK && port_of(asker, 16383) == nodes.nodes[2].port;
+}
+
+/* The last: the node that has forgotten others learns of them again a minute later. */
+static void test_forgotten(void)
+{
+	int ports[] = { nodes.nodes[1].port, nodes.nodes[2].port };
+	asker *before = asker_of(cluster_service_at(ports, 1)), *after = asker_of(cluster_service_at(ports, 2));
+	char master[64], replica[64];
+
+	check(discover(before) == DLOCK_OK && port_of(before, 16383) == nodes.nodes[2].port, "known");
+	snprintf(master, sizeof master, "%s", server_text(&nodes.nodes[2], "CLUSTER MYID"));
+	snprintf(replica, sizeof replica, "%s", server_text(&nodes.nodes[5], "CLUSTER MYID"));
+	check(server_do(&nodes.nodes[1], "CLUSTER FORGET %s", replica) && server_do(&nodes.nodes[1], "CLUSTER FORGET %s", master),
+		"a node forgets a master");
+	bool good = true;
+	for (int i = 0; i < 6; i++) { /* they are asked in turns */
+		good &= discover(before) == DLOCK_OK && port_of(before, 16383) == nodes.nodes[2].port;
+	}
+	check(good, "it is known still (%s)", before->error.message);
+	check(eventually(knows_last, after), "another node is asked where one does not know all (%s)", after->error.message);
+	asker_free(before);
+	asker_free(after);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -421,8 +482,10 @@ int main(int argc, char **argv)
 		TEST(address_of_ask),
 		TEST(no_cluster),
 		TEST(identity),
+		TEST(without_name),
 		TEST(promoted),
 		TEST(seeds_gone),
+		TEST(forgotten),
 	};
 	static const tap_setting setting = { begin, reset };
 

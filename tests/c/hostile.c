@@ -20,7 +20,7 @@ enum { MOST_CPU_SECONDS = 30, MOST_MEMORY_KIB = 512 * 1024, AT_A_TIME = 6 };
 static struct report {
 	_Atomic int complaints;
 	char first[1000];
-} *own;
+} * own;
 
 /* Of a build with AddressSanitizer. */
 __attribute__((weak)) void __lsan_do_leak_check(void);
@@ -36,7 +36,8 @@ void complain(const char *format, ...)
 	}
 }
 
-/* One line without control characters, in UTF-8 as far as it is looked at here: no lone continuation, none that is missing. */
+/* One line without control characters, in UTF-8 as far as it is looked at here: no lone continuation, none that is
+ * missing. */
 static bool is_fit_for_a_log(const char *message)
 {
 	int more = 0;
@@ -114,13 +115,14 @@ static void say_garbage(int fd)
 		seed = seed * 1103515245 + 12345;
 		garbage[i] = (char) (seed >> 16);
 	}
-	say(fd, (text) { garbage, sizeof garbage }, 0);
+	say(fd, (text){ garbage, sizeof garbage }, 0);
 }
 
 static void flood(int fd, const hostile *way)
 {
 	static char block[1 << 16];
-	size_t times = way->flood.len > 0 && !(way->how & DRIPS) ? sizeof block / way->flood.len : 1, left = (size_t) way->floods;
+	size_t times = way->flood.len > 0 && !(way->how & DRIPS) ? sizeof block / way->flood.len : 1,
+		   left = (size_t) way->floods;
 
 	if (way->flood.len == 0) {
 		return;
@@ -130,7 +132,7 @@ static void flood(int fd, const hostile *way)
 	}
 	while (way->how & ENDLESS || left > 0) {
 		size_t now = way->how & ENDLESS || left > times ? times : left;
-		say(fd, (text) { block, now * way->flood.len }, way->how);
+		say(fd, (text){ block, now * way->flood.len }, way->how);
 		left -= way->how & ENDLESS ? 0 : now;
 	}
 }
@@ -191,7 +193,7 @@ pid_t hostile_start(int *port, const hostile *way, usual_answer_of *usual, const
 		for (;;) {
 			int fd = accept(listener, NULL, NULL);
 			if (fd >= 0 && fork_child() == 0) {
-				setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int) { 1 }, sizeof(int));
+				setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
 				serve(fd, way, usual, boundary);
 			}
 			close(fd);
@@ -238,8 +240,11 @@ void hostile_run(const hostile_ways *ways, const char *only)
 		if (pids[slot] != 0) {
 			int status = exit_of(pids[slot]);
 			struct report *report = &reports[tried[slot]];
-			check(status == 0 && report->complaints == 0, "%s%s%s%s", ways->name(tried[slot]), report->complaints ? ": " : "", report->first,
-				status == 0 ? "" : status == 1000 + SIGALRM ? ": hangs" : ": ends its process");
+			check(status == 0 && report->complaints == 0, "%s%s%s%s", ways->name(tried[slot]),
+				report->complaints ? ": " : "", report->first,
+				status == 0                    ? ""
+					: status == 1000 + SIGALRM ? ": hangs"
+											   : ": ends its process");
 		}
 		pids[slot] = 0;
 		if (way < ways->count && (!only || strstr(ways->name(way), only))) {

@@ -87,32 +87,6 @@ static void test_unconfirmed(void)
 	client_free(&c);
 }
 
-static void test_order(void)
-{
-	enum { WAITERS = 4 };
-	client c = two();
-	takers *takers = takers_new();
-	int wrong = 0;
-
-	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "order", 2, LEASE);
-	dlock_upkeep upkeep = { .renew = true };
-	check(dlock_renewal_begin(claim, &upkeep, &c.error) == DLOCK_OK, "held and renewed");
-	for (int i = 0; i < WAITERS; i++) {
-		taker_start(takers, servers.master, two, "order", 1, LEASE, 5);
-	}
-	check(eventually_waiting(servers.master, "order", WAITERS), "four wait");
-	int64_t token = claim->fencing_token;
-	check(release(&c, claim) == DLOCK_OK && claim->handed_over && takers_served(takers, WAITERS), "handed over");
-	check(takers_end(takers) == 0 && takers->most <= 2, "to two at a time");
-	for (int i = 0; i < WAITERS; i++) {
-		wrong += !takers->received[i] || takers->token[i] <= token;
-	}
-	check(wrong == 0, "each with a larger token");
-	dlock_claim_free(claim);
-	client_free(&c);
-}
-
 static client two_for_long(void)
 {
 	return client_with(2, 10000);
@@ -134,25 +108,6 @@ static void test_push_is_a_hint(void)
 	check(takers->served == 0, "it does not believe that");
 	check(release(&c, claim) == DLOCK_OK && takers_served(takers, 1) && takers_end(takers) == 0, "and has them by the release");
 	check(takers->token[0] < 9000000000000000 && takers->token[0] > claim->fencing_token, "with the server's token");
-	dlock_claim_free(claim);
-	client_free(&c);
-}
-
-static void test_times_out(void)
-{
-	client c = two();
-
-	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "full", 2, LEASE), *waiter = permits_on(&c, "full", 1, LEASE);
-	dlock_nanos start = dlock_now();
-	check(acquire(&c, waiter, 150) == DLOCK_TIMEOUT && !waiter->explained, "a wait ends");
-	check(dlock_now() - start < SOON && waiters(servers.master, "full") == 0, "in time, and leaves the queue");
-	check(release(&c, claim) == DLOCK_OK, "released");
-	server_do(servers.master, "DEL dlock:era");
-	start = dlock_now();
-	check(acquire(&c, waiter, 150) == DLOCK_TIMEOUT && waiter->explained, "also for an era: %s", c.error.message);
-	check(dlock_now() - start < GUARD * DLOCK_MS && waiters(servers.master, "full") == 0, "and leaves the queue");
-	dlock_claim_free(waiter);
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -221,22 +176,6 @@ static void test_release_in_unsettled_era(void)
 	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter has both when it is released");
 	check((takers->at[0] - start) / DLOCK_MS >= GUARD && takers_end(takers) == 0, "not before the era is settled");
 	dlock_claim_free(known);
-	client_free(&c);
-}
-
-static void test_renewed_over_promotion(void)
-{
-	client c = two();
-	ward ward;
-
-	pair_settle(&servers);
-	ward_begin(&ward, &c, "renewed", LEASE, 0, RENEW_AND_TELL(&ward));
-	pair_fail_over(&servers);
-	miss(ward.claim);
-	unsigned long before = renewals();
-	check(renewed_since(before, 3) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed by the thread where it was missing");
-	check(held_permits(servers.master, "renewed") == 1 && ward.losses == 0, "and there again");
-	check(let_go(&c, ward.claim) && held_permits(servers.master, "renewed") == 0, "released");
 	client_free(&c);
 }
 
@@ -361,32 +300,11 @@ static void test_full_copy(void)
 	client_free(&c);
 }
 
-static void test_fencing(void)
-{
-	client c = two();
-	int64_t last = 0;
-	int bad = 0;
-
-	pair_settle(&servers);
-	for (int i = 0; i < 6; i++) {
-		dlock_claim *claim = permits_on(&c, "fencing", 1, LEASE);
-		bad += acquire(&c, claim, 5000) != DLOCK_OK || claim->fencing_token <= last;
-		last = claim->fencing_token;
-		bad += !let_go(&c, claim);
-		if (i == 2) {
-			pair_fail_over(&servers);
-			server_do(servers.master, "DEL " POOL "fencing");
-		}
-	}
-	check(bad == 0, "tokens rise over a promotion, and where the pool was missed (%d)", bad);
-	client_free(&c);
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(settles), TEST(unconfirmed), TEST(order), TEST(push_is_a_hint), TEST(times_out), TEST(restored),
-		TEST(release_in_unsettled_era), TEST(renewed_over_promotion), TEST(attach), TEST(stale_grant), TEST(handle_beside_restored), TEST(full_copy), TEST(fencing),
+		TEST(settles), TEST(unconfirmed), TEST(push_is_a_hint), TEST(restored),
+		TEST(release_in_unsettled_era), TEST(attach), TEST(stale_grant), TEST(handle_beside_restored), TEST(full_copy),
 	};
 	static const tap_setting setting = { begin, reset };
 

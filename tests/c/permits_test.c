@@ -149,31 +149,6 @@ static void test_capacity(void)
 	check(held_permits(&server, "capacity") == 0 && waiters(&server, "capacity") == 0, "nothing is left");
 }
 
-/* A large request is not overtaken by a small one that would fit; one release serves both. */
-static void test_order(void)
-{
-	client c = four();
-	takers *takers = takers_new();
-	dlock_claim *claim = permits_held(&c, "order", 3, 60000);
-
-	taker_start(takers, &server, four, "order", 3, 60000, -1);
-	taker_start(takers, &server, four, "order", 1, 60000, -1);
-	check(eventually_waiting(&server, "order", 2), "a large request waits, and a small one behind it that would fit");
-	sleep_ms(50);
-	check(takers->served == 0 && available(&c, "order") == 1, "which does not overtake it");
-	dlock_claim *barging = permits_on(&c, "order", 1, 60000);
-	check(acquire(&c, barging, 0) == DLOCK_TIMEOUT, "nor does one that does not wait");
-	dlock_nanos start = dlock_now();
-	check(release(&c, claim) == DLOCK_OK && claim->handed_over && takers_served(takers, 2), "one release serves both");
-	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took < SOON / DLOCK_MS && takers->received[0] && takers->received[1], "at once, by a message each (%ld ms)", took);
-	check(takers->token[0] > claim->fencing_token && takers->token[1] > takers->token[0], "their tokens in their order");
-	check(takers_end(takers) == 0, "and they release");
-	dlock_claim_free(barging);
-	dlock_claim_free(claim);
-	client_free(&c);
-}
-
 static void test_handed_to_several(void)
 {
 	enum { WAITERS = 12 };
@@ -266,64 +241,6 @@ static client phases(void)
 	return permits_client(&server, ALL);
 }
 
-static client in_order(void)
-{
-	char dsn[64];
-
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", server.port);
-	return permits_client_at(dsn, ALL, true);
-}
-
-/* A reader holds it; then come a writer, a reader, a writer, a reader. Each holds it until told. */
-static takers *queue_up(client *c, client (*connect)(void), dlock_claim **reader)
-{
-	takers *takers = takers_new();
-
-	*reader = permits_held(c, "rw", 1, 60000);
-	dlock_claim *other = permits_held(c, "rw", 1, 60000);
-	check(available(c, "rw") == ALL - 2 && let_go(c, other), "two readers at once");
-	for (int i = 0; i < 4; i++) {
-		taker_start(takers, &server, connect, "rw", i % 2 ? 1 : ALL, 60000, -1);
-	}
-	check(eventually_waiting(&server, "rw", 4) && takers->served == 0, "behind a reader wait a writer, a reader, a writer, a reader");
-	return takers;
-}
-
-static void test_phases(void)
-{
-	client c = phases();
-	dlock_claim *reader;
-	takers *takers = queue_up(&c, phases, &reader);
-
-	check(let_go(&c, reader) && takers_served(takers, 1), "behind the reader");
-	sleep_ms(30);
-	check(takers->served == 1 && takers->place[0] == 1, "the first writer, alone");
-	atomic_store(&takers->go, 1);
-	check(takers_served(takers, 3), "behind the writer");
-	sleep_ms(30);
-	check(takers->served == 3 && takers->place[1] && takers->place[3], "both readers");
-	check(takers_end(takers) == 0 && takers->place[2] == 4, "and the second writer behind them");
-	check(takers->token[2] > takers->token[3] && takers->most < 2 * ALL, "never two writers");
-	client_free(&c);
-}
-
-static void test_fifo(void)
-{
-	client c = in_order();
-	dlock_claim *reader;
-	takers *takers = queue_up(&c, in_order, &reader);
-
-	check(let_go(&c, reader), "released");
-	for (int i = 0; i < 4; i++) {
-		bool served = takers_served(takers, i + 1);
-		sleep_ms(20);
-		check(served && takers->served == i + 1 && takers->place[i] == i + 1, "in the order of asking: %d", i + 1);
-		atomic_store(&takers->go, i + 1);
-	}
-	check(takers_end(takers) == 0, "and all release");
-	client_free(&c);
-}
-
 /* A writer waits for no reader that came after it. */
 static void test_readers_and_writer(void)
 {
@@ -355,8 +272,8 @@ static void test_readers_and_writer(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(life), TEST(deleted_by_hand), TEST(abandon), TEST(attach), TEST(capacity), TEST(order), TEST(handed_to_several),
-		TEST(dead_holder), TEST(late_holder), TEST(times_out), TEST(phases), TEST(fifo), TEST(readers_and_writer),
+		TEST(life), TEST(deleted_by_hand), TEST(abandon), TEST(attach), TEST(capacity), TEST(handed_to_several),
+		TEST(dead_holder), TEST(late_holder), TEST(times_out), TEST(readers_and_writer),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -3,58 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "arena.h"
 #include "helpers.h"
 #include "quorum_servers.h"
 
 /* ---- contention ---- */
-
-static client all_servers(void)
-{
-	return client_quorum(servers, SERVERS, 10 * DLOCK_SECOND);
-}
-
-static client three_servers(void)
-{
-	return client_quorum(servers, 3, 10 * DLOCK_SECOND);
-}
-
-static void test_contention(void)
-{
-	enum { PROCESSES = 8, SECTIONS = 50 };
-	arena *arena = shared_memory(sizeof *arena);
-
-	check(arena_run(arena, PROCESSES, SECTIONS, all_servers) == 0, "five servers: one at a time, with rising tokens");
-	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
-	check(eventually_nowhere("arena"), "nothing is left");
-}
-
-/* One server after the other stops for a moment, so that majorities change. */
-static void test_contention_with_stops(void)
-{
-	enum { PROCESSES = 4, SECTIONS = 50 };
-	arena *arena = shared_memory(sizeof *arena);
-	pid_t pids[3];
-
-	for (int i = 0; i < 3; i++) {
-		pids[i] = servers[i].pid;
-	}
-	pid_t chaos = fork_child();
-	for (int i = 0; chaos == 0; i++) {
-		kill(pids[i % 3], SIGSTOP);
-		sleep_ms(15 + i * 7 % 20);
-		kill(pids[i % 3], SIGCONT);
-		sleep_ms(i % 5);
-	}
-	int bad = arena_run(arena, PROCESSES, SECTIONS, three_servers);
-	end_child(chaos);
-	for (int i = 0; i < 3; i++) {
-		kill(pids[i], SIGCONT);
-	}
-	check(bad == 0, "three servers that stop in turn: one at a time, with rising tokens");
-	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
-	check(eventually_nowhere("arena"), "nothing is left");
-}
 
 /* ---- fencing tokens ---- */
 
@@ -224,7 +176,7 @@ static void test_raise(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(contention), TEST(contention_with_stops), TEST(fencing), TEST(fencing_normally), TEST(fencing_lost),
+		TEST(fencing), TEST(fencing_normally), TEST(fencing_lost),
 		TEST(fencing_impossible), TEST(raise),
 	};
 

@@ -26,17 +26,16 @@ static void begin(void)
 static const dlock_arg stocks[] = { { "Stock:{a}1", 10 }, { "Stock:{a}2", 10 } };
 static const int64_t units[] = { 2, 1 };
 
-static dlock_stock_order_ref order_of(const char *id, int count)
+static dlock_order_ref order_of(const char *id, int count)
 {
-	return (dlock_stock_order_ref) { stocks, count, id, -1, count > 1 ? "4711" : "" };
+	return (dlock_order_ref) { id, DLOCK_NO_NUMBER, count > 1 ? "4711" : "" };
 }
 
 static dlock_reserve_response reserved;
 
 static dlock_reserve_result basket(const char *id, int64_t limit)
 {
-	dlock_stock_order_ref order = order_of(id, 2);
-	dlock_call *call = dlock_request_stock_basket(&order, units, 20 * DLOCK_SECOND, limit);
+	dlock_call *call = dlock_request_stock_basket(stocks, 2, id, 20 * DLOCK_SECOND, limit, "4711", units);
 	dlock_status status = dlock_read_stock_basket(call, ask(call), &reserved, &problem);
 
 	dlock_call_release(call);
@@ -75,7 +74,7 @@ static int64_t restock(dlock_arg key, int64_t by, const char *change)
 
 static void test_orders(void)
 {
-	dlock_stock_order_ref ann = order_of("ann/1", 2), bob = order_of("bob/1", 2), part = order_of("ann/1", 1);
+	dlock_order_ref ann = order_of("ann/1", 2), bob = order_of("bob/1", 2), part = order_of("ann/1", 1);
 
 	begin();
 	check(basket("ann/1", 2) == DLOCK_RESERVE_CLOSED && reserved.is_unknown && reserved.item == 0, "no such stock");
@@ -85,25 +84,25 @@ static void test_orders(void)
 	check(basket("ann/3", 3) == DLOCK_RESERVE_LIMITED && reserved.item == 0 && reserved.units == 2, "nor in a basket");
 	check(basket("bob/1", 0) == DLOCK_RESERVE_SHORT && reserved.item == 0, "not enough for bob");
 	check(reserve("ann/1", 2, 0, NULL, false) == DLOCK_RESERVE_CONFLICT && reserved.other_products && reserved.units == 2, "another order has this name");
-	check(order_says(dlock_request_stock_confirm(&part, 0)) == 0 && told.reason == DLOCK_ORDER_OTHER, "no part is bought");
-	check(order_says(dlock_request_stock_extend(&ann, 30 * DLOCK_SECOND)) == 1 && told.number == 30000, "extended");
-	check(order_says(dlock_request_stock_change(&ann, (int64_t[]) { 1, 2 }, 0)) == 1, "changed");
-	check(order_says(dlock_request_stock_change(&ann, (int64_t[]) { 4, 1 }, 0)) == 0 && told.reason == DLOCK_ORDER_SHORT && told.item == 0, "not to more than there are");
-	check(order_says(dlock_request_stock_confirm(&ann, 0)) == 1 && order_says(dlock_request_stock_confirm(&ann, 0)) == 2, "bought, once");
-	check(order_says(dlock_request_stock_confirm(&bob, 0)) == 0 && told.reason == DLOCK_ORDER_UNKNOWN, "bob has nothing to buy");
-	check(order_says(dlock_request_stock_cancel(&ann)) == 0 && told.reason == DLOCK_ORDER_SOLD, "what was bought is not cancelled");
-	dlock_stock_order_ref other = ann;
+	check(order_says(dlock_request_stock_confirm(stocks, 1, &part, 0)) == 0 && told.reason == DLOCK_ORDER_OTHER, "no part is bought");
+	check(order_says(dlock_request_stock_extend(stocks, 2, &ann, 30 * DLOCK_SECOND)) == 1 && told.number == 30000, "extended");
+	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]) { 1, 2 })) == 1, "changed");
+	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]) { 4, 1 })) == 0 && told.reason == DLOCK_ORDER_SHORT && told.item == 0, "not to more than there are");
+	check(order_says(dlock_request_stock_confirm(stocks, 2, &ann, 0)) == 1 && order_says(dlock_request_stock_confirm(stocks, 2, &ann, 0)) == 2, "bought, once");
+	check(order_says(dlock_request_stock_confirm(stocks, 2, &bob, 0)) == 0 && told.reason == DLOCK_ORDER_UNKNOWN, "bob has nothing to buy");
+	check(order_says(dlock_request_stock_cancel(stocks, 2, &ann)) == 0 && told.reason == DLOCK_ORDER_SOLD, "what was bought is not cancelled");
+	dlock_order_ref other = ann;
 	other.generation = 1;
-	check(order_says(dlock_request_stock_refund(&other, true, 0, "")) == 0 && told.reason == DLOCK_ORDER_SUPERSEDED, "by its generation");
+	check(order_says(dlock_request_stock_refund(stocks, 2, &other, true, 0, "")) == 0 && told.reason == DLOCK_ORDER_SUPERSEDED, "by its generation");
 	check(basket("ann/1", 0) == DLOCK_RESERVE_CONFLICT, "with other numbers it is another order");
-	check(order_says(dlock_request_stock_refund(&ann, true, 0, "")) == 1 && order_says(dlock_request_stock_refund(&ann, true, 0, "")) == 2, "refunded, once");
+	check(order_says(dlock_request_stock_refund(stocks, 2, &ann, true, 0, "")) == 1 && order_says(dlock_request_stock_refund(stocks, 2, &ann, true, 0, "")) == 2, "refunded, once");
 	dlock_order_status status[2];
-	dlock_call *call = dlock_request_stock_status(&ann);
+	dlock_call *call = dlock_request_stock_status(stocks, 2, ann.id);
 	check(dlock_read_stock_status(call, ask(call), 2, status, &problem) == DLOCK_OK && status[1].state == DLOCK_STATE_REFUNDED && status[1].units == 2
 		&& !strcmp(status[1].products, "4711"), "how it stands");
 	dlock_call_release(call);
 	check(basket("ann/1", 0) == DLOCK_RESERVE_HELD && reserved.generation == 1, "the name again");
-	check(order_says(dlock_request_stock_cancel(&ann)) == 1, "cancelled");
+	check(order_says(dlock_request_stock_cancel(stocks, 2, &ann)) == 1, "cancelled");
 	client_free(&asking);
 }
 

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "arena.h"
 #include "helpers.h"
 #include "one_server.h"
 
@@ -100,20 +99,6 @@ static void test_handed_over(void)
 	close(line[0]);
 	close(line[1]);
 	client_free(&c);
-}
-
-static client patient_client(void)
-{
-	return client_of(&server, 10 * DLOCK_SECOND);
-}
-
-static void test_contention(void)
-{
-	enum { PROCESSES = 8, SECTIONS = 50 };
-	arena *arena = shared_memory(sizeof *arena);
-
-	check(arena_run(arena, PROCESSES, SECTIONS, patient_client) == 0, "one at a time, with rising tokens");
-	check(arena->counter == PROCESSES * SECTIONS, "no update was lost (%ld)", arena->counter);
 }
 
 /* ---- when a waiter looks again ---- */
@@ -244,7 +229,7 @@ static void test_legacy_handed_over(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(timeouts), TEST(interruption), TEST(handed_over), TEST(contention), TEST(next_look),
+		TEST(timeouts), TEST(interruption), TEST(handed_over), TEST(next_look),
 		TEST(next_look_legacy), TEST(legacy), TEST(legacy_handed_over),
 	};
 

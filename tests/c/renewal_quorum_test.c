@@ -180,6 +180,39 @@ static void test_repair_under_way(void)
 	}
 }
 
+/* Another process gives the lock back by its token while a repair is under way. The key that comes late is on a minority, and goes
+ * with the holder, or with its lease time. */
+static void test_released_elsewhere(void)
+{
+	relay relay;
+	ward ward;
+
+	reset_knowing(&servers[2], 1);
+	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, ""), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
+	ward_begin(&ward, &c, "under-way", 60000, 1500, RENEW_AND_TELL(&ward));
+	check(eventually(has_everywhere, ward.claim), "held everywhere");
+	server_do(&servers[2], "DEL " PREFIX "under-way");
+	check(eventually(is_stopped, &relay), "a repair is under way");
+	dlock_claim *given_back = dlock_claim_new(
+		other.backend, "under-way", strlen("under-way"), 60 * DLOCK_SECOND, ward.claim->token, &other.error);
+	given_back->state = DLOCK_CLAIM_HELD;
+	given_back->deadline = dlock_now() + 60 * DLOCK_SECOND;
+	check(let_go(&other, given_back), "given back by somebody else (%s)", other.error.message);
+	atomic_store(&relay.stop, NULL);
+	check(eventually(has_it, ward.claim), "the repair comes through");
+	make_due(ward.claim, 1500);
+	check(eventually_lost(&ward) && ward.losses == 1, "the next renewal finds the loss");
+	check(passes(&other, "under-way", 0), "nobody else is kept from it (%s)", other.error.message);
+	dlock_claim_abandon(ward.claim);
+	client_drain(&c);
+	check(eventually_nobody(&servers[2], "under-way"), "who has lost it takes it back when it lets go");
+	dlock_claim_free(ward.claim);
+	client_free(&c);
+	client_free(&other);
+	relay_end(&relay);
+}
+
 static bool is_collected(void *round)
 {
 	return !((dlock_renewal_round *) round)->ops->collect(round, true);
@@ -339,7 +372,8 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(repair), TEST(extended_after_repair), TEST(repair_raises_fence), TEST(lapsed_unseen),
-		TEST(repair_under_way), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
+		TEST(repair_under_way),
+		TEST(released_elsewhere), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

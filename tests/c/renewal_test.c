@@ -71,113 +71,7 @@ static void end_kept(void)
 	check(kept->losses == 0, "and no loss is told");
 }
 
-/* What is not to be renewed runs out. */
-static void test_not_kept(void)
-{
-	client c = client_of(server, READ_TIMEOUT);
-	ward stopped, ended, released, limited;
-	unsigned long before = renewals();
-
-	ward_begin(&stopped, &c, "stopped", 3000, 0, RENEW_AND_TELL(&stopped));
-	dlock_renewal_stop(stopped.claim);
-	check(!dlock_renewal_is_endless(stopped.claim), "stopped");
-	ward_begin(&ended, &c, "ended", 3000, 0, RENEW_AND_TELL(&ended));
-	dlock_renewal_end(ended.claim, false);
-	ward_begin(&limited, &c, "limited", 3000, 0,
-		(dlock_upkeep) { .renew = true, .most = 4000 * DLOCK_MS, .lost = count_loss, .context = &limited });
-	check(!dlock_renewal_is_endless(limited.claim), "kept, but not without limit");
-	ward_begin(&released, &c, "released", 3000, 2000, RENEW_AND_TELL(&released));
-	check(let_go(&c, released.claim), "released before its first renewal");
-	check(renewed_since(before, 2) && has(server, limited.claim), "one of them is renewed");
-	check(eventually_nobody(server, "ended") && look(ended.claim) == DLOCK_CLAIM_LOST && ended.losses == 0,
-		"what was ended runs out, and nobody is told");
-	check(eventually_lost(&stopped) && eventually_nobody(server, "stopped"),
-		"what was stopped runs out, and its holder is told");
-	check(eventually_lost(&limited) && eventually_nobody(server, "limited"), "what has a limit runs out behind that");
-	sleep_ms(100);
-	check(stopped.losses == 1 && limited.losses == 1 && ended.losses == 0 && released.losses == 0, "told once");
-	check(has_nobody(server, "released"), "what was released stays released");
-	dlock_claim_free(stopped.claim);
-	dlock_claim_free(ended.claim);
-	dlock_claim_free(limited.claim);
-	client_free(&c);
-}
-
 /* ---- losses ---- */
-
-static bool is_found_over(void *claim)
-{
-	return atomic_load(&((dlock_claim *) claim)->deadline) == DLOCK_OVER;
-}
-
-static void test_lost_key(void)
-{
-	client c = client_of(server, READ_TIMEOUT);
-	ward deleted, taken, untold, asked;
-
-	ward_begin(&deleted, &c, "deleted", 60000, 2400, RENEW_AND_TELL(&deleted));
-	ward_begin(&taken, &c, "taken", 60000, 2400, RENEW_AND_TELL(&taken));
-	ward_begin(&untold, &c, "untold", 60000, 2400, RENEW);
-	ward_begin(&asked, &c, "asked", 60000, 0, RENEW_AND_TELL(&asked));
-	dlock_nanos deadline = deleted.claim->deadline;
-	server_do(server, "DEL " PREFIX "deleted " PREFIX "untold " PREFIX "asked");
-	server_do(server, "SET " PREFIX "taken other PX 60000");
-	check(eventually_lost(&deleted) && dlock_now() < deadline && look(deleted.claim) == DLOCK_CLAIM_LOST,
-		"a deleted key is a loss, known before the deadline");
-	check(eventually_lost(&taken) && look(taken.claim) == DLOCK_CLAIM_LOST, "so is another holder's");
-	check(eventually(is_found_over, untold.claim) && look(untold.claim) == DLOCK_CLAIM_LOST,
-		"where nobody is to be told, too");
-	check(extend(&c, asked.claim, 60000) == DLOCK_LOST && !asked.claim->renewal, "who asked himself hears of it");
-	sleep_ms(300);
-	check(deleted.losses == 1 && taken.losses == 1, "told once");
-	check(asked.losses == 0, "or not, since he knows");
-	check(!strcmp(server_text(server, "GET " PREFIX "taken"), "other") && has_nobody(server, "deleted"),
-		"nothing was set again");
-	check(release(&c, deleted.claim) == DLOCK_LOST && release(&c, taken.claim) == DLOCK_LOST,
-		"nothing is left to release");
-	dlock_claim_free(deleted.claim);
-	dlock_claim_free(taken.claim);
-	dlock_claim_free(untold.claim);
-	dlock_claim_free(asked.claim);
-	client_free(&c);
-}
-
-static void test_frozen(void)
-{
-	client c = client_of(server, READ_TIMEOUT);
-	ward ward;
-	unsigned long before = dlock_renewal_count().failures;
-
-	ward_begin(&ward, &c, "frozen", 1500, 0, RENEW_AND_TELL(&ward));
-	dlock_nanos deadline = ward.claim->deadline;
-	server_freeze(server);
-	check(eventually_in_state(ward.claim, DLOCK_CLAIM_UNCERTAIN) && dlock_now() < deadline,
-		"out of touch: uncertain at first");
-	check(ward.losses == 0 && ward.claim->deadline == deadline, "no loss yet, and no more time");
-	check(eventually_lost(&ward) && dlock_now() >= deadline && look(ward.claim) == DLOCK_CLAIM_LOST,
-		"lost at the deadline");
-	check(dlock_renewal_count().failures > before, "failures are counted");
-	server_thaw(server);
-	sleep_ms(200);
-	check(look(ward.claim) == DLOCK_CLAIM_LOST && ward.losses == 1, "once, and for good");
-	dlock_claim_free(ward.claim);
-	client_free(&c);
-}
-
-static void test_back_in_time(void)
-{
-	client c = client_of(server, READ_TIMEOUT);
-	ward ward;
-
-	ward_begin(&ward, &c, "back", 4000, 0, RENEW_AND_TELL(&ward));
-	server_freeze(server);
-	check(eventually_in_state(ward.claim, DLOCK_CLAIM_UNCERTAIN), "out of touch");
-	server_thaw(server);
-	check(eventually_in_state(ward.claim, DLOCK_CLAIM_HELD) && ward.losses == 0, "the server comes back in time: held");
-	check(left_ms(ward.claim) > 2000 && overreach_ms(server, ward.claim) <= 0, "for the time that it has there");
-	check(let_go(&c, ward.claim), "and released");
-	client_free(&c);
-}
 
 /* An answer that comes after the deadline. Its call is not cancelled yet, since with a lease of 8 s it may take that
  * long. */
@@ -366,56 +260,6 @@ static void test_ended_under_late_answers(void)
 	client_free(&c);
 }
 
-/* By this process so far. */
-static long count_writes(void)
-{
-	char line[64];
-	long count = 0;
-	FILE *file = fopen("/proc/self/io", "r");
-
-	while (file && fgets(line, sizeof line, file)) {
-		sscanf(line, "syscw: %ld", &count);
-	}
-	if (file) {
-		fclose(file);
-	}
-	return count;
-}
-
-/* A thousand leases are a few messages. */
-static void test_batches(void)
-{
-	enum { MANY = 1000 };
-	static ward wards[MANY];
-	client c = client_of(server, READ_TIMEOUT);
-	int held = 0;
-
-	for (int i = 0; i < MANY; i++) {
-		char name[32];
-		snprintf(name, sizeof name, "many-%d", i);
-		ward_begin(&wards[i], &c, name, 60000, 0, RENEW);
-	}
-	server_do(server, "CONFIG RESETSTAT");
-	unsigned long before = renewals();
-	long writes = count_writes();
-	for (int i = 0; i < MANY; i++) {
-		make_due(wards[i].claim, 3000 + i);
-	}
-	check(renewed_since(before, MANY), "a thousand leases are renewed");
-	writes = count_writes() - writes;
-	long long reads = server_info(server, "stats", "total_reads_processed");
-	/* Among the writes are those to the wakeup, more of them where the machine is busy. */
-	check(reads < 50 && writes < 250, "over few messages (%ld sent, %lld received)", writes, reads);
-	for (int i = 0; i < MANY; i++) {
-		held += left_ms(wards[i].claim) > 30000;
-		dlock_claim_abandon(wards[i].claim);
-		dlock_claim_free(wards[i].claim);
-	}
-	check(held == MANY, "each of them (%d)", held);
-	client_drain(&c);
-	client_free(&c);
-}
-
 static void reset(void)
 {
 	reset_knowing(servers, SERVERS);
@@ -424,9 +268,9 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(not_kept), TEST(lost_key), TEST(frozen), TEST(back_in_time), TEST(late_answer),
+		TEST(late_answer),
 		TEST(changed_while_renewing), TEST(shorter_unanswered), TEST(grant), TEST(slow_server),
-		TEST(ended_under_late_answers), TEST(batches),
+		TEST(ended_under_late_answers),
 	};
 
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */

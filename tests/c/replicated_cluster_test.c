@@ -46,33 +46,6 @@ static test_server *master_of(const char *resource)
 	return cluster_master(&nodes, slot_of(resource));
 }
 
-static void test_many_slots(void)
-{
-	enum { LOCKS = 40 };
-	client c = new_client(1);
-	dlock_claim *claims[LOCKS];
-	dlock_nanos start = dlock_now();
-	char name[32];
-	int held = 0, there = 0, released = 0;
-
-	for (int i = 0; i < LOCKS; i++) {
-		snprintf(name, sizeof name, "many-%d", i);
-		claims[i] = claim_on(&c, name, 60000);
-		held += acquire(&c, claims[i], 10000) == DLOCK_OK;
-	}
-	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(held == LOCKS, "%d of %d locks %s", held, LOCKS, c.error.message);
-	check(took >= GUARD && took < SOON / DLOCK_MS, "after the guard, once for each master (%ld ms)", took);
-	note("%ld ms", took);
-	for (int i = 0; i < LOCKS; i++) {
-		snprintf(name, sizeof name, "many-%d", i);
-		there += has(master_of(name), claims[i]);
-		released += let_go(&c, claims[i]) && has_nobody(master_of(name), name);
-	}
-	check(there == LOCKS && released == LOCKS, "each at its slot's master (%d), and released (%d)", there, released);
-	client_free(&c);
-}
-
 /* ---- waiting ---- */
 
 static pid_t wait_for(const char *resource)
@@ -153,61 +126,6 @@ static int migrate(int slot, test_server *from, const test_server *to, int most)
 		freeReplyObject(keys);
 	}
 	return moved;
-}
-
-static void test_moved(void)
-{
-	client c = new_client(1);
-	ward ward;
-
-	ward_begin(&ward, &c, "moved", LEASE, 0, RENEW_AND_TELL(&ward));
-	int slot = slot_of("moved");
-	test_server *from = master_of("moved"), *to = another(from);
-	check(
-		cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0 && cluster_end_move(&nodes, slot, to),
-		"its slot moves at once");
-	sleep_ms(3 * LEASE);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(to, ward.claim), "a lock is held on");
-	check(extend(&c, ward.claim, LEASE) == DLOCK_OK && let_go(&c, ward.claim) && has_nobody(to, "moved"),
-		"and released %s", c.error.message);
-	check(passes(&c, "moved", 5000), "and free %s", c.error.message);
-	client_free(&c);
-}
-
-static void test_moving(void)
-{
-	client c = new_client(1);
-	ward ward;
-	int steps = 0, good = 0;
-
-	ward_begin(&ward, &c, "moving", LEASE, 0, RENEW_AND_TELL(&ward));
-	int slot = slot_of("moving");
-	test_server *from = master_of("moving"), *to = another(from);
-	pid_t pids[] = { wait_for("moving"), wait_for("moving") };
-	check(eventually(has_waiters, &(queue) { "moving", 2 }), "waited for");
-	check(cluster_begin_move(&nodes, slot, to), "its slot begins to move");
-	int moved;
-	do {
-		moved = migrate(slot, from, to, 1);
-		for (int i = 0; i < 3; i++) {
-			steps++;
-			good += extend(&c, ward.claim, LEASE) == DLOCK_OK;
-			sleep_ms(40);
-		}
-	} while (moved > 0 && steps < 60);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0,
-		"a lock is held while its keys move (%d of %d refreshes)", good, steps);
-	check(!has_ended(pids[0]) && !has_ended(pids[1]), "nobody else has it");
-	check(cluster_end_move(&nodes, slot, to), "moved");
-	sleep_ms(LEASE);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(to, ward.claim), "it is renewed there");
-	dlock_nanos start = dlock_now();
-	check(let_go(&c, ward.claim), "and released %s", c.error.message);
-	check(exit_of(pids[0]) == 0 && exit_of(pids[1]) == 0, "the waiters get it");
-	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took < SOON / DLOCK_MS, "in time (%ld ms)", took);
-	note("%ld ms", took);
-	client_free(&c);
 }
 
 /* Its slot was moved so long ago that it settles with the first question. */
@@ -309,31 +227,6 @@ static void test_unserved(void)
 	client_free(&c);
 }
 
-/* A release while the lock's keys are on their way. */
-static void test_released_moving(void)
-{
-	client c = new_client(1);
-	dlock_claim *claim = claim_on(&c, "leaving", 60000);
-
-	check(acquire(&c, claim, 5000) == DLOCK_OK, "held %s", c.error.message);
-	int slot = slot_of("leaving");
-	test_server *from = master_of("leaving"), *to = another(from);
-	pid_t pid = wait_for("leaving");
-	check(eventually(has_waiters, &(queue) { "leaving", 1 }), "waited for");
-	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 2) == 2, "its slot begins to move");
-	dlock_nanos start = dlock_now();
-	dlock_status status = release(&c, claim);
-	note("release: %d %s", status, c.error.message);
-	check(dlock_now() - start < SOON, "a release ends in time");
-	sleep_ms(200);
-	while (migrate(slot, from, to, 100) > 0) {
-	}
-	check(cluster_end_move(&nodes, slot, to), "moved");
-	check(exit_of(pid) == 0 && dlock_now() - start < SOON, "the waiter gets it in time");
-	dlock_claim_free(claim);
-	client_free(&c);
-}
-
 static test_server *replica_of(const test_server *master)
 {
 	test_server *replica = NULL;
@@ -392,24 +285,11 @@ static void test_full_copy(void)
 	client_free(&c);
 }
 
-static void test_promoted(void)
-{
-	client c = new_client(1);
-	test_server *master = master_of("promoted"), *replica = replica_of(master);
-
-	check(passes(&c, "promoted", 5000), "free %s", c.error.message);
-	check(replica && cluster_promote(&nodes, replica), "a replica takes its place");
-	dlock_nanos start = dlock_now();
-	long took = first_lock_ms(&c, "promoted", start);
-	check(took >= GUARD && took < SOON / DLOCK_MS, "the next lock comes from it, after the guard (%ld ms)", took);
-	client_free(&c);
-}
-
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(many_slots), TEST(names), TEST(moved), TEST(moving),
-		TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(released_moving), TEST(full_copy),
-		TEST(promoted) };
+	static const tap_test tests[] = { TEST(names),
+		TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(full_copy),
+		};
 	static const tap_setting setting = { begin, reset };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "../../src/redis/redlock/restart_guard.h"
-#include "arena.h"
 #include "helpers.h"
 #include "redis_client.h"
 #include "relay.h"
@@ -15,7 +14,7 @@ enum { SERVERS = 5, MAJORITY = 3 };
 
 /* Each test has servers of its own, since it takes time until they are old. All are started at the beginning. */
 static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3], stepwise[3],
-	refusing[3], contended[3], handles[3];
+	refusing[3], handles[3];
 
 #define TTL   5000 /* ms */
 #define GUARD (TTL * DLOCK_MS)
@@ -116,25 +115,26 @@ static void test_new_sets(void)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_uptime_rule guard;
-		dlock_guard_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
+		dlock_uptime_rule_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
 		for (int k = 0; k < 3; k++) {
 			dlock_call call = { .state = DLOCK_CALL_ANSWERED,
 				.server_started = cases[i].ages[k] < 0 ? DLOCK_START_UNKNOWN : now - cases[i].ages[k] * DLOCK_SECOND };
-			dlock_nanos eligible_at = dlock_guard_note(&guard, &call);
+			dlock_nanos eligible_at = dlock_uptime_rule_note(&guard, &call);
 			check(cases[i].ages[k] < 0 ? eligible_at == DLOCK_FOREVER
 									   : eligible_at == call.server_started + 10 * DLOCK_SECOND,
 				"%s: %d", cases[i].text, k);
 		}
-		check(dlock_guard_is_new_set(&guard, 3) == cases[i].expected, "%s: %s", cases[i].text,
+		check(dlock_uptime_rule_is_new_set(&guard, 3) == cases[i].expected, "%s: %s", cases[i].text,
 			cases[i].expected ? "a new set" : "none");
-		check(!dlock_guard_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
+		check(!dlock_uptime_rule_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
 	}
 	dlock_uptime_rule guard;
 	dlock_call call = { .state = DLOCK_CALL_ANSWERED, .server_started = now };
-	dlock_guard_begin(&guard, DLOCK_SECOND, 10 * DLOCK_SECOND);
-	check(dlock_guard_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");
-	dlock_guard_begin(&guard, 0, 10 * DLOCK_SECOND);
-	check(dlock_guard_note(&guard, &call) == 0 && !dlock_guard_is_new_set(&guard, 3), "but not where it is off");
+	dlock_uptime_rule_begin(&guard, DLOCK_SECOND, 10 * DLOCK_SECOND);
+	check(dlock_uptime_rule_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");
+	dlock_uptime_rule_begin(&guard, 0, 10 * DLOCK_SECOND);
+	check(dlock_uptime_rule_note(&guard, &call) == 0 && !dlock_uptime_rule_is_new_set(&guard, 3),
+		"but not where it is off");
 }
 
 /* ---- restarts ---- */
@@ -331,66 +331,6 @@ static void test_refusing(void)
 	dlock_claim_free(stolen);
 	client_free(&c);
 	client_free(&thief);
-}
-
-/* For as long as these tests last all of its servers are fresh. */
-#define LONG_GUARD (120 * DLOCK_SECOND)
-
-static client new_set(void)
-{
-	return client_guarded(contended, 3, 10 * DLOCK_SECOND, LONG_GUARD);
-}
-
-static void test_contended(void)
-{
-	enum { PROCESSES = 5, SECTIONS = 20 };
-	arena *arena = shared_memory(sizeof *arena);
-
-	restart_all(contended, 3);
-	dlock_nanos start = dlock_now();
-	int bad = arena_run(arena, PROCESSES, SECTIONS, new_set);
-	check(bad == 0 && arena->counter == PROCESSES * SECTIONS, "a new set: one at a time, with rising tokens (%d, %ld)",
-		bad, arena->counter);
-	double took = (double) (dlock_now() - start) / DLOCK_SECOND;
-	check(took < 20, "each has its turns, long before the servers are old (%.1f s)", took);
-	check(eventually_free(contended, 3, "arena"), "nothing is left");
-
-	/* One server after the other stops for a moment, so that they are never all at the same point. */
-	pid_t chaos = fork_child();
-	for (int i = 0; chaos == 0; i++) {
-		kill(contended[i % 3].pid, SIGSTOP);
-		sleep_ms(15 + i * 7 % 20);
-		kill(contended[i % 3].pid, SIGCONT);
-		sleep_ms(i % 5);
-	}
-	memset(arena, 0, sizeof *arena);
-	start = dlock_now();
-	bad = arena_run(arena, PROCESSES, SECTIONS, new_set);
-	end_child(chaos);
-	for (int i = 0; i < 3; i++) {
-		kill(contended[i].pid, SIGCONT);
-	}
-	took = (double) (dlock_now() - start) / DLOCK_SECOND;
-	check(bad == 0 && arena->counter == PROCESSES * SECTIONS && took < 60,
-		"nor do servers that stop in turn keep anybody out (%d, %ld, %.1f s)", bad, arena->counter, took);
-
-	client c = client_guarded(contended, 3, DLOCK_SECOND / 2, LONG_GUARD);
-	check(passes_briefly(&c, "warm", 0), "warm");
-	server_freeze(&contended[1]);
-	dlock_claim *claim = claim_on(&c, "stopped", TTL);
-	start = dlock_now();
-	check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < SOON,
-		"a server that stopped is waited for no longer than it may take");
-	start = dlock_now();
-	check(acquire(&c, claim, 1000) == DLOCK_QUORUM && dlock_now() - start < SOON, "nor by who has more time: %s",
-		c.error.message);
-	server_do(&contended[0], "SET " PREFIX "stopped other PX 60000");
-	start = dlock_now();
-	check(acquire(&c, claim, 0) != DLOCK_OK && dlock_now() - start < SOON, "nor where another refuses");
-	server_thaw(&contended[1]);
-	dlock_claim_free(claim);
-	client_drain(&c);
-	client_free(&c);
 }
 
 /* The first restarts before the lock is acquired, with a guard's time in between, and the others behind that: ages are
@@ -618,7 +558,6 @@ int main(int argc, char **argv)
 		{ "minority", test_minority, minority, 3 },
 		{ "set", test_set, set, 3 },
 		{ "refusing", test_refusing, refusing, 3 },
-		{ "contended", test_contended, contended, 3 },
 		{ "stepwise", test_stepwise, stepwise, 3 },
 		{ "forgetful", test_forgetful, forgetful, SERVERS },
 	};

@@ -39,7 +39,7 @@ static bool same(const char *a, const char *b)
 
 /* ---- what DSNs say: dsns.txt ---- */
 
-/* A DSN, and what it says: a line each. Bytes that are no text are written as \xNN. */
+/* A line: a DSN, a tab, and what it says. Bytes that are no text are written as \xNN. */
 typedef struct {
 	char dsn[400];
 	size_t len;
@@ -152,17 +152,14 @@ static void read_dsns(bool write)
 
 	snprintf(path, sizeof path, "%.*s/dsns.txt", (int) (strrchr(__FILE__, '/') - __FILE__), __FILE__);
 	FILE *in = fopen(path, "r");
-	for (int number = 0; in && fgets(line, sizeof line, in) && dsn_count < sizeof known_dsns / sizeof *known_dsns; number++) {
-		known_dsn *known = &known_dsns[dsn_count];
-		line[strcspn(line, "\n")] = '\0';
-		if (number % 2 == 0) {
-			known->len = unescape(known->dsn, line);
-		} else {
-			snprintf(known->says, sizeof known->says, "%s", line + strspn(line, "\t"));
-			dsn_count++;
-		}
-		if (write && number % 2 == 0) {
-			printf("%s\n\t", line);
+	while (in && fgets(line, sizeof line, in) && dsn_count < sizeof known_dsns / sizeof *known_dsns) {
+		known_dsn *known = &known_dsns[dsn_count++];
+		char *tab = line + strcspn(line, "\t\n"), *says = tab + (*tab == '\t');
+		*tab = '\0';
+		known->len = unescape(known->dsn, line);
+		snprintf(known->says, sizeof known->says, "%.*s", (int) strcspn(says, "\n"), says);
+		if (write) {
+			printf("%s\t", line);
 			put_all(stdout, known->dsn, known->len);
 			printf("\n");
 		}

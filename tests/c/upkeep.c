@@ -61,16 +61,6 @@ bool failed_since(unsigned long before, unsigned long count)
 	return eventually(has_failed, &least);
 }
 
-static bool has_connected(void *before)
-{
-	return dlock_renewal_count().connections > *(unsigned long *) before;
-}
-
-bool connected_since(unsigned long before)
-{
-	return eventually(has_connected, &before);
-}
-
 static bool is_told(void *context)
 {
 	return atomic_load(&((ward *) context)->losses) > 0;

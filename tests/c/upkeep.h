@@ -29,7 +29,6 @@ void make_due(dlock_claim *claim, int left_ms);
 /* Waits until `count` more renewals were answered than `before`; five seconds at most. */
 bool renewed_since(unsigned long before, unsigned long count);
 bool failed_since(unsigned long before, unsigned long count);
-bool connected_since(unsigned long before);
 unsigned long renewals(void);
 
 bool eventually_lost(ward *ward);

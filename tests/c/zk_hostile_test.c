@@ -1,6 +1,7 @@
-/* ZooKeeper servers that mean harm, with each call of ZkLock. Prints TAP. No part of the usual tests: tests/c/run.sh hostile
- * Whatever a way does not spoil is answered as by a server with one client and one lock. Two ways are missing, since they end libzookeeper 3.8 in threads of
- * its own, whoever uses it: an event whose path is NULL, and the answer to a login that nobody sent. */
+/* ZooKeeper servers that mean harm, with each call of ZkLock. Prints TAP. No part of the usual tests: tests/c/run.sh
+ * hostile Whatever a way does not spoil is answered as by a server with one client and one lock. Two ways are missing,
+ * since they end libzookeeper 3.8 in threads of its own, whoever uses it: an event whose path is NULL, and the answer
+ * to a login that nobody sent. */
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -16,13 +17,26 @@
 #include "tap.h"
 #include "zk_client.h"
 
-enum { CONNECT = -100, ANY = -101, CREATE = 1, DELETE = 2, EXISTS = 3, GET_DATA = 4, GET_CHILDREN = 8, SYNC = 9, PING = 11, GET_CHILDREN_2 = 12, CREATE_2 = 15,
-	CREATE_CONTAINER = 19, SET_WATCHES = 101 };
+enum {
+	CONNECT = -100,
+	ANY = -101,
+	CREATE = 1,
+	DELETE = 2,
+	EXISTS = 3,
+	GET_DATA = 4,
+	GET_CHILDREN = 8,
+	SYNC = 9,
+	PING = 11,
+	GET_CHILDREN_2 = 12,
+	CREATE_2 = 15,
+	CREATE_CONTAINER = 19,
+	SET_WATCHES = 101
+};
 enum { LIES_LENGTH = 128, LIES_NUMBER = 256, IS_RAW = 512 };
 
 typedef struct {
 	const char *name;
-	int op;       /* the requests that are answered otherwise */
+	int op; /* the requests that are answered otherwise */
 	unsigned how;
 	int32_t lie;  /* the length or the request's number that it tells; otherwise the error code */
 	text payload; /* behind the head; raw: instead of all */
@@ -30,9 +44,15 @@ typedef struct {
 } way;
 
 #define INT(n) (char) ((uint32_t) (n) >> 24), (char) ((uint32_t) (n) >> 16), (char) ((uint32_t) (n) >> 8), (char) (n)
-#define BYTES(...) { (const char[]) { __VA_ARGS__ }, sizeof((const char[]) { __VA_ARGS__ }) }
+#define BYTES(...)                                                                                                     \
+	{                                                                                                                  \
+		(const char[]){ __VA_ARGS__ }, sizeof((const char[]){ __VA_ARGS__ })                                           \
+	}
 #define PASSWORD 's', 'i', 'x', 't', 'e', 'e', 'n', ' ', 'b', 'y', 't', 'e', 's', ' ', 'h', '.'
-#define HANDSHAKE(name, ...) { name, CONNECT, 0, 0, BYTES(__VA_ARGS__), 0 }
+#define HANDSHAKE(name, ...)                                                                                           \
+	{                                                                                                                  \
+		name, CONNECT, 0, 0, BYTES(__VA_ARGS__), 0                                                                     \
+	}
 #define WORD_8 "abcdefgh"
 
 static const way ways[] = {
@@ -45,7 +65,8 @@ static const way ways[] = {
 	{ "zero bytes", CONNECT, IS_RAW, 0, TEXT("\0\0\0\0\0\0\0\0"), 512 },
 	{ "bytes 0xff", CONNECT, IS_RAW, 0, TEXT("\xff\xff\xff\xff\xff\xff\xff\xff"), 512 },
 	{ "a greeting without end", CONNECT, IS_RAW | ENDLESS, 0, TEXT(WORD_8), 0 },
-	{ "a greeting byte by byte", CONNECT, IS_RAW | DRIPS, 0, BYTES(INT(36), INT(0), INT(1000), INT(0), INT(7), INT(16), PASSWORD), 0 },
+	{ "a greeting byte by byte", CONNECT, IS_RAW | DRIPS, 0,
+		BYTES(INT(36), INT(0), INT(1000), INT(0), INT(7), INT(16), PASSWORD), 0 },
 	{ "a greeting of length -1", CONNECT, LIES_LENGTH, -1, TEXT(WORD_8), 0 },
 	{ "a greeting of length 0", CONNECT, LIES_LENGTH, 0, TEXT(WORD_8), 0 },
 	{ "a greeting of 2 GiB", CONNECT, LIES_LENGTH, INT32_MAX, TEXT(WORD_8), 0 },
@@ -66,10 +87,16 @@ static const way ways[] = {
 	{ "an event in place of an answer", ANY, LIES_NUMBER, -1, BYTES(INT(3), INT(3), INT(2), '/', 'x'), 0 },
 	{ "an answer, then the end", ANY, CLOSES, 0, TEXT(""), 0 },
 	{ "answers without end", ANY, ENDLESS | IS_RAW, 0, BYTES(INT(16), INT(-2), INT(0), INT(1), INT(0)), 0 },
-	{ "events without end", GET_CHILDREN, ENDLESS | IS_RAW, 0, BYTES(INT(30), INT(-1), INT(0), INT(0), INT(0), INT(4), INT(3), INT(2), '/', 'h'), 0 },
-	{ "an unknown error", ANY, 0, -9999, TEXT(""), 0 }, { "an error above zero", ANY, 0, 7, TEXT(""), 0 },
-	{ "no node", ANY, 0, -101, TEXT(""), 0 }, { "no right", ANY, 0, -102, TEXT(""), 0 }, { "there already", ANY, 0, -110, TEXT(""), 0 },
-	{ "session expired", ANY, 0, -112, TEXT(""), 0 }, { "session moved", ANY, 0, -118, TEXT(""), 0 }, { "not read-only", ANY, 0, -119, TEXT(""), 0 },
+	{ "events without end", GET_CHILDREN, ENDLESS | IS_RAW, 0,
+		BYTES(INT(30), INT(-1), INT(0), INT(0), INT(0), INT(4), INT(3), INT(2), '/', 'h'), 0 },
+	{ "an unknown error", ANY, 0, -9999, TEXT(""), 0 },
+	{ "an error above zero", ANY, 0, 7, TEXT(""), 0 },
+	{ "no node", ANY, 0, -101, TEXT(""), 0 },
+	{ "no right", ANY, 0, -102, TEXT(""), 0 },
+	{ "there already", ANY, 0, -110, TEXT(""), 0 },
+	{ "session expired", ANY, 0, -112, TEXT(""), 0 },
+	{ "session moved", ANY, 0, -118, TEXT(""), 0 },
+	{ "not read-only", ANY, 0, -119, TEXT(""), 0 },
 
 	{ "a node without a name", CREATE_2, 0, 0, TEXT(""), 0 },
 	{ "a node whose name is NULL", CREATE_2, 0, 0, BYTES(INT(-1)), 0 },
@@ -79,28 +106,33 @@ static const way ways[] = {
 	{ "a node of 3 MB", CREATE_2, 0, 0, TEXT(WORD_8), 393216 },
 	{ "a container without a name", CREATE_CONTAINER, 0, 0, TEXT(""), 0 },
 	{ "a container whose name is NULL", CREATE_CONTAINER, 0, 0, BYTES(INT(-1)), 0 },
-	{ "no list", GET_CHILDREN, 0, 0, TEXT(""), 0 }, { "an empty list", GET_CHILDREN, 0, 0, BYTES(INT(0)), 0 },
-	{ "a list of -1", GET_CHILDREN, 0, 0, BYTES(INT(-1)), 0 }, { "a list of 2^31 - 1", GET_CHILDREN, 0, 0, BYTES(INT(INT32_MAX)), 0 },
+	{ "no list", GET_CHILDREN, 0, 0, TEXT(""), 0 },
+	{ "an empty list", GET_CHILDREN, 0, 0, BYTES(INT(0)), 0 },
+	{ "a list of -1", GET_CHILDREN, 0, 0, BYTES(INT(-1)), 0 },
+	{ "a list of 2^31 - 1", GET_CHILDREN, 0, 0, BYTES(INT(INT32_MAX)), 0 },
 	{ "a list of a million", GET_CHILDREN, 0, 0, BYTES(INT(1000000), INT(1), 'x'), 0 },
 	{ "a list with NULL in it", GET_CHILDREN, 0, 0, BYTES(INT(2), INT(1), 'x', INT(-1)), 0 },
 	{ "a list of empty names", GET_CHILDREN, 0, 0, BYTES(INT(2), INT(0), INT(0)), 0 },
 	{ "a list of names with zero bytes", GET_CHILDREN, 0, 0, BYTES(INT(1), INT(3), 0, 'x', 0), 0 },
-	{ "a list of names without numbers", GET_CHILDREN, 0, 0, BYTES(INT(2), INT(6), '-', 'l', 'o', 'c', 'k', '-', INT(3), '_', 'c', '_'), 0 },
-	{ "a list of a number above 64 bits", GET_CHILDREN, 0, 0, TEXT("\0\0\0\1\0\0\0\x1e_c_x-lock-99999999999999999999"), 0 },
-	{ "a node that is gone", EXISTS, 0, -101, TEXT(""), 0 }, { "a node without a status", EXISTS, 0, 0, TEXT(""), 0 },
+	{ "a list of names without numbers", GET_CHILDREN, 0, 0,
+		BYTES(INT(2), INT(6), '-', 'l', 'o', 'c', 'k', '-', INT(3), '_', 'c', '_'), 0 },
+	{ "a list of a number above 64 bits", GET_CHILDREN, 0, 0, TEXT("\0\0\0\1\0\0\0\x1e_c_x-lock-99999999999999999999"),
+		0 },
+	{ "a node that is gone", EXISTS, 0, -101, TEXT(""), 0 },
+	{ "a node without a status", EXISTS, 0, 0, TEXT(""), 0 },
 	{ "a status that is too short", EXISTS, 0, 0, TEXT(WORD_8), 0 },
-	{ "data of length -1", GET_DATA, 0, 0, BYTES(INT(-1)), 0 }, { "data of 2 GiB", GET_DATA, 0, 0, BYTES(INT(INT32_MAX), 'x'), 0 },
-	{ "a delete that fails", DELETE, 0, -5, TEXT(""), 0 }, { "a delete without an answer", DELETE, IS_RAW, 0, TEXT(""), 0 },
-	{ "a sync whose path is NULL", SYNC, 0, 0, BYTES(INT(-1)), 0 }, { "a sync without a path", SYNC, 0, 0, TEXT(""), 0 },
+	{ "data of length -1", GET_DATA, 0, 0, BYTES(INT(-1)), 0 },
+	{ "data of 2 GiB", GET_DATA, 0, 0, BYTES(INT(INT32_MAX), 'x'), 0 },
+	{ "a delete that fails", DELETE, 0, -5, TEXT(""), 0 },
+	{ "a delete without an answer", DELETE, IS_RAW, 0, TEXT(""), 0 },
+	{ "a sync whose path is NULL", SYNC, 0, 0, BYTES(INT(-1)), 0 },
+	{ "a sync without a path", SYNC, 0, 0, TEXT(""), 0 },
 	{ "pings without an answer", PING, IS_RAW, 0, TEXT(""), 0 },
 };
 
 /* The library makes room for whatever length it is told; more than this there is not, as on a machine that is full. */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-	return "allocator_may_return_null=1:max_allocation_size_mb=256";
-}
+const char *__asan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=256"; }
 
 /* ---- the server ---- */
 
@@ -108,7 +140,7 @@ const char *__asan_default_options(void)
 static struct {
 	char name[512];
 	_Atomic int zxid;
-} *tree;
+} * tree;
 
 typedef struct {
 	char bytes[8192];
@@ -321,10 +353,7 @@ static pid_t start(int *port, const way *way)
 
 /* ---- the calls ---- */
 
-static const char *name_of(int way)
-{
-	return ways[way].name;
-}
+static const char *name_of(int way) { return ways[way].name; }
 
 static void attack(int number)
 {

@@ -1,4 +1,4 @@
-/* src/net/server.c and server_parse.c. Lines: a DSN, then an option's name, then its value. */
+/* src/net: DSNs and options of servers. Lines: a DSN, then an option's name, then its value. */
 
 #include "../../src/net/server.h"
 #include "fuzz.h"
@@ -148,11 +148,14 @@ static void try_option(const char *name, const char *value, size_t len)
 	dlock_error error = { "" };
 
 	MUST(server && dlock_server_set(&server->host, "h", 1));
-	if (!dlock_server_option(server, name, value, len, &error)) {
+	const dlock_option *option = dlock_option_find(server, DLOCK_FORM_QUERY, name);
+	if (!option) {
+		dlock_option_unknown(server, DLOCK_FORM_QUERY, name, &error);
+		check_refusal(&error);
+	} else if (!dlock_option_read(server, option, name, value, len, &error)) {
 		check_refusal(&error);
 	} else if (!dlock_server_seal(server, &error)) {
-		MUST(!strcmp(name, "guard")
-			|| !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
+		MUST(strstr(name, "guard") || !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
 		check_refusal(&error);
 	} else {
 		check_parts(server);

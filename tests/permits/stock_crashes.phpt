@@ -43,7 +43,9 @@ same([0, 1, 1, 0], counts(), 'one reserved, one sold');
 
 // The server is killed, and comes back with its data.
 $server->kill();
-fails(ConnectionException::class, '*', fn () => $bob->confirm());
+foreach (['confirm', 'cancel', 'extend'] as $call) {
+    fails(ConnectionException::class, 'Redis at 127.0.0.1:*', fn () => $bob->$call(), $call);
+}
 $server->restart();
 same([0, 1, 1, 0], counts(), 'nothing was forgotten');
 same([true, false], [$bob->confirm(), $bob->confirm()], 'asked again');

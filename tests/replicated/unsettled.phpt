@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
 $set = new SentinelSet();
-$lock = new DistributedLock($set->dsn(['guard' => 3]), ttl: 2.0);
+$lock = new DistributedLock($set->dsn(['guard' => 10]), ttl: 10.0);
 $timed_out = function () use ($lock): string {
     try {
         $lock->acquire('sale', timeout: 0.2);
@@ -26,7 +26,8 @@ $form = '/^The lock "sale" was not to be had within 0\.2 s: Redis at 127\.0\.0\.
 holds(preg_match($form, $message = $timed_out()) === 1, 'a new set', $message);
 same(null, $lock->tryAcquire('sale'), 'nor is one tried for');
 
-$lease = $lock->acquire('sale', timeout: 10.0);
+$lease = $lock->acquire('sale', timeout: 60.0);
+same([true, false], [$lock->isLocked('sale'), $lock->isLocked('another')], 'isLocked()');
 $stats = Dlock\stats();
 holds($stats['acquisitions'] >= 1 && $stats['connections'] >= 1, 'stats()', $stats);
 ob_start();
@@ -34,12 +35,12 @@ phpinfo(INFO_MODULES);
 holds(str_contains((string) ob_get_clean(), 'acquisitions'), 'phpinfo()', '');
 
 $child = fork_child(function () use ($lease, $lock) {
-    return [$lease->isHeld(), $lock->tryAcquire('sale') === null, $lock->acquire('child', timeout: 5.0)->isHeld()];
+    return [$lease->isHeld(), $lock->tryAcquire('sale') === null, $lock->acquire('child', timeout: 60.0)->isHeld()];
 });
 same([false, true, true], $child->result(), 'a child has its own connections and locks, and none of its parent');
 holds($lease->isHeld(), 'the parent keeps it', $lease->state());
 
-$lease->release();
+same([true, false], [$lease->release(), $lock->isLocked('sale')], 'release()');
 $master = $set->master();
 $master->kill();
 $set->waitForFailOver($master);

@@ -34,6 +34,7 @@ struct cluster_node {
 	unsigned long version, told[NODES]; /* of what it says of itself, and what it has told each node */
 	nanos last_bus[NODES];         /* when its last message arrives at each */
 	int migrating_slot, migrating_to, importing_slot, importing_from;
+	bool takes_back; /* the move of migrating_slot is given up */
 };
 
 static cluster_node *nodes[NODES];
@@ -287,6 +288,7 @@ static void begin_move(cluster_node *from, cluster_node *to, int slot)
 	to->importing_from = from->number;
 	from->migrating_slot = slot;
 	from->migrating_to = to->number;
+	from->takes_back = false;
 }
 
 /* As a node is told it that has the slot, or gets it. */
@@ -313,6 +315,13 @@ static void end_move(cluster_node *from, cluster_node *to, int slot)
 	say("clus", "slot %d is at s%d now", slot, to->number);
 }
 
+/* Its keys have been moved back. */
+static void give_up_move(cluster_node *from, cluster_node *to, int slot)
+{
+	from->migrating_slot = to->importing_slot = NOBODY;
+	say("clus", "slot %d stays at s%d", slot, from->number);
+}
+
 static void go_on_moving(void *context, uint64_t slot)
 {
 	cluster_node *from = context;
@@ -322,9 +331,11 @@ static void go_on_moving(void *context, uint64_t slot)
 	}
 	cluster_node *to = nodes[from->migrating_to];
 	if (reaches(from, to)) {
-		redis_move_key(from->server, to->server, (int) slot);
-		if (redis_keys_in_slot(from->server, (int) slot) == 0) {
-			end_move(from, to, (int) slot);
+		from->takes_back |= draw_chance(&random_cluster, 0.04);
+		server *giver = from->takes_back ? to->server : from->server, *taker = from->takes_back ? from->server : to->server;
+		redis_move_key(giver, taker, (int) slot);
+		if (redis_keys_in_slot(giver, (int) slot) == 0) {
+			(from->takes_back ? give_up_move : end_move)(from, to, (int) slot);
 			return;
 		}
 	}

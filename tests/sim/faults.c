@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stock_run.h"
+
 #include "redis/script/slot.h" /* the project's */
 
 fault faults[FAULTS];
@@ -156,7 +158,11 @@ static void move_slot(const fault *f)
 {
 	char key[40];
 
-	lock_key(f->a % options.resources, key, sizeof key);
+	if (options.work == &stocks) {
+		stock_name(0, f->a % options.resources, key, sizeof key);
+	} else {
+		lock_key(f->a % options.resources, key, sizeof key);
+	}
 	cluster_move_slot(dlock_slot_of(key, strlen(key)), f->b);
 }
 

@@ -115,7 +115,7 @@ all_mutants() {
 	mutant new_set_although_one_refuses c:restart_guard "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant no_restart_guard quorum "who has just been started votes" \
-		src/redis/redlock/restart_guard.c 's/(void dlock_guard_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
+		src/redis/redlock/restart_guard.c 's/(void dlock_uptime_rule_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
 	mutant attach_without_exchange_at_quorum quorum "who takes a lease over by its handle keeps the old token" \
 		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
 	mutant no_second_look_at_quorum quorum "a waiter relies on being told" \

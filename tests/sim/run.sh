@@ -18,6 +18,6 @@ build=${DLOCK_SIM_DIR:-$root/build/sim${SANITIZE:+-$SANITIZE}}
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
 
-make -s -j"${JOBS:-$(nproc)}" -C "$root" -f tests/sim/Makefile BUILD="$build" SANITIZE="${SANITIZE:-}" >&2
+flock "$build" make -s -j"${JOBS:-$(nproc)}" -C "$root" -f tests/sim/Makefile BUILD="$build" SANITIZE="${SANITIZE:-}" >&2
 cd "$root"
 exec "$build/sim" "$@"

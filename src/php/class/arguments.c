@@ -2,22 +2,6 @@
 
 #define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
 
-bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
-{
-	if (ZSTR_LEN(resource) == 0 || ZSTR_LEN(resource) > DLOCK_RESOURCE_MAX) {
-		zend_argument_value_error(arg, "must be between 1 and %d bytes long", DLOCK_RESOURCE_MAX);
-		return false;
-	}
-	const dlock_backend *backend = manager->backend;
-	const char *problem = backend->ops->refuse ? backend->ops->refuse(backend, ZSTR_VAL(resource), ZSTR_LEN(resource))
-											   : NULL;
-	if (problem) {
-		zend_argument_value_error(arg, "%s", problem);
-		return false;
-	}
-	return true;
-}
-
 uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number)
 {
 	switch (Z_TYPE_P(value)) {

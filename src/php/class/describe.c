@@ -5,12 +5,6 @@
 #include "../globals.h"
 #include "../settings.h"
 
-#ifdef DLOCK_ZOOKEEPER
-#include "../../net/dsn.h"
-#include "../../zookeeper/session/options.h"
-#include "zk_lock.h"
-#endif
-
 static void add_text(zval *array, const char *name, const char *text)
 {
 	if (text) {
@@ -135,50 +129,3 @@ ZEND_FUNCTION(Dlock_describe_server)
 	add_sentinel(return_value, server);
 	dlock_server_release(server);
 }
-
-#ifdef DLOCK_ZOOKEEPER
-
-static void add_member(zval *list, const char *host, size_t len)
-{
-	const char *name;
-	size_t name_len;
-	int port = DLOCK_ZK_PORT;
-	dlock_error error;
-	zval member;
-
-	dlock_dsn_host(host, host + len, &name, &name_len, &port, &error); /* checked before */
-	array_init(&member);
-	add_assoc_string(&member, "backend", "zookeeper");
-	add_assoc_str(&member, "label",
-		zend_strpprintf(0, *host == '[' ? "[%.*s]:%d" : "%.*s:%d", (int) name_len, name, port));
-	add_assoc_stringl(&member, "host", name, name_len);
-	add_assoc_long(&member, "port", port);
-	add_next_index_zval(list, &member);
-}
-
-ZEND_FUNCTION(Dlock_describe_ensemble)
-{
-	HashTable *array = NULL;
-	zend_string *text = NULL;
-
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_ARRAY_HT_OR_STR(array, text)
-	ZEND_PARSE_PARAMETERS_END();
-
-	zend_string *hosts = dlock_zk_hosts_read(array, text);
-	if (!hosts) {
-		RETURN_THROWS();
-	}
-	array_init(return_value);
-	for (const char *host = ZSTR_VAL(hosts);; host++) {
-		size_t len = strcspn(host, ",/");
-		add_member(return_value, host, len);
-		host += len;
-		if (*host != ',') {
-			break;
-		}
-	}
-	zend_string_release(hosts);
-}
-
-#endif

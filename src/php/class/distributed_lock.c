@@ -1,9 +1,10 @@
+#include "../../lock/renewal.h"
+#include "../classes.h"
 #include "../errors.h"
 #include "../globals.h"
 #include "../settings.h"
 #include "arguments.h"
-#include "manager_held.h"
-#include "manager_options.h"
+#include "manager.h"
 #include "servers.h"
 
 ZEND_METHOD(DistributedLock, __construct)
@@ -89,4 +90,213 @@ ZEND_METHOD(DistributedLock, lock)
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(dlock_manager_lock(manager, key, terms, wait));
+}
+
+/* ---- what lock() took: the object keeps it by resource, as userland lock classes do ---- */
+
+enum { FIRST_PURGE = 64 };
+
+/* A loss that is yet to be thrown is kept until then. */
+static int discard_lost(zval *value)
+{
+	dlock_hold *hold = Z_PTR_P(value);
+	dlock_nanos remaining;
+
+	return hold->throws || dlock_hold_look(hold, &remaining) != DLOCK_CLAIM_LOST ? ZEND_HASH_APPLY_KEEP
+																				 : ZEND_HASH_APPLY_REMOVE;
+}
+
+/* Forgets what is over, but only once the number has doubled since the last time: amortised over the calls it takes
+ * O(1). A throttle takes a lock for each user, and leaves it to its lease time. */
+static void purge(dlock_manager *manager)
+{
+	uint32_t before = zend_hash_num_elements(&manager->held);
+
+	if (before < FIRST_PURGE || before < manager->purge_at) {
+		return;
+	}
+	zend_hash_apply(&manager->held, discard_lost);
+	uint32_t after = zend_hash_num_elements(&manager->held);
+	manager->has_purged |= after < before;
+	manager->purge_at = 2 * after;
+}
+
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_terms terms, dlock_nanos timeout)
+{
+	dlock_hold *hold;
+	dlock_error error;
+	zval value;
+
+	purge(manager);
+	dlock_status status = dlock_manager_acquire(
+		manager, resource, terms, (dlock_wait_limit){ .timeout = timeout }, &hold, &error);
+
+	if (status != DLOCK_OK) {
+		if (status != DLOCK_TIMEOUT && !EG(exception)) {
+			dlock_throw(status, &error, manager->backend);
+		}
+		return false;
+	}
+	/* One that is there already was lost, or this one could not have been acquired. */
+	ZVAL_PTR(&value, hold);
+	zend_hash_update(&manager->held, resource, &value);
+	hold->owned = true;
+	return true;
+}
+
+static dlock_hold *find_held(dlock_manager *manager, zend_string *resource)
+{
+	zval *value = zend_hash_find(&manager->held, resource);
+
+	return value ? Z_PTR_P(value) : NULL;
+}
+
+/* What acquire() of this object took, or NULL. */
+static dlock_hold *find_leased(const dlock_manager *manager, zend_string *resource)
+{
+	dlock_registry_entry *entry = dlock_registry_find_made_by(
+		&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource));
+	dlock_nanos remaining;
+
+	return entry && dlock_hold_look(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST ? dlock_hold_from(entry)
+																							: NULL;
+}
+
+/* A lease belongs to whoever has it. To say false, and no more, would leave the lock held. */
+static bool check_no_lease(const dlock_manager *manager, zend_string *resource, const char *method)
+{
+	dlock_error error;
+
+	if (!find_leased(manager, resource)) {
+		return true;
+	}
+	dlock_fail(&error, DLOCK_FAILED, "The lock \"%s\" was taken by acquire(): call %s() of its Lease",
+		dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text, method);
+	dlock_throw_as(dlock_ce_exception, &error);
+	return false;
+}
+
+ZEND_METHOD(DistributedLock, release)
+{
+	zend_string *resource;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(resource)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
+		RETURN_THROWS();
+	}
+	dlock_hold *hold = find_held(manager, resource);
+	if (!hold) {
+		if (!check_no_lease(manager, resource, "release")) {
+			RETURN_THROWS();
+		}
+		RETURN_FALSE;
+	}
+	dlock_status status = dlock_hold_release(hold, &error);
+	zend_hash_del(&manager->held, resource);
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, manager->backend);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
+}
+
+/* Does a lease of this object still hold anything? */
+static bool has_lease(const dlock_manager *manager)
+{
+	dlock_nanos remaining;
+
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
+		if (entry->claim->backend == manager->backend && dlock_claim_is_held(entry->claim)
+				&& dlock_hold_look(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST) {
+			return true;
+		}
+	}
+	return false;
+}
+
+ZEND_METHOD(DistributedLock, unlockAll)
+{
+	dlock_error error, problem;
+	dlock_status worst = DLOCK_OK;
+	zval *value;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager) {
+		RETURN_THROWS();
+	}
+	ZEND_HASH_FOREACH_VAL(&manager->held, value) {
+		dlock_status status = dlock_hold_release(Z_PTR_P(value), &error);
+		if (status != DLOCK_OK && (worst == DLOCK_OK || worst == DLOCK_LOST)) {
+			worst = status;
+			problem = error;
+		}
+	} ZEND_HASH_FOREACH_END();
+	zend_hash_clean(&manager->held);
+	bool all = worst == DLOCK_OK && !manager->has_purged && !has_lease(manager);
+	manager->has_purged = false;
+	if (worst != DLOCK_OK && worst != DLOCK_LOST) {
+		dlock_throw(worst, &problem, manager->backend);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(all);
+}
+
+ZEND_METHOD(DistributedLock, expire)
+{
+	zend_string *resource;
+	double seconds;
+	dlock_nanos ttl;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(2, 2)
+		Z_PARAM_STR(resource)
+		Z_PARAM_DOUBLE(seconds)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(manager, resource, 1)
+		|| !dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), 2, &ttl)) {
+		RETURN_THROWS();
+	}
+	dlock_hold *hold = find_held(manager, resource);
+	if (hold) {
+		dlock_renewal_stop(hold->entry.claim);
+	} else if (!check_no_lease(manager, resource, "refresh")) {
+		RETURN_THROWS();
+	}
+	dlock_status status = hold ? dlock_hold_extend(hold, ttl, &error) : DLOCK_LOST;
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, manager->backend);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
+}
+
+ZEND_METHOD(DistributedLock, isLocking)
+{
+	zend_string *resource;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(resource)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
+		RETURN_THROWS();
+	}
+	dlock_hold *hold = find_held(manager, resource);
+	hold = hold ? hold : find_leased(manager, resource);
+	dlock_status status = hold ? dlock_hold_check(hold, &error) : DLOCK_LOST;
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, &error, manager->backend);
+		RETURN_THROWS();
+	}
+	RETURN_BOOL(status == DLOCK_OK);
 }

@@ -1,4 +1,3 @@
-#include "lock_manager.h"
 
 #include "../classes.h"
 #include "../errors.h"
@@ -8,7 +7,7 @@
 #include "../unkept.h"
 #include "arguments.h"
 #include "lease.h"
-#include "manager_acquire.h"
+#include "manager.h"
 
 #include "zend_exceptions.h"
 #include "zend_generators.h"

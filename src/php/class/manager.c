@@ -1,8 +1,18 @@
 #include "manager.h"
 
+#include <inttypes.h>
+
+#include "../../lock/renewal.h"
 #include "../classes.h"
-#include "../hold.h"
+#include "../ending.h"
+#include "../globals.h"
+#include "../interrupts.h"
+#include "../loss_signal.h"
+#include "../settings.h"
 #include "../unkept.h"
+#include "arguments.h"
+
+#include "zend_exceptions.h"
 
 static zend_object_handlers handlers;
 
@@ -15,6 +25,22 @@ dlock_manager *dlock_manager_this(zval *object)
 		return NULL;
 	}
 	return manager;
+}
+
+bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg)
+{
+	if (ZSTR_LEN(resource) == 0 || ZSTR_LEN(resource) > DLOCK_RESOURCE_MAX) {
+		zend_argument_value_error(arg, "must be between 1 and %d bytes long", DLOCK_RESOURCE_MAX);
+		return false;
+	}
+	const dlock_backend *backend = manager->backend;
+	const char *problem = backend->ops->refuse ? backend->ops->refuse(backend, ZSTR_VAL(resource), ZSTR_LEN(resource))
+											   : NULL;
+	if (problem) {
+		zend_argument_value_error(arg, "%s", problem);
+		return false;
+	}
+	return true;
 }
 
 static void discard_held(zval *value)
@@ -104,4 +130,225 @@ void dlock_manager_register(zend_class_entry *class)
 	handlers.free_obj = manager_free;
 	handlers.clone_obj = NULL;
 	handlers.get_debug_info = manager_debug_info;
+}
+
+/* ---- constructors ---- */
+
+bool dlock_manager_begin(const dlock_manager *manager)
+{
+	if (manager->backend) {
+		zend_throw_error(NULL, "%s::__construct() has been called already", ZSTR_VAL(manager->std.ce->name));
+		return false;
+	}
+	return dlock_check_settings();
+}
+
+bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options)
+{
+	dlock_nanos otherwise = dlock_from_seconds(DLOCK_G(timeout));
+	manager->release_at_end = options->release_is_null ? DLOCK_G(release_on_shutdown) : options->release;
+	if (!manager->release_at_end) {
+		dlock_ending_watch();
+	}
+	if (options->ttl_arg) {
+		double least = (double) options->ttls.least / (double) DLOCK_SECOND,
+			   most = (double) options->ttls.most / (double) DLOCK_SECOND;
+		if (options->ttl_is_null && (DLOCK_G(ttl) < least || DLOCK_G(ttl) > most)) { /* by its own limits it is good */
+			zend_value_error("dlock.ttl must be between %.10g and %.10g seconds on this server%s; or give a $ttl",
+				least, most,
+				options->ttls.is_guarded ? ", since no lease time may exceed the guard, which its option \"guard\" sets"
+										 : "");
+			return false;
+		}
+		if (!dlock_check_ttl(
+				options->ttl_is_null ? DLOCK_G(ttl) : options->ttl, options->ttls, options->ttl_arg, &manager->ttl)) {
+			return false;
+		}
+	}
+	if (!dlock_check_timeout(
+			options->timeout, options->timeout_is_null, otherwise, options->timeout_arg, &manager->timeout)) {
+		return false;
+	}
+	manager->renew = options->renew_is_null ? DLOCK_RENEW_WITHOUT_TTL
+		: options->renew                    ? DLOCK_RENEW_ALWAYS
+											: DLOCK_RENEW_NEVER;
+	manager->throw_on_loss = options->on_loss && zend_string_equals_literal(options->on_loss, "throw");
+	if (options->on_loss && !manager->throw_on_loss && !zend_string_equals_literal(options->on_loss, "flag")) {
+		zend_argument_value_error(options->on_loss_arg, "must be either \"flag\" or \"throw\"");
+		return false;
+	}
+	return true;
+}
+
+/* ---- acquiring ---- */
+
+static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status status)
+{
+	dlock_counters *counters = &DLOCK_G(counters);
+
+	if (status == DLOCK_OK) {
+		counters->acquisitions++;
+		counters->hand_overs_received += claim->received;
+	} else if (status == DLOCK_TIMEOUT) {
+		counters->timeouts++;
+	}
+	if (claim->waited) {
+		counters->waits++;
+		counters->wait_time += dlock_now() - start;
+	}
+}
+
+/* Hands the renewal thread a lease that is to be renewed, or whose loss is to be thrown, or that some servers refused
+ * or may have. */
+static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold, bool renew, dlock_error *error)
+{
+	dlock_claim *claim = hold->entry.claim;
+	dlock_upkeep upkeep = { .renew = renew, .most = dlock_from_seconds(DLOCK_G(max_hold)) };
+
+	if (!renew && !manager->throw_on_loss) {
+		bool needed = claim->incomplete || claim->unanswered || atomic_load(&claim->short_lease);
+		bool begun = needed && dlock_renewal_begin(claim, &upkeep, error) == DLOCK_OK;
+		/* Without a thread the lock is held all the same. */
+		return begun || !atomic_load(&claim->short_lease) ? DLOCK_OK : dlock_hold_extend(hold, claim->ttl, error);
+	}
+	if (manager->throw_on_loss) {
+		hold->throws = true;
+		upkeep.lost = dlock_loss_signal_raise;
+		upkeep.context = dlock_loss_signal_here();
+		if (!upkeep.context) {
+			return dlock_fail(
+				error, DLOCK_FAILED, "Cannot report a loss, because no descriptor is left: %s", strerror(errno));
+		}
+	}
+	return dlock_renewal_begin(claim, &upkeep, error);
+}
+
+static bool is_renewed(const dlock_manager *manager, bool ttl_given)
+{
+	return !dlock_manager_is_session_based(manager)
+		&& (manager->renew == DLOCK_RENEW_ALWAYS || (manager->renew == DLOCK_RENEW_WITHOUT_TTL && !ttl_given));
+}
+
+/* Handles the signals that came meanwhile, before the caller is given the lock. Where a handler throws after a method
+ * has returned, PHP may lose what it returned: a lock that nobody could release. True: it has thrown. */
+static bool interrupts_throw(dlock_hold *hold)
+{
+	if (dlock_is_interrupted()) {
+		hold->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
+		zend_try {
+			dlock_run_interrupts();
+		} zend_catch { /* a fatal error or a time limit: no object will own it, so the registry frees it */
+			hold->owned = false;
+			zend_bailout();
+		} zend_end_try();
+		hold->owned = false;
+	}
+	return EG(exception) != NULL;
+}
+
+dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
+{
+	dlock_status status = start_renewal(manager, hold, is_renewed(manager, ttl_given), error);
+
+	return status == DLOCK_OK && interrupts_throw(hold) ? DLOCK_INTERRUPTED : status;
+}
+
+/* Would the wait be one for this very process, without end? `waiting` is its claim, NULL where it has none yet. */
+static bool waits_for_itself(const dlock_manager *manager, zend_string *resource, int64_t permits,
+	dlock_wait_limit limit, const dlock_claim *waiting, dlock_error *error)
+{
+	dlock_claim *claim = NULL;
+
+	if (limit.attempts == 0 && limit.timeout > 0) {
+		claim = dlock_registry_find_endless(
+			&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), permits, waiting);
+	}
+	if (claim && manager->std.ce == dlock_ce_semaphore) {
+		dlock_fail(error, DLOCK_DEADLOCK,
+			"This process holds too many permits of the semaphore \"%s\" already, and would wait for itself",
+			dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
+	} else if (claim) {
+		dlock_fail(error, DLOCK_DEADLOCK, claim->state == DLOCK_CLAIM_WAITING
+			? "This process waits for the lock \"%s\" already, and would wait for itself"
+			: "This process holds the lock \"%s\" already, and would wait for itself",
+			dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
+	}
+	return claim;
+}
+
+/* The error may have the reason. */
+static dlock_status report_timeout(
+	const dlock_manager *manager, const dlock_claim *claim, double seconds, dlock_error *error)
+{
+	dlock_error reason = *error;
+	const char *text = claim->explained ? ": " : "";
+
+	if (!claim->explained) {
+		reason.message[0] = '\0';
+	}
+	if (manager->std.ce == dlock_ce_semaphore) {
+		return dlock_fail(error, DLOCK_TIMEOUT,
+			"The semaphore \"%s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
+			dlock_claim_name(claim).text, claim->permits, manager->backend->capacity, seconds, text, reason.message);
+	}
+	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" was not %s within %g s%s%s",
+		dlock_claim_name(claim).text, claim->explained ? "to be had" : "free",
+		seconds, text, reason.message);
+}
+
+static dlock_status wait_for(
+	const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit, dlock_error *error)
+{
+	dlock_nanos start = dlock_now();
+	dlock_wait wait = dlock_interruptible(dlock_after(start, limit.timeout));
+	dlock_status status;
+
+	wait.attempts = limit.attempts;
+	wait.pause = limit.pause;
+	while ((status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
+		dlock_run_interrupts();
+		if (EG(exception)) {
+			break;
+		}
+		if (waits_for_itself(
+				manager, resource, claim->permits, limit, claim, error)) { /* since a handler has taken it */
+			status = DLOCK_DEADLOCK;
+			break;
+		}
+		wait.wakeup =
+			dlock_interruptible(wait.deadline).wakeup; /* a handler may have taken the first lease that needs it */
+	}
+	count_wait(claim, start, status);
+	return status == DLOCK_TIMEOUT ? report_timeout(manager, claim, (double) limit.timeout / DLOCK_SECOND, error)
+								   : status;
+}
+
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms,
+	dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
+{
+	int64_t permits = terms.permits > 0 ? terms.permits : manager->permits;
+
+	if (waits_for_itself(manager, resource, permits, limit, NULL, error)) {
+		return DLOCK_DEADLOCK;
+	}
+	dlock_claim *claim = dlock_claim_new(
+		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
+	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
+	if (!hold) {
+		return DLOCK_FAILED;
+	}
+	claim->permits = permits;
+	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
+	dlock_status status = wait_for(manager, claim, resource, limit, error);
+	if (status == DLOCK_OK) {
+		status = dlock_manager_keep(manager, hold, terms.ttl_given, error);
+	}
+	if (status == DLOCK_OK) {
+		*acquired = hold;
+		return DLOCK_OK;
+	}
+	hold->release_at_end = true; /* a lock that the caller does not get is not left to its lease time, nor a position in
+									the queue to the session */
+	dlock_hold_discard(hold);
+	return status;
 }

@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../../lock/claim.h"
+#include "../hold.h"
 
 /* The object of each lock class, of a semaphore, and of a side of a read/write lock. */
 typedef struct {
@@ -39,5 +39,75 @@ void dlock_manager_register(zend_class_entry *class);
 
 /* The manager of $this, or NULL after an exception where its constructor did not run. */
 dlock_manager *dlock_manager_this(zval *object);
+
+/* Checks the argument that names what is locked; false after a ValueError. */
+bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
+
+/* ---- constructors ---- */
+
+/* The options that all constructors share. Argument numbers are 0 where there is none. */
+typedef struct {
+	double ttl, timeout;
+	bool ttl_is_null, timeout_is_null;
+	bool renew, renew_is_null;
+	zend_string *on_loss; /* NULL: not given */
+	bool release, release_is_null;
+	dlock_ttl_range ttls; /* that the back end can have */
+	uint32_t ttl_arg, timeout_arg, on_loss_arg;
+} dlock_options;
+
+/* Before anything else in a constructor. False after an exception: it was called before, or the settings make no
+ * sense. */
+bool dlock_manager_begin(const dlock_manager *manager);
+
+/* Takes the options, and the settings where they are not given. False after an exception. */
+bool dlock_manager_configure(dlock_manager *manager, const dlock_options *options);
+
+/* ---- acquiring ---- */
+
+/* What is asked for. */
+typedef struct {
+	dlock_nanos ttl;
+	bool ttl_given;  /* otherwise it is the manager's */
+	int64_t permits; /* 0: as many as each lease of the manager has */
+} dlock_terms;
+
+/* How long to wait for a lock. */
+typedef struct {
+	dlock_nanos timeout; /* DLOCK_FOREVER: without limit */
+	unsigned attempts;   /* as in dlock_wait, and so is pause */
+	dlock_nanos pause;
+} dlock_wait_limit;
+
+/* DLOCK_OK: it is held. DLOCK_INTERRUPTED: a signal handler has thrown. */
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms,
+	dlock_wait_limit limit, dlock_hold **hold, dlock_error *error);
+
+/* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came
+ * meanwhile are handled. DLOCK_INTERRUPTED: a handler has thrown. After any status but DLOCK_OK the caller discards
+ * it. */
+dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error);
+
+/* What acquire(), tryAcquire() and synchronized() do in all classes, once a method has read its arguments. */
+
+typedef struct {
+	zend_string *resource; /* the first argument */
+	zend_long permits;     /* as many as each lease of the manager has, where permits_arg is 0 */
+	double timeout, ttl;
+	bool timeout_is_null, ttl_is_null;
+	uint32_t permits_arg, timeout_arg, ttl_arg;
+} dlock_acquire_arguments;
+
+/* `this`: the object of the method. They return what the method returns, or have thrown. */
+void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value);
+void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value);
+void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *arguments, zend_fcall_info *section,
+	zend_fcall_info_cache *cache, zval *return_value);
+
+/* lock(), unlock() and what goes with them: the object keeps the locks by their resources, as userland lock classes
+ * do. */
+
+/* For lock(). True; false at the timeout; false after an exception. */
+bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_terms terms, dlock_nanos timeout);
 
 #endif

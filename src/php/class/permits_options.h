@@ -1,7 +1,7 @@
 #ifndef DLOCK_PHP_PERMITS_OPTIONS_H
 #define DLOCK_PHP_PERMITS_OPTIONS_H
 
-#include "manager_options.h"
+#include "manager.h"
 
 #include "../../net/server.h"
 #ifdef DLOCK_ZOOKEEPER

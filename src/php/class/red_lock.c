@@ -3,8 +3,7 @@
 #include "../errors.h"
 #include "../globals.h"
 #include "arguments.h"
-#include "manager_acquire.h"
-#include "manager_options.h"
+#include "manager.h"
 #include "servers.h"
 
 #include "zend_exceptions.h"

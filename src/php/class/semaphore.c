@@ -1,6 +1,6 @@
 #include "../errors.h"
 #include "arguments.h"
-#include "lock_manager.h"
+#include "manager.h"
 #include "permits_options.h"
 
 ZEND_METHOD(Dlock_Semaphore, __construct)

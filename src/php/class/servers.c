@@ -2,6 +2,7 @@
 
 #include "../errors.h"
 #include "../globals.h"
+#include "../settings.h"
 #include "arguments.h"
 
 typedef struct {
@@ -364,6 +365,18 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 	return true;
 }
 
+static bool check_files(const dlock_server *server, position at)
+{
+	const char *name = dlock_server_forbidden_file(server);
+	char message[64];
+
+	if (name) {
+		snprintf(message, sizeof message, "must have a %s that open_basedir allows", name);
+		reject(at, message);
+	}
+	return !name;
+}
+
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
 {
 	position at = { arg, element, NULL, 0 };
@@ -384,6 +397,7 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 	} else {
 		good = reject_type(at, "a DSN or an array", spec);
 	}
+	good = good && check_files(server, at);
 	if (!good || (!dlock_server_seal(server, &error) && !reject(at, error.message))) {
 		dlock_server_release(server);
 		return NULL;

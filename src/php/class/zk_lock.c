@@ -1,11 +1,10 @@
-#include "zk_lock.h"
-
+#include "../../net/dsn.h"
 #include "../../zookeeper/lock/backend.h"
+#include "../../zookeeper/session/options.h"
 #include "../errors.h"
 #include "../globals.h"
 #include "arguments.h"
-#include "manager_held.h"
-#include "manager_options.h"
+#include "manager.h"
 
 /* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an
  * exception. */
@@ -62,7 +61,8 @@ static bool check_text(zend_string *text, uint32_t arg, bool (*check)(const char
 	return true;
 }
 
-zend_string *dlock_zk_hosts_read(HashTable *array, zend_string *text)
+/* The first argument, in either form, as checked text; NULL after an exception. */
+static zend_string *read_hosts(HashTable *array, zend_string *text)
 {
 	zend_string *hosts = array ? hosts_from_array(array) : zend_string_copy(text);
 
@@ -119,7 +119,7 @@ ZEND_METHOD(ZkLock, __construct)
 	if (!dlock_manager_begin(manager) || !dlock_manager_configure(manager, &options)) {
 		RETURN_THROWS();
 	}
-	hosts = array || hosts ? dlock_zk_hosts_read(array, hosts) : zend_string_init(ZEND_STRL("127.0.0.1:2181"), 0);
+	hosts = array || hosts ? read_hosts(array, hosts) : zend_string_init(ZEND_STRL("127.0.0.1:2181"), 0);
 	if (!hosts) {
 		RETURN_THROWS();
 	}
@@ -148,4 +148,49 @@ ZEND_METHOD(ZkLock, lock)
 		RETURN_THROWS();
 	}
 	RETURN_BOOL(dlock_manager_lock(manager, resource, (dlock_terms) { 0 }, wait));
+}
+
+/* ---- for dlock-doctor ---- */
+
+static void add_member(zval *list, const char *host, size_t len)
+{
+	const char *name;
+	size_t name_len;
+	int port = DLOCK_ZK_PORT;
+	dlock_error error;
+	zval member;
+
+	dlock_dsn_host(host, host + len, &name, &name_len, &port, &error); /* checked before */
+	array_init(&member);
+	add_assoc_string(&member, "backend", "zookeeper");
+	add_assoc_str(&member, "label",
+		zend_strpprintf(0, *host == '[' ? "[%.*s]:%d" : "%.*s:%d", (int) name_len, name, port));
+	add_assoc_stringl(&member, "host", name, name_len);
+	add_assoc_long(&member, "port", port);
+	add_next_index_zval(list, &member);
+}
+
+ZEND_FUNCTION(Dlock_describe_ensemble)
+{
+	HashTable *array = NULL;
+	zend_string *text = NULL;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_ARRAY_HT_OR_STR(array, text)
+	ZEND_PARSE_PARAMETERS_END();
+
+	zend_string *hosts = read_hosts(array, text);
+	if (!hosts) {
+		RETURN_THROWS();
+	}
+	array_init(return_value);
+	for (const char *host = ZSTR_VAL(hosts);; host++) {
+		size_t len = strcspn(host, ",/");
+		add_member(return_value, host, len);
+		host += len;
+		if (*host != ',') {
+			break;
+		}
+	}
+	zend_string_release(hosts);
 }

@@ -11,7 +11,7 @@ static dlock_call *ask_lock(const dlock_subject *subject)
 	bool queues = subject->queues;
 	dlock_attempt attempt = { .token = claim->token,
 		.ttl = claim->ttl,
-		.may_count = subject->counts,
+		.least_fencing_token = subject->counts ? DLOCK_NO_NUMBER : 0,
 		.grant = true,
 		.inbox = queues ? waiter->inbox : NULL,
 		.ticket = waiter->ticket,
@@ -33,7 +33,7 @@ static dlock_status read_lock(const dlock_call *call, const dlock_conn *conn, dl
 
 static dlock_call *is_lock_unchanged(const dlock_subject *subject, const char *old)
 {
-	return dlock_request_unchanged(subject->keys, subject->claim->token, old, subject->guard);
+	return dlock_request_unchanged(subject->keys, subject->claim->token, subject->guard, old);
 }
 
 static dlock_call *release_lock(const dlock_subject *subject, bool leaves)
@@ -59,7 +59,7 @@ static dlock_call *exchange_lock(const dlock_subject *subject, const char *old)
 {
 	const char *token = subject->claim->token;
 
-	return subject->replicated ? dlock_request_exchange_replicated(subject->keys, old, token, subject->guard)
+	return subject->replicated ? dlock_request_exchange_replicated(subject->keys, old, token, 0, subject->guard)
 							   : dlock_request_exchange(subject->keys, old, token, 0);
 }
 
@@ -195,8 +195,8 @@ static dlock_call *ask_permits(const dlock_subject *subject)
 {
 	dlock_permits_attempt attempt = attempt_of(subject, true);
 
-	return subject->replicated ? dlock_request_permits_replicated(subject->keys, &attempt, subject->guard)
-							   : dlock_request_permits(subject->keys.lock, &attempt);
+	return subject->replicated ? dlock_request_permits_acquire_replicated(subject->keys, &attempt, subject->guard)
+							   : dlock_request_permits_acquire(subject->keys.lock, &attempt);
 }
 
 static dlock_status read_permits(const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error)
@@ -214,7 +214,7 @@ static dlock_status read_permits(const dlock_call *call, const dlock_conn *conn,
 
 static dlock_call *are_permits_unchanged(const dlock_subject *subject, const char *old)
 {
-	return dlock_request_permits_unchanged(subject->keys, subject->claim->token, old, subject->guard);
+	return dlock_request_permits_unchanged(subject->keys, subject->claim->token, subject->guard, old);
 }
 
 static dlock_call *release_permits(const dlock_subject *subject, bool leaves)
@@ -222,7 +222,7 @@ static dlock_call *release_permits(const dlock_subject *subject, bool leaves)
 	dlock_permits_attempt attempt = attempt_of(subject, leaves);
 
 	return subject->replicated ? dlock_request_permits_release_replicated(subject->keys, &attempt, subject->guard)
-							   : dlock_request_permits_abandon(subject->keys.lock, &attempt);
+							   : dlock_request_permits_release(subject->keys.lock, &attempt);
 }
 
 static dlock_call *leave_permits(const dlock_subject *subject)
@@ -244,7 +244,7 @@ static dlock_call *exchange_permits(const dlock_subject *subject, const char *ol
 	const dlock_claim *claim = subject->claim;
 
 	return subject->replicated ? dlock_request_permits_exchange_replicated(
-			   subject->keys, old, claim->token, claim->backend->capacity, subject->guard)
+			   subject->keys, old, claim->token, subject->guard, claim->backend->capacity)
 							   : dlock_request_permits_exchange(subject->keys.lock, old, claim->token);
 }
 
@@ -316,18 +316,18 @@ static dlock_status read_keep_permits_alone(
 
 static dlock_call *keep_permits(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
 {
-	return dlock_request_permits_keep(lease->keys, lease->token, ttl, shortens);
+	return dlock_request_permits_keep(lease->keys.lock, lease->token, ttl, shortens);
 }
 
 static dlock_call *restore_permits(const dlock_kept_lease *lease, dlock_nanos ttl)
 {
 	return dlock_request_permits_restore(
-		lease->keys, lease->token, lease->permits, ttl, lease->fencing_token, lease->guard);
+		lease->keys, lease->token, ttl, lease->fencing_token, lease->guard, lease->permits);
 }
 
 static dlock_call *drop_permits(const dlock_kept_lease *lease)
 {
-	return dlock_request_permits_drop(lease->keys, lease->token);
+	return dlock_request_permits_drop(lease->keys.lock, lease->token);
 }
 
 static const dlock_keeping permits_alone = {

@@ -1,7 +1,7 @@
 #ifndef DLOCK_REDIS_KINDS_H
 #define DLOCK_REDIS_KINDS_H
 
-#include "../request/permits_replicated_requests.h"
+#include "../request/permits_requests.h"
 #include "keep.h"
 #include "wait.h"
 

@@ -6,7 +6,7 @@
  * seems to be this much may be two seconds more. */
 #define TOGETHER (5 * DLOCK_SECOND)
 
-void dlock_guard_begin(dlock_uptime_rule *guard, dlock_nanos setting, dlock_nanos ttl)
+void dlock_uptime_rule_begin(dlock_uptime_rule *guard, dlock_nanos setting, dlock_nanos ttl)
 {
 	guard->begun = dlock_now();
 	guard->by_ttl = setting > 0 && ttl > setting;
@@ -15,7 +15,7 @@ void dlock_guard_begin(dlock_uptime_rule *guard, dlock_nanos setting, dlock_nano
 	guard->first = guard->last = 0;
 }
 
-dlock_nanos dlock_guard_note(dlock_uptime_rule *guard, const dlock_call *call)
+dlock_nanos dlock_uptime_rule_note(dlock_uptime_rule *guard, const dlock_call *call)
 {
 	if (guard->min_uptime == 0) {
 		return 0;
@@ -33,12 +33,13 @@ dlock_nanos dlock_guard_note(dlock_uptime_rule *guard, const dlock_call *call)
 	return dlock_after(call->server_started, guard->min_uptime);
 }
 
-bool dlock_guard_is_new_set(const dlock_uptime_rule *guard, int servers)
+bool dlock_uptime_rule_is_new_set(const dlock_uptime_rule *guard, int servers)
 {
 	return guard->known > 0 && guard->known == servers && guard->last - guard->first <= TOGETHER;
 }
 
-void dlock_guard_explain(const dlock_uptime_rule *guard, dlock_nanos eligible_at, const dlock_conn *conn, dlock_error *error)
+void dlock_uptime_rule_explain(
+	const dlock_uptime_rule *guard, dlock_nanos eligible_at, const dlock_conn *conn, dlock_error *error)
 {
 	if (eligible_at == DLOCK_FOREVER) {
 		dlock_fail(error, DLOCK_CONNECTION,

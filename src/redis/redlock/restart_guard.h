@@ -24,16 +24,17 @@ typedef struct {
 } dlock_uptime_rule;
 
 /* The longer one of the setting and the lease time asked for counts; a setting of 0 switches it off. */
-void dlock_guard_begin(dlock_uptime_rule *guard, dlock_nanos setting, dlock_nanos ttl);
+void dlock_uptime_rule_begin(dlock_uptime_rule *guard, dlock_nanos setting, dlock_nanos ttl);
 
 /* Notes what an answered call says of its server. Returns when the server becomes, or became, eligible; DLOCK_FOREVER
  * where that is not known. Its vote counts unless that is after guard->begun. */
-dlock_nanos dlock_guard_note(dlock_uptime_rule *guard, const dlock_call *call);
+dlock_nanos dlock_uptime_rule_note(dlock_uptime_rule *guard, const dlock_call *call);
 
 /* Are these `servers`, of which this many were noted, a set that was started together? */
-bool dlock_guard_is_new_set(const dlock_uptime_rule *guard, int servers);
+bool dlock_uptime_rule_is_new_set(const dlock_uptime_rule *guard, int servers);
 
 /* Why the vote of this server does not count. */
-void dlock_guard_explain(const dlock_uptime_rule *guard, dlock_nanos eligible_at, const dlock_conn *conn, dlock_error *error);
+void dlock_uptime_rule_explain(
+	const dlock_uptime_rule *guard, dlock_nanos eligible_at, const dlock_conn *conn, dlock_error *error);
 
 #endif

@@ -4,10 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../script/slot.h"
-
 #define QUEUE "dlock:queue:"
 #define WAITERS "dlock:waiters:"
+
+dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out)
+{
+	dlock_arg era = dlock_era_of(keys);
+	int len = snprintf(out->text, sizeof out->text, "%.*s:slots", (int) era.len, era.text);
+
+	return (dlock_arg) { out->text, (size_t) len };
+}
 
 struct dlock_key_builder {
 	size_t prefix_len, room; /* of the lock's key; the others' follow */

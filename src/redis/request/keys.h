@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "../script/slot.h"
 #include "../wire/call.h"
 
 /* The keys that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources; and,
@@ -18,6 +19,23 @@ typedef struct {
 	dlock_arg fence, era; /* empty: DLOCK_FENCE_KEY and DLOCK_ERA_KEY */
 	int slot;             /* of a cluster; otherwise 0 */
 } dlock_keys;
+
+static inline dlock_arg dlock_fence_of(dlock_keys keys)
+{
+	return keys.fence.len > 0 ? keys.fence : DLOCK_ARG(DLOCK_FENCE_KEY);
+}
+
+static inline dlock_arg dlock_era_of(dlock_keys keys)
+{
+	return keys.era.len > 0 ? keys.era : DLOCK_ARG(DLOCK_ERA_KEY);
+}
+
+/* Room for the key in which a master of a cluster notes, in one of its slots, the eras of all (lua/look.lua). */
+typedef struct {
+	char text[sizeof DLOCK_ERA_KEY ":{}:slots" + DLOCK_SLOT_TAG_LEN];
+} dlock_slots_key;
+
+dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out);
 
 /* Would the resource's lock be the fence, the era, or possibly the queue or the waiters of another? */
 bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource);

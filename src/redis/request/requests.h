@@ -2,10 +2,9 @@
 #define DLOCK_REDIS_REQUESTS_H
 
 #include "../../lock/claim.h"
-#include "../wire/inbox.h"
-#include "keys.h"
+#include "requests_lua.h"
 
-/* What is said to Redis about a lock: the scripts of lua/ as calls, and their replies read into a struct. */
+/* What is said to Redis about a lock: the scripts as calls (requests_lua.h), and their replies read into a struct. */
 
 /* ---- lease times, fencing tokens ---- */
 
@@ -27,51 +26,16 @@ static inline bool dlock_is_fencing_token(int64_t token)
 	return token > 0 && token < DLOCK_EXACT;
 }
 
-/* ---- requests: calls that are not sent yet; NULL when out of memory ---- */
-
-/* How a claim asks for its lock; see lua/acquire.lua. */
-typedef struct {
-	const char *token;
-	dlock_nanos ttl;
-	bool may_count;              /* the fence may just count on, where the lock is free and nobody waits */
-	int64_t least_fencing_token; /* otherwise; 0: the server's time */
-	bool grant;                  /* the server hands the lock over; otherwise it only notifies the next waiter */
-	const char *waiter;       /* NULL or "": the token */
-	const dlock_inbox *inbox; /* NULL: do not queue */
-	int64_t ticket;           /* 0: the server's time, where `grant` */
-	int64_t number;           /* of the request; comes back with a grant */
-	bool legacy;              /* takes over from ended timestamps */
-	bool unnotified;          /* looks at intervals, and needs its position for that */
-} dlock_attempt;
-
-dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt);
-
-/* With `waiter`: its name in the queue, which it `leaves` or stays in without being notified. */
-dlock_call *dlock_request_release(dlock_keys keys, const char *token, bool grant, const char *waiter, bool leaves);
-
-/* Takes the waiter out of the queue. */
-dlock_call *dlock_request_leave(dlock_keys keys, const char *waiter, bool grant);
-
-/* A new lease time; of renew only a longer one. */
-dlock_call *dlock_request_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
-dlock_call *dlock_request_renew(dlock_keys keys, const char *token, dlock_nanos ttl);
-
-/* The ms left. */
-dlock_call *dlock_request_check(dlock_keys keys, const char *token);
-
-/* Raises the server's last fencing token to this one, where the lock is the token's. */
-dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token);
-
-/* Sets the key again where there is none. */
-dlock_call *dlock_request_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
+/* ---- other requests, and what is known of those that were made ---- */
 
 /* The holder's token. */
 dlock_call *dlock_request_holder(dlock_keys keys);
 
-/* Makes the old token's lease the new one's; and the other way round, where that failed. */
-dlock_call *dlock_request_exchange(
-	dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
-dlock_call *dlock_request_exchange_back(dlock_keys keys, const char *old, const char *new_token);
+/* The other way round, where an exchange has failed. */
+static inline dlock_call *dlock_request_exchange_back(dlock_keys keys, const char *old, const char *new_token)
+{
+	return dlock_request_exchange(keys, new_token, old, DLOCK_NO_NUMBER);
+}
 
 /* Does the server say that it has given the lock? Its fencing token may be none. */
 bool dlock_request_has_acquired(const dlock_call *call);

@@ -4,10 +4,7 @@
 #include "../script/permit_id.h"
 #include "requests.h"
 
-/* requests.h for stocks: what is said to Redis about the stocks of products. Keys are those of the stocks, in full. */
-
-/* The most stocks that one request is about. */
-#define DLOCK_STOCKS_MAX 16
+/* requests.h for stocks: orders, and the replies about the stocks of products. */
 
 /* "buyer/order", with %XX for a slash, a space and other bytes that the scripts could not tell from their own. */
 typedef struct {
@@ -23,48 +20,13 @@ typedef struct {
 	int64_t units[DLOCK_STOCKS_MAX];
 } dlock_order;
 
-/* ---- requests: calls that are not sent yet; NULL when out of memory ---- */
-
-/* How one product is asked for; see lua/stock_reserve.lua. */
-typedef struct {
-	const char *id;
-	int64_t units;
-	dlock_nanos ttl;
-	int64_t limit;            /* the most units for this buyer, reserved and bought; 0: as many as it likes */
-	bool strict;              /* nobody that comes later passes it */
-	const dlock_inbox *inbox; /* NULL: do not queue */
-	int64_t ticket;           /* 0: none yet */
-	int64_t number;           /* of the request */
-} dlock_stock_attempt;
-
-dlock_call *dlock_request_stock_reserve(dlock_arg key, const dlock_stock_attempt *attempt);
-dlock_call *dlock_request_stock_leave(dlock_arg key, const dlock_stock_attempt *attempt);
-
-/* An order of all its stocks, which share a slot. */
-typedef struct {
-	const dlock_arg *keys;
-	int count;
-	const char *id;
-	int generation;       /* negative: the last */
-	const char *products; /* the hash of several products' names; empty: it has one */
-} dlock_stock_order_ref;
-
-dlock_call *dlock_request_stock_basket(const dlock_stock_order_ref *order, const int64_t *units, dlock_nanos ttl, int64_t limit);
-dlock_call *dlock_request_stock_confirm(const dlock_stock_order_ref *order, int64_t limit);
-dlock_call *dlock_request_stock_cancel(const dlock_stock_order_ref *order);
-/* `units` 0: all of it. `change`: the name of the refund of a part. */
-dlock_call *dlock_request_stock_refund(const dlock_stock_order_ref *order, bool restock, int64_t units, const char *change);
-dlock_call *dlock_request_stock_extend(const dlock_stock_order_ref *order, dlock_nanos ttl);
-dlock_call *dlock_request_stock_change(const dlock_stock_order_ref *order, const int64_t *units, int64_t limit);
-dlock_call *dlock_request_stock_status(const dlock_stock_order_ref *order);
-
-/* `remember`: for how long orders are remembered that came to nothing; 0: for a day. */
-dlock_call *dlock_request_stock_restock(dlock_arg key, int64_t units, const char *change, dlock_nanos remember);
-dlock_call *dlock_request_stock_counts(const dlock_arg *keys, int count);
 typedef enum { DLOCK_SALE_OPEN, DLOCK_SALE_CLOSED, DLOCK_SALE_ENDED } dlock_sale;
-dlock_call *dlock_request_stock_sale(dlock_arg key, dlock_sale sale);
-/* `from` and `to`: numbers as orders have them (lua/stock_pool.lua); `after`: the last order of the page before, `buyer`: whose orders; empty: none, and all. */
-dlock_call *dlock_request_stock_orders(dlock_arg key, const char *from, const char *to, const char *after, const char *buyer, int limit);
+
+/* Each script has its request in requests_lua.h, and this one, which takes nothing but keys, here. */
+static inline dlock_call *dlock_request_stock_counts(const dlock_arg *stocks, int count)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_COUNTS, stocks, count, NULL, 0, 0);
+}
 
 /* ---- responses ---- */
 

@@ -6,12 +6,11 @@
 /* The scripts in lua/, each with its keys, arguments, reply and cost. */
 typedef struct {
 	const char *name;
-	int keys; /* negative: one or more, as the call says */
 	char sha1[41];
 	const char *source;
 } dlock_script;
 
-#define DLOCK_SCRIPT_ID(id, name, keys, sha1, source) DLOCK_SCRIPT_##id,
+#define DLOCK_SCRIPT_ID(id, name, sha1, source) DLOCK_SCRIPT_##id,
 typedef enum { DLOCK_LUA_SCRIPTS(DLOCK_SCRIPT_ID) DLOCK_SCRIPTS } dlock_script_id;
 #undef DLOCK_SCRIPT_ID
 

@@ -1,68 +1,64 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", 4, DLOCK_LUA_ACQUIRE_SHA1, DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", 5, DLOCK_LUA_ACQUIRE_REPLICATED_SHA1, DLOCK_LUA_ACQUIRE_REPLICATED) \
-	script(CHECK, "check", 1, DLOCK_LUA_CHECK_SHA1, DLOCK_LUA_CHECK) \
-	script(DROP, "drop", 1, DLOCK_LUA_DROP_SHA1, DLOCK_LUA_DROP) \
-	script(EXCHANGE, "exchange", 2, DLOCK_LUA_EXCHANGE_SHA1, DLOCK_LUA_EXCHANGE) \
-	script(EXCHANGE_REPLICATED, "exchange_replicated", 3, DLOCK_LUA_EXCHANGE_REPLICATED_SHA1, DLOCK_LUA_EXCHANGE_REPLICATED) \
-	script(EXTEND, "extend", 1, DLOCK_LUA_EXTEND_SHA1, DLOCK_LUA_EXTEND) \
-	script(KEEP, "keep", 1, DLOCK_LUA_KEEP_SHA1, DLOCK_LUA_KEEP) \
-	script(LEAVE, "leave", 4, DLOCK_LUA_LEAVE_SHA1, DLOCK_LUA_LEAVE) \
-	script(LOOK, "look", 2, DLOCK_LUA_LOOK_SHA1, DLOCK_LUA_LOOK) \
-	script(PERMITS_ACQUIRE, "permits_acquire", 1, DLOCK_LUA_PERMITS_ACQUIRE_SHA1, DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", 2, DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1, DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
-	script(PERMITS_CHECK, "permits_check", 1, DLOCK_LUA_PERMITS_CHECK_SHA1, DLOCK_LUA_PERMITS_CHECK) \
-	script(PERMITS_COUNTS, "permits_counts", 1, DLOCK_LUA_PERMITS_COUNTS_SHA1, DLOCK_LUA_PERMITS_COUNTS) \
-	script(PERMITS_DROP, "permits_drop", 1, DLOCK_LUA_PERMITS_DROP_SHA1, DLOCK_LUA_PERMITS_DROP) \
-	script(PERMITS_EXCHANGE, "permits_exchange", 1, DLOCK_LUA_PERMITS_EXCHANGE_SHA1, DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", 2, DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1, DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
-	script(PERMITS_KEEP, "permits_keep", 1, DLOCK_LUA_PERMITS_KEEP_SHA1, DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", 1, DLOCK_LUA_PERMITS_LEAVE_SHA1, DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", 1, DLOCK_LUA_PERMITS_RELEASE_SHA1, DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", 2, DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1, DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
-	script(PERMITS_RENEW, "permits_renew", 1, DLOCK_LUA_PERMITS_RENEW_SHA1, DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", 2, DLOCK_LUA_PERMITS_RESTORE_SHA1, DLOCK_LUA_PERMITS_RESTORE) \
-	script(PERMITS_UNCHANGED, "permits_unchanged", 2, DLOCK_LUA_PERMITS_UNCHANGED_SHA1, DLOCK_LUA_PERMITS_UNCHANGED) \
-	script(PUBLISH, "publish", 0, DLOCK_LUA_PUBLISH_SHA1, DLOCK_LUA_PUBLISH) \
-	script(RAISE, "raise", 2, DLOCK_LUA_RAISE_SHA1, DLOCK_LUA_RAISE) \
-	script(RELEASE, "release", 4, DLOCK_LUA_RELEASE_SHA1, DLOCK_LUA_RELEASE) \
-	script(RENEW, "renew", 1, DLOCK_LUA_RENEW_SHA1, DLOCK_LUA_RENEW) \
-	script(REPAIR, "repair", 2, DLOCK_LUA_REPAIR_SHA1, DLOCK_LUA_REPAIR) \
-	script(RESTORE, "restore", 3, DLOCK_LUA_RESTORE_SHA1, DLOCK_LUA_RESTORE) \
-	script(SETTLE, "settle", 2, DLOCK_LUA_SETTLE_SHA1, DLOCK_LUA_SETTLE) \
-	script(STOCK_BASKET, "stock_basket", -1, DLOCK_LUA_STOCK_BASKET_SHA1, DLOCK_LUA_STOCK_BASKET) \
-	script(STOCK_CANCEL, "stock_cancel", -1, DLOCK_LUA_STOCK_CANCEL_SHA1, DLOCK_LUA_STOCK_CANCEL) \
-	script(STOCK_CHANGE, "stock_change", -1, DLOCK_LUA_STOCK_CHANGE_SHA1, DLOCK_LUA_STOCK_CHANGE) \
-	script(STOCK_CONFIRM, "stock_confirm", -1, DLOCK_LUA_STOCK_CONFIRM_SHA1, DLOCK_LUA_STOCK_CONFIRM) \
-	script(STOCK_COUNTS, "stock_counts", -1, DLOCK_LUA_STOCK_COUNTS_SHA1, DLOCK_LUA_STOCK_COUNTS) \
-	script(STOCK_EXTEND, "stock_extend", -1, DLOCK_LUA_STOCK_EXTEND_SHA1, DLOCK_LUA_STOCK_EXTEND) \
-	script(STOCK_LEAVE, "stock_leave", 1, DLOCK_LUA_STOCK_LEAVE_SHA1, DLOCK_LUA_STOCK_LEAVE) \
-	script(STOCK_ORDERS, "stock_orders", 1, DLOCK_LUA_STOCK_ORDERS_SHA1, DLOCK_LUA_STOCK_ORDERS) \
-	script(STOCK_REFUND, "stock_refund", -1, DLOCK_LUA_STOCK_REFUND_SHA1, DLOCK_LUA_STOCK_REFUND) \
-	script(STOCK_RESERVE, "stock_reserve", 1, DLOCK_LUA_STOCK_RESERVE_SHA1, DLOCK_LUA_STOCK_RESERVE) \
-	script(STOCK_RESTOCK, "stock_restock", 1, DLOCK_LUA_STOCK_RESTOCK_SHA1, DLOCK_LUA_STOCK_RESTOCK) \
-	script(STOCK_SALE, "stock_sale", 1, DLOCK_LUA_STOCK_SALE_SHA1, DLOCK_LUA_STOCK_SALE) \
-	script(STOCK_STATUS, "stock_status", -1, DLOCK_LUA_STOCK_STATUS_SHA1, DLOCK_LUA_STOCK_STATUS) \
-	script(UNCHANGED, "unchanged", 2, DLOCK_LUA_UNCHANGED_SHA1, DLOCK_LUA_UNCHANGED)
+	script(ACQUIRE, "acquire", "95fec0463d396f86894c2988756c7f8579090373", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "94d2622e7c4da28927917bb6ffb33e79658f26c0", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
+	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
+	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
+	script(EXCHANGE_REPLICATED, "exchange_replicated", "94a51d543da9174223228245fceb28edc803f453", DLOCK_LUA_EXCHANGE_REPLICATED) \
+	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
+	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
+	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
+	script(LOOK, "look", "1d4e34e1ae7b4f13c6e9f723fa5958d3cc867577", DLOCK_LUA_LOOK) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "940e86a129b586d7101be6f391811ce9f85790cb", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "9ba18b2b3924e6ae4d0018643f697bede81bed5a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
+	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
+	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
+	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "cc5357fb6baaf024d9504ce383409ef5e0c8cc45", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
+	script(PERMITS_LEAVE, "permits_leave", "5242a4daf83c77b128de70ef49f51e42f922b345", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "ed03f4e7a3e9d7f1a4c6279fcd9e834547d2515a", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "5b4a58127f6c7fa31ee0577f4ad518c7da9ab6ed", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
+	script(PERMITS_RESTORE, "permits_restore", "83188bcf526ae10b636b3cb3ca351c6c1bed49ed", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_UNCHANGED, "permits_unchanged", "4acf3cf67dd5c1fcba4593da6f74af577c40e8fb", DLOCK_LUA_PERMITS_UNCHANGED) \
+	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
+	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
+	script(RELEASE, "release", "7c88fef32b990df998b4b8badf1b0bc28134eee7", DLOCK_LUA_RELEASE) \
+	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
+	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
+	script(RESTORE, "restore", "4b17d23a77f9943711d325ff8f62334d57a47ce2", DLOCK_LUA_RESTORE) \
+	script(SETTLE, "settle", "089e08b3cf85b53b5e77c3682e3378d2f4580700", DLOCK_LUA_SETTLE) \
+	script(STOCK_BASKET, "stock_basket", "06764918707db0e902e452ca3bdc6c51a6dcb1ff", DLOCK_LUA_STOCK_BASKET) \
+	script(STOCK_CANCEL, "stock_cancel", "634ab9ac23e42d7a8f03394f14cf7573f3e6da23", DLOCK_LUA_STOCK_CANCEL) \
+	script(STOCK_CHANGE, "stock_change", "e66bd5aaab303bed25874b708262f78acb380bf3", DLOCK_LUA_STOCK_CHANGE) \
+	script(STOCK_CONFIRM, "stock_confirm", "8fb8b15200104ccbd6f341f8fa5b1e9b4587387a", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_COUNTS, "stock_counts", "19523bbff0aeba0efb1c687a5b783eebf9709bfd", DLOCK_LUA_STOCK_COUNTS) \
+	script(STOCK_EXTEND, "stock_extend", "09d0d4765b6a442f5a33d0dace4f539ef7d248d2", DLOCK_LUA_STOCK_EXTEND) \
+	script(STOCK_LEAVE, "stock_leave", "3ff760747bf60b6727dd0b55d497d3136317e1f5", DLOCK_LUA_STOCK_LEAVE) \
+	script(STOCK_ORDERS, "stock_orders", "611fbf551651c0dbc75eeae193b547f96229e1ac", DLOCK_LUA_STOCK_ORDERS) \
+	script(STOCK_REFUND, "stock_refund", "e3c763f07bf804fb76dcc84eeb252a47e9f357fb", DLOCK_LUA_STOCK_REFUND) \
+	script(STOCK_RESERVE, "stock_reserve", "17a06b8b4634b8adef4ce75db73bb339fd33059c", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESTOCK, "stock_restock", "a237892dfb1f903c0858163d9e8bfadafb1664f1", DLOCK_LUA_STOCK_RESTOCK) \
+	script(STOCK_SALE, "stock_sale", "024e5a509796b7e13dc19f6a8ef18a6b61497b50", DLOCK_LUA_STOCK_SALE) \
+	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
+	script(UNCHANGED, "unchanged", "5bb53c6e83323decdb18c056bce234eac57aa5ef", DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_CLOCK_OF \
 	"local function clock_of(key, refusal)\n" \
 	"local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)\n" \
 	"local ends = redis.pcall('PEXPIRETIME', key)\n" \
 	"if ends == -1 and redis.call('PEXPIRE', key, 60000) then\n" \
-	"ends = redis.call('PEXPIRETIME', key)\n" \
-	"end\n" \
+	"ends = redis.call('PEXPIRETIME', key)\nend\n" \
 	"local left = redis.call('PTTL', key)\n" \
 	"if made then\n" \
-	"redis.pcall('DEL', key)\n" \
-	"end\n" \
+	"redis.pcall('DEL', key)\nend\n" \
 	"if type(ends) ~= 'number' then\n" \
-	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\n" \
-	"end\n" \
-	"return string.format('%.0f', (ends - left) * 1000)\n" \
-	"end\n"
+	"error('time is refused, and pexpiretime, which would do instead, too, or unknown: ' .. refusal, 0)\nend\n" \
+	"return string.format('%.0f', (ends - left) * 1000)\nend\n"
 
 #define DLOCK_LUA_CONTEND \
 	DLOCK_LUA_HANDOVER \
@@ -72,20 +68,15 @@
 	"local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0\n" \
 	"local given = tonumber(redis.call('GET', fence) or 0) or 0\n" \
 	"local largest = given > last and given < 9007199254740991 and given or last\n" \
-	"return string.format('%.0f', math.min(largest + 1, 9007199254740991))\n" \
-	"end\n" \
+	"return string.format('%.0f', math.min(largest + 1, 9007199254740991))\nend\n" \
 	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
 	"if checks then\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"end\n" \
-	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\n" \
-	"end\n" \
+	"forget(queue, waiters, waiter)\nend\n" \
+	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\nend\n" \
 	"local function refusal(pttl, position, ticket, new)\n" \
 	"if unsettled == 0 then\n" \
-	"return {pttl, position, ticket, new}\n" \
-	"end\n" \
-	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\n" \
-	"end\n" \
+	"return {pttl, position, ticket, new}\nend\n" \
+	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\nend\n" \
 	"local function contend()\n" \
 	"local holder, others, unsearched = not mine and value_of(lock), false, false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
@@ -96,94 +87,71 @@
 	"redis.call('SET', lock, token, 'PX', ttl)\n" \
 	"mine = true\n" \
 	"else\n" \
-	"others = type(holder) ~= 'string' or string.sub(holder, 1, 11) ~= string.sub(token, 1, 11)\n" \
-	"end\n" \
-	"end\n" \
+	"others = type(holder) ~= 'string' or string.sub(holder, 1, 11) ~= string.sub(token, 1, 11)\nend\nend\n" \
 	"if mine then\n" \
 	"if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then\n" \
-	"enter(queue, waiters, waiter, ticket, true)\n" \
-	"end\n" \
+	"enter(queue, waiters, waiter, ticket, true)\nend\n" \
 	"local first, more = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))\n" \
 	"unsearched = more\n" \
 	"if not more and (not first or first == waiter) then\n" \
 	"forget(queue, waiters, waiter)\n" \
 	"if grant then\n" \
-	"redis.call('SET', lock, token, 'PX', ttl)\n" \
-	"end\n" \
+	"redis.call('SET', lock, token, 'PX', ttl)\nend\n" \
 	"else\n" \
 	"if not grant or more then\n" \
-	"redis.call('DEL', lock)\n" \
-	"end\n" \
+	"redis.call('DEL', lock)\nend\n" \
 	"mine = false\n" \
 	"if inbox == '' then\n" \
-	"forget(queue, waiters, waiter)\n" \
-	"end\n" \
-	"end\n" \
+	"forget(queue, waiters, waiter)\nend\nend\n" \
 	"elseif holder == token and unsettled == 0 then\n" \
 	"mine = true\n" \
 	"redis.call('PEXPIRE', lock, ttl)\n" \
 	"elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then\n" \
-	"return holder -- not a string, and it never ends: no lock of anybody's\n" \
-	"end\n" \
+	"return holder -- not a string, and it never ends: no lock of anybody's\nend\n" \
 	"if mine then\n" \
-	"return next_token()\n" \
-	"end\n" \
+	"return next_token()\nend\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
 	"if unsettled > 0 and (pttl == -2 or holder == token) then\n" \
-	"pttl = 0\n" \
-	"end\n" \
+	"pttl = 0\nend\n" \
 	"pttl = unsearched and 0 or pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
-	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\n" \
-	"end\n" \
+	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\nend\n" \
 	"local now, left = clock(waiters), redis.call('PTTL', queue)\n" \
 	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
-	"redis.call('PEXPIRE', waiters, FORGET)\n" \
-	"end\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
 	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
 	"return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,\n" \
-	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\n" \
-	"end\n" \
+	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\nend\n" \
 	"if not mine or queued == 1 then\n" \
 	"done, reply = pcall(contend)\n" \
 	"if done then\n" \
-	"return reply\n" \
-	"end\n" \
-	"end\n" \
+	"return reply\nend\nend\n" \
 	"if mine then\n" \
-	"free(lock)\n" \
-	"end\n" \
+	"free(lock)\nend\n" \
 	"if inbox ~= '' or ticket ~= '' then\n" \
 	"redis.pcall('ZREM', queue, waiter)\n" \
-	"redis.pcall('HDEL', waiters, waiter)\n" \
-	"end\n" \
+	"redis.pcall('HDEL', waiters, waiter)\nend\n" \
 	"return failure(reply)\n"
 
 #define DLOCK_LUA_ERA \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
-	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\n" \
-	"end\n" \
+	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\nend\n" \
 	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
-	"return last and string.match(text, '^%x+', last + 1)\n" \
-	"end\n" \
+	"return last and string.match(text, '^%x+', last + 1)\nend\n" \
 	"local function replication_id()\n" \
-	"return info('replication', 'master_replid')\n" \
-	"end\n" \
+	"return info('replication', 'master_replid')\nend\n" \
 	"local function full_copies()\n" \
-	"return info('stats', 'sync_full') or '0'\n" \
-	"end\n" \
+	"return info('stats', 'sync_full') or '0'\nend\n" \
 	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\n" \
-	"end\n" \
+	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\nend\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
-	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\n" \
-	"end\n" \
+	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\nend\n" \
 	"local function look_at_era(era, guard, counts, doubts)\n" \
 	"local id = replication_id()\n" \
 	"local opened, longest, settles, waited, copies = read_era(era)\n" \
@@ -191,8 +159,7 @@
 	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
 	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
-	"return 0, id, settles, waited\n" \
-	"end\n" \
+	"return 0, id, settles, waited\nend\n" \
 	"local left, now, us = -1, time()\n" \
 	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
 	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
@@ -201,65 +168,51 @@
 	"left = math.max(0, math.min(at - now, guard))\n" \
 	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles = string.format('%.0f', left == 0 and -at or now + left)\n" \
-	"waited = string.format('%.0f', math.max(guard, waited))\n" \
-	"end\n" \
+	"waited = string.format('%.0f', math.max(guard, waited))\nend\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\n" \
-	"end\n" \
-	"return left, id, settles, waited\n" \
-	"end\n"
+	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\nend\n" \
+	"return left, id, settles, waited\nend\n"
 
 #define DLOCK_LUA_FAILURE \
 	"local function failure(problem)\n" \
 	"problem = type(problem) == 'table' and problem.err or problem\n" \
 	"problem = string.gsub(string.gsub(problem, '^@?user_script: ?%d+: ', ''), '^@?user_script: ?%d+: ', '')\n" \
 	"problem = string.gsub(problem, '^%-', '')\n" \
-	"return redis.error_reply(string.match(problem, '^%u+ ') and problem or 'ERR ' .. problem)\n" \
-	"end\n"
+	"return redis.error_reply(string.match(problem, '^%u+ ') and problem or 'ERR ' .. problem)\nend\n"
 
 #define DLOCK_LUA_FENCING \
 	DLOCK_LUA_CLOCK_OF \
 	"local function clock(scratch)\n" \
 	"local now = redis.pcall('TIME')\n" \
-	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\n" \
-	"end\n" \
+	"return now.err and clock_of(scratch or KEYS[1], now.err) or now[1] .. string.format('%06d', now[2])\nend\n" \
 	"local MOST_PROPOSED = 4503599627370496\n" \
 	"local function raise_lost(fence, token)\n" \
 	"local now = math.min(clock(), MOST_PROPOSED)\n" \
 	"if now > tonumber(token) then\n" \
-	"redis.call('SET', fence, string.format('%.0f', now))\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('SET', fence, string.format('%.0f', now))\nend\nend\n" \
 	"local function fencing_token(fence, least)\n" \
 	"if tonumber(least) > MOST_PROPOSED then\n" \
 	"least = string.format('%.0f', MOST_PROPOSED)\n" \
 	"elseif tonumber(least) < 1 then\n" \
-	"least = '1'\n" \
-	"end\n" \
+	"least = '1'\nend\n" \
 	"local last = redis.call('GETSET', fence, least)\n" \
 	"if not last then\n" \
 	"raise_lost(fence, least)\n" \
 	"elseif tonumber(last) >= tonumber(least) then\n" \
 	"least = string.format('%.0f', last + 1)\n" \
-	"redis.call('SET', fence, least)\n" \
-	"end\n" \
-	"return least\n" \
-	"end\n"
+	"redis.call('SET', fence, least)\nend\n" \
+	"return least\nend\n"
 
 #define DLOCK_LUA_FORGED \
 	"local function is_forged(token)\n" \
-	"return not (tonumber(token) < 7881299347898368)\n" \
-	"end\n" \
+	"return not (tonumber(token) < 7881299347898368)\nend\n" \
 	"local FORGED = 'ERR no fencing token can be as large as this one'\n" \
 	DLOCK_LUA_FENCING \
 	"local function raise_fence(fence, token, last)\n" \
 	"if tonumber(last or 0) < tonumber(token) then\n" \
-	"redis.call('SET', fence, token)\n" \
-	"end\n" \
+	"redis.call('SET', fence, token)\nend\n" \
 	"if not last then\n" \
-	"raise_lost(fence, token)\n" \
-	"end\n" \
-	"end\n"
+	"raise_lost(fence, token)\nend\nend\n"
 
 #define DLOCK_LUA_HANDOVER \
 	"local LOOK_AGAIN = 2300\n" \
@@ -270,33 +223,25 @@
 	"local function value_of(lock)\n" \
 	"local value = redis.pcall('GET', lock)\n" \
 	"if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then\n" \
-	"error(value.err, 0)\n" \
-	"end\n" \
-	"return value\n" \
-	"end\n" \
+	"error(value.err, 0)\nend\n" \
+	"return value\nend\n" \
 	DLOCK_LUA_FAILURE \
 	"local function free(lock)\n" \
 	"if type(redis.pcall('DEL', lock)) == 'table' then\n" \
-	"redis.pcall('SET', lock, '', 'PX', 1)\n" \
-	"end\n" \
-	"end\n" \
+	"redis.pcall('SET', lock, '', 'PX', 1)\nend\nend\n" \
 	"local function note(waiters, waiter, sign, told, number, inbox)\n" \
-	"redis.call('HSET', waiters, waiter, sign .. ' ' .. told .. ' ' .. number .. ' ' .. inbox)\n" \
-	"end\n" \
+	"redis.call('HSET', waiters, waiter, sign .. ' ' .. told .. ' ' .. number .. ' ' .. inbox)\nend\n" \
 	"local function forget(queue, waiters, waiter)\n" \
 	"redis.call('ZREM', queue, waiter)\n" \
-	"redis.call('HDEL', waiters, waiter)\n" \
-	"end\n" \
+	"redis.call('HDEL', waiters, waiter)\nend\n" \
 	"local function take_first(queue, grant)\n" \
 	"local popped = grant and redis.call('ZPOPMIN', queue)\n" \
-	"return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]\n" \
-	"end\n" \
+	"return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]\nend\n" \
 	"local function put_back(queue, waiters, waiter, ticket, sign, number, inbox)\n" \
 	"redis.call('ZADD', queue, ticket, waiter)\n" \
 	"note(waiters, waiter, sign, '0', number, inbox)\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
-	"redis.call('PEXPIRE', waiters, FORGET)\n" \
-	"end\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
 	"local function serve(lock, queue, waiters, fence, self, first, ticket)\n" \
 	"local now, dead\n" \
 	"while first and first ~= self do\n" \
@@ -312,8 +257,7 @@
 	"if type(receivers) == 'table' then\n" \
 	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
 	"elseif receivers > 0 then\n" \
-	"return first\n" \
-	"end\n" \
+	"return first\nend\n" \
 	"else\n" \
 	"local receivers = live and (told == '0' or now - told < GRACE * 1000)\n" \
 	"and redis.pcall('PUBLISH', inbox, first) or 0\n" \
@@ -321,20 +265,14 @@
 	"return nil\n" \
 	"elseif receivers > 0 then\n" \
 	"if told == '0' then\n" \
-	"note(waiters, first, sign, now, number, inbox)\n" \
-	"end\n" \
-	"return first\n" \
-	"end\n" \
-	"forget(queue, waiters, first)\n" \
-	"end\n" \
+	"note(waiters, first, sign, now, number, inbox)\nend\n" \
+	"return first\nend\n" \
+	"forget(queue, waiters, first)\nend\n" \
 	"dead = (dead or 0) + 1\n" \
 	"if dead == MOST_DEAD then\n" \
-	"return nil, true\n" \
-	"end\n" \
-	"first, ticket = take_first(queue, fence)\n" \
-	"end\n" \
-	"return first\n" \
-	"end\n"
+	"return nil, true\nend\n" \
+	"first, ticket = take_first(queue, fence)\nend\n" \
+	"return first\nend\n"
 
 #define DLOCK_LUA_PERMITS_CLOCK \
 	"local function clock(pool)\n" \
@@ -346,14 +284,10 @@
 	"local endless = redis.call('PTTL', pool) == -1\n" \
 	"us = tonumber(clock_of(pool, now.err))\n" \
 	"if endless then\n" \
-	"redis.call('PERSIST', pool)\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('PERSIST', pool)\nend\nend\n" \
 	"if us < 1e15 or us >= 5e15 then\n" \
-	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\n" \
-	"end\n" \
-	"return us\n" \
-	"end\n"
+	"error('permits need a clock between the years 2001 and 2128; this server has another', 0)\nend\n" \
+	"return us\nend\n"
 
 #define DLOCK_LUA_PERMITS_CONTEND \
 	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]\n" \
@@ -361,8 +295,7 @@
 	"local now = math.floor(us / 1000)\n" \
 	"local queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))\n" \
 	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
-	"return redis.error_reply('WRONGTYPE the key is that of a stock')\n" \
-	"end\n" \
+	"return redis.error_reply('WRONGTYPE the key is that of a stock')\nend\n" \
 	"local fits = (used or 0) + permits <= capacity\n" \
 	"local token = math.max(us, 1 - (fence or 0))\n" \
 	"if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
@@ -370,108 +303,86 @@
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"used, held = used - count, nil\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
-	"fits = used + permits <= capacity\n" \
-	"end\n" \
+	"fits = used + permits <= capacity\nend\n" \
 	"if unsettled == 0 and fits and not queue and not held then\n" \
 	"hold(pool, id, permits, used or 0, token, now + ttl)\n" \
 	"if now + ttl > -(lasts or 0) then\n" \
-	"last_until(pool, now, token, now + ttl)\n" \
-	"end\n" \
-	"return {1, token, permits, ttl}\n" \
-	"end\n" \
+	"last_until(pool, now, token, now + ttl)\nend\n" \
+	"return {1, token, permits, ttl}\nend\n" \
 	"local function enqueue(token)\n" \
 	"local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)\n" \
 	"local place = ticket == '0' and token or tonumber(ticket)\n" \
 	"local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,\n" \
 	"-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
-	"return waiter, added > 1\n" \
-	"end\n" \
+	"return waiter, added > 1\nend\n" \
 	"local function first_end(used)\n" \
-	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\n" \
-	"end\n" \
+	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\nend\n" \
 	"local function refusal(ends, waiter, new)\n" \
 	"local left = ends and math.max(0, ends - now) + 1 or -1\n" \
 	"if not waiter then\n" \
-	"return {0, left, -1, '0', 0}\n" \
-	"end\n" \
+	"return {0, left, -1, '0', 0}\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
-	"return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone and place - ALONE + WAITS or place), new and 1 or 0}\n" \
-	"end\n" \
+	"return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone and place - ALONE + WAITS or place), new and 1 or 0}\nend\n" \
 	"local function wait_for_era()\n" \
 	"local waiter, new = nil, false\n" \
 	"if inbox ~= '' then\n" \
 	"waiter, new = enqueue(token)\n" \
 	"if now + FORGET > -(lasts or 0) then\n" \
-	"last_until(pool, now, token, now + FORGET)\n" \
-	"end\n" \
-	"end\n" \
+	"last_until(pool, now, token, now + FORGET)\nend\nend\n" \
 	"local reply = refusal(nil, waiter, new)\n" \
 	"reply[2], reply[6], reply[7], reply[8] = unsettled, unsettled, replid, settles\n" \
-	"return reply\n" \
-	"end\n" \
+	"return reply\nend\n" \
 	"if unsettled ~= 0 then\n" \
-	"return wait_for_era()\n" \
-	"end\n" \
+	"return wait_for_era()\nend\n" \
 	"if ticket == '0' and not held and not fits then\n" \
 	"local ends = first_end(used)\n" \
 	"if not ends or ends >= now then\n" \
 	"if inbox == '' then\n" \
-	"return refusal(ends)\n" \
-	"end\n" \
+	"return refusal(ends)\nend\n" \
 	"local waiter, new = enqueue(token)\n" \
 	"if now + FORGET > -(lasts or 0) then\n" \
-	"last_until(pool, now, token, now + FORGET)\n" \
-	"end\n" \
-	"return refusal(ends, waiter, new)\n" \
-	"end\n" \
-	"end\n" \
+	"last_until(pool, now, token, now + FORGET)\nend\n" \
+	"return refusal(ends, waiter, new)\nend\nend\n" \
 	DLOCK_LUA_PERMITS_QUEUE \
 	"local state = state_of(pool, us, used, fence, queue, lasts)\n" \
 	"local waiter, new = nil, false\n" \
 	"local function wait()\n" \
 	"if ticket == '0' then\n" \
-	"state.fence = next_token(state)\n" \
-	"end\n" \
+	"state.fence = next_token(state)\nend\n" \
 	"waiter, new = enqueue(state.fence)\n" \
 	"state.queue = math.min(state.queue, alone and PHASES or QUEUED)\n" \
-	"keep(state, now + FORGET)\n" \
-	"end\n" \
+	"keep(state, now + FORGET)\nend\n" \
 	"local function permits_of()\n" \
-	"return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)\n" \
-	"end\n" \
+	"return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)\nend\n" \
 	"local function settled(held)\n" \
 	"if not held then\n" \
-	"return nil\n" \
-	"end\n" \
+	"return nil\nend\n" \
 	"state.fence = next_token(state)\n" \
 	"redis.call('ZADD', pool, -state.fence, '$fence', now + ttl, 'h' .. id)\n" \
 	"keep(state, now + ttl)\n" \
 	"if inbox ~= '' then\n" \
-	"redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], inbox))\n" \
-	"end\n" \
+	"redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], inbox))\nend\n" \
 	"local reply = {1, state.fence, permits_of(), ttl}\n" \
 	"serve(state)\n" \
-	"return reply\n" \
-	"end\n" \
+	"return reply\nend\n" \
 	"local reply = settled(held)\n" \
 	"if not reply and state.queue < 0 then\n" \
 	"if inbox ~= '' then\n" \
-	"wait()\n" \
-	"end\n" \
+	"wait()\nend\n" \
 	"serve(state, waiter, ttl)\n" \
 	"if state.mine then\n" \
-	"return {1, state.mine, permits, ttl}\n" \
-	"end\n" \
-	"reply = settled(redis.call('ZSCORE', pool, 'h' .. id))\n" \
-	"end\n" \
+	"return {1, state.mine, permits, ttl}\nend\n" \
+	"reply = settled(redis.call('ZSCORE', pool, 'h' .. id))\nend\n" \
 	"if reply then\n" \
 	"return reply\n" \
 	"elseif state.queue == 0 and make_room(state, permits, capacity) then\n" \
 	"return {1, take(state, id, permits, ttl), permits, ttl}\n" \
 	"elseif inbox ~= '' and not waiter then\n" \
-	"wait()\n" \
-	"end\n" \
-	"return refusal(first_end(state.used), waiter, new)\n"
+	"wait()\nend\n" \
+	"reply = refusal(first_end(state.used), waiter, new)\n" \
+	"if state.removed >= MOST_REMOVED then\n" \
+	"reply[2], reply[3] = 0, math.min(reply[3], 0)\nend\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_POOL \
 	"local HELD, WAITS, ALONE = 1e11, 1e15, 5e15\n" \
@@ -482,113 +393,86 @@
 	"if permits == 1 then\n" \
 	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\nend\nend\n" \
 	"local function last_until(pool, now, fence, ends)\n" \
 	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
 	"redis.call('ZADD', pool, -last, '$until')\n" \
-	"redis.call('PEXPIREAT', pool, last)\n" \
-	"end\n" \
+	"redis.call('PEXPIREAT', pool, last)\nend\n" \
 	"local function waiter_of(id, permits, capacity, inbox)\n" \
 	"local waiter = permits .. ' ' .. capacity .. ' ' .. id .. ' ' .. inbox\n" \
-	"return 'q' .. waiter, 's' .. waiter\n" \
-	"end\n"
+	"return 'q' .. waiter, 's' .. waiter\nend\n"
 
 #define DLOCK_LUA_PERMITS_QUEUE \
 	"local CHUNK = 100\n" \
 	"local BATCH = 100\n" \
+	"local MOST_REMOVED = 100\n" \
 	"local function state_of(pool, us, used, fence, queue, lasts)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0 }\n" \
-	"end\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
-	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until')))\n" \
-	"end\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until')))\nend\n" \
 	"local function next_token(state)\n" \
-	"return math.max(state.us, state.fence + 1)\n" \
-	"end\n" \
+	"return math.max(state.us, state.fence + 1)\nend\n" \
 	"local function keep(state, ends)\n" \
 	"if ends > state.lasts then\n" \
 	"last_until(state.pool, state.now, state.fence, ends)\n" \
-	"state.lasts = ends\n" \
-	"end\n" \
-	"end\n" \
+	"state.lasts = ends\nend\nend\n" \
 	"local function drop(state, ids, permits)\n" \
 	"local names, freed = {}, 0\n" \
 	"for i, id in ipairs(ids) do\n" \
 	"freed = freed + (permits[i] or 1)\n" \
 	"names[#names + 1] = 'h' .. id\n" \
-	"names[#names + 1] = 'w' .. id\n" \
-	"end\n" \
+	"names[#names + 1] = 'w' .. id\nend\n" \
 	"redis.call('ZREM', state.pool, unpack(names))\n" \
 	"state.used = state.used - freed\n" \
 	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
 	"if freed >= ALL then\n" \
-	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\n" \
-	"end\n" \
-	"end\n" \
+	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
 	"local function reclaim(state)\n" \
 	"if state.used == 0 or state.reclaimed then\n" \
-	"return false\n" \
-	"end\n" \
+	"return false\nend\n" \
 	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
 	"state.reclaimed = #ids < CHUNK\n" \
 	"if #ids == 0 then\n" \
-	"return false\n" \
-	"end\n" \
+	"return false\nend\n" \
 	"for i, held in ipairs(ids) do\n" \
 	"ids[i] = string.sub(held, 2)\n" \
-	"names[i] = 'w' .. ids[i]\n" \
-	"end\n" \
+	"names[i] = 'w' .. ids[i]\nend\n" \
 	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
-	"return true\n" \
-	"end\n" \
+	"return true\nend\n" \
 	"local function room(state, capacity)\n" \
-	"return tonumber(capacity) - state.used\n" \
-	"end\n" \
+	"return tonumber(capacity) - state.used\nend\n" \
 	"local function make_room(state, permits, capacity)\n" \
 	"while permits > room(state, capacity) do\n" \
 	"if not reclaim(state) then\n" \
-	"return false\n" \
-	"end\n" \
-	"end\n" \
-	"return true\n" \
-	"end\n" \
+	"return false\nend\nend\n" \
+	"return true\nend\n" \
 	"local function take(state, id, permits, ttl)\n" \
 	"state.fence = next_token(state)\n" \
 	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)\n" \
 	"state.used = state.used + permits\n" \
 	"keep(state, state.now + ttl)\n" \
-	"return state.fence\n" \
-	"end\n" \
+	"return state.fence\nend\n" \
 	"local function next_waiters(state, count)\n" \
 	"local function first(from, to, count)\n" \
-	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\n" \
-	"end\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\nend\n" \
 	"if state.queue > PHASES then\n" \
 	"local names = first(WAITS, '+inf', count)\n" \
-	"return names, #names < count\n" \
-	"end\n" \
+	"return names, #names < count\nend\n" \
 	"if state.phase then\n" \
 	"local readers = first(WAITS, string.format('%.0f', state.phase), count)\n" \
 	"if #readers > 0 then\n" \
-	"return readers, false\n" \
-	"end\n" \
-	"state.phase = false\n" \
-	"end\n" \
+	"return readers, false\nend\n" \
+	"state.phase = false\nend\n" \
 	"local writer = first(ALONE, '+inf', 1)\n" \
 	"if #writer > 0 then\n" \
-	"return writer, false\n" \
-	"end\n" \
+	"return writer, false\nend\n" \
 	"local readers = first(WAITS, '+inf', count)\n" \
-	"return readers, #readers < count\n" \
-	"end\n" \
+	"return readers, #readers < count\nend\n" \
 	"local function listens(inbox)\n" \
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
-	"return listeners.err or listeners[2] > 0\n" \
-	"end\n" \
+	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function serve_waiter(state, waiter, me, ttl)\n" \
 	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
 	"local signs, mine = 's' .. string.sub(waiter, 2), waiter == me\n" \
@@ -598,49 +482,40 @@
 	"local may = live and not held\n" \
 	"if may and not make_room(state, permits, capacity) then\n" \
 	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
-	"return false\n" \
-	"end\n" \
-	"live, may = false, false\n" \
-	"end\n" \
+	"return false\nend\n" \
+	"live, may = false, false\nend\n" \
 	"if live and not mine then\n" \
 	"local enough = may and state.grants >= BATCH\n" \
 	"local fence = may and not enough and next_token(state) or 0\n" \
 	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))\n" \
 	"if type(receivers) == 'table' or enough and receivers > 0 then\n" \
-	"return false\n" \
-	"end\n" \
-	"may = may and receivers > 0\n" \
-	"end\n" \
+	"return false\nend\n" \
+	"may = may and receivers > 0\nend\n" \
 	"redis.call('ZREM', state.pool, waiter, signs)\n" \
 	"if may then\n" \
 	"local fence = take(state, id, permits, mine and ttl or GRACE)\n" \
 	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
-	"end\n" \
-	"return true\n" \
-	"end\n" \
+	"else\n" \
+	"state.removed = state.removed + 1\nend\n" \
+	"return state.removed < MOST_REMOVED\nend\n" \
 	"local function note_queue(state, empty)\n" \
 	"local queue = math.max(state.queue, PHASES)\n" \
 	"if empty then\n" \
 	"queue = 0\n" \
 	"elseif state.phase then\n" \
-	"queue = -math.min(state.phase, math.max(state.us, state.fence))\n" \
-	"end\n" \
+	"queue = -math.min(state.phase, math.max(state.us, state.fence))\nend\n" \
 	"if queue ~= state.queue then\n" \
 	"if empty then\n" \
 	"redis.call('ZREM', state.pool, '$queue')\n" \
 	"else\n" \
-	"redis.call('ZADD', state.pool, queue, '$queue')\n" \
-	"end\n" \
-	"state.queue = queue\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZADD', state.pool, queue, '$queue')\nend\n" \
+	"state.queue = queue\nend\nend\n" \
 	"local function serve(state, me, ttl)\n" \
 	"if state.queue == 0 then\n" \
 	"return false\n" \
 	"elseif state.queue <= PHASES then\n" \
-	"reclaim(state)\n" \
-	"end\n" \
-	"local count, going, empty = 2, true, false\n" \
+	"reclaim(state)\nend\n" \
+	"local count, going, empty = 2, state.removed < MOST_REMOVED, false\n" \
 	"while going and not empty do\n" \
 	"local names\n" \
 	"names, empty = next_waiters(state, count)\n" \
@@ -648,14 +523,10 @@
 	"going = serve_waiter(state, waiter, me, ttl)\n" \
 	"if not going then\n" \
 	"empty = false\n" \
-	"break\n" \
-	"end\n" \
-	"end\n" \
-	"count = 32\n" \
-	"end\n" \
+	"break\nend\nend\n" \
+	"count = 32\nend\n" \
 	"note_queue(state, empty)\n" \
-	"return state.grants > 0\n" \
-	"end\n"
+	"return state.grants > 0\nend\n"
 
 #define DLOCK_LUA_STOCK_POOL \
 	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15\n" \
@@ -664,20 +535,15 @@
 	"local SCAN = 32\n" \
 	"local STALE, GRACE, REMEMBER = 3000, 3000, 86400000\n" \
 	"local function units_of(number)\n" \
-	"return tonumber(number or 1)\n" \
-	"end\n" \
+	"return tonumber(number or 1)\nend\n" \
 	"local function generation_of(score)\n" \
-	"return math.floor(score % 1 * 64 + 0.5)\n" \
-	"end\n" \
+	"return math.floor(score % 1 * 64 + 0.5)\nend\n" \
 	"local function state_at(from, ms, generation)\n" \
-	"return string.format('%.6f', from + ms + generation / 64)\n" \
-	"end\n" \
+	"return string.format('%.6f', from + ms + generation / 64)\nend\n" \
 	"local function buyer_of(id)\n" \
-	"return string.match(id, '^(.*)/')\n" \
-	"end\n" \
+	"return string.match(id, '^(.*)/')\nend\n" \
 	"local function free(stock)\n" \
-	"return stock.all - stock.sold - stock.used\n" \
-	"end\n" \
+	"return stock.all - stock.sold - stock.used\nend\n" \
 	"local function read(pool, us, count)\n" \
 	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', '$closed')\n" \
 	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0), used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
@@ -688,19 +554,14 @@
 	"stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
-	"redis.call('ZADD', pool, stock.shift, '$shift')\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, stock.shift, '$shift')\nend\n" \
 	"stock.now = math.floor(stock.us / 1000)\n" \
-	"return stock\n" \
-	"end\n" \
+	"return stock\nend\n" \
 	"local function next_token(stock)\n" \
-	"return math.max(stock.us, stock.fence + 1)\n" \
-	"end\n" \
+	"return math.max(stock.us, stock.fence + 1)\nend\n" \
 	"local function credit(pool, buyer, units)\n" \
 	"if tonumber(redis.call('ZINCRBY', pool, -units, 'b' .. buyer)) <= 0 then\n" \
-	"redis.call('ZREM', pool, 'b' .. buyer)\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\nend\nend\n" \
 	"local function forget_orders(stock, most)\n" \
 	"local before = stock.now - (redis.call('ZSCORE', stock.pool, '$remember') or REMEMBER)\n" \
 	"for _, from in ipairs({ ENDED, CANCELLED }) do\n" \
@@ -709,89 +570,67 @@
 	"local id = string.sub(held, 2)\n" \
 	"names[#names + 1] = held\n" \
 	"names[#names + 1] = 'w' .. id\n" \
-	"names[#names + 1] = 'a' .. id\n" \
-	"end\n" \
+	"names[#names + 1] = 'a' .. id\nend\n" \
 	"if #names > 0 then\n" \
-	"redis.call('ZREM', stock.pool, unpack(names))\n" \
-	"end\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZREM', stock.pool, unpack(names))\nend\nend\nend\n" \
 	"local function note_next(stock)\n" \
 	"local first = redis.call('ZRANGEBYSCORE', stock.pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
 	"stock.next = first and math.floor(first)\n" \
 	"if first then\n" \
 	"redis.call('ZADD', stock.pool, -stock.next, '$next')\n" \
 	"else\n" \
-	"redis.call('ZREM', stock.pool, '$next')\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZREM', stock.pool, '$next')\nend\nend\n" \
 	"local function is_dusty(stock)\n" \
-	"return stock.next and stock.next < stock.now\n" \
-	"end\n" \
+	"return stock.next and stock.next < stock.now\nend\n" \
 	"local function sweep(stock, most)\n" \
 	"most = math.min(most, stock.budget)\n" \
 	"if not is_dusty(stock) or most <= 0 then\n" \
-	"return\n" \
-	"end\n" \
+	"return\nend\n" \
 	"local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD, string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)\n" \
 	"local names, changes, freed = {}, {}, 0\n" \
 	"for i = 1, #found, 2 do\n" \
 	"names[#names + 1] = 'w' .. string.sub(found[i], 2)\n" \
 	"changes[#changes + 1] = string.format('%.6f', ENDED + found[i + 1])\n" \
-	"changes[#changes + 1] = found[i]\n" \
-	"end\n" \
+	"changes[#changes + 1] = found[i]\nend\n" \
 	"if #names > 0 then\n" \
 	"local units = redis.call('ZMSCORE', stock.pool, unpack(names))\n" \
 	"for i = 1, #names do\n" \
-	"freed = freed + units_of(units[i])\n" \
-	"end\n" \
+	"freed = freed + units_of(units[i])\nend\n" \
 	"stock.used = stock.used - freed\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
 	"redis.call('ZADD', stock.pool, stock.used, '$used', unpack(changes))\n" \
 	"for i = 1, #names do\n" \
-	"credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))\n" \
-	"end\n" \
-	"forget_orders(stock, #names)\n" \
-	"end\n" \
+	"credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))\nend\n" \
+	"forget_orders(stock, #names)\nend\n" \
 	"stock.budget = stock.budget - #names\n" \
 	"if #names < most then\n" \
-	"note_next(stock)\n" \
-	"end\n" \
-	"end\n" \
+	"note_next(stock)\nend\nend\n" \
 	"local function make_room(stock, units)\n" \
 	"if units > free(stock) then\n" \
-	"sweep(stock, CHUNK)\n" \
-	"end\n" \
+	"sweep(stock, CHUNK)\nend\n" \
 	"local enough = units <= free(stock)\n" \
-	"return enough, not enough and is_dusty(stock)\n" \
-	"end\n" \
+	"return enough, not enough and is_dusty(stock)\nend\n" \
 	"local function is_allowed(stock, buyer, units, limit)\n" \
 	"if not limit then\n" \
-	"return true\n" \
-	"end\n" \
+	"return true\nend\n" \
 	"local has = tonumber(redis.call('ZSCORE', stock.pool, 'b' .. buyer) or 0)\n" \
 	"if has > 0 and has + units > limit and is_dusty(stock) then\n" \
 	"sweep(stock, CHUNK)\n" \
-	"has = tonumber(redis.call('ZSCORE', stock.pool, 'b' .. buyer) or 0)\n" \
-	"end\n" \
+	"has = tonumber(redis.call('ZSCORE', stock.pool, 'b' .. buyer) or 0)\nend\n" \
 	"local may = has + units <= limit\n" \
-	"return may, has, not may and has > 0 and is_dusty(stock)\n" \
-	"end\n" \
+	"return may, has, not may and has > 0 and is_dusty(stock)\nend\n" \
 	"local function put_back(stock, id, units, state)\n" \
 	"stock.used = stock.used - units\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
 	"redis.call('ZADD', stock.pool, stock.used, '$used', state, 'h' .. id)\n" \
-	"credit(stock.pool, buyer_of(id), units)\n" \
-	"end\n" \
+	"credit(stock.pool, buyer_of(id), units)\nend\n" \
 	"local function order_of(stock, id)\n" \
 	"local score, units, products = unpack(redis.call('ZMSCORE', stock.pool, 'h' .. id, 'w' .. id, 'a' .. id))\n" \
 	"score, units = tonumber(score or 0), units_of(units)\n" \
 	"if score > 0 and score < SOLD and score < stock.now then\n" \
 	"put_back(stock, id, units, string.format('%.6f', ENDED + score))\n" \
-	"score = ENDED + score\n" \
-	"end\n" \
-	"return score, units, products or ''\n" \
-	"end\n" \
+	"score = ENDED + score\nend\n" \
+	"return score, units, products or ''\nend\n" \
 	"local function take(stock, id, units, ttl, was, products)\n" \
 	"local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl\n" \
 	"stock.fence, stock.used = next_token(stock), stock.used + units\n" \
@@ -800,61 +639,47 @@
 	"if units ~= 1 then\n" \
 	"redis.call('ZADD', stock.pool, units, 'w' .. id)\n" \
 	"elseif was > 0 then\n" \
-	"redis.call('ZREM', stock.pool, 'w' .. id)\n" \
-	"end\n" \
+	"redis.call('ZREM', stock.pool, 'w' .. id)\nend\n" \
 	"if products ~= '' then\n" \
 	"redis.call('ZADD', stock.pool, products, 'a' .. id)\n" \
 	"elseif was > 0 then\n" \
-	"redis.call('ZREM', stock.pool, 'a' .. id)\n" \
-	"end\n" \
+	"redis.call('ZREM', stock.pool, 'a' .. id)\nend\n" \
 	"if not stock.next or ends < stock.next then\n" \
 	"stock.next = ends\n" \
-	"redis.call('ZADD', stock.pool, -ends, '$next')\n" \
-	"end\n" \
-	"return generation\n" \
-	"end\n" \
+	"redis.call('ZADD', stock.pool, -ends, '$next')\nend\n" \
+	"return generation\nend\n" \
 	DLOCK_LUA_STOCK_QUEUE
 
 #define DLOCK_LUA_STOCK_QUEUE \
 	"local function least(stock)\n" \
 	"local first = redis.call('ZRANGEBYSCORE', stock.pool, WANTS, WANTS + 1e9, 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
-	"return first and first - WANTS or math.huge\n" \
-	"end\n" \
+	"return first and first - WANTS or math.huge\nend\n" \
 	"local function first_strict(stock)\n" \
 	"local first = redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
-	"return first and first - STRICT + WAITS or math.huge\n" \
-	"end\n" \
+	"return first and first - STRICT + WAITS or math.huge\nend\n" \
 	"local function lets_pass(stock)\n" \
-	"return not stock.queue or free(stock) < least(stock) and first_strict(stock) == math.huge\n" \
-	"end\n" \
+	"return not stock.queue or free(stock) < least(stock) and first_strict(stock) == math.huge\nend\n" \
 	"local function first_waiters(stock, most)\n" \
-	"return redis.call('ZRANGEBYSCORE', stock.pool, WAITS, string.format('(%.0f', STRICT), 'LIMIT', 0, most)\n" \
-	"end\n" \
+	"return redis.call('ZRANGEBYSCORE', stock.pool, WAITS, string.format('(%.0f', STRICT), 'LIMIT', 0, most)\nend\n" \
 	"local function names_of(waiter)\n" \
 	"local name = string.sub(waiter, 2)\n" \
-	"return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name\n" \
-	"end\n" \
+	"return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name\nend\n" \
 	"local function behind(score)\n" \
-	"return math.floor(score % 1e13) * 1000 + 1000\n" \
-	"end\n" \
+	"return math.floor(score % 1e13) * 1000 + 1000\nend\n" \
 	"local function is_settled(score, ticket)\n" \
-	"return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket\n" \
-	"end\n" \
+	"return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket\nend\n" \
 	"local function listens(inbox)\n" \
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
-	"return listeners.err or listeners[2] > 0\n" \
-	"end\n" \
+	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function tell(id, inbox, sign, fence)\n" \
 	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -(sign or 0) % 1000, fence))\n" \
-	"return type(receivers) ~= 'table' and receivers or nil\n" \
-	"end\n" \
+	"return type(receivers) ~= 'table' and receivers or nil\nend\n" \
 	"local function serve_waiter(stock, waiter, me, ttl)\n" \
 	"local units, limit, strict, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?) (%S+) (%S*)$')\n" \
 	"local place, signs = names_of(waiter)\n" \
 	"local ticket, sign = unpack(redis.call('ZMSCORE', stock.pool, place, signs))\n" \
 	"if not ticket then\n" \
-	"return true\n" \
-	"end\n" \
+	"return true\nend\n" \
 	"local mine, score = place == me, order_of(stock, id)\n" \
 	"local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
 	"units, limit = tonumber(units), tonumber(limit)\n" \
@@ -862,85 +687,61 @@
 	"and is_allowed(stock, buyer_of(id), units, limit)\n" \
 	"if may and not make_room(stock, units) then\n" \
 	"if mine or strict == '' or listens(inbox) then\n" \
-	"return false, strict ~= ''\n" \
-	"end\n" \
-	"live, may = false, false\n" \
-	"end\n" \
+	"return false, strict ~= ''\nend\n" \
+	"live, may = false, false\nend\n" \
 	"if live and not mine then\n" \
 	"local receivers = tell(id, inbox, sign, may and next_token(stock) or 0)\n" \
 	"if not receivers then\n" \
-	"return false, strict ~= ''\n" \
-	"end\n" \
-	"may = may and receivers > 0\n" \
-	"end\n" \
+	"return false, strict ~= ''\nend\n" \
+	"may = may and receivers > 0\nend\n" \
 	"redis.call('ZREM', stock.pool, names_of(waiter))\n" \
 	"stock.left = true\n" \
 	"if may then\n" \
 	"local generation = take(stock, id, units, mine and ttl or GRACE, score, '')\n" \
 	"if mine then\n" \
-	"stock.mine, stock.generation = stock.fence, generation\n" \
-	"end\n" \
-	"end\n" \
-	"return true\n" \
-	"end\n" \
+	"stock.mine, stock.generation = stock.fence, generation\nend\nend\n" \
+	"return true\nend\n" \
 	"local function serve_all(stock, waiters, me, ttl)\n" \
 	"for _, waiter in ipairs(waiters) do\n" \
 	"local _, blocked = serve_waiter(stock, waiter, me, ttl)\n" \
 	"if blocked then\n" \
-	"return true\n" \
-	"end\n" \
-	"end\n" \
-	"end\n" \
+	"return true\nend\nend\nend\n" \
 	"local function fitting(stock)\n" \
 	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, stock.scan)\n" \
 	"local tickets = {}\n" \
 	"for i, waiter in ipairs(waiters) do\n" \
-	"tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)\n" \
-	"end\n" \
+	"tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)\nend\n" \
 	"table.sort(waiters, function(a, b) return tickets[a] < tickets[b] end)\n" \
 	"local last = first_strict(stock)\n" \
 	"while #waiters > 0 and tickets[waiters[#waiters]] > last do\n" \
-	"table.remove(waiters)\n" \
-	"end\n" \
-	"return waiters\n" \
-	"end\n" \
+	"table.remove(waiters)\nend\n" \
+	"return waiters\nend\n" \
 	"local function note_queue(stock)\n" \
 	"if stock.queue and #first_waiters(stock, 1) == 0 then\n" \
 	"redis.call('ZREM', stock.pool, '$queue')\n" \
-	"stock.queue = nil\n" \
-	"end\n" \
-	"end\n" \
+	"stock.queue = nil\nend\nend\n" \
 	"local function serve(stock, tells, me, ttl)\n" \
 	"if not stock.queue or stock.more then\n" \
-	"return\n" \
-	"end\n" \
+	"return\nend\n" \
 	"if tells or stock.closed > 0 then\n" \
 	"local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1\n" \
-	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\n" \
-	"end\n" \
+	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\nend\n" \
 	"if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then\n" \
 	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
 	"if not blocked and least(stock) <= free(stock) then\n" \
-	"serve_all(stock, fitting(stock), me, ttl)\n" \
-	"end\n" \
+	"serve_all(stock, fitting(stock), me, ttl)\nend\n" \
 	"if stock.left and least(stock) <= free(stock) then\n" \
 	"local waiter = fitting(stock)[1] or first_waiters(stock, 1)[1]\n" \
 	"local id, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
 	"local _, signs = names_of(waiter)\n" \
 	"tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)\n" \
-	"stock.more = true\n" \
-	"end\n" \
-	"end\n" \
+	"stock.more = true\nend\nend\n" \
 	"if stock.left then\n" \
-	"note_queue(stock)\n" \
-	"end\n" \
-	"end\n" \
+	"note_queue(stock)\nend\nend\n" \
 	"local function serve_each(stocks, reply)\n" \
 	"for _, stock in ipairs(stocks) do\n" \
-	"serve(stock)\n" \
-	"end\n" \
-	"return reply\n" \
-	"end\n"
+	"serve(stock)\nend\n" \
+	"return reply\nend\n"
 
 #define DLOCK_LUA_SWAP \
 	DLOCK_LUA_FENCING \
@@ -948,24 +749,18 @@
 	"local function swap(lock, fence, old, new, least)\n" \
 	"local holder, pttl = redis.call('GET', lock), redis.call('PTTL', lock)\n" \
 	"if pttl < 1 or (holder ~= old and holder ~= new) then\n" \
-	"return {0}\n" \
-	"end\n" \
+	"return {0}\nend\n" \
 	"if least == '0' then\n" \
-	"least = clock()\n" \
-	"end\n" \
+	"least = clock()\nend\n" \
 	"redis.call('SET', lock, new, 'PX', pttl)\n" \
 	"local done, token = true, 0\n" \
 	"if least ~= '' then\n" \
-	"done, token = pcall(fencing_token, fence, least)\n" \
-	"end\n" \
+	"done, token = pcall(fencing_token, fence, least)\nend\n" \
 	"if not done then\n" \
 	"redis.call('SET', lock, holder, 'PX', pttl)\n" \
-	"return failure(token)\n" \
-	"end\n" \
-	"return {1, tonumber(token), pttl}\n" \
-	"end\n"
+	"return failure(token)\nend\n" \
+	"return {1, tonumber(token), pttl}\nend\n"
 
-#define DLOCK_LUA_ACQUIRE_SHA1 "95fec0463d396f86894c2988756c7f8579090373"
 #define DLOCK_LUA_ACQUIRE \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
@@ -974,24 +769,18 @@
 	"if queued == 0 and least == '' then\n" \
 	"local counted = redis.pcall('INCR', fence)\n" \
 	"if type(counted) == 'number' and counted > 1 then\n" \
-	"return counted\n" \
-	"end\n" \
-	"end\n" \
+	"return counted\nend\nend\n" \
 	DLOCK_LUA_FENCING \
 	"local function next_token()\n" \
-	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\n" \
-	"end\n" \
+	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\nend\n" \
 	"local done, reply = false, queued\n" \
 	"if queued == 0 then\n" \
 	"done, reply = pcall(next_token)\n" \
 	"if done then\n" \
-	"return reply\n" \
-	"end\n" \
-	"end\n" \
+	"return reply\nend\nend\n" \
 	"local unsettled = 0\n" \
 	DLOCK_LUA_CONTEND
 
-#define DLOCK_LUA_ACQUIRE_REPLICATED_SHA1 "94d2622e7c4da28927917bb6ffb33e79658f26c0"
 #define DLOCK_LUA_ACQUIRE_REPLICATED \
 	"local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]\n" \
 	"local token, ttl, least = ARGV[1], ARGV[2], ''\n" \
@@ -999,92 +788,70 @@
 	"local function grant()\n" \
 	"mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"queued = mine and redis.pcall('EXISTS', queue)\n" \
-	"counted = queued == 0 and redis.pcall('INCR', fence)\n" \
-	"end\n" \
+	"counted = queued == 0 and redis.pcall('INCR', fence)\nend\n" \
 	"local opened, longest = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-')\n" \
 	"local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')\n" \
 	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
 	"if settled then\n" \
 	"grant()\n" \
 	"if type(counted) == 'number' and counted > 1 then\n" \
-	"return counted\n" \
-	"end\n" \
-	"end\n" \
+	"return counted\nend\nend\n" \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = 0\n" \
 	"if not settled then\n" \
 	"unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled == 0 then\n" \
-	"grant()\n" \
-	"end\n" \
-	"end\n" \
+	"grant()\nend\nend\n" \
 	"local done, reply = false, queued\n" \
 	DLOCK_LUA_FENCING \
 	"local function next_token()\n" \
 	"counted = counted or redis.call('INCR', fence)\n" \
 	"if type(counted) == 'table' then\n" \
-	"error(counted.err, 0)\n" \
-	"end\n" \
-	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\n" \
-	"end\n" \
+	"error(counted.err, 0)\nend\n" \
+	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\nend\n" \
 	"if queued == 0 then\n" \
 	"done, reply = pcall(next_token)\n" \
 	"if done then\n" \
-	"return reply\n" \
-	"end\n" \
-	"end\n" \
+	"return reply\nend\nend\n" \
 	DLOCK_LUA_CONTEND
 
-#define DLOCK_LUA_CHECK_SHA1 "856bcf98af659bd07190069636a9007682159036"
 #define DLOCK_LUA_CHECK \
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
-	"return redis.call('PTTL', KEYS[1])\n" \
-	"end\n" \
+	"return redis.call('PTTL', KEYS[1])\nend\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_DROP_SHA1 "48c0af50f201920df7a01ac8a2e7a08fb556dfe1"
 #define DLOCK_LUA_DROP \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"return redis.call('DEL', KEYS[1])\n"
 
-#define DLOCK_LUA_EXCHANGE_SHA1 "71f4e8c5ffa6e59025dbf0fa806624ca3e318696"
 #define DLOCK_LUA_EXCHANGE \
 	DLOCK_LUA_SWAP \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXCHANGE_REPLICATED_SHA1 "94a51d543da9174223228245fceb28edc803f453"
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4], ARGV[5] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
-	"return {2, unsettled, replid, settles}\n" \
-	"end\n" \
+	"return {2, unsettled, replid, settles}\nend\n" \
 	DLOCK_LUA_SWAP \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
-#define DLOCK_LUA_EXTEND_SHA1 "16ebdef962b7604790808b70c6e41c9785770b46"
 #define DLOCK_LUA_EXTEND \
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
-	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\n" \
-	"end\n" \
+	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\nend\n" \
 	"return 0\n"
 
-#define DLOCK_LUA_KEEP_SHA1 "8bcef6cb56e5ef774eb8a6144dc98f695fddee38"
 #define DLOCK_LUA_KEEP \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
 	"local holder = redis.call('GET', lock)\n" \
 	"if holder ~= ARGV[1] then\n" \
 	"redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)\n" \
-	"return holder and 0 or 2\n" \
-	"end\n" \
+	"return holder and 0 or 2\nend\n" \
 	"if ttl > 0 then\n" \
-	"redis.call('PEXPIRE', lock, ARGV[3] == '1' and ttl or math.max(ttl, redis.call('PTTL', lock)))\n" \
-	"end\n" \
+	"redis.call('PEXPIRE', lock, ARGV[3] == '1' and ttl or math.max(ttl, redis.call('PTTL', lock)))\nend\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_LEAVE_SHA1 "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5"
 #define DLOCK_LUA_LEAVE \
 	DLOCK_LUA_FENCING \
 	DLOCK_LUA_HANDOVER \
@@ -1095,19 +862,14 @@
 	"if not holder then\n" \
 	"local grant = ARGV[2] ~= '0'\n" \
 	"if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, take_first(KEYS[3], grant)) then\n" \
-	"redis.call('DEL', KEYS[1])\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('DEL', KEYS[1])\nend\nend\n" \
 	"end)\n" \
 	"if not done then\n" \
 	"if holder == false then\n" \
-	"free(KEYS[1])\n" \
-	"end\n" \
-	"return failure(problem)\n" \
-	"end\n" \
+	"free(KEYS[1])\nend\n" \
+	"return failure(problem)\nend\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK_SHA1 "1d4e34e1ae7b4f13c6e9f723fa5958d3cc867577"
 #define DLOCK_LUA_LOOK \
 	DLOCK_LUA_ERA \
 	"local counts = ARGV[2] ~= '-'\n" \
@@ -1119,19 +881,15 @@
 	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
 	"if noted ~= state then\n" \
-	"redis.call('DEL', KEYS[2])\n" \
-	"end\n" \
+	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
 	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
-	"since = now\n" \
-	"end\n" \
+	"since = now\nend\n" \
 	"redis.call('HSET', KEYS[2], 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
-	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\n" \
-	"end\n" \
+	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
 	"return {left, id, settles, waited, copies}\n"
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_SHA1 "677a907cd079ab70661061d70e75367eac3ac45e"
 #define DLOCK_LUA_PERMITS_ACQUIRE \
 	"if ARGV[2] == '1' then\n" \
 	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
@@ -1141,19 +899,14 @@
 	"local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl\n" \
 	"if us >= 1e15 and ends <= -lasts then\n" \
 	"if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then\n" \
-	"return {1, token, 1, ttl}\n" \
-	"end\n" \
+	"return {1, token, 1, ttl}\nend\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
-	"return {1, token, tonumber(redis.call('ZSCORE', pool, 'w' .. ARGV[1]) or 1), ttl}\n" \
-	"end\n" \
-	"end\n" \
-	"end\n" \
+	"return {1, token, tonumber(redis.call('ZSCORE', pool, 'w' .. ARGV[1]) or 1), ttl}\nend\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	"local unsettled, replid, settles = 0\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
-#define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED_SHA1 "c35d0c67e48bbb8769dfff10c7b5e59fecb70c01"
 #define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1161,16 +914,13 @@
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
-#define DLOCK_LUA_PERMITS_CHECK_SHA1 "82f53ff2dd47b0720828c902518134559a024a5b"
 #define DLOCK_LUA_PERMITS_CHECK \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local ends, permits = unpack(redis.call('ZMSCORE', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]))\n" \
 	"if not ends then\n" \
-	"return {-1, 0}\n" \
-	"end\n" \
+	"return {-1, 0}\nend\n" \
 	"return {math.max(0, ends - math.floor(clock(KEYS[1]) / 1000)), tonumber(permits or 1)}\n"
 
-#define DLOCK_LUA_PERMITS_COUNTS_SHA1 "bf913b9c2d861305f3cf67e64ad0befca8793f45"
 #define DLOCK_LUA_PERMITS_COUNTS \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
@@ -1181,26 +931,20 @@
 	"for first = 1, #ids, 1000 do\n" \
 	"local names = {}\n" \
 	"for i = first, math.min(first + 999, #ids) do\n" \
-	"names[#names + 1] = 'w' .. string.sub(ids[i], 2)\n" \
-	"end\n" \
+	"names[#names + 1] = 'w' .. string.sub(ids[i], 2)\nend\n" \
 	"for _, permits in ipairs(redis.call('ZMSCORE', pool, unpack(names))) do\n" \
-	"over = over + (permits or 1)\n" \
-	"end\n" \
-	"end\n" \
+	"over = over + (permits or 1)\nend\nend\n" \
 	"return {all, all - used + over, used - over, redis.call('ZCOUNT', pool, WAITS, '+inf')}\n"
 
-#define DLOCK_LUA_PERMITS_DROP_SHA1 "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca"
 #define DLOCK_LUA_PERMITS_DROP \
 	"local pool, held = KEYS[1], 'h' .. ARGV[1]\n" \
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1], '$used'))\n" \
 	"if not ends then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"redis.call('ZREM', pool, held, 'w' .. ARGV[1])\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_EXCHANGE_SHA1 "73a05b56a2bd3cc7de559d3073bd3b21963a1658"
 #define DLOCK_LUA_PERMITS_EXCHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local pool = KEYS[1]\n" \
@@ -1209,55 +953,43 @@
 	"local ends, permits = tonumber(n[1] or n[2] or 0), n[1] and n[3] or n[4]\n" \
 	"local left, fence = ends - math.floor(now / 1000), math.max(now, 1 - (n[5] or 0))\n" \
 	"if left < 1 then\n" \
-	"return {0}\n" \
-	"end\n" \
+	"return {0}\nend\n" \
 	"if n[1] then\n" \
-	"redis.call('ZREM', pool, 'h' .. ARGV[1], 'w' .. ARGV[1])\n" \
-	"end\n" \
+	"redis.call('ZREM', pool, 'h' .. ARGV[1], 'w' .. ARGV[1])\nend\n" \
 	"redis.call('ZADD', pool, -fence, '$fence', ends, 'h' .. ARGV[2])\n" \
 	"if permits then\n" \
-	"redis.call('ZADD', pool, permits, 'w' .. ARGV[2])\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, permits, 'w' .. ARGV[2])\nend\n" \
 	"return {1, fence, left, tonumber(permits or 1)}\n"
 
-#define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED_SHA1 "9a92bd8a814b571e28a2cab596c68c36e7dea23e"
 #define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
-	"return {2, unsettled, replid, settles}\n" \
-	"end\n" \
+	"return {2, unsettled, replid, settles}\nend\n" \
 	"if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
 	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then\n" \
-	"return {0}\n" \
-	"end\n" \
-	"end\n" \
+	"return {0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_EXCHANGE
 
-#define DLOCK_LUA_PERMITS_KEEP_SHA1 "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e"
 #define DLOCK_LUA_PERMITS_KEEP \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])\n" \
 	"local ends, lasts = unpack(redis.call('ZMSCORE', pool, held, '$until'))\n" \
 	"if not ends then\n" \
 	"redis.call('ZREM', pool, '$none')\n" \
-	"return 2\n" \
-	"end\n" \
+	"return 2\nend\n" \
 	"if ttl > 0 then\n" \
 	"local at = math.floor(clock(pool) / 1000) + ttl\n" \
 	"if ARGV[3] == '0' then\n" \
-	"at = math.max(at, ends)\n" \
-	"end\n" \
+	"at = math.max(at, ends)\nend\n" \
 	"local last = math.max(at + math.min(ttl, 60000), -(lasts or 0))\n" \
 	"redis.call('PEXPIREAT', pool, last)\n" \
-	"redis.call('ZADD', pool, 'XX', -last, '$until', at, held)\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, 'XX', -last, '$until', at, held)\nend\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_LEAVE_SHA1 "cda23f35dd158a965ec8a97de97038feaf445eeb"
 #define DLOCK_LUA_PERMITS_LEAVE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
@@ -1266,34 +998,27 @@
 	"serve(read(KEYS[1], clock(KEYS[1])))\n" \
 	"return redis.call('ZSCORE', KEYS[1], 'h' .. ARGV[1]) and 1 or 0\n"
 
-#define DLOCK_LUA_PERMITS_RELEASE_SHA1 "d5cba86f09dda1ea627d6921dfcb2189fdef1328"
 #define DLOCK_LUA_PERMITS_RELEASE \
 	"local pool, held = KEYS[1], 'h' .. ARGV[1]\n" \
 	"if not ARGV[2] then\n" \
 	"local queue, used, permits = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', 'w' .. ARGV[1]))\n" \
 	"if not queue then\n" \
 	"if redis.call('ZREM', pool, held, permits and 'w' .. ARGV[1] or held) == 0 then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
-	"return 1\n" \
-	"end\n" \
-	"end\n" \
+	"return 1\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
 	"if ARGV[2] then\n" \
-	"redis.call('ZREM', pool, waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4]))\n" \
-	"end\n" \
+	"redis.call('ZREM', pool, waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4]))\nend\n" \
 	"local state = read(pool, clock(pool))\n" \
 	"local ends, permits = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1]))\n" \
 	"if ends then\n" \
-	"drop(state, { ARGV[1] }, { permits })\n" \
-	"end\n" \
+	"drop(state, { ARGV[1] }, { permits })\nend\n" \
 	"local granted = serve(state)\n" \
 	"return ends and (granted and 2 or 1) or 0\n"
 
-#define DLOCK_LUA_PERMITS_RELEASE_REPLICATED_SHA1 "8865ea95abf27528f0f272ed48ae17d9a37bbd04"
 #define DLOCK_LUA_PERMITS_RELEASE_REPLICATED \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1304,36 +1029,29 @@
 	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
 	"local had = ends\n" \
 	"if ARGV[3] then\n" \
-	"redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5]))\n" \
-	"end\n" \
+	"redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5]))\nend\n" \
 	"if had then\n" \
-	"drop(state, { id }, { permits })\n" \
-	"end\n" \
+	"drop(state, { id }, { permits })\nend\n" \
 	"if state.queue ~= 0 and look_at_era(KEYS[2], ARGV[2]) ~= 0 then\n" \
 	"note_queue(state, false)\n" \
 	"elseif serve(state) and had then\n" \
-	"return 2\n" \
-	"end\n" \
+	"return 2\nend\n" \
 	"return had and 1 or 0\n"
 
-#define DLOCK_LUA_PERMITS_RENEW_SHA1 "eb246b48bf0424ea5925979d46844aea93703ff4"
 #define DLOCK_LUA_PERMITS_RENEW \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])\n" \
 	"local n = redis.call('ZMSCORE', pool, held, '$until')\n" \
 	"if not n[1] then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"local ends, last = math.floor(clock(pool) / 1000) + ttl, -(n[2] or 0)\n" \
 	"if last < ends then\n" \
-	"last = ends + math.min(ttl, 60000)\n" \
-	"end\n" \
+	"last = ends + math.min(ttl, 60000)\nend\n" \
 	"redis.call('PEXPIREAT', pool, last)\n" \
 	"redis.call('ZADD', pool, 'XX', -last, '$until')\n" \
 	"redis.call('ZADD', pool, 'XX', ARGV[3] == '1' and math.max(ends, n[1]) or ends, held)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_RESTORE_SHA1 "db0f108227bcdb6c1fcdc34e9372f6f2cb485639"
 #define DLOCK_LUA_PERMITS_RESTORE \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_FORGED \
@@ -1341,175 +1059,139 @@
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
 	"if is_forged(ARGV[3]) then\n" \
-	"return redis.error_reply(FORGED)\n" \
-	"end\n" \
+	"return redis.error_reply(FORGED)\nend\n" \
 	"local pool, id, ttl, permits = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[5])\n" \
 	"local state, ends = read(pool, clock(pool)), redis.call('ZSCORE', pool, 'h' .. id)\n" \
 	"if not ends and look_at_era(KEYS[2], ARGV[4]) == 0 then\n" \
 	"redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]))\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"state.fence = math.max(state.fence, tonumber(ARGV[3]))\n" \
 	"if ttl == 0 then\n" \
 	"if ends then\n" \
-	"drop(state, { id }, { redis.call('ZSCORE', pool, 'w' .. id) })\n" \
-	"end\n" \
-	"return 1\n" \
-	"end\n" \
+	"drop(state, { id }, { redis.call('ZSCORE', pool, 'w' .. id) })\nend\n" \
+	"return 1\nend\n" \
 	"local at = math.max(state.now + ttl, ends or 0)\n" \
 	"if ends then\n" \
 	"redis.call('ZADD', pool, -state.fence, '$fence', at, 'h' .. id)\n" \
 	"else\n" \
-	"hold(pool, id, permits, state.used, state.fence, at)\n" \
-	"end\n" \
+	"hold(pool, id, permits, state.used, state.fence, at)\nend\n" \
 	"keep(state, at)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_PERMITS_UNCHANGED_SHA1 "4acf3cf67dd5c1fcba4593da6f74af577c40e8fb"
 #define DLOCK_LUA_PERMITS_UNCHANGED \
 	"local pool, id = KEYS[1], ARGV[1]\n" \
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))\n" \
 	"if not ends then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
 	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
-	"return 1\n" \
-	"end\n" \
+	"return 1\nend\n" \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[2], true, true)\n" \
 	"if unsettled == 0 then\n" \
-	"return 1\n" \
-	"end\n" \
+	"return 1\nend\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"if not ARGV[3] then\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
 	"elseif permits then\n" \
 	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3], permits, 'w' .. ARGV[3])\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3])\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3])\nend\n" \
 	"return {unsettled, replid, settles}\n"
 
-#define DLOCK_LUA_PUBLISH_SHA1 "1ceaff06537b0c06064de1d908f53807f12cbb1b"
 #define DLOCK_LUA_PUBLISH \
 	"return redis.pcall('PUBLISH', ARGV[1], '')\n"
 
-#define DLOCK_LUA_RAISE_SHA1 "947b394adcdd0b94a093d6e9642a1043ff37c5d9"
 #define DLOCK_LUA_RAISE \
 	DLOCK_LUA_FORGED \
 	"if is_forged(ARGV[2]) then\n" \
-	"return redis.error_reply(FORGED)\n" \
-	"end\n" \
+	"return redis.error_reply(FORGED)\nend\n" \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"raise_fence(KEYS[2], ARGV[2], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RELEASE_SHA1 "7c88fef32b990df998b4b8badf1b0bc28134eee7"
 #define DLOCK_LUA_RELEASE \
 	"local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'\n" \
 	"if ARGV[4] == '1' then\n" \
 	"redis.pcall('ZREM', queue, ARGV[3])\n" \
-	"redis.pcall('HDEL', KEYS[4], ARGV[3])\n" \
-	"end\n" \
+	"redis.pcall('HDEL', KEYS[4], ARGV[3])\nend\n" \
 	"if redis.call('GET', lock) ~= ARGV[1] then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"local queued = grant and redis.pcall('ZPOPMIN', queue) or redis.pcall('ZRANGE', queue, 0, 0)\n" \
 	"if not queued[1] then\n" \
 	"local deleted = redis.call('DEL', lock)\n" \
-	"return queued.err and queued or deleted\n" \
-	"end\n" \
+	"return queued.err and queued or deleted\nend\n" \
 	DLOCK_LUA_FENCING \
 	DLOCK_LUA_HANDOVER \
 	"local done, told = pcall(function()\n" \
 	"if not grant then\n" \
-	"redis.call('DEL', lock)\n" \
-	"end\n" \
+	"redis.call('DEL', lock)\nend\n" \
 	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1], queued[2])\n" \
 	"if grant and not next then\n" \
-	"redis.call('DEL', lock)\n" \
-	"end\n" \
+	"redis.call('DEL', lock)\nend\n" \
 	"return next\n" \
 	"end)\n" \
 	"if not done then\n" \
 	"free(lock)\n" \
-	"return failure(told)\n" \
-	"end\n" \
+	"return failure(told)\nend\n" \
 	"return told and 2 or 1\n"
 
-#define DLOCK_LUA_RENEW_SHA1 "b058e18b6c227e9a6006c15ab37f79891d029e4d"
 #define DLOCK_LUA_RENEW \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then\n" \
-	"redis.call('PEXPIRE', KEYS[1], ARGV[2])\n" \
-	"end\n" \
+	"redis.call('PEXPIRE', KEYS[1], ARGV[2])\nend\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_REPAIR_SHA1 "85d78dab4f409d25d2bd5b0741b394f56403f587"
 #define DLOCK_LUA_REPAIR \
 	DLOCK_LUA_FORGED \
 	"if is_forged(ARGV[3]) then\n" \
-	"return redis.error_reply(FORGED)\n" \
-	"end\n" \
+	"return redis.error_reply(FORGED)\nend\n" \
 	"local last = redis.call('GET', KEYS[2])\n" \
 	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_RESTORE_SHA1 "4b17d23a77f9943711d325ff8f62334d57a47ce2"
 #define DLOCK_LUA_RESTORE \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_FORGED \
 	"if is_forged(ARGV[3]) then\n" \
-	"return redis.error_reply(FORGED)\n" \
-	"end\n" \
+	"return redis.error_reply(FORGED)\nend\n" \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
 	"local holder = redis.call('GET', lock)\n" \
 	"redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)\n" \
 	"if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then\n" \
 	"local known = redis.call('GET', KEYS[3])\n" \
 	"redis.call('SET', KEYS[3], known or '')\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"if ttl == 0 then\n" \
 	"redis.call('DEL', lock)\n" \
-	"return 1\n" \
-	"end\n" \
+	"return 1\nend\n" \
 	"redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', lock))))\n" \
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
-#define DLOCK_LUA_SETTLE_SHA1 "089e08b3cf85b53b5e77c3682e3378d2f4580700"
 #define DLOCK_LUA_SETTLE \
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_FENCING \
 	"local UNHEARD = 1048576\n" \
 	"local opened, longest, settles = read_era(KEYS[2])\n" \
 	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_id() ~= opened then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"local guard = math.max(longest, ARGV[2])\n" \
 	"local left, waited = tonumber(ARGV[4] or guard), tonumber(ARGV[5] or guard)\n" \
 	"if settles ~= ARGV[3] or waited < guard then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"local at = time() + left + 1\n" \
 	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f %s', opened, guard, at, waited, ARGV[6] or full_copies()))\n" \
 	"local last = tonumber(redis.call('GET', KEYS[1]) or 0)\n" \
 	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
 	"if last < least then\n" \
-	"redis.call('SET', KEYS[1], string.format('%.0f', least))\n" \
-	"end\n" \
+	"redis.call('SET', KEYS[1], string.format('%.0f', least))\nend\n" \
 	"return left + 1\n"
 
-#define DLOCK_LUA_STOCK_BASKET_SHA1 "06764918707db0e902e452ca3bdc6c51a6dcb1ff"
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1524,13 +1206,10 @@
 	"if not stock.known or stock.closed > 0 then\n" \
 	"return {-5, stock.closed, i}\n" \
 	"elseif not may then\n" \
-	"return again and {-2} or {-1, has, i}\n" \
-	"end\n" \
+	"return again and {-2} or {-1, has, i}\nend\n" \
 	"local room, more = make_room(stock, stock.wants)\n" \
 	"if not room or not lets_pass(stock) then\n" \
-	"return more and {-2} or {0, i}\n" \
-	"end\n" \
-	"end\n" \
+	"return more and {-2} or {0, i}\nend\nend\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock = read(pool, us, #KEYS)\n" \
 	"stocks[i], stock.wants = stock, tonumber(ARGV[4 + i])\n" \
@@ -1543,43 +1222,31 @@
 	"elseif score < SOLD then\n" \
 	"reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)\n" \
 	"else\n" \
-	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\n" \
-	"end\n" \
-	"end\n" \
+	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\nend\n" \
 	"if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then\n" \
-	"was = score\n" \
-	"end\n" \
-	"end\n" \
+	"was = score\nend\nend\n" \
 	"if reserved == #KEYS or bought == #KEYS then\n" \
 	"for _, stock in ipairs(stocks) do\n" \
-	"fence = math.max(fence, next_token(stock))\n" \
-	"end\n" \
+	"fence = math.max(fence, next_token(stock))\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"stock.fence = fence\n" \
 	"redis.call('ZADD', stock.pool, -fence, '$fence')\n" \
-	"serve(stock)\n" \
-	"end\n" \
-	"return bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)}\n" \
-	"end\n" \
+	"serve(stock)\nend\n" \
+	"return bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)}\nend\n" \
 	"for i, stock in ipairs(stocks) do\n" \
 	"local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED) and refused(stock, i)\n" \
 	"if reply then\n" \
-	"return serve_each(stocks, reply)\n" \
-	"end\n" \
-	"fence = math.max(fence, next_token(stock))\n" \
-	"end\n" \
+	"return serve_each(stocks, reply)\nend\n" \
+	"fence = math.max(fence, next_token(stock))\nend\n" \
 	"local generation\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"if stock.score > 0 and stock.score < SOLD then -- the others' time was over, by a clock of their own: the whole order begins anew\n" \
-	"put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))\n" \
-	"end\n" \
+	"put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))\nend\n" \
 	"stock.us, stock.fence = fence, fence - 1\n" \
 	"generation = take(stock, id, stock.wants, ttl, was, products)\n" \
-	"serve(stock)\n" \
-	"end\n" \
+	"serve(stock)\nend\n" \
 	"return {1, fence, 0, ttl, generation}\n"
 
-#define DLOCK_LUA_STOCK_CANCEL_SHA1 "634ab9ac23e42d7a8f03394f14cf7573f3e6da23"
 #define DLOCK_LUA_STOCK_CANCEL \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1593,11 +1260,8 @@
 	"local _, signs = names_of(waiter)\n" \
 	"tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)\n" \
 	"redis.call('ZREM', stock.pool, names_of(waiter))\n" \
-	"stock.left, found, reply = true, true, 1\n" \
-	"end\n" \
-	"end\n" \
-	"return found\n" \
-	"end\n" \
+	"stock.left, found, reply = true, true, 1\nend\nend\n" \
+	"return found\nend\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock, signature = read(pool, us, #KEYS), nil\n" \
 	"stocks[i] = stock\n" \
@@ -1607,9 +1271,7 @@
 	"or (stock.score > 0 and generation and generation_of(stock.score) ~= generation and 4)\n" \
 	"or (stock.score >= SOLD and stock.score < ENDED and 7)\n" \
 	"if why then\n" \
-	"return serve_each(stocks, {0, i, why})\n" \
-	"end\n" \
-	"end\n" \
+	"return serve_each(stocks, {0, i, why})\nend\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local score, state = stock.score, state_at(CANCELLED, stock.now, generation_of(stock.score))\n" \
 	"if score > 0 and score < SOLD then\n" \
@@ -1620,22 +1282,16 @@
 	"redis.call('ZADD', stock.pool, state, 'h' .. id)\n" \
 	"reply = reply == 1 and 1 or 3\n" \
 	"else\n" \
-	"ago = math.max(ago, stock.now - math.floor(score % 1e13))\n" \
-	"end\n" \
+	"ago = math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
 	"if stock.queue then\n" \
 	"local found = take_out(stock)\n" \
 	"if found or score >= CANCELLED and score < REFUNDED then\n" \
-	"redis.call('ZADD', stock.pool, state, 'h' .. id)\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZADD', stock.pool, state, 'h' .. id)\nend\nend\n" \
 	"serve(stock)\n" \
 	"if stock.left then\n" \
-	"note_queue(stock)\n" \
-	"end\n" \
-	"end\n" \
+	"note_queue(stock)\nend\nend\n" \
 	"return {reply, ago}\n"
 
-#define DLOCK_LUA_STOCK_CHANGE_SHA1 "e66bd5aaab303bed25874b708262f78acb380bf3"
 #define DLOCK_LUA_STOCK_CHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1654,8 +1310,7 @@
 	"or (score >= ENDED and 1)\n" \
 	"or (score >= SOLD and 7)\n" \
 	"if why then\n" \
-	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\n" \
-	"end\n" \
+	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\nend\n" \
 	"if stock.delta > 0 then\n" \
 	"is_allowed(stock, buyer_of(id), stock.delta, limit)\n" \
 	"make_room(stock, stock.delta)\n" \
@@ -1665,11 +1320,8 @@
 	"if not may then\n" \
 	"return serve_each(stocks, again and {-2} or {0, i, 6, has})\n" \
 	"elseif not room or not lets_pass(stock) then\n" \
-	"return serve_each(stocks, more and {-2} or {0, i, 10, 0})\n" \
-	"end\n" \
-	"end\n" \
-	"left = math.min(left, math.floor(score) - stock.now)\n" \
-	"end\n" \
+	"return serve_each(stocks, more and {-2} or {0, i, 10, 0})\nend\nend\n" \
+	"left = math.min(left, math.floor(score) - stock.now)\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local units = stock.units + stock.delta\n" \
 	"if stock.delta ~= 0 then\n" \
@@ -1680,14 +1332,10 @@
 	"if units == 1 then\n" \
 	"redis.call('ZREM', stock.pool, 'w' .. id)\n" \
 	"else\n" \
-	"redis.call('ZADD', stock.pool, units, 'w' .. id)\n" \
-	"end\n" \
-	"serve(stock)\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZADD', stock.pool, units, 'w' .. id)\nend\n" \
+	"serve(stock)\nend\nend\n" \
 	"return {1, left}\n"
 
-#define DLOCK_LUA_STOCK_CONFIRM_SHA1 "8fb8b15200104ccbd6f341f8fa5b1e9b4587387a"
 #define DLOCK_LUA_STOCK_CONFIRM \
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
@@ -1702,25 +1350,19 @@
 	"units = units or 1\n" \
 	"redis.call('PERSIST', pool)\n" \
 	"redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)\n" \
-	"return {1}\n" \
-	"end\n" \
-	"end\n" \
+	"return {1}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
 	"local us, limit, stocks, reply, ago = clock(KEYS[1]), tonumber(ARGV[4]), {}, 2, 0\n" \
 	"local function refused(stock, i, since)\n" \
 	"if stock.closed > 1 then\n" \
-	"return {0, i, 1, since}\n" \
-	"end\n" \
+	"return {0, i, 1, since}\nend\n" \
 	"local room, again = make_room(stock, stock.units)\n" \
 	"if not room then\n" \
-	"return again and {-2} or {0, i, 1, since}\n" \
-	"end\n" \
+	"return again and {-2} or {0, i, 1, since}\nend\n" \
 	"local may, _, more = is_allowed(stock, buyer_of(id), stock.units, limit)\n" \
 	"if not may then\n" \
-	"return more and {-2} or {0, i, 6, since}\n" \
-	"end\n" \
-	"end\n" \
+	"return more and {-2} or {0, i, 6, since}\nend\nend\n" \
 	"redis.call('PERSIST', KEYS[1])\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock, signature = read(pool, us, #KEYS), nil\n" \
@@ -1740,12 +1382,9 @@
 	"elseif stock.score >= ENDED then\n" \
 	"refusal = refused(stock, i, since)\n" \
 	"elseif stock.score >= SOLD then\n" \
-	"ago = math.max(ago, since)\n" \
-	"end\n" \
+	"ago = math.max(ago, since)\nend\n" \
 	"if refusal then\n" \
-	"return refusal[1] == -2 and refusal or serve_each(stocks, refusal) -- what was swept is this order's, if it is enough\n" \
-	"end\n" \
-	"end\n" \
+	"return refusal[1] == -2 and refusal or serve_each(stocks, refusal) -- what was swept is this order's, if it is enough\nend\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local score, units = stock.score, stock.units\n" \
 	"if score < SOLD or score >= ENDED then\n" \
@@ -1753,14 +1392,10 @@
 	"stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units\n" \
 	"redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now, generation_of(score)), 'h' .. id)\n" \
 	"if score >= ENDED then\n" \
-	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\n" \
-	"end\n" \
-	"serve(stock, true)\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\nend\n" \
+	"serve(stock, true)\nend\nend\n" \
 	"return {reply, ago}\n"
 
-#define DLOCK_LUA_STOCK_COUNTS_SHA1 "19523bbff0aeba0efb1c687a5b783eebf9709bfd"
 #define DLOCK_LUA_STOCK_COUNTS \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1770,11 +1405,9 @@
 	"sweep(stock, CHUNK)\n" \
 	"serve(stock)\n" \
 	"all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,\n" \
-	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1 or 0}\n" \
-	"end\n" \
+	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1 or 0}\nend\n" \
 	"return all\n"
 
-#define DLOCK_LUA_STOCK_EXTEND_SHA1 "09d0d4765b6a442f5a33d0dace4f539ef7d248d2"
 #define DLOCK_LUA_STOCK_EXTEND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1793,17 +1426,13 @@
 	"or (score >= ENDED and 1)\n" \
 	"or (score >= SOLD and 7)\n" \
 	"if why then\n" \
-	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\n" \
-	"end\n" \
-	"end\n" \
+	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\nend\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local score = math.max(stock.score, stock.now + ttl + stock.score % 1)\n" \
 	"redis.call('ZADD', stock.pool, string.format('%.6f', score), 'h' .. id)\n" \
-	"left = math.min(left, math.floor(score) - stock.now)\n" \
-	"end\n" \
+	"left = math.min(left, math.floor(score) - stock.now)\nend\n" \
 	"return {1, left}\n"
 
-#define DLOCK_LUA_STOCK_LEAVE_SHA1 "3ff760747bf60b6727dd0b55d497d3136317e1f5"
 #define DLOCK_LUA_STOCK_LEAVE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1816,7 +1445,6 @@
 	"local score = order_of(stock, ARGV[1])\n" \
 	"return score > 0 and score < ENDED and 1 or 0\n"
 
-#define DLOCK_LUA_STOCK_ORDERS_SHA1 "611fbf551651c0dbc75eeae193b547f96229e1ac"
 #define DLOCK_LUA_STOCK_ORDERS \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local LOOKS = 1000\n" \
@@ -1830,20 +1458,14 @@
 	"local id = string.sub(held, 2)\n" \
 	"if last == '' or tonumber(score) > from or id > last then\n" \
 	"if buyer == '' or string.sub(id, 1, #buyer + 1) == buyer .. '/' then\n" \
-	"page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - now}\n" \
-	"end\n" \
-	"end\n" \
+	"page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - now}\nend\nend\n" \
 	"place = {score, id}\n" \
 	"if #page == most then\n" \
-	"break\n" \
-	"end\n" \
-	"end\n" \
+	"break\nend\nend\n" \
 	"if place and (#page == most or #found == 2 * LOOKS) then\n" \
-	"page[#page + 1] = place\n" \
-	"end\n" \
+	"page[#page + 1] = place\nend\n" \
 	"return page\n"
 
-#define DLOCK_LUA_STOCK_REFUND_SHA1 "e3c763f07bf804fb76dcc84eeb252a47e9f357fb"
 #define DLOCK_LUA_STOCK_REFUND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1851,8 +1473,7 @@
 	"local made = ARGV[5] ~= '' and 'r' .. id .. '/' .. ARGV[6]\n" \
 	"local before = made and redis.call('ZSCORE', KEYS[1], made)\n" \
 	"if before then\n" \
-	"return {3, tonumber(before)}\n" \
-	"end\n" \
+	"return {3, tonumber(before)}\nend\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock, signature = read(pool, us, #KEYS), nil\n" \
 	"stocks[i] = stock\n" \
@@ -1866,17 +1487,14 @@
 	"if why then\n" \
 	"return serve_each(stocks, {0, i, why, stock.units})\n" \
 	"elseif stock.score >= REFUNDED then\n" \
-	"ago = math.max(ago, stock.now - math.floor(stock.score % 1e13))\n" \
-	"end\n" \
-	"end\n" \
+	"ago = math.max(ago, stock.now - math.floor(stock.score % 1e13))\nend\nend\n" \
 	"local reply, left = 2, ago\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"if stock.score < ENDED then\n" \
 	"reply, left = 1, stock.units - stock.back\n" \
 	"stock.sold = stock.sold - stock.back\n" \
 	"if ARGV[4] ~= '1' then\n" \
-	"stock.all = stock.all - stock.back\n" \
-	"end\n" \
+	"stock.all = stock.all - stock.back\nend\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
 	"redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock')\n" \
 	"if left == 0 then\n" \
@@ -1884,18 +1502,13 @@
 	"elseif left == 1 then\n" \
 	"redis.call('ZREM', stock.pool, 'w' .. id)\n" \
 	"else\n" \
-	"redis.call('ZADD', stock.pool, left, 'w' .. id)\n" \
-	"end\n" \
+	"redis.call('ZADD', stock.pool, left, 'w' .. id)\nend\n" \
 	"if made then\n" \
-	"redis.call('ZADD', stock.pool, stock.back, made)\n" \
-	"end\n" \
+	"redis.call('ZADD', stock.pool, stock.back, made)\nend\n" \
 	"credit(stock.pool, buyer_of(id), stock.back)\n" \
-	"serve(stock)\n" \
-	"end\n" \
-	"end\n" \
+	"serve(stock)\nend\nend\n" \
 	"return {reply, left}\n"
 
-#define DLOCK_LUA_STOCK_RESERVE_SHA1 "ab6b6bc376d6973fb34910895fb758940db42da6"
 #define DLOCK_LUA_STOCK_RESERVE \
 	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
 	"if not ARGV[5] then\n" \
@@ -1904,10 +1517,7 @@
 	"time = full ~= '0' and redis.pcall('TIME')\n" \
 	"us = time and not time.err and time[1] * 1000000 + time[2]\n" \
 	"if not time or us and us < -full * 1000 and us > -fence - 1e6 then\n" \
-	"return 0\n" \
-	"end\n" \
-	"end\n" \
-	"end\n" \
+	"return 0\nend\nend\nend\n" \
 	"local wants, buyer = tonumber(ARGV[2]), string.match(ARGV[1], '^(.*)/')\n" \
 	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
 	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))\n" \
@@ -1919,21 +1529,17 @@
 	"and (ARGV[4] == '' or (has or 0) + wants <= tonumber(ARGV[4])) then\n" \
 	"local ends = now + ARGV[3]\n" \
 	"if not next or ends < -next then\n" \
-	"redis.call('ZADD', pool, -ends, '$next')\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, -ends, '$next')\nend\n" \
 	"if wants == 1 then\n" \
 	"redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])\n" \
-	"end\n" \
-	"return {1, us, wants, tonumber(ARGV[3]), 0}\n" \
-	"end\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])\nend\n" \
+	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, ttl, limit, inbox, ticket = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0)\n" \
+	"local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
 	"local stock = read(pool, us or clock(pool), 1)\n" \
-	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], ARGV[8], id, inbox)\n" \
+	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)\n" \
 	"local was, new = 0, false\n" \
 	"sweep(stock, AMORTISED)\n" \
 	"local function settled()\n" \
@@ -1941,66 +1547,51 @@
 	"was = score\n" \
 	"if score > 0 and score < ENDED then\n" \
 	"if units ~= wants or products ~= '' then\n" \
-	"return {-4, units, products ~= '' and 1 or 0}\n" \
-	"end\n" \
+	"return {-4, units, products ~= '' and 1 or 0}\nend\n" \
 	"stock.fence = next_token(stock)\n" \
 	"if score < SOLD and ticket > 0 then\n" \
-	"score = math.max(score, stock.now + ttl + score % 1)\n" \
-	"end\n" \
+	"score = math.max(score, stock.now + ttl + score % 1)\nend\n" \
 	"redis.call('ZADD', pool, -stock.fence, '$fence', string.format('%.6f', score), held)\n" \
 	"local time = math.floor(score % 1e13) - stock.now\n" \
 	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time, generation_of(score)}\n" \
 	"elseif ticket > 0 and is_settled(score, ticket) then\n" \
 	"return {-3}\n" \
 	"elseif not stock.known or stock.closed > 0 then\n" \
-	"return {-5, stock.closed}\n" \
-	"end\n" \
+	"return {-5, stock.closed}\nend\n" \
 	"local may, has, again = is_allowed(stock, buyer, wants, limit)\n" \
 	"if not may then\n" \
-	"return again and {-2, ARGV[6] or '0'} or {-1, has}\n" \
-	"end\n" \
-	"end\n" \
+	"return again and {-2, ARGV[6] or '0'} or {-1, has}\nend\nend\n" \
 	"local function leave(reply)\n" \
 	"if waiter then\n" \
 	"redis.call('ZREM', pool, names_of(waiter))\n" \
-	"stock.left = true\n" \
-	"end\n" \
+	"stock.left = true\nend\n" \
 	"serve(stock)\n" \
 	"if stock.left then\n" \
-	"note_queue(stock)\n" \
-	"end\n" \
-	"return reply\n" \
-	"end\n" \
+	"note_queue(stock)\nend\n" \
+	"return reply\nend\n" \
 	"local function enqueue()\n" \
 	"local place, signs, wish, strict = names_of(waiter)\n" \
 	"if ticket == 0 then\n" \
 	"stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)\n" \
-	"ticket = stock.fence\n" \
-	"end\n" \
+	"ticket = stock.fence\nend\n" \
 	"local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs, WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
-	"if ARGV[8] ~= '' then\n" \
-	"redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)\n" \
-	"end\n" \
-	"stock.queue, new = true, added > 2\n" \
-	"end\n" \
+	"if nobody_passes ~= '' then\n" \
+	"redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
+	"stock.queue, new = true, added > 2\nend\n" \
 	"local reply = settled()\n" \
 	"if reply then\n" \
-	"return reply[1] == -2 and reply or leave(reply)\n" \
-	"end\n" \
+	"return reply[1] == -2 and reply or leave(reply)\nend\n" \
 	"local possible = wants <= stock.all - stock.sold\n" \
 	"local room, again = make_room(stock, wants)\n" \
 	"if waiter and possible and (stock.queue or not room) then\n" \
-	"enqueue()\n" \
-	"end\n" \
+	"enqueue()\nend\n" \
 	"serve(stock, false, waiter, ttl)\n" \
 	"if stock.mine then\n" \
 	"return {1, stock.mine, wants, ttl, stock.generation}\n" \
 	"elseif stock.left then\n" \
 	"reply = settled()\n" \
 	"if reply then\n" \
-	"return leave(reply)\n" \
-	"end\n" \
-	"end\n" \
+	"return leave(reply)\nend\nend\n" \
 	"room, again = make_room(stock, wants)\n" \
 	"if room and lets_pass(stock) then\n" \
 	"local generation = take(stock, id, wants, ttl, was, '')\n" \
@@ -2009,15 +1600,12 @@
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
 	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
-	"redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')\n" \
-	"end\n" \
-	"return waiter and leave({0, -1, -1, '0', 0}) or 0\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')\nend\n" \
+	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
 	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
 	"string.format('%.0f', place), new and 1 or 0}\n"
 
-#define DLOCK_LUA_STOCK_RESTOCK_SHA1 "949bcb2140568e182ebaff37a566cd1cd873e1e9"
 #define DLOCK_LUA_STOCK_RESTOCK \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -2026,46 +1614,38 @@
 	"local stock = read(pool, clock(pool), 1)\n" \
 	"local made = redis.call('ZSCORE', pool, name)\n" \
 	"if made then\n" \
-	"return {tonumber(made), stock.all}\n" \
-	"end\n" \
+	"return {tonumber(made), stock.all}\nend\n" \
 	"if change < 0 then\n" \
 	"local _, again = make_room(stock, -change)\n" \
 	"if again then\n" \
-	"return {'again'}\n" \
-	"end\n" \
+	"return {'again'}\nend\n" \
 	"change = math.max(change, -math.max(0, free(stock)))\n" \
 	"else\n" \
-	"change = math.max(0, math.min(change, MOST - stock.all))\n" \
-	"end\n" \
+	"change = math.max(0, math.min(change, MOST - stock.all))\nend\n" \
 	"stock.all = stock.all + change\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
 	"redis.call('ZADD', pool, stock.all, '$stock', change, name)\n" \
-	"if ARGV[3] == '' then\n" \
+	"if ARGV[3] == '0' then\n" \
 	"redis.call('ZREM', pool, '$remember')\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, ARGV[3], '$remember')\n" \
-	"end\n" \
+	"redis.call('ZADD', pool, ARGV[3], '$remember')\nend\n" \
 	"redis.call('PERSIST', pool)\n" \
 	"serve(stock, change < 0)\n" \
 	"return {change, stock.all}\n"
 
-#define DLOCK_LUA_STOCK_SALE_SHA1 "024e5a509796b7e13dc19f6a8ef18a6b61497b50"
 #define DLOCK_LUA_STOCK_SALE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
 	"local stock, state = read(KEYS[1], clock(KEYS[1]), 1), tonumber(ARGV[1])\n" \
 	"if stock.closed == 2 or not stock.known then\n" \
-	"return stock.known and 2 or 3\n" \
-	"end\n" \
+	"return stock.known and 2 or 3\nend\n" \
 	"stock.closed = state\n" \
 	"redis.call('ZREM', KEYS[1], state == 0 and '$closed' or '$full')\n" \
 	"if state > 0 then\n" \
-	"redis.call('ZADD', KEYS[1], state, '$closed')\n" \
-	"end\n" \
+	"redis.call('ZADD', KEYS[1], state, '$closed')\nend\n" \
 	"serve(stock)\n" \
 	"return state\n"
 
-#define DLOCK_LUA_STOCK_STATUS_SHA1 "15e37bb94c37a5ef11130528434b646c6268f58f"
 #define DLOCK_LUA_STOCK_STATUS \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local all, us = {}, clock(KEYS[1])\n" \
@@ -2075,27 +1655,21 @@
 	"local now = math.floor(us / 1000) + (shift or 0)\n" \
 	"local state = (score == 0 and 0) or (score < 1e13 and (score >= now and 1 or 2)) or ({ 3, 2, 4, 5 })[math.floor(score / 1e13)]\n" \
 	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) - now) or 0,\n" \
-	"math.floor(score % 1 * 64 + 0.5), products or '', math.floor(score % 1e13)}\n" \
-	"end\n" \
+	"math.floor(score % 1 * 64 + 0.5), products or '', math.floor(score % 1e13)}\nend\n" \
 	"return all\n"
 
-#define DLOCK_LUA_UNCHANGED_SHA1 "5bb53c6e83323decdb18c056bce234eac57aa5ef"
 #define DLOCK_LUA_UNCHANGED \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
-	"return 0\n" \
-	"end\n" \
+	"return 0\nend\n" \
 	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
 	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
-	"return 1\n" \
-	"end\n" \
+	"return 1\nend\n" \
 	DLOCK_LUA_ERA \
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[2], true, true)\n" \
 	"if unsettled == 0 then\n" \
-	"return 1\n" \
-	"end\n" \
+	"return 1\nend\n" \
 	"if ARGV[3] then\n" \
 	"redis.call('SET', KEYS[1], ARGV[3], 'PX', math.max(1, redis.call('PTTL', KEYS[1])))\n" \
 	"else\n" \
-	"redis.call('DEL', KEYS[1])\n" \
-	"end\n" \
+	"redis.call('DEL', KEYS[1])\nend\n" \
 	"return {unsettled, replid, settles}\n"

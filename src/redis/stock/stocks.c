@@ -124,7 +124,8 @@ void dlock_stock_place(dlock_stock *stock, const dlock_order *order, dlock_order
 	}
 	hash_products(order, place->products);
 	place->slot = dlock_stock_slot(stock, place->keys[0]);
-	place->ref = (dlock_stock_order_ref) { place->keys, order->count, order->id.text, order->generation, place->products };
+	place->count = order->count;
+	place->ref = (dlock_order_ref) { order->id.text, order->generation < 0 ? DLOCK_NO_NUMBER : order->generation, place->products };
 }
 
 dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
@@ -201,7 +202,7 @@ dlock_status dlock_stock_extend(dlock_stock *stock, const dlock_order *order, dl
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_extend(&place.ref, ttl), &verdict, error);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_extend(place.keys, place.count, &place.ref, ttl), &verdict, error);
 	*answer = answer_of(&verdict);
 	return status;
 }
@@ -212,7 +213,7 @@ dlock_status dlock_stock_confirm(dlock_stock *stock, const dlock_order *order, i
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_confirm(&place.ref, limit), &verdict, error);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_confirm(place.keys, place.count, &place.ref, limit), &verdict, error);
 	*answer = answer_of(&verdict);
 	answer->late = verdict.response.result == 3;
 	return status;
@@ -224,7 +225,7 @@ dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dl
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_cancel(&place.ref), &verdict, error);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_cancel(place.keys, place.count, &place.ref), &verdict, error);
 	*answer = answer_of(&verdict);
 	if (status == DLOCK_OK && verdict.response.result == 3) { /* there was nothing to cancel, and nothing will come of it */
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_REFUSED, .reason = DLOCK_ORDER_ENDED };
@@ -241,7 +242,7 @@ dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bo
 
 	*encode(name, change) = '\0';
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_refund(&place.ref, restock, units, name), &verdict, error);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_refund(place.keys, place.count, &place.ref, restock, units, name), &verdict, error);
 	*answer = answer_of(&verdict);
 	if (status == DLOCK_OK && verdict.response.result == 3) {
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SOLD };
@@ -257,7 +258,7 @@ dlock_status dlock_stock_change(dlock_stock *stock, const dlock_order *order, in
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_change(&place.ref, order->units, limit), &verdict, error);
+	dlock_status status = ask_about(stock, &place, dlock_request_stock_change(place.keys, place.count, &place.ref, limit, order->units), &verdict, error);
 	*answer = answer_of(&verdict);
 	if (answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_LIMITED) {
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_LIMITED, .item = verdict.response.item, .units = verdict.response.number };
@@ -271,7 +272,7 @@ dlock_status dlock_stock_look(dlock_stock *stock, const dlock_order *order, dloc
 	dlock_stock_question asked;
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status outcome = dlock_stock_ask(&asked, &stock->masters, place.slot, dlock_request_stock_status(&place.ref), error);
+	dlock_status outcome = dlock_stock_ask(&asked, &stock->masters, place.slot, dlock_request_stock_status(place.keys, place.count, place.ref.id), error);
 	if (outcome == DLOCK_OK) {
 		outcome = dlock_read_stock_status(asked.route.call, asked.route.conn, order->count, status, error);
 	}

@@ -20,7 +20,8 @@ typedef struct {
 	dlock_arg keys[DLOCK_STOCKS_MAX];
 	char products[16];
 	int slot;
-	dlock_stock_order_ref ref;
+	int count;
+	dlock_order_ref ref;
 } dlock_order_place;
 
 void dlock_stock_place(dlock_stock *stock, const dlock_order *order, dlock_order_place *place);

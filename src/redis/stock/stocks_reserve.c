@@ -54,7 +54,7 @@ static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer
 
 	dlock_stock_place(turn->stock, order, &place);
 	dlock_status status = dlock_stock_ask(&asked, &turn->stock->masters, place.slot,
-		dlock_request_stock_basket(&place.ref, order->units, turn->ttl, turn->limit), error);
+		dlock_request_stock_basket(place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products, order->units), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_basket(asked.route.call, asked.route.conn, &response, error);
 	}

@@ -1,21 +1,28 @@
 #include "call.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 dlock_arg dlock_number_arg(dlock_number *out, int64_t value)
 {
-	int len = snprintf(out->text, sizeof out->text, "%" PRId64, value);
+	char *end = out->text + sizeof out->text, *at = end;
+	uint64_t rest = value < 0 ? -(uint64_t) value : (uint64_t) value;
 
-	return (dlock_arg) { out->text, (size_t) len };
+	do {
+		*--at = (char) ('0' + rest % 10);
+		rest /= 10;
+	} while (rest > 0);
+	if (value < 0) {
+		*--at = '-';
+	}
+	return (dlock_arg) { at, (size_t) (end - at) };
 }
 
 static dlock_call *call_new(const dlock_script *script, int keys, const dlock_arg *args, int count)
 {
-	char key_count[8];
-	size_t size = 0;
+	dlock_number number;
+	dlock_arg key_count = dlock_number_arg(&number, keys);
+	size_t size = key_count.len;
 	int head = script ? 3 : 0;
 
 	if (head + count > DLOCK_CALL_WORDS) {
@@ -24,8 +31,7 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	for (int i = 0; i < count; i++) {
 		size += args[i].len;
 	}
-	int key_count_len = snprintf(key_count, sizeof key_count, "%d", keys);
-	dlock_call *call = calloc(1, sizeof *call + size + (size_t) key_count_len);
+	dlock_call *call = calloc(1, sizeof *call + size);
 	if (!call) {
 		return NULL;
 	}
@@ -41,9 +47,9 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 		call->word_len[0] = strlen("EVALSHA");
 		call->word[1] = script->sha1;
 		call->word_len[1] = strlen(script->sha1);
-		call->word[2] = memcpy(out, key_count, (size_t) key_count_len);
-		call->word_len[2] = (size_t) key_count_len;
-		out += key_count_len;
+		call->word[2] = memcpy(out, key_count.text, key_count.len);
+		call->word_len[2] = key_count.len;
+		out += key_count.len;
 	}
 	for (int i = 0; i < count; i++) {
 		call->word[head + i] = memcpy(out, args[i].text, args[i].len);
@@ -53,14 +59,25 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	return call;
 }
 
-dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count)
+dlock_call *dlock_call_script(dlock_script_id script, int keys, const dlock_arg *words, int count, int least)
 {
-	return call_new(&dlock_scripts[script], dlock_scripts[script].keys, args, count);
+	while (count > least && words[count - 1].len == 0) {
+		count--;
+	}
+	return call_new(&dlock_scripts[script], keys, words, count);
 }
 
-dlock_call *dlock_call_script_on(dlock_script_id script, int keys, const dlock_arg *args, int count)
+dlock_call *dlock_call_script_on(
+	dlock_script_id script, const dlock_arg *keys, int key_count, const dlock_arg *args, int count, int least)
 {
-	return call_new(&dlock_scripts[script], keys, args, count);
+	dlock_arg words[DLOCK_CALL_WORDS];
+
+	if (key_count + count > DLOCK_CALL_WORDS) {
+		return NULL;
+	}
+	memcpy(words, keys, (size_t) key_count * sizeof *keys);
+	memcpy(words + key_count, args, (size_t) count * sizeof *args);
+	return dlock_call_script(script, key_count, words, key_count + count, key_count + least);
 }
 
 dlock_call *dlock_call_command(const dlock_arg *args, int count)

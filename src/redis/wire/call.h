@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "../../base/clock.h"
 #include "../script/scripts.h"
@@ -60,10 +61,12 @@ typedef struct dlock_call {
 	char storage[];
 } dlock_call;
 
-/* EVALSHA of a script with its keys and arguments, copied. NULL when out of memory. */
-dlock_call *dlock_call_script(dlock_script_id script, const dlock_arg *args, int count);
-/* The same of a script that takes one key or more: the first `keys` of the arguments. */
-dlock_call *dlock_call_script_on(dlock_script_id script, int keys, const dlock_arg *args, int count);
+/* EVALSHA of a script, with words that are copied: the first `keys` of them are its keys. Words that are empty are left
+ * out at the end, but for the first `least`. NULL when out of memory. */
+dlock_call *dlock_call_script(dlock_script_id script, int keys, const dlock_arg *words, int count, int least);
+/* The same of a script that takes one key or more. */
+dlock_call *dlock_call_script_on(
+	dlock_script_id script, const dlock_arg *keys, int key_count, const dlock_arg *args, int count, int least);
 /* A plain command. */
 dlock_call *dlock_call_command(const dlock_arg *args, int count);
 

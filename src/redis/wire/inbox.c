@@ -119,7 +119,7 @@ void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn)
 	}
 	snprintf(channel, sizeof channel, "%s:try", inbox->channel);
 	dlock_arg args[] = { DLOCK_ARG(channel) };
-	inbox->publishing = dlock_call_script(DLOCK_SCRIPT_PUBLISH, args, 1);
+	inbox->publishing = dlock_call_script(DLOCK_SCRIPT_PUBLISH, 0, args, 1, 1);
 	if (inbox->publishing) {
 		dlock_call_use_source(inbox->publishing); /* otherwise it could come after what is sent next */
 		dlock_conn_send(conn, inbox->publishing);

@@ -16,12 +16,6 @@ bool dlock_zk_dsn_is(const char *text, size_t len)
 	return len >= sizeof head - 1 && strncasecmp(text, head, sizeof head - 1) == 0;
 }
 
-static bool reject(dlock_error *error, const char *message)
-{
-	dlock_fail(error, DLOCK_FAILED, "%s", message);
-	return false;
-}
-
 static bool parse_login(dlock_zk_options *options, const dlock_dsn *dsn, dlock_error *error)
 {
 	const char *text = dsn->login, *end = dsn->place - 1;
@@ -32,16 +26,16 @@ static bool parse_login(dlock_zk_options *options, const dlock_dsn *dsn, dlock_e
 		return true;
 	}
 	if (!colon || colon == text || colon + 1 == end) {
-		return reject(error, "must have a user and a password before the @ (user:password@)");
+		return dlock_reject(error, "must have a user and a password before the @ (user:password@)");
 	}
 	bool good = dlock_dsn_login(dsn, &user, &password, error);
 	if (good && strchr(user, ':')) {
-		good = reject(error, "must have a user without \":\"");
+		good = dlock_reject(error, "must have a user without \":\"");
 	}
 	if (good) {
 		size_t size = sizeof "digest::" + strlen(user) + strlen(password);
 		auth = malloc(size);
-		good = auth || reject(error, "cannot be read: out of memory");
+		good = auth || dlock_reject(error, "cannot be read: out of memory");
 		if (auth) {
 			snprintf(auth, size, "digest:%s:%s", user, password);
 		}
@@ -58,10 +52,10 @@ static bool read_option(void *target, const char *name, const char *value, dlock
 	dlock_zk_options *options = target;
 
 	if (strcmp(name, "session_timeout")) {
-		return reject(error, "has an unknown option; known is session_timeout");
+		return dlock_reject(error, "has an unknown option; known is session_timeout");
 	}
 	return dlock_dsn_seconds(value, strlen(value), DLOCK_SECOND / 10, 3600 * DLOCK_SECOND, &options->session_timeout)
-		|| reject(error, "must have a session_timeout between 0.1 and 3600 seconds");
+		|| dlock_reject(error, "must have a session_timeout between 0.1 and 3600 seconds");
 }
 
 static bool parse_place(dlock_zk_options *options, const dlock_dsn *dsn, dlock_error *error)
@@ -72,7 +66,7 @@ static bool parse_place(dlock_zk_options *options, const dlock_dsn *dsn, dlock_e
 
 	options->hosts = strndup(dsn->place, (size_t) (hosts_end - dsn->place));
 	if (!options->hosts) {
-		return reject(error, "cannot be read: out of memory");
+		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	if (!dlock_zk_hosts_check(options->hosts, error)) {
 		return dlock_dsn_refuse(dsn, dsn->place, error);
@@ -84,8 +78,7 @@ static bool parse_place(dlock_zk_options *options, const dlock_dsn *dsn, dlock_e
 	options->root = root;
 	if (!dlock_zk_root_check(root, error)) {
 		dlock_error reason = *error;
-		dlock_fail(error, DLOCK_FAILED, "must have another root: it %s", reason.message);
-		return false;
+		return dlock_reject(error, "must have another root: it %s", reason.message);
 	}
 	return true;
 }

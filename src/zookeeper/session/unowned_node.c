@@ -79,7 +79,7 @@ static void node_listed(int rc, const struct String_vector *names, const void *c
 	dlock_zk_session *session = node->session;
 
 	for (int i = 0; rc == ZOK && i < names->count; i++) {
-		if (!names->data[i]) {
+		if (!names->data || !names->data[i]) { /* without memory, or in no response that a server gives */
 			rc = ZSYSTEMERROR;
 			break;
 		}

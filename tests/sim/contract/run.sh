@@ -11,7 +11,7 @@ root=$(cd "$here/../../.." && pwd)
 build=${DLOCK_SIM_DIR:-$root/build/sim}
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
-make -s -j"$(nproc)" -C "$root" -f tests/sim/Makefile BUILD="$build" contract >&2
+flock "$build" make -s -j"$(nproc)" -C "$root" -f tests/sim/Makefile BUILD="$build" contract >&2
 
 dir=$(mktemp -d)
 export CONTRACT_ACT=$here/servers.sh CONTRACT_SERVERS # one directory for each conversation's servers

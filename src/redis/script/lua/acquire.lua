@@ -1,25 +1,24 @@
 -- Takes the lock if it is free and no live waiter is ahead; otherwise queues, if an inbox is given.
 -- A waiter runs it again when its turn may have come, and as its sign of life.
 --
--- keys: 4
--- KEYS[1] the lock            KEYS[2] the fence: the last fencing token that this server gave out
--- KEYS[3] the queue           KEYS[4] the waiters
--- ARGV[1] the token           ARGV[2] lease time in ms
--- The others may be '', and left out from any of them on:
--- ARGV[3] the least fencing token; 0: the server's time in us. Over several servers the client proposes one and the
---         same, so that their tokens normally agree. '': the fence may just count on; docs/how-it-works.md says when
--- ARGV[4] 0: the next waiter is notified to try (several servers). '': it is granted the lock
--- ARGV[5] the waiter's inbox; '': do not queue
--- ARGV[6] the waiter's ticket, which orders the queue; '': the server's time in us. Over several servers it is the
---         largest of theirs, the same everywhere: see next_ticket()
--- ARGV[7] the number of this request, as a sign of life
--- ARGV[8] the waiter; '': the token
--- ARGV[9] 1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then
--- ARGV[10] 1: the waiter cannot be notified here, and looks at intervals: its position is asked for, however far off
---         the lease's end is
+-- keys: lock fence queue waiters
+-- args: dlock_attempt *attempt { token:text ttl:lease least_fencing_token:int? grant:''|'0'? inbox:inbox? ticket:count?
+-- args: number:int?inbox waiter:text? legacy:'1'|''? unnotified:'1'|''? }
+--
+-- least_fencing_token  0: the server's time in us. Over several servers the client proposes one and the same, so that
+--          their tokens normally agree. '': the fence may just count on; docs/how-it-works.md says when
+-- grant    0: the next waiter is notified to try (several servers). '': it is granted the lock
+-- inbox    '': do not queue
+-- ticket   orders the queue; '': the server's time in us. Over several servers it is the largest of theirs, the same
+--          everywhere: see next_ticket()
+-- number   of this request, as a sign of life
+-- waiter   '': the token
+-- legacy   1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then
+-- unnotified  1: the waiter cannot be notified here, and looks at intervals: its position is asked for, however far off
+--          the lease's end is
 --
 -- Replies the fencing token when the lock is the token's, {ms until it may be free, position in the queue, ticket,
--- 1 if it was not in the queue before} when not; negative ms: unknown. With ARGV[9] they are unknown for a holder of
+-- 1 if it was not in the queue before} when not; negative ms: unknown. With `legacy` they are unknown for a holder of
 -- another kind: it may release at any time, and notifies nobody. Over several servers, a request that does not queue
 -- gets the next ticket. A repeated request finds its own token and gets a new lease, so that a lost reply, or a lost
 -- grant, does no harm. Cost: O(1), three to six commands, for a free lock that nobody waits for; O(log n) with n

@@ -1,10 +1,11 @@
 -- acquire.lua for a server that fails over: it grants in a settled era only, and what it replies counts once replicas
 -- have confirmed it (WAIT).
 --
--- keys: 5
--- KEYS[1] to KEYS[4], ARGV[1] and ARGV[2], ARGV[5] to ARGV[7]: as in acquire.lua
--- KEYS[5] the era
--- ARGV[3] the guard in ms: no lease of this client is longer          ARGV[4] '-': full copies do not count (era.lua)
+-- keys: lock fence queue waiters era
+-- args: dlock_attempt *attempt { token:text ttl:lease } dlock_guard guard { time:ms resyncs:''|'-'? }
+-- args: attempt { inbox:inbox? ticket:count?inbox number:int?inbox }
+--
+-- guard.time: no lease of this client is longer; resyncs '-': full copies do not count (era.lua). Others: acquire.lua.
 -- Replies what acquire.lua does; in an unsettled era, {…, ms until it is settled, or -1: not confirmed, replid,
 -- settles} (era.lua). The fence just counts: settle.lua has brought it to the time at which the era settles, above all
 -- that other masters gave out before. Cost: O(1), six commands, one of them INFO, for a free lock that nobody waits

@@ -1,9 +1,8 @@
 -- Gives a held lock another token, for the lease time that is left: the old one holds it no longer.
 --
--- keys: 2
--- KEYS[1] the lock            KEYS[2] the fence
--- ARGV[1] the old token       ARGV[2] the new token
--- ARGV[3] the least fencing token, as in acquire.lua; '': none is given out, since an exchange is rolled back
+-- keys: lock fence
+-- args: old:text new_token:text least_fencing_token:int
+-- least_fencing_token: as in acquire.lua; '': none is given out, since an exchange is rolled back.
 -- Replies {1, fencing token, ms left} when the lock was the old token's or is the new one's already, {0} when it is
 -- neither's. A repeated request finds its new token, so that a lost reply does no harm. Cost: O(1), five or six
 -- commands.

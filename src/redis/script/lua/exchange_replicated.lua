@@ -1,10 +1,8 @@
 -- exchange.lua for a server that fails over: in a settled era only, and what it replies counts once replicas have
 -- confirmed it (WAIT).
 --
--- keys: 3
--- KEYS[1] the lock            KEYS[2] the fence           KEYS[3] the era
--- ARGV[1] to ARGV[3]: as in exchange.lua                  ARGV[4] the guard in ms
--- ARGV[5] '-': full copies do not count (era.lua)
+-- keys: lock fence era
+-- args: old:text new_token:text least_fencing_token:int dlock_guard guard { time:ms resyncs:''|'-'? }
 -- Replies what exchange.lua does; {2, ms until the era is settled, or -1: not confirmed, replid, settles} in an
 -- unsettled one. Cost: O(1).
 --#include era.lua

@@ -1,10 +1,9 @@
 -- Makes the lock last for the lease time, if it is the token's, and always writes, so that replicas can confirm it
 -- (WAIT).
 --
--- keys: 1
--- KEYS[1] the lock            ARGV[1] the token
--- ARGV[2] lease time in ms; 0: as it is, and nothing is written       ARGV[3] 1: also where it is shorter than what is
---         left; 0: not
+-- keys: lock
+-- args: token:text ttl:ms shortens:'1'|'0'
+-- ttl 0: as it is, and nothing is written. shortens: also where it is shorter than what is left.
 -- Replies 1 when it was the token's, 2 when there is no key, 0 when it is another token's. Cost: O(1).
 local lock, ttl = KEYS[1], tonumber(ARGV[2])
 local holder = redis.call('GET', lock)

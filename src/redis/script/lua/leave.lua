@@ -1,10 +1,8 @@
 -- Takes a waiter whose time is over out of the queue.
 --
--- keys: 4
--- KEYS[1] the lock            KEYS[2] the fence
--- KEYS[3] the queue           KEYS[4] the waiters
--- ARGV[1] the waiter          ARGV[2] 0: the next waiter is notified to try (several servers); left out: it is granted
---         the lock
+-- keys: lock fence queue waiters
+-- args: waiter:text grant:''|'0'?
+-- grant 0: the next waiter is notified to try (several servers); left out: it is granted the lock.
 -- Replies 1 when it was granted the lock in that instant and has it, 0 when not. A turn of its own goes to the next
 -- waiter. Cost: O(log n) with n waiters.
 --#include fencing.lua

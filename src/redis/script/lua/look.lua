@@ -5,11 +5,10 @@
 -- So it is noted, too, which era each slot has opened: a slot that opens another one meanwhile has lost its keys, and
 -- all wait from then on.
 --
--- keys: 2
--- KEYS[1] the era             KEYS[2] a hash: since when ("state"), and by slot the eras that were opened there since
---         then
--- ARGV[1] the guard in ms      ARGV[2] '-': full copies do not count (era.lua)
--- ARGV[3] the slot that asks   ARGV[4] what `settles` of its era is now
+-- keys: era slots
+-- args: dlock_guard guard { time:ms resyncs:''|'-' } slot:int dlock_era *era { settles:text }
+-- slots: a hash: since when ("state"), and by slot the eras that were opened there since then. slot: that asks, with
+-- what `settles` of its era is now.
 -- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, full copies
 -- until now} (era.lua). Cost: O(nodes).
 --#include era.lua

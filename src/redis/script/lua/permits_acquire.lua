@@ -1,18 +1,21 @@
 -- Takes permits of a pool if there are enough and no live waiter is ahead; otherwise queues, if an inbox is given.
 -- A waiter runs it again when its turn may have come, and as its sign of life.
 --
--- keys: 1
--- KEYS[1] the pool
--- ARGV[1] the id: a token          ARGV[2] permits           ARGV[3] the pool's capacity       ARGV[4] lease time in ms
--- ARGV[5] the waiter's inbox; '': do not queue               ARGV[6] its ticket; 0: none yet   ARGV[7] the number of this request
--- ARGV[8] 1: a writer of a read/write lock waits in the order of tickets, as in any pool; left out: phases of readers and writers alternate.
---         Either excludes the other, should clients disagree
+-- keys: pool
+-- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count ttl:lease inbox:inbox
+-- args: ticket:int number:int fifo:'1'|''? }
 --
--- Replies {1, fencing token, permits, ms left} when it has them, and otherwise {0, ms until a lease ends (-1: none), its place in the
--- queue (-1: none), ticket, 1 if it was not in the queue before}.
--- A repeated request finds its own permits. A lease begins anew then, so that a lost answer, or a lost grant, does no harm.
--- Cost: O(log n), three commands where there is room and nobody waits, and where there is none and it does not wait either; and for each lease
--- that it takes back, or waiter that it serves, four.
+-- id        a token
+-- inbox     '': do not queue
+-- ticket    0: none yet
+-- fifo      1: a writer of a read/write lock waits in the order of tickets, as in any pool; left out: phases of readers
+--           and writers alternate. Either excludes the other, should clients disagree
+--
+-- Replies {1, fencing token, permits, ms left} when it has them, and otherwise {0, ms until a lease ends (-1: none), its
+-- place in the queue (-1: none), ticket, 1 if it was not in the queue before}.
+-- A repeated request finds its own permits. A lease begins anew then, so that a lost answer, or a lost grant, does no
+-- harm. Cost: O(log n), three commands where there is room and nobody waits, and where there is none and it does not
+-- wait either; and for each lease that it takes back, or waiter that it serves, four.
 -- The most frequent request comes first, since even to define what follows costs time.
 if ARGV[2] == '1' then
 	-- A permit is free, nobody waits, and the key lasts for longer than the lease.

@@ -1,11 +1,11 @@
 -- permits_acquire.lua for a server that fails over: it grants in a settled era only, and what it replies counts once replicas have confirmed it (WAIT).
 --
--- keys: 2
--- KEYS[1] the pool            KEYS[2] the era
--- ARGV[1] to ARGV[8]: as in permits_acquire.lua; ARGV[8] may be ''                ARGV[9] the guard in ms: no lease of this client is longer
--- ARGV[10] '-': full copies do not count (era.lua)
--- Replies what permits_acquire.lua does; in an unsettled era {0, …, ms until it is settled, or -1: not confirmed, replid, settles} (era.lua).
--- Cost: that of permits_acquire.lua, and three commands, one of them INFO.
+-- keys: pool era
+-- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count ttl:lease inbox:inbox
+-- args: ticket:int number:int fifo:'1'|'' } dlock_guard guard { time:ms resyncs:''|'-' }
+-- guard.time: no lease of this client is longer; resyncs '-': full copies do not count (era.lua).
+-- Replies what permits_acquire.lua does; in an unsettled era {0, …, ms until it is settled, or -1: not confirmed,
+-- replid, settles} (era.lua). Cost: that of permits_acquire.lua, and three commands, one of them INFO.
 --#include era.lua
 --#include permits_clock.lua
 --#include permits_pool.lua

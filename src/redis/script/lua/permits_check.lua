@@ -1,9 +1,9 @@
 -- For how long are the permits still the id's?
 --
--- keys: 1
--- KEYS[1] the pool        ARGV[1] the id
--- Replies {ms left, permits}: 0 ms when the lease is over and nobody has needed the room yet, {-1, 0} when they are not its.
--- Cost: O(1), two commands.
+-- keys: pool
+-- args: id:text
+-- Replies {ms left, permits}: 0 ms when the lease is over and nobody has needed the room yet, {-1, 0} when they are not
+-- its. Cost: O(1), two commands.
 --#include permits_clock.lua
 local ends, permits = unpack(redis.call('ZMSCORE', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]))
 if not ends then

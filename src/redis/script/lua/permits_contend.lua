@@ -139,4 +139,8 @@ elseif state.queue == 0 and make_room(state, permits, capacity) then
 elseif inbox ~= '' and not waiter then
 	wait()
 end
-return refusal(first_end(state.used), waiter, new)
+reply = refusal(first_end(state.used), waiter, new)
+if state.removed >= MOST_REMOVED then
+	reply[2], reply[3] = 0, math.min(reply[3], 0) -- it is to ask again at once
+end
+return reply

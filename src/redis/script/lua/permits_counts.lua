@@ -1,7 +1,7 @@
 -- How many are there? Exact at that moment, and changes nothing: what is over is counted as available, but still its holder's.
 --
--- keys: 1
--- KEYS[1] the pool        ARGV[1] its capacity
+-- keys: pool
+-- args: capacity:count
 -- Replies {permits in all, available, held, waiting}.
 -- Cost: O(log n), and O(1) for each holder whose lease is over and whose room nobody has needed yet.
 --#include permits_clock.lua

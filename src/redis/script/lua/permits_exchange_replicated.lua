@@ -1,11 +1,10 @@
--- permits_exchange.lua for a server that fails over: in a settled era only, and what it replies counts once replicas have confirmed it (WAIT).
+-- permits_exchange.lua for a server that fails over: in a settled era only, and what it replies counts once replicas
+-- have confirmed it (WAIT).
 --
--- keys: 2
--- KEYS[1] the pool            KEYS[2] the era
--- ARGV[1] the old id          ARGV[2] the new id          ARGV[3] the guard in ms
--- ARGV[4] '-': full copies do not count (era.lua)        ARGV[5] the capacity
--- Replies what permits_exchange.lua does, {0} also where holders have too many; {2, ms until the era is settled, or -1: not confirmed, replid, settles} in
--- an unsettled one. Cost: O(log n).
+-- keys: pool era
+-- args: old:text new_id:text dlock_guard guard { time:ms resyncs:''|'-' } capacity:int
+-- Replies what permits_exchange.lua does, {0} also where holders have too many; {2, ms until the era is settled, or -1:
+-- not confirmed, replid, settles} in an unsettled one. Cost: O(log n).
 --#include era.lua
 local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')
 if unsettled ~= 0 then

@@ -1,8 +1,9 @@
--- Makes a lease last for the lease time, if the permits are the id's, and always writes, so that replicas can confirm it (WAIT).
+-- Makes a lease last for the lease time, if the permits are the id's, and always writes, so that replicas can confirm
+-- it (WAIT).
 --
--- keys: 1
--- KEYS[1] the pool            ARGV[1] the id
--- ARGV[2] lease time in ms; 0: as it is, and nothing is written       ARGV[3] 1: also where it is shorter than what is left; 0: not
+-- keys: pool
+-- args: id:text ttl:ms shortens:'1'|'0'
+-- ttl 0: as it is, and nothing is written. shortens: also where it is shorter than what is left.
 -- Replies 1 when they were, 2 when they are not. Cost: O(log n), four commands.
 --#include permits_clock.lua
 local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])

@@ -1,10 +1,9 @@
 -- Takes a waiter whose time is over out of the queue.
 --
--- keys: 1
--- KEYS[1] the pool        ARGV[1] the id        ARGV[2] permits        ARGV[3] capacity        ARGV[4] inbox
---         (as it gave them to permits_acquire.lua)
--- Replies 1 when it was granted its permits in that instant and has them, 0 when not. A turn of its own goes to the next waiter.
--- Cost: O(log n).
+-- keys: pool
+-- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count inbox:inbox }
+-- Replies 1 when it was granted its permits in that instant and has them, 0 when not. A turn of its own goes to the
+-- next waiter. Cost: O(log n).
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua

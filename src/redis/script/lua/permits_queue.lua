@@ -4,12 +4,14 @@
 local CHUNK = 100
 -- After this number of grants a script serves no more waiters, for it keeps everybody else waiting: the next one is told to ask, and goes on.
 local BATCH = 100
+-- Nor does it remove more waiters that it grants nothing, such as dead ones. Nobody may be told to go on then: who asks does.
+local MOST_REMOVED = 100
 
 -- What a script knows of its pool: the numbers as they are now. `us` and `now`: the time in us and in ms.
 local function state_of(pool, us, used, fence, queue, lasts)
 	queue = tonumber(queue or 0)
 	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,
-		phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0 }
+		phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0, removed = 0 }
 end
 
 local function read(pool, us)
@@ -127,7 +129,7 @@ end
 -- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer listens. The message has the number
 -- of its last sign, to tell an old grant from a new one, and its fencing token; 0: it is only to ask again, since it has what it waits for,
 -- or since this script has done enough. The waiter `me` is not told.
--- False: it stays where it is, and nobody behind it is served. Cost: O(log n), four commands.
+-- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
 	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')
 	local signs, mine = 's' .. string.sub(waiter, 2), waiter == me
@@ -155,8 +157,10 @@ local function serve_waiter(state, waiter, me, ttl)
 	if may then
 		local fence = take(state, id, permits, mine and ttl or GRACE)
 		state.grants, state.mine = state.grants + 1, mine and fence or state.mine
+	else
+		state.removed = state.removed + 1
 	end
-	return true
+	return state.removed < MOST_REMOVED
 end
 
 -- Notes what is true of the queue now.
@@ -185,7 +189,7 @@ local function serve(state, me, ttl)
 	elseif state.queue <= PHASES then
 		reclaim(state) -- whose phase is over?
 	end
-	local count, going, empty = 2, true, false
+	local count, going, empty = 2, state.removed < MOST_REMOVED, false
 	while going and not empty do
 		local names
 		names, empty = next_waiters(state, count)

@@ -1,11 +1,10 @@
 -- Gives permits back. They are granted to the first waiters that they are enough for.
 --
--- keys: 1
--- KEYS[1] the pool            ARGV[1] the id
--- ARGV[2] to ARGV[4], which may be left out: it leaves the queue, where it waits with these permits, this capacity and this inbox (as it gave them to
---         permits_acquire.lua)
--- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too.
--- Repeated where the answer was lost, 0 is "done" as long as the lease cannot have ended: nobody else takes it back before.
+-- keys: pool
+-- args: dlock_permits_attempt *attempt { id:text permits:int?inbox capacity:count?inbox inbox:inbox? }
+-- With an inbox it leaves the queue, too, where it waits as it gave these to permits_acquire.lua.
+-- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Repeated where
+-- the answer was lost, 0 is "done" as long as the lease cannot have ended: nobody else takes it back before.
 -- Cost: O(log n), three commands, for one holder of a pool that nobody waits for.
 local pool, held = KEYS[1], 'h' .. ARGV[1]
 if not ARGV[2] then

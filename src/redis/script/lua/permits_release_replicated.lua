@@ -1,10 +1,11 @@
 -- permits_release.lua for a server that fails over: in an unsettled era they are given back, and granted to nobody, since holders may be missing there.
 --
--- keys: 2
--- KEYS[1] the pool            KEYS[2] the era
--- ARGV[1] the id              ARGV[2] the guard in ms
--- ARGV[3] to ARGV[5], which may be left out: it leaves the queue, where it waits with these permits, this capacity and this inbox
--- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Cost: O(log n), seven commands, one of them INFO.
+-- keys: pool era
+-- args: dlock_permits_attempt *attempt { id:text } dlock_guard guard { time:ms }
+-- args: attempt { permits:int?inbox capacity:count?inbox inbox:inbox? }
+-- With an inbox it leaves the queue, too, where it waits as it gave these to permits_acquire_replicated.lua.
+-- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Cost: O(log n),
+-- seven commands, one of them INFO.
 --#include era.lua
 --#include permits_clock.lua
 --#include permits_pool.lua

@@ -1,8 +1,9 @@
 -- Sets the lease time of a holder.
 --
--- keys: 1
--- KEYS[1] the pool        ARGV[1] the id        ARGV[2] lease time in ms
--- ARGV[3] 1: it does not become shorter (renewal in the background, which may come after what the holder asked for later); 0: it may
+-- keys: pool
+-- args: id:text ttl:lease only_longer:'1'|'0'
+-- only_longer: it does not become shorter (renewal in the background, which may come after what the holder asked for
+-- later).
 -- Replies 1 when the permits are its, 0 when they are not.
 -- Cost: O(log n), four commands. The first is a write that needs no memory: leases go on where there is none left.
 --#include permits_clock.lua

@@ -1,12 +1,12 @@
--- Gives permits to their holder again, where a server has not got them that was failed over to: as long as its era is not settled, nobody else can have
--- been granted them. There may be more than the capacity then, with those of holders that the server does not know to have released theirs.
+-- Gives permits to their holder again, where a server has not got them that was failed over to: as long as its era is
+-- not settled, nobody else can have been granted them. There may be more than the capacity then, with those of holders
+-- that the server does not know to have released theirs.
 --
--- keys: 2
--- KEYS[1] the pool            KEYS[2] the era
--- ARGV[1] the id              ARGV[2] lease time in ms; 0: the holder gives them back, and they were its own until now
--- ARGV[3] the holder's fencing token                      ARGV[4] the guard in ms         ARGV[5] permits
--- Replies 1 when the id has them now, or had them; 0 when the era is settled: they are lost. Then it writes, too, so that replicas can
--- confirm it (WAIT): a master that was replaced has none. Cost: O(log n).
+-- keys: pool era
+-- args: id:text ttl:ms fencing_token:int guard:ms permits:int
+-- ttl 0: the holder gives them back, and they were its own until now.
+-- Replies 1 when the id has them now, or had them; 0 when the era is settled: they are lost. Then it writes, too, so
+-- that replicas can confirm it (WAIT): a master that was replaced has none. Cost: O(log n).
 --#include era.lua
 --#include forged.lua
 --#include permits_clock.lua

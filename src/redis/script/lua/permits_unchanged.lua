@@ -1,12 +1,12 @@
--- unchanged.lua for permits, behind a grant and its WAIT: have replicas taken full copies of the server's data since its era was opened? Then what they have
--- confirmed says nothing. The era is opened anew, and the permits are given back.
+-- unchanged.lua for permits, behind a grant and its WAIT: have replicas taken full copies of the server's data since
+-- its era was opened? Then what they have confirmed says nothing. The era is opened anew, and the permits are given
+-- back.
 --
--- keys: 2
--- KEYS[1] the pool            KEYS[2] the era
--- ARGV[1] the id              ARGV[2] the guard in ms
--- ARGV[3] of an exchange: the id of the handle, which has the permits again
--- Replies 1: not so, and the permits are the id's; 0: they are not; otherwise {ms until the era is settled, or -1: not confirmed, replid, settles}.
--- Cost: O(log n), three commands, one of them INFO, if not so.
+-- keys: pool era
+-- args: id:text dlock_guard guard { time:ms } old:text?
+-- old: of an exchange: the id of the handle, which has the permits again.
+-- Replies 1: not so, and the permits are the id's; 0: they are not; otherwise {ms until the era is settled, or -1: not
+-- confirmed, replid, settles}. Cost: O(log n), three commands, one of them INFO, if not so.
 local pool, id = KEYS[1], ARGV[1]
 local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))
 if not ends then

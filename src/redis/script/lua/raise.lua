@@ -1,9 +1,8 @@
 -- Raises the fence to a fencing token that other servers gave out, but only where the lock is the token's: without that
 -- check a late request could raise the fence while a later holder has the lock.
 --
--- keys: 2
--- KEYS[1] the lock            KEYS[2] the fence
--- ARGV[1] the token           ARGV[2] the fencing token
+-- keys: lock fence
+-- args: token:text fencing_token:int
 -- Replies 1 when the fence is at least that now, 0 when the lock is not the token's. Cost: O(1).
 --#include forged.lua
 if is_forged(ARGV[2]) then

@@ -1,12 +1,9 @@
 -- Releases the lock, if it is the token's: to the first live waiter, or to everyone.
 --
--- keys: 4
--- KEYS[1] the lock            KEYS[2] the fence
--- KEYS[3] the queue           KEYS[4] the waiters
--- ARGV[1] the token
--- The others may be left out from any of them on:
--- ARGV[2] 0: the next waiter is notified to try (several servers). '': it is granted the lock
--- ARGV[3] the waiter that the token belongs to, which is not notified      ARGV[4] 1: it leaves the queue
+-- keys: lock fence queue waiters
+-- args: token:text grant:''|'0'? waiter:text? leaves:'1'|''?
+-- grant 0: the next waiter is notified to try (several servers). '': it is granted the lock.
+-- waiter: that the token belongs to, which is not notified. leaves 1: it leaves the queue.
 -- Replies 0 when it was not the token's, 1 when it was, 2 when a waiter was notified, too; without a right to publish
 -- none is. After an error (the user has no right to set, say) the lock is free, if it could be freed. Cost: O(1), three
 -- commands, when nobody waits; O(log n) with n waiters, one message.

@@ -1,9 +1,8 @@
 -- Gives a holder its lock on a server that has none, since it lost it or never had it: for a holder with a quorum of
 -- the servers.
 --
--- keys: 2
--- KEYS[1] the lock            KEYS[2] the fence
--- ARGV[1] the token           ARGV[2] lease time in ms            ARGV[3] the holder's fencing token
+-- keys: lock fence
+-- args: token:text ttl:lease fencing_token:int
 -- Replies 1 when it has it now, 0 when the lock is another token's. Cost: O(1).
 --#include forged.lua
 if is_forged(ARGV[3]) then

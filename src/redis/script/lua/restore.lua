@@ -1,10 +1,9 @@
 -- Sets the key of a lock again for its holder, where a server has not got it that was failed over to: as long as its
 -- era is not settled, nobody else can have been granted it.
 --
--- keys: 3
--- KEYS[1] the lock            KEYS[2] the fence           KEYS[3] the era
--- ARGV[1] the token           ARGV[2] lease time in ms; 0: the holder gives it back, and it was its own until now
--- ARGV[3] the holder's fencing token                      ARGV[4] the guard in ms
+-- keys: lock fence era
+-- args: token:text ttl:ms fencing_token:int guard:ms
+-- ttl 0: the holder gives it back, and it was its own until now.
 -- Replies 1 when the token has it now, or had it; 0 when another has it, or the era is settled: the lock is lost. Then
 -- it writes, too, so that replicas can confirm it (WAIT): a master that was replaced has none. Cost: O(1).
 --#include era.lua

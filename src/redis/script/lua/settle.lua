@@ -3,12 +3,11 @@
 -- the fence to that time, or by more than there can be grants that this server has not heard of: so tokens rise also
 -- where clocks differ.
 --
--- keys: 2
--- KEYS[1] the fence           KEYS[2] the era
--- ARGV[1] the replid that it was opened for                           ARGV[2] the guard in ms
--- ARGV[3] what `settles` was then: after FLUSHALL, or when replicas have taken full copies, it is opened once more
--- With look.lua: ARGV[4] the ms that it says                          ARGV[5] the guard that these wait for
--- ARGV[6] the full copies until then; without it, those until now
+-- keys: fence era
+-- args: dlock_era *era { replid:text } dlock_guard guard { time:ms } era { settles:text }
+-- args: dlock_era *look { left:int?look waited:int?look copies:text?look }
+-- era: as it was: after FLUSHALL, or when replicas have taken full copies, it is opened once more. look: what look.lua
+-- replied; without it, the full copies until now.
 -- Replies the ms until it settles, 1 or more; 0 where it is another era, has its time, or waits for a longer guard.
 -- Cost: O(1).
 --#include era.lua

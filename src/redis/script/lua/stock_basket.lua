@@ -1,9 +1,8 @@
 -- Reserves units of several products, of all or of none. It does not wait, and takes nothing that somebody who waits could have.
 --
--- keys: 1 or more
--- KEYS the stocks, each once          ARGV[1] the order: buyer/name       ARGV[2] reservation time in ms
--- ARGV[3] the most units of each for this buyer; '': as many as it likes
--- ARGV[4] a hash of the products      ARGV[5] and on: the units of each stock
+-- keys: stocks...
+-- args: id:text ttl:lease limit:count products:text units:int...
+-- id: buyer/order; limit: the most units of each for this buyer; products: their hash; the units of each stock.
 -- Replies {1, fencing token, 0, ms left, generation} when it has them all, {2, fencing token, 0, ms ago, generation} when it has bought them;
 -- {0, stock} the first one (from 1) that has not enough; {-1, the buyer's units, stock} where the limit forbids it, {-2}: ask again, since there was more to do
 -- than one script does; {-4, the order's units, stock, 1 if it has other products}: the order is another one; {-5, 1 closed, 2 ended, 0 no such stock, stock}.

@@ -1,9 +1,8 @@
 -- Gives a reservation other numbers of units, all or none of them. It keeps the time that is left.
 --
--- keys: 1 or more
--- KEYS the stocks                     ARGV[1] the order: buyer/name
--- ARGV[2] its generation; '': the last                   ARGV[3] the hash of its products; '': it has one
--- ARGV[4] the most units of each for this buyer; '': as many as it likes       ARGV[5] and on: the units of each stock
+-- keys: stocks...
+-- args: dlock_order_ref *order { id:text generation:int products:text } limit:count units:int...
+-- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer; the units of each stock.
 -- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought, 10 there are not enough; of 6 the buyer's units in place of ms;
 -- {-2}: ask again, since there was more to do than one script does.
 -- Cost: O(log n), seven commands for each stock.

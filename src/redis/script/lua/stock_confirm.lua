@@ -1,9 +1,9 @@
 -- Buys all of an order, or nothing: its units are gone for good.
 --
--- keys: 1 or more
--- KEYS the stocks                     ARGV[1] the order: buyer/name
--- ARGV[2] its generation; '': the last                   ARGV[3] the hash of its products; '': it has one
--- ARGV[4] the most units of each for this buyer; '': as many as it likes. It counts for an order that has ended only
+-- keys: stocks...
+-- args: dlock_order_ref *order { id:text generation:int products:text } limit:count
+-- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer, which counts for an
+-- order that has ended only.
 -- Replies {1} when it is bought now, {2, ms ago} when it was before, {3} when it is bought now though its time was over; {0, stock, why, ms ago}, of the first
 -- stock (from 1) that says so: why 0 there is nothing of that name, 1 its time was over, and there are not enough, or the sale has ended, 2 cancelled,
 -- 3 refunded, 4 another generation, 5 other products, 6 the buyer's limit; {-2}: ask again, since there was more to do than one script does.

@@ -1,7 +1,6 @@
 -- How many are there? Exact at that moment.
 --
--- keys: 1 or more
--- KEYS the stocks
+-- keys: stocks...
 -- Replies for each {state: 0 no such stock, 1 open, 2 closed, 3 ended, available, reserved, sold, waiting, 1: ask again}. Sweeps what has ended, CHUNK of
 -- them all at most; where there is more, it is to be asked again.
 -- Cost: O(log n), one command for each stock where nothing has ended.

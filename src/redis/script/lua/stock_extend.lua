@@ -1,9 +1,8 @@
 -- Lets a reservation last for a time from now on, of all its products or of none; never shorter than it does.
 --
--- keys: 1 or more
--- KEYS the stocks                     ARGV[1] the order: buyer/name
--- ARGV[2] its generation; '': the last                   ARGV[3] the hash of its products; '': it has one
--- ARGV[4] reservation time in ms
+-- keys: stocks...
+-- args: dlock_order_ref *order { id:text generation:int products:text } ttl:lease
+-- generation '': the last; products: the hash of several, '': it has one.
 -- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought.
 -- Cost: O(log n), four commands for each stock. The first write needs no memory.
 --#include permits_clock.lua

@@ -1,8 +1,8 @@
 -- Takes a waiter whose time is over out of the queue.
 --
--- keys: 1
--- KEYS[1] the stock       ARGV[1] the order: buyer/name        ARGV[2] units       ARGV[3] limit       ARGV[4] inbox       ARGV[5] s: strict
---         (as it gave them to stock_reserve.lua)
+-- keys: stock
+-- args: dlock_stock_attempt *attempt { id:text units:int limit:count inbox:inbox strict:'s'|'' }
+-- It is named by what it gave to stock_reserve.lua.
 -- Replies 1 when it was reserved its units in that instant and has them, 0 when not.
 -- Cost: O(log n).
 --#include permits_clock.lua

@@ -1,13 +1,15 @@
 -- Reserves units of one product if there are enough and nobody who waits could have them; otherwise queues, if an inbox is given. A waiter runs it
 -- again when its turn may have come, and as its sign of life.
 --
--- keys: 1
--- KEYS[1] the stock
--- ARGV[1] the order: buyer/name        ARGV[2] units       ARGV[3] reservation time in ms
--- ARGV[4] the most units for this buyer; '': as many as it likes
--- Left out by who does not wait: ARGV[5] its inbox         ARGV[6] its ticket; 0: none yet       ARGV[7] the number of this request
--- ARGV[8] s: strict, nobody that comes later passes it; '': it may be passed by who wants less
+-- keys: stock
+-- args: dlock_stock_attempt *attempt { id:text units:int ttl:lease limit:count
+-- args: inbox:inbox? ticket:int?inbox number:int?inbox strict:'s'|''?inbox }
 --
+-- id        buyer/order
+-- limit     the most units for this buyer; '': as many as it likes
+-- inbox     left out, with all behind it, by who does not wait
+-- ticket    0: none yet
+-- strict    s: nobody that comes later passes it; '': it may be passed by who wants less
 -- Replies {1, fencing token, units, ms left, generation} when it has them, {2, fencing token, units, ms ago, generation} when it has bought them; otherwise
 -- {0, ms until a reservation ends (-1: there is none), its place in the queue (-1: none), ticket, 1 if it was not in the queue before}; 0: there are not
 -- enough, and it does not wait. {-1, the buyer's units} where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script does;
@@ -52,9 +54,9 @@ end
 -- The common cases end here: even to define what follows costs time.
 --#include permits_clock.lua
 --#include stock_pool.lua
-local id, ttl, limit, inbox, ticket = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0)
+local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''
 local stock = read(pool, us or clock(pool), 1)
-local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], ARGV[8], id, inbox)
+local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)
 local was, new = 0, false
 sweep(stock, AMORTISED)
 
@@ -105,7 +107,7 @@ local function enqueue()
 		ticket = stock.fence
 	end
 	local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs, WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')
-	if ARGV[8] ~= '' then
+	if nobody_passes ~= '' then
 		redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)
 	end
 	stock.queue, new = true, added > 2

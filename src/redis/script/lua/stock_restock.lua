@@ -1,8 +1,9 @@
 -- Puts units into a stock, or takes some out that are neither reserved nor sold.
 --
--- keys: 1
--- KEYS[1] the stock       ARGV[1] units, as many as the stock may have at most; less than 0: out, as many as there are       ARGV[2] the name of this change
--- ARGV[3] for how many ms orders are remembered that ended or were cancelled; '': for a day
+-- keys: stock
+-- args: units:int change:text remember:ms
+-- units: as many as the stock may have at most; less than 0: out, as many as there are. change: its name. remember: for how long orders are
+-- remembered that ended or were cancelled; 0: for a day.
 -- Replies {by how many units the stock has changed, its units in all: available, reserved and sold}. A change is made once; repeated, it
 -- replies what it was. Waiters are served with what has come. {'again'}: ask again, since there was more to do than one script does.
 -- Cost: O(log n).
@@ -27,7 +28,7 @@ end
 stock.all = stock.all + change
 redis.call('ZREM', pool, '$full')
 redis.call('ZADD', pool, stock.all, '$stock', change, name)
-if ARGV[3] == '' then
+if ARGV[3] == '0' then
 	redis.call('ZREM', pool, '$remember')
 else
 	redis.call('ZADD', pool, ARGV[3], '$remember')

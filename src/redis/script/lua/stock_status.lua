@@ -1,7 +1,7 @@
 -- How does an order stand? Writes nothing.
 --
--- keys: 1 or more
--- KEYS the stocks         ARGV[1] the order: buyer/name
+-- keys: stocks...
+-- args: id:text
 -- Replies for each {state: 0 none, 1 reserved, 2 ended, 3 sold, 4 cancelled, 5 refunded, units, ms left or since it is so, generation, the hash of its
 -- products, when it ends or came to be so in ms}. Cost: O(1), one command for each stock.
 --#include permits_clock.lua

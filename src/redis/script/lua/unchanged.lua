@@ -3,10 +3,9 @@
 -- here says nothing. The era is opened anew, and the lock is given back. The script that grants cannot tell: the
 -- replica may come while WAIT waits for it.
 --
--- keys: 2
--- KEYS[1] the lock            KEYS[2] the era
--- ARGV[1] the token           ARGV[2] the guard in ms
--- ARGV[3] of an exchange: the token of the handle, which has the lock again
+-- keys: lock era
+-- args: token:text dlock_guard guard { time:ms } old:text?
+-- old: of an exchange: the token of the handle, which has the lock again.
 -- Replies 1: not so, and the lock is the token's; 0: it is not; otherwise {ms until the era is settled, or -1: not
 -- confirmed, replid, settles}. Cost: O(1), three commands, one of them INFO, if not so.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then

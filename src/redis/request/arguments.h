@@ -1,0 +1,127 @@
+#ifndef DLOCK_REDIS_ARGUMENTS_H
+#define DLOCK_REDIS_ARGUMENTS_H
+
+#include "../wire/inbox.h"
+#include "keys.h"
+
+/* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of words. */
+
+/* How a claim asks for its lock; see lua/acquire.lua. */
+typedef struct {
+	const char *token;
+	dlock_nanos ttl;
+	/* 0: the server's time; DLOCK_NO_NUMBER: the fence may just count on, where the lock is free and nobody waits */
+	int64_t least_fencing_token;
+	bool grant;                  /* the server hands the lock over; otherwise it only notifies the next waiter */
+	const char *waiter;       /* NULL or "": the token */
+	const dlock_inbox *inbox; /* NULL: do not queue */
+	int64_t ticket;           /* 0: the server's time, where `grant` */
+	int64_t number;           /* of the request; comes back with a grant */
+	bool legacy;              /* takes over from ended timestamps */
+	bool unnotified;          /* looks at intervals, and needs its position for that */
+} dlock_attempt;
+
+/* How permits are asked for; see lua/permits_acquire.lua. */
+typedef struct {
+	const char *id;
+	int64_t permits;
+	int64_t capacity;         /* of the pool */
+	dlock_nanos ttl;
+	bool fifo;                /* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
+	const dlock_inbox *inbox; /* NULL: do not queue */
+	int64_t ticket;           /* 0: none yet */
+	int64_t number;           /* of the request; comes back with a grant */
+} dlock_permits_attempt;
+
+/* How units of one product are asked for; see lua/stock_reserve.lua. */
+typedef struct {
+	const char *id;
+	int64_t units;
+	dlock_nanos ttl;
+	int64_t limit;            /* the most units for this buyer, reserved and bought; 0: as many as it likes */
+	bool strict;              /* nobody that comes later passes it */
+	const dlock_inbox *inbox; /* NULL: do not queue */
+	int64_t ticket;           /* 0: none yet */
+	int64_t number;           /* of the request */
+} dlock_stock_attempt;
+
+/* An order that there is; see lua/stock_confirm.lua. */
+typedef struct {
+	const char *id;
+	int64_t generation;   /* DLOCK_NO_NUMBER: the last */
+	const char *products; /* the hash of several products' names; empty: it has one */
+} dlock_order_ref;
+
+/* The most stocks that one request is about. */
+#define DLOCK_STOCKS_MAX 16
+
+/* What an era waits for, with the server's options. */
+typedef struct {
+	dlock_nanos time;
+	bool resyncs; /* it is opened anew where a replica takes a full copy */
+} dlock_guard;
+
+/* Of acquire, exchange, unchanged and look: what of the era keeps the server from granting. The texts live as long as
+ * the call. */
+typedef struct {
+	bool unsettled;
+	int64_t left; /* ms until it is settled; negative: its opening is to be confirmed, then it can be settled. Of look
+					 0: it is settled */
+	const char *replid;  /* that it was opened for */
+	const char *settles; /* of era.lua */
+	int64_t waited;      /* of look: ms; and */
+	const char *copies;  /* the full copies until then */
+} dlock_era;
+
+/* ---- words: what gen-lua.sh makes of the types in the scripts' heads ---- */
+
+/* In place of a number that may be 0. */
+#define DLOCK_NO_NUMBER INT64_MIN
+
+#define DLOCK_NOTHING ((dlock_arg) { "", 0 })
+#define DLOCK_AS_TEXT(text) dlock_text_arg(text)
+#define DLOCK_AS_INBOX(inbox) dlock_text_arg((inbox) ? (inbox)->channel : NULL)
+#define DLOCK_AS_INT(value) dlock_int_arg(&(dlock_number) { "" }, value)
+#define DLOCK_AS_COUNT(value) dlock_count_arg(&(dlock_number) { "" }, value)
+#define DLOCK_AS_MS(time) dlock_ms_arg(&(dlock_number) { "" }, time)
+#define DLOCK_AS_LEASE(time) dlock_lease_arg(&(dlock_number) { "" }, time)
+#define DLOCK_SLOTS(keys) dlock_slots_of(keys, &(dlock_slots_key) { "" })
+
+static inline dlock_arg dlock_text_arg(const char *text)
+{
+	return text ? DLOCK_ARG(text) : DLOCK_NOTHING;
+}
+
+static inline dlock_arg dlock_int_arg(dlock_number *out, int64_t value)
+{
+	return value != DLOCK_NO_NUMBER ? dlock_number_arg(out, value) : DLOCK_NOTHING;
+}
+
+static inline dlock_arg dlock_count_arg(dlock_number *out, int64_t value)
+{
+	return value > 0 ? dlock_number_arg(out, value) : DLOCK_NOTHING;
+}
+
+/* Redis counts whole milliseconds, and a time of none is another thing than a short one. */
+static inline dlock_arg dlock_ms_arg(dlock_number *out, dlock_nanos time)
+{
+	return dlock_number_arg(out, time > 0 && time < DLOCK_MS ? 1 : time / DLOCK_MS);
+}
+
+/* A lease of none would be none at all. */
+static inline dlock_arg dlock_lease_arg(dlock_number *out, dlock_nanos time)
+{
+	return dlock_number_arg(out, time < DLOCK_MS ? 1 : time / DLOCK_MS);
+}
+
+/* Behind the first `count` words, `more` numbers, as many as a call has room for; returns how many words there are. */
+static inline int dlock_add_ints(
+	dlock_arg words[DLOCK_CALL_WORDS], int count, dlock_number *numbers, const int64_t *values, int more)
+{
+	for (int i = 0; i < more && count < DLOCK_CALL_WORDS; i++) {
+		words[count++] = dlock_number_arg(&numbers[i], values[i]);
+	}
+	return count;
+}
+
+#endif

@@ -1,0 +1,317 @@
+/* Made from the heads of src/redis/script/lua by scripts/gen-lua.sh, which says how: change the scripts there. */
+
+#ifndef DLOCK_REDIS_REQUESTS_LUA_H
+#define DLOCK_REDIS_REQUESTS_LUA_H
+
+#include "arguments.h"
+
+/* Each script as a call that is not sent yet; NULL when out of memory. What it takes, does and replies: see its file. */
+
+static inline dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE, 4, (dlock_arg[]) { keys.lock, dlock_fence_of(keys), keys.queue,
+		keys.waiters, DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
+		DLOCK_AS_INT(attempt->least_fencing_token), DLOCK_AS_TEXT(attempt->grant ? "" : "0"),
+		DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_COUNT(attempt->ticket),
+		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING, DLOCK_AS_TEXT(attempt->waiter),
+		DLOCK_AS_TEXT(attempt->legacy ? "1" : ""), DLOCK_AS_TEXT(attempt->unnotified ? "1" : "") }, 14, 6);
+}
+
+static inline dlock_call *dlock_request_acquire_replicated(dlock_keys keys, const dlock_attempt *attempt,
+		dlock_guard guard)
+{
+	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE_REPLICATED, 5, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
+		keys.queue, keys.waiters, dlock_era_of(keys), DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INBOX(attempt->inbox),
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->ticket) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 12, 8);
+}
+
+static inline dlock_call *dlock_request_check(dlock_keys keys, const char *token)
+{
+	return dlock_call_script(DLOCK_SCRIPT_CHECK, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_drop(dlock_keys keys, const char *token)
+{
+	return dlock_call_script(DLOCK_SCRIPT_DROP, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_exchange(dlock_keys keys, const char *old, const char *new_token,
+		int64_t least_fencing_token)
+{
+	return dlock_call_script(DLOCK_SCRIPT_EXCHANGE, 2, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
+		DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_token), DLOCK_AS_INT(least_fencing_token) }, 5, 5);
+}
+
+static inline dlock_call *dlock_request_exchange_replicated(dlock_keys keys, const char *old, const char *new_token,
+		int64_t least_fencing_token, dlock_guard guard)
+{
+	return dlock_call_script(DLOCK_SCRIPT_EXCHANGE_REPLICATED, 3, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
+		dlock_era_of(keys), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_token), DLOCK_AS_INT(least_fencing_token),
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 8, 7);
+}
+
+static inline dlock_call *dlock_request_extend(dlock_keys keys, const char *token, dlock_nanos ttl)
+{
+	return dlock_call_script(DLOCK_SCRIPT_EXTEND, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token),
+		DLOCK_AS_LEASE(ttl) }, 3, 3);
+}
+
+static inline dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens)
+{
+	return dlock_call_script(DLOCK_SCRIPT_KEEP, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token), DLOCK_AS_MS(ttl),
+		DLOCK_AS_TEXT(shortens ? "1" : "0") }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_leave(dlock_keys keys, const char *waiter, bool grant)
+{
+	return dlock_call_script(DLOCK_SCRIPT_LEAVE, 4, (dlock_arg[]) { keys.lock, dlock_fence_of(keys), keys.queue,
+		keys.waiters, DLOCK_AS_TEXT(waiter), DLOCK_AS_TEXT(grant ? "" : "0") }, 6, 5);
+}
+
+static inline dlock_call *dlock_request_look(dlock_keys keys, dlock_guard guard, int64_t slot, const dlock_era *era)
+{
+	return dlock_call_script(DLOCK_SCRIPT_LOOK, 2, (dlock_arg[]) { dlock_era_of(keys), DLOCK_SLOTS(keys),
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INT(slot),
+		DLOCK_AS_TEXT(era->settles) }, 6, 6);
+}
+
+static inline dlock_call *dlock_request_permits_acquire(dlock_arg pool, const dlock_permits_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
+		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl),
+		DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number),
+		DLOCK_AS_TEXT(attempt->fifo ? "1" : "") }, 9, 8);
+}
+
+static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys keys,
+		const dlock_permits_attempt *attempt, dlock_guard guard)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+		DLOCK_AS_TEXT(attempt->id), DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity),
+		DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_INT(attempt->ticket),
+		DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : ""), DLOCK_AS_MS(guard.time),
+		DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 12, 12);
+}
+
+static inline dlock_call *dlock_request_permits_check(dlock_arg pool, const char *id)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_CHECK, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_permits_counts(dlock_arg pool, int64_t capacity)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_COUNTS, 1, (dlock_arg[]) { pool, DLOCK_AS_COUNT(capacity) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_permits_drop(dlock_arg pool, const char *id)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_DROP, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_permits_exchange(dlock_arg pool, const char *old, const char *new_id)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_EXCHANGE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(old),
+		DLOCK_AS_TEXT(new_id) }, 3, 3);
+}
+
+static inline dlock_call *dlock_request_permits_exchange_replicated(dlock_keys keys, const char *old,
+		const char *new_id, dlock_guard guard, int64_t capacity)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_EXCHANGE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+		DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_id), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"),
+		DLOCK_AS_INT(capacity) }, 7, 7);
+}
+
+static inline dlock_call *dlock_request_permits_keep(dlock_arg pool, const char *id, dlock_nanos ttl, bool shortens)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_KEEP, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id), DLOCK_AS_MS(ttl),
+		DLOCK_AS_TEXT(shortens ? "1" : "0") }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_permits_leave(dlock_arg pool, const dlock_permits_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_LEAVE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
+		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_INBOX(attempt->inbox) }, 5, 5);
+}
+
+static inline dlock_call *dlock_request_permits_release(dlock_arg pool, const dlock_permits_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
+		attempt->inbox ? DLOCK_AS_INT(attempt->permits) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 5, 2);
+}
+
+static inline dlock_call *dlock_request_permits_release_replicated(dlock_keys keys,
+		const dlock_permits_attempt *attempt, dlock_guard guard)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+		DLOCK_AS_TEXT(attempt->id), DLOCK_AS_MS(guard.time),
+		attempt->inbox ? DLOCK_AS_INT(attempt->permits) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 7, 4);
+}
+
+static inline dlock_call *dlock_request_permits_renew(dlock_arg pool, const char *id, dlock_nanos ttl, bool only_longer)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RENEW, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id),
+		DLOCK_AS_LEASE(ttl), DLOCK_AS_TEXT(only_longer ? "1" : "0") }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_permits_restore(dlock_keys keys, const char *id, dlock_nanos ttl,
+		int64_t fencing_token, dlock_nanos guard, int64_t permits)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RESTORE, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+		DLOCK_AS_TEXT(id), DLOCK_AS_MS(ttl), DLOCK_AS_INT(fencing_token), DLOCK_AS_MS(guard), DLOCK_AS_INT(permits) },
+		7, 7);
+}
+
+static inline dlock_call *dlock_request_permits_unchanged(dlock_keys keys, const char *id, dlock_guard guard,
+		const char *old)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+		DLOCK_AS_TEXT(id), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old) }, 5, 4);
+}
+
+static inline dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token)
+{
+	return dlock_call_script(DLOCK_SCRIPT_RAISE, 2, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
+		DLOCK_AS_TEXT(token), DLOCK_AS_INT(fencing_token) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_release(dlock_keys keys, const char *token, bool grant, const char *waiter,
+		bool leaves)
+{
+	return dlock_call_script(DLOCK_SCRIPT_RELEASE, 4, (dlock_arg[]) { keys.lock, dlock_fence_of(keys), keys.queue,
+		keys.waiters, DLOCK_AS_TEXT(token), DLOCK_AS_TEXT(grant ? "" : "0"), DLOCK_AS_TEXT(waiter),
+		DLOCK_AS_TEXT(leaves ? "1" : "") }, 8, 5);
+}
+
+static inline dlock_call *dlock_request_renew(dlock_keys keys, const char *token, dlock_nanos ttl)
+{
+	return dlock_call_script(DLOCK_SCRIPT_RENEW, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token),
+		DLOCK_AS_LEASE(ttl) }, 3, 3);
+}
+
+static inline dlock_call *dlock_request_repair(dlock_keys keys, const char *token, dlock_nanos ttl,
+		int64_t fencing_token)
+{
+	return dlock_call_script(DLOCK_SCRIPT_REPAIR, 2, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
+		DLOCK_AS_TEXT(token), DLOCK_AS_LEASE(ttl), DLOCK_AS_INT(fencing_token) }, 5, 5);
+}
+
+static inline dlock_call *dlock_request_restore(dlock_keys keys, const char *token, dlock_nanos ttl,
+		int64_t fencing_token, dlock_nanos guard)
+{
+	return dlock_call_script(DLOCK_SCRIPT_RESTORE, 3, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
+		dlock_era_of(keys), DLOCK_AS_TEXT(token), DLOCK_AS_MS(ttl), DLOCK_AS_INT(fencing_token), DLOCK_AS_MS(guard) },
+		7, 7);
+}
+
+static inline dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_guard guard,
+		const dlock_era *look)
+{
+	return dlock_call_script(DLOCK_SCRIPT_SETTLE, 2, (dlock_arg[]) { dlock_fence_of(keys), dlock_era_of(keys),
+		DLOCK_AS_TEXT(era->replid), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(era->settles),
+		look ? DLOCK_AS_INT(look->left) : DLOCK_NOTHING, look ? DLOCK_AS_INT(look->waited) : DLOCK_NOTHING,
+		look ? DLOCK_AS_TEXT(look->copies) : DLOCK_NOTHING }, 8, 5);
+}
+
+static inline dlock_call *dlock_request_stock_basket(const dlock_arg *stocks, int count, const char *id,
+		dlock_nanos ttl, int64_t limit, const char *products, const int64_t *units)
+{
+	dlock_number room[DLOCK_CALL_WORDS];
+	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(id), DLOCK_AS_LEASE(ttl), DLOCK_AS_COUNT(limit),
+		DLOCK_AS_TEXT(products) };
+
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_BASKET, stocks, count, words, dlock_add_ints(words, 4, room, units,
+		count), 4);
+}
+
+static inline dlock_call *dlock_request_stock_cancel(const dlock_arg *stocks, int count, const dlock_order_ref *order)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_CANCEL, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products) }, 3, 3);
+}
+
+static inline dlock_call *dlock_request_stock_change(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		int64_t limit, const int64_t *units)
+{
+	dlock_number room[DLOCK_CALL_WORDS];
+	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(order->id), DLOCK_AS_INT(order->generation),
+		DLOCK_AS_TEXT(order->products), DLOCK_AS_COUNT(limit) };
+
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_CHANGE, stocks, count, words, dlock_add_ints(words, 4, room, units,
+		count), 4);
+}
+
+static inline dlock_call *dlock_request_stock_confirm(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		int64_t limit)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_CONFIRM, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products), DLOCK_AS_COUNT(limit) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_stock_extend(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		dlock_nanos ttl)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_EXTEND, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products), DLOCK_AS_LEASE(ttl) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_stock_leave(dlock_arg stock, const dlock_stock_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_LEAVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
+		DLOCK_AS_INT(attempt->units), DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox),
+		DLOCK_AS_TEXT(attempt->strict ? "s" : "") }, 6, 6);
+}
+
+static inline dlock_call *dlock_request_stock_orders(dlock_arg stock, const char *from, const char *to,
+		const char *after, const char *buyer, int64_t limit)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_ORDERS, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(from),
+		DLOCK_AS_TEXT(to), DLOCK_AS_TEXT(after), DLOCK_AS_TEXT(buyer), DLOCK_AS_INT(limit) }, 6, 6);
+}
+
+static inline dlock_call *dlock_request_stock_refund(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		bool restock, int64_t units, const char *change)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_REFUND, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products), DLOCK_AS_TEXT(restock ? "1" : "0"),
+		DLOCK_AS_COUNT(units), DLOCK_AS_TEXT(change) }, 6, 6);
+}
+
+static inline dlock_call *dlock_request_stock_reserve(dlock_arg stock, const dlock_stock_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_RESERVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
+		DLOCK_AS_INT(attempt->units), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_COUNT(attempt->limit),
+		DLOCK_AS_INBOX(attempt->inbox), attempt->inbox ? DLOCK_AS_INT(attempt->ticket) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_TEXT(attempt->strict ? "s" : "") : DLOCK_NOTHING }, 9, 5);
+}
+
+static inline dlock_call *dlock_request_stock_restock(dlock_arg stock, int64_t units, const char *change,
+		dlock_nanos remember)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_RESTOCK, 1, (dlock_arg[]) { stock, DLOCK_AS_INT(units),
+		DLOCK_AS_TEXT(change), DLOCK_AS_MS(remember) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_stock_sale(dlock_arg stock, int64_t sale)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_SALE, 1, (dlock_arg[]) { stock, DLOCK_AS_INT(sale) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_stock_status(const dlock_arg *stocks, int count, const char *id)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_STATUS, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(id) }, 1, 1);
+}
+
+static inline dlock_call *dlock_request_unchanged(dlock_keys keys, const char *token, dlock_guard guard,
+		const char *old)
+{
+	return dlock_call_script(DLOCK_SCRIPT_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+		DLOCK_AS_TEXT(token), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old) }, 5, 4);
+}
+
+#endif

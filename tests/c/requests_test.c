@@ -1,0 +1,278 @@
+/* What is said to Redis, word for word: each request with its usual arguments and with those at the edges. The words
+ * were written down from a release; whoever changes one changes what older and newer clients of the same lock have in
+ * common. Prints TAP. */
+
+#include <stdlib.h>
+
+#include "../../src/redis/request/permits_requests.h"
+#include "../../src/redis/request/replicated_requests.h"
+#include "tap.h"
+
+#define MS DLOCK_MS
+#define S DLOCK_SECOND
+
+static char said[4096];
+
+/* The script's name, the number of keys and all words; an empty one as ''. */
+static const char *words_of(const dlock_call *call)
+{
+	char *out = said;
+
+	*out = '\0';
+	for (int i = call && call->origin ? 2 : 0; call && i < call->words; i++) {
+		if (i == 2 && call->origin) {
+			out += sprintf(out, "%s %.*s", call->origin->name, (int) call->word_len[i], call->word[i]);
+		} else if (call->word_len[i] == 0) {
+			out += sprintf(out, " ''");
+		} else {
+			out += sprintf(out, "%s%.*s", i ? " " : "", (int) call->word_len[i], call->word[i]);
+		}
+	}
+	return said;
+}
+
+static void says(dlock_call *call, const char *words)
+{
+	const char *found = words_of(call);
+	bool same = !strcmp(found, words) && (!call->origin || call->word[1] == call->origin->sha1);
+
+	check(same, "%s%s%s", found, same ? "" : ", not ", same ? "" : words);
+	dlock_call_release(call);
+}
+
+static dlock_inbox inbox = { .channel = "box" };
+static const dlock_keys keys = { .lock = { "lock", 4 }, .queue = { "queue", 5 }, .waiters = { "waiters", 7 } };
+static const dlock_keys in_slot = { .lock = { "lock", 4 },
+	.queue = { "q{s}", 4 },
+	.waiters = { "w{s}", 4 },
+	.fence = { "f{s}", 4 },
+	.era = { "e{s}", 4 },
+	.slot = 7 };
+static const dlock_guard guard = { 60 * S, true }, copies = { 1500 * MS + 1, false }, short_guard = { 1, false };
+
+static void test_acquire(void)
+{
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){ .token = "t", .ttl = 30 * S, .least_fencing_token = DLOCK_NO_NUMBER, .grant = true }),
+		"acquire 4 lock dlock:fence queue waiters t 30000");
+	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = 1, .grant = true, .number = 3 }),
+		"acquire 4 lock dlock:fence queue waiters t 1 0");
+	says(dlock_request_acquire(in_slot, &(dlock_attempt){ .token = "t", .ttl = 2 * MS - 1, .least_fencing_token = 12 }),
+		"acquire 4 lock f{s} q{s} w{s} t 1 12 0");
+	says(dlock_request_acquire(
+			 keys, &(dlock_attempt){ .token = "t", .ttl = S, .grant = true, .inbox = &inbox, .number = 1 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0 '' box '' 1");
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){ .token = "t", .ttl = S, .grant = true, .inbox = &inbox, .ticket = 9, .number = 2 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0 '' box 9 2");
+	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = S, .ticket = 9, .number = 2 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0 0 '' 9");
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){ .token = "t",
+				 .ttl = S,
+				 .least_fencing_token = DLOCK_NO_NUMBER,
+				 .waiter = "w",
+				 .ticket = 9,
+				 .number = 2 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 '' 0 '' 9 '' w");
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){
+				 .token = "t", .ttl = S, .least_fencing_token = DLOCK_NO_NUMBER, .waiter = "", .grant = true }),
+		"acquire 4 lock dlock:fence queue waiters t 1000");
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){ .token = "t",
+				 .ttl = S,
+				 .least_fencing_token = DLOCK_MOST_PROPOSED,
+				 .inbox = &inbox,
+				 .ticket = 9,
+				 .number = 2,
+				 .waiter = "w",
+				 .unnotified = true }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 4503599627370496 0 box 9 2 w '' 1");
+	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = S, .grant = true, .legacy = true }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0 '' '' '' '' '' 1");
+	says(dlock_request_acquire(keys,
+			 &(dlock_attempt){ .token = "t", .ttl = DLOCK_TTL_MAX, .grant = true, .legacy = true, .unnotified = true }),
+		"acquire 4 lock dlock:fence queue waiters t 31536000000 0 '' '' '' '' '' 1 1");
+}
+
+static void test_release(void)
+{
+	says(dlock_request_release(keys, "t", true, NULL, false), "release 4 lock dlock:fence queue waiters t");
+	says(dlock_request_release(keys, "t", false, NULL, false), "release 4 lock dlock:fence queue waiters t 0");
+	says(dlock_request_release(keys, "t", true, "w", false), "release 4 lock dlock:fence queue waiters t '' w");
+	says(dlock_request_release(in_slot, "t", true, "w", true), "release 4 lock f{s} q{s} w{s} t '' w 1");
+	says(dlock_request_release(keys, "t", false, "w", true), "release 4 lock dlock:fence queue waiters t 0 w 1");
+	says(dlock_request_release(keys, "t", false, "", false), "release 4 lock dlock:fence queue waiters t 0");
+	says(dlock_request_release(keys, "t", true, NULL, true), "release 4 lock dlock:fence queue waiters t '' '' 1");
+	says(dlock_request_leave(keys, "w", true), "leave 4 lock dlock:fence queue waiters w");
+	says(dlock_request_leave(in_slot, "w", false), "leave 4 lock f{s} q{s} w{s} w 0");
+	says(dlock_request_drop(in_slot, "t"), "drop 1 lock t");
+}
+
+static void test_leases(void)
+{
+	says(dlock_request_extend(keys, "t", 30 * S), "extend 1 lock t 30000");
+	says(dlock_request_extend(keys, "t", 0), "extend 1 lock t 1");
+	says(dlock_request_extend(keys, "t", -S), "extend 1 lock t 1");
+	says(dlock_request_renew(keys, "t", 1), "renew 1 lock t 1");
+	says(dlock_request_renew(in_slot, "t", 2 * MS - 1), "renew 1 lock t 1");
+	says(dlock_request_check(keys, "t"), "check 1 lock t");
+	says(dlock_request_holder(keys), "GET lock");
+	says(dlock_request_raise(keys, "t", DLOCK_EXACT), "raise 2 lock dlock:fence t 9007199254740992");
+	says(dlock_request_raise(in_slot, "t", 0), "raise 2 lock f{s} t 0");
+	says(dlock_request_repair(keys, "t", 30 * S, 12), "repair 2 lock dlock:fence t 30000 12");
+	says(dlock_request_repair(in_slot, "t", 0, 0), "repair 2 lock f{s} t 1 0");
+	says(dlock_request_keep(keys, "t", 30 * S, true), "keep 1 lock t 30000 1");
+	says(dlock_request_keep(in_slot, "t", 1, false), "keep 1 lock t 1 0");
+	says(dlock_request_keep(keys, "t", 0, false), "keep 1 lock t 0 0");
+	says(dlock_request_restore(keys, "t", 30 * S, 12, 60 * S), "restore 3 lock dlock:fence dlock:era t 30000 12 60000");
+	says(dlock_request_restore(in_slot, "t", 0, 0, 1), "restore 3 lock f{s} e{s} t 0 0 1");
+}
+
+static void test_exchange(void)
+{
+	says(dlock_request_exchange(keys, "old", "new", 0), "exchange 2 lock dlock:fence old new 0");
+	says(dlock_request_exchange(in_slot, "old", "new", 12), "exchange 2 lock f{s} old new 12");
+	says(dlock_request_exchange_back(keys, "old", "new"), "exchange 2 lock dlock:fence new old ''");
+	says(dlock_request_exchange_replicated(keys, "old", "new", 0, guard),
+		"exchange_replicated 3 lock dlock:fence dlock:era old new 0 60000");
+	says(dlock_request_exchange_replicated(in_slot, "old", "new", 0, copies),
+		"exchange_replicated 3 lock f{s} e{s} old new 0 1500 -");
+}
+
+static void test_replicated(void)
+{
+	says(dlock_request_acquire_replicated(keys, &(dlock_attempt){ .token = "t", .ttl = 30 * S, .number = 3 }, guard),
+		"acquire_replicated 5 lock dlock:fence queue waiters dlock:era t 30000 60000");
+	says(dlock_request_acquire_replicated(
+			 in_slot, &(dlock_attempt){ .token = "t", .ttl = 1, .number = 3, .ticket = 9 }, copies),
+		"acquire_replicated 5 lock f{s} q{s} w{s} e{s} t 1 1500 -");
+	says(dlock_request_acquire_replicated(
+			 keys, &(dlock_attempt){ .token = "t", .ttl = S, .number = 3, .ticket = 9 }, guard),
+		"acquire_replicated 5 lock dlock:fence queue waiters dlock:era t 1000 60000");
+	says(dlock_request_acquire_replicated(
+			 keys, &(dlock_attempt){ .token = "t", .ttl = S, .number = 3, .inbox = &inbox }, guard),
+		"acquire_replicated 5 lock dlock:fence queue waiters dlock:era t 1000 60000 '' box '' 3");
+	says(dlock_request_acquire_replicated(in_slot,
+			 &(dlock_attempt){ .token = "t", .ttl = S, .number = 3, .inbox = &inbox, .ticket = 9, .grant = true },
+			 short_guard),
+		"acquire_replicated 5 lock f{s} q{s} w{s} e{s} t 1000 1 - box 9 3");
+	says(dlock_request_unchanged(keys, "t", guard, NULL), "unchanged 2 lock dlock:era t 60000");
+	says(dlock_request_unchanged(in_slot, "t", copies, "old"), "unchanged 2 lock e{s} t 1500 old");
+}
+
+static void test_eras(void)
+{
+	dlock_era era = { true, -1, "abcdef", "-12", 0, NULL }, now = { false, 0, "abcdef", "-12", 0, "0" },
+			  later = { true, 250, "abcdef", "-12", 60000, "3" };
+
+	says(dlock_request_settle(keys, &era, guard, NULL), "settle 2 dlock:fence dlock:era abcdef 60000 -12");
+	says(dlock_request_settle(in_slot, &era, copies, &now), "settle 2 f{s} e{s} abcdef 1500 -12 0 0 0");
+	says(dlock_request_settle(in_slot, &era, short_guard, &later), "settle 2 f{s} e{s} abcdef 1 -12 250 60000 3");
+	says(dlock_request_look(in_slot, guard, 0, &era), "look 2 e{s} e{s}:slots 60000 '' 0 -12");
+	says(dlock_request_look(in_slot, copies, 16383, &later), "look 2 e{s} e{s}:slots 1500 - 16383 -12");
+}
+
+static const dlock_permits_attempt one = { .id = "i", .permits = 1, .capacity = 5, .ttl = 30 * S, .number = 1 };
+static const dlock_permits_attempt buyer = { .id = "ann/1", .permits = 3, .ttl = 1, .limit = 4, .number = 2 };
+static const dlock_permits_attempt waiter = { .id = "i",
+	.permits = INT64_C(1) << 40,
+	.capacity = 7,
+	.ttl = S,
+	.fifo = true,
+	.inbox = &inbox,
+	.ticket = 9,
+	.number = 3 };
+
+static void test_permits(void)
+{
+	dlock_arg pool = DLOCK_ARG("pool");
+
+	says(dlock_request_permits_acquire(pool, &one), "permits_acquire 1 pool i 1 5 30000 '' '' 0 1");
+	says(dlock_request_permits_acquire(pool, &buyer), "permits_acquire 1 pool ann/1 3 '' 1 4 '' 0 2");
+	says(dlock_request_permits_acquire(pool, &waiter), "permits_acquire 1 pool i 1099511627776 7 1000 '' box 9 3 1");
+	says(dlock_request_permits_release(&pool, 1, &(dlock_permits_attempt){ .id = "i" }), "permits_release 1 pool i");
+	says(dlock_request_permits_release(&pool, 1, &one), "permits_release 1 pool i");
+	says(dlock_request_permits_release(&pool, 1, &waiter), "permits_release 1 pool i 1099511627776 7 '' box");
+	says(dlock_request_permits_leave(pool, &one), "permits_leave 1 pool i 1 5 '' ''");
+	says(dlock_request_permits_leave(pool, &buyer), "permits_leave 1 pool ann/1 3 '' 4 ''");
+	says(dlock_request_permits_leave(pool, &waiter), "permits_leave 1 pool i 1099511627776 7 '' box");
+	says(dlock_request_permits_renew(pool, "i", 30 * S, true), "permits_renew 1 pool i 30000 1");
+	says(dlock_request_permits_renew(pool, "i", 0, false), "permits_renew 1 pool i 1 0");
+	says(dlock_request_permits_check(pool, "i"), "permits_check 1 pool i");
+	says(dlock_request_permits_exchange(pool, "old", "new"), "permits_exchange 1 pool old new");
+	says(dlock_request_permits_counts(pool, 0), "permits_counts 1 pool ''");
+	says(dlock_request_permits_counts(pool, 5), "permits_counts 1 pool 5");
+}
+
+static void test_permits_replicated(void)
+{
+	says(dlock_request_permits_acquire_replicated(keys, &one, guard),
+		"permits_acquire_replicated 2 lock dlock:era i 1 5 30000 '' '' 0 1 '' 60000 ''");
+	says(dlock_request_permits_acquire_replicated(in_slot, &buyer, copies),
+		"permits_acquire_replicated 2 lock e{s} ann/1 3 '' 1 4 '' 0 2 '' 1500 -");
+	says(dlock_request_permits_acquire_replicated(in_slot, &waiter, short_guard),
+		"permits_acquire_replicated 2 lock e{s} i 1099511627776 7 1000 '' box 9 3 1 1 -");
+	says(dlock_request_permits_acquire_replicated(keys, &waiter, guard),
+		"permits_acquire_replicated 2 lock dlock:era i 1099511627776 7 1000 '' box 9 3 1 60000 ''");
+	says(dlock_request_permits_unchanged(keys, "i", guard, NULL), "permits_unchanged 2 lock dlock:era i 60000");
+	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old"), "permits_unchanged 2 lock e{s} i 1500 old");
+	says(dlock_request_permits_release_replicated(keys, &one, guard),
+		"permits_release_replicated 2 lock dlock:era i 60000");
+	says(dlock_request_permits_release_replicated(in_slot, &buyer, copies),
+		"permits_release_replicated 2 lock e{s} ann/1 1500");
+	says(dlock_request_permits_release_replicated(in_slot, &waiter, short_guard),
+		"permits_release_replicated 2 lock e{s} i 1 1099511627776 7 '' box");
+	says(dlock_request_permits_keep(keys.lock, "i", 30 * S, true), "permits_keep 1 lock i 30000 1");
+	says(dlock_request_permits_keep(keys.lock, "i", 0, false), "permits_keep 1 lock i 0 0");
+	says(dlock_request_permits_restore(keys, "i", 30 * S, 12, 60 * S, 2),
+		"permits_restore 2 lock dlock:era i 30000 12 60000 2");
+	says(dlock_request_permits_restore(in_slot, "i", 0, 0, 1, 1), "permits_restore 2 lock e{s} i 0 0 1 1");
+	says(dlock_request_permits_drop(in_slot.lock, "i"), "permits_drop 1 lock i");
+	says(dlock_request_permits_exchange_replicated(keys, "old", "new", guard, 5),
+		"permits_exchange_replicated 2 lock dlock:era old new 60000 '' 5");
+	says(dlock_request_permits_exchange_replicated(in_slot, "old", "new", copies, 1),
+		"permits_exchange_replicated 2 lock e{s} old new 1500 - 1");
+}
+
+static void test_stocks(void)
+{
+	dlock_arg stocks[DLOCK_STOCKS_MAX] = { DLOCK_ARG("red"), DLOCK_ARG("blue") };
+	int64_t pieces[DLOCK_STOCKS_MAX] = { 1, 2 };
+
+	says(
+		dlock_request_permits_reserve(stocks, 1, "ann/1", 30 * S, 0, pieces), "permits_reserve 1 red ann/1 30000 '' 1");
+	says(dlock_request_permits_reserve(stocks, 2, "ann/1", 1, 4, pieces), "permits_reserve 2 red blue ann/1 1 4 1 2");
+	says(dlock_request_permits_confirm(stocks, 1, "ann/1"), "permits_confirm 1 red ann/1");
+	says(dlock_request_permits_confirm(stocks, 2, "ann/1"), "permits_confirm 2 red blue ann/1");
+	says(dlock_request_permits_release(stocks, 1, &(dlock_permits_attempt){ .id = "ann/1" }),
+		"permits_release 1 red ann/1");
+	says(dlock_request_permits_release(stocks, 2, &(dlock_permits_attempt){ .id = "ann/1" }),
+		"permits_release 2 red blue ann/1");
+	says(dlock_request_permits_restock(stocks[0], 3, NULL), "permits_restock 1 red 3 ''");
+	says(dlock_request_permits_restock(stocks[0], -3, "first"), "permits_restock 1 red -3 first");
+	says(dlock_request_permits_restock(stocks[0], INT64_MAX, NULL), "permits_restock 1 red 9223372036854775807 ''");
+	says(dlock_request_permits_restock(stocks[0], -INT64_MAX, NULL), "permits_restock 1 red -9223372036854775807 ''");
+	for (int i = 2; i < DLOCK_STOCKS_MAX; i++) {
+		stocks[i] = DLOCK_ARG("s");
+		pieces[i] = i;
+	}
+	says(dlock_request_permits_reserve(stocks, DLOCK_STOCKS_MAX, "ann/1", S, 0, pieces),
+		"permits_reserve 16 red blue s s s s s s s s s s s s s s ann/1 1000 '' 1 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
+	says(dlock_request_permits_release(stocks, DLOCK_STOCKS_MAX, &(dlock_permits_attempt){ .id = "ann/1" }),
+		"permits_release 16 red blue s s s s s s s s s s s s s s ann/1");
+}
+
+static void nothing(void)
+{
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = { TEST(acquire), TEST(release), TEST(leases), TEST(exchange), TEST(replicated),
+		TEST(eras), TEST(permits), TEST(permits_replicated), TEST(stocks) };
+	static const tap_setting setting = { nothing, nothing };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
+}

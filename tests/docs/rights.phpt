@@ -1,0 +1,74 @@
+--TEST--
+Documentation: the rights that docs/operations.md lists are the commands that the scripts execute, and no others
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+is_dir(dirname(__DIR__, 2) . '/src') || die('skip needs the sources');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/markdown.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/lua.inc';
+
+const LUA = __DIR__ . '/../../src/redis/script/lua';
+
+/** @return list<string> what these scripts execute, as rules name it, and `besides`; but for `without`; sorted */
+function commands(array $scripts, array $besides, array $without): array
+{
+    foreach ($scripts as $script) {
+        preg_match_all("/redis\.p?call\('([A-Z]+)'(?:, '([A-Z]+)')?/", script($script), $found, PREG_SET_ORDER);
+        foreach ($found as $call) {
+            $is_container = in_array($call[1], ['CLUSTER', 'PUBSUB'], true);
+            $besides[] = strtolower($call[1] . ($is_container ? "|$call[2]" : ''));
+        }
+    }
+    $commands = array_unique(array_diff($besides, $without));
+    sort($commands);
+    return $commands;
+}
+
+/** @return list<string> the commands in the one place that the pattern finds, sorted */
+function listed(string $pattern): array
+{
+    preg_match_all($pattern, document('docs/operations.md'), $found) === 1 || throw new Error(count($found[0]) . " × $pattern");
+    preg_match_all('/\+([\w|]+)/', $found[1][0], $commands);
+    sort($commands[1]);
+    return $commands[1];
+}
+
+// The keys in a script's head say whether it is for servers that fail over.
+$scripts = ['locks' => [], 'permits' => [], 'eras of locks' => [], 'eras of permits' => []];
+foreach (glob(LUA . '/*.lua') as $file) {
+    if (preg_match('/^-- keys: (.*)$/m', file_get_contents($file), $keys)) {
+        $name = basename($file, '.lua');
+        $kind = str_starts_with($name, 'permits_') ? 'permits' : 'locks';
+        $scripts[preg_match('/\bera\b/', $keys[1]) ? "eras of $kind" : $kind][] = $name;
+    }
+}
+holds(min(array_map(count(...), $scripts)) >= 5, 'scripts were found', array_map(count(...), $scripts));
+
+$client = ['eval', 'evalsha', 'subscribe'];
+$clock = ['pexpiretime']; // where +time is refused: the table of services that restrict commands has it
+$clock_of_pools = [...$clock, 'set', 'pexpire', 'del'];
+
+$locks = listed('/^ACL SETUSER locks on (.*)$/m');
+same(commands($scripts['locks'], [...$client, 'exists', 'get'], $clock), $locks, 'locks');
+
+$permits = listed('/^- `Dlock\\\\Semaphore`.*?need `(~Semaphore:[^`]*)`/m');
+same(commands($scripts['permits'], $client, $clock_of_pools), $permits, 'permits');
+
+$confirmed = listed('/^- Where replicas confirm, (add `[^`]*`; in a cluster also `[^`]*`)/m');
+$route = ['wait', 'asking', 'cluster|slots', 'cluster|myid'];
+same(commands($scripts['eras of locks'], $route, [...$locks, ...$clock]), $confirmed, 'where replicas confirm');
+
+$permits_confirmed = listed('/^- `Dlock\\\\Semaphore`.*?(where replicas confirm also `[^`]*`, and in a cluster `[^`]*`)/m');
+// GETSET is in what they include, and they do not come to it: fencing tokens of pools are in the pool.
+same(commands([...$scripts['eras of permits'], 'look', 'settle'], [], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
+    $permits_confirmed, 'permits, where replicas confirm');
+
+echo "done\n";
+?>
+--EXPECT--
+done
