@@ -25,7 +25,7 @@ typedef enum { DLOCK_SALE_OPEN, DLOCK_SALE_CLOSED, DLOCK_SALE_ENDED } dlock_sale
 /* Each script has its request in requests_lua.h, and this one, which takes nothing but keys, here. */
 static inline dlock_call *dlock_request_stock_counts(const dlock_arg *stocks, int count)
 {
-	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_COUNTS, stocks, count, NULL, 0, 0);
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_COUNTS, stocks, count, &(dlock_arg) { "", 0 }, 0, 0);
 }
 
 /* ---- responses ---- */
