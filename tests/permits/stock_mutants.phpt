@@ -81,7 +81,7 @@ foreach ($mistakes as $mistake => $replacements) {
     if ($only !== false && !str_contains($mistake, $only)) {
         continue;
     }
-    $found = $check->run(range(1, 40), 1100, $replacements);
+    $found = $check->run(range(1, 70), 1100, $replacements);
     if (getenv('DLOCK_STOCK_TRACE') !== false || $only !== false) {
         echo "$mistake: $found\n";
     } elseif ($found === null) {

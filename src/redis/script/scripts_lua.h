@@ -32,18 +32,18 @@
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
 	script(RESTORE, "restore", "4b17d23a77f9943711d325ff8f62334d57a47ce2", DLOCK_LUA_RESTORE) \
 	script(SETTLE, "settle", "089e08b3cf85b53b5e77c3682e3378d2f4580700", DLOCK_LUA_SETTLE) \
-	script(STOCK_BASKET, "stock_basket", "06764918707db0e902e452ca3bdc6c51a6dcb1ff", DLOCK_LUA_STOCK_BASKET) \
-	script(STOCK_CANCEL, "stock_cancel", "634ab9ac23e42d7a8f03394f14cf7573f3e6da23", DLOCK_LUA_STOCK_CANCEL) \
-	script(STOCK_CHANGE, "stock_change", "e66bd5aaab303bed25874b708262f78acb380bf3", DLOCK_LUA_STOCK_CHANGE) \
-	script(STOCK_CONFIRM, "stock_confirm", "8fb8b15200104ccbd6f341f8fa5b1e9b4587387a", DLOCK_LUA_STOCK_CONFIRM) \
-	script(STOCK_COUNTS, "stock_counts", "19523bbff0aeba0efb1c687a5b783eebf9709bfd", DLOCK_LUA_STOCK_COUNTS) \
-	script(STOCK_EXTEND, "stock_extend", "09d0d4765b6a442f5a33d0dace4f539ef7d248d2", DLOCK_LUA_STOCK_EXTEND) \
-	script(STOCK_LEAVE, "stock_leave", "3ff760747bf60b6727dd0b55d497d3136317e1f5", DLOCK_LUA_STOCK_LEAVE) \
+	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
+	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
+	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
+	script(STOCK_CONFIRM, "stock_confirm", "49ed2259a469f9ee3d8ad334bbe3ef90ac40f745", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_COUNTS, "stock_counts", "b50a10d484d8d134d9c89fe69fa50e47fd39f2eb", DLOCK_LUA_STOCK_COUNTS) \
+	script(STOCK_EXTEND, "stock_extend", "d6a49d8d4b53fc1b3c885f798e847a86553fbfaa", DLOCK_LUA_STOCK_EXTEND) \
+	script(STOCK_LEAVE, "stock_leave", "27106e5a776e91d3a5918e1ab63c84937eb7e5dc", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_ORDERS, "stock_orders", "611fbf551651c0dbc75eeae193b547f96229e1ac", DLOCK_LUA_STOCK_ORDERS) \
-	script(STOCK_REFUND, "stock_refund", "e3c763f07bf804fb76dcc84eeb252a47e9f357fb", DLOCK_LUA_STOCK_REFUND) \
-	script(STOCK_RESERVE, "stock_reserve", "17a06b8b4634b8adef4ce75db73bb339fd33059c", DLOCK_LUA_STOCK_RESERVE) \
-	script(STOCK_RESTOCK, "stock_restock", "a237892dfb1f903c0858163d9e8bfadafb1664f1", DLOCK_LUA_STOCK_RESTOCK) \
-	script(STOCK_SALE, "stock_sale", "024e5a509796b7e13dc19f6a8ef18a6b61497b50", DLOCK_LUA_STOCK_SALE) \
+	script(STOCK_REFUND, "stock_refund", "b3c9d0a4306b3d2159a2cc15738269d36159d5ba", DLOCK_LUA_STOCK_REFUND) \
+	script(STOCK_RESERVE, "stock_reserve", "826ae23618280b248d530838197c083202983849", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
+	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", "5bb53c6e83323decdb18c056bce234eac57aa5ef", DLOCK_LUA_UNCHANGED)
 
@@ -727,11 +727,14 @@
 	"local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1\n" \
 	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\nend\n" \
 	"if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then\n" \
+	"local before = stock.left\n" \
+	"stock.left = false\n" \
 	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
-	"if not blocked and least(stock) <= free(stock) then\n" \
+	"if not blocked and not stock.left and least(stock) <= free(stock) then\n" \
 	"serve_all(stock, fitting(stock), me, ttl)\nend\n" \
+	"stock.left = stock.left or before\n" \
 	"if stock.left and least(stock) <= free(stock) then\n" \
-	"local waiter = fitting(stock)[1] or first_waiters(stock, 1)[1]\n" \
+	"local waiter = first_waiters(stock, 1)[1]\n" \
 	"local id, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
 	"local _, signs = names_of(waiter)\n" \
 	"tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)\n" \

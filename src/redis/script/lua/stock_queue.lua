@@ -136,12 +136,15 @@ local function serve(stock, tells, me, ttl)
 	end
 	-- A strict one that is dead would keep out all that come later.
 	if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then
+		local before = stock.left
+		stock.left = false
 		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
-		if not blocked and least(stock) <= free(stock) then
+		if not blocked and not stock.left and least(stock) <= free(stock) then -- it is enough for none of the first ones
 			serve_all(stock, fitting(stock), me, ttl)
 		end
+		stock.left = stock.left or before
 		if stock.left and least(stock) <= free(stock) then
-			local waiter = fitting(stock)[1] or first_waiters(stock, 1)[1]
+			local waiter = first_waiters(stock, 1)[1]
 			local id, inbox = string.match(waiter, '(%S+) (%S*)$')
 			local _, signs = names_of(waiter)
 			tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)
