@@ -114,6 +114,7 @@ static PHP_GINIT_FUNCTION(dlock)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
 	memset(dlock_globals, 0, sizeof *dlock_globals);
+	dlock_pools_begin(&dlock_globals->pools);
 }
 
 static PHP_GSHUTDOWN_FUNCTION(dlock)

@@ -73,15 +73,16 @@ void dlock_loop_forget(dlock_adopted *adopted)
 
 /* Steps can be called at any time: in builds for tests they are, once more, and those of the adopted tasks in another
  * order each turn. */
+#ifdef DLOCK_RESTLESS
 static dlock_status step_task(dlock_loop *loop, dlock_step *step, void *task, dlock_nanos now)
 {
 	dlock_status status = step(task, loop, now);
 
-#ifdef DLOCK_RESTLESS
-	status = status == DLOCK_PENDING ? step(task, loop, now) : status;
-#endif
-	return status;
+	return status == DLOCK_PENDING ? step(task, loop, now) : status;
 }
+#else
+#define step_task(loop, step, task, now) (step)(task, loop, now)
+#endif
 
 static void reorder(dlock_loop *loop)
 {
@@ -121,7 +122,7 @@ static void step_adopted(dlock_loop *loop, dlock_nanos now)
 }
 
 /* Those that nobody waits for come first: the others may wait for what they come to. */
-static dlock_status turn(dlock_loop *loop, dlock_step *step, void *task, dlock_nanos now)
+static void begin_turn(dlock_loop *loop, dlock_nanos now)
 {
 	for (dlock_source *source = loop->sources; source; source = source->next) {
 		if (source->ops->begin_turn) {
@@ -132,13 +133,15 @@ static dlock_status turn(dlock_loop *loop, dlock_step *step, void *task, dlock_n
 	loop->again = loop->lent = false;
 	step_adopted(loop, now);
 	loop->again = false;
-	dlock_status status = step_task(loop, step, task, now);
+}
+
+static void end_turn(dlock_loop *loop)
+{
 	for (dlock_source *source = loop->sources; source; source = source->next) {
 		if (source->ops->end_turn) {
 			source->ops->end_turn(source);
 		}
 	}
-	return status;
 }
 
 /* ---- sleep ---- */
@@ -206,12 +209,13 @@ static int sleep_until(dlock_loop *loop, int count, dlock_nanos until, const dlo
 dlock_status dlock_loop_run(
 	dlock_loop *loop, dlock_step *step, void *task, dlock_nanos until, const dlock_wait *wait)
 {
-	dlock_status status;
-	dlock_nanos now;
-
-	while ((status = turn(loop, step, task, now = dlock_now())) == DLOCK_PENDING) {
-		if (now >= until) {
-			return DLOCK_TIMEOUT;
+	for (;;) {
+		dlock_nanos now = dlock_now();
+		begin_turn(loop, now);
+		dlock_status status = step_task(loop, step, task, now);
+		end_turn(loop);
+		if (status != DLOCK_PENDING || now >= until) {
+			return status != DLOCK_PENDING ? status : DLOCK_TIMEOUT;
 		}
 		if (loop->again) {
 			continue;
@@ -228,7 +232,6 @@ dlock_status dlock_loop_run(
 		}
 		advance(loop, ready);
 	}
-	return status;
 }
 
 typedef struct {

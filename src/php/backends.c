@@ -14,6 +14,12 @@
 #include "../zookeeper/lock/backend.h"
 #endif
 
+void dlock_pools_begin(dlock_pools *pools)
+{
+	dlock_pool_join(&pools->redis, &pools->loop);
+	dlock_memcached_pool_join(&pools->memcached, &pools->loop);
+}
+
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 {
 	dlock_pools_counts counts = { .connections = dlock_pool_opened(&pools->redis),
@@ -49,6 +55,7 @@ void dlock_pools_clear(dlock_pools *pools)
 {
 	dlock_pool_clear(&pools->redis);
 	dlock_memcached_pool_clear(&pools->memcached);
+	dlock_loop_end(&pools->loop);
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_free(pools->zookeeper);

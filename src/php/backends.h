@@ -13,6 +13,7 @@
 /* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server
  * has. A new back end is a folder of src/, a scheme in net/server_parse.c, and its lines in backends.c. */
 typedef struct {
+	dlock_loop loop; /* of all of these but ZooKeeper's sessions */
 	dlock_pool redis;
 	dlock_memcached_pool memcached;
 #ifdef DLOCK_ZOOKEEPER
@@ -24,6 +25,9 @@ typedef struct {
 typedef struct {
 	unsigned long connections, reconnections, sessions;
 } dlock_pools_counts;
+
+/* Of zeroed pools, which stay where they are. */
+void dlock_pools_begin(dlock_pools *pools);
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools);
 

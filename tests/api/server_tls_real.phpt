@@ -147,6 +147,13 @@ foreach (['DistributedLock' => 1, 'RedLock' => 3] as $name => $count) {
     same(true, $lease->release(), "$name: release() to a waiter");
     holds($child->result() > $lease->fencingToken, "$name: the waiter's token");
 }
+// ---- a child has a copy of the connection, and leaves it alone: it says nothing over it, not even that it ends ----
+$lock = new DistributedLock($dsns[0]);
+$lock->acquire(unique('before the fork'), 0)->release();
+$before = Dlock\stats()['reconnections'];
+fork_child(fn () => $lock->acquire(unique('in the child'), 0)->release())->result();
+$lock->acquire(unique('after the fork'), 0)->release();
+same($before, Dlock\stats()['reconnections'], 'connections given up for another, after a child has ended');
 echo "done\n";
 ?>
 --EXPECT--

@@ -1,5 +1,6 @@
 /* The connections of the single-server back end, and what it makes of a server that stops. Prints TAP. */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,4 +1,4 @@
-/* src/redis/wire/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and waiting.c: what a server says, over a
+/* src/redis/wire/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and wait.c: what a server says, over a
  * real socket. The first byte tells what was asked and how one logs in, the second in pieces of which size the answer
  * comes; a byte 0xff in the rest ends the connection, and what is behind it is said on the next one. */
 
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../../src/redis/lock/waiting.h"
+#include "../../src/redis/lock/wait.h"
 #include "fuzz.h"
 
 enum {
@@ -143,8 +143,8 @@ static void check_conn(const dlock_conn *conn, size_t most)
 /* A waiter looks again in a moment, whatever the server said of the holder and of the queue. */
 static void check_look(const dlock_response *refusal)
 {
-	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal, DLOCK_SECOND),
-				legacy = dlock_next_look_legacy(refusal, DLOCK_TTL_MAX);
+	dlock_nanos before = dlock_now(), look = dlock_next_look(refusal, DLOCK_SECOND, before),
+				legacy = dlock_next_look_legacy(refusal, DLOCK_TTL_MAX, before);
 
 	MUST(look >= before && look <= dlock_now() + 3 * DLOCK_SECOND);
 	MUST(legacy >= before && legacy <= dlock_now() + 3 * DLOCK_SECOND);
@@ -202,7 +202,7 @@ static void check_inbox(dlock_inbox *inbox)
 
 	dlock_inbox_update(inbox);
 	size_t len = strnlen(inbox->notified, sizeof inbox->notified);
-	MUST(len <= DLOCK_TOKEN_MAX && !memchr(inbox->notified, ' ', len));
+	MUST(len <= DLOCK_PERMIT_ID_MAX && !memchr(inbox->notified, ' ', len));
 	memcpy(waiter, inbox->notified, len + 1);
 	if (len > 0) {
 		MUST(dlock_inbox_take(inbox, waiter, &grant) && !dlock_inbox_take(inbox, waiter, &grant));

@@ -25,7 +25,6 @@ static int64_t last_told[RESOURCES];   /* the highest token that anybody has bee
 static nanos fits_since[RESOURCES];    /* all that wait would fit; NEVER: they would not */
 static nanos writer_out[RESOURCES];    /* when one went out last, by the server's data */
 static bool writer_in[RESOURCES];
-static unsigned long scripts_seen;
 static books look;
 
 static server *master(void)
@@ -151,10 +150,6 @@ static void check_books(void)
 void check_permits(void)
 {
 	check_believed();
-	if (scripts_seen != redis_scripts_run) {
-		scripts_seen = redis_scripts_run;
-		check_books();
-	}
 }
 
 /* ---- order ---- */
@@ -208,7 +203,6 @@ void note_permits_acquired(client *client, int64_t earlier)
 	}
 	last_told[r] = token > last_told[r] ? token : last_told[r];
 	if (own->waiting.waits) {
-		check_permits(); /* which writer has gone out just now? */
 		check_order(client);
 	}
 	own->waiting.waits = false;
@@ -330,6 +324,7 @@ void permit_rules_begin(void)
 	}
 	note_fault(now, false); /* the first era has yet to settle */
 	after_fiber = check_permits;
+	after_script = check_books; /* a writer may be in and out again before a client runs */
 	at(now + SAMPLE, sample, NULL, 0);
 }
 

@@ -315,13 +315,21 @@ static dlock_asking *asking_new(dlock_service_claim *claim)
 void dlock_service_dispose(dlock_claim *base)
 {
 	dlock_service_claim *claim = (dlock_service_claim *) base;
+	dlock_asking *own = claim->asking;
 
-	if (claim->asking) {
-		dlock_waiter_drop(&claim->asking->waiter);
-		dlock_epoch_end(&claim->asking->epoch);
-		free(claim->asking);
-		claim->asking = NULL;
+	if (!own) {
+		return;
 	}
+	if (own->task.at != 0 && dlock_claim_is_mine(base)) { /* dropped in the middle of an attempt */
+		dlock_route_cancel(&own->waiter.route);
+		if (may_have_it(own)) {
+			dlock_service_give_back(base, dlock_now());
+		}
+	}
+	dlock_waiter_drop(&own->waiter);
+	dlock_epoch_end(&own->epoch);
+	free(own);
+	claim->asking = NULL;
 }
 
 dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)

@@ -288,8 +288,10 @@ static bool is_to_queue_now(const dlock_waiter *own)
 			|| (queues_elsewhere(own) && queues_at_master(own)));
 }
 
-static dlock_status step(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
+dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now)
 {
+	dlock_waiter *own = waiter;
+
 	DLOCK_BEGIN(&own->task);
 	for (;;) {
 		if (is_last(own, now)) {
@@ -340,11 +342,6 @@ static dlock_status step(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
 	}
 	DLOCK_END(&own->task);
 	return own->said;
-}
-
-dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now)
-{
-	return step(waiter, loop, now);
 }
 
 void dlock_waiter_drop(dlock_waiter *own)

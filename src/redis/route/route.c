@@ -547,18 +547,8 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	return dlock_route_step(task, loop, now);
 }
 
-static dlock_status confirm(void *task, dlock_loop *loop, dlock_nanos now)
-{
-	return dlock_route_confirm(task, loop, now);
-}
-
 dlock_status dlock_route_ask(dlock_route *own, dlock_call *call)
 {
 	dlock_route_send(own, call, NULL);
 	return dlock_loop_run(dlock_pool_loop(own->masters->pool), step, own, DLOCK_FOREVER, NULL);
-}
-
-dlock_status dlock_route_ask_replicas(dlock_route *own)
-{
-	return dlock_loop_run(dlock_pool_loop(own->masters->pool), confirm, own, DLOCK_FOREVER, NULL);
 }

@@ -74,12 +74,8 @@ bool dlock_route_is_replaced(const dlock_route *own);
 /* The connection to the slot's master as far as it is known; NULL: not known. */
 dlock_conn *dlock_masters_conn(const dlock_masters *masters, int slot);
 
-/* ---- for whoever waits: these sleep ---- */
-
-/* dlock_route_send() and dlock_route_step(). */
+/* dlock_route_send() and dlock_route_step(), for whoever waits: it sleeps. */
 dlock_status dlock_route_ask(dlock_route *own, dlock_call *call);
-/* dlock_route_confirm(). */
-dlock_status dlock_route_ask_replicas(dlock_route *own);
 
 /* ---- parts of it ---- */
 

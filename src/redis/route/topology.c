@@ -443,7 +443,8 @@ static dlock_status question_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return DLOCK_PENDING;
 }
 
-void dlock_topology_doubt(dlock_topology *topology, dlock_nanos now)
+/* What is known may be out of date: it is asked for in the next turn of the loop. */
+static void doubt(dlock_topology *topology, dlock_nanos now)
 {
 	drop_outdated(topology, now);
 	if (!topology->asking && topology->service->discovery != DLOCK_SERVER_FIXED) {
@@ -458,7 +459,7 @@ void dlock_topology_ask(dlock_topology *topology, dlock_nanos now)
 {
 	bool asking = dlock_topology_is_asking(topology);
 
-	dlock_topology_doubt(topology, now);
+	doubt(topology, now);
 	if (!asking && topology->asking) {
 		advance(topology, now);
 	}
@@ -482,7 +483,7 @@ void dlock_topology_move(
 	if (server) {
 		dlock_server_release(server);
 	}
-	dlock_topology_doubt(topology, now);
+	doubt(topology, now);
 }
 
 bool dlock_topology_is_asking(const dlock_topology *topology)

@@ -41,8 +41,6 @@ dlock_server *dlock_topology_server_at(const dlock_topology *topology, const cha
  * counts as asking. */
 void dlock_topology_ask(dlock_topology *topology, dlock_nanos now);
 
-/* The same, but nothing is sent before the next turn of the loop. */
-void dlock_topology_doubt(dlock_topology *topology, dlock_nanos now);
 bool dlock_topology_is_asking(const dlock_topology *topology);
 
 /* How often it has been answered: a higher number than before means that what is known is newer. */

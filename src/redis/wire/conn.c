@@ -471,7 +471,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
 	discard_inherited(conn);
 	if (conn->state == DLOCK_CONN_READY) {
-		if (!conn->corked || conn->calls.count == 0) {
+		if (!conn->corked || conn->channel.out_len == 0) { /* the first of those that are collected */
 			receive(conn); /* detects, without a round trip, that it died while idle */
 		}
 	} else if (conn->state != DLOCK_CONN_CLOSED) {

@@ -1,0 +1,102 @@
+/* Acquisitions that are dropped, each at every place where it waits for something: nothing of them is left. Prints TAP. */
+
+#include <stdlib.h>
+
+#include "pair.h"
+#include "permits_client.h"
+#include "redis_client.h"
+#include "tap.h"
+
+static test_server server;
+static pair two;
+
+/* ---- a loop whose sleep ends the run ---- */
+
+static int sleeps; /* until then */
+
+static int sleep_or_drop(dlock_loop *loop, struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
+{
+	(void) loop;
+	return sleeps-- > 0 ? dlock_wait_poll(fds, count, until, wait) : DLOCK_WAIT_INTERRUPTED;
+}
+
+/* ---- what is dropped ---- */
+
+static client lock_alone(void)
+{
+	return client_of(&server, READ_TIMEOUT);
+}
+
+static client lock_replicated(void)
+{
+	return pair_client(&two, "guard=1");
+}
+
+static client permits_alone(void)
+{
+	return permits_client(&server, 1);
+}
+
+/* A fresh client has no connection yet: so these are dropped while it connects, too. `taken`: another has it, so that it
+ * queues. */
+static const struct {
+	const char *name;
+	client (*client)(void);
+	bool taken;
+} cases[] = {
+	{ "a lock", lock_alone, false },
+	{ "a lock that is waited for", lock_alone, true },
+	{ "a lock that replicas confirm", lock_replicated, false },
+	{ "a lock that replicas confirm and that is waited for", lock_replicated, true },
+	{ "a permit", permits_alone, false },
+	{ "a permit that is waited for", permits_alone, true },
+};
+
+static void let_drain(client *client)
+{
+	dlock_pool_loop(client->pool)->sleep = NULL;
+	client_drain(client);
+}
+
+/* Drops it at its n-th sleep. True: it came that far, and whoever is next has it at once. */
+static bool is_dropped(size_t number, int n, bool *good)
+{
+	client other = cases[number].client(), c = cases[number].client();
+	dlock_claim *holder = claim_on(&other, "dropped", 20000), *claim = claim_on(&c, "dropped", 20000);
+
+	if (cases[number].taken && acquire(&other, holder, 5000) != DLOCK_OK) {
+		*good = false;
+	}
+	sleeps = n;
+	dlock_pool_loop(c.pool)->sleep = sleep_or_drop;
+	dlock_wait wait = { .deadline = dlock_now() + (cases[number].taken ? 60 : 20) * DLOCK_MS };
+	dlock_status status = dlock_claim_acquire(claim, &wait, &c.error);
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	let_drain(&c);
+	if (cases[number].taken) {
+		*good = release(&other, holder) == DLOCK_OK && !holder->handed_over && *good;
+	}
+	*good = passes(&other, "dropped", 5000) && *good;
+	dlock_claim_free(holder);
+	client_free(&other);
+	client_free(&c);
+	return status == DLOCK_INTERRUPTED;
+}
+
+int main(void)
+{
+	dlock_process_init();
+	server_start(&server, NULL);
+	pair_start(&two);
+	settle_era(two.master, 1, 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		bool good = true;
+		int n = 0;
+		while (is_dropped(i, n, &good) && good) {
+			n++;
+		}
+		check(good && n >= (cases[i].taken ? 3 : 2), "%s, dropped at each of %d sleeps: nothing of it is left", cases[i].name, n);
+	}
+	return tap_end();
+}
