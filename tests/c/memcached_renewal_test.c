@@ -327,6 +327,8 @@ static void test_ends(void)
 		} else {
 			r.renewer->ops->destroy(r.renewer);
 			r.round->ops->free(r.round);
+			dlock_loop_end(r.loop);
+			free(r.loop);
 		}
 	}
 	memcached_thaw(&server);

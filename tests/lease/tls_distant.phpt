@@ -13,14 +13,14 @@ require __DIR__ . '/../inc/tls.inc';
 
 $files = new TlsFiles();
 // A renewal has from an eighth to a quarter of the lease time. A round trip stays within that; those of TLS 1.2 and the login do not.
-$ttl = 6.0;
-$delay = 0.25;
+$ttl = 30.0;
+$delay = 1.25;
 $leases = [];
 foreach (['DistributedLock' => 1, 'RedLock' => 3] as $name => $count) {
     $servers[$name] = array_map(fn () => new TlsRedis($files, config: ['tls-protocols TLSv1.2', 'requirepass secret']), range(1, $count));
     $distant[$name] = array_map(fn (TlsRedis $server) => relay("127.0.0.1:$server->port", $delay), $servers[$name]);
     $dsns = array_map(fn (TlsRedis $server, Relays $by) => $server->dsn([], 'localhost', ':secret@', $by->port()), $servers[$name], $distant[$name]);
-    $leases[$name] = ($name === 'DistributedLock' ? new DistributedLock($dsns[0], ttl: $ttl) : new RedLock($dsns, ttl: $ttl))->acquire(unique($name), 20);
+    $leases[$name] = ($name === 'DistributedLock' ? new DistributedLock($dsns[0], ttl: $ttl) : new RedLock($dsns, ttl: $ttl))->acquire(unique($name), 60);
 }
 nap(1.5 * $ttl);
 foreach ($leases as $name => $lease) {

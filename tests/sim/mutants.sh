@@ -60,7 +60,7 @@ all_mutants() {
 		src/redis/lock/service.c 's/(\nvoid dlock_service_give_back\(.*\n\{\n)/$1\tif (claim) return;\n/'
 	mutant token_used_again single "a token that was released is used again" \
 		src/redis/lock/acquire.c 's/return dlock_claim_renew_token\(claim, error\);/(void) error; return DLOCK_OK;/'
-	mutant unsent_is_sent single "what is in the socket of a replaced connection is still sent" \
+	mutant unsent_is_sent c:channel "what is in the socket of a replaced connection is still sent" \
 		src/net/channel.c 's/(static void discard_unsent\(int fd\)\n\{\n)/$1\tif (fd) return;\n/'
 	mutant stays_in_queue single "who gives up stays in the queue" src/redis/script/lua/leave.lua 's/\tforget\(KEYS\[3\], KEYS\[4\], ARGV\[1\]\)\n//'
 	mutant +queue_without_end single "a queue has no end of its own" src/redis/script/lua/contend.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g" \

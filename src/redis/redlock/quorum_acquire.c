@@ -67,9 +67,19 @@ static void drain_votes(const quorum_claim *claim, dlock_ballot *votes, bool que
 	}
 }
 
+static server_set open_inboxes(const quorum_backend *backend)
+{
+	server_set open = 0;
+
+	for (int i = 0; i < backend->count; i++) {
+		open |= (server_set) dlock_inbox_is_open(backend->inboxes[i]) << i;
+	}
+	return open;
+}
+
 typedef struct {
 	dlock_attempt attempt;
-	bool queue;
+	server_set listening; /* whose inboxes are open: an answer may open another while the votes are collected */
 } question;
 
 static dlock_call *request_lock(const quorum_claim *claim, int server, const void *context)
@@ -78,7 +88,7 @@ static dlock_call *request_lock(const quorum_claim *claim, int server, const voi
 	dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[server];
 	dlock_attempt attempt = question->attempt;
 
-	attempt.inbox = question->queue && dlock_inbox_is_open(inbox) ? inbox : NULL;
+	attempt.inbox = has_server(question->listening, server) ? inbox : NULL;
 	attempt.unnotified = attempt.inbox && !dlock_inbox_can_notify(inbox);
 	if (attempt.inbox) {
 		dlock_inbox_try_publishing(inbox, quorum_backend_of(claim)->members[server].conn);
@@ -87,7 +97,7 @@ static dlock_call *request_lock(const quorum_claim *claim, int server, const voi
 }
 
 /* Notes in which queues the claim is after this attempt. */
-static void note_queues(quorum_claim *claim, const dlock_ballot *votes, bool queue)
+static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 {
 	for (int i = 0; i < votes->count; i++) {
 		dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[i];
@@ -98,7 +108,7 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes, bool que
 			/* A holder is in no queue, even if it is rolled back. */
 			claim->queued &= ~server;
 			claim->placed &= ~server;
-		} else if (queue && call && dlock_inbox_is_open(inbox) && (call->sent || call->state == DLOCK_CALL_PENDING)) {
+		} else if (claim->listening & server && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
 			if (votes->votes[i] == DLOCK_VOTE_NO && claim->placed & server && votes->responses[i].new_in_queue) {
 				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. */
@@ -144,20 +154,22 @@ static dlock_nanos collect_votes(
 	quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_nanos until)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
+
+	claim->listening = queue ? open_inboxes(backend) : 0;
 	question question = { { .token = claim->base.token,
 							  .ttl = claim->base.ttl,
 							  .least_fencing_token = dlock_quorum_propose(backend),
 							  .grant = false,
 							  .waiter = claim->waiter,
 							  .ticket = claim->ticket },
-		queue };
+		claim->listening };
 
 	dlock_quorum_ask_all(claim, votes, read_vote, request_lock, &question);
 	dlock_ballot_hold(votes, until);
 	if (wait) {
 		drain_votes(claim, votes, queue, wait);
 	}
-	note_queues(claim, votes, queue);
+	note_queues(claim, votes);
 	note_holders(claim, votes);
 	dlock_nanos asked = first_asked_at(votes);
 	dlock_ballot_end(votes);
@@ -325,19 +337,9 @@ static dlock_nanos next_attempt(const quorum_claim *claim, const dlock_ballot *v
 /* Once one server has notified the claim, the others that it takes follow within a round trip or never. */
 #define NOTIFIED_TOGETHER (10 * DLOCK_MS)
 
-static int open_inboxes(const quorum_backend *backend)
-{
-	int open = 0;
-
-	for (int i = 0; i < backend->count; i++) {
-		open += dlock_inbox_is_open(backend->inboxes[i]);
-	}
-	return open;
-}
-
 typedef struct {
 	quorum_claim *claim;
-	int open; /* inboxes, at first */
+	server_set open; /* inboxes, at first */
 	bool counts; /* attempts are counted */
 	dlock_nanos until;
 } turn;
@@ -372,7 +374,7 @@ static dlock_status turn_step(void *task, dlock_loop *loop, dlock_nanos now)
 static dlock_status wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
-	turn own = { claim, open_inboxes(backend), wait->attempts > 0,
+	turn own = { claim, claim->ticket ? claim->listening : open_inboxes(backend), wait->attempts > 0,
 		claim->next_look < wait->deadline ? claim->next_look : wait->deadline };
 
 	for (int i = 0; i < backend->count; i++) {

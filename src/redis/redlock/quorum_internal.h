@@ -34,6 +34,7 @@ typedef struct {
 	server_set holders;  /* they may have the lock for this claim */
 	server_set queued;   /* it may be in their queues */
 	server_set placed;   /* those of them that said that it is */
+	server_set listening; /* whose inboxes were open when they were asked last to queue it */
 	server_set notified; /* they said that it is its turn */
 	int needed;              /* how many servers had to say yes in the last attempt: a quorum, or all */
 	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
