@@ -12,8 +12,8 @@ use Dlock\ConnectionException;
 use Dlock\Stock;
 
 $page = file_get_contents(__DIR__ . '/../../docs/operations.md');
-preg_match('/^- `Dlock\\\\Semaphore`.* need `([^`]+~Stock:\*[^`]+)`/m', $page, $listed) || exit("docs/operations.md has no list\n");
-$rules = explode(' ', $listed[1]);
+preg_match('/^- `Dlock\\\\Semaphore`[^;]* need `([^`]+~Stock:\*[^`]+)`/m', $page, $listed) || exit("docs/operations.md has no list\n");
+$rules = preg_split('/\s+/', $listed[1]);
 $server = redis_private();
 $redis = $server->raw();
 $allow = function (array $rules) use ($redis) {
