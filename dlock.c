@@ -48,11 +48,11 @@ PHP_INI_BEGIN()
 	SETTING("read_timeout", "1", dlock_update_io_timeout, read_timeout)
 	/* longest wait of the end of a request for its releases, in all; read at that moment */
 	SETTING("shutdown_timeout", "0.1", dlock_update_wait, shutdown_timeout)
-	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is acquired.
-	 * 0: no limit */
+	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is
+	 * acquired. 0: no limit */
 	SETTING("max_hold", "0", dlock_update_wait, max_hold)
-	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off. With
-	 * replicas: the guard, where a server has none; 0: 10 */
+	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off.
+	 * With replicas: the guard, where a server has none; 0: 10 */
 	SETTING("restart_guard", "10", dlock_update_wait, restart_guard)
 	/* release what a request still holds when it ends */
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown,

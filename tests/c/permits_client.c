@@ -50,7 +50,8 @@ dlock_claim *permits_held(client *client, const char *resource, int64_t permits,
 
 long long held_permits(test_server *server, const char *resource)
 {
-	return server_integer(server, "EVAL %s 1 " POOL "%s", "return tonumber(redis.call('ZSCORE', KEYS[1], '$used') or '0')", resource);
+	return server_integer(
+		server, "EVAL %s 1 " POOL "%s", "return tonumber(redis.call('ZSCORE', KEYS[1], '$used') or '0')", resource);
 }
 
 long long waiters(test_server *server, const char *resource)
@@ -126,7 +127,8 @@ static int take(takers *takers, int number, client own, const char *resource, in
 	return 0;
 }
 
-void taker_start(takers *takers, test_server *server, client (*connect)(void), const char *resource, int64_t permits, int ttl_ms, int hold_ms)
+void taker_start(takers *takers, test_server *server, client (*connect)(void), const char *resource, int64_t permits,
+	int ttl_ms, int hold_ms)
 {
 	int number = takers->count++;
 	int before = (int) waiters(server, resource), served = atomic_load(&takers->served);

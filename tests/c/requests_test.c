@@ -253,7 +253,8 @@ static void test_stocks(void)
 	waits.strict = true;
 	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 4 box 9 1 s");
 	says(dlock_request_stock_leave(stocks[0], &waits), "stock_leave 1 red ann/1 2 4 box s");
-	says(dlock_request_stock_basket(stocks, 2, "ann/1", 1, 4, "4711", units), "stock_basket 2 red blue ann/1 1 4 4711 1 2");
+	says(dlock_request_stock_basket(stocks, 2, "ann/1", 1, 4, "4711", units),
+		"stock_basket 2 red blue ann/1 1 4 4711 1 2");
 	says(dlock_request_stock_confirm(stocks, 1, &one, 0), "stock_confirm 1 red ann/1 '' '' ''");
 	says(dlock_request_stock_confirm(stocks, 2, &both, 4), "stock_confirm 2 red blue ann/1 0 4711 4");
 	says(dlock_request_stock_cancel(stocks, 1, &one), "stock_cancel 1 red ann/1 '' ''");
@@ -262,7 +263,8 @@ static void test_stocks(void)
 	says(dlock_request_stock_extend(stocks, 2, &both, 30 * S), "stock_extend 2 red blue ann/1 0 4711 30000");
 	says(dlock_request_stock_change(stocks, 2, &both, 0, units), "stock_change 2 red blue ann/1 0 4711 '' 1 2");
 	says(dlock_request_stock_restock(stocks[0], -3, "first", 0), "stock_restock 1 red -3 first 0");
-	says(dlock_request_stock_restock(stocks[0], INT64_MAX, "first", 60 * S), "stock_restock 1 red 9223372036854775807 first 60000");
+	says(dlock_request_stock_restock(stocks[0], INT64_MAX, "first", 60 * S),
+		"stock_restock 1 red 9223372036854775807 first 60000");
 	says(dlock_request_stock_counts(stocks, 2), "stock_counts 2 red blue");
 	says(dlock_request_stock_status(stocks, 2, "ann/1"), "stock_status 2 red blue ann/1");
 	says(dlock_request_stock_sale(stocks[0], DLOCK_SALE_ENDED), "stock_sale 1 red 2");

@@ -73,7 +73,8 @@ int extend_order(shop *shop, const dlock_order *order, int ttl_ms)
 int64_t restock(shop *shop, const char *sku, int64_t units, const char *change)
 {
 	int64_t changed = INT64_MIN;
-	dlock_status status = dlock_stock_restock(shop->stock, DLOCK_ARG(sku), units, DLOCK_ARG(change), 0, &changed, &shop->error);
+	dlock_status status = dlock_stock_restock(
+		shop->stock, DLOCK_ARG(sku), units, DLOCK_ARG(change), 0, &changed, &shop->error);
 
 	if (status != DLOCK_OK) {
 		note("%d: %s", status, shop->error.message);
@@ -86,11 +87,12 @@ bool counts_are(shop *shop, const char *sku, int64_t available, int64_t reserved
 	dlock_stock_counts n = { 0 };
 	dlock_arg name = DLOCK_ARG(sku);
 	dlock_status status = dlock_stock_count(shop->stock, &name, 1, false, &n, &shop->error);
-	bool good = status == DLOCK_OK && n.available == available && n.reserved == reserved && n.sold == sold && n.waiting == waiting;
+	bool good = status == DLOCK_OK && n.available == available && n.reserved == reserved && n.sold == sold
+		&& n.waiting == waiting;
 
 	if (!good) {
-		note("%d: %lld available, %lld reserved, %lld sold, %lld waiting", status, (long long) n.available, (long long) n.reserved, (long long) n.sold,
-			(long long) n.waiting);
+		note("%d: %lld available, %lld reserved, %lld sold, %lld waiting", status, (long long) n.available,
+			(long long) n.reserved, (long long) n.sold, (long long) n.waiting);
 	}
 	return good;
 }

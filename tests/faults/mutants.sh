@@ -79,7 +79,7 @@ all_mutants() {
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
 		src/redis/script/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
-		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and may and fits and not queue) and not held then/$1 then/' \
+		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held then/$1 then/' \
 		src/redis/script/lua/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
 	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
 		src/redis/script/lua/permits_queue.lua 's/(\(%\.0f., state\.now)\)/$1 + 1000)/'

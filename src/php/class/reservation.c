@@ -10,7 +10,8 @@ typedef struct {
 	dlock_stock_object *stock; /* whose object it has a reference to */
 	dlock_stock_order *order;
 	dlock_nanos ttl;      /* of extend() without one */
-	dlock_nanos deadline; /* until when nobody else gets the units; 0: not known, or not this reservation's; DLOCK_FOREVER: sold */
+	dlock_nanos deadline; /* until when nobody else gets the units; 0: not known, or not this reservation's;
+							 DLOCK_FOREVER: sold */
 	zend_object std;
 } reservation_object;
 
@@ -74,7 +75,8 @@ void dlock_reservation_register(zend_class_entry *class)
 	handlers.get_debug_info = reservation_debug_info;
 }
 
-void dlock_reservation_create(zval *value, dlock_stock_object *stock, dlock_stock_order *order, dlock_nanos ttl, const dlock_stock_answer *answer)
+void dlock_reservation_create(
+	zval *value, dlock_stock_object *stock, dlock_stock_order *order, dlock_nanos ttl, const dlock_stock_answer *answer)
 {
 	object_init_ex(value, dlock_ce_reservation);
 	reservation_object *reservation = reservation_from(Z_OBJ_P(value));
@@ -104,8 +106,10 @@ static reservation_object *reservation_this(zval *object)
 	return reservation;
 }
 
-/* After a call about the order. True: it is done, now or before; otherwise it has thrown. `outcome`: what is said of an order that cannot be had. */
-static bool check_answer(reservation_object *reservation, dlock_status status, const dlock_error *error, const dlock_stock_answer *answer, const char *outcome)
+/* After a call about the order. True: it is done, now or before; otherwise it has thrown. `outcome`: what is said of an
+ * order that cannot be had. */
+static bool check_answer(reservation_object *reservation, dlock_status status, const dlock_error *error,
+	const dlock_stock_answer *answer, const char *outcome)
 {
 	if (status != DLOCK_OK) {
 		dlock_throw(status, error, NULL);
@@ -142,7 +146,8 @@ ZEND_METHOD(Dlock_Reservation, status)
 	if (!reservation) {
 		RETURN_THROWS();
 	}
-	dlock_status outcome = dlock_stock_look(reservation->stock->stock, &reservation->order->order, status, &asked, &error);
+	dlock_status outcome = dlock_stock_look(
+		reservation->stock->stock, &reservation->order->order, status, &asked, &error);
 	if (outcome != DLOCK_OK) {
 		dlock_throw(outcome, &error, NULL);
 		RETURN_THROWS();
@@ -168,7 +173,8 @@ ZEND_METHOD(Dlock_Reservation, extend)
 		RETURN_THROWS();
 	}
 	ttl = is_null ? reservation->ttl : ttl;
-	dlock_status status = dlock_stock_extend(reservation->stock->stock, &reservation->order->order, ttl, &answer, &error);
+	dlock_status status = dlock_stock_extend(
+		reservation->stock->stock, &reservation->order->order, ttl, &answer, &error);
 	if (check_answer(reservation, status, &error, &answer, "")) {
 		reservation->deadline = answer.deadline > reservation->deadline ? answer.deadline : reservation->deadline;
 	}
@@ -184,7 +190,8 @@ ZEND_METHOD(Dlock_Reservation, confirm)
 	if (!reservation) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_confirm(reservation->stock->stock, &reservation->order->order, reservation->stock->per_buyer, &answer, &error);
+	dlock_status status = dlock_stock_confirm(
+		reservation->stock->stock, &reservation->order->order, reservation->stock->per_buyer, &answer, &error);
 	DLOCK_G(counters).expired_refusals += status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED;
 	if (!check_answer(reservation, status, &error, &answer, "; nothing was bought")) {
 		RETURN_THROWS();
@@ -255,8 +262,8 @@ ZEND_METHOD(Dlock_Reservation, refund)
 	if (!reservation || !check_part(reservation, quantity, all, change)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_refund(reservation->stock->stock, &reservation->order->order, restock, all ? 0 : quantity,
-		all ? (dlock_arg) { "", 0 } : dlock_arg_of(change), &answer, &error);
+	dlock_status status = dlock_stock_refund(reservation->stock->stock, &reservation->order->order, restock,
+		all ? 0 : quantity, all ? (dlock_arg){ "", 0 } : dlock_arg_of(change), &answer, &error);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED
 			&& (answer.reason == DLOCK_ORDER_NOT_SOLD || answer.reason == DLOCK_ORDER_SMALLER)) {
 		dlock_stock_throw_conflict(reservation->order, &answer);
@@ -276,8 +283,9 @@ static void throw_short(const dlock_stock_order *order, const dlock_stock_answer
 {
 	dlock_error error;
 
-	dlock_fail(&error, DLOCK_LOST, "Too few units of \"%s\" are available: the order \"%s\" of \"%s\" stays as it was", ZSTR_VAL(order->skus[answer->item]),
-		dlock_show(ZSTR_VAL(order->name), ZSTR_LEN(order->name)).text, dlock_show(ZSTR_VAL(order->buyer), ZSTR_LEN(order->buyer)).text);
+	dlock_fail(&error, DLOCK_LOST, "Too few units of \"%s\" are available: the order \"%s\" of \"%s\" stays as it was",
+		ZSTR_VAL(order->skus[answer->item]), dlock_show(ZSTR_VAL(order->name), ZSTR_LEN(order->name)).text,
+		dlock_show(ZSTR_VAL(order->buyer), ZSTR_LEN(order->buyer)).text);
 	dlock_throw_as(dlock_ce_out_of_stock_exception, &error);
 }
 
@@ -299,7 +307,8 @@ ZEND_METHOD(Dlock_Reservation, change)
 	if (!dlock_stock_units_from(reservation->order, items, changed.units)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_change(reservation->stock->stock, &changed, reservation->stock->per_buyer, &answer, &error);
+	dlock_status status = dlock_stock_change(
+		reservation->stock->stock, &changed, reservation->stock->per_buyer, &answer, &error);
 	if (!check_answer(reservation, status, &error, &answer, "")) {
 		RETURN_THROWS();
 	}

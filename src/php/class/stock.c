@@ -109,7 +109,8 @@ static dlock_server *server_from(HashTable *array, zend_string *dsn)
 	zval spec;
 
 	if (array && is_several(array)) {
-		zend_argument_value_error(1, "must be one server or service: on several that are independent of each other, as RedLock has them, a stock is not offered");
+		zend_argument_value_error(1,
+			"must be one server or service: on several that are independent of each other, as RedLock has them, a stock is not offered");
 		return NULL;
 	}
 	if (array) {
@@ -119,7 +120,8 @@ static dlock_server *server_from(HashTable *array, zend_string *dsn)
 	}
 	dlock_server *server = array || dsn ? dlock_server_from_zval(&spec, 1, -1) : dlock_server_from_ini();
 	if (server && server->kind != DLOCK_SERVER_REDIS) {
-		zend_argument_value_error(1, "must name Redis: on %s, a stock is not offered%s", server->kind == DLOCK_SERVER_MEMCACHED ? "memcached" : "memory://",
+		zend_argument_value_error(1, "must name Redis: on %s, a stock is not offered%s",
+			server->kind == DLOCK_SERVER_MEMCACHED ? "memcached" : "memory://",
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_server_release(server);
 		return NULL;
@@ -232,7 +234,8 @@ ZEND_METHOD(Dlock_Stock, restock)
 	}
 	dlock_arg name = change ? dlock_arg_of(change) : (dlock_arg) { "", 0 };
 	dlock_nanos remember = stock->remember == (dlock_nanos) DLOCK_STOCK_REMEMBER * DLOCK_SECOND ? 0 : stock->remember;
-	dlock_status status = dlock_stock_restock(stock->stock, dlock_arg_of(sku), quantity, name, remember, &changed, &error);
+	dlock_status status = dlock_stock_restock(
+		stock->stock, dlock_arg_of(sku), quantity, name, remember, &changed, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
 		RETURN_THROWS();
@@ -256,9 +259,12 @@ static bool run_interrupts(dlock_stock_turn *turn)
 }
 
 /* False: an exception was thrown. */
-static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *order, dlock_nanos timeout, dlock_nanos ttl, dlock_stock_answer *answer)
+static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *order, dlock_nanos timeout,
+	dlock_nanos ttl, dlock_stock_answer *answer)
 {
-	dlock_stock_turn turn = { .stock = stock->stock, .order = &order->order, .ttl = ttl, .limit = stock->per_buyer, .strict = stock->strict };
+	dlock_stock_turn turn = {
+		.stock = stock->stock, .order = &order->order, .ttl = ttl, .limit = stock->per_buyer, .strict = stock->strict
+	};
 	dlock_wait wait = dlock_interruptible(dlock_after(dlock_now(), timeout));
 	dlock_status status;
 	dlock_error error;
@@ -320,7 +326,8 @@ ZEND_METHOD(Dlock_Stock, reserve)
 	if (!order) {
 		RETURN_THROWS();
 	}
-	if (reserve(stock, order, wait, lease, &answer) && (answer.outcome == DLOCK_STOCK_DONE || answer.outcome == DLOCK_STOCK_SOLD)) {
+	if (reserve(stock, order, wait, lease, &answer)
+		&& (answer.outcome == DLOCK_STOCK_DONE || answer.outcome == DLOCK_STOCK_SOLD)) {
 		dlock_reservation_create(return_value, stock, order, lease, &answer);
 		return;
 	}
@@ -369,7 +376,8 @@ ZEND_METHOD(Dlock_Stock, order)
 	if (!order) {
 		RETURN_THROWS();
 	}
-	dlock_status outcome = dlock_stock_look(dlock_stock_from(Z_OBJ_P(ZEND_THIS))->stock, &order->order, status, &asked, &error);
+	dlock_status outcome = dlock_stock_look(
+		dlock_stock_from(Z_OBJ_P(ZEND_THIS))->stock, &order->order, status, &asked, &error);
 	if (outcome != DLOCK_OK) {
 		dlock_throw(outcome, &error, NULL);
 	} else if (status[0].state != DLOCK_STATE_NONE) {
@@ -378,8 +386,8 @@ ZEND_METHOD(Dlock_Stock, order)
 		}
 		dlock_stock_items(&items, order);
 		double passed = (double) (dlock_now() - asked) / DLOCK_SECOND;
-		dlock_order_create(return_value, status[0].state, &items, zend_string_copy(order->buyer), zend_string_copy(order->name),
-			(double) status[0].at / 1000, (double) status[0].ms / 1000 - passed);
+		dlock_order_create(return_value, status[0].state, &items, zend_string_copy(order->buyer),
+			zend_string_copy(order->name), (double) status[0].at / 1000, (double) status[0].ms / 1000 - passed);
 	}
 	dlock_stock_order_free(order);
 }
@@ -392,8 +400,9 @@ static bool read_cursor(zend_string *after, char *number, size_t size, dlock_sto
 	const char *space = strchr(ZSTR_VAL(after), ' ');
 	size_t len = space ? (size_t) (space - ZSTR_VAL(after)) : 0;
 
-	if (len < 1 || len >= size || strlen(ZSTR_VAL(after)) != ZSTR_LEN(after) || strspn(ZSTR_VAL(after), "0123456789.") != len
-			|| !strchr(space, '/') || strlen(space + 1) > DLOCK_PERMIT_ID_MAX) {
+	if (len < 1 || len >= size || strlen(ZSTR_VAL(after)) != ZSTR_LEN(after)
+		|| strspn(ZSTR_VAL(after), "0123456789.") != len || !strchr(space, '/')
+		|| strlen(space + 1) > DLOCK_PERMIT_ID_MAX) {
 		zend_argument_value_error(6, "must be null or the $next of a page");
 		return false;
 	}
@@ -426,11 +435,13 @@ static void add_listed(zval *orders, zend_string *sku, dlock_listed_order listed
 	array_init(&items);
 	ZVAL_LONG(&units, (zend_long) listed.units);
 	zend_symtable_update(Z_ARRVAL(items), sku, &units);
-	dlock_order_create(&order, state, &items, decode(listed.id, (size_t) (slash - listed.id)), decode(slash + 1, strlen(slash + 1)), ms / 1000, (double) listed.ms / 1000);
+	dlock_order_create(&order, state, &items, decode(listed.id, (size_t) (slash - listed.id)),
+		decode(slash + 1, strlen(slash + 1)), ms / 1000, (double) listed.ms / 1000);
 	add_next_index_zval(orders, &order);
 }
 
-static void create_page(zval *value, zend_string *sku, const dlock_call *call, int count, const char *next_number, const char *next_id)
+static void create_page(
+	zval *value, zend_string *sku, const dlock_call *call, int count, const char *next_number, const char *next_id)
 {
 	zval orders;
 
@@ -450,7 +461,8 @@ static void create_page(zval *value, zend_string *sku, const dlock_call *call, i
 	}
 }
 
-static bool check_query(const dlock_stock_object *stock, zend_string *sku, zend_string *buyer, double since, zend_long limit, bool all)
+static bool check_query(
+	const dlock_stock_object *stock, zend_string *sku, zend_string *buyer, double since, zend_long limit, bool all)
 {
 	if (!dlock_stock_check_sku(stock, sku, 1) || (buyer && !dlock_stock_check_name(buyer, 2))) {
 		return false;
@@ -491,13 +503,16 @@ ZEND_METHOD(Dlock_Stock, orders)
 	if (!stock || !check_query(stock, sku, buyer, since, limit, !state)) {
 		RETURN_THROWS();
 	}
-	dlock_order_id whose = dlock_stock_order_id(buyer ? dlock_arg_of(buyer) : (dlock_arg) { "", 0 }, (dlock_arg) { "", 0 });
+	dlock_order_id whose = dlock_stock_order_id(
+		buyer ? dlock_arg_of(buyer) : (dlock_arg){ "", 0 }, (dlock_arg){ "", 0 });
 	*strrchr(whose.text, '/') = '\0';
-	dlock_stock_query query = { state ? dlock_stock_state_from(state) : DLOCK_STATE_NONE, since, whose.text, NULL, NULL, (int) limit };
+	dlock_stock_query query = { state ? dlock_stock_state_from(state) : DLOCK_STATE_NONE, since, whose.text, NULL, NULL,
+		(int) limit };
 	if (after && !read_cursor(after, number, sizeof number, &query)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_list(stock->stock, dlock_arg_of(sku), &query, &page, &count, &next_number, &next_id, &error);
+	dlock_status status = dlock_stock_list(
+		stock->stock, dlock_arg_of(sku), &query, &page, &count, &next_number, &next_id, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
 		RETURN_THROWS();
@@ -517,14 +532,17 @@ ZEND_METHOD(Dlock_OrderPage, getIterator)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	object_init_ex(return_value, spl_ce_ArrayIterator);
-	zend_call_known_instance_method_with_1_params(spl_ce_ArrayIterator->constructor, Z_OBJ_P(return_value), NULL, OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0));
+	zend_call_known_instance_method_with_1_params(
+		spl_ce_ArrayIterator->constructor, Z_OBJ_P(return_value), NULL, OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0));
 }
 
 /* ---- counts ---- */
 
 static void set_counts(zval *value, const dlock_stock_counts *counts)
 {
-	static const char *const states[] = { [DLOCK_SALE_OPEN] = "open", [DLOCK_SALE_CLOSED] = "closed", [DLOCK_SALE_ENDED] = "ended" };
+	static const char *const states[] = {
+		[DLOCK_SALE_OPEN] = "open", [DLOCK_SALE_CLOSED] = "closed", [DLOCK_SALE_ENDED] = "ended"
+	};
 
 	array_init(value);
 	add_assoc_string(value, "state", counts->known ? states[counts->sale] : "unknown");

@@ -40,7 +40,8 @@ static inline dlock_arg dlock_arg_of(const zend_string *text)
 bool dlock_stock_check_name(const zend_string *text, uint32_t arg);
 bool dlock_stock_check_sku(const dlock_stock_object *stock, const zend_string *sku, uint32_t arg);
 /* From the arguments $items (1), $buyer (2) and $order (3). */
-dlock_stock_order *dlock_stock_order_from(const dlock_stock_object *stock, HashTable *items, zend_string *sku, zend_string *buyer, zend_string *name);
+dlock_stock_order *dlock_stock_order_from(
+	const dlock_stock_object *stock, HashTable *items, zend_string *sku, zend_string *buyer, zend_string *name);
 /* Units by SKU for exactly the products of that order, in its order. */
 bool dlock_stock_units_from(const dlock_stock_order *order, HashTable *items, int64_t units[DLOCK_STOCKS_MAX]);
 
@@ -48,7 +49,8 @@ bool dlock_stock_units_from(const dlock_stock_order *order, HashTable *items, in
 void dlock_stock_items(zval *items, const dlock_stock_order *order);
 
 /* Each throws. */
-void dlock_stock_throw_limited(const dlock_stock_order *order, const dlock_stock_answer *answer, int64_t limit, int64_t asked);
+void dlock_stock_throw_limited(
+	const dlock_stock_order *order, const dlock_stock_answer *answer, int64_t limit, int64_t asked);
 void dlock_stock_throw_conflict(const dlock_stock_order *order, const dlock_stock_answer *answer);
 void dlock_stock_throw_expired(const dlock_stock_order *order, const dlock_stock_answer *answer, const char *outcome);
 void dlock_stock_throw_unknown(const char *sku);

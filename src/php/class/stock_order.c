@@ -50,7 +50,8 @@ bool dlock_stock_check_sku(const dlock_stock_object *stock, const zend_string *s
 }
 
 /* Takes the name over. */
-static bool add_item(const dlock_stock_object *stock, dlock_stock_order *order, zend_string *sku, zend_long units, bool single)
+static bool add_item(
+	const dlock_stock_object *stock, dlock_stock_order *order, zend_string *sku, zend_long units, bool single)
 {
 	int i = order->order.count++;
 
@@ -92,19 +93,23 @@ static bool add_items(const dlock_stock_object *stock, dlock_stock_order *order,
 	ZEND_HASH_FOREACH_KEY_VAL(items, index, name, quantity) {
 		ZVAL_DEREF(quantity);
 		zend_long units = units_from(quantity);
-		if (units == 0 || !add_item(stock, order, name ? zend_string_copy(name) : zend_long_to_str((zend_long) index), units, false)) {
+		if (units == 0
+			|| !add_item(
+				stock, order, name ? zend_string_copy(name) : zend_long_to_str((zend_long) index), units, false)) {
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
 	if (!dlock_stock_is_together(stock->stock, order->order.skus, order->order.count)) {
-		zend_argument_value_error(1, "must have products that share a hash slot of the cluster: give their keys the same part in braces, as in the prefix "
+		zend_argument_value_error(1,
+			"must have products that share a hash slot of the cluster: give their keys the same part in braces, as in the prefix "
 			"\"{sale}:\"");
 		return false;
 	}
 	return true;
 }
 
-dlock_stock_order *dlock_stock_order_from(const dlock_stock_object *stock, HashTable *items, zend_string *sku, zend_string *buyer, zend_string *name)
+dlock_stock_order *dlock_stock_order_from(
+	const dlock_stock_object *stock, HashTable *items, zend_string *sku, zend_string *buyer, zend_string *name)
 {
 	dlock_stock_order *order = ecalloc(1, sizeof *order);
 
@@ -127,7 +132,8 @@ bool dlock_stock_units_from(const dlock_stock_order *order, HashTable *items, in
 	for (int i = 0; i < order->order.count; i++) {
 		zval *quantity = zend_symtable_find(items, order->skus[i]);
 		if (!same || !quantity) {
-			zend_argument_value_error(1, "must have quantities for the products of the order, all of them and no others");
+			zend_argument_value_error(
+				1, "must have quantities for the products of the order, all of them and no others");
 			return false;
 		}
 		ZVAL_DEREF(quantity);
@@ -151,8 +157,11 @@ void dlock_stock_items(zval *items, const dlock_stock_order *order)
 
 /* ---- states ---- */
 
-static const char *const cases[] = { [DLOCK_STATE_RESERVED] = "Reserved", [DLOCK_STATE_ENDED] = "Ended", [DLOCK_STATE_SOLD] = "Sold",
-	[DLOCK_STATE_CANCELLED] = "Cancelled", [DLOCK_STATE_REFUNDED] = "Refunded" };
+static const char *const cases[] = { [DLOCK_STATE_RESERVED] = "Reserved",
+	[DLOCK_STATE_ENDED] = "Ended",
+	[DLOCK_STATE_SOLD] = "Sold",
+	[DLOCK_STATE_CANCELLED] = "Cancelled",
+	[DLOCK_STATE_REFUNDED] = "Refunded" };
 
 void dlock_stock_state(zval *value, dlock_order_state state)
 {
@@ -193,15 +202,19 @@ static bool has_thrown(zend_class_entry *class)
 	return EG(exception) && EG(exception)->ce == class;
 }
 
-void dlock_stock_throw_limited(const dlock_stock_order *order, const dlock_stock_answer *answer, int64_t limit, int64_t asked)
+void dlock_stock_throw_limited(
+	const dlock_stock_order *order, const dlock_stock_answer *answer, int64_t limit, int64_t asked)
 {
 	dlock_error error;
 
-	dlock_fail(&error, DLOCK_LOST, "The buyer \"%s\" has %lld units of \"%s\", reserved or bought, and may have %lld in all; %lld more were asked for",
-		show(order->buyer).text, (long long) answer->units, ZSTR_VAL(order->skus[answer->item]), (long long) limit, (long long) asked);
+	dlock_fail(&error, DLOCK_LOST,
+		"The buyer \"%s\" has %lld units of \"%s\", reserved or bought, and may have %lld in all; %lld more were asked for",
+		show(order->buyer).text, (long long) answer->units, ZSTR_VAL(order->skus[answer->item]), (long long) limit,
+		(long long) asked);
 	dlock_throw_as(dlock_ce_limit_exceeded_exception, &error);
 	if (has_thrown(dlock_ce_limit_exceeded_exception)) {
-		zend_update_property_str(dlock_ce_limit_exceeded_exception, EG(exception), ZEND_STRL("sku"), order->skus[answer->item]);
+		zend_update_property_str(
+			dlock_ce_limit_exceeded_exception, EG(exception), ZEND_STRL("sku"), order->skus[answer->item]);
 		set_long(dlock_ce_limit_exceeded_exception, "limit", limit);
 		set_long(dlock_ce_limit_exceeded_exception, "has", answer->units);
 		set_long(dlock_ce_limit_exceeded_exception, "asked", asked);
@@ -214,12 +227,14 @@ void dlock_stock_throw_conflict(const dlock_stock_order *order, const dlock_stoc
 	dlock_error error;
 
 	if (answer->other_products) {
-		dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" is for other products than these", show(order->name).text, show(order->buyer).text);
+		dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" is for other products than these",
+			show(order->name).text, show(order->buyer).text);
 	} else if (answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_NOT_SOLD) {
-		dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" is not sold: there is nothing to refund", show(order->name).text, show(order->buyer).text);
+		dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" is not sold: there is nothing to refund",
+			show(order->name).text, show(order->buyer).text);
 	} else {
-		dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" has %lld units of \"%s\"", show(order->name).text, show(order->buyer).text,
-			(long long) answer->units, sku);
+		dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" has %lld units of \"%s\"", show(order->name).text,
+			show(order->buyer).text, (long long) answer->units, sku);
 	}
 	dlock_throw_as(dlock_ce_order_conflict_exception, &error);
 }
@@ -235,7 +250,8 @@ static const reason_text reasons[] = {
 	[DLOCK_ORDER_CANCELLED] = { "cancelled", "it was cancelled", DLOCK_STATE_CANCELLED },
 	[DLOCK_ORDER_REFUNDED] = { "refunded", "it was refunded", DLOCK_STATE_REFUNDED },
 	[DLOCK_ORDER_SUPERSEDED] = { "superseded", "its name was reserved anew", DLOCK_STATE_NONE },
-	[DLOCK_ORDER_LIMITED] = { "limit", "its time ended, and the buyer has as many units as it may have", DLOCK_STATE_ENDED },
+	[DLOCK_ORDER_LIMITED] = { "limit", "its time ended, and the buyer has as many units as it may have",
+		DLOCK_STATE_ENDED },
 	[DLOCK_ORDER_SOLD] = { "sold", "it is sold", DLOCK_STATE_SOLD },
 	[DLOCK_ORDER_SHORT] = { "ended", "", DLOCK_STATE_ENDED },
 };
@@ -247,13 +263,15 @@ void dlock_stock_throw_expired(const dlock_stock_order *order, const dlock_stock
 	dlock_error error;
 	zval state;
 
-	dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" has no units of \"%s\": %s%s", show(order->name).text, show(order->buyer).text,
-		ZSTR_VAL(order->skus[answer->item]), answer->reason == DLOCK_ORDER_ENDED && *outcome == '\0' ? "its time ended" : why->text, outcome);
+	dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" has no units of \"%s\": %s%s", show(order->name).text,
+		show(order->buyer).text, ZSTR_VAL(order->skus[answer->item]),
+		answer->reason == DLOCK_ORDER_ENDED && *outcome == '\0' ? "its time ended" : why->text, outcome);
 	dlock_throw_as(dlock_ce_reservation_expired_exception, &error);
 	if (has_thrown(dlock_ce_reservation_expired_exception)) {
 		dlock_stock_state(&state, why->state);
 		zend_update_property(dlock_ce_reservation_expired_exception, EG(exception), ZEND_STRL("state"), &state);
-		zend_update_property_string(dlock_ce_reservation_expired_exception, EG(exception), ZEND_STRL("reason"), why->reason);
+		zend_update_property_string(
+			dlock_ce_reservation_expired_exception, EG(exception), ZEND_STRL("reason"), why->reason);
 		zend_update_property_double(dlock_ce_reservation_expired_exception, EG(exception), ZEND_STRL("since"), since);
 		zval_ptr_dtor(&state);
 	}
@@ -278,7 +296,8 @@ ZEND_METHOD(Dlock_Order, __construct)
 	ZEND_PARSE_PARAMETERS_NONE();
 }
 
-void dlock_order_create(zval *value, dlock_order_state state, zval *items, zend_string *buyer, zend_string *name, double at, double remaining)
+void dlock_order_create(zval *value, dlock_order_state state, zval *items, zend_string *buyer, zend_string *name,
+	double at, double remaining)
 {
 	object_init_ex(value, dlock_ce_order);
 	zend_object *object = Z_OBJ_P(value);

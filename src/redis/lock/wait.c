@@ -273,7 +273,8 @@ static void begin_attempt(dlock_waiter *own, dlock_nanos now)
 	own->last = is_last(own, now);
 	own->first = !own->waited;
 	/* One server is bounded by its connection's times: a new one may take longer to be there than an answer may. */
-	own->until = is_lone(own) ? DLOCK_FOREVER : dlock_after(own->last ? now : own->deadline, own->service->read_timeout);
+	own->until = is_lone(own) ? DLOCK_FOREVER
+							  : dlock_after(own->last ? now : own->deadline, own->service->read_timeout);
 	own->inbox = inbox_at_master(own);
 	own->queue = !own->last && (!own->first || is_to_queue_at_once(own));
 	own->queue = own->queue && begin_opening(own);

@@ -4,7 +4,8 @@
 #include "../wire/inbox.h"
 #include "keys.h"
 
-/* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of words. */
+/* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of
+ * words. */
 
 /* How a claim asks for its lock; see lua/acquire.lua. */
 typedef struct {
@@ -27,7 +28,7 @@ typedef struct {
 	int64_t permits;
 	int64_t capacity;         /* of the pool */
 	dlock_nanos ttl;
-	bool fifo;                /* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
+	bool fifo; /* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	int64_t ticket;           /* 0: none yet */
 	int64_t number;           /* of the request; comes back with a grant */

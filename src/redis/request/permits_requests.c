@@ -6,7 +6,8 @@
 #include "../wire/reply.h"
 
 /* DLOCK_OK: a list of numbers, that many of them in `out`. */
-static dlock_status read_numbers(const dlock_call *call, const dlock_conn *conn, int64_t *out, size_t count, dlock_error *error)
+static dlock_status read_numbers(
+	const dlock_call *call, const dlock_conn *conn, int64_t *out, size_t count, dlock_error *error)
 {
 	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
@@ -22,13 +23,15 @@ static dlock_status read_numbers(const dlock_call *call, const dlock_conn *conn,
 enum { REFUSED, HELD }; /* how the replies to acquire begin */
 
 /* Of permits that the server has given. */
-static dlock_status check_fencing_token(const dlock_permits_response *response, const dlock_conn *conn, dlock_error *error)
+static dlock_status check_fencing_token(
+	const dlock_permits_response *response, const dlock_conn *conn, dlock_error *error)
 {
 	return dlock_is_fencing_token(response->fencing_token) ? DLOCK_OK : dlock_unexpected_reply(conn, error);
 }
 
 /* {1, fencing token, permits, ms left}, {0, ms, position, ticket as text, new} */
-dlock_status dlock_read_permits(const dlock_call *call, const dlock_conn *conn, dlock_permits_response *response, dlock_error *error)
+dlock_status dlock_read_permits(
+	const dlock_call *call, const dlock_conn *conn, dlock_permits_response *response, dlock_error *error)
 {
 	int64_t n[3] = { 0 };
 	dlock_status status = read_numbers(call, conn, n, 3, error);
@@ -39,7 +42,8 @@ dlock_status dlock_read_permits(const dlock_call *call, const dlock_conn *conn, 
 	}
 	if (n[0] == REFUSED) {
 		const redisReply *reply = call->reply;
-		if (!dlock_integer_at(reply, 4, &response->refusal.new_in_queue) || reply->element[3]->type != REDIS_REPLY_STRING) {
+		if (!dlock_integer_at(reply, 4, &response->refusal.new_in_queue)
+			|| reply->element[3]->type != REDIS_REPLY_STRING) {
 			return dlock_unexpected_reply(conn, error);
 		}
 		response->refusal.pttl = n[1];
@@ -49,11 +53,14 @@ dlock_status dlock_read_permits(const dlock_call *call, const dlock_conn *conn, 
 	}
 	response->fencing_token = n[1];
 	response->permits = n[2];
-	return n[0] == HELD && dlock_integer_at(call->reply, 3, &response->pttl) ? check_fencing_token(response, conn, error) : dlock_unexpected_reply(conn, error);
+	return n[0] == HELD && dlock_integer_at(call->reply, 3, &response->pttl)
+		? check_fencing_token(response, conn, error)
+		: dlock_unexpected_reply(conn, error);
 }
 
 /* {1, fencing token, ms left, permits} or {0} */
-dlock_status dlock_read_permits_exchange(const dlock_call *call, const dlock_conn *conn, dlock_permits_response *response, dlock_error *error)
+dlock_status dlock_read_permits_exchange(
+	const dlock_call *call, const dlock_conn *conn, dlock_permits_response *response, dlock_error *error)
 {
 	int64_t n[4] = { 0 };
 	dlock_status status = read_numbers(call, conn, n, 1, error);
@@ -70,7 +77,8 @@ dlock_status dlock_read_permits_exchange(const dlock_call *call, const dlock_con
 }
 
 /* {ms left, permits} */
-dlock_status dlock_read_permits_check(const dlock_call *call, const dlock_conn *conn, dlock_permits_response *response, dlock_error *error)
+dlock_status dlock_read_permits_check(
+	const dlock_call *call, const dlock_conn *conn, dlock_permits_response *response, dlock_error *error)
 {
 	int64_t n[2] = { 0 };
 	dlock_status status = read_numbers(call, conn, n, 2, error);
@@ -80,7 +88,8 @@ dlock_status dlock_read_permits_check(const dlock_call *call, const dlock_conn *
 }
 
 /* {all, available, held, waiting} */
-dlock_status dlock_read_permits_counts(const dlock_call *call, const dlock_conn *conn, dlock_permits_counts *counts, dlock_error *error)
+dlock_status dlock_read_permits_counts(
+	const dlock_call *call, const dlock_conn *conn, dlock_permits_counts *counts, dlock_error *error)
 {
 	int64_t n[4] = { 0 };
 	dlock_status status = read_numbers(call, conn, n, 4, error);

@@ -6,7 +6,8 @@
 #include "../wire/reply.h"
 
 /* DLOCK_OK: a list that begins with that many numbers. */
-static dlock_status read_numbers(const redisReply *reply, const dlock_conn *conn, int64_t *out, size_t count, dlock_error *error)
+static dlock_status read_numbers(
+	const redisReply *reply, const dlock_conn *conn, int64_t *out, size_t count, dlock_error *error)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (reply->type != REDIS_REPLY_ARRAY || !dlock_integer_at(reply, i, &out[i])) {
@@ -18,8 +19,10 @@ static dlock_status read_numbers(const redisReply *reply, const dlock_conn *conn
 
 static const char *text_at(const redisReply *reply, size_t index)
 {
-	return reply->type == REDIS_REPLY_ARRAY && index < reply->elements && reply->element[index]->type == REDIS_REPLY_STRING
-		? reply->element[index]->str : NULL;
+	return reply->type == REDIS_REPLY_ARRAY && index < reply->elements
+			&& reply->element[index]->type == REDIS_REPLY_STRING
+		? reply->element[index]->str
+		: NULL;
 }
 
 bool dlock_stock_is_unfinished(const dlock_call *call)
@@ -35,7 +38,8 @@ bool dlock_stock_is_unfinished(const dlock_call *call)
 }
 
 /* {1, fencing token, units, ms left, generation}, {2, fencing token, units, ms ago, generation} */
-static dlock_status read_held(const redisReply *reply, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
+static dlock_status read_held(
+	const redisReply *reply, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
 {
 	int64_t n[5] = { 0 };
 
@@ -56,12 +60,14 @@ static void read_closed(dlock_reserve_response *response, int64_t sale)
 }
 
 /* {0, ms, position, ticket as text, new} */
-static dlock_status read_refusal(const redisReply *reply, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
+static dlock_status read_refusal(
+	const redisReply *reply, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
 {
 	int64_t n[3] = { 0 };
 	const char *ticket = text_at(reply, 3);
 
-	if (read_numbers(reply, conn, n, 3, error) != DLOCK_OK || !ticket || !dlock_integer_at(reply, 4, &response->refusal.new_in_queue)) {
+	if (read_numbers(reply, conn, n, 3, error) != DLOCK_OK || !ticket
+		|| !dlock_integer_at(reply, 4, &response->refusal.new_in_queue)) {
 		return dlock_unexpected_reply(conn, error);
 	}
 	response->refusal.pttl = n[1];
@@ -70,7 +76,8 @@ static dlock_status read_refusal(const redisReply *reply, const dlock_conn *conn
 	return DLOCK_OK;
 }
 
-dlock_status dlock_read_stock_reserve(const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
+dlock_status dlock_read_stock_reserve(
+	const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
 {
 	int64_t n[3] = { 0 };
 
@@ -113,7 +120,8 @@ dlock_status dlock_read_stock_reserve(const dlock_call *call, const dlock_conn *
 }
 
 /* {0, stock}, {-1, units, stock}, {-4, units, stock, other}, {-5, sale, stock}; stocks from 1 */
-dlock_status dlock_read_stock_basket(const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
+dlock_status dlock_read_stock_basket(
+	const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
 {
 	int64_t n[4] = { 0 };
 
@@ -125,7 +133,8 @@ dlock_status dlock_read_stock_basket(const dlock_call *call, const dlock_conn *c
 	if (n[0] == DLOCK_RESERVE_HELD || n[0] == DLOCK_RESERVE_SOLD) {
 		return read_held(call->reply, conn, response, error);
 	}
-	if (n[0] != DLOCK_RESERVE_SHORT && read_numbers(call->reply, conn, n, n[0] == DLOCK_RESERVE_CONFLICT ? 4 : 3, error) != DLOCK_OK) {
+	if (n[0] != DLOCK_RESERVE_SHORT
+		&& read_numbers(call->reply, conn, n, n[0] == DLOCK_RESERVE_CONFLICT ? 4 : 3, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
 	}
 	int64_t item = n[0] == DLOCK_RESERVE_SHORT ? n[1] : n[2];
@@ -136,7 +145,8 @@ dlock_status dlock_read_stock_basket(const dlock_call *call, const dlock_conn *c
 	return item >= 1 && item <= DLOCK_STOCKS_MAX ? DLOCK_OK : dlock_unexpected_reply(conn, error);
 }
 
-dlock_status dlock_read_stock_order(const dlock_call *call, const dlock_conn *conn, dlock_order_response *response, dlock_error *error)
+dlock_status dlock_read_stock_order(
+	const dlock_call *call, const dlock_conn *conn, dlock_order_response *response, dlock_error *error)
 {
 	int64_t n[4] = { 0 };
 
@@ -165,7 +175,8 @@ static bool is_list_of(const redisReply *reply, int count)
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements == (size_t) count;
 }
 
-dlock_status dlock_read_stock_status(const dlock_call *call, const dlock_conn *conn, int count, dlock_order_status *status, dlock_error *error)
+dlock_status dlock_read_stock_status(
+	const dlock_call *call, const dlock_conn *conn, int count, dlock_order_status *status, dlock_error *error)
 {
 	int64_t n[4] = { 0 };
 
@@ -176,7 +187,9 @@ dlock_status dlock_read_stock_status(const dlock_call *call, const dlock_conn *c
 		if (!is_list_of(call->reply, count) || read_numbers(call->reply->element[i], conn, n, 4, error) != DLOCK_OK) {
 			return dlock_unexpected_reply(conn, error);
 		}
-		status[i] = (dlock_order_status) { .state = (dlock_order_state) n[0], .units = n[1], .ms = n[2], .generation = (int) n[3] };
+		status[i] = (dlock_order_status){
+			.state = (dlock_order_state) n[0], .units = n[1], .ms = n[2], .generation = (int) n[3]
+		};
 		dlock_integer_at(call->reply->element[i], 5, &status[i].at);
 		const char *products = text_at(call->reply->element[i], 4);
 		snprintf(status[i].products, sizeof status[i].products, "%s", products ? products : "");
@@ -184,7 +197,8 @@ dlock_status dlock_read_stock_status(const dlock_call *call, const dlock_conn *c
 	return DLOCK_OK;
 }
 
-dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *conn, int count, dlock_stock_counts *counts, bool *unfinished, dlock_error *error)
+dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *conn, int count,
+	dlock_stock_counts *counts, bool *unfinished, dlock_error *error)
 {
 	int64_t n[6] = { 0 };
 
@@ -196,19 +210,23 @@ dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *c
 		if (!is_list_of(call->reply, count) || read_numbers(call->reply->element[i], conn, n, 6, error) != DLOCK_OK) {
 			return dlock_unexpected_reply(conn, error);
 		}
-		counts[i] = (dlock_stock_counts) { n[0] > 0, n[0] > 1 ? (dlock_sale) (n[0] - 1) : DLOCK_SALE_OPEN, n[1], n[2], n[3], n[4] };
+		counts[i] = (dlock_stock_counts){ n[0] > 0, n[0] > 1 ? (dlock_sale) (n[0] - 1) : DLOCK_SALE_OPEN, n[1], n[2],
+			n[3], n[4] };
 		*unfinished |= n[5] != 0;
 	}
 	return DLOCK_OK;
 }
 
-dlock_status dlock_read_stock_restock(const dlock_call *call, const dlock_conn *conn, int64_t *changed, dlock_error *error)
+dlock_status dlock_read_stock_restock(
+	const dlock_call *call, const dlock_conn *conn, int64_t *changed, dlock_error *error)
 {
-	return dlock_check_reply(call, conn, error) == DLOCK_OK ? read_numbers(call->reply, conn, changed, 1, error) : DLOCK_CONNECTION;
+	return dlock_check_reply(call, conn, error) == DLOCK_OK ? read_numbers(call->reply, conn, changed, 1, error)
+															: DLOCK_CONNECTION;
 }
 
 /* {{id, number, units}, …}, and {number, id} where there may be more */
-dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count, const char **next_number, const char **next_id, dlock_error *error)
+dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count,
+	const char **next_number, const char **next_id, dlock_error *error)
 {
 	*next_number = *next_id = NULL;
 	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {

@@ -50,8 +50,14 @@ typedef enum {
 
 /* The first number of a reply to reserve. */
 typedef enum {
-	DLOCK_RESERVE_CLOSED = -5, DLOCK_RESERVE_CONFLICT = -4, DLOCK_RESERVE_CANCELLED = -3, DLOCK_RESERVE_AGAIN = -2, DLOCK_RESERVE_LIMITED = -1,
-	DLOCK_RESERVE_SHORT, DLOCK_RESERVE_HELD, DLOCK_RESERVE_SOLD
+	DLOCK_RESERVE_CLOSED = -5,
+	DLOCK_RESERVE_CONFLICT = -4,
+	DLOCK_RESERVE_CANCELLED = -3,
+	DLOCK_RESERVE_AGAIN = -2,
+	DLOCK_RESERVE_LIMITED = -1,
+	DLOCK_RESERVE_SHORT,
+	DLOCK_RESERVE_HELD,
+	DLOCK_RESERVE_SOLD
 } dlock_reserve_result;
 
 typedef struct {
@@ -64,14 +70,19 @@ typedef struct {
 	bool other_products;    /* of CONFLICT */
 	dlock_sale sale;        /* of CLOSED */
 	bool is_unknown;        /* of CLOSED: there is no such stock */
-	dlock_response refusal; /* of SHORT: pttl, the ms until a reservation ends (negative: there is none); position; ticket; new_in_queue; of AGAIN: ticket */
+	dlock_response refusal; /* of SHORT: pttl, the ms until a reservation ends (negative: there is none); position;
+							   ticket; new_in_queue; of AGAIN: ticket */
 } dlock_reserve_response;
 
-/* DLOCK_OK: one of these. DLOCK_CONNECTION: there is no reply, or none that can be used. The same goes for all that follow. */
-dlock_status dlock_read_stock_reserve(const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error);
-dlock_status dlock_read_stock_basket(const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error);
+/* DLOCK_OK: one of these. DLOCK_CONNECTION: there is no reply, or none that can be used. The same goes for all that
+ * follow. */
+dlock_status dlock_read_stock_reserve(
+	const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error);
+dlock_status dlock_read_stock_basket(
+	const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error);
 
-/* The reply of a script about an order: `result` 1, 2 or 3 with `number` behind it; 0: not done, for `reason`, and `number` of it. */
+/* The reply of a script about an order: `result` 1, 2 or 3 with `number` behind it; 0: not done, for `reason`, and
+ * `number` of it. */
 typedef struct {
 	int result;
 	int64_t number;
@@ -79,9 +90,17 @@ typedef struct {
 	dlock_order_reason reason;
 } dlock_order_response;
 
-dlock_status dlock_read_stock_order(const dlock_call *call, const dlock_conn *conn, dlock_order_response *response, dlock_error *error);
+dlock_status dlock_read_stock_order(
+	const dlock_call *call, const dlock_conn *conn, dlock_order_response *response, dlock_error *error);
 
-typedef enum { DLOCK_STATE_NONE, DLOCK_STATE_RESERVED, DLOCK_STATE_ENDED, DLOCK_STATE_SOLD, DLOCK_STATE_CANCELLED, DLOCK_STATE_REFUNDED } dlock_order_state;
+typedef enum {
+	DLOCK_STATE_NONE,
+	DLOCK_STATE_RESERVED,
+	DLOCK_STATE_ENDED,
+	DLOCK_STATE_SOLD,
+	DLOCK_STATE_CANCELLED,
+	DLOCK_STATE_REFUNDED
+} dlock_order_state;
 
 typedef struct {
 	dlock_order_state state;
@@ -91,7 +110,8 @@ typedef struct {
 	char products[16];
 } dlock_order_status;
 
-dlock_status dlock_read_stock_status(const dlock_call *call, const dlock_conn *conn, int count, dlock_order_status *status, dlock_error *error);
+dlock_status dlock_read_stock_status(
+	const dlock_call *call, const dlock_conn *conn, int count, dlock_order_status *status, dlock_error *error);
 
 typedef struct {
 	bool known;
@@ -100,18 +120,22 @@ typedef struct {
 } dlock_stock_counts;
 
 /* `unfinished`: there is more to sweep, so that they are to be asked for again. */
-dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *conn, int count, dlock_stock_counts *counts, bool *unfinished, dlock_error *error);
+dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *conn, int count,
+	dlock_stock_counts *counts, bool *unfinished, dlock_error *error);
 
 /* By how many units the stock has changed. */
-dlock_status dlock_read_stock_restock(const dlock_call *call, const dlock_conn *conn, int64_t *changed, dlock_error *error);
+dlock_status dlock_read_stock_restock(
+	const dlock_call *call, const dlock_conn *conn, int64_t *changed, dlock_error *error);
 
-/* One order of a page, as `index` counts them; false: there is none at that place. The text lives as long as the call. */
+/* One order of a page, as `index` counts them; false: there is none at that place. The text lives as long as the
+ * call. */
 typedef struct {
 	const char *id, *number;
 	int64_t units, ms; /* left of a reservation */
 } dlock_listed_order;
 
-dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count, const char **next_number, const char **next_id, dlock_error *error);
+dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count,
+	const char **next_number, const char **next_id, dlock_error *error);
 dlock_listed_order dlock_read_stock_order_at(const dlock_call *call, int index);
 
 #endif

@@ -39,7 +39,8 @@ static bool is_unfinished(const dlock_stock_question *own)
 dlock_status dlock_stock_explain_unfinished(const dlock_conn *conn, dlock_error *error)
 {
 	return dlock_fail(error, DLOCK_CONNECTION,
-		"Redis at %s: more reservations have ended than were swept in the time allowed; ask again", conn->server->label);
+		"Redis at %s: more reservations have ended than were swept in the time allowed; ask again",
+		conn->server->label);
 }
 
 dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, dlock_nanos now)
@@ -107,7 +108,8 @@ static bool is_write_confirmed(const dlock_stock_question *own)
 		&& dlock_is_confirmed(own->remove, route->confirmation, route->replicas);
 }
 
-/* For so long replicas' word holds for refusals over the same connection: one of a master that was replaced is no older. */
+/* For so long replicas' word holds for refusals over the same connection: one of a master that was replaced is no
+ * older. */
 #define CONFIRMED_FOR DLOCK_SECOND
 
 static bool is_confirmed_already(const dlock_stock_question *own, dlock_answer_kind kind, dlock_nanos now)

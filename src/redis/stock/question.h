@@ -23,8 +23,8 @@ typedef struct {
 void dlock_stock_begin(
 	dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error);
 
-/* Sends the call, and once more where its answer is lost, and again as long as there is more to do than one script does; but for an order that may wait,
- * which has a ticket by then, and asks again by itself. As dlock_route_step(). */
+/* Sends the call, and once more where its answer is lost, and again as long as there is more to do than one script
+ * does; but for an order that may wait, which has a ticket by then, and asks again by itself. As dlock_route_step(). */
 dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, dlock_nanos now);
 
 /* Until replicas have what the answer is about. `key`: of what was asked about. */

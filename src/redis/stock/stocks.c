@@ -9,8 +9,8 @@
 #include "../wire/reply.h"
 #include "stocks_internal.h"
 
-/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether units are somebody's is decided again
- * when they are bought, by the server that is the master then. */
+/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether units are
+ * somebody's is decided again when they are bought, by the server that is the master then. */
 
 /* ---- names ---- */
 
@@ -83,7 +83,7 @@ const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg sku)
 		return NULL;
 	}
 	return "must not make a key that dlock keeps for itself: \"dlock:fence\", \"dlock:era\", or one that begins with \"dlock:queue:\", \"dlock:waiters:\", "
-		"\"dlock:fence:\" or \"dlock:era:\"";
+		   "\"dlock:fence:\" or \"dlock:era:\"";
 }
 
 bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *skus, int count)
@@ -98,7 +98,8 @@ bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *skus, int coun
 	return true;
 }
 
-/* Of several products: which ones these are, whatever the order in which they are named. 36 bits, so that a sorted set has it exactly. */
+/* Of several products: which ones these are, whatever the order in which they are named. 36 bits, so that a sorted set
+ * has it exactly. */
 static void hash_products(const dlock_order *order, char out[16])
 {
 	uint64_t hash = 0;
@@ -125,7 +126,8 @@ void dlock_stock_place(dlock_stock *stock, const dlock_order *order, dlock_order
 	hash_products(order, place->products);
 	place->slot = dlock_stock_slot(stock, place->keys[0]);
 	place->count = order->count;
-	place->ref = (dlock_order_ref) { order->id.text, order->generation < 0 ? DLOCK_NO_NUMBER : order->generation, place->products };
+	place->ref = (dlock_order_ref){ order->id.text, order->generation < 0 ? DLOCK_NO_NUMBER : order->generation,
+		place->products };
 }
 
 dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
@@ -137,14 +139,16 @@ dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
 
 /* ---- orders that there are ---- */
 
-/* What one of these scripts says: 1 where it has done it, 2 where that was done before, `number` ms ago, or 3, as the caller takes it. */
+/* What one of these scripts says: 1 where it has done it, 2 where that was done before, `number` ms ago, or 3, as the
+ * caller takes it. */
 typedef struct {
 	dlock_order_response response;
 	bool by_this; /* of 2: by an earlier sending of this question */
 	dlock_nanos deadline; /* of what is reserved: `number` ms left */
 } verdict;
 
-static dlock_status ask_about(dlock_stock *stock, const dlock_order_place *place, dlock_call *call, verdict *verdict, dlock_error *error)
+static dlock_status ask_about(
+	dlock_stock *stock, const dlock_order_place *place, dlock_call *call, verdict *verdict, dlock_error *error)
 {
 	dlock_nanos begun = dlock_now();
 	dlock_stock_question asked;
@@ -155,7 +159,8 @@ static dlock_status ask_about(dlock_stock *stock, const dlock_order_place *place
 	}
 	if (status == DLOCK_OK) {
 		int result = verdict->response.result;
-		status = dlock_stock_confirm_answer(&asked, place->keys[0], result == 1 || result == 3 ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_FOUND);
+		status = dlock_stock_confirm_answer(
+			&asked, place->keys[0], result == 1 || result == 3 ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_FOUND);
 	}
 	if (status == DLOCK_OK) {
 		bool again = asked.route.repeated || asked.route.call->repeated;
@@ -170,7 +175,10 @@ static dlock_status ask_about(dlock_stock *stock, const dlock_order_place *place
 /* Of a script that has not done it. */
 static dlock_stock_answer refusal_of(const dlock_order_response *response)
 {
-	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_REFUSED, .reason = response->reason, .item = response->item, .since = response->number * DLOCK_MS };
+	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_REFUSED,
+		.reason = response->reason,
+		.item = response->item,
+		.since = response->number * DLOCK_MS };
 
 	if (response->reason == DLOCK_ORDER_OTHER) {
 		answer.outcome = DLOCK_STOCK_CONFLICT;
@@ -192,49 +200,58 @@ static dlock_stock_answer answer_of(const verdict *verdict)
 	if (response->result == 0) {
 		return refusal_of(response);
 	}
-	return (dlock_stock_answer) { .outcome = response->result == 2 && !verdict->by_this ? DLOCK_STOCK_SOLD : DLOCK_STOCK_DONE,
-		.since = response->result == 2 ? response->number * DLOCK_MS : 0, .deadline = verdict->deadline };
+	return (dlock_stock_answer){ .outcome = response->result == 2 && !verdict->by_this ? DLOCK_STOCK_SOLD
+																					   : DLOCK_STOCK_DONE,
+		.since = response->result == 2 ? response->number * DLOCK_MS : 0,
+		.deadline = verdict->deadline };
 }
 
-dlock_status dlock_stock_extend(dlock_stock *stock, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
+dlock_status dlock_stock_extend(
+	dlock_stock *stock, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
 {
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_extend(place.keys, place.count, &place.ref, ttl), &verdict, error);
+	dlock_status status = ask_about(
+		stock, &place, dlock_request_stock_extend(place.keys, place.count, &place.ref, ttl), &verdict, error);
 	*answer = answer_of(&verdict);
 	return status;
 }
 
-dlock_status dlock_stock_confirm(dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+dlock_status dlock_stock_confirm(
+	dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
 {
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_confirm(place.keys, place.count, &place.ref, limit), &verdict, error);
+	dlock_status status = ask_about(
+		stock, &place, dlock_request_stock_confirm(place.keys, place.count, &place.ref, limit), &verdict, error);
 	*answer = answer_of(&verdict);
 	answer->late = verdict.response.result == 3;
 	return status;
 }
 
-dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
+dlock_status dlock_stock_cancel(
+	dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
 {
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_cancel(place.keys, place.count, &place.ref), &verdict, error);
+	dlock_status status = ask_about(
+		stock, &place, dlock_request_stock_cancel(place.keys, place.count, &place.ref), &verdict, error);
 	*answer = answer_of(&verdict);
-	if (status == DLOCK_OK && verdict.response.result == 3) { /* there was nothing to cancel, and nothing will come of it */
+	if (status == DLOCK_OK
+		&& verdict.response.result == 3) { /* there was nothing to cancel, and nothing will come of it */
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_REFUSED, .reason = DLOCK_ORDER_ENDED };
 	}
 	return status;
 }
 
-dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bool restock, int64_t units, dlock_arg change, dlock_stock_answer *answer,
-	dlock_error *error)
+dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bool restock, int64_t units,
+	dlock_arg change, dlock_stock_answer *answer, dlock_error *error)
 {
 	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
 	dlock_order_place place;
@@ -242,7 +259,8 @@ dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bo
 
 	*encode(name, change) = '\0';
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_refund(place.keys, place.count, &place.ref, restock, units, name), &verdict, error);
+	dlock_status status = ask_about(stock, &place,
+		dlock_request_stock_refund(place.keys, place.count, &place.ref, restock, units, name), &verdict, error);
 	*answer = answer_of(&verdict);
 	if (status == DLOCK_OK && verdict.response.result == 3) {
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SOLD };
@@ -252,27 +270,33 @@ dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bo
 	return status;
 }
 
-dlock_status dlock_stock_change(dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+dlock_status dlock_stock_change(
+	dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
 {
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = ask_about(stock, &place, dlock_request_stock_change(place.keys, place.count, &place.ref, limit, order->units), &verdict, error);
+	dlock_status status = ask_about(stock, &place,
+		dlock_request_stock_change(place.keys, place.count, &place.ref, limit, order->units), &verdict, error);
 	*answer = answer_of(&verdict);
 	if (answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_LIMITED) {
-		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_LIMITED, .item = verdict.response.item, .units = verdict.response.number };
+		*answer = (dlock_stock_answer){
+			.outcome = DLOCK_STOCK_LIMITED, .item = verdict.response.item, .units = verdict.response.number
+		};
 	}
 	return status;
 }
 
-dlock_status dlock_stock_look(dlock_stock *stock, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
+dlock_status dlock_stock_look(
+	dlock_stock *stock, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
 {
 	dlock_order_place place;
 	dlock_stock_question asked;
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status outcome = dlock_stock_ask(&asked, &stock->masters, place.slot, dlock_request_stock_status(place.keys, place.count, place.ref.id), error);
+	dlock_status outcome = dlock_stock_ask(
+		&asked, &stock->masters, place.slot, dlock_request_stock_status(place.keys, place.count, place.ref.id), error);
 	if (outcome == DLOCK_OK) {
 		outcome = dlock_read_stock_status(asked.route.call, asked.route.conn, order->count, status, error);
 	}
@@ -291,7 +315,8 @@ dlock_status dlock_stock_look(dlock_stock *stock, const dlock_order *order, dloc
 
 /* ---- stocks ---- */
 
-/* Without a name, a change gets one: so that it can be asked for again where its answer is lost. No other name has a slash. */
+/* Without a name, a change gets one: so that it can be asked for again where its answer is lost. No other name has a
+ * slash. */
 static bool name_change(char *out, dlock_arg change)
 {
 	char token[DLOCK_TOKEN_LEN + 1];
@@ -307,7 +332,8 @@ static bool name_change(char *out, dlock_arg change)
 	return true;
 }
 
-dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t units, dlock_arg change, dlock_nanos remember, int64_t *changed, dlock_error *error)
+dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t units, dlock_arg change,
+	dlock_nanos remember, int64_t *changed, dlock_error *error)
 {
 	dlock_arg key = dlock_stock_key(stock, 0, sku);
 	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
@@ -316,7 +342,8 @@ dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t unit
 	if (!name_change(name, change)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes");
 	}
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_restock(key, units, name, remember), error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key),
+		dlock_request_stock_restock(key, units, name, remember), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_restock(asked.route.call, asked.route.conn, changed, error);
 	}
@@ -331,7 +358,8 @@ dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t unit
 #define LONGEST_SWEEP (60 * DLOCK_SECOND)
 
 /* Those of one slot, until all of them are counted. */
-static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed, dlock_stock_counts *counts, dlock_error *error)
+static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed,
+	dlock_stock_counts *counts, dlock_error *error)
 {
 	dlock_nanos until = dlock_after(dlock_now(), LONGEST_SWEEP);
 	dlock_stock_question asked;
@@ -354,7 +382,8 @@ static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int co
 	return status;
 }
 
-dlock_status dlock_stock_count(dlock_stock *stock, const dlock_arg *skus, int count, bool confirmed, dlock_stock_counts *counts, dlock_error *error)
+dlock_status dlock_stock_count(dlock_stock *stock, const dlock_arg *skus, int count, bool confirmed,
+	dlock_stock_counts *counts, dlock_error *error)
 {
 	bool counted[DLOCK_STOCKS_MAX] = { false };
 
@@ -382,12 +411,14 @@ dlock_status dlock_stock_count(dlock_stock *stock, const dlock_arg *skus, int co
 	return DLOCK_OK;
 }
 
-dlock_status dlock_stock_set_sale(dlock_stock *stock, dlock_arg sku, dlock_sale sale, dlock_sale *is, bool *known, dlock_error *error)
+dlock_status dlock_stock_set_sale(
+	dlock_stock *stock, dlock_arg sku, dlock_sale sale, dlock_sale *is, bool *known, dlock_error *error)
 {
 	dlock_arg key = dlock_stock_key(stock, 0, sku);
 	dlock_stock_question asked;
 	dlock_response response = { 0 };
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_sale(key, sale), error);
+	dlock_status status = dlock_stock_ask(
+		&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_sale(key, sale), error);
 
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
@@ -405,20 +436,25 @@ dlock_status dlock_stock_set_sale(dlock_stock *stock, dlock_arg sku, dlock_sale 
 /* ---- pages of orders ---- */
 
 /* The ranges of lua/stock_pool.lua. */
-static const double ranges[] = { [DLOCK_STATE_NONE] = 5e13, [DLOCK_STATE_RESERVED] = 1e11, [DLOCK_STATE_SOLD] = 1e13, [DLOCK_STATE_ENDED] = 2e13,
-	[DLOCK_STATE_CANCELLED] = 3e13, [DLOCK_STATE_REFUNDED] = 4e13 };
+static const double ranges[] = { [DLOCK_STATE_NONE] = 5e13,
+	[DLOCK_STATE_RESERVED] = 1e11,
+	[DLOCK_STATE_SOLD] = 1e13,
+	[DLOCK_STATE_ENDED] = 2e13,
+	[DLOCK_STATE_CANCELLED] = 3e13,
+	[DLOCK_STATE_REFUNDED] = 4e13 };
 
 dlock_order_state dlock_stock_state_of(double number, double *ms)
 {
-	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED, DLOCK_STATE_CANCELLED, DLOCK_STATE_REFUNDED };
+	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED,
+		DLOCK_STATE_CANCELLED, DLOCK_STATE_REFUNDED };
 	int64_t range = (int64_t) number / 10000000000000;
 
 	*ms = (double) ((int64_t) number % 10000000000000);
 	return range >= 0 && range <= 4 ? states[range] : DLOCK_STATE_NONE;
 }
 
-dlock_status dlock_stock_list(dlock_stock *stock, dlock_arg sku, const dlock_stock_query *query, dlock_call **page, int *count, const char **next_number,
-	const char **next_id, dlock_error *error)
+dlock_status dlock_stock_list(dlock_stock *stock, dlock_arg sku, const dlock_stock_query *query, dlock_call **page,
+	int *count, const char **next_number, const char **next_id, dlock_error *error)
 {
 	dlock_arg key = dlock_stock_key(stock, 0, sku);
 	bool all = query->state == DLOCK_STATE_NONE;
@@ -426,11 +462,18 @@ dlock_status dlock_stock_list(dlock_stock *stock, dlock_arg sku, const dlock_sto
 	char from[40], to[40];
 	dlock_stock_question asked;
 
-	first = query->since > 0 && !all ? (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000) : first;
+	first = query->since > 0 && !all
+		? (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000)
+		: first;
 	snprintf(from, sizeof from, "%.0f", first);
-	snprintf(to, sizeof to, "%.0f", all ? ranges[DLOCK_STATE_NONE] : query->state == DLOCK_STATE_RESERVED ? 1e13 : ranges[query->state] + 1e13);
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_orders(key, query->from ? query->from : from, to,
-		query->after ? query->after : "", query->buyer, query->limit), error);
+	snprintf(to, sizeof to, "%.0f",
+		all                                        ? ranges[DLOCK_STATE_NONE]
+			: query->state == DLOCK_STATE_RESERVED ? 1e13
+												   : ranges[query->state] + 1e13);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key),
+		dlock_request_stock_orders(
+			key, query->from ? query->from : from, to, query->after ? query->after : "", query->buyer, query->limit),
+		error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_orders(asked.route.call, asked.route.conn, count, next_number, next_id, error);
 	}

@@ -5,14 +5,19 @@
 
 #include "stocks_internal.h"
 
-/* Reserving units, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is taken back: the order has a name,
- * and who asks again finds it. */
+/* Reserving units, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is
+ * taken back: the order has a name, and who asks again finds it. */
 
 /* What the servers said, as an answer. */
 static dlock_stock_answer answer_of(const dlock_reserve_response *response, const dlock_call *call)
 {
-	dlock_stock_answer answer = { .item = response->item, .units = response->units, .other_products = response->other_products, .sale = response->sale,
-		.is_unknown = response->is_unknown, .generation = response->generation, .fencing_token = response->fencing_token };
+	dlock_stock_answer answer = { .item = response->item,
+		.units = response->units,
+		.other_products = response->other_products,
+		.sale = response->sale,
+		.is_unknown = response->is_unknown,
+		.generation = response->generation,
+		.fencing_token = response->fencing_token };
 
 	switch (response->result) {
 	case DLOCK_RESERVE_HELD:
@@ -40,7 +45,8 @@ static dlock_stock_answer answer_of(const dlock_reserve_response *response, cons
 
 static dlock_answer_kind kind_of(const dlock_reserve_response *response)
 {
-	return response->result == DLOCK_RESERVE_HELD || response->result == DLOCK_RESERVE_SOLD ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_NOTHING;
+	return response->result == DLOCK_RESERVE_HELD || response->result == DLOCK_RESERVE_SOLD ? DLOCK_ANSWER_WRITTEN
+																							: DLOCK_ANSWER_NOTHING;
 }
 
 /* ---- several products ---- */
@@ -54,7 +60,9 @@ static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer
 
 	dlock_stock_place(turn->stock, order, &place);
 	dlock_status status = dlock_stock_ask(&asked, &turn->stock->masters, place.slot,
-		dlock_request_stock_basket(place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products, order->units), error);
+		dlock_request_stock_basket(
+			place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products, order->units),
+		error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_basket(asked.route.call, asked.route.conn, &response, error);
 	}
@@ -77,8 +85,14 @@ static dlock_stock_turn *turn_of(dlock_waiter *waiter)
 
 static dlock_stock_attempt attempt_of(const dlock_stock_turn *turn, bool queue)
 {
-	return (dlock_stock_attempt) { .id = turn->order->id.text, .units = turn->order->units[0], .ttl = turn->ttl, .limit = turn->limit, .strict = turn->strict,
-		.inbox = queue ? turn->waiter.inbox : NULL, .ticket = turn->waiter.ticket, .number = turn->waiter.number };
+	return (dlock_stock_attempt){ .id = turn->order->id.text,
+		.units = turn->order->units[0],
+		.ttl = turn->ttl,
+		.limit = turn->limit,
+		.strict = turn->strict,
+		.inbox = queue ? turn->waiter.inbox : NULL,
+		.ticket = turn->waiter.ticket,
+		.number = turn->waiter.number };
 }
 
 static dlock_arg key_of(const dlock_stock_turn *turn)
@@ -91,7 +105,8 @@ static void begin_asking(dlock_stock_turn *turn)
 	dlock_waiter *waiter = &turn->waiter;
 	dlock_stock_attempt attempt = attempt_of(turn, waiter->queue);
 
-	dlock_stock_begin(&turn->asked, &turn->stock->masters, waiter->slot, dlock_request_stock_reserve(key_of(turn), &attempt), waiter->error);
+	dlock_stock_begin(&turn->asked, &turn->stock->masters, waiter->slot,
+		dlock_request_stock_reserve(key_of(turn), &attempt), waiter->error);
 	turn->asked.route.until = waiter->until;
 }
 
@@ -131,7 +146,8 @@ static bool goes_on(dlock_stock_turn *turn, dlock_nanos now)
 	return true;
 }
 
-/* Where nobody has reserved any, none can become available: there is nothing to wait for. That is known once it has asked to be in the queue. */
+/* Where nobody has reserved any, none can become available: there is nothing to wait for. That is known once it has
+ * asked to be in the queue. */
 static bool has_to_wait(const dlock_stock_turn *turn)
 {
 	return turn->said == DLOCK_OK && turn->response.result == DLOCK_RESERVE_SHORT
@@ -169,7 +185,8 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 		read_attempt(turn);
 	} while (goes_on(turn, now));
 	if (turn->said == DLOCK_OK && !(has_to_wait(turn) && waiter->queue)) {
-		DLOCK_JOIN(&turn->task, turn->said, dlock_stock_confirm_step(&turn->asked, key_of(turn), kind_of(&turn->response), loop, now));
+		DLOCK_JOIN(&turn->task, turn->said,
+			dlock_stock_confirm_step(&turn->asked, key_of(turn), kind_of(&turn->response), loop, now));
 	}
 	end_attempt(turn);
 	DLOCK_END(&turn->task);
@@ -227,7 +244,8 @@ void dlock_stock_leave(dlock_stock_turn *turn)
 
 	if (conn) {
 		dlock_stock_attempt attempt = attempt_of(turn, true);
-		dlock_conn_send_background(conn, dlock_request_stock_leave(key_of(turn), &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
+		dlock_conn_send_background(
+			conn, dlock_request_stock_leave(key_of(turn), &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
 	}
 	turn->queued = false;
 	if (turn->waiter.inbox) {
@@ -236,7 +254,8 @@ void dlock_stock_leave(dlock_stock_turn *turn)
 	turn->task.at = 0;
 }
 
-static dlock_status reserve_in_turn(dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
+static dlock_status reserve_in_turn(
+	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
 	static const dlock_waiter_ops ops = { attempt, leave_queue, accept_hint };
 	dlock_stock *stock = turn->stock;
@@ -264,7 +283,8 @@ static dlock_status reserve_in_turn(dlock_stock_turn *turn, const dlock_wait *wa
 	return status;
 }
 
-dlock_status dlock_stock_reserve(dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
+dlock_status dlock_stock_reserve(
+	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
 	return turn->order->count == 1 ? reserve_in_turn(turn, wait, answer, error) : reserve_all(turn, answer, error);
 }
