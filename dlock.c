@@ -4,6 +4,7 @@
 #include "zend_attributes.h"
 #include "zend_enum.h"
 #include "zend_exceptions.h"
+#include "zend_interfaces.h"
 
 #include "src/lock/renewal.h"
 #include "src/php/classes.h"
@@ -68,6 +69,10 @@ static void register_exceptions(void)
 	dlock_ce_deadlock_exception = register_class_Dlock_DeadlockException(dlock_ce_exception);
 	dlock_ce_limit_exceeded_exception = register_class_Dlock_LimitExceededException(dlock_ce_exception);
 	dlock_ce_reservation_expired_exception = register_class_Dlock_ReservationExpiredException(dlock_ce_exception);
+	dlock_ce_order_conflict_exception = register_class_Dlock_OrderConflictException(dlock_ce_exception);
+	dlock_ce_out_of_stock_exception = register_class_Dlock_OutOfStockException(dlock_ce_exception);
+	dlock_ce_unknown_product_exception = register_class_Dlock_UnknownProductException(dlock_ce_exception);
+	dlock_ce_sale_ended_exception = register_class_Dlock_SaleEndedException(dlock_ce_exception);
 }
 
 static void register_classes(void)
@@ -93,7 +98,11 @@ static void register_classes(void)
 	dlock_ce_read_write_lock_side = register_class_Dlock_ReadWriteLockSide(dlock_ce_manager);
 	dlock_manager_register(dlock_ce_read_write_lock_side);
 
-	dlock_ce_stock = register_class_Dlock_Stock();
+	dlock_ce_order_state = register_class_Dlock_OrderState();
+	dlock_ce_order = register_class_Dlock_Order();
+	dlock_ce_order_page = register_class_Dlock_OrderPage(zend_ce_aggregate);
+	dlock_ce_inventory = register_class_Dlock_Inventory();
+	dlock_ce_stock = register_class_Dlock_Stock(dlock_ce_inventory);
 	dlock_stock_register(dlock_ce_stock);
 	dlock_ce_reservation = register_class_Dlock_Reservation();
 	dlock_reservation_register(dlock_ce_reservation);

@@ -1,8 +1,8 @@
 /* A crowd of buyers: each connection makes one request after the other, all connections at once, until all are made.
  *
  *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK            the script ASK (its SHA1) with KEY alone
- *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK BUY TTL N  reserves one piece of the stock KEY by ASK for TTL ms, and
- * buys by BUY what it has been given; N of 100 do not
+ *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK BUY TTL N  reserves one piece of the stock KEY by ASK for TTL ms, and buys by BUY what it has been given;
+ *                                                           N of 100 do not
  *
  * Prints the seconds that it took, and how many pieces were given. */
 #include <errno.h>
@@ -60,8 +60,7 @@ static void next(connection *one)
 		return;
 	}
 	if (buy) {
-		redisAppendCommand(
-			one->redis, "EVALSHA %s 1 %s buyer%ld/order 1 %s %s %s %s 0 1", ask, key, one->buyer, "", ttl, "", "");
+		redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order 1 %s %s", ask, key, one->buyer, ttl, "");
 	} else {
 		redisAppendCommand(one->redis, "EVALSHA %s 1 %s", ask, key);
 	}
@@ -82,7 +81,7 @@ static void answered(connection *one, const redisReply *reply)
 		given++;
 		if (one->buyer % 100 >= abandoned) {
 			one->buys = true;
-			redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order", buy, key, one->buyer);
+			redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order 0 %s %s", buy, key, one->buyer, "", "");
 			flush_out(one);
 			return;
 		}

@@ -43,7 +43,7 @@ $scripts = ['locks' => [], 'permits' => [], 'eras of locks' => [], 'eras of perm
 foreach (glob(LUA . '/*.lua') as $file) {
     if (preg_match('/^-- keys: (.*)$/m', file_get_contents($file), $keys)) {
         $name = basename($file, '.lua');
-        $kind = str_starts_with($name, 'permits_') ? 'permits' : 'locks';
+        $kind = preg_match('/^(permits|stock)_/', $name) ? 'permits' : 'locks';
         $scripts[preg_match('/\bera\b/', $keys[1]) ? "eras of $kind" : $kind][] = $name;
     }
 }

@@ -3,6 +3,8 @@
 #include "manager.h"
 #include "permits_options.h"
 
+/* Dlock\Semaphore: its constructor, and acquiring a number of permits. */
+
 ZEND_METHOD(Dlock_Semaphore, __construct)
 {
 	HashTable *array = NULL;

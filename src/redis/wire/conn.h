@@ -36,6 +36,8 @@ typedef struct dlock_conn {
 	bool refused;            /* the last handshake was refused: the user, the password, the database */
 	unsigned long sequence;  /* of the call that was sent last */
 	bool heard;              /* the server has sent something over this connection */
+	dlock_nanos confirmed_at; /* when replicas were last asked that have confirmed what its server had written, */
+	unsigned long confirmed_generation; /* and over which connection; 0: never */
 	int64_t fence; /* the fencing token of the last lock acquired over it, where that is of use; 0: none yet */
 	dlock_call_queue calls;  /* whose replies are still to come */
 	const dlock_script
