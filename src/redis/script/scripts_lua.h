@@ -1,8 +1,8 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "95fec0463d396f86894c2988756c7f8579090373", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "94d2622e7c4da28927917bb6ffb33e79658f26c0", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE, "acquire", "897347db163b3e501bb330c0a08b72bd5cc1cda2", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "f7e5b853551e5e75dc128f0183c8e7a28c5c5fd7", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
@@ -10,7 +10,7 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(LOOK, "look", "1d4e34e1ae7b4f13c6e9f723fa5958d3cc867577", DLOCK_LUA_LOOK) \
+	script(LOOK, "look", "e5248b7a246d782e21ac0550ece5d59f90e63460", DLOCK_LUA_LOOK) \
 	script(PERMITS_ACQUIRE, "permits_acquire", "940e86a129b586d7101be6f391811ce9f85790cb", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "9ba18b2b3924e6ae4d0018643f697bede81bed5a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
@@ -78,7 +78,7 @@
 	"return {pttl, position, ticket, new}\nend\n" \
 	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\nend\n" \
 	"local function contend()\n" \
-	"local holder, others, unsearched = not mine and value_of(lock), false, false\n" \
+	"local holder, others, unsearched, emptied = not mine and value_of(lock), false, false, false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
 	"local ends = type(holder) == 'string'\n" \
 	"and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
@@ -100,7 +100,7 @@
 	"else\n" \
 	"if not grant or more then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"mine = false\n" \
+	"mine, emptied = false, true\n" \
 	"if inbox == '' then\n" \
 	"forget(queue, waiters, waiter)\nend\nend\n" \
 	"elseif holder == token and unsettled == 0 then\n" \
@@ -119,7 +119,7 @@
 	"local now, left = clock(waiters), redis.call('PTTL', queue)\n" \
 	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
-	"if left < FORGET / 2 then\n" \
+	"if emptied or left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
 	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
@@ -880,15 +880,16 @@
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
 	"local copies = full_copies()\n" \
-	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. (counts and copies or '') .. slots)\n" \
+	"local server = id .. ' ' .. (counts and copies or '')\n" \
+	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
+	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
-	"if noted ~= state then\n" \
-	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
 	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
 	"since = now\nend\n" \
-	"redis.call('HSET', KEYS[2], 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
+	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
 	"return {left, id, settles, waited, copies}\n"
