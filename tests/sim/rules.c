@@ -147,7 +147,7 @@ void check_holders(void)
 	}
 }
 
-/* On a master, or on a majority; a replica has a deleted key for a moment yet. */
+/* On a server, or on a majority. A replica may have it from its master of before it was taken away. */
 static bool is_kept(const holding *h)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
@@ -156,7 +156,8 @@ static bool is_kept(const holding *h)
 
 	lock_key(h->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		have += server_counts(i) && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
+		bool is_replica = setup_fails_over() && redis_master_of(redis[i]);
+		have += !is_replica && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
 	}
 	return have >= (options.setup == QUORUM ? options.servers / 2 + 1 : 1);
 }

@@ -5,6 +5,8 @@
 #include "../session/options.h"
 #include "../session/pool.h"
 
+/* The back end on ZooKeeper, for locks and for permits. backend.c has the recipe. */
+
 /* NULL when out of memory. Nothing is connected before the first use.
  *
  * A connection, and a response over it, is waited for as long as the session timeout at most, and for that long even

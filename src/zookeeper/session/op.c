@@ -124,7 +124,8 @@ static void synced(int rc, const char *path, const void *context)
 	finish((dlock_zk_op *) context, rc);
 }
 
-/* The names in one block: pointers first, then the text. NULL also where the response has no such names, or the library no memory for them. */
+/* The names in one block: pointers first, then the text. NULL also where the response has no such names, or the library
+ * no memory for them. */
 static char **copy_names(const struct String_vector *names)
 {
 	if (names->count < 0 || (names->count > 0 && !names->data)) {

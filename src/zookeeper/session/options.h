@@ -6,6 +6,8 @@
 #include "../../base/clock.h"
 #include "../../base/error.h"
 
+/* The options of an ensemble, and the checks of each. They come from arguments of ZkLock or from a DSN (dsn.h). */
+
 typedef struct {
 	const char *hosts;           /* "h1:2181,h2:2181/chroot", checked by dlock_zk_hosts_check() */
 	const char *root;            /* "/locks", checked by dlock_zk_root_check() */
