@@ -175,11 +175,11 @@ void note_acquired(client *client, holding *h)
 		}
 		last_fence[r] = token;
 	}
-	/* In the order in which they came. Who attaches a handle has not waited; a grant whose key is taken away by force is a turn that is lost. */
+	/* In the order in which they came. Who attaches a handle has not waited; a turn is lost with a grant whose key is taken away by force. */
 	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < options.clients; i++) {
 		const waiting *other = &clients[i].waiting;
-		if (&clients[i] != client && other->waits && other->resource == r && other->begun + together(&clients[i]) < client->waiting.begun && has_time_left(other) && deleted[r] < other->begun
-				&& was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
+		if (&clients[i] != client && other->waits && other->resource == r && other->begun + together(&clients[i]) < client->waiting.begun
+				&& has_time_left(other) && deleted[r] < other->begun && was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
 			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i, seconds(client->waiting.begun - other->begun));
 		}
 	}
