@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "../session/path.h"
-#include "../session/response.h"
 #include "claim.h"
-#include "parents.h"
-#include "queue.h"
 
 /* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), as Curator carries it out,
  * for locks, semaphores, readers and writers:
@@ -200,7 +197,7 @@ static dlock_status list(
 		}
 		status = dlock_zk_claim_connect(&claim, until, NULL, error);
 		if (status == DLOCK_OK) {
-			*listing = dlock_zk_list(claim.session, claim.parent);
+			*listing = dlock_zk_ask(claim.session, DLOCK_ZK_LIST, claim.parent);
 			status = dlock_zk_response_or_repeat(listing, claim.parent, NULL, error);
 		}
 	}

@@ -4,15 +4,6 @@
 #include <string.h>
 
 #include "../session/path.h"
-#include "../session/response.h"
-#include "../session/result.h"
-#include "../session/unowned_node.h"
-#include "parents.h"
-
-dlock_status dlock_zk_out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
 
 char *dlock_zk_claim_parent(const dlock_zk_backend *backend, const char *resource, size_t resource_len)
 {
@@ -48,9 +39,9 @@ void dlock_zk_claim_leave(dlock_zk_claim *claim)
 {
 	if (dlock_zk_claim_is_alive(claim)) {
 		if (claim->node) {
-			dlock_zk_discard_node(claim->session, claim->node);
+			dlock_zk_discard_node(claim->session, claim->node, NULL);
 		} else if (claim->phase != DLOCK_ZK_ABSENT) {
-			dlock_zk_discard_guid(claim->session, claim->parent, claim->base.token);
+			dlock_zk_discard_node(claim->session, claim->parent, claim->base.token);
 		}
 	}
 	dlock_zk_claim_clear_node(claim);
@@ -118,7 +109,7 @@ dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 		return dlock_zk_out_of_memory(error);
 	}
 	claim->phase = DLOCK_ZK_CREATING;
-	claim->listing = dlock_zk_list(claim->session, claim->parent);
+	claim->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	return claim->listing ? DLOCK_OK : dlock_zk_out_of_memory(error);
 }
 
@@ -180,7 +171,7 @@ static dlock_status find_node(
 			continue;
 		}
 		char *node = dlock_zk_child_path(claim->parent, listing->children[i]);
-		dlock_zk_op *stat = node ? dlock_zk_exists(claim->session, node) : NULL;
+		dlock_zk_op *stat = node ? dlock_zk_ask(claim->session, DLOCK_ZK_EXISTS, node) : NULL;
 		dlock_status status = dlock_zk_response_or_repeat(&stat, claim->parent, wait, error);
 		bool ours = stat && stat->rc == ZOK && stat->stat.ephemeralOwner == dlock_zk_session_view(claim->session).id;
 		if (ours) {
@@ -202,8 +193,8 @@ dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wai
 {
 	dlock_zk_op_release(claim->listing);
 	claim->listing = NULL;
-	dlock_zk_op *sync = dlock_zk_sync(claim->session, claim->parent);
-	dlock_zk_op *listing = dlock_zk_list(claim->session, claim->parent);
+	dlock_zk_op *sync = dlock_zk_ask(claim->session, DLOCK_ZK_SYNC, claim->parent);
+	dlock_zk_op *listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
 	if (status == DLOCK_OK && listing && sync && sync->done && sync->rc == ZOK) {
 		status = find_node(claim, listing, wait, error);
@@ -225,7 +216,7 @@ dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 		if (status == DLOCK_LOST) {
 			break;
 		}
-		dlock_zk_op *op = status == DLOCK_OK ? dlock_zk_delete(claim->session, claim->node) : NULL;
+		dlock_zk_op *op = status == DLOCK_OK ? dlock_zk_ask(claim->session, DLOCK_ZK_DELETE, claim->node) : NULL;
 		if (status == DLOCK_OK) {
 			status = dlock_zk_response(op, NULL, error);
 		}
@@ -241,7 +232,7 @@ dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 			break;
 		}
 		if (!dlock_zk_is_loss(rc)) {
-			return dlock_zk_error(claim->session, rc, claim->node, error);
+			return dlock_zk_failure(claim->session, rc, claim->node, error);
 		}
 		tried = true;
 		if (dlock_now() >= until) {

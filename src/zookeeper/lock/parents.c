@@ -1,12 +1,7 @@
-#include "parents.h"
+#include "claim.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "../session/op.h"
-#include "../session/options.h"
-#include "../session/response.h"
-#include "../session/result.h"
 
 /* DLOCK_OK: look at *rc. */
 static dlock_status make(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode,
@@ -31,7 +26,7 @@ static dlock_status make_path(dlock_zk_session *session, const char *path, const
 
 	*rc = ZOK;
 	if (!part) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_zk_out_of_memory(error);
 	}
 	for (size_t end = 1; status == DLOCK_OK && path[end];) {
 		end += strcspn(path + end, "/");
@@ -59,7 +54,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	int rc;
 
 	if (!hosts) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_zk_out_of_memory(error);
 	}
 	dlock_zk_session *outside = dlock_zk_pool_session(pool, hosts, session->asked, session->auth, error);
 	free(hosts);
@@ -74,8 +69,8 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 		status = DLOCK_OK;
 		rc = ZOK;
 	}
-	if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS && !dlock_zk_is_loss(rc) && !dlock_zk_is_dead(rc)) {
-		status = dlock_zk_error(outside, rc, chroot, error);
+	if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS) {
+		status = dlock_zk_failure(outside, rc, chroot, error);
 	}
 	if (!shared) {
 		dlock_zk_pool_discard(pool, outside);
@@ -112,10 +107,9 @@ dlock_status dlock_zk_make_parents(dlock_zk_pool *pool, dlock_zk_session *sessio
 			}
 		} else {
 			if (rc == ZNONODE && refused) {
-				return dlock_zk_error(session, ZNOAUTH, root, error);
+				return dlock_zk_failure(session, ZNOAUTH, root, error);
 			}
-			bool again = rc == ZOK || rc == ZNODEEXISTS || dlock_zk_is_loss(rc) || dlock_zk_is_dead(rc);
-			return again ? DLOCK_OK : dlock_zk_error(session, rc, parent, error);
+			return rc == ZOK || rc == ZNODEEXISTS ? DLOCK_OK : dlock_zk_failure(session, rc, parent, error);
 		}
 	}
 }

@@ -1,10 +1,10 @@
-#include "queue.h"
+#include "claim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../session/path.h"
-#include "../session/response.h"
+#include "../session/watches.h"
 
 /* Of a semaphore as many nodes have to be watched as it has permits, since its holders end in any order. Where these
  * are more, the list of the nodes is watched instead: it costs a waiter less, but each that comes or goes wakes them
@@ -28,7 +28,7 @@ static dlock_status await_list(
 	unsigned long seen = dlock_zk_session_view(claim->session).events;
 
 	dlock_zk_watch_only(claim->session, NULL, 0);
-	dlock_zk_op *watch = dlock_zk_watch_children(claim->session, claim->parent);
+	dlock_zk_op *watch = dlock_zk_ask(claim->session, DLOCK_ZK_WATCH_CHILDREN, claim->parent);
 	dlock_status status = dlock_zk_response(watch, wait, error);
 	bool there = status == DLOCK_OK && watch->rc == ZOK;
 
@@ -65,7 +65,7 @@ static bool send_watches(dlock_zk_claim *claim, const dlock_zk_rank *rank, obsta
 	dlock_zk_watch_only(claim->session, paths, rank->count);
 	for (int i = 0; i < rank->count; i++) {
 		obstacles[i].asked = !dlock_zk_is_watched(claim->session, paths[i]);
-		if (obstacles[i].asked && !(obstacles[i].op = dlock_zk_watch(claim->session, paths[i]))) {
+		if (obstacles[i].asked && !(obstacles[i].op = dlock_zk_ask(claim->session, DLOCK_ZK_WATCH, paths[i]))) {
 			return false;
 		}
 	}
@@ -125,7 +125,7 @@ dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, 
 	claim->listing = NULL;
 	if (!listing || listing->rc != ZOK) {
 		dlock_zk_op_release(listing);
-		listing = dlock_zk_list(claim->session, claim->parent);
+		listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	}
 	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
 	if (status != DLOCK_OK || !listing) {

@@ -2,9 +2,12 @@
 #define DLOCK_ZK_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "../../base/clock.h"
 #include "../../base/error.h"
+
+/* What an ensemble is, and how it is written: hosts, root, credentials, and the DSN that has them all. */
 
 typedef struct {
 	const char *hosts;           /* "h1:2181,h2:2181/chroot", checked by dlock_zk_hosts_check() */
@@ -36,6 +39,15 @@ char *dlock_zk_hosts_expand(const char *hosts);
 
 /* The "/chroot" at the end of checked hosts; "" where there is none. */
 const char *dlock_zk_hosts_chroot(const char *hosts);
+
+/* "zookeeper://user:password@h1:2181,h2:2181/root?session_timeout=10", of which the hosts are needed: the form in which
+ * a class takes an ensemble that also takes other servers. What is between the hosts and the question mark is the root,
+ * no chroot. Does it begin like one? */
+bool dlock_zk_dsn_is(const char *text, size_t len);
+
+/* Reads one. The options own their texts; on failure they are empty, and the message goes on from the name of an
+ * argument: "must ...". */
+bool dlock_zk_dsn_parse(dlock_zk_options *options, const char *dsn, size_t len, dlock_error *error);
 
 /* Frees what the options own, where they do. */
 void dlock_zk_options_free(dlock_zk_options *options);

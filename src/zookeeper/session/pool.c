@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "session.h"
-#include "session_thread.h"
 
 struct dlock_zk_pool {
+	dlock_loop *loop;
 	dlock_zk_session *sessions;
 	dlock_zk_session *closing; /* their threads are closing them */
 	unsigned long opened;
@@ -28,9 +28,14 @@ static void leave_alone(dlock_zk_session *session)
 	pthread_mutex_unlock(&left_alone_mutex);
 }
 
-dlock_zk_pool *dlock_zk_pool_new(void)
+dlock_zk_pool *dlock_zk_pool_new(dlock_loop *loop)
 {
-	return calloc(1, sizeof(dlock_zk_pool));
+	dlock_zk_pool *pool = calloc(1, sizeof *pool);
+
+	if (pool) {
+		pool->loop = loop;
+	}
+	return pool;
 }
 
 unsigned long dlock_zk_pool_sessions_opened(const dlock_zk_pool *pool)
@@ -92,9 +97,9 @@ static dlock_zk_session *open_session(
 	dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth, dlock_error *error)
 {
 	int problem;
-	dlock_zk_session *session = dlock_zk_session_new(hosts, timeout, auth, &problem);
+	dlock_zk_session *session = dlock_zk_session_new(pool->loop, hosts, timeout, auth, &problem);
 
-	if (session && (problem = dlock_zk_session_thread_start(session)) != 0) {
+	if (session && (problem = dlock_zk_session_start(session)) != 0) {
 		dlock_zk_session_release(session);
 		session = NULL;
 	}

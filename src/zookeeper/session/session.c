@@ -4,22 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../net/dsn.h"
 #include "options.h"
 
 static void free_session(dlock_zk_session *session)
 {
 	dlock_wakeup_close(&session->owner_wakeup);
 	dlock_wakeup_close(&session->thread_wakeup);
-	dlock_zk_watches_keep(&session->watches, NULL, 0);
 	pthread_mutex_destroy(&session->mutex);
 	free(session->hosts);
 	free(session->expanded);
-	if (session->auth) {
-		for (volatile char *secret = session->auth; *secret; secret++) {
-			*secret = 0;
-		}
-	}
-	free(session->auth);
+	dlock_free_secret(session->auth);
 	free(session);
 }
 
@@ -36,7 +31,8 @@ static int open_wakeups(dlock_zk_session *session)
 	return dlock_wakeup_open(&session->owner_wakeup) && dlock_wakeup_open(&session->thread_wakeup) ? 0 : errno;
 }
 
-dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, const char *auth, int *problem)
+dlock_zk_session *dlock_zk_session_new(
+	dlock_loop *loop, const char *hosts, dlock_nanos timeout, const char *auth, int *problem)
 {
 	dlock_zk_session *session = calloc(1, sizeof *session);
 
@@ -45,6 +41,7 @@ dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, c
 		return NULL;
 	}
 	session->references = 1;
+	session->loop = loop;
 	session->process = dlock_process_current();
 	session->asked = timeout;
 	session->owner_wakeup = session->thread_wakeup = (dlock_wakeup) { -1, -1 };
@@ -87,29 +84,69 @@ void dlock_zk_session_event(dlock_zk_session *session)
 	}
 }
 
+/* ---- the owner sleeps ---- */
+
+typedef struct {
+	dlock_source bell; /* the session's */
+	dlock_zk_session *session;
+	const bool *done;   /* what it sleeps for; NULL: */
+	unsigned long seen; /* other events than these */
+} rest;
+
+static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
+{
+	if (room > 0) {
+		fds[0] = (struct pollfd) { .fd = ((rest *) source)->session->owner_wakeup.read_fd, .events = POLLIN };
+	}
+	return 1;
+}
+
+static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
+{
+	if (count > 0 && fds[0].revents) {
+		dlock_wakeup_clear(&((rest *) source)->session->owner_wakeup);
+	}
+}
+
+static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	rest *own = task;
+	dlock_zk_session *session = own->session;
+
+	(void) now;
+	pthread_mutex_lock(&session->mutex);
+	bool over = own->done ? *own->done : session->events != own->seen;
+	session->sleeper = own->done ? (const void *) own->done : session;
+	pthread_mutex_unlock(&session->mutex);
+	dlock_loop_lend(loop);
+	return over ? DLOCK_OK : DLOCK_PENDING;
+}
+
+static dlock_status sleep_until(
+	dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until, const dlock_wait *wait)
+{
+	static const dlock_source_ops bell = { .poll = poll_bell, .advance = clear_bell };
+	rest own = { .bell = { .ops = &bell }, .session = session, .done = done, .seen = seen };
+
+	dlock_loop_add_source(session->loop, &own.bell);
+	dlock_status status = dlock_loop_run(session->loop, look, &own, until, wait);
+	dlock_loop_remove_source(session->loop, &own.bell);
+	return status;
+}
+
 dlock_status dlock_zk_session_await(dlock_zk_session *session, unsigned long seen, dlock_nanos until,
 	const dlock_wait *wait)
 {
-	struct pollfd wakeup = { .fd = session->owner_wakeup.read_fd, .events = POLLIN };
-	int ready = 1;
-
-	for (;;) {
-		pthread_mutex_lock(&session->mutex);
-		bool happened = session->events != seen;
-		session->sleeper = happened || ready <= 0 ? NULL : session;
-		pthread_mutex_unlock(&session->mutex);
-		if (happened) {
-			return DLOCK_OK;
-		}
-		if (ready <= 0) {
-			return ready == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
-		}
-		ready = dlock_wait_poll(&wakeup, 1, until, wait);
-		if (ready > 0) {
-			dlock_wakeup_clear(&session->owner_wakeup);
-		}
-	}
+	return sleep_until(session, NULL, seen, until, wait);
 }
+
+dlock_status dlock_zk_session_await_done(dlock_zk_session *session, const bool *done, dlock_nanos until,
+	const dlock_wait *wait)
+{
+	return sleep_until(session, done, 0, until, wait);
+}
+
+/* ---- and gets a connection ---- */
 
 static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 {

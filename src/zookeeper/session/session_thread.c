@@ -1,4 +1,4 @@
-#include "session_thread.h"
+#include "session.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "../../lock/renewal.h"
-#include "diagnose.h"
+#include "diagnosis.h"
+#include "node.h"
 #include "op.h"
-#include "own_node.h"
-#include "unowned_node.h"
-#include "watcher.h"
+#include "watches.h"
 
 /* The library's and glibc's resolver run on it. */
 #define STACK_SIZE (256 * 1024)
@@ -32,12 +31,9 @@ static bool is_cut(int rc)
 	return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT;
 }
 
-static void probed(int rc, const char *path, const void *context)
+/* With the mutex held. */
+static void take_probe(dlock_zk_session *session, int rc)
 {
-	dlock_zk_session *session = (dlock_zk_session *) context;
-
-	(void) path;
-	pthread_mutex_lock(&session->mutex);
 	session->probing = false;
 	if (rc == ZOK && session->before_sent > session->lived) {
 		/* Of interest only to a call that waits for it: a waiter in the queue need not look again each time. */
@@ -49,28 +45,32 @@ static void probed(int rc, const char *path, const void *context)
 	} else if (rc != ZOK && !is_cut(rc)) {
 		session->probe_sent = session->before_sent; /* refused somehow: not what the next response may build upon */
 	}
-	dlock_wakeup_send(&session->thread_wakeup);
-	pthread_mutex_unlock(&session->mutex);
 }
 
-static void probe(dlock_zk_session *session)
+static void probed(void *context, const dlock_zk_op *op)
+{
+	dlock_zk_session *session = context;
+
+	take_probe(session, op->rc);
+	dlock_wakeup_send(&session->thread_wakeup);
+}
+
+static void probe(dlock_zk_session *session, dlock_nanos now)
 {
 	pthread_mutex_lock(&session->mutex);
-	dlock_nanos before = session->before_sent, last = session->probe_sent, now = dlock_now();
 	session->probing = true;
 	session->probe_due = dlock_after(now, session->timeout / 4);
-	session->before_sent = last;
+	session->before_sent = session->probe_sent;
 	session->probe_sent = now; /* before it is sent, never after */
 	pthread_mutex_unlock(&session->mutex);
-	if (zoo_async(session->handle, "/", probed, session) != ZOK) {
-		pthread_mutex_lock(&session->mutex);
-		session->probing = false;
-		session->before_sent = before;
-		session->probe_sent = last;
-		pthread_mutex_unlock(&session->mutex);
+	int rc = dlock_zk_ask_then(session, DLOCK_ZK_SYNC, "/", probed, session);
+	if (rc == ZOK) {
+		dlock_zk_own_nodes_ask(session);
 		return;
 	}
-	dlock_zk_own_nodes_ask(session);
+	pthread_mutex_lock(&session->mutex);
+	take_probe(session, ZSYSTEMERROR); /* as if it were refused */
+	pthread_mutex_unlock(&session->mutex);
 }
 
 static void open_handle(dlock_zk_session *session)
@@ -101,26 +101,37 @@ static void open_handle(dlock_zk_session *session)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* Finds out why there is no connection, for the owner's message. */
-static void find_reason(dlock_zk_session *session)
-{
-	char reason[sizeof session->reason];
+/* What the thread's task works on. */
+typedef struct {
+	dlock_source bell; /* the session's for its thread, and the diagnosis */
+	dlock_zk_session *session;
+	unsigned long probed_connections;
+	dlock_zk_diagnosis diagnosis;
+} worker;
 
-	dlock_zk_diagnose(session->expanded, session->asked / 8, reason, sizeof reason);
-	pthread_mutex_lock(&session->mutex);
-	if (session->state != DLOCK_ZK_CONNECTED && !session->reason[0]) {
-		memcpy(session->reason, reason, sizeof reason);
+static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
+{
+	const worker *own = (worker *) source;
+	int fd = dlock_zk_diagnosis_fd(&own->diagnosis);
+
+	if (room > 0) {
+		fds[0] = (struct pollfd) { .fd = own->session->thread_wakeup.read_fd, .events = POLLIN };
 	}
-	pthread_mutex_unlock(&session->mutex);
+	if (room > 1 && fd != -1) {
+		fds[1] = (struct pollfd) { .fd = fd, .events = dlock_zk_diagnosis_events(&own->diagnosis) };
+	}
+	return fd == -1 ? 1 : 2;
 }
 
-static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
+static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
 {
-	return a < b ? a : b;
+	if (count > 0 && fds[0].revents) {
+		dlock_wakeup_clear(&((worker *) source)->session->thread_wakeup);
+	}
 }
 
-/* When to find out why there is no connection. That may keep the thread for as long as a resolver takes, so it waits
- * until no lease depends on the probe of the next connection any more. */
+/* When to find out why there is no connection. That takes one of those that the server has room for, so it waits until
+ * no lease depends on the next connection any more. */
 static dlock_nanos diagnosis_due(const dlock_zk_session *session)
 {
 	dlock_nanos due = dlock_after(session->cut_off, session->asked / 2), bound = dlock_zk_session_deadline(session);
@@ -128,66 +139,89 @@ static dlock_nanos diagnosis_due(const dlock_zk_session *session)
 	return session->reason[0] ? DLOCK_FOREVER : due > bound ? due : bound;
 }
 
+/* For the owner's message. */
+static void diagnose(worker *own, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_zk_session *session = own->session;
+	char reason[sizeof session->reason];
+
+	if (!dlock_zk_diagnose(&own->diagnosis, session->hosts, session->asked / 8, loop, now, reason, sizeof reason)) {
+		return;
+	}
+	pthread_mutex_lock(&session->mutex);
+	if (session->state != DLOCK_ZK_CONNECTED && !session->reason[0]) {
+		memcpy(session->reason, reason, sizeof reason);
+	}
+	pthread_mutex_unlock(&session->mutex);
+}
+
 /* What the thread has to do, and when if not now. */
 typedef struct {
-	bool stop;
+	bool stop, look;
 	dlock_nanos probe, diagnose, unowned_nodes;
-} tasks;
+} todo;
 
-static tasks find_tasks(dlock_zk_session *session, unsigned long *probed_connections)
+static todo find_todo(worker *own, dlock_nanos now)
 {
+	dlock_zk_session *session = own->session;
+
 	pthread_mutex_lock(&session->mutex);
-	tasks todo = { session->stop, DLOCK_FOREVER, DLOCK_FOREVER, DLOCK_FOREVER };
+	todo todo = { session->stop, session->own_lost, DLOCK_FOREVER, DLOCK_FOREVER, DLOCK_FOREVER };
+	session->own_lost = false;
 	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes it */
 		/* Each connection is probed at once: only a response tells that the session came over. */
-		todo.probe = session->connections != *probed_connections ? 0 : session->probe_due;
-		*probed_connections = session->connections;
+		todo.probe = session->connections != own->probed_connections ? now : session->probe_due;
+		own->probed_connections = session->connections;
 	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
 		todo.diagnose = diagnosis_due(session);
 	}
 	if (session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED) {
-		todo.unowned_nodes = dlock_now() + RETRY;
+		todo.unowned_nodes = now + RETRY;
 	}
 	pthread_mutex_unlock(&session->mutex);
 	return todo;
 }
 
-static void run(dlock_zk_session *session)
+static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	struct pollfd wakeup = { .fd = session->thread_wakeup.read_fd, .events = POLLIN };
-	unsigned long probed_connections = 0;
+	worker *own = task;
+	todo todo = find_todo(own, now);
 
-	for (;;) {
-		tasks todo = find_tasks(session, &probed_connections);
-		if (todo.stop) {
-			return;
-		}
-		dlock_zk_unowned_nodes_send(session);
-		if (dlock_zk_own_nodes_lost(session)) {
-			dlock_renewal_look();
-		}
-		if (dlock_now() >= todo.probe) {
-			probe(session);
-		} else if (dlock_now() >= todo.diagnose) {
-			find_reason(session);
-		} else if (dlock_wait_poll(&wakeup, 1, earlier(todo.probe, earlier(todo.diagnose, todo.unowned_nodes)), NULL)
-			> 0) {
-			dlock_wakeup_clear(&session->thread_wakeup);
-		}
+	if (todo.stop) {
+		return DLOCK_OK;
 	}
+	dlock_zk_unowned_nodes_send(own->session);
+	if (todo.look) {
+		dlock_renewal_look();
+	}
+	if (dlock_loop_is_time(loop, todo.probe, now)) {
+		probe(own->session, now);
+	}
+	if (now >= todo.diagnose) {
+		diagnose(own, loop, now);
+	} else {
+		dlock_loop_wake_by(loop, todo.diagnose);
+		dlock_zk_diagnosis_end(&own->diagnosis);
+	}
+	dlock_loop_wake_by(loop, todo.unowned_nodes);
+	return DLOCK_PENDING;
 }
 
 static void *thread_main(void *context)
 {
+	static const dlock_source_ops bell = { .poll = poll_bell, .advance = clear_bell };
 	dlock_zk_session *session = context;
+	worker own = { .bell = { .ops = &bell }, .session = session };
 
 	open_handle(session);
-	run(session);
+	dlock_loop_add_source(&session->thread_loop, &own.bell);
+	dlock_loop_run(&session->thread_loop, work, &own, DLOCK_FOREVER, NULL);
+	dlock_zk_diagnosis_end(&own.diagnosis);
+	dlock_loop_end(&session->thread_loop);
 	zookeeper_close(session->handle);
-	/* Those that the library has not responded to when it closed. */
-	dlock_zk_ops_discard(session);
-	dlock_zk_unowned_nodes_free(session);
-	dlock_zk_own_nodes_free(session);
+	dlock_zk_ops_discard(session); /* those that the library has not responded to when it closed */
+	dlock_zk_unowned_nodes_send(session);
+	dlock_zk_watch_only(session, NULL, 0);
 	pthread_mutex_lock(&session->mutex);
 	session->ended = true;
 	dlock_zk_session_event(session);
@@ -195,7 +229,7 @@ static void *thread_main(void *context)
 	return NULL;
 }
 
-int dlock_zk_session_thread_start(dlock_zk_session *session)
+int dlock_zk_session_start(dlock_zk_session *session)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
