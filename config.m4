@@ -121,6 +121,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/clock.c
       src/base/error.c
       src/base/process.c
+      src/base/thread.c
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c

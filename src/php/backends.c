@@ -114,7 +114,7 @@ dlock_backend *dlock_permits_on_ensemble(
 	dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity)
 {
 	return dlock_pools_begin_zookeeper(pools)
-		? dlock_zk_permits_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity)
+		? dlock_zookeeper_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity)
 		: NULL;
 }
 #endif

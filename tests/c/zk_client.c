@@ -70,7 +70,7 @@ client client_at(const char *hosts, const char *under, const char *auth)
 	dlock_zk_options options = { hosts, under, zk_session_timeout, auth };
 	client c = { dlock_zk_pool_new(&zk_loop), NULL, { "" } };
 
-	c.backend = dlock_zookeeper_new(c.pool, &options);
+	c.backend = dlock_zookeeper_new(c.pool, &options, "", 0, 0);
 	return c;
 }
 

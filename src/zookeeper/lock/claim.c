@@ -5,19 +5,19 @@
 
 #include "../session/path.h"
 
-char *dlock_zk_claim_parent(const dlock_zk_backend *backend, const char *resource, size_t resource_len)
+bool dlock_zk_claim_place(dlock_zk_claim *claim)
 {
-	size_t len = backend->prefix_len + resource_len;
-	char *name = malloc(len + 1);
+	const dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
+	size_t len = backend->prefix_len + claim->base.resource_len;
+	char *name = claim->parent ? NULL : malloc(len + 1);
 
-	if (!name) {
-		return NULL;
+	if (name) {
+		memcpy(name, backend->prefix, backend->prefix_len);
+		memcpy(name + backend->prefix_len, claim->base.resource, claim->base.resource_len);
+		claim->parent = dlock_zk_parent_path(backend->options.root, name, len);
+		free(name);
 	}
-	memcpy(name, backend->prefix, backend->prefix_len);
-	memcpy(name + backend->prefix_len, resource, resource_len);
-	char *parent = dlock_zk_parent_path(backend->options.root, name, len);
-	free(name);
-	return parent;
+	return claim->parent;
 }
 
 bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim)
@@ -213,26 +213,18 @@ dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 
 	while (dlock_zk_claim_is_alive(claim)) {
 		dlock_status status = dlock_zk_session_connect(claim->session, until, NULL, error);
-		if (status == DLOCK_LOST) {
-			break;
-		}
-		dlock_zk_op *op = status == DLOCK_OK ? dlock_zk_ask(claim->session, DLOCK_ZK_DELETE, claim->node) : NULL;
-		if (status == DLOCK_OK) {
-			status = dlock_zk_response(op, NULL, error);
-		}
-		int rc = status == DLOCK_OK ? op->rc : ZOK;
-		dlock_zk_op_release(op);
 		if (status != DLOCK_OK) {
 			return status;
 		}
-		if (rc == ZOK || (rc == ZNONODE && tried)) {
-			return DLOCK_OK;
+		dlock_zk_op *op = dlock_zk_ask(claim->session, DLOCK_ZK_DELETE, claim->node);
+		status = dlock_zk_response_or_repeat(&op, claim->node, NULL, error);
+		if (op) {
+			status = op->rc == ZNONODE && !tried ? DLOCK_LOST : DLOCK_OK;
+			dlock_zk_op_release(op);
+			return status;
 		}
-		if (rc == ZNONODE || dlock_zk_is_dead(rc)) {
-			break;
-		}
-		if (!dlock_zk_is_loss(rc)) {
-			return dlock_zk_failure(claim->session, rc, claim->node, error);
+		if (status != DLOCK_OK) {
+			return status;
 		}
 		tried = true;
 		if (dlock_now() >= until) {

@@ -35,8 +35,7 @@ typedef struct {
 	dlock_zk_phase phase;
 	bool token_used; /* a node may have been made with it, so another one must not be */
 	dlock_zk_op *creating, *listing;
-	dlock_zk_node
-		*held; /* from the acquisition until nobody relies on it any more, and the renewal thread looks no more */
+	dlock_zk_node *held; /* from the acquisition until nobody relies on it, and the renewal thread looks no more */
 } dlock_zk_claim;
 
 static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)
@@ -44,8 +43,8 @@ static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)
 	return (dlock_zk_backend *) claim->backend;
 }
 
-/* The path of the resource's node. To be freed; NULL when out of memory. */
-char *dlock_zk_claim_parent(const dlock_zk_backend *backend, const char *resource, size_t resource_len);
+/* Sets the path of the resource's node, where it is not yet. False: out of memory. */
+bool dlock_zk_claim_place(dlock_zk_claim *claim);
 
 /* Does the session still live as far as is known? If not, its nodes are gone, too. */
 bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim);

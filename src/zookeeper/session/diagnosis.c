@@ -11,8 +11,19 @@
 static const char closes[] = "closes connections as soon as they are made, perhaps because there are too many from this "
 	"address: see maxClientCnxns, 60 by default, in the server's configuration";
 
-static bool begin(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos budget, dlock_nanos now)
+static int poll_channel(dlock_source *source, struct pollfd *fds, int room)
 {
+	const dlock_channel *channel = &((dlock_zk_diagnosis *) source)->channel;
+
+	if (room > 0) {
+		fds[0] = (struct pollfd) { .fd = dlock_channel_fd(channel), .events = dlock_channel_events(channel) };
+	}
+	return 1;
+}
+
+static bool begin(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos budget, dlock_loop *loop, dlock_nanos now)
+{
+	static const dlock_source_ops ops = { .poll = poll_channel };
 	const char *host;
 	size_t len;
 	int port = DLOCK_ZK_PORT;
@@ -26,6 +37,9 @@ static bool begin(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos budget
 		return false;
 	}
 	own->server->port = port;
+	own->source.ops = &ops;
+	own->loop = loop;
+	dlock_loop_add_source(loop, &own->source);
 	return dlock_channel_open(&own->channel, own->server, DLOCK_FOREVER);
 }
 
@@ -61,7 +75,7 @@ static const char *find_fault(dlock_zk_diagnosis *own, dlock_loop *loop, dlock_n
 bool dlock_zk_diagnose(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos budget, dlock_loop *loop,
 	dlock_nanos now, char *reason, size_t size)
 {
-	bool begun = own->server || begin(own, hosts, budget, now);
+	bool begun = own->server || begin(own, hosts, budget, loop, now);
 	const char *fault = begun ? find_fault(own, loop, now) : own->channel.problem;
 
 	if (fault) {
@@ -71,18 +85,11 @@ bool dlock_zk_diagnose(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos b
 	return fault;
 }
 
-int dlock_zk_diagnosis_fd(const dlock_zk_diagnosis *own)
-{
-	return own->server ? dlock_channel_fd(&own->channel) : -1;
-}
-
-short dlock_zk_diagnosis_events(const dlock_zk_diagnosis *own)
-{
-	return own->server ? dlock_channel_events(&own->channel) : 0;
-}
-
 void dlock_zk_diagnosis_end(dlock_zk_diagnosis *own)
 {
+	if (own->loop) {
+		dlock_loop_remove_source(own->loop, &own->source);
+	}
 	if (own->server) {
 		dlock_channel_close(&own->channel);
 		dlock_server_release(own->server);

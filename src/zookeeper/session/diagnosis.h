@@ -7,6 +7,8 @@
 /* Why there is no connection: the library keeps that to itself, so this opens one by hand. The first host stands for
  * all: one reason to start from is more help than a list. Zeroed, none is under way. */
 typedef struct {
+	dlock_source source;
+	dlock_loop *loop;
 	dlock_server *server; /* NULL: none is under way */
 	dlock_channel channel;
 	dlock_nanos until;
@@ -16,10 +18,6 @@ typedef struct {
  * reached and why not. */
 bool dlock_zk_diagnose(dlock_zk_diagnosis *diagnosis, const char *hosts, dlock_nanos budget, dlock_loop *loop,
 	dlock_nanos now, char *reason, size_t size);
-
-/* The descriptor to poll meanwhile, and the events; -1: none. */
-int dlock_zk_diagnosis_fd(const dlock_zk_diagnosis *diagnosis);
-short dlock_zk_diagnosis_events(const dlock_zk_diagnosis *diagnosis);
 
 void dlock_zk_diagnosis_end(dlock_zk_diagnosis *diagnosis);
 

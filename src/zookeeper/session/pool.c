@@ -60,23 +60,12 @@ static void leave_inherited(dlock_zk_session **list)
 	}
 }
 
-static bool has_ended(dlock_zk_session *session, unsigned long *events)
-{
-	pthread_mutex_lock(&session->mutex);
-	bool ended = session->ended;
-	*events = session->events;
-	pthread_mutex_unlock(&session->mutex);
-	return ended;
-}
-
 /* Joins the threads of those that are closed by now. */
 static void join_closed(dlock_zk_pool *pool)
 {
-	unsigned long events;
-
 	for (dlock_zk_session **at = &pool->closing; *at;) {
 		dlock_zk_session *session = *at;
-		if (!has_ended(session, &events)) {
+		if (!dlock_zk_session_view(session).ended) {
 			at = &session->next;
 			continue;
 		}
@@ -99,18 +88,14 @@ static dlock_zk_session *open_session(
 	int problem;
 	dlock_zk_session *session = dlock_zk_session_new(pool->loop, hosts, timeout, auth, &problem);
 
-	if (session && (problem = dlock_zk_session_start(session)) != 0) {
-		dlock_zk_session_release(session);
-		session = NULL;
-	}
-	if (!session) {
+	if (session) {
+		session->next = pool->sessions;
+		pool->sessions = session;
+		pool->opened++;
+	} else {
 		dlock_fail(
 			error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no session could be started: %s", hosts, strerror(problem));
-		return NULL;
 	}
-	session->next = pool->sessions;
-	pool->sessions = session;
-	pool->opened++;
 	return session;
 }
 
@@ -166,30 +151,21 @@ void dlock_zk_pool_discard(dlock_zk_pool *pool, dlock_zk_session *session)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-static bool has_unowned_nodes(dlock_zk_session *session, unsigned long *events)
-{
-	pthread_mutex_lock(&session->mutex);
-	bool has = session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED;
-	*events = session->events;
-	pthread_mutex_unlock(&session->mutex);
-	return has;
-}
-
 void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)
 {
-	unsigned long events;
+	dlock_zk_view view;
 
 	tidy(pool);
 	for (dlock_zk_session *session = pool->sessions; session; session = session->next) {
-		while (has_unowned_nodes(session, &events)
-			&& dlock_zk_session_await(session, events, deadline, NULL) == DLOCK_OK) {
+		while ((view = dlock_zk_session_view(session)).has_unowned
+			&& dlock_zk_session_await(session, NULL, view.events, deadline, NULL) == DLOCK_OK) {
 		}
 	}
 }
 
 void dlock_zk_pool_free(dlock_zk_pool *pool)
 {
-	unsigned long events;
+	dlock_zk_view view;
 
 	tidy(pool);
 	while (pool->sessions) {
@@ -197,8 +173,8 @@ void dlock_zk_pool_free(dlock_zk_pool *pool)
 	}
 	dlock_nanos until = dlock_after(dlock_now(), CLOSE_TIME);
 	for (dlock_zk_session *session = pool->closing; session; session = session->next) {
-		while (!has_ended(session, &events)
-			&& dlock_zk_session_await(session, events, until, NULL) == DLOCK_OK) {
+		while (!(view = dlock_zk_session_view(session)).ended
+			&& dlock_zk_session_await(session, NULL, view.events, until, NULL) == DLOCK_OK) {
 		}
 	}
 	join_closed(pool);

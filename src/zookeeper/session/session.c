@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +27,11 @@ void dlock_zk_session_release(dlock_zk_session *session)
 }
 
 /* 0, or an errno. */
-static int open_wakeups(dlock_zk_session *session)
+static int start(dlock_zk_session *session)
 {
-	return dlock_wakeup_open(&session->owner_wakeup) && dlock_wakeup_open(&session->thread_wakeup) ? 0 : errno;
+	return dlock_wakeup_open(&session->owner_wakeup) && dlock_wakeup_open(&session->thread_wakeup)
+		? dlock_zk_session_start(session)
+		: errno;
 }
 
 dlock_zk_session *dlock_zk_session_new(
@@ -51,7 +54,7 @@ dlock_zk_session *dlock_zk_session_new(
 	session->hosts = strdup(hosts);
 	session->expanded = dlock_zk_hosts_expand(hosts);
 	session->auth = auth ? strdup(auth) : NULL;
-	if (!session->hosts || !session->expanded || (auth && !session->auth) || (*problem = open_wakeups(session)) != 0) {
+	if (!session->hosts || !session->expanded || (auth && !session->auth) || (*problem = start(session)) != 0) {
 		free_session(session);
 		return NULL;
 	}
@@ -71,6 +74,8 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session)
 		.deadline = dlock_zk_session_deadline(session),
 		.id = session->id,
 		.events = session->events,
+		.has_unowned = session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED,
+		.ended = session->ended,
 	};
 	pthread_mutex_unlock(&session->mutex);
 	return view;
@@ -84,29 +89,11 @@ void dlock_zk_session_event(dlock_zk_session *session)
 	}
 }
 
-/* ---- the owner sleeps ---- */
-
 typedef struct {
-	dlock_source bell; /* the session's */
 	dlock_zk_session *session;
-	const bool *done;   /* what it sleeps for; NULL: */
-	unsigned long seen; /* other events than these */
+	const bool *done;
+	unsigned long seen;
 } rest;
-
-static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
-{
-	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = ((rest *) source)->session->owner_wakeup.read_fd, .events = POLLIN };
-	}
-	return 1;
-}
-
-static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
-{
-	if (count > 0 && fds[0].revents) {
-		dlock_wakeup_clear(&((rest *) source)->session->owner_wakeup);
-	}
-}
 
 static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
 {
@@ -122,49 +109,34 @@ static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
 	return over ? DLOCK_OK : DLOCK_PENDING;
 }
 
-static dlock_status sleep_until(
-	dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until, const dlock_wait *wait)
+dlock_status dlock_zk_session_await(dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until,
+	const dlock_wait *wait)
 {
-	static const dlock_source_ops bell = { .poll = poll_bell, .advance = clear_bell };
-	rest own = { .bell = { .ops = &bell }, .session = session, .done = done, .seen = seen };
+	rest own = { session, done, seen };
+	dlock_bell bell;
 
-	dlock_loop_add_source(session->loop, &own.bell);
+	dlock_loop_add_bell(session->loop, &bell, &session->owner_wakeup);
 	dlock_status status = dlock_loop_run(session->loop, look, &own, until, wait);
-	dlock_loop_remove_source(session->loop, &own.bell);
+	dlock_loop_remove_source(session->loop, &bell.source);
 	return status;
 }
 
-dlock_status dlock_zk_session_await(dlock_zk_session *session, unsigned long seen, dlock_nanos until,
-	const dlock_wait *wait)
-{
-	return sleep_until(session, NULL, seen, until, wait);
-}
-
-dlock_status dlock_zk_session_await_done(dlock_zk_session *session, const bool *done, dlock_nanos until,
-	const dlock_wait *wait)
-{
-	return sleep_until(session, done, 0, until, wait);
-}
-
-/* ---- and gets a connection ---- */
-
 static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 {
-	char reason[sizeof session->reason];
+	char why[sizeof session->reason + 64];
 
 	pthread_mutex_lock(&session->mutex);
-	dlock_zk_state state = session->state;
-	dlock_nanos since = session->cut_off;
-	memcpy(reason, session->reason, sizeof reason);
+	const char *reason = session->reason;
+	if (session->state == DLOCK_ZK_AUTH_FAILED) {
+		snprintf(why, sizeof why, "authentication failed");
+	} else if (session->state == DLOCK_ZK_REFUSED) {
+		snprintf(why, sizeof why, "no connection: %s", reason);
+	} else {
+		snprintf(why, sizeof why, "no connection for %.1f s%s%s%s", (double) (dlock_now() - session->cut_off) / DLOCK_SECOND,
+			*reason ? " (" : "", reason, *reason ? ")" : "");
+	}
 	pthread_mutex_unlock(&session->mutex);
-	if (state == DLOCK_ZK_AUTH_FAILED) {
-		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: authentication failed", session->hosts);
-	}
-	if (state == DLOCK_ZK_REFUSED) {
-		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection: %s", session->hosts, reason);
-	}
-	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection for %.1f s%s%s%s", session->hosts,
-		(double) (dlock_now() - since) / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: %s", session->hosts, why);
 }
 
 /* Until when a call waits for the connection. */
@@ -200,7 +172,7 @@ dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos lat
 		if (view.state > DLOCK_ZK_EXPIRED) {
 			return no_connection(session, error);
 		}
-		dlock_status status = dlock_zk_session_await(session, view.events, until, wait);
+		dlock_status status = dlock_zk_session_await(session, NULL, view.events, until, wait);
 		if (status == DLOCK_INTERRUPTED) {
 			return status;
 		}

@@ -77,7 +77,6 @@ struct dlock_zk_session {
 	bool stop, ended;       /* the owner wants the thread to end; it has */
 	int64_t id;
 	dlock_nanos timeout;    /* negotiated; 0 before the first connection */
-	unsigned long connections;
 	dlock_nanos cut_off;    /* since when there is no connection, or none that answers */
 	bool awaited;           /* a call has waited for one since, without success */
 	char reason[256];       /* why there is none, as far as known */
@@ -98,12 +97,9 @@ struct dlock_zk_session {
 	bool own_lost;                  /* one was found gone */
 };
 
-/* A session without a thread yet, with one reference. NULL: *problem is an errno. */
+/* Opens a session, with one reference. NULL: *problem is an errno. */
 dlock_zk_session *dlock_zk_session_new(
 	dlock_loop *loop, const char *hosts, dlock_nanos timeout, const char *auth, int *problem);
-
-/* Starts its thread, which closes the handle when session->stop is set. 0, or an errno. */
-int dlock_zk_session_start(dlock_zk_session *session);
 
 void dlock_zk_session_release(dlock_zk_session *session); /* NULL is fine */
 
@@ -119,6 +115,7 @@ typedef struct {
 	dlock_nanos deadline;
 	int64_t id;
 	unsigned long events;
+	bool has_unowned, ended;
 } dlock_zk_view;
 
 dlock_zk_view dlock_zk_session_view(dlock_zk_session *session);
@@ -126,13 +123,13 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session);
 /* Until when the session lives at least, with the mutex held. */
 dlock_nanos dlock_zk_session_deadline(const dlock_zk_session *session);
 
-/* Sleeps until session->events is not `seen` any more: DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
-dlock_status dlock_zk_session_await(dlock_zk_session *session, unsigned long seen, dlock_nanos until,
+/* Sleeps until *done, which is under the mutex or, without a `done`, until session->events is not `seen` any more.
+ * DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
+dlock_status dlock_zk_session_await(dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until,
 	const dlock_wait *wait);
 
-/* The same until *done, which is written under the mutex; the bell is rung if the owner sleeps for it. */
-dlock_status dlock_zk_session_await_done(dlock_zk_session *session, const bool *done, dlock_nanos until,
-	const dlock_wait *wait);
+/* Starts its thread, which closes the handle when session->stop is set. 0, or an errno. */
+int dlock_zk_session_start(dlock_zk_session *session);
 
 /* With the mutex held: counts an event and wakes the owner if it sleeps for one. */
 void dlock_zk_session_event(dlock_zk_session *session);

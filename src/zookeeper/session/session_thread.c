@@ -2,18 +2,15 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/thread.h"
 #include "../../lock/renewal.h"
 #include "diagnosis.h"
 #include "node.h"
 #include "op.h"
 #include "watches.h"
-
-/* The library's and glibc's resolver run on it. */
-#define STACK_SIZE (256 * 1024)
 
 #define RETRY (250 * DLOCK_MS)
 
@@ -31,27 +28,21 @@ static bool is_cut(int rc)
 	return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT;
 }
 
-/* With the mutex held. */
-static void take_probe(dlock_zk_session *session, int rc)
+static void probed(void *context, const dlock_zk_op *op)
 {
+	dlock_zk_session *session = context;
+
 	session->probing = false;
-	if (rc == ZOK && session->before_sent > session->lived) {
+	if (op->rc == ZOK && session->before_sent > session->lived) {
 		/* Of interest only to a call that waits for it: a waiter in the queue need not look again each time. */
 		bool had_passed = dlock_now() >= dlock_zk_session_deadline(session);
 		session->lived = session->before_sent;
 		if (had_passed) {
 			dlock_zk_session_event(session);
 		}
-	} else if (rc != ZOK && !is_cut(rc)) {
+	} else if (op->rc != ZOK && !is_cut(op->rc)) {
 		session->probe_sent = session->before_sent; /* refused somehow: not what the next response may build upon */
 	}
-}
-
-static void probed(void *context, const dlock_zk_op *op)
-{
-	dlock_zk_session *session = context;
-
-	take_probe(session, op->rc);
 	dlock_wakeup_send(&session->thread_wakeup);
 }
 
@@ -63,13 +54,13 @@ static void probe(dlock_zk_session *session, dlock_nanos now)
 	session->before_sent = session->probe_sent;
 	session->probe_sent = now; /* before it is sent, never after */
 	pthread_mutex_unlock(&session->mutex);
-	int rc = dlock_zk_ask_then(session, DLOCK_ZK_SYNC, "/", probed, session);
-	if (rc == ZOK) {
+	if (dlock_zk_ask_then(session, DLOCK_ZK_SYNC, "/", probed, session) == ZOK) {
 		dlock_zk_own_nodes_ask(session);
 		return;
 	}
 	pthread_mutex_lock(&session->mutex);
-	take_probe(session, ZSYSTEMERROR); /* as if it were refused */
+	session->probing = false;
+	session->probe_sent = session->before_sent;
 	pthread_mutex_unlock(&session->mutex);
 }
 
@@ -103,32 +94,9 @@ static void open_handle(dlock_zk_session *session)
 
 /* What the thread's task works on. */
 typedef struct {
-	dlock_source bell; /* the session's for its thread, and the diagnosis */
 	dlock_zk_session *session;
-	unsigned long probed_connections;
 	dlock_zk_diagnosis diagnosis;
 } worker;
-
-static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
-{
-	const worker *own = (worker *) source;
-	int fd = dlock_zk_diagnosis_fd(&own->diagnosis);
-
-	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = own->session->thread_wakeup.read_fd, .events = POLLIN };
-	}
-	if (room > 1 && fd != -1) {
-		fds[1] = (struct pollfd) { .fd = fd, .events = dlock_zk_diagnosis_events(&own->diagnosis) };
-	}
-	return fd == -1 ? 1 : 2;
-}
-
-static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
-{
-	if (count > 0 && fds[0].revents) {
-		dlock_wakeup_clear(&((worker *) source)->session->thread_wakeup);
-	}
-}
 
 /* When to find out why there is no connection. That takes one of those that the server has room for, so it waits until
  * no lease depends on the next connection any more. */
@@ -155,66 +123,51 @@ static void diagnose(worker *own, dlock_loop *loop, dlock_nanos now)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* What the thread has to do, and when if not now. */
-typedef struct {
-	bool stop, look;
-	dlock_nanos probe, diagnose, unowned_nodes;
-} todo;
-
-static todo find_todo(worker *own, dlock_nanos now)
-{
-	dlock_zk_session *session = own->session;
-
-	pthread_mutex_lock(&session->mutex);
-	todo todo = { session->stop, session->own_lost, DLOCK_FOREVER, DLOCK_FOREVER, DLOCK_FOREVER };
-	session->own_lost = false;
-	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes it */
-		/* Each connection is probed at once: only a response tells that the session came over. */
-		todo.probe = session->connections != own->probed_connections ? now : session->probe_due;
-		own->probed_connections = session->connections;
-	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
-		todo.diagnose = diagnosis_due(session);
-	}
-	if (session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED) {
-		todo.unowned_nodes = now + RETRY;
-	}
-	pthread_mutex_unlock(&session->mutex);
-	return todo;
-}
-
 static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	worker *own = task;
-	todo todo = find_todo(own, now);
+	dlock_zk_session *session = own->session;
+	dlock_nanos probe_due = DLOCK_FOREVER, diagnosis = DLOCK_FOREVER;
 
-	if (todo.stop) {
+	pthread_mutex_lock(&session->mutex);
+	bool stop = session->stop, lost = session->own_lost;
+	session->own_lost = false;
+	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes it */
+		probe_due = session->probe_due;
+	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
+		diagnosis = diagnosis_due(session);
+	}
+	if (session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED) {
+		dlock_loop_wake_by(loop, now + RETRY);
+	}
+	pthread_mutex_unlock(&session->mutex);
+	if (stop) {
 		return DLOCK_OK;
 	}
-	dlock_zk_unowned_nodes_send(own->session);
-	if (todo.look) {
+	dlock_zk_unowned_nodes_send(session);
+	if (lost) {
 		dlock_renewal_look();
 	}
-	if (dlock_loop_is_time(loop, todo.probe, now)) {
-		probe(own->session, now);
+	if (dlock_loop_is_time(loop, probe_due, now)) {
+		probe(session, now);
 	}
-	if (now >= todo.diagnose) {
+	if (now >= diagnosis) {
 		diagnose(own, loop, now);
 	} else {
-		dlock_loop_wake_by(loop, todo.diagnose);
+		dlock_loop_wake_by(loop, diagnosis);
 		dlock_zk_diagnosis_end(&own->diagnosis);
 	}
-	dlock_loop_wake_by(loop, todo.unowned_nodes);
 	return DLOCK_PENDING;
 }
 
 static void *thread_main(void *context)
 {
-	static const dlock_source_ops bell = { .poll = poll_bell, .advance = clear_bell };
 	dlock_zk_session *session = context;
-	worker own = { .bell = { .ops = &bell }, .session = session };
+	worker own = { .session = session };
+	dlock_bell bell;
 
 	open_handle(session);
-	dlock_loop_add_source(&session->thread_loop, &own.bell);
+	dlock_loop_add_bell(&session->thread_loop, &bell, &session->thread_wakeup);
 	dlock_loop_run(&session->thread_loop, work, &own, DLOCK_FOREVER, NULL);
 	dlock_zk_diagnosis_end(&own.diagnosis);
 	dlock_loop_end(&session->thread_loop);
@@ -231,19 +184,5 @@ static void *thread_main(void *context)
 
 int dlock_zk_session_start(dlock_zk_session *session)
 {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	int problem = pthread_attr_init(&attributes);
-
-	if (problem != 0) {
-		return problem;
-	}
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	/* The library's threads are started by this one and inherit its mask: no handler ever runs on any of them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	problem = pthread_create(&session->thread, &attributes, thread_main, session);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return problem;
+	return dlock_thread_start(&session->thread, thread_main, session);
 }

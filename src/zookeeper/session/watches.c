@@ -95,7 +95,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->state = DLOCK_ZK_CONNECTED;
 		session->id = zoo_client_id(handle)->client_id;
 		session->timeout = zoo_recv_timeout(handle) * DLOCK_MS;
-		session->connections++;
+		session->probe_due = 0; /* only a response tells that the session came over */
 		session->reason[0] = '\0';
 		session->awaited = false;
 		keep(session, NULL, 0); /* whatever the library has made of them */
