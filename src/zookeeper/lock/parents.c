@@ -1,3 +1,5 @@
+/* The nodes above a claim's, which the first claims make: chroot, root and the resource's own. */
+
 #include "claim.h"
 
 #include <stdlib.h>
@@ -51,7 +53,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 {
 	const char *chroot = dlock_zk_hosts_chroot(session->hosts);
 	char *hosts = strndup(session->hosts, (size_t) (chroot - session->hosts));
-	int rc;
+	int rc = ZOK;
 
 	if (!hosts) {
 		return dlock_zk_out_of_memory(error);
@@ -65,11 +67,10 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	dlock_status status = dlock_zk_session_connect(outside, DLOCK_FOREVER, wait, error);
 	if (status == DLOCK_OK) {
 		status = make_path(outside, chroot, wait, &rc, error);
-	} else if (status == DLOCK_LOST) {
-		status = DLOCK_OK;
-		rc = ZOK;
 	}
-	if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS) {
+	if (status == DLOCK_LOST) {
+		status = DLOCK_OK; /* again */
+	} else if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS) {
 		status = dlock_zk_failure(outside, rc, chroot, error);
 	}
 	if (!shared) {

@@ -1,3 +1,5 @@
+/* Where a claim stands in its queue, and what it waits for there: that the nodes go which keep it from its turn. */
+
 #include "claim.h"
 
 #include <stdlib.h>

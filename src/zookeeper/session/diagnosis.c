@@ -8,8 +8,9 @@
 #include "options.h"
 
 /* A server that has too many connections of this client accepts another one and closes it before anything was said. */
-static const char closes[] = "closes connections as soon as they are made, perhaps because there are too many from this "
-	"address: see maxClientCnxns, 60 by default, in the server's configuration";
+static const char closes[] =
+	"closes connections as soon as they are made, perhaps because there are too many from this address: "
+	"see maxClientCnxns, 60 by default, in the server's configuration";
 
 static int poll_channel(dlock_source *source, struct pollfd *fds, int room)
 {

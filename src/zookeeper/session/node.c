@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "../../base/token.h"
-#include "op.h"
 #include "path.h"
 #include "response.h"
 
@@ -13,7 +12,8 @@ struct dlock_zk_node {
 	dlock_zk_session *session;
 	/* Under the session's mutex. */
 	bool asked;                     /* a response about it is due, with this node as its context */
-	bool removed, gone;             /* of own ones */
+	bool removed;                   /* of own ones, as the next */
+	_Atomic bool gone;
 	char guid[DLOCK_TOKEN_LEN + 1]; /* of unowned ones: is looked for below `path`; "": that is the node */
 	char path[];
 };
@@ -128,10 +128,7 @@ dlock_zk_node *dlock_zk_own_node_add(dlock_zk_session *session, const char *path
 
 bool dlock_zk_own_node_is_gone(const dlock_zk_node *node)
 {
-	pthread_mutex_lock(&node->session->mutex);
-	bool gone = node->gone;
-	pthread_mutex_unlock(&node->session->mutex);
-	return gone;
+	return node->gone;
 }
 
 void dlock_zk_own_node_remove(dlock_zk_node *node)
@@ -148,33 +145,23 @@ void dlock_zk_own_node_remove(dlock_zk_node *node)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* The next of the round. It stays until its response has come. */
-static dlock_zk_node *next_to_ask(dlock_zk_session *session)
-{
-	dlock_zk_node *node = session->own_next;
-
-	while (node && (node->asked || node->gone)) {
-		node = node->next;
-	}
-	if (node) {
-		node->asked = true;
-	}
-	session->own_next = node ? node->next : NULL;
-	return node;
-}
-
 void dlock_zk_own_nodes_ask(dlock_zk_session *session)
 {
 	dlock_zk_node *node;
 
 	pthread_mutex_lock(&session->mutex);
 	session->own_next = session->own_nodes;
-	while ((node = next_to_ask(session))) {
+	while ((node = session->own_next)) {
+		session->own_next = node->next;
+		if (node->asked || node->gone) {
+			continue;
+		}
+		node->asked = true; /* so it stays until its response has come */
 		pthread_mutex_unlock(&session->mutex);
 		int rc = dlock_zk_ask_then(session, DLOCK_ZK_EXISTS, node->path, looked, node);
 		pthread_mutex_lock(&session->mutex);
-		if (rc != ZOK) { /* not this time */
-			node->asked = false;
+		if (rc != ZOK) {
+			node->asked = false; /* not this time */
 			if (node->removed) {
 				free_node(node);
 			}

@@ -107,13 +107,8 @@ const char *dlock_zk_hosts_chroot(const char *hosts)
 
 char *dlock_zk_hosts_expand(const char *hosts)
 {
-	size_t count = 1;
+	char *expanded = malloc(strlen(hosts) * sizeof "h:65535"), *out = expanded; /* no host is shorter than "h" */
 
-	for (const char *c = hosts; *c; c++) {
-		count += *c == ',';
-	}
-	size_t size = strlen(hosts) + count * sizeof ":65535" + 1;
-	char *expanded = malloc(size), *out = expanded;
 	for (const char *host = hosts; expanded; host++) {
 		size_t len = strcspn(host, ",/"), name_len;
 		const char *name;
@@ -137,6 +132,7 @@ void dlock_zk_options_free(dlock_zk_options *options)
 	dlock_free_secret((char *) options->auth);
 	free((char *) options->hosts);
 	free((char *) options->root);
+	*options = (dlock_zk_options) { .hosts = NULL };
 }
 
 /* ---- as a DSN ---- */
@@ -225,7 +221,6 @@ bool dlock_zk_dsn_parse(dlock_zk_options *options, const char *text, size_t len,
 
 	if (!good) {
 		dlock_zk_options_free(options);
-		*options = (dlock_zk_options) { NULL, NULL, 0, NULL };
 	}
 	return good;
 }

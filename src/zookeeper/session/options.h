@@ -22,15 +22,9 @@ enum { DLOCK_ZK_PORT = 2181 };
 #define DLOCK_ZK_SESSION_TIMEOUT (10 * DLOCK_SECOND)
 
 /* Each check is true when the text can be used; otherwise the message says what it must be, worded so that it can
- * follow the name of the argument ("DLock: $servers " ...). */
-
-/* "h1:2181,h2,[::1]:2181/chroot" */
+ * follow the name of the argument ("DLock: $servers " ...). That of credentials never repeats any of them. */
 bool dlock_zk_hosts_check(const char *hosts, dlock_error *error);
-
-/* "/locks" */
 bool dlock_zk_root_check(const char *root, dlock_error *error);
-
-/* "digest:user:password"; the message never repeats any of it. */
 bool dlock_zk_auth_check(const char *auth, dlock_error *error);
 
 /* Checked hosts as the client library wants them: every host with its port, IPv6 without brackets, and the chroot.
@@ -49,7 +43,7 @@ bool dlock_zk_dsn_is(const char *text, size_t len);
  * argument: "must ...". */
 bool dlock_zk_dsn_parse(dlock_zk_options *options, const char *dsn, size_t len, dlock_error *error);
 
-/* Frees what the options own, where they do. */
+/* Frees what the options own, where they do, and empties them. */
 void dlock_zk_options_free(dlock_zk_options *options);
 
 #endif

@@ -75,13 +75,6 @@ static void join_closed(dlock_zk_pool *pool)
 	}
 }
 
-static void tidy(dlock_zk_pool *pool)
-{
-	leave_inherited(&pool->sessions);
-	leave_inherited(&pool->closing);
-	join_closed(pool);
-}
-
 static dlock_zk_session *open_session(
 	dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth, dlock_error *error)
 {
@@ -105,30 +98,6 @@ static bool is_for(const dlock_zk_session *session, const char *hosts, dlock_nan
 		&& (auth ? session->auth && strcmp(session->auth, auth) == 0 : !session->auth);
 }
 
-dlock_zk_session *dlock_zk_pool_session(dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth,
-	dlock_error *error)
-{
-	dlock_zk_session *session, *next;
-
-	tidy(pool);
-	for (session = pool->sessions; session; session = next) {
-		next = session->next;
-		if (!is_for(session, hosts, timeout, auth)) {
-			continue;
-		}
-		if (dlock_zk_session_view(session).state < DLOCK_ZK_EXPIRED) {
-			session->references++;
-			return session;
-		}
-		dlock_zk_pool_discard(pool, session);
-	}
-	session = open_session(pool, hosts, timeout, auth, error);
-	if (session) {
-		session->references++;
-	}
-	return session;
-}
-
 void dlock_zk_pool_discard(dlock_zk_pool *pool, dlock_zk_session *session)
 {
 	dlock_zk_session **at = &pool->sessions;
@@ -149,6 +118,36 @@ void dlock_zk_pool_discard(dlock_zk_pool *pool, dlock_zk_session *session)
 	}
 	dlock_wakeup_send(&session->thread_wakeup);
 	pthread_mutex_unlock(&session->mutex);
+}
+
+static void tidy(dlock_zk_pool *pool)
+{
+	leave_inherited(&pool->sessions);
+	leave_inherited(&pool->closing);
+	for (dlock_zk_session *session = pool->sessions, *next; session; session = next) {
+		next = session->next;
+		if (dlock_zk_session_view(session).state >= DLOCK_ZK_EXPIRED) {
+			dlock_zk_pool_discard(pool, session);
+		}
+	}
+	join_closed(pool);
+}
+
+dlock_zk_session *dlock_zk_pool_session(dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth,
+	dlock_error *error)
+{
+	tidy(pool);
+	dlock_zk_session *session = pool->sessions;
+	while (session && !is_for(session, hosts, timeout, auth)) {
+		session = session->next;
+	}
+	if (!session) {
+		session = open_session(pool, hosts, timeout, auth, error);
+	}
+	if (session) {
+		session->references++;
+	}
+	return session;
 }
 
 void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)

@@ -127,13 +127,15 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 
 	pthread_mutex_lock(&session->mutex);
 	const char *reason = session->reason;
+	session->awaited = session->state != DLOCK_ZK_CONNECTED;
 	if (session->state == DLOCK_ZK_AUTH_FAILED) {
 		snprintf(why, sizeof why, "authentication failed");
 	} else if (session->state == DLOCK_ZK_REFUSED) {
 		snprintf(why, sizeof why, "no connection: %s", reason);
 	} else {
-		snprintf(why, sizeof why, "no connection for %.1f s%s%s%s", (double) (dlock_now() - session->cut_off) / DLOCK_SECOND,
-			*reason ? " (" : "", reason, *reason ? ")" : "");
+		double seconds = (double) (dlock_now() - session->cut_off) / DLOCK_SECOND;
+		snprintf(why, sizeof why, "no connection for %.1f s%s%s%s", seconds, *reason ? " (" : "", reason,
+			*reason ? ")" : "");
 	}
 	pthread_mutex_unlock(&session->mutex);
 	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: %s", session->hosts, why);
@@ -173,14 +175,8 @@ dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos lat
 			return no_connection(session, error);
 		}
 		dlock_status status = dlock_zk_session_await(session, NULL, view.events, until, wait);
-		if (status == DLOCK_INTERRUPTED) {
-			return status;
-		}
-		if (status == DLOCK_TIMEOUT) {
-			pthread_mutex_lock(&session->mutex);
-			session->awaited = session->state != DLOCK_ZK_CONNECTED;
-			pthread_mutex_unlock(&session->mutex);
-			return no_connection(session, error);
+		if (status != DLOCK_OK) {
+			return status == DLOCK_TIMEOUT ? no_connection(session, error) : status;
 		}
 	}
 }

@@ -1,3 +1,6 @@
+/* The session's own thread: it opens the handle, probes the session as session.h has it, has own nodes looked for and
+ * unowned ones deleted, finds out why there is no connection, and in the end closes the handle. */
+
 #include "session.h"
 
 #include <errno.h>
@@ -22,12 +25,6 @@ static void silent(const char *message)
 	(void) message;
 }
 
-/* Did the probe fail because the connection ended, so that the next response comes after a reconnection? */
-static bool is_cut(int rc)
-{
-	return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT;
-}
-
 static void probed(void *context, const dlock_zk_op *op)
 {
 	dlock_zk_session *session = context;
@@ -40,8 +37,9 @@ static void probed(void *context, const dlock_zk_op *op)
 		if (had_passed) {
 			dlock_zk_session_event(session);
 		}
-	} else if (op->rc != ZOK && !is_cut(op->rc)) {
-		session->probe_sent = session->before_sent; /* refused somehow: not what the next response may build upon */
+	} else if (op->rc != ZOK && op->rc != ZCONNECTIONLOSS && op->rc != ZOPERATIONTIMEOUT) {
+		/* Refused somehow: not what the next response may build upon, as none comes after a reconnection. */
+		session->probe_sent = session->before_sent;
 	}
 	dlock_wakeup_send(&session->thread_wakeup);
 }
