@@ -175,6 +175,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/route/topology.c
       src/redis/script/scripts.c
       src/redis/script/slot.c
+      src/redis/request/stock_requests.c
       src/redis/stock/question.c
       src/redis/stock/stocks.c
       src/redis/stock/stocks_reserve.c
@@ -202,6 +203,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/semaphore.c
       src/php/class/servers.c
       src/php/class/stock.c
+      src/php/class/stock_order.c
       src/php/classes.c
       src/php/ending.c
       src/php/errors.c

@@ -4,6 +4,7 @@
 #include "zend_attributes.h"
 #include "zend_enum.h"
 #include "zend_exceptions.h"
+#include "zend_interfaces.h"
 
 #include "src/lock/renewal.h"
 #include "src/php/classes.h"
@@ -47,11 +48,11 @@ PHP_INI_BEGIN()
 	SETTING("read_timeout", "1", dlock_update_io_timeout, read_timeout)
 	/* longest wait of the end of a request for its releases, in all; read at that moment */
 	SETTING("shutdown_timeout", "0.1", dlock_update_wait, shutdown_timeout)
-	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is acquired.
-	 * 0: no limit */
+	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is
+	 * acquired. 0: no limit */
 	SETTING("max_hold", "0", dlock_update_wait, max_hold)
-	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off. With
-	 * replicas: the guard, where a server has none; 0: 10 */
+	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off.
+	 * With replicas: the guard, where a server has none; 0: 10 */
 	SETTING("restart_guard", "10", dlock_update_wait, restart_guard)
 	/* release what a request still holds when it ends */
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown,
@@ -68,6 +69,10 @@ static void register_exceptions(void)
 	dlock_ce_deadlock_exception = register_class_Dlock_DeadlockException(dlock_ce_exception);
 	dlock_ce_limit_exceeded_exception = register_class_Dlock_LimitExceededException(dlock_ce_exception);
 	dlock_ce_reservation_expired_exception = register_class_Dlock_ReservationExpiredException(dlock_ce_exception);
+	dlock_ce_order_conflict_exception = register_class_Dlock_OrderConflictException(dlock_ce_exception);
+	dlock_ce_out_of_stock_exception = register_class_Dlock_OutOfStockException(dlock_ce_exception);
+	dlock_ce_unknown_product_exception = register_class_Dlock_UnknownProductException(dlock_ce_exception);
+	dlock_ce_sale_ended_exception = register_class_Dlock_SaleEndedException(dlock_ce_exception);
 }
 
 static void register_classes(void)
@@ -93,7 +98,11 @@ static void register_classes(void)
 	dlock_ce_read_write_lock_side = register_class_Dlock_ReadWriteLockSide(dlock_ce_manager);
 	dlock_manager_register(dlock_ce_read_write_lock_side);
 
-	dlock_ce_stock = register_class_Dlock_Stock();
+	dlock_ce_order_state = register_class_Dlock_OrderState();
+	dlock_ce_order = register_class_Dlock_Order();
+	dlock_ce_order_page = register_class_Dlock_OrderPage(zend_ce_aggregate);
+	dlock_ce_inventory = register_class_Dlock_Inventory();
+	dlock_ce_stock = register_class_Dlock_Stock(dlock_ce_inventory);
 	dlock_stock_register(dlock_ce_stock);
 	dlock_ce_reservation = register_class_Dlock_Reservation();
 	dlock_reservation_register(dlock_ce_reservation);

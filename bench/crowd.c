@@ -60,8 +60,7 @@ static void next(connection *one)
 		return;
 	}
 	if (buy) {
-		redisAppendCommand(
-			one->redis, "EVALSHA %s 1 %s buyer%ld/order 1 %s %s %s %s 0 1", ask, key, one->buyer, "", ttl, "", "");
+		redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order 1 %s %s", ask, key, one->buyer, ttl, "");
 	} else {
 		redisAppendCommand(one->redis, "EVALSHA %s 1 %s", ask, key);
 	}
@@ -82,7 +81,7 @@ static void answered(connection *one, const redisReply *reply)
 		given++;
 		if (one->buyer % 100 >= abandoned) {
 			one->buys = true;
-			redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order", buy, key, one->buyer);
+			redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order 0 %s %s", buy, key, one->buyer, "", "");
 			flush_out(one);
 			return;
 		}

@@ -72,10 +72,10 @@ function crowd(int $requests, string $key, string $ask, string ...$more): array
 function stock_sale(RedisRaw $redis, int $requests, int $pieces, int $ttl, int $abandoned): array
 {
     $article = fresh('stock');
-    $redis->cmd('EVAL', script('permits_restock'), 1, $article, $pieces, '');
-    [$acquire, $confirm] = array_map(fn ($name) => $redis->cmd('SCRIPT', 'LOAD', script($name)), ['permits_acquire', 'permits_confirm']);
+    $redis->cmd('EVAL', script('stock_restock'), 1, $article, $pieces, 'opening', '0');
+    [$acquire, $confirm] = array_map(fn ($name) => $redis->cmd('SCRIPT', 'LOAD', script($name)), ['stock_reserve', 'stock_confirm']);
     $figures = crowd($requests, $article, $acquire, $confirm, (string) $ttl, (string) $abandoned);
-    [, , , $sold] = $redis->cmd('EVAL', script('permits_counts'), 1, $article, '');
+    [[, , , $sold]] = $redis->cmd('EVAL', script('stock_counts'), 1, $article);
     $redis->cmd('DEL', $article);
     if ($sold > $pieces || $abandoned === 0 && $sold !== $pieces) {
         throw new RuntimeException("$sold of $pieces pieces were sold");

@@ -258,6 +258,7 @@ bites stock GIVEN_BACK_TWICE 'counts that are not exact' "$miscounted"
 bites stock COUNTED_TWICE 'counts that are not exact' "$miscounted"
 bites stock SOLD_TWICE 'counts that are not exact' "$miscounted"
 bites stock CANCELLED_AFTER 'bought, and not there' "$left_over|sold_once"
+bites stock ENDED_HOLDS 'counts that are not exact' "$miscounted"
 bites stock LATE_CONFIRM 'more sold than there is' "$miscounted"
 bites stock PARTLY_RESERVED 'oversold' "$owners|$miscounted" '-DTWO -DPIECES=1'
 bites stock PARTLY_BOUGHT 'a part of a purchase' "$left_over" '-DTWO -DPIECES=1'

@@ -149,12 +149,27 @@ function callable_section(ReflectionFunctionAbstract $function, string $heading)
     return $out;
 }
 
+/** @return list<string> lines: those that the class itself has */
+function properties(ReflectionClass $class): array
+{
+    $out = [];
+    foreach ($class->getProperties(ReflectionProperty::IS_PUBLIC) as $property) {
+        if ($property->class === $class->name) {
+            $doc = new Doc($property->getDocComment());
+            $text = $doc->text ?: ($doc->all('var')[0]['type'] ?? '');
+            $text !== '' || throw new Undocumented("$class->name::\$$property->name has no description");
+            $out[] = '| ' . code("\$$property->name") . ' | ' . code((string) $property->getType()) . ' | ' . cell($text) . ' |';
+        }
+    }
+    return $out === [] ? [] : ['| property, read-only | type | |', '|---|---|---|', ...$out, ''];
+}
+
 /** @return list<string> lines */
 function class_section(ReflectionClass $class): array
 {
     $doc = new Doc($class->getDocComment());
     $doc->text !== '' || throw new Undocumented("$class->name has no description");
-    $interfaces = array_diff($class->getInterfaceNames(), ['UnitEnum']);
+    $interfaces = array_filter($class->getInterfaceNames(), fn (string $name) => str_starts_with($name, 'Dlock\\'));
     $out = ['## ' . $class->name, '', prose($doc->text), ''];
     if ($interfaces !== []) {
         $links = array_map(fn ($name) => "[`$name`](#" . anchor($name) . ')', $interfaces);
@@ -167,17 +182,7 @@ function class_section(ReflectionClass $class): array
         }
         return [...$out, ''];
     }
-    $properties = $class->getProperties(ReflectionProperty::IS_PUBLIC);
-    $properties = array_filter($properties, fn ($property) => $property->class === $class->name);
-    if ($properties !== []) {
-        array_push($out, '| property, read-only | type | |', '|---|---|---|');
-        foreach ($properties as $property) {
-            $text = (new Doc($property->getDocComment()))->text;
-            $text !== '' || throw new Undocumented("$class->name::\$$property->name has no description");
-            $out[] = '| ' . code("\$$property->name") . ' | ' . code((string) $property->getType()) . ' | ' . cell($text) . ' |';
-        }
-        $out[] = '';
-    }
+    array_push($out, ...properties($class));
     foreach ($class->getMethods(ReflectionMethod::IS_PUBLIC) as $method) {
         if ($method->class !== $class->name || is_inherited($class, $method)) {
             continue;
@@ -220,6 +225,8 @@ function exceptions_section(array $classes): array
         $text = (new Doc($class->getDocComment()))->text;
         $text !== '' || throw new Undocumented("$class->name has no description");
         $out[] = '| ' . code($class->name) . ' | ' . code($class->getParentClass()->name) . ' | ' . cell($text) . ' |';
+        $properties = properties($class);
+        $properties === [] || array_push($methods, "### $class->name", '', ...$properties);
         foreach ($class->getMethods(ReflectionMethod::IS_PUBLIC) as $method) {
             if ($method->class === $class->name) {
                 array_push($methods, ...callable_section($method, "### $class->name::$method->name"));

@@ -649,18 +649,177 @@ namespace Dlock {
         public function isLocked(string $resource): bool {}
     }
 
+    /** How an order stands. */
+    enum OrderState: string
+    {
+        /** Its units are reserved, for a time. */
+        case Reserved = "reserved";
+        /** Its time ended before it was confirmed: it holds nothing, and can still be confirmed while units are available. */
+        case Ended = "ended";
+        /** It is bought. */
+        case Sold = "sold";
+        /** It holds nothing, and cannot be bought. */
+        case Cancelled = "cancelled";
+        /** It was bought, and the money is given back. */
+        case Refunded = "refunded";
+    }
+
+    /** How an order stood when the server was asked (Stock::order(), Stock::orders()). */
+    final class Order
+    {
+        /** How it stood. */
+        public readonly OrderState $state;
+        /** Units by SKU, of type int; in a list of one product's orders only that product. */
+        public readonly array $items;
+        /** As given to Stock::reserve(). */
+        public readonly string $buyer;
+        /** The order's name, as given to Stock::reserve(). */
+        public readonly string $order;
+        /** Since when it is in this state, a Unix time by the server's clock; of a reservation: when it ends. */
+        public readonly float $at;
+        /** Seconds left of a reservation; null in any other state. */
+        public readonly ?float $remaining;
+
+        private function __construct() {}
+    }
+
+    /** Some of a product's orders; foreach goes over them. */
+    final class OrderPage implements \IteratorAggregate
+    {
+        /** A list of Order. */
+        public readonly array $orders;
+        /** For the $after of the next call; null: there are no more. */
+        public readonly ?string $next;
+
+        private function __construct() {}
+
+        /** Goes over $orders. */
+        public function getIterator(): \Iterator {}
+    }
+
+    /** What Stock offers but for its constructor, for code that is tested with something else in its place. */
+    interface Inventory
+    {
+        /**
+         * Puts units in, or takes out such as are neither reserved nor sold.
+         *
+         * @param string $sku         the product's name
+         * @param int $quantity       1 to 999999999, the most that a stock has: more are not put in. Less than 0: out, as many of them as there are
+         * @param string|null $change a name for this change: it is made once, however often it is asked for, and its name is kept. null: each call
+         *                            is one
+         * @return int by how many units the stock changed; of a change that was made before, by how many then
+         * @throws ConnectionException when it is not known; with a name, ask again
+         */
+        public function restock(string $sku, int $quantity, ?string $change = null): int;
+
+        /**
+         * Reserves all that is asked for, or nothing. Asked again with the same $buyer and $order, it returns the same reservation. The name of an order
+         * that ended or was cancelled can be reserved anew; earlier Reservation objects do not act on the new one.
+         *
+         * @param string|array $items one unit of this SKU; or units by SKU, 1 to 999999999 each, of up to 16 products. On a cluster
+         *                            several must share a hash slot, by a common part in braces
+         * @param string $buyer       whom $perBuyer counts for
+         * @param string $order       the order's name, such as its number: by this name it is found again
+         * @param float $timeout      seconds to wait for units that others have reserved, 0 to a year; 0 for several products. Null at once
+         *                            while nobody has any reserved, or if fewer than that are not sold
+         * @param float|null $ttl     seconds for which it lasts, 0.003 to a year; null: the object's
+         * @param bool $strict        throw UnknownProductException for a product that was never put in, instead of returning null
+         * @return Reservation|null null: not enough; sold out, all reserved, the sale is closed, or the order was cancelled while it waited. What it
+         *                          had bought before is a Reservation, too
+         * @throws LimitExceededException when the buyer would have more than $perBuyer
+         * @throws OrderConflictException when there is an order of this name for other products or quantities
+         * @throws ConnectionException when it is not known; ask again with the same $order
+         */
+        public function reserve(string|array $items, string $buyer, string $order, float $timeout = 0.0, ?float $ttl = null, bool $strict = false): ?Reservation;
+
+        /**
+         * A reservation that any process made; nothing is asked yet. It acts on the last order of this name.
+         *
+         * @param string|array $items as given to reserve(); quantities do not matter
+         * @param string $buyer as given to reserve()
+         * @param string $order as given to reserve()
+         */
+        public function reservation(string|array $items, string $buyer, string $order): Reservation;
+
+        /**
+         * How an order stands. Changes nothing.
+         *
+         * @param string|array $items as given to reserve(); quantities do not matter
+         * @param string $buyer as given to reserve()
+         * @param string $order as given to reserve()
+         * @return Order|null null: there is no such order of these products, or it is forgotten
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function order(string|array $items, string $buyer, string $order): ?Order;
+
+        /**
+         * Orders of a product, a page at a time: those of one state in the order in which they came to it. Changes nothing. For reports and comparisons, not
+         * for a page that buyers load: with $buyer, all orders are looked at.
+         *
+         * @param string $sku             the product's name
+         * @param string|null $buyer      only this buyer's; null: all
+         * @param OrderState|null $state  only those in this state; null: all
+         * @param float $since            only those that came to $state then or later, a Unix time; reservations: that end then or later. Needs $state
+         * @param int $limit              1 to 1000 orders; there may be fewer on a page, even none, before the last
+         * @param string|null $after      the last page's $next; null: the first page
+         * @throws \ValueError for an $after that no page gave, or a $since without $state
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function orders(string $sku, ?string $buyer = null, ?OrderState $state = null, float $since = 0.0, int $limit = 100, ?string $after = null): OrderPage;
+
+        /**
+         * What there is of a product, all of one moment. The units that were ever put in are available + reserved + sold.
+         *
+         * @param string|array $sku the product's name; or a list of names, of up to 16: of one moment for those that share a hash slot
+         * @param bool $confirmed   with replicas: they have what is counted
+         * @return array{state: string, available: int, reserved: int, sold: int, waiting: int} state: "unknown", "open", "closed" or "ended"; the
+         *         others are units; of waiting, requests: also those whose process died, until it is their turn. Of a list: such an array by SKU
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function counts(string|array $sku, bool $confirmed = false): array;
+
+        /**
+         * Opens a sale that was closed.
+         *
+         * @param string $sku the product's name
+         * @throws UnknownProductException for a product that was never put in
+         * @throws SaleEndedException when it has ended
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function open(string $sku): void;
+
+        /**
+         * Closes a sale until it is opened again: reserve() returns null, and those that wait are told. Reservations can be confirmed, also late.
+         *
+         * @param string $sku the product's name
+         * @throws UnknownProductException for a product that was never put in
+         * @throws SaleEndedException when it has ended
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function close(string $sku): void;
+
+        /**
+         * Closes a sale for good. Reservations can be confirmed until their time ends.
+         *
+         * @param string $sku the product's name
+         * @throws UnknownProductException for a product that was never put in
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function end(string $sku): void;
+    }
+
     /**
-     * Stocks of articles on Redis (6.2 or later): pieces are reserved for a time, then bought or given back. Never oversold; exact at every moment.
-     * No lock is needed: each call is one script on the server.
+     * Stocks of products on Redis (6.2 or later): units are reserved for a time, then sold, or available again. Never oversold; exact at every moment.
+     * No lock is needed: each call is one script on the server. docs/stock.md shows a whole sale.
      *
-     * An article's key is exactly $prefix . $article, and stays until it is deleted: it knows each order that was bought. Names of articles, buyers, requests
-     * and changes are 1 to 255 bytes, any bytes; of an article as with LockManager's resources. What is asked for by name counts once, however often it is
+     * A product's key is exactly $prefix . $sku, and stays until it is deleted: it knows each order that was sold. SKUs and the names of buyers, orders
+     * and changes are 1 to 255 bytes, any bytes; a SKU as LockManager's resources. What is asked for by name counts once, however often it is
      * sent: after a ConnectionException, ask again.
      *
      * @strict-properties
      * @not-serializable
      */
-    final class Stock
+    final class Stock implements Inventory
     {
         /**
          * Connects to nothing yet.
@@ -668,10 +827,13 @@ namespace Dlock {
          * @param string|array|null $server as DistributedLock's: Redis, also behind Sentinels or as a cluster. With replicas, what a call has
          *                             answered is on that number of them (docs/fail-over.md). memcached, memory:// and RedLock's several servers
          *                             have no stocks. null: INI dlock.server
-         * @param string $prefix       the article's key is exactly $prefix . $article
+         * @param string $prefix       the product's key is exactly $prefix . $sku
          * @param float $ttl           seconds for which a reservation lasts without an explicit time, 0.003 to a year
-         * @param int|null $perBuyer   the most pieces of one article that one buyer may have reserved and bought in all, 1 to 999999999; null:
+         * @param int|null $perBuyer   the most units of one product that one buyer may have reserved and bought in all, 1 to 999999999; null:
          *                             any number. It goes with each request and is stored nowhere
+         * @param string $fairness     of those that wait. "fit": units go to the first waiter that they are enough for. "fifo": no later request
+         *                             passes one made with this object, so units may stay unsold while it waits for more
+         * @param float $remember      seconds for which orders are remembered that ended or were cancelled, 1 to a year. It is stored by restock()
          * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
          */
         public function __construct(
@@ -679,58 +841,23 @@ namespace Dlock {
             string $prefix = "Stock:",
             float $ttl = 600.0,
             ?int $perBuyer = null,
+            string $fairness = "fit",
+            float $remember = 86400.0,
         ) {}
 
-        /**
-         * Puts pieces in, or takes out such as are neither reserved nor sold.
-         *
-         * @param string $article     its name
-         * @param int $pieces         1 to 999999999, the most that a stock has: more are not put in. Less than 0: out, as many of them as there are
-         * @param string|null $change a name for this change: it is made once, however often it is asked for, and its name is kept. null: each call
-         *                            is one
-         * @return int by how many pieces the stock changed; of a change that was made before, by how many then
-         * @throws ConnectionException when it is not known; with a name, ask again
-         */
-        public function restock(string $article, int $pieces, ?string $change = null): int {}
-
-        /**
-         * Reserves all that is asked for, or nothing. Asked again with the same $buyer and $request, it returns the same reservation.
-         *
-         * @param string|array $articles one piece of this article; or pieces by article, 1 to 999999999 each, of up to 16. On a cluster
-         *                             several must share a hash slot, by a common part in braces
-         * @param string $buyer        whom $perBuyer counts for
-         * @param string $request      what the buyer asks for, as the number of an order: by this name it is found again
-         * @param float $timeout       seconds to wait, in turn, for pieces that others have reserved, 0 to a year; 0 for several articles. Null at once
-         *                             while nobody has any reserved, or where fewer than that are not sold
-         * @param float|null $ttl      seconds for which it lasts, 0.003 to a year; null: the object's
-         * @return Reservation|null null: not enough; sold out, or all reserved. What it had bought before is a Reservation, too
-         * @throws LimitExceededException when the buyer would have more than $perBuyer
-         * @throws ConnectionException when it is not known; ask again with the same $request
-         */
-        public function reserve(string|array $articles, string $buyer, string $request, float $timeout = 0.0, ?float $ttl = null): ?Reservation {}
-
-        /**
-         * A reservation that any process made; nothing is asked yet.
-         *
-         * @param string|array $articles as given to reserve(); numbers of pieces do not matter
-         * @param string $buyer   as given to reserve()
-         * @param string $request as given to reserve()
-         */
-        public function reservation(string|array $articles, string $buyer, string $request): Reservation {}
-
-        /**
-         * What there is of an article, all of one moment. The pieces that were ever put in are available + reserved + sold.
-         *
-         * @param string $article its name
-         * @return array{available: int, reserved: int, sold: int, waiting: int} pieces; of waiting, requests: also those whose process died, until
-         *         it is their turn. Available is also what a reservation had whose time is over
-         * @throws ConnectionException when the server could not be asked
-         */
-        public function counts(string $article): array {}
+        public function restock(string $sku, int $quantity, ?string $change = null): int {}
+        public function reserve(string|array $items, string $buyer, string $order, float $timeout = 0.0, ?float $ttl = null, bool $strict = false): ?Reservation {}
+        public function reservation(string|array $items, string $buyer, string $order): Reservation {}
+        public function order(string|array $items, string $buyer, string $order): ?Order {}
+        public function orders(string $sku, ?string $buyer = null, ?OrderState $state = null, float $since = 0.0, int $limit = 100, ?string $after = null): OrderPage {}
+        public function counts(string|array $sku, bool $confirmed = false): array {}
+        public function open(string $sku): void {}
+        public function close(string $sku): void {}
+        public function end(string $sku): void {}
     }
 
     /**
-     * Pieces that are reserved for a buyer. Outlives the process that made it: nothing is given back when the object goes. It may be used by any process, as
+     * Units that are reserved for a buyer. Outlives the process that made it: nothing is cancelled when the object goes. It may be used by any process, as
      * Stock::reservation().
      *
      * @strict-properties
@@ -738,48 +865,86 @@ namespace Dlock {
      */
     final class Reservation
     {
-        /** Pieces by article, of type int. */
-        public readonly array $articles;
+        /** Units by SKU, of type int. */
+        public readonly array $items;
         /** As it was given to Stock::reserve(). */
         public readonly string $buyer;
-        /** As it was given to Stock::reserve(). */
-        public readonly string $request;
-        /** Greater than that of every earlier reservation of these articles; 0 where it came from Stock::reservation(), or had been bought already. */
+        /** The order's name, as it was given to Stock::reserve(). */
+        public readonly string $order;
+        /** Greater than that of every earlier answer of reserve() for these products; 0 if it came from Stock::reservation(). */
         public readonly int $fencingToken;
 
         private function __construct() {}
 
         /**
-         * Seconds for which nobody else can get the pieces, as far as this object knows: 0.0 before it has asked, INF when it has bought them.
+         * Seconds for which nobody else can get the units, as far as this object knows: 0.0 before it has asked, INF when they are sold to the buyer.
          * Counted as a lease's. No I/O.
          */
         public function remaining(): float {}
 
         /**
-         * It lasts for at least so long from now on. Never shortens it.
+         * How the order stands now. Changes nothing.
+         *
+         * @return OrderState|null null: there is no such order, or it is forgotten
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function status(): ?OrderState {}
+
+        /**
+         * It lasts for at least so long from now on, all of it. Never shortens it.
          *
          * @param float|null $ttl seconds, 0.003 to a year; null: as it was reserved for, or the Stock's
-         * @throws ReservationExpiredException when others have the pieces, or it was cancelled, or bought
+         * @throws ReservationExpiredException when it has ended, was cancelled or sold
+         * @throws OrderConflictException when the order is for other products
          * @throws ConnectionException when it is not known; ask again
          */
         public function extend(?float $ttl = null): void {}
 
         /**
-         * Buys: the pieces are gone for good. May be repeated. After its time is over it still succeeds as long as nobody else has needed the pieces.
+         * Buys: the units are sold. May be repeated. After its time has ended it still succeeds while as many units are available, and $perBuyer allows
+         * it; it goes before those that wait.
          *
-         * @return bool true: bought by this call; false: it was before. Where an answer was lost on the way and it was asked again: true
-         * @throws ReservationExpiredException when others have the pieces, or it was cancelled: nothing is bought
+         * @return bool true: bought by this call; false: it was before
+         * @throws ReservationExpiredException when it has ended and too few units are available, or it was cancelled: nothing is bought
+         * @throws OrderConflictException when the order is for other products: no part of an order is bought
          * @throws ConnectionException when it is not known; ask again
          */
         public function confirm(): bool {}
 
         /**
-         * Gives the pieces back, to the first waiter that they are enough for.
+         * Makes the units available again, for the first waiter that they are enough for; or withdraws a request that waits. A payment that comes later
+         * is refused.
          *
-         * @return bool false: there was nothing to give back; what was bought is not
+         * @return bool false: nothing was reserved, or the units are already sold (a sale is not undone)
+         * @throws OrderConflictException when the order is for other products
          * @throws ConnectionException when it is not known; ask again
          */
         public function cancel(): bool {}
+
+        /**
+         * Takes a sale back, or a part of it.
+         *
+         * @param bool $restock      the units are for sale again; false: the stock has so many fewer
+         * @param int|null $quantity units of an order of one product; null: all of the order
+         * @param string|null $change the name of the refund of a part, which is made once; needed with $quantity
+         * @return bool true: by this call; false: it was before
+         * @throws ReservationExpiredException when there is no such order, or this one was superseded
+         * @throws OrderConflictException when it is not sold, is for other products, or has fewer units
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function refund(bool $restock = true, ?int $quantity = null, ?string $change = null): bool {}
+
+        /**
+         * Other quantities of the same products, all or nothing, for the time that is left.
+         *
+         * @param array $items units by SKU, 1 to 999999999 each
+         * @throws OutOfStockException when too few units are available: it stays as it was
+         * @throws LimitExceededException when the buyer would have more than $perBuyer: it stays as it was
+         * @throws ReservationExpiredException when it has ended, was cancelled or sold
+         * @throws OrderConflictException when the order is for other products
+         * @throws ConnectionException when it is not known; ask again
+         */
+        public function change(array $items): void {}
     }
 
     /**
@@ -797,10 +962,14 @@ namespace Dlock {
      * - losses: leases found lost
      * - connections, reconnections: to Redis, opened so far; those of them that replaced another one
      * - sessions: on ZooKeeper, opened so far
+     * - reservations, reservations_refused: answers of Stock::reserve(), repeated ones as well
+     * - sales: orders that a confirm() of this process bought; late_sales: those of them whose time had ended; expired_refusals: confirm() that was refused
+     * - cancellations, refunds: by a call of this process
      *
      * @return array{acquisitions: int, waits: int, wait_time: float, timeouts: int, releases: int, hand_overs_given: int,
      *         hand_overs_received: int, renewals: int, renewal_failures: int, losses: int, connections: int, reconnections: int,
-     *         sessions: int}
+     *         sessions: int, reservations: int, reservations_refused: int, sales: int, late_sales: int, cancellations: int, refunds: int,
+     *         expired_refusals: int}
      */
     function stats(): array {}
 
@@ -853,8 +1022,34 @@ namespace Dlock {
 
     /** This process already holds the lock that it is about to wait for. */
     class DeadlockException extends DlockException {}
-    /** The buyer would have more pieces of an article than it may. */
-    class LimitExceededException extends DlockException {}
-    /** The pieces of a reservation are somebody else's, or it was cancelled. */
-    class ReservationExpiredException extends DlockException {}
+    /** The buyer would have more units of a product than it may. */
+    class LimitExceededException extends DlockException
+    {
+        /** The product. */
+        public readonly string $sku;
+        /** Stock's $perBuyer. */
+        public readonly int $limit;
+        /** Units that the buyer has, reserved and bought. */
+        public readonly int $has;
+        /** Units that were asked for. */
+        public readonly int $asked;
+    }
+    /** The reservation has ended, or was cancelled: the order cannot be bought, extended or changed. */
+    class ReservationExpiredException extends DlockException
+    {
+        /** How the order stands; null: there is none of this name. */
+        public readonly ?OrderState $state;
+        /** "ended", "cancelled", "refunded", "sold", "superseded" (the name was reserved anew), "limit" (the buyer has too many meanwhile) or "unknown". */
+        public readonly string $reason;
+        /** For how many seconds it is so; 0.0 if that is not known. */
+        public readonly float $since;
+    }
+    /** There is an order of this name, and it is another one: of other products or quantities, or in another state. */
+    class OrderConflictException extends DlockException {}
+    /** Too few units are available. */
+    class OutOfStockException extends DlockException {}
+    /** Nothing was ever put into the stock of this product. */
+    class UnknownProductException extends DlockException {}
+    /** The sale of this product has ended. */
+    class SaleEndedException extends DlockException {}
 }

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8966628a78f504e204ba2859aa885f6dfdd9311c */
+ * Stub hash: fcfc0f6d195a47cbf0032678a77da7d8307ca4d7 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
@@ -269,46 +269,111 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_ReadWriteLockSide_isLocked arginfo_class_DistributedLock_isLocked
 
+#define arginfo_class_Dlock_Order___construct arginfo_class_Dlock_Lease___construct
+
+#define arginfo_class_Dlock_OrderPage___construct arginfo_class_Dlock_Lease___construct
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_OrderPage_getIterator, 0, 0, Iterator, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Inventory_restock, 0, 2, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, sku, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, quantity, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, change, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Inventory_reserve, 0, 3, Dlock\\Reservation, 1)
+	ZEND_ARG_TYPE_MASK(0, items, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO(0, buyer, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, order, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, strict, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Inventory_reservation, 0, 3, Dlock\\Reservation, 0)
+	ZEND_ARG_TYPE_MASK(0, items, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO(0, buyer, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, order, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Inventory_order, 0, 3, Dlock\\Order, 1)
+	ZEND_ARG_TYPE_MASK(0, items, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO(0, buyer, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, order, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Inventory_orders, 0, 1, Dlock\\OrderPage, 0)
+	ZEND_ARG_TYPE_INFO(0, sku, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, buyer, IS_STRING, 1, "null")
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, state, Dlock\\OrderState, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, since, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "100")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, after, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Inventory_counts, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_MASK(0, sku, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, confirmed, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Inventory_open, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, sku, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_Inventory_close arginfo_class_Dlock_Inventory_open
+
+#define arginfo_class_Dlock_Inventory_end arginfo_class_Dlock_Inventory_open
+
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Stock___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, prefix, IS_STRING, 0, "\"Stock:\"")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 0, "600.0")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, perBuyer, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, fairness, IS_STRING, 0, "\"fit\"")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, remember, IS_DOUBLE, 0, "86400.0")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Stock_restock, 0, 2, IS_LONG, 0)
-	ZEND_ARG_TYPE_INFO(0, article, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, pieces, IS_LONG, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, change, IS_STRING, 1, "null")
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Stock_restock arginfo_class_Dlock_Inventory_restock
 
-ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Stock_reserve, 0, 3, Dlock\\Reservation, 1)
-	ZEND_ARG_TYPE_MASK(0, articles, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
-	ZEND_ARG_TYPE_INFO(0, buyer, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, request, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Stock_reserve arginfo_class_Dlock_Inventory_reserve
 
-ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Stock_reservation, 0, 3, Dlock\\Reservation, 0)
-	ZEND_ARG_TYPE_MASK(0, articles, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
-	ZEND_ARG_TYPE_INFO(0, buyer, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, request, IS_STRING, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Stock_reservation arginfo_class_Dlock_Inventory_reservation
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Stock_counts, 0, 1, IS_ARRAY, 0)
-	ZEND_ARG_TYPE_INFO(0, article, IS_STRING, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Stock_order arginfo_class_Dlock_Inventory_order
+
+#define arginfo_class_Dlock_Stock_orders arginfo_class_Dlock_Inventory_orders
+
+#define arginfo_class_Dlock_Stock_counts arginfo_class_Dlock_Inventory_counts
+
+#define arginfo_class_Dlock_Stock_open arginfo_class_Dlock_Inventory_open
+
+#define arginfo_class_Dlock_Stock_close arginfo_class_Dlock_Inventory_open
+
+#define arginfo_class_Dlock_Stock_end arginfo_class_Dlock_Inventory_open
 
 #define arginfo_class_Dlock_Reservation___construct arginfo_class_Dlock_Lease___construct
 
 #define arginfo_class_Dlock_Reservation_remaining arginfo_class_Dlock_Lease_remaining
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Reservation_status, 0, 0, Dlock\\OrderState, 1)
+ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_Reservation_extend arginfo_class_Dlock_Lease_refresh
 
 #define arginfo_class_Dlock_Reservation_confirm arginfo_class_DistributedLock_unlockAll
 
 #define arginfo_class_Dlock_Reservation_cancel arginfo_class_DistributedLock_unlockAll
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Reservation_refund, 0, 0, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, restock, _IS_BOOL, 0, "true")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, quantity, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, change, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Reservation_change, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, items, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_QuorumException_getServerErrors arginfo_Dlock_stats
 
@@ -373,16 +438,27 @@ ZEND_METHOD(Dlock_ReadWriteLock, __construct);
 ZEND_METHOD(Dlock_ReadWriteLock, readLock);
 ZEND_METHOD(Dlock_ReadWriteLock, writeLock);
 ZEND_METHOD(Dlock_ReadWriteLockSide, __construct);
+ZEND_METHOD(Dlock_Order, __construct);
+ZEND_METHOD(Dlock_OrderPage, __construct);
+ZEND_METHOD(Dlock_OrderPage, getIterator);
 ZEND_METHOD(Dlock_Stock, __construct);
 ZEND_METHOD(Dlock_Stock, restock);
 ZEND_METHOD(Dlock_Stock, reserve);
 ZEND_METHOD(Dlock_Stock, reservation);
+ZEND_METHOD(Dlock_Stock, order);
+ZEND_METHOD(Dlock_Stock, orders);
 ZEND_METHOD(Dlock_Stock, counts);
+ZEND_METHOD(Dlock_Stock, open);
+ZEND_METHOD(Dlock_Stock, close);
+ZEND_METHOD(Dlock_Stock, end);
 ZEND_METHOD(Dlock_Reservation, __construct);
 ZEND_METHOD(Dlock_Reservation, remaining);
+ZEND_METHOD(Dlock_Reservation, status);
 ZEND_METHOD(Dlock_Reservation, extend);
 ZEND_METHOD(Dlock_Reservation, confirm);
 ZEND_METHOD(Dlock_Reservation, cancel);
+ZEND_METHOD(Dlock_Reservation, refund);
+ZEND_METHOD(Dlock_Reservation, change);
 ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 
@@ -500,12 +576,49 @@ static const zend_function_entry class_Dlock_ReadWriteLockSide_methods[] = {
 };
 
 
+static const zend_function_entry class_Dlock_OrderState_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Order_methods[] = {
+	ZEND_ME(Dlock_Order, __construct, arginfo_class_Dlock_Order___construct, ZEND_ACC_PRIVATE)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_OrderPage_methods[] = {
+	ZEND_ME(Dlock_OrderPage, __construct, arginfo_class_Dlock_OrderPage___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Dlock_OrderPage, getIterator, arginfo_class_Dlock_OrderPage_getIterator, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Inventory_methods[] = {
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, restock, arginfo_class_Dlock_Inventory_restock, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, reserve, arginfo_class_Dlock_Inventory_reserve, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, reservation, arginfo_class_Dlock_Inventory_reservation, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, order, arginfo_class_Dlock_Inventory_order, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, orders, arginfo_class_Dlock_Inventory_orders, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, counts, arginfo_class_Dlock_Inventory_counts, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, open, arginfo_class_Dlock_Inventory_open, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, close, arginfo_class_Dlock_Inventory_close, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_Inventory, end, arginfo_class_Dlock_Inventory_end, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_FE_END
+};
+
+
 static const zend_function_entry class_Dlock_Stock_methods[] = {
 	ZEND_ME(Dlock_Stock, __construct, arginfo_class_Dlock_Stock___construct, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Stock, restock, arginfo_class_Dlock_Stock_restock, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Stock, reserve, arginfo_class_Dlock_Stock_reserve, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Stock, reservation, arginfo_class_Dlock_Stock_reservation, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, order, arginfo_class_Dlock_Stock_order, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, orders, arginfo_class_Dlock_Stock_orders, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Stock, counts, arginfo_class_Dlock_Stock_counts, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, open, arginfo_class_Dlock_Stock_open, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, close, arginfo_class_Dlock_Stock_close, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Stock, end, arginfo_class_Dlock_Stock_end, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -513,9 +626,12 @@ static const zend_function_entry class_Dlock_Stock_methods[] = {
 static const zend_function_entry class_Dlock_Reservation_methods[] = {
 	ZEND_ME(Dlock_Reservation, __construct, arginfo_class_Dlock_Reservation___construct, ZEND_ACC_PRIVATE)
 	ZEND_ME(Dlock_Reservation, remaining, arginfo_class_Dlock_Reservation_remaining, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Reservation, status, arginfo_class_Dlock_Reservation_status, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Reservation, extend, arginfo_class_Dlock_Reservation_extend, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Reservation, confirm, arginfo_class_Dlock_Reservation_confirm, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Reservation, cancel, arginfo_class_Dlock_Reservation_cancel, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Reservation, refund, arginfo_class_Dlock_Reservation_refund, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Reservation, change, arginfo_class_Dlock_Reservation_change, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -557,6 +673,26 @@ static const zend_function_entry class_Dlock_LimitExceededException_methods[] = 
 
 
 static const zend_function_entry class_Dlock_ReservationExpiredException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_OrderConflictException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_OutOfStockException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_UnknownProductException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_SaleEndedException_methods[] = {
 	ZEND_FE_END
 };
 
@@ -737,13 +873,128 @@ static zend_class_entry *register_class_Dlock_ReadWriteLockSide(zend_class_entry
 	return class_entry;
 }
 
-static zend_class_entry *register_class_Dlock_Stock(void)
+static zend_class_entry *register_class_Dlock_OrderState(void)
+{
+	zend_class_entry *class_entry = zend_register_internal_enum("Dlock\\OrderState", IS_STRING, class_Dlock_OrderState_methods);
+
+	zval enum_case_Reserved_value;
+	zend_string *enum_case_Reserved_value_str = zend_string_init("reserved", strlen("reserved"), 1);
+	ZVAL_STR(&enum_case_Reserved_value, enum_case_Reserved_value_str);
+	zend_enum_add_case_cstr(class_entry, "Reserved", &enum_case_Reserved_value);
+
+	zval enum_case_Ended_value;
+	zend_string *enum_case_Ended_value_str = zend_string_init("ended", strlen("ended"), 1);
+	ZVAL_STR(&enum_case_Ended_value, enum_case_Ended_value_str);
+	zend_enum_add_case_cstr(class_entry, "Ended", &enum_case_Ended_value);
+
+	zval enum_case_Sold_value;
+	zend_string *enum_case_Sold_value_str = zend_string_init("sold", strlen("sold"), 1);
+	ZVAL_STR(&enum_case_Sold_value, enum_case_Sold_value_str);
+	zend_enum_add_case_cstr(class_entry, "Sold", &enum_case_Sold_value);
+
+	zval enum_case_Cancelled_value;
+	zend_string *enum_case_Cancelled_value_str = zend_string_init("cancelled", strlen("cancelled"), 1);
+	ZVAL_STR(&enum_case_Cancelled_value, enum_case_Cancelled_value_str);
+	zend_enum_add_case_cstr(class_entry, "Cancelled", &enum_case_Cancelled_value);
+
+	zval enum_case_Refunded_value;
+	zend_string *enum_case_Refunded_value_str = zend_string_init("refunded", strlen("refunded"), 1);
+	ZVAL_STR(&enum_case_Refunded_value, enum_case_Refunded_value_str);
+	zend_enum_add_case_cstr(class_entry, "Refunded", &enum_case_Refunded_value);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Order(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Order", class_Dlock_Order_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+
+	zend_string *property_state_class_Dlock_OrderState = zend_string_init("Dlock\\OrderState", sizeof("Dlock\\OrderState")-1, 1);
+	zval property_state_default_value;
+	ZVAL_UNDEF(&property_state_default_value);
+	zend_string *property_state_name = zend_string_init("state", sizeof("state") - 1, 1);
+	zend_declare_typed_property(class_entry, property_state_name, &property_state_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_state_class_Dlock_OrderState, 0, 0));
+	zend_string_release(property_state_name);
+
+	zval property_items_default_value;
+	ZVAL_UNDEF(&property_items_default_value);
+	zend_string *property_items_name = zend_string_init("items", sizeof("items") - 1, 1);
+	zend_declare_typed_property(class_entry, property_items_name, &property_items_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_items_name);
+
+	zval property_buyer_default_value;
+	ZVAL_UNDEF(&property_buyer_default_value);
+	zend_string *property_buyer_name = zend_string_init("buyer", sizeof("buyer") - 1, 1);
+	zend_declare_typed_property(class_entry, property_buyer_name, &property_buyer_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_buyer_name);
+
+	zval property_order_default_value;
+	ZVAL_UNDEF(&property_order_default_value);
+	zend_string *property_order_name = zend_string_init("order", sizeof("order") - 1, 1);
+	zend_declare_typed_property(class_entry, property_order_name, &property_order_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_order_name);
+
+	zval property_at_default_value;
+	ZVAL_UNDEF(&property_at_default_value);
+	zend_string *property_at_name = zend_string_init("at", sizeof("at") - 1, 1);
+	zend_declare_typed_property(class_entry, property_at_name, &property_at_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_at_name);
+
+	zval property_remaining_default_value;
+	ZVAL_UNDEF(&property_remaining_default_value);
+	zend_string *property_remaining_name = zend_string_init("remaining", sizeof("remaining") - 1, 1);
+	zend_declare_typed_property(class_entry, property_remaining_name, &property_remaining_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
+	zend_string_release(property_remaining_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_OrderPage(zend_class_entry *class_entry_IteratorAggregate)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "OrderPage", class_Dlock_OrderPage_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+	zend_class_implements(class_entry, 1, class_entry_IteratorAggregate);
+
+	zval property_orders_default_value;
+	ZVAL_UNDEF(&property_orders_default_value);
+	zend_string *property_orders_name = zend_string_init("orders", sizeof("orders") - 1, 1);
+	zend_declare_typed_property(class_entry, property_orders_name, &property_orders_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_orders_name);
+
+	zval property_next_default_value;
+	ZVAL_UNDEF(&property_next_default_value);
+	zend_string *property_next_name = zend_string_init("next", sizeof("next") - 1, 1);
+	zend_declare_typed_property(class_entry, property_next_name, &property_next_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_next_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Inventory(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Inventory", class_Dlock_Inventory_methods);
+	class_entry = zend_register_internal_interface(&ce);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Stock(zend_class_entry *class_entry_Dlock_Inventory)
 {
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Stock", class_Dlock_Stock_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Dlock_Inventory);
 
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
@@ -759,11 +1010,11 @@ static zend_class_entry *register_class_Dlock_Reservation(void)
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 
-	zval property_articles_default_value;
-	ZVAL_UNDEF(&property_articles_default_value);
-	zend_string *property_articles_name = zend_string_init("articles", sizeof("articles") - 1, 1);
-	zend_declare_typed_property(class_entry, property_articles_name, &property_articles_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
-	zend_string_release(property_articles_name);
+	zval property_items_default_value;
+	ZVAL_UNDEF(&property_items_default_value);
+	zend_string *property_items_name = zend_string_init("items", sizeof("items") - 1, 1);
+	zend_declare_typed_property(class_entry, property_items_name, &property_items_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_items_name);
 
 	zval property_buyer_default_value;
 	ZVAL_UNDEF(&property_buyer_default_value);
@@ -771,11 +1022,11 @@ static zend_class_entry *register_class_Dlock_Reservation(void)
 	zend_declare_typed_property(class_entry, property_buyer_name, &property_buyer_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
 	zend_string_release(property_buyer_name);
 
-	zval property_request_default_value;
-	ZVAL_UNDEF(&property_request_default_value);
-	zend_string *property_request_name = zend_string_init("request", sizeof("request") - 1, 1);
-	zend_declare_typed_property(class_entry, property_request_name, &property_request_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
-	zend_string_release(property_request_name);
+	zval property_order_default_value;
+	ZVAL_UNDEF(&property_order_default_value);
+	zend_string *property_order_name = zend_string_init("order", sizeof("order") - 1, 1);
+	zend_declare_typed_property(class_entry, property_order_name, &property_order_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_order_name);
 
 	zval property_fencingToken_default_value;
 	ZVAL_UNDEF(&property_fencingToken_default_value);
@@ -859,6 +1110,30 @@ static zend_class_entry *register_class_Dlock_LimitExceededException(zend_class_
 	INIT_NS_CLASS_ENTRY(ce, "Dlock", "LimitExceededException", class_Dlock_LimitExceededException_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
 
+	zval property_sku_default_value;
+	ZVAL_UNDEF(&property_sku_default_value);
+	zend_string *property_sku_name = zend_string_init("sku", sizeof("sku") - 1, 1);
+	zend_declare_typed_property(class_entry, property_sku_name, &property_sku_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_sku_name);
+
+	zval property_limit_default_value;
+	ZVAL_UNDEF(&property_limit_default_value);
+	zend_string *property_limit_name = zend_string_init("limit", sizeof("limit") - 1, 1);
+	zend_declare_typed_property(class_entry, property_limit_name, &property_limit_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_limit_name);
+
+	zval property_has_default_value;
+	ZVAL_UNDEF(&property_has_default_value);
+	zend_string *property_has_name = zend_string_init("has", sizeof("has") - 1, 1);
+	zend_declare_typed_property(class_entry, property_has_name, &property_has_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_has_name);
+
+	zval property_asked_default_value;
+	ZVAL_UNDEF(&property_asked_default_value);
+	zend_string *property_asked_name = zend_string_init("asked", sizeof("asked") - 1, 1);
+	zend_declare_typed_property(class_entry, property_asked_name, &property_asked_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_asked_name);
+
 	return class_entry;
 }
 
@@ -867,6 +1142,65 @@ static zend_class_entry *register_class_Dlock_ReservationExpiredException(zend_c
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Dlock", "ReservationExpiredException", class_Dlock_ReservationExpiredException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	zend_string *property_state_class_Dlock_OrderState = zend_string_init("Dlock\\OrderState", sizeof("Dlock\\OrderState")-1, 1);
+	zval property_state_default_value;
+	ZVAL_UNDEF(&property_state_default_value);
+	zend_string *property_state_name = zend_string_init("state", sizeof("state") - 1, 1);
+	zend_declare_typed_property(class_entry, property_state_name, &property_state_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_state_class_Dlock_OrderState, 0, MAY_BE_NULL));
+	zend_string_release(property_state_name);
+
+	zval property_reason_default_value;
+	ZVAL_UNDEF(&property_reason_default_value);
+	zend_string *property_reason_name = zend_string_init("reason", sizeof("reason") - 1, 1);
+	zend_declare_typed_property(class_entry, property_reason_name, &property_reason_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_reason_name);
+
+	zval property_since_default_value;
+	ZVAL_UNDEF(&property_since_default_value);
+	zend_string *property_since_name = zend_string_init("since", sizeof("since") - 1, 1);
+	zend_declare_typed_property(class_entry, property_since_name, &property_since_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_since_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_OrderConflictException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "OrderConflictException", class_Dlock_OrderConflictException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_OutOfStockException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "OutOfStockException", class_Dlock_OutOfStockException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_UnknownProductException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "UnknownProductException", class_Dlock_UnknownProductException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_SaleEndedException(zend_class_entry *class_entry_Dlock_DlockException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "SaleEndedException", class_Dlock_SaleEndedException_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_Dlock_DlockException);
 
 	return class_entry;

@@ -16,11 +16,11 @@ function examine_memcached_memory(MemcachedServer $server): void
     $most = $server->stat('limit_maxbytes');
     if ($evicts && $evicted > 0) {
         $server->problem('eviction', "its memory has been full: $evicted items evicted since it was started.",
-            'A lock that is evicted is free for others while its holder believes in it.',
+            'Others can acquire an evicted lock while its holder still relies on it.',
             'Give locks a memcached of their own, and start it with -M: when its memory is full, it refuses locks.');
     } elseif ($most > 0 && $server->stat('bytes') > MEMCACHED_FULL * $most) {
         $server->warning('memory', sprintf('uses %d %% of its memory.', 100 * $server->stat('bytes') / $most), $evicts
-            ? 'When it is full, it evicts items, locks among them: an evicted lock is free for others while its holder believes in it.'
+            ? 'When it is full, it evicts items, including locks: others can acquire an evicted lock while its holder still relies on it.'
             : 'When it is full, no lock can be taken.', 'Give locks a memcached of their own, or more memory (-m).');
     }
 }

@@ -18,8 +18,8 @@ function examine_memory(RedisServer $server): void
         $evicted = (int) ($server->info['evicted_keys'] ?? 0);
         $server->problem('eviction', "evicts keys when its memory is full: maxmemory-policy $policy"
             . ($evicted > 0 ? ", $evicted evicted so far." : '.'),
-            (str_starts_with($policy, 'volatile') ? 'Locks are among the first to go, since they have an end. ' : '')
-            . 'A lock that is evicted is free for others while its holder believes in it.',
+            (str_starts_with($policy, 'volatile') ? 'This policy evicts keys with a TTL first, and locks have one. ' : '')
+            . 'Others can acquire an evicted lock while its holder still relies on it.',
             'Set maxmemory-policy noeviction, or give locks a server of their own.');
     } elseif ($used > $most) { // which commands do not show: a script is not refused where it has written before
         $server->unusable('memory', 'its memory is full (maxmemory).', 'No lock can be taken.',

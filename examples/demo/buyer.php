@@ -19,7 +19,7 @@ $buy = function () use ($file, $think): bool {
 
 /** Does not wait for pieces that others have reserved, since here everybody pays. */
 $reserve = function (callable $reserved) use ($redis, $resource, $think): bool {
-    $reservation = (new Dlock\Stock($redis[0]))->reserve($resource, buyer: (string) getmypid(), request: 'order');
+    $reservation = (new Dlock\Stock($redis[0]))->reserve($resource, buyer: (string) getmypid(), order: 'order');
     $reserved();
     usleep((int) $think * 1000);
     return $reservation !== null && $reservation->confirm();

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+/* Time: one clock for all leases and deadlines, and arithmetic that does not overflow. */
+
 /* A point in time, or a length of time, in nanoseconds. */
 typedef int64_t dlock_nanos;
 

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+/* Outcomes and messages. A status says what the caller can do next; a message says what failed, and is safe to show. */
+
 /* What an operation came to. Everything but DLOCK_OK, DLOCK_TIMEOUT and DLOCK_INTERRUPTED leaves a message. */
 typedef enum {
 	DLOCK_OK,

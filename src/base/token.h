@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Random values: owner tokens, which nobody can guess, and jitter, which need not be secret. */
+
 #define DLOCK_TOKEN_LEN 32
 
 /* What stands before the digits where other code reads a lock's value as the time at which the lock ends: one in the

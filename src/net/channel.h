@@ -5,9 +5,9 @@
 #include "dial.h"
 #include "tls.h"
 
-/* Bytes to and from one server. It is opened in stages (the name's addresses, a socket that is connected, TLS) and knows
- * no protocol. It never sleeps: whoever has it polls its descriptor, and goes on when that is ready or when its timer has
- * come. Every byte goes through recv() and send() in channel.c. A zeroed channel is closed. */
+/* Bytes to and from one server. It is opened in stages (the name's addresses, a socket that is connected, TLS) and
+ * knows no protocol. It never sleeps: whoever has it polls its descriptor, and goes on when that is ready or when its
+ * timer has come. Every byte goes through recv() and send() in channel.c. A zeroed channel is closed. */
 
 typedef enum {
 	DLOCK_CHANNEL_CLOSED,
@@ -50,9 +50,10 @@ bool dlock_channel_append(dlock_channel *channel, const void *bytes, size_t len)
 /* Sends as much as there is room for. False: it has failed. What the peer sent before can still be read. */
 bool dlock_channel_flush(dlock_channel *channel);
 
-/* The number of bytes that have come; 0: none at the moment; -1: the connection has ended, or failed. To be called until
- * it leaves `more`, which is false at first, false: of the rest, poll() would not tell. It reads from the socket in the
- * first of these calls only, once. Behind them, dlock_channel_flush(): TLS may have something to say by itself. */
+/* The number of bytes that have come; 0: none at the moment; -1: the connection has ended, or failed. To be called
+ * until it leaves `more`, which is false at first, false: of the rest, poll() would not tell. It reads from the socket
+ * in the first of these calls only, once. Behind them, dlock_channel_flush(): TLS may have something to say by
+ * itself. */
 long dlock_channel_read(dlock_channel *channel, char *out, size_t size, bool *more);
 
 /* Has the name been found to lead elsewhere since it was dialed? Once. */

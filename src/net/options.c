@@ -7,6 +7,9 @@
 
 #include "dsn.h"
 
+/* The options of a server: one row each. Parsing, messages, keys of connections and the reference are loops over the
+ * rows, so a new option is a field in server.h and a row here. */
+
 #define SECONDS(field, least, most) DLOCK_OPTION_SECONDS, offsetof(dlock_server, field), least, most
 #define WHOLE(field, least, most) DLOCK_OPTION_WHOLE, offsetof(dlock_server, field), least, most
 #define ON(field) DLOCK_OPTION_SWITCH, offsetof(dlock_server, field), true, 0

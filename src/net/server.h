@@ -8,6 +8,9 @@
 #include "../base/clock.h"
 #include "../base/error.h"
 
+/* A server as the user describes it: its address, its options, and how its master is found. Parsed from a DSN or filled
+ * field by field, sealed once, and shared read-only after that. */
+
 /* What is spoken there. */
 typedef enum { DLOCK_SERVER_REDIS, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_MEMORY } dlock_server_kind;
 

@@ -1,5 +1,5 @@
-/* OpenSSL reports failures in a queue of errors of the thread: what another connection, or other code of the process, has
- * left there would count as this connection's. So it is emptied before each call, and after one that failed. */
+/* OpenSSL reports failures in a queue of errors of the thread: what another connection, or other code of the process,
+ * has left there would count as this connection's. So it is emptied before each call, and after one that failed. */
 
 #include "tls.h"
 

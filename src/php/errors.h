@@ -5,6 +5,8 @@
 
 #include "../lock/backend.h"
 
+/* From outcomes to exceptions: which class each status becomes. */
+
 /* Throws what the status stands for. The back end of DLOCK_QUORUM; otherwise it may be NULL. */
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_backend *backend);
 

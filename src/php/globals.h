@@ -24,6 +24,13 @@ typedef struct {
 	zend_ulong losses;
 	zend_ulong hand_overs_given;
 	zend_ulong hand_overs_received;
+	zend_ulong reservations;         /* of stocks, as the rest */
+	zend_ulong reservations_refused;
+	zend_ulong sales;
+	zend_ulong late_sales;
+	zend_ulong cancellations;
+	zend_ulong refunds;
+	zend_ulong expired_refusals;
 	dlock_nanos wait_time;
 } dlock_counters;
 

@@ -23,6 +23,13 @@ void dlock_collect_stats(zval *stats)
 	add_assoc_long(stats, "connections", (zend_long) (pools.connections + renewal.connections));
 	add_assoc_long(stats, "reconnections", (zend_long) (pools.reconnections + renewal.reconnections));
 	add_assoc_long(stats, "sessions", (zend_long) pools.sessions);
+	add_assoc_long(stats, "reservations", (zend_long) counters->reservations);
+	add_assoc_long(stats, "reservations_refused", (zend_long) counters->reservations_refused);
+	add_assoc_long(stats, "sales", (zend_long) counters->sales);
+	add_assoc_long(stats, "late_sales", (zend_long) counters->late_sales);
+	add_assoc_long(stats, "cancellations", (zend_long) counters->cancellations);
+	add_assoc_long(stats, "refunds", (zend_long) counters->refunds);
+	add_assoc_long(stats, "expired_refusals", (zend_long) counters->expired_refusals);
 }
 
 ZEND_FUNCTION(Dlock_stats)

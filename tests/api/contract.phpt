@@ -68,21 +68,51 @@ const CONTRACT = [
         'release' => '(): bool',
         'detach' => '(): string',
     ]],
-    'Dlock\Stock' => ['final class', [
-        '__construct' => '(!array|string|null $server = null, string $prefix = \'Stock:\', float $ttl = 600.0, ?int $perBuyer = null)',
-        'restock' => '(string $article, int $pieces, ?string $change = null): int',
-        'reserve' => '(array|string $articles, string $buyer, string $request, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Reservation',
-        'reservation' => '(array|string $articles, string $buyer, string $request): Dlock\Reservation',
-        'counts' => '(string $article): array',
+    'Dlock\Inventory' => ['interface', [
+        'restock' => '(string $sku, int $quantity, ?string $change = null): int',
+        'reserve' => '(array|string $items, string $buyer, string $order, float $timeout = 0.0, ?float $ttl = null, bool $strict = false): ?Dlock\Reservation',
+        'reservation' => '(array|string $items, string $buyer, string $order): Dlock\Reservation',
+        'order' => '(array|string $items, string $buyer, string $order): ?Dlock\Order',
+        'orders' => '(string $sku, ?string $buyer = null, ?Dlock\OrderState $state = null, float $since = 0.0, int $limit = 100, ?string $after = null): Dlock\OrderPage',
+        'counts' => '(array|string $sku, bool $confirmed = false): array',
+        'open' => '(string $sku): void',
+        'close' => '(string $sku): void',
+        'end' => '(string $sku): void',
+    ]],
+    'Dlock\Stock' => ['final class implements Dlock\Inventory', [
+        '__construct' => '(!array|string|null $server = null, string $prefix = \'Stock:\', float $ttl = 600.0, ?int $perBuyer = null, string $fairness = \'fit\', float $remember = 86400.0)',
+        'restock' => '(string $sku, int $quantity, ?string $change = null): int',
+        'reserve' => '(array|string $items, string $buyer, string $order, float $timeout = 0.0, ?float $ttl = null, bool $strict = false): ?Dlock\Reservation',
+        'reservation' => '(array|string $items, string $buyer, string $order): Dlock\Reservation',
+        'order' => '(array|string $items, string $buyer, string $order): ?Dlock\Order',
+        'orders' => '(string $sku, ?string $buyer = null, ?Dlock\OrderState $state = null, float $since = 0.0, int $limit = 100, ?string $after = null): Dlock\OrderPage',
+        'counts' => '(array|string $sku, bool $confirmed = false): array',
+        'open' => '(string $sku): void',
+        'close' => '(string $sku): void',
+        'end' => '(string $sku): void',
     ]],
     'Dlock\Reservation' => ['final class', [
         'remaining' => '(): float',
+        'status' => '(): ?Dlock\OrderState',
         'extend' => '(?float $ttl = null): void',
         'confirm' => '(): bool',
         'cancel' => '(): bool',
+        'refund' => '(bool $restock = true, ?int $quantity = null, ?string $change = null): bool',
+        'change' => '(array $items): void',
     ]],
+    'Dlock\OrderState' => ['enum implements BackedEnum', [
+        'cases' => '(): array',
+        'from' => '(int|string $value): static',
+        'tryFrom' => '(int|string $value): ?static',
+    ]],
+    'Dlock\Order' => ['final class', []],
+    'Dlock\OrderPage' => ['final class implements IteratorAggregate, Traversable', ['getIterator' => '(): Iterator']],
     'Dlock\LimitExceededException' => ['class extends Dlock\DlockException', []],
     'Dlock\ReservationExpiredException' => ['class extends Dlock\DlockException', []],
+    'Dlock\OrderConflictException' => ['class extends Dlock\DlockException', []],
+    'Dlock\OutOfStockException' => ['class extends Dlock\DlockException', []],
+    'Dlock\UnknownProductException' => ['class extends Dlock\DlockException', []],
+    'Dlock\SaleEndedException' => ['class extends Dlock\DlockException', []],
     'Dlock\DlockException' => ['class extends Exception', []],
     'Dlock\AcquireTimeoutException' => ['class extends Dlock\DlockException', []],
     'Dlock\LeaseLostException' => ['class extends Dlock\DlockException', []],
@@ -131,9 +161,10 @@ foreach ($classes as $name => [$kind, $methods]) {
         }
     }
     foreach ($class->getProperties(ReflectionProperty::IS_PUBLIC) as $property) {
-        holds(in_array($name, ['Dlock\Lease', 'Dlock\LeaseState', 'Dlock\Reservation'], true), "$name has no public property", $property->name);
+        holds(in_array($name, ['Dlock\Lease', 'Dlock\LeaseState', 'Dlock\Reservation', 'Dlock\OrderState', 'Dlock\Order', 'Dlock\OrderPage', 'Dlock\LimitExceededException',
+            'Dlock\ReservationExpiredException'], true) && ($class->isEnum() || $property->isReadOnly()), "$name has no public property", $property->name);
     }
-    same($class->isEnum() ? ['Held', 'Uncertain', 'Lost', 'Released'] : [], array_keys($class->getConstants()), "$name: constants");
+    same(['Dlock\LeaseState' => ['Held', 'Uncertain', 'Lost', 'Released'], 'Dlock\OrderState' => ['Reserved', 'Ended', 'Sold', 'Cancelled', 'Refunded']][$name] ?? [], array_keys($class->getConstants()), "$name: constants");
 }
 
 same(['Held', 'Uncertain', 'Lost', 'Released'], array_map(fn ($case) => $case->name, Dlock\LeaseState::cases()), 'the states');

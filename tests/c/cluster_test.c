@@ -458,14 +458,16 @@ static void test_forgotten(void)
 	check(discover(before) == DLOCK_OK && port_of(before, 16383) == nodes.nodes[2].port, "known");
 	snprintf(master, sizeof master, "%s", server_text(&nodes.nodes[2], "CLUSTER MYID"));
 	snprintf(replica, sizeof replica, "%s", server_text(&nodes.nodes[5], "CLUSTER MYID"));
-	check(server_do(&nodes.nodes[1], "CLUSTER FORGET %s", replica) && server_do(&nodes.nodes[1], "CLUSTER FORGET %s", master),
+	check(server_do(&nodes.nodes[1], "CLUSTER FORGET %s", replica)
+			&& server_do(&nodes.nodes[1], "CLUSTER FORGET %s", master),
 		"a node forgets a master");
 	bool good = true;
 	for (int i = 0; i < 6; i++) { /* they are asked in turns */
 		good &= discover(before) == DLOCK_OK && port_of(before, 16383) == nodes.nodes[2].port;
 	}
 	check(good, "it is known still (%s)", before->error.message);
-	check(eventually(knows_last, after), "another node is asked where one does not know all (%s)", after->error.message);
+	check(
+		eventually(knows_last, after), "another node is asked where one does not know all (%s)", after->error.message);
 	asker_free(before);
 	asker_free(after);
 }

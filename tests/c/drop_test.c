@@ -1,4 +1,5 @@
-/* Acquisitions that are dropped, each at every place where it waits for something: nothing of them is left. Prints TAP. */
+/* Acquisitions that are dropped, each at every place where it waits for something: nothing of them is left. Prints
+ * TAP. */
 
 #include <stdlib.h>
 
@@ -37,8 +38,8 @@ static client permits_alone(void)
 	return permits_client(&server, 1);
 }
 
-/* A fresh client has no connection yet: so these are dropped while it connects, too. `taken`: another has it, so that it
- * queues. */
+/* A fresh client has no connection yet: so these are dropped while it connects, too. `taken`: another has it, so that
+ * it queues. */
 static const struct {
 	const char *name;
 	client (*client)(void);
@@ -96,7 +97,8 @@ int main(void)
 		while (is_dropped(i, n, &good) && good) {
 			n++;
 		}
-		check(good && n >= (cases[i].taken ? 3 : 2), "%s, dropped at each of %d sleeps: nothing of it is left", cases[i].name, n);
+		check(good && n >= (cases[i].taken ? 3 : 2), "%s, dropped at each of %d sleeps: nothing of it is left",
+			cases[i].name, n);
 	}
 	return tap_end();
 }

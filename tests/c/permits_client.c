@@ -50,7 +50,8 @@ dlock_claim *permits_held(client *client, const char *resource, int64_t permits,
 
 long long held_permits(test_server *server, const char *resource)
 {
-	return server_integer(server, "EVAL %s 1 " POOL "%s", "return tonumber(redis.call('ZSCORE', KEYS[1], '$used') or '0')", resource);
+	return server_integer(
+		server, "EVAL %s 1 " POOL "%s", "return tonumber(redis.call('ZSCORE', KEYS[1], '$used') or '0')", resource);
 }
 
 long long waiters(test_server *server, const char *resource)
@@ -63,7 +64,7 @@ long long tell_granted(test_server *server, const char *resource, int more, long
 	return server_integer(server, "EVAL %s 1 " POOL "%s %d %lld",
 		"local waiter = string.sub(redis.call('ZRANGEBYSCORE', KEYS[1], 1e15, '+inf')[1] or 'q', 2) "
 		"local sign = redis.call('ZSCORE', KEYS[1], 's' .. waiter) or 0 "
-		"local id, inbox = string.match(waiter, '^%S+ %S*  (%S+) (%S+)$') "
+		"local id, inbox = string.match(waiter, '^%S+ %S+ (%S+) (%S+)$') "
 		"return id and redis.call('PUBLISH', inbox, string.format('%s %.0f %s', id, -sign % 1000 + ARGV[1], ARGV[2])) or 0",
 		resource, more, fencing_token);
 }
@@ -126,7 +127,8 @@ static int take(takers *takers, int number, client own, const char *resource, in
 	return 0;
 }
 
-void taker_start(takers *takers, test_server *server, client (*connect)(void), const char *resource, int64_t permits, int ttl_ms, int hold_ms)
+void taker_start(takers *takers, test_server *server, client (*connect)(void), const char *resource, int64_t permits,
+	int ttl_ms, int hold_ms)
 {
 	int number = takers->count++;
 	int before = (int) waiters(server, resource), served = atomic_load(&takers->served);

@@ -41,8 +41,10 @@ typedef struct {
 
 takers *takers_new(void);
 
-/* Starts one, and returns when it waits or has its permits. It holds them for hold_ms; negative: until `go` has passed it. */
-void taker_start(takers *takers, test_server *server, client (*connect)(void), const char *resource, int64_t permits, int ttl_ms, int hold_ms);
+/* Starts one, and returns when it waits or has its permits. It holds them for hold_ms; negative: until `go` has passed
+ * it. */
+void taker_start(takers *takers, test_server *server, client (*connect)(void), const char *resource, int64_t permits,
+	int ttl_ms, int hold_ms);
 
 bool takers_served(takers *takers, int count);
 

@@ -1,4 +1,5 @@
-/* Semaphores where answers are lost, servers and holders die, processes fork, and users may not do everything. Prints TAP. */
+/* Semaphores where answers are lost, servers and holders die, processes fork, and users may not do everything. Prints
+ * TAP. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static int life(const char *dsn, const char *token)
 	if (status != DLOCK_OK || claim->permits != 2) {
 		return 1;
 	}
-	if (extend(&own, claim, 50000) != DLOCK_OK || look(claim) != DLOCK_CLAIM_HELD || held_permits(&server, "lost") != 2) {
+	if (extend(&own, claim, 50000) != DLOCK_OK || look(claim) != DLOCK_CLAIM_HELD
+		|| held_permits(&server, "lost") != 2) {
 		return 2;
 	}
 	return release(&own, claim) == DLOCK_OK && look(claim) == DLOCK_CLAIM_RELEASED ? 0 : 3;
@@ -58,8 +60,8 @@ static int life(const char *dsn, const char *token)
 /* What was done by a request whose answer was lost is found done by the next, and not done twice. */
 static void test_lost_answers(void)
 {
-	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_PERMITS_ACQUIRE, DLOCK_SCRIPT_PERMITS_EXCHANGE, DLOCK_SCRIPT_PERMITS_RENEW,
-		DLOCK_SCRIPT_PERMITS_RELEASE };
+	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_PERMITS_ACQUIRE, DLOCK_SCRIPT_PERMITS_EXCHANGE,
+		DLOCK_SCRIPT_PERMITS_RENEW, DLOCK_SCRIPT_PERMITS_RELEASE };
 	static const char *const names[] = { "acquire", "attach", "extend", "release" };
 	client c = three();
 
@@ -73,7 +75,8 @@ static void test_lost_answers(void)
 		if (pid == 0) {
 			_exit(life(dsn, given ? given->token : NULL));
 		}
-		check(eventually(has_swallowed, &relay) && held_permits(&server, "lost") == (i == RELEASE ? 0 : 2), "the answer to %s is lost", names[i]);
+		check(eventually(has_swallowed, &relay) && held_permits(&server, "lost") == (i == RELEASE ? 0 : 2),
+			"the answer to %s is lost", names[i]);
 		atomic_store(&relay.swallowed, 0);
 		int status = exit_of(pid);
 		check(status == 0 && held_permits(&server, "lost") == 0, "it is asked again, and done once (%d)", status);
@@ -114,10 +117,12 @@ static void test_old_grant(void)
 
 	dlock_claim *claim = permits_held(&c, "granted", 1, 60000);
 	taker_start(takers, &server, one, "granted", 1, 60000, 5);
-	check(eventually_waiting(&server, "granted", 1) && tell_granted(&server, "granted", -1, 111) == 1, "a waiter hears of an old grant");
+	check(eventually_waiting(&server, "granted", 1) && tell_granted(&server, "granted", -1, 111) == 1,
+		"a waiter hears of an old grant");
 	sleep_ms(100);
 	check(takers->served == 0, "which it does not take up");
-	check(tell_granted(&server, "granted", 0, 222) == 1 && takers_served(takers, 1) && takers->token[0] == 222, "but one in reply to its last request");
+	check(tell_granted(&server, "granted", 0, 222) == 1 && takers_served(takers, 1) && takers->token[0] == 222,
+		"but one in reply to its last request");
 	takers_end(takers);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
@@ -137,7 +142,8 @@ static void test_restarted(void)
 	check(eventually_waiting(&server, "restarted", 1), "a process waits");
 	server_kill(&server);
 	check(exit_of(pid) == 0, "its wait ends with its server");
-	check(acquire(&other, waiter, 0) == DLOCK_CONNECTION && dlock_claim_check(claim, &c.error) == DLOCK_CONNECTION, "nobody can be asked");
+	check(acquire(&other, waiter, 0) == DLOCK_CONNECTION && dlock_claim_check(claim, &c.error) == DLOCK_CONNECTION,
+		"nobody can be asked");
 	server_restart(&server);
 	check(acquire(&other, waiter, 1000) == DLOCK_OK, "it is back, empty");
 	check(extend(&c, claim, 60000) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "what was held is lost");
@@ -157,7 +163,8 @@ static void test_renewed(void)
 	unsigned long before = renewals();
 	ward_begin(&ward, &c, "renewed", 6000, 0, RENEW_AND_TELL(&ward));
 	dlock_claim *other = permits_held(&c, "renewed", 2, 60000), *fourth = permits_on(&c, "renewed", 1, 60000);
-	check(renewed_since(before, 2) && acquire(&c, fourth, 100) == DLOCK_TIMEOUT && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed, nobody gets in");
+	check(renewed_since(before, 2) && acquire(&c, fourth, 100) == DLOCK_TIMEOUT && look(ward.claim) == DLOCK_CLAIM_HELD,
+		"renewed, nobody gets in");
 	server_do(&server, "DEL " POOL "renewed");
 	check(eventually_lost(&ward) && look(ward.claim) == DLOCK_CLAIM_LOST, "its loss is noticed");
 	dlock_claim_free(ward.claim);
@@ -194,7 +201,8 @@ static void test_short_lease(void)
 		client own = one();
 		dlock_claim *claim = permits_on(&own, "granted", 1, 60000);
 		dlock_upkeep upkeep = { .renew = false };
-		if (acquire(&own, claim, 10000) != DLOCK_OK || !claim->received || !claim->short_lease || left_ms(claim) > 3000) {
+		if (acquire(&own, claim, 10000) != DLOCK_OK || !claim->received || !claim->short_lease
+			|| left_ms(claim) > 3000) {
 			_exit(1);
 		}
 		if (lease_ms("granted", claim->token) > 3000 || dlock_renewal_begin(claim, &upkeep, &own.error) != DLOCK_OK) {
@@ -218,13 +226,16 @@ static void test_fork(void)
 
 	interrupt_now();
 	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted };
-	check(dlock_claim_acquire(waiting, &wait, &c.error) == DLOCK_INTERRUPTED && waiters(&server, "fork") == 1, "held, and waited for");
+	check(dlock_claim_acquire(waiting, &wait, &c.error) == DLOCK_INTERRUPTED && waiters(&server, "fork") == 1,
+		"held, and waited for");
 	interrupt_clear();
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		dlock_claim *own = permits_on(&c, "fork-child", 1, 60000);
-		int bad = (look(claim) != DLOCK_CLAIM_LOST) + 2 * (release(&c, claim) != DLOCK_LOST) + 4 * (extend(&c, claim, 1000) != DLOCK_LOST)
-			+ 8 * (dlock_claim_acquire(waiting, &wait, &c.error) != DLOCK_LOST) + 16 * (acquire(&c, own, 0) != DLOCK_OK);
+		int bad = (look(claim) != DLOCK_CLAIM_LOST) + 2 * (release(&c, claim) != DLOCK_LOST)
+			+ 4 * (extend(&c, claim, 1000) != DLOCK_LOST)
+			+ 8 * (dlock_claim_acquire(waiting, &wait, &c.error) != DLOCK_LOST)
+			+ 16 * (acquire(&c, own, 0) != DLOCK_OK);
 		dlock_claim_abandon(claim);
 		dlock_claim_abandon(waiting);
 		bad += 32 * !let_go(&c, own);
@@ -252,7 +263,8 @@ static void test_waits_for_itself(void)
 		entries[i].claim = wards[i].claim;
 		dlock_registry_add(&registry, &entries[i]);
 	}
-	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 1, NULL), "beside two of four permits one can be had");
+	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 1, NULL),
+		"beside two of four permits one can be had");
 	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 2, NULL), "or two");
 	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, NULL), "but not three");
 	check(!dlock_registry_find_endless(&registry, c.backend, "other", 5, 4, NULL), "of another pool all");
@@ -315,7 +327,8 @@ static void die_among(bool permits)
 		bad += exit_of(pids[i]) != 0;
 	}
 	long late = (long) ((*next - *died) / DLOCK_MS);
-	check(bad == 0 && late > -100 && late < SOON / DLOCK_MS, "the next has it soon after the lease has ended (%ld ms)", late);
+	check(bad == 0 && late > -100 && late < SOON / DLOCK_MS, "the next has it soon after the lease has ended (%ld ms)",
+		late);
 	note("%ld ms", late);
 	client_free(&c);
 }
@@ -351,7 +364,8 @@ static void test_users(void)
 		sleep_ms(300);
 		dlock_nanos start = dlock_now();
 		check(let_go(&c, claim) && exit_of(pid) == 0, "without the right to %s (%s)", forbidden[i], c.error.message);
-		check(dlock_now() - start < SOON, "a waiter has it some time (%ld ms)", (long) ((dlock_now() - start) / DLOCK_MS));
+		check(dlock_now() - start < SOON, "a waiter has it some time (%ld ms)",
+			(long) ((dlock_now() - start) / DLOCK_MS));
 		server_do(&server, "ACL DELUSER app%d", i);
 		server_do(&server, "DEL " POOL "users");
 		client_free(&c);
@@ -361,8 +375,16 @@ static void test_users(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(lost_answers), TEST(release_repeated_late), TEST(old_grant), TEST(restarted), TEST(renewed), TEST(short_lease), TEST(fork),
-		TEST(waits_for_itself), TEST(death_among_waiters), TEST(users),
+		TEST(lost_answers),
+		TEST(release_repeated_late),
+		TEST(old_grant),
+		TEST(restarted),
+		TEST(renewed),
+		TEST(short_lease),
+		TEST(fork),
+		TEST(waits_for_itself),
+		TEST(death_among_waiters),
+		TEST(users),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -60,11 +60,13 @@ static void test_cluster(void)
 		char name[32];
 		snprintf(name, sizeof name, "slot-%d", i);
 		dlock_claim *claim = permits_on(&c, name, 2, 60000);
-		good += acquire(&c, claim, 5000) == DLOCK_OK && held_permits(cluster_master(&nodes, slot_of(name)), name) == 2 && let_go(&c, claim);
+		good += acquire(&c, claim, 5000) == DLOCK_OK && held_permits(cluster_master(&nodes, slot_of(name)), name) == 2
+			&& let_go(&c, claim);
 	}
 	check(good == 20, "pools in many slots (%d)", good);
 
-	test_server *from = cluster_master(&nodes, slot_of("moves")), *to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];
+	test_server *from = cluster_master(&nodes, slot_of("moves")),
+				*to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];
 	takers *takers = takers_new();
 	ward_begin(&ward, &c, "moves", 6000, 0, RENEW);
 	dlock_claim *claim = permits_held(&c, "moves", 2, 60000);
@@ -77,7 +79,8 @@ static void test_cluster(void)
 	check(cluster_end_move(&nodes, slot_of("moves"), to) && held_permits(to, "moves") == 3, "it has moved");
 	check(let_go(&c, claim), "released there");
 	check(takers_served(takers, 1) && takers_end(takers) == 0, "the waiter has it");
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && let_go(&c, ward.claim) && held_permits(to, "moves") == 0, "and all is given back");
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && let_go(&c, ward.claim) && held_permits(to, "moves") == 0,
+		"and all is given back");
 	client_free(&c);
 }
 
@@ -104,15 +107,18 @@ static void test_confirmed_in_cluster(void)
 		good += acquire(&c, claim, 5000) == DLOCK_OK;
 		there += held_permits(cluster_master(&nodes, slot_of(name)), name) == 2 && let_go(&c, claim);
 	}
-	check(good == 20 && there == 20, "pools in many slots, when their eras are settled (%d, %d, %s)", good, there, c.error.message);
-	test_server *from = cluster_master(&nodes, slot_of("moving")), *to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];
+	check(good == 20 && there == 20, "pools in many slots, when their eras are settled (%d, %d, %s)", good, there,
+		c.error.message);
+	test_server *from = cluster_master(&nodes, slot_of("moving")),
+				*to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];
 	takers *takers = takers_new();
 	ward ward;
 	dlock_claim *first = permits_on(&c, "moving", 1, LEASE);
 	check(acquire(&c, first, 5000) == DLOCK_OK && let_go(&c, first), "another");
 	ward_begin(&ward, &c, "moving", LEASE, 0, RENEW);
 	taker_start(takers, from, confirmed_in_cluster, "moving", 3, LEASE, 5);
-	check(eventually_waiting(from, "moving", 1) && cluster_begin_move(&nodes, slot_of("moving"), to), "held, waited for, and on its way");
+	check(eventually_waiting(from, "moving", 1) && cluster_begin_move(&nodes, slot_of("moving"), to),
+		"held, waited for, and on its way");
 	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moving 0 2000", to->port);
 	sleep_ms(LEASE);
 	check(look(ward.claim) == DLOCK_CLAIM_HELD, "renewed there");
@@ -140,11 +146,13 @@ static void test_sentinels(void)
 	check(eventually_waiting(master, "sale", 1), "held, renewed and waited for");
 	check(server_integer(master, "WAIT 1 2000") >= 1 && fleet_promote(&set), "a replica is promoted");
 	int64_t available = -1;
-	check(c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 0, "which has it all");
+	check(c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 0,
+		"which has it all");
 	check(extend(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim), "the holder finds it");
 	check(takers_served(takers, 1) && takers_end(takers) == 0, "so does the waiter");
 	dlock_status status = release(&c, ward.claim);
-	check(status == DLOCK_OK && c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 3,
+	check(status == DLOCK_OK && c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK
+			&& available == 3,
 		"and all is given back (%d, %s)", status, c.error.message);
 	dlock_claim_free(ward.claim);
 	client_free(&c);

@@ -1,4 +1,5 @@
-/* Semaphores and read/write locks where a replica confirms: eras, and holders and waiters over a promotion. Prints TAP. */
+/* Semaphores and read/write locks where a replica confirms: eras, and holders and waiters over a promotion. Prints
+ * TAP. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@ static client client_with(int64_t capacity, int guard)
 {
 	char dsn[160];
 
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=%d.%03d&read_timeout=0.4", servers.endpoint.port, guard / 1000, guard % 1000);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=%d.%03d&read_timeout=0.4", servers.endpoint.port,
+		guard / 1000, guard % 1000);
 	return permits_client_at(dsn, capacity, false);
 }
 
@@ -51,12 +53,14 @@ static void test_settles(void)
 	dlock_claim *claim = permits_on(&c, "first", 2, LEASE);
 	dlock_nanos start = dlock_now();
 
-	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && claim->explained, "nothing is granted in an era that is not settled: %s", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && claim->explained,
+		"nothing is granted in an era that is not settled: %s", c.error.message);
 	check(acquire(&c, claim, 5000) == DLOCK_OK, "but then (%s)", c.error.message);
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
 	check(took >= GUARD && took < SOON / DLOCK_MS, "a guard later (%ld ms)", took);
 	check(both_have(2, "first") && !claim->short_lease, "and a replica has it");
-	check(extend(&c, claim, LEASE) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK && let_go(&c, claim), "extended, checked, released");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK && let_go(&c, claim),
+		"extended, checked, released");
 	check(held_permits(servers.master, "first") == 0, "nothing is left");
 	client_free(&c);
 }
@@ -72,17 +76,20 @@ static void test_unconfirmed(void)
 	char token[DLOCK_TOKEN_MAX + 1];
 
 	settle_era(servers.master, LONG_GUARD, 1);
-	dlock_claim *claim = permits_held(&c, "unconfirmed", 1, LONG_LEASE), *other = permits_on(&c, "unconfirmed", 1, LONG_LEASE);
+	dlock_claim *claim = permits_held(&c, "unconfirmed", 1, LONG_LEASE),
+				*other = permits_on(&c, "unconfirmed", 1, LONG_LEASE);
 	strcpy(token, other->token);
 	server_freeze(servers.replica);
 	check(extend(&c, claim, LONG_LEASE) == DLOCK_CONNECTION, "no more time without a replica: %s", c.error.message);
 	check(release(&c, claim) == DLOCK_OK, "but what is held is given back");
-	check(acquire(&c, other, 300) == DLOCK_CONNECTION && !dlock_claim_is_held(other), "and nothing is granted: %s", c.error.message);
+	check(acquire(&c, other, 300) == DLOCK_CONNECTION && !dlock_claim_is_held(other), "and nothing is granted: %s",
+		c.error.message);
 	check(strcmp(token, other->token), "under this token nothing is asked for again: its release may come late");
 	server_thaw(servers.replica);
 	client_drain(&c);
 	check(eventually(is_given_back, "unconfirmed"), "nothing is left");
-	check(pair_is_in_step(&servers) && acquire(&c, other, 2000) == DLOCK_OK && let_go(&c, other), "and it is to be had again");
+	check(pair_is_in_step(&servers) && acquire(&c, other, 2000) == DLOCK_OK && let_go(&c, other),
+		"and it is to be had again");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -99,14 +106,19 @@ static void test_push_is_a_hint(void)
 	takers *takers = takers_new();
 
 	pair_settle(&servers);
-	server_integer(servers.master, "EVAL %s 1 " DLOCK_ERA_KEY " %d", "redis.call('SET', KEYS[1], (string.gsub(redis.call('GET', KEYS[1]), ' ' .. ARGV[1], ' 10000'))) return 1", GUARD);
+	server_integer(servers.master, "EVAL %s 1 " DLOCK_ERA_KEY " %d",
+		"redis.call('SET', KEYS[1], (string.gsub(redis.call('GET', KEYS[1]), ' ' .. ARGV[1], ' 10000'))) return 1",
+		GUARD);
 	server_integer(servers.master, "WAIT 1 1000");
 	dlock_claim *claim = permits_held(&c, "hint", 2, 9000);
 	taker_start(takers, servers.master, two_for_long, "hint", 1, 9000, 5);
-	check(eventually_waiting(servers.master, "hint", 1) && tell_granted(servers.master, "hint", 0, 9000000000000000) == 1, "a waiter is told that it has its permits");
+	check(
+		eventually_waiting(servers.master, "hint", 1) && tell_granted(servers.master, "hint", 0, 9000000000000000) == 1,
+		"a waiter is told that it has its permits");
 	sleep_ms(100);
 	check(takers->served == 0, "it does not believe that");
-	check(release(&c, claim) == DLOCK_OK && takers_served(takers, 1) && takers_end(takers) == 0, "and has them by the release");
+	check(release(&c, claim) == DLOCK_OK && takers_served(takers, 1) && takers_end(takers) == 0,
+		"and has them by the release");
 	check(takers->token[0] < 9000000000000000 && takers->token[0] > claim->fencing_token, "with the server's token");
 	dlock_claim_free(claim);
 	client_free(&c);
@@ -119,7 +131,8 @@ static void miss(const dlock_claim *claim)
 {
 	server_integer(servers.master, "EVAL %s 1 " POOL "%s %s",
 		"local n = tonumber(redis.call('ZSCORE', KEYS[1], 'w' .. ARGV[1]) or 1) redis.call('ZREM', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]) "
-		"return redis.call('ZINCRBY', KEYS[1], -n, '$used')", claim->resource, claim->token);
+		"return redis.call('ZINCRBY', KEYS[1], -n, '$used')",
+		claim->resource, claim->token);
 }
 
 static void test_restored(void)
@@ -136,18 +149,23 @@ static void test_restored(void)
 	miss(extended);
 	miss(released);
 	check(held_permits(servers.master, "restored") == 1, "a server is promoted that has missed two holders");
-	check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && both_have(3, "restored"), "one is there again when it asks for more time (%s)", c.error.message);
+	check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && both_have(3, "restored"),
+		"one is there again when it asks for more time (%s)", c.error.message);
 	check(dlock_claim_check(checked, &c.error) == DLOCK_OK && both_have(3, "restored"), "one was there");
-	check(release(&c, released) == DLOCK_OK && held_permits(servers.master, "restored") == 3, "the third had them until it released");
+	check(release(&c, released) == DLOCK_OK && held_permits(servers.master, "restored") == 3,
+		"the third had them until it released");
 	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && late->explained, "nobody gets any meanwhile");
 	for (int i = 0; i < 4; i++) {
 		sleep_ms(GUARD_HERE * 3 / 10);
-		check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && extend(&c, checked, LEASE_HERE) == DLOCK_OK, "they go on");
+		check(
+			extend(&c, extended, LEASE_HERE) == DLOCK_OK && extend(&c, checked, LEASE_HERE) == DLOCK_OK, "they go on");
 	}
-	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && !late->explained, "and there is no room for three when the era is settled");
+	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && !late->explained,
+		"and there is no room for three when the era is settled");
 	check(let_go(&c, checked) && acquire(&other, late, 0) == DLOCK_OK, "but when one is released");
 	miss(extended);
-	check(extend(&c, extended, LEASE_HERE) == DLOCK_LOST && held_permits(servers.master, "restored") == 3, "what is missing in a settled era is lost");
+	check(extend(&c, extended, LEASE_HERE) == DLOCK_LOST && held_permits(servers.master, "restored") == 3,
+		"what is missing in a settled era is lost");
 	check(let_go(&other, late), "released");
 	dlock_claim_free(extended);
 	dlock_claim_free(released);
@@ -167,8 +185,10 @@ static void test_release_in_unsettled_era(void)
 	dlock_nanos start = dlock_now();
 	pair_fail_over(&servers);
 	miss(missed);
-	check(release(&c, known) == DLOCK_OK && !known->handed_over && held_permits(servers.master, "unsettled") == 0, "released: nobody is granted anything");
-	check(extend(&c, missed, LEASE) == DLOCK_OK && held_permits(servers.master, "unsettled") == 1, "one that was missing is there again");
+	check(release(&c, known) == DLOCK_OK && !known->handed_over && held_permits(servers.master, "unsettled") == 0,
+		"released: nobody is granted anything");
+	check(extend(&c, missed, LEASE) == DLOCK_OK && held_permits(servers.master, "unsettled") == 1,
+		"one that was missing is there again");
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, missed, LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
@@ -189,13 +209,17 @@ static void test_attach(void)
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
 	claim = permits_on(&c, "attach", 1, LEASE);
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && claim->permits == 2 && both_have(2, "attach"), "attached, and confirmed");
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && claim->permits == 2 && both_have(2, "attach"),
+		"attached, and confirmed");
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
 	claim = permits_on(&c, "attach", 1, LEASE);
 	pair_fail_over(&servers);
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && strstr(c.error.message, "promoted"), "not in an unsettled era: %s", c.error.message);
-	check(server_integer(servers.master, "EXISTS " POOL "attach") == 1 && *server_text(servers.master, "ZSCORE " POOL "attach h%s", token), "nothing is changed");
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && strstr(c.error.message, "promoted"),
+		"not in an unsettled era: %s", c.error.message);
+	check(server_integer(servers.master, "EXISTS " POOL "attach") == 1
+			&& *server_text(servers.master, "ZSCORE " POOL "attach h%s", token),
+		"nothing is changed");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -212,25 +236,30 @@ static void test_stale_grant(void)
 	server_integer(servers.master, "EVAL %s 1 " POOL "stale %s %d",
 		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
 		waiter->token, 10 * GUARD);
-	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2, "one is restored beside a grant of before");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2,
+		"one is restored beside a grant of before");
 	dlock_claim *third = permits_on(&other, "stale", 1, LEASE);
 	dlock_status status = acquire(&other, third, 0);
-	check(status == DLOCK_TIMEOUT && third->explained, "the era is to settle (%d, %d: %s)", status, third->explained, other.error.message);
+	check(status == DLOCK_TIMEOUT && third->explained, "the era is to settle (%d, %d: %s)", status, third->explained,
+		other.error.message);
 	dlock_claim_free(third);
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
 	}
 	status = acquire(&other, waiter, 0);
-	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled era, the grant is none (%d, %d: %s)", status, waiter->explained, other.error.message);
-	check(held_permits(servers.master, "stale") == 1 && let_go(&c, claim) && acquire(&other, waiter, 0) == DLOCK_OK, "but when the holder is gone");
+	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled era, the grant is none (%d, %d: %s)", status,
+		waiter->explained, other.error.message);
+	check(held_permits(servers.master, "stale") == 1 && let_go(&c, claim) && acquire(&other, waiter, 0) == DLOCK_OK,
+		"but when the holder is gone");
 	check(let_go(&other, waiter), "released");
 	client_free(&c);
 	client_free(&other);
 }
 
-/* The handle of a lease was taken up, which a promoted server missed, and comes a second time. By that server's clock its lease goes on: a clock that is behind
- * another makes it longer, and so does a grant, which may last for longer than the guard. */
+/* The handle of a lease was taken up, which a promoted server missed, and comes a second time. By that server's clock
+ * its lease goes on: a clock that is behind another makes it longer, and so does a grant, which may last for longer
+ * than the guard. */
 static void test_handle_beside_restored(void)
 {
 	client c = client_with(2, GUARD);
@@ -243,19 +272,22 @@ static void test_handle_beside_restored(void)
 	server_integer(servers.master, "EVAL %s 1 " POOL "handle %s %d",
 		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 2, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + ARGV[2], 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
 		detached->token, 10 * GUARD);
-	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has taken up the handle is restored beside it");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
+		"who has taken up the handle is restored beside it");
 	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the era is to settle");
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
 	}
 	check(acquire(&c, other, 0) == DLOCK_OK && let_go(&c, other), "the era is settled");
-	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_LOST, "nobody else takes it up then: there are no permits for it");
+	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_LOST,
+		"nobody else takes it up then: there are no permits for it");
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has them goes on");
 	server_integer(servers.master, "ZADD " POOL "handle XX 1500000000000 h%s", detached->token);
 	dlock_claim_free(detached);
 	detached = claim;
-	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_OK && held_permits(servers.master, "handle") == 2,
+	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_OK
+			&& held_permits(servers.master, "handle") == 2,
 		"and its own handle is taken up: what is over is in nobody's way (%s)", c.error.message);
 	check(let_go(&c, second), "released");
 	dlock_claim_free(detached);
@@ -292,7 +324,8 @@ static void test_full_copy(void)
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
 	claim = permits_on(&c, "copied", 1, LONG_LEASE);
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && *server_text(servers.master, "ZSCORE " POOL "copied h%s", token),
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION
+			&& *server_text(servers.master, "ZSCORE " POOL "copied h%s", token),
 		"nor is a handle taken up: %s", c.error.message);
 	check(acquire(&c, refused, 10000) == DLOCK_OK && let_go(&c, refused), "until the guard is over");
 	dlock_claim_free(claim);

@@ -26,33 +26,45 @@ static int64_t available(client *c, const char *resource)
 {
 	int64_t count = -1;
 
-	return c->backend->ops->available(c->backend, resource, strlen(resource), &count, &c->error) == DLOCK_OK ? count : -1;
+	return c->backend->ops->available(c->backend, resource, strlen(resource), &count, &c->error) == DLOCK_OK ? count
+																											 : -1;
 }
 
 static void test_life(void)
 {
 	client c = three(), other = three();
-	dlock_claim *two = permits_on(&c, "life", 2, 10000), *one = permits_on(&other, "life", 1, 10000), *more = permits_on(&other, "life", 1, 10000);
+	dlock_claim *two = permits_on(&c, "life", 2, 10000), *one = permits_on(&other, "life", 1, 10000),
+				*more = permits_on(&other, "life", 1, 10000);
 	bool locked = true;
 
-	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked && available(&c, "life") == 3, "all are free");
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked
+			&& available(&c, "life") == 3,
+		"all are free");
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, two, 0) == DLOCK_OK && !two->waited && available(&c, "life") == 1, "two are held");
-	check(two->deadline >= start + 9898 * DLOCK_MS && two->deadline <= dlock_now() + 9898 * DLOCK_MS, "the deadline is a lock's");
-	check(acquire(&other, one, 0) == DLOCK_OK && one->fencing_token > two->fencing_token, "and one by another, with a larger token");
-	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked && available(&c, "life") == 0, "none is left");
-	check(acquire(&other, more, 0) == DLOCK_TIMEOUT && release(&other, more) == DLOCK_LOST, "nobody gets a fourth, nor gives it back");
+	check(two->deadline >= start + 9898 * DLOCK_MS && two->deadline <= dlock_now() + 9898 * DLOCK_MS,
+		"the deadline is a lock's");
+	check(acquire(&other, one, 0) == DLOCK_OK && one->fencing_token > two->fencing_token,
+		"and one by another, with a larger token");
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked
+			&& available(&c, "life") == 0,
+		"none is left");
+	check(acquire(&other, more, 0) == DLOCK_TIMEOUT && release(&other, more) == DLOCK_LOST,
+		"nobody gets a fourth, nor gives it back");
 	check(extend(&c, two, 20000) == DLOCK_OK && left_ms(two) > 15000 && left_ms(two) <= 19798, "extended");
 	check(extend(&c, two, 5000) == DLOCK_OK && left_ms(two) <= 4948, "a lease can be made shorter");
 	two->deadline = dlock_now() + DLOCK_SECOND;
-	check(dlock_claim_check(two, &c.error) == DLOCK_OK && left_ms(two) > 2000 && left_ms(two) <= 4948, "a check believes the server (%ld)", left_ms(two));
-	check(release(&c, two) == DLOCK_OK && two->state == DLOCK_CLAIM_RELEASED && available(&c, "life") == 2, "both are given back");
+	check(dlock_claim_check(two, &c.error) == DLOCK_OK && left_ms(two) > 2000 && left_ms(two) <= 4948,
+		"a check believes the server (%ld)", left_ms(two));
+	check(release(&c, two) == DLOCK_OK && two->state == DLOCK_CLAIM_RELEASED && available(&c, "life") == 2,
+		"both are given back");
 	check(release(&c, two) == DLOCK_LOST && extend(&c, two, 1000) == DLOCK_LOST, "once");
 	dlock_claim_free(more);
 	more = permits_on(&other, "life", 3, 10000);
 	check(acquire(&other, more, 0) == DLOCK_TIMEOUT, "three are too many");
 	check(let_go(&other, one) && acquire(&other, more, 0) == DLOCK_OK && let_go(&other, more), "until all are free");
-	check(held_permits(&server, "life") == 0 && server_integer(&server, "PTTL " POOL "life") > 0, "and the key does not stay");
+	check(held_permits(&server, "life") == 0 && server_integer(&server, "PTTL " POOL "life") > 0,
+		"and the key does not stay");
 	dlock_claim_free(two);
 	client_free(&c);
 	client_free(&other);
@@ -84,7 +96,8 @@ static void test_abandon(void)
 
 	interrupt_now();
 	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted };
-	check(dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_INTERRUPTED && waiters(&server, "abandon") == 1, "a wait that is interrupted");
+	check(dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_INTERRUPTED && waiters(&server, "abandon") == 1,
+		"a wait that is interrupted");
 	interrupt_clear();
 	dlock_claim_abandon(waiter);
 	client_drain(&c);
@@ -100,10 +113,13 @@ static void test_abandon(void)
 static void test_attach(void)
 {
 	client c = three(), other = three();
-	dlock_claim *claim = permits_held(&c, "attach", 2, 60000), *taken = claim_on(&other, "attach", 60000), *again = claim_on(&other, "attach", 60000);
+	dlock_claim *claim = permits_held(&c, "attach", 2, 60000), *taken = claim_on(&other, "attach", 60000),
+				*again = claim_on(&other, "attach", 60000);
 	int64_t token = claim->fencing_token;
 
-	check(dlock_claim_attach(taken, claim->token, &other.error) == DLOCK_OK && taken->permits == 2 && left_ms(taken) > 30000, "attached, with its permits");
+	check(dlock_claim_attach(taken, claim->token, &other.error) == DLOCK_OK && taken->permits == 2
+			&& left_ms(taken) > 30000,
+		"attached, with its permits");
 	check(taken->fencing_token > token && available(&c, "attach") == 1, "with a larger token, and no more permits");
 	check(dlock_claim_attach(again, claim->token, &other.error) == DLOCK_LOST, "once");
 	check(release(&c, claim) == DLOCK_LOST && available(&c, "attach") == 1, "the old holder has nothing left");
@@ -161,16 +177,19 @@ static void test_handed_to_several(void)
 		taker_start(takers, &server, four, "several", 1, 60000, -1);
 	}
 	dlock_nanos start = dlock_now();
-	check(eventually_waiting(&server, "several", WAITERS) && release(&c, claim) == DLOCK_OK, "twelve wait, four permits are released");
+	check(eventually_waiting(&server, "several", WAITERS) && release(&c, claim) == DLOCK_OK,
+		"twelve wait, four permits are released");
 	for (int i = 0; i < WAITERS; i++) {
 		bool served = takers_served(takers, i + 4 < WAITERS ? i + 4 : WAITERS);
-		wrong += !served || (i + 4 < WAITERS && atomic_load(&takers->served) != i + 4); /* each release gives it to one */
+		wrong += !served
+			|| (i + 4 < WAITERS && atomic_load(&takers->served) != i + 4); /* each release gives it to one */
 		atomic_store(&takers->go, i + 1);
 		while (i + 5 <= WAITERS && atomic_load(&takers->served) < i + 5 && dlock_now() < start + 10 * DLOCK_SECOND) {
 			sleep_ms(1);
 		}
 	}
-	check(takers_end(takers) == 0 && wrong == 0 && takers->most == 4, "four at a time (%d, %lld)", wrong, (long long) takers->most);
+	check(takers_end(takers) == 0 && wrong == 0 && takers->most == 4, "four at a time (%d, %lld)", wrong,
+		(long long) takers->most);
 	wrong = 0;
 	for (int i = 1; i < WAITERS; i++) {
 		wrong += takers->token[i] <= takers->token[i - 1];
@@ -223,7 +242,8 @@ static void test_late_holder(void)
 static void test_times_out(void)
 {
 	client c = three();
-	dlock_claim *claim = permits_held(&c, "full", 2, 60000), *waiter = permits_on(&c, "full", 2, 60000), *small = permits_on(&c, "full", 1, 60000);
+	dlock_claim *claim = permits_held(&c, "full", 2, 60000), *waiter = permits_on(&c, "full", 2, 60000),
+				*small = permits_on(&c, "full", 1, 60000);
 	dlock_nanos start = dlock_now();
 
 	check(acquire(&c, waiter, 200) == DLOCK_TIMEOUT && waiter->waited, "a wait ends");
@@ -259,7 +279,8 @@ static void test_readers_and_writer(void)
 	}
 	check(eventually_waiting(&server, "rw", READERS + 1), "a writer waits, and %d readers behind it", READERS);
 	atomic_store(&takers->go, READERS);
-	check(takers_served(takers, READERS + 1) && takers->place[READERS] == READERS + 1, "it has it when those before it are gone");
+	check(takers_served(takers, READERS + 1) && takers->place[READERS] == READERS + 1,
+		"it has it when those before it are gone");
 	atomic_store(&takers->go, READERS + 1);
 	check(takers_served(takers, 2 * READERS + 1), "and then all that came after it");
 	for (int i = READERS + 1; i < 2 * READERS + 1; i++) {

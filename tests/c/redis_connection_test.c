@@ -381,7 +381,9 @@ command_len redisFormatCommandArgv(char **target, int argc, const char **argv, c
 		without_memory--;
 		return -1;
 	}
-	format = format ? format : (command_len (*)(char **, int, const char **, const size_t *)) dlsym(RTLD_NEXT, "redisFormatCommandArgv");
+	format = format
+		? format
+		: (command_len(*)(char **, int, const char **, const size_t *)) dlsym(RTLD_NEXT, "redisFormatCommandArgv");
 	return format(target, argc, argv, lens);
 }
 
@@ -393,7 +395,8 @@ static void test_no_memory_for_command(void)
 	unsigned long opened = dlock_pool_opened(c.pool);
 	dlock_claim *claim = claim_on(&c, "memory", 60000);
 	without_memory = 1;
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "out of memory"), "%s", c.error.message);
+	check(
+		acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "out of memory"), "%s", c.error.message);
 	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_pool_opened(c.pool) == opened + 1, "then over another connection");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
@@ -402,8 +405,18 @@ static void test_no_memory_for_command(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(killed_connection), TEST(killed_under_way), TEST(pool), TEST(drain_is_bounded), TEST(ways_to_connect),
-		TEST(full_backlog), TEST(stopped), TEST(stopped_for_long), TEST(slow_answer), TEST(too_late), TEST(no_memory_for_command), TEST(restart),
+		TEST(killed_connection),
+		TEST(killed_under_way),
+		TEST(pool),
+		TEST(drain_is_bounded),
+		TEST(ways_to_connect),
+		TEST(full_backlog),
+		TEST(stopped),
+		TEST(stopped_for_long),
+		TEST(slow_answer),
+		TEST(too_late),
+		TEST(no_memory_for_command),
+		TEST(restart),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

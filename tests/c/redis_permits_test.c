@@ -59,92 +59,70 @@ static void test_semaphore(void)
 	int64_t value;
 
 	begin();
-	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_OK && response.permits == 2 && response.pttl == 20000
-		&& dlock_is_fencing_token(response.fencing_token), "two permits of three");
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_OK && response.permits == 2
+			&& response.pttl == 20000 && dlock_is_fencing_token(response.fencing_token),
+		"two permits of three");
 	int64_t token = response.fencing_token;
-	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST && response.refusal.position == -1
-		&& response.refusal.pttl > 15000 && response.refusal.pttl <= 20001, "not two more; the first lease ends in 20 s");
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
+			&& response.refusal.position == -1 && response.refusal.pttl > 15000 && response.refusal.pttl <= 20001,
+		"not two more; the first lease ends in 20 s");
 	more.inbox = &inbox;
 	more.number = 1;
-	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST && response.refusal.position == 0
-		&& response.refusal.ticket > token && response.refusal.new_in_queue == 1, "it queues");
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
+			&& response.refusal.position == 0 && response.refusal.ticket > token && response.refusal.new_in_queue == 1,
+		"it queues");
 	more.ticket = response.refusal.ticket;
-	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST && response.refusal.ticket == more.ticket
-		&& response.refusal.new_in_queue == 0, "and keeps its place");
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
+			&& response.refusal.ticket == more.ticket && response.refusal.new_in_queue == 0,
+		"and keeps its place");
 	check(read_integer(dlock_request_permits_leave(pool, &more), &value) == DLOCK_LOST, "it leaves with nothing");
 	check(read_integer(dlock_request_permits_renew(pool, "first", 30 * DLOCK_SECOND, true), &value) == DLOCK_OK
-		&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK && response.permits == 2
-		&& response.pttl > 20000, "renewed");
+			&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK
+			&& response.permits == 2 && response.pttl > 20000,
+		"renewed");
 	check(read_integer(dlock_request_permits_renew(pool, "first", 10 * DLOCK_SECOND, true), &value) == DLOCK_OK
-		&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK && response.pttl > 20000, "not for less");
-	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "first", "other")) == DLOCK_OK && response.permits == 2
-		&& response.pttl > 20000 && response.fencing_token > token, "under another id");
-	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "nobody", "other2")) == DLOCK_LOST, "which needs the old one");
-	check(read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_LOST && response.permits == 0, "which is no holder's now");
-	check(read_integer(dlock_request_permits_release(&pool, 1, &(dlock_permits_attempt) { .id = "other" }), &value) == DLOCK_OK && value == 1, "released");
-	check(read_integer(dlock_request_permits_release(&pool, 1, &(dlock_permits_attempt) { .id = "other" }), &value) == DLOCK_LOST, "once");
+			&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK
+			&& response.pttl > 20000,
+		"not for less");
+	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "first", "other")) == DLOCK_OK
+			&& response.permits == 2 && response.pttl > 20000 && response.fencing_token > token,
+		"under another id");
+	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "nobody", "other2")) == DLOCK_LOST,
+		"which needs the old one");
+	check(read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_LOST
+			&& response.permits == 0,
+		"which is no holder's now");
+	check(
+		read_integer(dlock_request_permits_release(pool, &(dlock_permits_attempt){ .id = "other" }), &value) == DLOCK_OK
+			&& value == 1,
+		"released");
+	check(read_integer(dlock_request_permits_release(pool, &(dlock_permits_attempt){ .id = "other" }), &value)
+			== DLOCK_LOST,
+		"once");
 	client_free(&asking);
 }
 
 static void test_read_write(void)
 {
 	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
-	dlock_permits_attempt reader = attempt_of("reader", 1, DLOCK_PERMITS_ALL), writer = attempt_of("writer", DLOCK_PERMITS_ALL, DLOCK_PERMITS_ALL);
+	dlock_permits_attempt reader = attempt_of("reader", 1, DLOCK_PERMITS_ALL),
+						  writer = attempt_of("writer", DLOCK_PERMITS_ALL, DLOCK_PERMITS_ALL);
 	int64_t value;
 
 	begin();
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &reader)) == DLOCK_OK, "a reader");
 	writer.inbox = &inbox;
-	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &writer)) == DLOCK_LOST && response.refusal.position == 0, "a writer waits");
-	check(server_integer(&server, "ZSCORE Semaphore:a $queue") == -1 || !strcmp(server_text(&server, "ZSCORE Semaphore:a $queue"), "-2"), "in phases");
-	check(read_integer(dlock_request_permits_release(&pool, 1, &writer), &value) == DLOCK_LOST
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &writer)) == DLOCK_LOST
+			&& response.refusal.position == 0,
+		"a writer waits");
+	check(server_integer(&server, "ZSCORE Semaphore:a $queue") == -1
+			|| !strcmp(server_text(&server, "ZSCORE Semaphore:a $queue"), "-2"),
+		"in phases");
+	check(read_integer(dlock_request_permits_release(pool, &writer), &value) == DLOCK_LOST
 		&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 +inf") == 0, "and waits no longer");
 	writer.fifo = true;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &writer)) == DLOCK_LOST
 		&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 1, "another in the order of tickets");
-	client_free(&asking);
-}
-
-static void test_stocks(void)
-{
-	const dlock_arg stocks[] = { DLOCK_ARG("Stock:{a}1"), DLOCK_ARG("Stock:{a}2") };
-	const int64_t pieces[] = { 2, 1 };
-	dlock_permits_attempt buys = attempt_of("ann/2", 1, 0);
-	dlock_permits_counts counts;
-	dlock_confirmation confirmation;
-	int64_t changed, value;
-	int stock;
-
-	begin();
-	for (int i = 0; i < 4; i++) {
-		dlock_call *call = dlock_request_permits_restock(stocks[i % 2], 3, "first");
-		const dlock_conn *conn = ask(call);
-		check(dlock_read_permits_restock(call, conn, &changed, &problem) == DLOCK_OK && changed == 3, "stocked");
-		dlock_call_release(call);
-	}
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/1", 20 * DLOCK_SECOND, 2, pieces)) == DLOCK_OK
-		&& response.pttl == 20000 && dlock_is_fencing_token(response.fencing_token) && !memcmp(response.pieces, pieces, sizeof pieces), "a basket");
-	buys.limit = 2;
-	check(read_by(dlock_read_permits, dlock_request_permits_acquire(stocks[0], &buys)) == DLOCK_LOST && response.limited && response.permits == 2, "no more for ann");
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/3", DLOCK_SECOND, 3, pieces)) == DLOCK_LOST
-		&& response.limited && response.stock == 0, "nor in a basket");
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "bob/1", DLOCK_SECOND, 0, pieces)) == DLOCK_LOST
-		&& !response.limited && response.stock == 0, "not enough for bob");
-	dlock_call *call = dlock_request_permits_confirm(stocks, 2, "ann/1"), *again = dlock_request_permits_confirm(stocks, 2, "ann/1"),
-		*other = dlock_request_permits_confirm(stocks, 2, "bob/1");
-	check(dlock_read_permits_confirm(call, ask(call), &confirmation, &stock, &problem) == DLOCK_OK && confirmation == DLOCK_CONFIRMED, "bought");
-	check(dlock_read_permits_confirm(again, ask(again), &confirmation, &stock, &problem) == DLOCK_OK && confirmation == DLOCK_CONFIRMED_BEFORE, "once");
-	check(dlock_read_permits_confirm(other, ask(other), &confirmation, &stock, &problem) == DLOCK_LOST && stock == 0, "bob has nothing to buy");
-	dlock_call_release(call);
-	dlock_call_release(again);
-	dlock_call_release(other);
-	check(read_integer(dlock_request_permits_release(stocks, 2, &(dlock_permits_attempt) { .id = "ann/1" }), &value) == DLOCK_LOST, "what was bought is not cancelled");
-	check(read_by(dlock_read_permits_reserve, dlock_request_permits_reserve(stocks, 2, "ann/1", DLOCK_SECOND, 2, pieces)) == DLOCK_OK && response.bought,
-		"and found again");
-	call = dlock_request_permits_counts(stocks[0], 0);
-	check(dlock_read_permits_counts(call, ask(call), &counts, &problem) == DLOCK_OK && counts.all == 3 && counts.available == 1 && counts.held == 0
-		&& counts.sold == 2 && counts.waiting == 0, "one of three is left");
-	dlock_call_release(call);
 	client_free(&asking);
 }
 
@@ -156,7 +134,8 @@ static void test_old_server(void)
 
 	server_start(&old, (const char *const[]) { "--rename-command", "ZMSCORE", "", NULL });
 	asking = client_of(&old, READ_TIMEOUT);
-	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_CONNECTION && strstr(problem.message, "permits need Redis 6.2"),
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_CONNECTION
+			&& strstr(problem.message, "permits need Redis 6.2"),
 		"%s", problem.message);
 	client_free(&asking);
 	server_kill(&old);
@@ -167,14 +146,16 @@ static void test_other_key(void)
 	dlock_permits_attempt two = attempt_of("first", 2, 3);
 
 	begin();
-	check(server_do(&server, "SET Semaphore:a text") && read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_CONNECTION
-		&& strstr(problem.message, "used for something else"), "%s", problem.message);
+	check(server_do(&server, "SET Semaphore:a text")
+			&& read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_CONNECTION
+			&& strstr(problem.message, "used for something else"),
+		"%s", problem.message);
 	client_free(&asking);
 }
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(semaphore), TEST(read_write), TEST(stocks), TEST(old_server), TEST(other_key) };
+	static const tap_test tests[] = { TEST(semaphore), TEST(read_write), TEST(old_server), TEST(other_key) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -180,15 +180,16 @@ static void test_repair_under_way(void)
 	}
 }
 
-/* Another process gives the lock back by its token while a repair is under way. The key that comes late is on a minority, and goes
- * with the holder, or with its lease time. */
+/* Another process gives the lock back by its token while a repair is under way. The key that comes late is on a
+ * minority, and goes with the holder, or with its lease time. */
 static void test_released_elsewhere(void)
 {
 	relay relay;
 	ward ward;
 
 	reset_knowing(&servers[2], 1);
-	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, ""), other = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, ""),
+		   other = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	ward_begin(&ward, &c, "under-way", 60000, 1500, RENEW_AND_TELL(&ward));
 	check(eventually(has_everywhere, ward.claim), "held everywhere");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "../../src/redis/request/permits_requests.h"
+#include "../../src/redis/request/stock_requests.h"
 #include "../../src/redis/request/replicated_requests.h"
 #include "tap.h"
 
@@ -175,7 +176,7 @@ static void test_eras(void)
 }
 
 static const dlock_permits_attempt one = { .id = "i", .permits = 1, .capacity = 5, .ttl = 30 * S, .number = 1 };
-static const dlock_permits_attempt buyer = { .id = "ann/1", .permits = 3, .ttl = 1, .limit = 4, .number = 2 };
+static const dlock_permits_attempt buyer = { .id = "ann/1", .permits = 3, .capacity = 9, .ttl = 1, .number = 2 };
 static const dlock_permits_attempt waiter = { .id = "i",
 	.permits = INT64_C(1) << 40,
 	.capacity = 7,
@@ -189,15 +190,15 @@ static void test_permits(void)
 {
 	dlock_arg pool = DLOCK_ARG("pool");
 
-	says(dlock_request_permits_acquire(pool, &one), "permits_acquire 1 pool i 1 5 30000 '' '' 0 1");
-	says(dlock_request_permits_acquire(pool, &buyer), "permits_acquire 1 pool ann/1 3 '' 1 4 '' 0 2");
-	says(dlock_request_permits_acquire(pool, &waiter), "permits_acquire 1 pool i 1099511627776 7 1000 '' box 9 3 1");
-	says(dlock_request_permits_release(&pool, 1, &(dlock_permits_attempt){ .id = "i" }), "permits_release 1 pool i");
-	says(dlock_request_permits_release(&pool, 1, &one), "permits_release 1 pool i");
-	says(dlock_request_permits_release(&pool, 1, &waiter), "permits_release 1 pool i 1099511627776 7 '' box");
-	says(dlock_request_permits_leave(pool, &one), "permits_leave 1 pool i 1 5 '' ''");
-	says(dlock_request_permits_leave(pool, &buyer), "permits_leave 1 pool ann/1 3 '' 4 ''");
-	says(dlock_request_permits_leave(pool, &waiter), "permits_leave 1 pool i 1099511627776 7 '' box");
+	says(dlock_request_permits_acquire(pool, &one), "permits_acquire 1 pool i 1 5 30000 '' 0 1");
+	says(dlock_request_permits_acquire(pool, &buyer), "permits_acquire 1 pool ann/1 3 9 1 '' 0 2");
+	says(dlock_request_permits_acquire(pool, &waiter), "permits_acquire 1 pool i 1099511627776 7 1000 box 9 3 1");
+	says(dlock_request_permits_release(pool, &(dlock_permits_attempt){ .id = "i" }), "permits_release 1 pool i");
+	says(dlock_request_permits_release(pool, &one), "permits_release 1 pool i");
+	says(dlock_request_permits_release(pool, &waiter), "permits_release 1 pool i 1099511627776 7 box");
+	says(dlock_request_permits_leave(pool, &one), "permits_leave 1 pool i 1 5 ''");
+	says(dlock_request_permits_leave(pool, &buyer), "permits_leave 1 pool ann/1 3 9 ''");
+	says(dlock_request_permits_leave(pool, &waiter), "permits_leave 1 pool i 1099511627776 7 box");
 	says(dlock_request_permits_renew(pool, "i", 30 * S, true), "permits_renew 1 pool i 30000 1");
 	says(dlock_request_permits_renew(pool, "i", 0, false), "permits_renew 1 pool i 1 0");
 	says(dlock_request_permits_check(pool, "i"), "permits_check 1 pool i");
@@ -209,13 +210,13 @@ static void test_permits(void)
 static void test_permits_replicated(void)
 {
 	says(dlock_request_permits_acquire_replicated(keys, &one, guard),
-		"permits_acquire_replicated 2 lock dlock:era i 1 5 30000 '' '' 0 1 '' 60000 ''");
+		"permits_acquire_replicated 2 lock dlock:era i 1 5 30000 '' 0 1 '' 60000 ''");
 	says(dlock_request_permits_acquire_replicated(in_slot, &buyer, copies),
-		"permits_acquire_replicated 2 lock e{s} ann/1 3 '' 1 4 '' 0 2 '' 1500 -");
+		"permits_acquire_replicated 2 lock e{s} ann/1 3 9 1 '' 0 2 '' 1500 -");
 	says(dlock_request_permits_acquire_replicated(in_slot, &waiter, short_guard),
-		"permits_acquire_replicated 2 lock e{s} i 1099511627776 7 1000 '' box 9 3 1 1 -");
+		"permits_acquire_replicated 2 lock e{s} i 1099511627776 7 1000 box 9 3 1 1 -");
 	says(dlock_request_permits_acquire_replicated(keys, &waiter, guard),
-		"permits_acquire_replicated 2 lock dlock:era i 1099511627776 7 1000 '' box 9 3 1 60000 ''");
+		"permits_acquire_replicated 2 lock dlock:era i 1099511627776 7 1000 box 9 3 1 60000 ''");
 	says(dlock_request_permits_unchanged(keys, "i", guard, NULL), "permits_unchanged 2 lock dlock:era i 60000");
 	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old"), "permits_unchanged 2 lock e{s} i 1500 old");
 	says(dlock_request_permits_release_replicated(keys, &one, guard),
@@ -223,7 +224,7 @@ static void test_permits_replicated(void)
 	says(dlock_request_permits_release_replicated(in_slot, &buyer, copies),
 		"permits_release_replicated 2 lock e{s} ann/1 1500");
 	says(dlock_request_permits_release_replicated(in_slot, &waiter, short_guard),
-		"permits_release_replicated 2 lock e{s} i 1 1099511627776 7 '' box");
+		"permits_release_replicated 2 lock e{s} i 1 1099511627776 7 box");
 	says(dlock_request_permits_keep(keys.lock, "i", 30 * S, true), "permits_keep 1 lock i 30000 1");
 	says(dlock_request_permits_keep(keys.lock, "i", 0, false), "permits_keep 1 lock i 0 0");
 	says(dlock_request_permits_restore(keys, "i", 30 * S, 12, 60 * S, 2),
@@ -239,29 +240,41 @@ static void test_permits_replicated(void)
 static void test_stocks(void)
 {
 	dlock_arg stocks[DLOCK_STOCKS_MAX] = { DLOCK_ARG("red"), DLOCK_ARG("blue") };
-	int64_t pieces[DLOCK_STOCKS_MAX] = { 1, 2 };
+	int64_t units[DLOCK_STOCKS_MAX] = { 1, 2 };
+	dlock_order_ref one = { "ann/1", DLOCK_NO_NUMBER, "" }, both = { "ann/1", 0, "4711" };
+	dlock_inbox inbox = { .channel = "box" };
+	dlock_stock_attempt buys = { .id = "ann/1", .units = 2, .ttl = 30 * S, .number = 1 }, waits = buys;
 
-	says(
-		dlock_request_permits_reserve(stocks, 1, "ann/1", 30 * S, 0, pieces), "permits_reserve 1 red ann/1 30000 '' 1");
-	says(dlock_request_permits_reserve(stocks, 2, "ann/1", 1, 4, pieces), "permits_reserve 2 red blue ann/1 1 4 1 2");
-	says(dlock_request_permits_confirm(stocks, 1, "ann/1"), "permits_confirm 1 red ann/1");
-	says(dlock_request_permits_confirm(stocks, 2, "ann/1"), "permits_confirm 2 red blue ann/1");
-	says(dlock_request_permits_release(stocks, 1, &(dlock_permits_attempt){ .id = "ann/1" }),
-		"permits_release 1 red ann/1");
-	says(dlock_request_permits_release(stocks, 2, &(dlock_permits_attempt){ .id = "ann/1" }),
-		"permits_release 2 red blue ann/1");
-	says(dlock_request_permits_restock(stocks[0], 3, NULL), "permits_restock 1 red 3 ''");
-	says(dlock_request_permits_restock(stocks[0], -3, "first"), "permits_restock 1 red -3 first");
-	says(dlock_request_permits_restock(stocks[0], INT64_MAX, NULL), "permits_restock 1 red 9223372036854775807 ''");
-	says(dlock_request_permits_restock(stocks[0], -INT64_MAX, NULL), "permits_restock 1 red -9223372036854775807 ''");
+	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000 ''");
+	waits.inbox = &inbox;
+	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 '' box 0 1");
+	waits.limit = 4;
+	waits.ticket = 9;
+	waits.strict = true;
+	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 4 box 9 1 s");
+	says(dlock_request_stock_leave(stocks[0], &waits), "stock_leave 1 red ann/1 2 4 box s");
+	says(dlock_request_stock_basket(stocks, 2, "ann/1", 1, 4, "4711", units),
+		"stock_basket 2 red blue ann/1 1 4 4711 1 2");
+	says(dlock_request_stock_confirm(stocks, 1, &one, 0), "stock_confirm 1 red ann/1 '' '' ''");
+	says(dlock_request_stock_confirm(stocks, 2, &both, 4), "stock_confirm 2 red blue ann/1 0 4711 4");
+	says(dlock_request_stock_cancel(stocks, 1, &one), "stock_cancel 1 red ann/1 '' ''");
+	says(dlock_request_stock_refund(stocks, 1, &one, true, 2, "back"), "stock_refund 1 red ann/1 '' '' 1 2 back");
+	says(dlock_request_stock_refund(stocks, 2, &both, false, 0, ""), "stock_refund 2 red blue ann/1 0 4711 0 '' ''");
+	says(dlock_request_stock_extend(stocks, 2, &both, 30 * S), "stock_extend 2 red blue ann/1 0 4711 30000");
+	says(dlock_request_stock_change(stocks, 2, &both, 0, units), "stock_change 2 red blue ann/1 0 4711 '' 1 2");
+	says(dlock_request_stock_restock(stocks[0], -3, "first", 0), "stock_restock 1 red -3 first 0");
+	says(dlock_request_stock_restock(stocks[0], INT64_MAX, "first", 60 * S),
+		"stock_restock 1 red 9223372036854775807 first 60000");
+	says(dlock_request_stock_counts(stocks, 2), "stock_counts 2 red blue");
+	says(dlock_request_stock_status(stocks, 2, "ann/1"), "stock_status 2 red blue ann/1");
+	says(dlock_request_stock_sale(stocks[0], DLOCK_SALE_ENDED), "stock_sale 1 red 2");
+	says(dlock_request_stock_orders(stocks[0], "1", "2", "", "ann", 5), "stock_orders 1 red 1 2 '' ann 5");
 	for (int i = 2; i < DLOCK_STOCKS_MAX; i++) {
 		stocks[i] = DLOCK_ARG("s");
-		pieces[i] = i;
+		units[i] = i;
 	}
-	says(dlock_request_permits_reserve(stocks, DLOCK_STOCKS_MAX, "ann/1", S, 0, pieces),
-		"permits_reserve 16 red blue s s s s s s s s s s s s s s ann/1 1000 '' 1 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
-	says(dlock_request_permits_release(stocks, DLOCK_STOCKS_MAX, &(dlock_permits_attempt){ .id = "ann/1" }),
-		"permits_release 16 red blue s s s s s s s s s s s s s s ann/1");
+	says(dlock_request_stock_change(stocks, DLOCK_STOCKS_MAX, &both, 4, units),
+		"stock_change 16 red blue s s s s s s s s s s s s s s ann/1 0 4711 4 1 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
 }
 
 static void nothing(void)

@@ -26,15 +26,15 @@ void shop_free(shop *shop)
 	free(shop->pool);
 }
 
-dlock_order order_of(const char *articles, const char *request)
+dlock_order order_of(const char *skus, const char *request)
 {
-	dlock_order order = { .id = dlock_stock_order_id(DLOCK_ARG("ann"), DLOCK_ARG(request)) };
+	dlock_order order = { .id = dlock_stock_order_id(DLOCK_ARG("ann"), DLOCK_ARG(request)), .generation = -1 };
 
-	while (*articles) {
-		size_t len = strcspn(articles, " ");
-		order.articles[order.count] = (dlock_arg) { articles, len };
-		order.pieces[order.count++] = 1;
-		articles += len + (articles[len] == ' ');
+	while (*skus) {
+		size_t len = strcspn(skus, " ");
+		order.skus[order.count] = (dlock_arg) { skus, len };
+		order.units[order.count++] = 1;
+		skus += len + (skus[len] == ' ');
 	}
 	return order;
 }
@@ -57,7 +57,7 @@ int reserve(shop *shop, const dlock_order *order, int ttl_ms, int timeout_ms)
 
 int confirm(shop *shop, const dlock_order *order)
 {
-	return outcome(shop, dlock_stock_confirm(shop->stock, order, &shop->answer, &shop->error));
+	return outcome(shop, dlock_stock_confirm(shop->stock, order, 0, &shop->answer, &shop->error));
 }
 
 int cancel(shop *shop, const dlock_order *order)
@@ -70,10 +70,11 @@ int extend_order(shop *shop, const dlock_order *order, int ttl_ms)
 	return outcome(shop, dlock_stock_extend(shop->stock, order, ttl_ms * DLOCK_MS, &shop->answer, &shop->error));
 }
 
-int64_t restock(shop *shop, const char *article, int64_t pieces, const char *change)
+int64_t restock(shop *shop, const char *sku, int64_t units, const char *change)
 {
 	int64_t changed = INT64_MIN;
-	dlock_status status = dlock_stock_restock(shop->stock, DLOCK_ARG(article), pieces, DLOCK_ARG(change), &changed, &shop->error);
+	dlock_status status = dlock_stock_restock(
+		shop->stock, DLOCK_ARG(sku), units, DLOCK_ARG(change), 0, &changed, &shop->error);
 
 	if (status != DLOCK_OK) {
 		note("%d: %s", status, shop->error.message);
@@ -81,15 +82,17 @@ int64_t restock(shop *shop, const char *article, int64_t pieces, const char *cha
 	return status == DLOCK_OK ? changed : INT64_MIN;
 }
 
-bool counts_are(shop *shop, const char *article, int64_t available, int64_t reserved, int64_t sold, int64_t waiting)
+bool counts_are(shop *shop, const char *sku, int64_t available, int64_t reserved, int64_t sold, int64_t waiting)
 {
-	dlock_permits_counts n = { 0 };
-	dlock_status status = dlock_stock_count(shop->stock, DLOCK_ARG(article), &n, &shop->error);
-	bool good = status == DLOCK_OK && n.available == available && n.held == reserved && n.sold == sold && n.waiting == waiting;
+	dlock_stock_counts n = { 0 };
+	dlock_arg name = DLOCK_ARG(sku);
+	dlock_status status = dlock_stock_count(shop->stock, &name, 1, false, &n, &shop->error);
+	bool good = status == DLOCK_OK && n.available == available && n.reserved == reserved && n.sold == sold
+		&& n.waiting == waiting;
 
 	if (!good) {
-		note("%d: %lld available, %lld reserved, %lld sold, %lld waiting", status, (long long) n.available, (long long) n.held, (long long) n.sold,
-			(long long) n.waiting);
+		note("%d: %lld available, %lld reserved, %lld sold, %lld waiting", status, (long long) n.available,
+			(long long) n.reserved, (long long) n.sold, (long long) n.waiting);
 	}
 	return good;
 }

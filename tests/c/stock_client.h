@@ -21,7 +21,7 @@ shop shop_at(const char *dsn);
 void shop_free(shop *shop);
 
 /* An order of buyer "ann". `articles` are separated by spaces, one piece of each. */
-dlock_order order_of(const char *articles, const char *request);
+dlock_order order_of(const char *skus, const char *request);
 
 /* Each remarks upon errors. The outcome, or -1 where it is not known. */
 int reserve(shop *shop, const dlock_order *order, int ttl_ms, int timeout_ms);
@@ -30,9 +30,9 @@ int cancel(shop *shop, const dlock_order *order);
 int extend_order(shop *shop, const dlock_order *order, int ttl_ms);
 
 /* By how many pieces; INT64_MIN where it is not known. */
-int64_t restock(shop *shop, const char *article, int64_t pieces, const char *change);
+int64_t restock(shop *shop, const char *sku, int64_t units, const char *change);
 
 /* Are these the counts? */
-bool counts_are(shop *shop, const char *article, int64_t available, int64_t reserved, int64_t sold, int64_t waiting);
+bool counts_are(shop *shop, const char *sku, int64_t available, int64_t reserved, int64_t sold, int64_t waiting);
 
 #endif

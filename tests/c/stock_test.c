@@ -42,7 +42,8 @@ static void test_names(void)
 	check(is_id("ann", "1", "ann/1"), "an id");
 	check(is_id("a/b", "c d", "a%2fb/c%20d"), "without further slashes, and without spaces");
 	check(is_id("a", "/b", "a/%2fb") && is_id("a/", "b", "a%2f/b"), "of which no two are one");
-	check(is_id("%2f", "\n\177\xc3\xa9", "%252f/%0a%7f\xc3\xa9"), "and no other byte that the scripts take for their own");
+	check(is_id("%2f", "\n\177\xc3\xa9", "%252f/%0a%7f\xc3\xa9"),
+		"and no other byte that the scripts take for their own");
 	memset(longest, '/', 255);
 	dlock_order_id id = dlock_stock_order_id(all, all);
 	check(strlen(id.text) == DLOCK_PERMIT_ID_MAX, "the longest has room (%zu)", strlen(id.text));
@@ -53,21 +54,32 @@ static void test_life(void)
 	shop shop = direct();
 	dlock_order order = order_of("shoe", "1"), other = order_of("shoe", "2"), both = order_of("shoe hat", "3");
 
-	check(restock(&shop, "shoe", 3, "first") == 3 && restock(&shop, "shoe", 3, "first") == 3 && restock(&shop, "shoe", -1, "") == -1, "restocked");
+	check(restock(&shop, "shoe", 3, "first") == 3 && restock(&shop, "shoe", 3, "first") == 3
+			&& restock(&shop, "shoe", -1, "") == -1,
+		"restocked");
 	dlock_nanos start = dlock_now();
-	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_RESERVED && shop.answer.pieces[0] == 1 && shop.answer.fencing_token > 0, "reserved");
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_DONE && shop.answer.fencing_token > 0, "reserved");
 	dlock_nanos least = start + (TTL - TTL / 100 - 2) * DLOCK_MS;
-	check(shop.answer.deadline >= least && shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS, "counted from the sending, less the drift");
-	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_SHORT && shop.answer.article == 1, "all or nothing, and which one is short");
+	check(shop.answer.deadline >= least && shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS,
+		"counted from the sending, less the drift");
+	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_CLOSED && shop.answer.is_unknown && shop.answer.item == 1,
+		"all or nothing, and which one is not there");
+	check(restock(&shop, "hat", 1, "") == 1 && restock(&shop, "hat", -1, "") == -1
+			&& reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_SHORT && shop.answer.item == 1,
+		"or short");
 	check(counts_are(&shop, "shoe", 1, 1, 0, 0), "nothing of it is reserved");
-	check(restock(&shop, "hat", 1, "") == 1 && reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_RESERVED, "all");
+	check(restock(&shop, "hat", 1, "") == 1 && reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_DONE, "all");
 	check(reserve(&shop, &other, TTL, 0) == DLOCK_STOCK_SHORT, "no more");
-	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED && confirm(&shop, &order) == DLOCK_STOCK_BOUGHT, "bought once");
-	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_BOUGHT && cancel(&shop, &order) == DLOCK_STOCK_GONE && extend_order(&shop, &order, TTL) == DLOCK_STOCK_GONE,
+	check(confirm(&shop, &order) == DLOCK_STOCK_DONE && confirm(&shop, &order) == DLOCK_STOCK_SOLD, "bought once");
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_SOLD && cancel(&shop, &order) == DLOCK_STOCK_REFUSED
+			&& extend_order(&shop, &order, TTL) == DLOCK_STOCK_REFUSED,
 		"for good");
-	check(cancel(&shop, &both) == DLOCK_STOCK_RESERVED && cancel(&shop, &both) == DLOCK_STOCK_GONE && confirm(&shop, &both) == DLOCK_STOCK_GONE, "given back once");
+	check(cancel(&shop, &both) == DLOCK_STOCK_DONE && cancel(&shop, &both) == DLOCK_STOCK_SOLD
+			&& confirm(&shop, &both) == DLOCK_STOCK_REFUSED,
+		"given back once");
 	check(counts_are(&shop, "shoe", 1, 0, 1, 0) && counts_are(&shop, "hat", 1, 0, 0, 0), "in the end");
-	check(server_integer(&server, "EXISTS " STOCK "shoe") == 1 && server_integer(&server, "PTTL " STOCK "shoe") == -1, "the key stays");
+	check(server_integer(&server, "EXISTS " STOCK "shoe") == 1 && server_integer(&server, "PTTL " STOCK "shoe") == -1,
+		"the key stays");
 	shop_free(&shop);
 }
 
@@ -79,11 +91,17 @@ static void test_limit(void)
 	dlock_wait once = { .deadline = 0 };
 
 	restock(&shop, "shoe", 5, "");
-	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK && shop.answer.outcome == DLOCK_STOCK_RESERVED, "to the limit");
+	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
+			&& shop.answer.outcome == DLOCK_STOCK_DONE,
+		"to the limit");
 	turn.order = &more;
-	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK && shop.answer.outcome == DLOCK_STOCK_LIMITED && shop.answer.limited_pieces == 1, "not above");
-	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED, "bought");
-	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK && shop.answer.outcome == DLOCK_STOCK_LIMITED, "what was bought counts");
+	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
+			&& shop.answer.outcome == DLOCK_STOCK_LIMITED && shop.answer.units == 1,
+		"not above");
+	check(confirm(&shop, &order) == DLOCK_STOCK_DONE, "bought");
+	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
+			&& shop.answer.outcome == DLOCK_STOCK_LIMITED,
+		"what was bought counts");
 	shop_free(&shop);
 }
 
@@ -95,13 +113,27 @@ static void test_extend(void)
 	restock(&shop, "shoe", 1, "");
 	restock(&shop, "hat", 1, "");
 	reserve(&shop, &order, 5000, 0);
-	check(extend_order(&shop, &order, 20000) == DLOCK_STOCK_RESERVED && shop.answer.deadline > dlock_now() + 15 * DLOCK_SECOND, "extended");
+	check(extend_order(&shop, &order, 20000) == DLOCK_STOCK_DONE
+			&& shop.answer.deadline > dlock_now() + 15 * DLOCK_SECOND,
+		"extended");
 	check(server_integer(&server, "ZCOUNT " STOCK "shoe 100000000000 (10000000000000") == 1, "its entry");
 	double before = atof(server_text(&server, "ZSCORE " STOCK "shoe hann/1"));
-	check(extend_order(&shop, &order, 1000) == DLOCK_STOCK_RESERVED && atof(server_text(&server, "ZSCORE " STOCK "shoe hann/1")) == before, "never shortened");
-	dlock_order part = order_of("hat", "1");
-	check(cancel(&shop, &part) == DLOCK_STOCK_RESERVED && extend_order(&shop, &order, 9000) == DLOCK_STOCK_GONE && shop.answer.article == 1, "a part is gone");
-	check(confirm(&shop, &order) == DLOCK_STOCK_GONE && shop.answer.article == 1 && counts_are(&shop, "shoe", 0, 1, 0, 0), "so nothing is bought");
+	check(extend_order(&shop, &order, 1000) == DLOCK_STOCK_DONE
+			&& atof(server_text(&server, "ZSCORE " STOCK "shoe hann/1")) == before,
+		"never shortened");
+	dlock_order part = order_of("hat", "1"), turned = order_of("hat shoe", "1");
+	check(cancel(&shop, &part) == DLOCK_STOCK_CONFLICT && confirm(&shop, &part) == DLOCK_STOCK_CONFLICT
+			&& extend_order(&shop, &part, 9000) == DLOCK_STOCK_CONFLICT && counts_are(&shop, "hat", 0, 1, 0, 0),
+		"no part of it is anything by itself");
+	check(extend_order(&shop, &turned, 30000) == DLOCK_STOCK_DONE
+			&& reserve(&shop, &turned, 30000, 0) == DLOCK_STOCK_DONE,
+		"in whichever order it is named");
+	turned.units[1] = 2;
+	check(reserve(&shop, &turned, 30000, 0) == DLOCK_STOCK_CONFLICT && shop.answer.item == 1 && shop.answer.units == 1,
+		"another number is another order");
+	check(cancel(&shop, &order) == DLOCK_STOCK_DONE && extend_order(&shop, &order, 9000) == DLOCK_STOCK_REFUSED
+			&& shop.answer.reason == DLOCK_ORDER_CANCELLED,
+		"cancelled");
 	shop_free(&shop);
 }
 
@@ -153,29 +185,37 @@ static void ask_all(const char *options, bool closed)
 	}
 	restock(&own, "hat", 5, "");
 	lose(&shop, "named");
-	check(restock(&shop, "shoe", 5, "named") == 5 && counts_are(&own, "shoe", 5, 0, 0, 0), "a change with a name is made once");
+	check(restock(&shop, "shoe", 5, "named") == 5 && counts_are(&own, "shoe", 5, 0, 0, 0),
+		"a change with a name is made once");
 	closed ? (void) 0 : found();
 	lose(&shop, "Stock:shoe");
 	check(restock(&shop, "shoe", 2, "") == 2 && counts_are(&own, "shoe", 7, 0, 0, 0), "so is one without");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
-	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 6, 1, 0, 0), "one piece is reserved");
+	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 6, 1, 0, 0),
+		"one piece is reserved");
 	closed ? (void) 0 : found();
-	check(shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS, "for no longer than the server has it");
+	check(
+		shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS, "for no longer than the server has it");
 	lose(&shop, "ann/both");
-	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 5, 2, 0, 0) && counts_are(&own, "hat", 4, 1, 0, 0), "one of each");
+	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 5, 2, 0, 0)
+			&& counts_are(&own, "hat", 4, 1, 0, 0),
+		"one of each");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
-	check(extend_order(&shop, &order, 2 * TTL) == DLOCK_STOCK_RESERVED, "extended");
+	check(extend_order(&shop, &order, 2 * TTL) == DLOCK_STOCK_DONE, "extended");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
-	check(confirm(&shop, &order) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 5, 1, 1, 0), "bought by this call, once");
+	check(confirm(&shop, &order) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 5, 1, 1, 0),
+		"bought by this call, once");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/both");
-	check(cancel(&shop, &both) == DLOCK_STOCK_RESERVED && counts_are(&own, "shoe", 6, 0, 1, 0), "given back by this call, once");
+	check(cancel(&shop, &both) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 6, 0, 1, 0),
+		"given back by this call, once");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
-	check(cancel(&shop, &order) == DLOCK_STOCK_GONE && counts_are(&own, "shoe", 6, 0, 1, 0), "what was bought is not, whichever answer is lost");
+	check(cancel(&shop, &order) == DLOCK_STOCK_REFUSED && counts_are(&own, "shoe", 6, 0, 1, 0),
+		"what was bought is not, whichever answer is lost");
 	closed ? (void) 0 : found();
 	if (closed) {
 		atomic_store(&stop, 1);
@@ -220,9 +260,10 @@ static void test_no_answer(void)
 
 static bool has_waiter(void *context)
 {
-	dlock_permits_counts counts = { 0 };
+	dlock_stock_counts counts = { 0 };
 
-	dlock_stock_count(((shop *) context)->stock, DLOCK_ARG("shoe"), &counts, &(dlock_error) { "" });
+	dlock_stock_count(
+		((shop *) context)->stock, &(dlock_arg){ "shoe", sizeof "shoe" - 1 }, 1, false, &counts, &(dlock_error){ "" });
 	return counts.waiting == 1;
 }
 
@@ -234,7 +275,7 @@ static pid_t wait_in_child(int timeout_ms)
 		shop own = direct();
 		dlock_order order = order_of("shoe", "waiter");
 		int got = reserve(&own, &order, TTL, timeout_ms);
-		_exit(got == DLOCK_STOCK_RESERVED && own.answer.deadline > dlock_now() + (TTL - 10000) * DLOCK_MS ? 0 : 1 + got);
+		_exit(got == DLOCK_STOCK_DONE && own.answer.deadline > dlock_now() + (TTL - 10000) * DLOCK_MS ? 0 : 1 + got);
 	}
 	return pid;
 }
@@ -247,16 +288,18 @@ static void test_waits(void)
 	restock(&shop, "shoe", 1, "");
 	reserve(&shop, &order, TTL, 0);
 	dlock_nanos start = dlock_now();
-	check(reserve(&shop, &waiter, TTL, 300) == DLOCK_STOCK_SHORT && dlock_now() - start >= 300 * DLOCK_MS, "a wait to its end");
+	check(reserve(&shop, &waiter, TTL, 300) == DLOCK_STOCK_SHORT && dlock_now() - start >= 300 * DLOCK_MS,
+		"a wait to its end");
 	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "after which nobody waits");
 	pid_t pid = wait_in_child(20000);
 	check(eventually(has_waiter, &shop), "a waiter");
 	start = dlock_now();
-	check(cancel(&shop, &order) == DLOCK_STOCK_RESERVED && exit_of(pid) == 0, "has what was given back, for the full time");
+	check(cancel(&shop, &order) == DLOCK_STOCK_DONE && exit_of(pid) == 0, "has what was given back, for the full time");
 	check(dlock_now() - start < SOON, "at once");
-	check(confirm(&shop, &waiter) == DLOCK_STOCK_RESERVED, "bought");
+	check(confirm(&shop, &waiter) == DLOCK_STOCK_DONE, "bought");
 	start = dlock_now();
-	check(reserve(&shop, &order, TTL, 10000) == DLOCK_STOCK_SHORT && dlock_now() - start < SOON, "nobody waits for what is sold");
+	check(reserve(&shop, &order, TTL, 10000) == DLOCK_STOCK_SHORT && dlock_now() - start < SOON,
+		"nobody waits for what is sold");
 	shop_free(&shop);
 }
 
@@ -282,7 +325,14 @@ static void test_interrupted(void)
 }
 
 static const tap_test tests[] = {
-	TEST(names), TEST(life), TEST(limit), TEST(extend), TEST(answers_lost_with_connection), TEST(answers_late), TEST(no_answer), TEST(waits),
+	TEST(names),
+	TEST(life),
+	TEST(limit),
+	TEST(extend),
+	TEST(answers_lost_with_connection),
+	TEST(answers_late),
+	TEST(no_answer),
+	TEST(waits),
 	TEST(interrupted),
 };
 

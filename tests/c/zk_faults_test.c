@@ -267,7 +267,7 @@ static void test_flapping(void)
 		dlock_claim *claim = claim_on(&c, "flapping");
 		p.op = i % 2 ? OP_CREATE2 : OP_DELETE;
 		p.mode = i % 3 ? PROXY_LOSE_REPLY : PROXY_LOSE;
-		dlock_status status = acquire(&c, claim, i % 5 ? 5000 : 0);
+		dlock_status status = acquire(&c, claim, i % 5 ? 60000 : 0);
 		bad += status != DLOCK_OK || release(&c, claim) != DLOCK_OK;
 		if (status != DLOCK_OK) {
 			dlock_claim_free(claim);

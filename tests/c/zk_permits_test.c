@@ -1,5 +1,5 @@
-/* Semaphores, readers and writers on ZooKeeper against a real server: zk_permits_test HOST:PORT [word in the names of the tests to run].
- * Prints TAP. Best with a short tick (200 ms). */
+/* Semaphores, readers and writers on ZooKeeper against a real server: zk_permits_test HOST:PORT [word in the names of
+ * the tests to run]. Prints TAP. Best with a short tick (200 ms). */
 
 #include <sched.h>
 #include <signal.h>
@@ -60,8 +60,8 @@ static waiter waiter_start(const char *hosts, const char *name, int64_t capacity
 		client own = pool_at(hosts, capacity, NULL);
 		dlock_claim *claim = permits_on(&own, name, permits);
 		char heard;
-		bool good = acquire(&own, claim, 30000) == DLOCK_OK && write(line[1], &me, 1) == 1 && read(w.hear[0], &heard, 1) == 1
-			&& release(&own, claim) == DLOCK_OK;
+		bool good = acquire(&own, claim, 30000) == DLOCK_OK && write(line[1], &me, 1) == 1
+			&& read(w.hear[0], &heard, 1) == 1 && release(&own, claim) == DLOCK_OK;
 		client_free(&own);
 		_exit(!good);
 	}
@@ -151,7 +151,8 @@ static void test_sizes(void)
 	client c = pool_of(5);
 	dlock_claim *first = permits_on(&c, "sizes", 3), *second = permits_on(&c, "sizes", 1);
 
-	check(acquire(&c, first, -1) == DLOCK_OK && acquire(&c, second, -1) == DLOCK_OK && available(&c, "sizes") == 1, "3 and 1 of 5");
+	check(acquire(&c, first, -1) == DLOCK_OK && acquire(&c, second, -1) == DLOCK_OK && available(&c, "sizes") == 1,
+		"3 and 1 of 5");
 	waiter large = waiter_start(zk_hosts, "sizes", 5, 4, 'l');
 	check(settles_at("p:sizes", 3), "one waits for 4");
 	waiter small = waiter_start(zk_hosts, "sizes", 5, 1, 's');
@@ -174,7 +175,8 @@ static void test_leaving(void)
 	interrupt_on(SIGALRM);
 	interrupt_clear();
 	ualarm(200000, 0);
-	check(dlock_claim_acquire(large, &wait, &other.error) == DLOCK_INTERRUPTED && children("p:leaving") == 2, "a waiter for 2, interrupted");
+	check(dlock_claim_acquire(large, &wait, &other.error) == DLOCK_INTERRUPTED && children("p:leaving") == 2,
+		"a waiter for 2, interrupted");
 	interrupt_clear();
 	waiter small = waiter_start(zk_hosts, "leaving", 2, 1, 's');
 	check(settles_at("p:leaving", 3) && next_are(""), "another one for 1, after it");
@@ -215,7 +217,8 @@ static void test_many(void)
 static void test_readers_and_writers(void)
 {
 	client c = pool_of(DLOCK_PERMITS_ALL);
-	dlock_claim *first = permits_on(&c, "rw", 1), *second = permits_on(&c, "rw", 1), *writer = permits_on(&c, "rw", DLOCK_PERMITS_ALL);
+	dlock_claim *first = permits_on(&c, "rw", 1), *second = permits_on(&c, "rw", 1),
+				*writer = permits_on(&c, "rw", DLOCK_PERMITS_ALL);
 
 	check(acquire(&c, first, 0) == DLOCK_OK && acquire(&c, second, 0) == DLOCK_OK, "two readers");
 	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "no writer beside them");
@@ -256,7 +259,8 @@ static void test_contention(void)
 			client c = pool_of(DLOCK_PERMITS_ALL), s = pool_of(3);
 			for (int i = 0; i < ROUNDS; i++) {
 				bool writes = (i + p) % 4 == 0;
-				dlock_claim *claim = permits_on(&c, "crowd", writes ? DLOCK_PERMITS_ALL : 1), *permit = permits_on(&s, "crowd-s", 1 + (i + p) % 2);
+				dlock_claim *claim = permits_on(&c, "crowd", writes ? DLOCK_PERMITS_ALL : 1),
+							*permit = permits_on(&s, "crowd-s", 1 + (i + p) % 2);
 				if (acquire(&c, claim, 60000) != DLOCK_OK) {
 					_exit(1);
 				}
@@ -291,7 +295,8 @@ static void test_contention(void)
 	}
 	zk_observe();
 	zk_session_timeout = DLOCK_SECOND;
-	check(bad == 0 && shared[2] == PROCESSES * ROUNDS, "never more than there is room for, and nobody left out (%d, %ld)", bad, shared[2]);
+	check(bad == 0 && shared[2] == PROCESSES * ROUNDS,
+		"never more than there is room for, and nobody left out (%d, %ld)", bad, shared[2]);
 	check(settles_at("p:crowd", 0) && settles_at("p:crowd-s", 0), "no node is left");
 }
 
@@ -313,10 +318,13 @@ static void test_foreign(void)
 	char path[256], made[320];
 
 	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
-		dlock_claim *reader = permits_on(&c, "f", 1), *writer = permits_on(&c, "f", DLOCK_PERMITS_ALL), *permit = permits_on(&s, "f", 1);
+		dlock_claim *reader = permits_on(&c, "f", 1), *writer = permits_on(&c, "f", DLOCK_PERMITS_ALL),
+					*permit = permits_on(&s, "f", 1);
 		check(acquire(&c, reader, -1) == DLOCK_OK && release(&c, reader) == DLOCK_OK, "the resource is there");
 		snprintf(path, sizeof path, "%s/p:f/%s", zk_root, nodes[i].name);
-		check(zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made) == ZOK,
+		check(
+			zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made)
+				== ZOK,
 			"%s", nodes[i].text);
 		reader = permits_on(&c, "f", 1);
 		check(acquire(&c, reader, 0) == (nodes[i].reads ? DLOCK_OK : DLOCK_TIMEOUT), "and a reader");
@@ -379,7 +387,8 @@ static void test_expiry(void)
 
 	proxied(&p, hosts, sizeof hosts);
 	client c = pool_at(hosts, 2, NULL), other = pool_of(2);
-	dlock_claim *lost = permits_on(&c, "expiry", 1), *held = permits_on(&other, "expiry", 1), *next = permits_on(&other, "expiry", 1);
+	dlock_claim *lost = permits_on(&c, "expiry", 1), *held = permits_on(&other, "expiry", 1),
+				*next = permits_on(&other, "expiry", 1);
 	check(acquire(&other, held, -1) == DLOCK_OK && acquire(&c, lost, -1) == DLOCK_OK, "both are held");
 	p.mode = PROXY_HOLD;
 	check(becomes(lost, DLOCK_CLAIM_LOST), "nothing heard: lost");
@@ -413,9 +422,17 @@ static void test_auth(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "contention", test_contention }, { "semaphore", test_semaphore }, { "any holder", test_any_holder }, { "sizes", test_sizes },
-		{ "leaving", test_leaving }, { "many", test_many }, { "readers and writers", test_readers_and_writers }, { "foreign", test_foreign },
-		{ "lost replies", test_lost_replies }, { "expiry", test_expiry }, { "auth", test_auth },
+		{ "contention", test_contention },
+		{ "semaphore", test_semaphore },
+		{ "any holder", test_any_holder },
+		{ "sizes", test_sizes },
+		{ "leaving", test_leaving },
+		{ "many", test_many },
+		{ "readers and writers", test_readers_and_writers },
+		{ "foreign", test_foreign },
+		{ "lost replies", test_lost_replies },
+		{ "expiry", test_expiry },
+		{ "auth", test_auth },
 	};
 
 	zk_begin(argc, argv);

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short functions
+Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short functions, a README for each folder that is true to it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/layers.inc';
 
 $top = dirname(__DIR__, 2);
-foreach (faults_of_layers($top) as $fault) {
+foreach ([...faults_of_layers($top), ...faults_of_readmes($top)] as $fault) {
     echo "$fault\n";
 }
 
@@ -25,6 +25,23 @@ $functions = array_merge(...array_map(fn (string $file) => functions_of(file_get
 within(0.99 * preg_match_all('/^\w[^\n;]*\)\n\{$/m', $code), count($functions), 1.2 * preg_match_all('/^\}$/m', $code), 'functions');
 
 // ---- that each mistake is found ----
+
+/** @return list<string> with this README of src/lock */
+function with_readme(?string $readme): array
+{
+    $root = temporary_directory();
+    mkdir("$root/src/lock", 0700, true);
+    file_put_contents("$root/src/lock/claim.h", '');
+    $readme === null || file_put_contents("$root/src/lock/README.md", $readme);
+    return faults_of_readmes($root);
+}
+
+same([], with_readme("# Lock\n\n**May include:** `src/net`, and what that may include.\n\n`claim.h`: claims\n"), 'a README');
+same(['src/lock has no README.md'], with_readme(null), 'no README');
+same(['src/lock/README.md does not name claim.h'], with_readme("**May include:** `src/net`.\n"), 'a file that it leaves out');
+same(['src/lock/README.md says that it may include ; LAYERS: src/net'], with_readme("`claim.h`\n"), 'nothing about includes');
+same(['src/lock/README.md says that it may include src/base; LAYERS: src/net'], with_readme("**May include:** `src/base`\n`claim.h`\n"), 'other includes');
+same(['src/lock/README.md has 41 lines; 40 at most'], with_readme("**May include:** `src/net`\n`claim.h`\n" . str_repeat("\n", 39)), 'a long one');
 
 /** @param array<string, string> $files their text */
 function planted(array $files): array

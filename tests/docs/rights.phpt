@@ -43,7 +43,7 @@ $scripts = ['locks' => [], 'permits' => [], 'eras of locks' => [], 'eras of perm
 foreach (glob(LUA . '/*.lua') as $file) {
     if (preg_match('/^-- keys: (.*)$/m', file_get_contents($file), $keys)) {
         $name = basename($file, '.lua');
-        $kind = str_starts_with($name, 'permits_') ? 'permits' : 'locks';
+        $kind = preg_match('/^(permits|stock)_/', $name) ? 'permits' : 'locks';
         $scripts[preg_match('/\bera\b/', $keys[1]) ? "eras of $kind" : $kind][] = $name;
     }
 }
@@ -56,14 +56,14 @@ $clock_of_pools = [...$clock, 'set', 'pexpire', 'del'];
 $locks = listed('/^ACL SETUSER locks on (.*)$/m');
 same(commands($scripts['locks'], [...$client, 'exists', 'get'], $clock), $locks, 'locks');
 
-$permits = listed('/^- `Dlock\\\\Semaphore`.*?need `(~Semaphore:[^`]*)`/m');
+$permits = listed('/^- `Dlock\\\\Semaphore`[^;]*? need `(~Semaphore:[^`]*)`/m');
 same(commands($scripts['permits'], $client, $clock_of_pools), $permits, 'permits');
 
-$confirmed = listed('/^- Where replicas confirm, (add `[^`]*`; in a cluster also `[^`]*`)/m');
+$confirmed = listed('/^- If replicas acknowledge locks, (add `[^`]*`; in a\scluster\salso\s`[^`]*`)/m');
 $route = ['wait', 'asking', 'cluster|slots', 'cluster|myid'];
 same(commands($scripts['eras of locks'], $route, [...$locks, ...$clock]), $confirmed, 'where replicas confirm');
 
-$permits_confirmed = listed('/^- `Dlock\\\\Semaphore`.*?(where replicas confirm also `[^`]*`, and in a cluster `[^`]*`)/m');
+$permits_confirmed = listed('/^- `Dlock\\\\Semaphore`[^;]*; (if replicas acknowledge also\s`[^`]*`, and in a cluster\s`[^`]*`)/m');
 // GETSET is in what they include, and they do not come to it: fencing tokens of pools are in the pool.
 same(commands([...$scripts['eras of permits'], 'look', 'settle'], [], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
     $permits_confirmed, 'permits, where replicas confirm');

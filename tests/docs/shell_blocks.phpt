@@ -122,7 +122,7 @@ function redis_commands(string $code): string
     return check_lines($code, [
         '/ GET Lock:order:7 +# who holds: the token/' => fn ($output) => $output === $token,
         '/ PTTL Lock:order:7 +# .*in ms/' => fn ($output) => preg_match('/^\d+$/', $output) && $output > 0 && $output <= 10000,
-        '/ --scan --pattern \'dlock:queue:\*\' +# what is waited for/'
+        '/ --scan --pattern \'dlock:queue:\*\' +# locks that are waited for/'
             => fn ($output) => sorted($output) === ['dlock:queue::Lock:{a}', 'dlock:queue:{Lock:order:7}'],
         '/ ZCARD \'dlock:queue:{Lock:order:7}\' +# by how many\. \(For a key with a hash tag: \'dlock:queue::Lock:{a}\'\)$/'
             => fn ($output) => $output === '1' && typed("redis-cli ZCARD 'dlock:queue::Lock:{a}'") === '1',
@@ -131,7 +131,7 @@ function redis_commands(string $code): string
         '/ INFO stats \| grep .*# both 0$/' => fn ($output) => sorted($output) === ['evicted_keys:0', 'rejected_connections:0'],
         '/ INFO clients \| grep .*# against maxclients/'
             => fn ($output) => preg_match('/^connected_clients:(\d+)\s*$/', $output, $n) && $n[1] >= 4,
-        '/ DEL Lock:order:7 +# .*who knows with the next renewal/'
+        '/ DEL Lock:order:7 +# frees the lock; its holder notices at the next renewal$/'
             => fn ($output) => $output === '1' && $processes[0]->readLine() === 'lost',
     ]);
 }
@@ -150,7 +150,7 @@ final class WatchedZooKeeper
 
     public function __construct()
     {
-        preg_match('/^\| `4lw\.commands\.whitelist` \| `([^`]+)` for looking at it; `([^`]+)`/m', document('docs/operations.md'), $allowed);
+        preg_match('/^\| `4lw\.commands\.whitelist` \| `([^`]+)` for monitoring; `([^`]+)`/m', document('docs/operations.md'), $allowed);
         $this->server = zk_private(['4lw.commands.whitelist' => "$allowed[1], $allowed[2]"]);
         $manager = 'ZkLock(' . var_export($this->server->hosts(), true) . ')';
         $this->processes[] = $holder = lease_holder($manager, 'order:7');

@@ -139,7 +139,7 @@ final class Buyer extends Participant
 
     private function does(string $what, string $id, Dlock\Reservation $reservation, float ...$arguments): void
     {
-        $this->insist($what, $id, $reservation->articles, fn () => $reservation->$what(...$arguments));
+        $this->insist($what, $id, $reservation->items, fn () => $reservation->$what(...$arguments));
     }
 
     /** A child has a reservation, too: its parent's object, or one that it finds by buyer and request. */
@@ -153,7 +153,7 @@ final class Buyer extends Participant
         $this->becomeChild("f$this->number");
         $this->chance = new Chance($this->config['seed'], $this->name);
         if ($finds) {
-            $reservation = $this->stock->reservation($reservation->articles, $reservation->buyer, $reservation->request);
+            $reservation = $this->stock->reservation($reservation->items, $reservation->buyer, $reservation->order);
         }
         $this->pause($this->chance->between(0, 0.02));
         $this->does($this->chance->weighted(['confirm' => 3, 'cancel' => 1, 'extend' => 1]), $id, $reservation);

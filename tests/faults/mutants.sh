@@ -79,7 +79,7 @@ all_mutants() {
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
 		src/redis/script/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
-		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and may and fits and not queue) and not held then/$1 then/' \
+		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held then/$1 then/' \
 		src/redis/script/lua/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
 	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
 		src/redis/script/lua/permits_queue.lua 's/(\(%\.0f., state\.now)\)/$1 + 1000)/'
@@ -95,15 +95,16 @@ all_mutants() {
 	mutant writer_beside_readers ReadWriteLock 60 "a writer needs no more room than a reader" \
 		src/redis/script/lua/permits_queue.lua 's/while permits > room\(state, capacity\) do/while math.min(permits, 1) > room(state, capacity) do/'
 	mutant bought_too_late Stock 120 "what was given to others can still be bought" \
-		src/redis/script/lua/permits_confirm.lua 's/return \{0, i\}/ends, used = now, (used or 0) + (pieces or 1)/'
+		src/redis/script/lua/stock_confirm.lua 's/if not room then/if false then/'
 	mutant bought_and_given_back Stock 120 "what was bought can be given back" \
-		src/redis/script/lua/permits_release.lua 's/if ends and tonumber\(ends\) < SOLD then/if ends then/'
+		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
+		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
 	mutant limit_of_reserved Stock 120 "what a buyer has bought does not count for its limit" \
-		src/redis/script/lua/permits_confirm.lua 's/(.h. \.\. id\)\n)(\tend\nend\nreturn)/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n$2/'
+		src/redis/script/lua/stock_confirm.lua 's/(, held\)\n)(\t\treturn \{1\})/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n$2/'
 	mutant changes_made_again Stock 60 "a change of a stock is made as often as it is asked for" \
-		src/redis/script/lua/permits_restock.lua 's/if made then/if false then/'
+		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
 	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
-		src/redis/script/lua/permits_reserve.lua 's/\tif not state\.ends then\n\t\ttake/\tif not state.ends or state.ends < SOLD then\n\t\ttake/'
+		src/redis/script/lua/stock_reserve.lua 's/if not had and not queue/if not queue/'
 	mutant permits_in_any_era SentinelSemaphore 300 "a server that was promoted grants permits at once" \
 		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = look_at_era\(.*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'

@@ -155,7 +155,8 @@ static void try_option(const char *name, const char *value, size_t len)
 	} else if (!dlock_option_read(server, option, name, value, len, &error)) {
 		check_refusal(&error);
 	} else if (!dlock_server_seal(server, &error)) {
-		MUST(strstr(name, "guard") || !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
+		MUST(
+			strstr(name, "guard") || !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
 		check_refusal(&error);
 	} else {
 		check_parts(server);

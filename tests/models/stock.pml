@@ -4,6 +4,9 @@
  * Three requests to reserve, of two buyers, each with a process that reserves, confirms and cancels; the first one reserves again
  * and extends, too. Anything may take any time. Any answer may be lost, and the question asked again, any number of times.
  *
+ * A reservation that has ended holds nothing: its pieces are free from that tick on, whoever sweeps them, and when. Its order stays, and may still buy as
+ * long as there are pieces.
+ *
  * Checked: reserved + sold + available is what there is, after each script, and for each buyer; what processes believe to have,
  * and what is bought, is never more than the stock; what was said to be bought is, and what was said to be gone is not;
  * a purchase takes place once; nobody overtakes a live waiter; no buyer has more than the limit.
@@ -30,14 +33,15 @@
  *   -DCOUNTED_TWICE       a request whose answer was lost reserves once more
  *   -DSOLD_TWICE          a confirmation whose answer was lost counts once more
  *   -DCANCELLED_AFTER     what was bought can be cancelled
- *   -DLATE_CONFIRM        a confirmation after the lease succeeds though the pieces were given to somebody else
+ *   -DENDED_HOLDS         what has ended keeps its pieces
+ *   -DLATE_CONFIRM        a confirmation after the end succeeds though no pieces are free
  *   -DPARTLY_RESERVED     of two articles, the one that is there is reserved (with TWO)
- *   -DPARTLY_BOUGHT       of two articles, the one that is still reserved is bought (with TWO)
+ *   -DPARTLY_BOUGHT       of two articles, the one that is free is bought late (with TWO)
  *   -DLIMIT_OF_SOLD       what is reserved does not count for the limit (with LIMIT)
  *   -DLIMIT_LEAKS         what is taken back still counts for the buyer (with LIMIT)
  *   -DRESTOCKED_TWICE     a change is made again when its answer was lost (with RESTOCKS)
  *   -DTAKEN_OUT_RESERVED  pieces that are reserved are taken out (with RESTOCKS)
- *   -DEXTEND_REVIVES      extending brings back what was taken back
+ *   -DEXTEND_REVIVES      extending brings back what has ended
  *   -DEXTEND_SHORTENS     a lease is set to what is asked for, though it may be less (with SHORTER)
  *   -DBELIEF_FROM_REPLY   the lease is counted from the answer
  *   -DOVERTAKING          a newcomer takes what is free, though others wait (with WAITS)
@@ -74,7 +78,7 @@
 
 /* ---- the server ---- */
 
-/* 0: nothing. OVER: the lease is over, and nobody has needed the pieces. OVER + n: it ends in n ticks. SOLD: bought. */
+/* 0: nothing. OVER: it has ended, and holds nothing. OVER + n: it ends in n ticks. SOLD: bought. */
 #define OVER 1
 #define SOLD 255
 typedef Article {
@@ -123,7 +127,6 @@ byte stray[I];
 bool sold_once[I];     /* "bought now" was said */
 bool told_bought[I];
 bool told_gone[I];
-bool lost[I];          /* its pieces have been given back or taken back, since it was reserved last */
 #ifdef WAITS
 byte ahead[I];         /* bits for the live waiters that asked before */
 #endif
@@ -136,7 +139,7 @@ bool may, changed;
 #define BIT(i) (1 << (i))
 #define OWNED(a, i) (told_bought[i] || (belief[i] > 0) -> WANTS(a, i) : 0)
 #define OWNED_IN_ALL(a) (OWNED(a, 0) + OWNED(a, 1) + OWNED(a, 2))
-#define HELD(a, i) (article[a].left[i] > 0 && article[a].left[i] != SOLD -> WANTS(a, i) : 0)
+#define HELD(a, i) (article[a].left[i] > OVER && article[a].left[i] != SOLD -> WANTS(a, i) : 0)
 #define BOUGHT(a, i) (article[a].left[i] == SOLD -> WANTS(a, i) : 0)
 #define HAS_IN_ALL(a, i) (HELD(a, i) + BOUGHT(a, i))
 
@@ -188,31 +191,32 @@ inline check_counts()
 	k = 0
 }
 
-/* ---- lua/permits_pool.lua, permits_queue.lua ---- */
+/* ---- lua/stock_pool.lua, stock_queue.lua ---- */
 
-inline drop(b, who)
+inline put_back(b, who)
 {
 	article[b].used = article[b].used - WANTS(b, who);
 #ifndef LIMIT_LEAKS
-	article[b].had[BUYER(who)] = article[b].had[BUYER(who)] - WANTS(b, who);
+	article[b].had[BUYER(who)] = article[b].had[BUYER(who)] - WANTS(b, who)
 #endif
-	article[b].left[who] = 0;
-	lost[who] = true
 }
 
-inline reclaim(b)
+/* A tick. What ends is free at once: nothing that is seen depends on who sweeps it, and when. */
+inline pass(b, who)
 {
-	w = 0;
-	do
-	:: w < I ->
+	if
+	:: article[b].left[who] > OVER && article[b].left[who] != SOLD ->
+		article[b].left[who]--;
 		if
-		:: article[b].left[w] == OVER -> drop(b, w)
+#ifdef ENDED_HOLDS
 		:: else
-		fi;
-		w++
-	:: else -> break
-	od;
-	w = 0
+#else
+		:: article[b].left[who] == OVER -> put_back(b, who)
+		:: else
+#endif
+		fi
+	:: else
+	fi
 }
 
 #define FITS(b, who) (article[b].used + article[b].sold + WANTS(b, who) <= article[b].stock)
@@ -221,20 +225,11 @@ inline reclaim(b)
 #else
 #define ALLOWED(b, who) (article[b].had[BUYER(who)] + WANTS(b, who) <= LIMIT)
 #endif
-inline make_room(b, who)
-{
-	if
-	:: !FITS(b, who) || !ALLOWED(b, who) -> reclaim(b)
-	:: else
-	fi
-}
-
 inline take(b, who, ticks)
 {
 	article[b].left[who] = OVER + ticks;
 	article[b].used = article[b].used + WANTS(b, who);
-	article[b].had[BUYER(who)] = article[b].had[BUYER(who)] + WANTS(b, who);
-	lost[who] = false
+	article[b].had[BUYER(who)] = article[b].had[BUYER(who)] + WANTS(b, who)
 }
 
 #ifdef WAITS
@@ -282,7 +277,7 @@ inline enqueue(who)
 	queued[who] = true
 }
 
-/* To all that are first and fit, for GRACE. A waiter that may not have its pieces is told so, and goes. Messages may be lost: each waiter asks
+/* To all that fit, in order, for GRACE. A waiter that may not have its pieces is told so, and goes. Messages may be lost: each waiter asks
  * again some time anyway. */
 inline serve(self)
 {
@@ -293,10 +288,9 @@ inline serve(self)
 		k++;
 		if
 		:: queued[next] ->
-			make_room(0, next);
 			if
-			:: article[0].left[next] > 0 || !ALLOWED(0, next) -> forget(next)
-			:: article[0].left[next] == 0 && ALLOWED(0, next) && FITS(0, next) ->
+			:: article[0].left[next] > OVER || !ALLOWED(0, next) -> forget(next)
+			:: article[0].left[next] <= OVER && ALLOWED(0, next) && FITS(0, next) ->
 				forget(next);
 				assert(ahead[next] == 0); /* overtaken */
 				take(0, next, (next == self -> TTL : GRACE));
@@ -305,7 +299,7 @@ inline serve(self)
 				:: next == self -> may = true
 				:: else
 				fi
-			:: else -> k = tickets
+			:: else /* it is passed, and stays where it is */
 			fi
 		:: else
 		fi
@@ -324,7 +318,7 @@ inline serve(self)
 #define YES_BEFORE 2
 #define NO 0
 
-/* lua/permits_acquire.lua, permits_reserve.lua */
+/* lua/stock_reserve.lua, stock_basket.lua */
 inline reserve(i)
 {
 	may = true; ttl = TTL; changed = false;
@@ -336,8 +330,7 @@ inline reserve(i)
 	:: a < A ->
 		if
 		:: WANTS(a, i) == 0
-		:: WANTS(a, i) > 0 && article[a].left[i] == 0 ->
-			make_room(a, i);
+		:: WANTS(a, i) > 0 && article[a].left[i] <= OVER ->
 #ifdef PARTLY_RESERVED
 			if
 			:: ALLOWED(a, i) && FITS(a, i) -> take(a, i, TTL); changed = true
@@ -361,19 +354,18 @@ inline reserve(i)
 	a = 0;
 	reply = NO;
 #ifdef OVERTAKING
-	may = (article[0].left[i] != SOLD && (article[0].left[i] > 0 || (ALLOWED(0, i) && FITS(0, i))));
+	may = (article[0].left[i] != SOLD && (article[0].left[i] > OVER || (ALLOWED(0, i) && FITS(0, i))));
 #endif
 	if
 	:: may ->
 		do
 		:: a < A ->
 			if
-			:: WANTS(a, i) > 0 && article[a].left[i] == 0 ->
+			:: WANTS(a, i) > 0 && article[a].left[i] <= OVER ->
 #ifdef WAITS
 				assert(ahead[i] == 0); /* overtaken */
 #endif
 				take(a, i, ttl)
-			:: WANTS(a, i) > 0 && article[a].left[i] == OVER -> article[a].left[i] = OVER + ttl
 			:: else
 			fi;
 			a++
@@ -406,41 +398,46 @@ inline reserve(i)
 	may = false; changed = false
 }
 
-/* lua/permits_confirm.lua */
-#define HAS_LEASE(b, i) (WANTS(b, i) == 0 || article[b].left[i] > 0)
+/* lua/stock_confirm.lua. All that an order is for has the same state. */
+#define IS_LIVE(i) (article[FIRST(i)].left[i] > OVER && article[FIRST(i)].left[i] != SOLD)
+#define IS_OVER(i) (article[FIRST(i)].left[i] == OVER)
+#define IS_SOLD(i) (article[FIRST(i)].left[i] == SOLD)
+#define IS_FREE(b, i) (FITS(b, i) && ALLOWED(b, i))
 #ifdef TWO
-#define HAS_ALL(i) (HAS_LEASE(0, i) && HAS_LEASE(1, i))
-#define HAS_ANY(i) (article[0].left[i] > 0 || article[1].left[i] > 0)
-#define HAS_SOLD(i) (article[0].left[i] == SOLD || article[1].left[i] == SOLD)
+#define HAS_ROOM(i) ((WANTS(0, i) == 0 || IS_FREE(0, i)) && (WANTS(1, i) == 0 || IS_FREE(1, i)))
+#define HAS_SOME(i) ((WANTS(0, i) > 0 && IS_FREE(0, i)) || (WANTS(1, i) > 0 && IS_FREE(1, i)))
 #else
-#define HAS_ALL(i) HAS_LEASE(0, i)
-#define HAS_ANY(i) HAS_LEASE(0, i)
-#define HAS_SOLD(i) (article[0].left[i] == SOLD)
+#define HAS_ROOM(i) IS_FREE(0, i)
+#define HAS_SOME(i) IS_FREE(0, i)
 #endif
 #ifdef PARTLY_BOUGHT
-#define CAN_BUY(i) HAS_ANY(i)
+#define CAN_BUY(i) (IS_LIVE(i) || (IS_OVER(i) && HAS_SOME(i)))
+#define BUYS(b, i) (IS_LIVE(i) || IS_FREE(b, i))
 #elif defined(LATE_CONFIRM)
-#define CAN_BUY(i) (HAS_ALL(i) || lost[i])
+#define CAN_BUY(i) (IS_LIVE(i) || IS_OVER(i))
+#define BUYS(b, i) true
 #else
-#define CAN_BUY(i) HAS_ALL(i)
+#define CAN_BUY(i) (IS_LIVE(i) || (IS_OVER(i) && HAS_ROOM(i)))
+#define BUYS(b, i) true
 #endif
 inline confirm(i)
 {
 	reply = NO;
 	if
-	:: HAS_SOLD(i) ->
+	:: IS_SOLD(i) ->
 		reply = YES_BEFORE;
 #ifdef SOLD_TWICE
 		article[0].sold = article[0].sold + WANTS(0, i)
 #endif
-	:: !HAS_SOLD(i) && CAN_BUY(i) ->
+	:: !IS_SOLD(i) && CAN_BUY(i) ->
+		changed = IS_LIVE(i);
 		a = 0;
 		do
 		:: a < A ->
 			if
-			:: WANTS(a, i) > 0 && (article[a].left[i] > 0 || !HAS_ANY(i)) ->
-				article[a].used = article[a].used - (article[a].left[i] > 0 -> WANTS(a, i) : 0);
-				article[a].had[BUYER(i)] = article[a].had[BUYER(i)] + (article[a].left[i] > 0 -> 0 : WANTS(a, i));
+			:: WANTS(a, i) > 0 && (changed || BUYS(a, i)) ->
+				article[a].used = article[a].used - (changed -> WANTS(a, i) : 0);
+				article[a].had[BUYER(i)] = article[a].had[BUYER(i)] + (changed -> 0 : WANTS(a, i));
 				article[a].sold = article[a].sold + WANTS(a, i);
 				article[a].left[i] = SOLD
 			:: else
@@ -449,6 +446,7 @@ inline confirm(i)
 		:: else -> break
 		od;
 		a = 0;
+		changed = false;
 		assert(!sold_once[i]); /* bought once */
 		sold_once[i] = true;
 		reply = YES_NOW
@@ -456,7 +454,7 @@ inline confirm(i)
 	fi
 }
 
-/* lua/permits_release.lua */
+/* lua/stock_cancel.lua */
 inline cancel(i)
 {
 	reply = NO;
@@ -464,7 +462,8 @@ inline cancel(i)
 	do
 	:: a < A ->
 		if
-		:: WANTS(a, i) > 0 && article[a].left[i] > 0 && article[a].left[i] != SOLD -> drop(a, i); reply = YES_NOW
+		:: WANTS(a, i) > 0 && article[a].left[i] > OVER && article[a].left[i] != SOLD -> put_back(a, i); article[a].left[i] = 0; reply = YES_NOW
+		:: WANTS(a, i) > 0 && article[a].left[i] == OVER -> article[a].left[i] = 0 /* a late payment is refused */
 #ifdef CANCELLED_AFTER
 		:: WANTS(a, i) > 0 && article[a].left[i] == SOLD ->
 			article[a].sold = article[a].sold - WANTS(a, i);
@@ -488,7 +487,7 @@ inline cancel(i)
 #endif
 }
 
-/* lua/permits_renew.lua, for each article */
+/* lua/stock_extend.lua; both articles' time is the same */
 inline extend(i, ticks)
 {
 	reply = YES_NOW;
@@ -497,10 +496,10 @@ inline extend(i, ticks)
 	:: a < A ->
 		if
 		:: WANTS(a, i) == 0
-		:: WANTS(a, i) > 0 && (article[a].left[i] == 0 || article[a].left[i] == SOLD) ->
+		:: WANTS(a, i) > 0 && (article[a].left[i] <= OVER || article[a].left[i] == SOLD) ->
 #ifdef EXTEND_REVIVES
 			if
-			:: article[a].left[i] == 0 -> take(a, i, ticks)
+			:: article[a].left[i] <= OVER -> take(a, i, ticks)
 			:: else -> reply = NO
 			fi
 #else
@@ -596,7 +595,7 @@ proctype Connection(byte i)
 #define BELIEF(i) (answer[i] > age[i] -> answer[i] - age[i] : 0)
 #endif
 
-#define HAS_ANY_LEFT(i) (article[FIRST(i)].left[i] > 0 || article[A - 1].left[i] > 0)
+#define HAS_ANY_LEFT(i) (article[FIRST(i)].left[i] > OVER || article[A - 1].left[i] > OVER)
 #ifdef WAITS
 #define QUEUED(i) queued[i]
 #else
@@ -710,14 +709,16 @@ proctype Process(byte i)
 			granted[i] = false;
 			ahead[i] = 0;
 #endif
-			state[i] = IDLE; told_gone[i] = false; lost[i] = false }
+			article[0].left[i] = 0;
+			article[A - 1].left[i] = 0;
+			state[i] = IDLE; told_gone[i] = false }
 #ifdef REQUEST_REUSED
 	:: d_step { state[i] == DONE && !told_bought[i] -> state[i] = IDLE; told_gone[i] = false }
 #endif
 	od
 }
 #ifdef RESTOCKS
-/* lua/permits_restock.lua */
+/* lua/stock_restock.lua */
 proctype Keeper()
 {
 	do
@@ -737,10 +738,6 @@ proctype Keeper()
 #ifdef TAKEN_OUT_RESERVED
 			changed = (article[0].stock > article[0].sold);
 #else
-			if
-			:: article[0].stock <= article[0].used + article[0].sold -> reclaim(0)
-			:: else
-			fi;
 			changed = (article[0].stock > article[0].used + article[0].sold);
 #endif
 			article[0].stock = article[0].stock - changed;
@@ -771,9 +768,9 @@ proctype Clock()
 			:: c < I ->
 				less(belief[c]);
 				age[c] = (call[c] != NONE && age[c] < TTL -> age[c] + 1 : age[c]);
-				article[0].left[c] = (article[0].left[c] > OVER && article[0].left[c] != SOLD -> article[0].left[c] - 1 : article[0].left[c]);
+				pass(0, c);
 #ifdef TWO
-				article[1].left[c] = (article[1].left[c] > OVER && article[1].left[c] != SOLD -> article[1].left[c] - 1 : article[1].left[c]);
+				pass(1, c);
 #endif
 				c++
 			:: else -> break

@@ -31,47 +31,70 @@ foreach ([0, -1, 1000000000] as $limit) {
     fails(ValueError::class, '*Argument #4 ($perBuyer) must be null or between 1 and 999999999', fn () => new Stock(perBuyer: $limit));
 }
 
+foreach (['', 'first', 'FIFO'] as $fairness) {
+    fails(ValueError::class, '*Argument #5 ($fairness) must be either "fit" or "fifo"', fn () => new Stock(fairness: $fairness));
+}
+foreach ([0.0, -1.0, 1e9, NAN] as $remember) {
+    fails(ValueError::class, '*Argument #6 ($remember) must be between 1 and 31536000 seconds', fn () => new Stock(remember: $remember));
+}
+
 // Names.
 $stock = new Stock(redis_server(), unique('arguments') . ':');
 $long = str_repeat('n', 256);
 foreach (['', $long] as $bad) {
-    fails(ValueError::class, 'Dlock\Stock::reserve(): Argument #1 ($articles) must be between 1 and 255 bytes long', fn () => $stock->reserve($bad, 'b', 'r'));
+    fails(ValueError::class, 'Dlock\Stock::reserve(): Argument #1 ($items) must be between 1 and 255 bytes long', fn () => $stock->reserve($bad, 'b', 'r'));
     fails(ValueError::class, '*reserve(): Argument #2 ($buyer) must be between 1 and 255 bytes long', fn () => $stock->reserve('a', $bad, 'r'));
-    fails(ValueError::class, '*reserve(): Argument #3 ($request) must be between 1 and 255 bytes long', fn () => $stock->reserve('a', 'b', $bad));
+    fails(ValueError::class, '*reserve(): Argument #3 ($order) must be between 1 and 255 bytes long', fn () => $stock->reserve('a', 'b', $bad));
     fails(ValueError::class, '*reservation(): Argument #2 ($buyer) must be between 1 and 255 bytes long', fn () => $stock->reservation('a', $bad, 'r'));
-    fails(ValueError::class, '*restock(): Argument #1 ($article) must be between 1 and 255 bytes long', fn () => $stock->restock($bad, 1));
+    fails(ValueError::class, '*restock(): Argument #1 ($sku) must be between 1 and 255 bytes long', fn () => $stock->restock($bad, 1));
     fails(ValueError::class, '*restock(): Argument #3 ($change) must be between 1 and 255 bytes long', fn () => $stock->restock('a', 1, $bad));
-    fails(ValueError::class, '*counts(): Argument #1 ($article) must be between 1 and 255 bytes long', fn () => $stock->counts($bad));
-    fails(ValueError::class, '*reserve(): Argument #1 ($articles) must have names of articles between 1 and 255 bytes long as keys', fn () => $stock->reserve([$bad => 1], 'b', 'r'));
+    fails(ValueError::class, '*counts(): Argument #1 ($sku) must be between 1 and 255 bytes long', fn () => $stock->counts($bad));
+    fails(ValueError::class, '*reserve(): Argument #1 ($items) must have SKUs between 1 and 255 bytes long as keys', fn () => $stock->reserve([$bad => 1], 'b', 'r'));
 }
-fails(ValueError::class, '*Argument #1 ($article) must not make a key that dlock keeps for itself*', fn () => (new Stock(redis_server(), ''))->counts('dlock:fence'));
+fails(ValueError::class, '*Argument #1 ($sku) must not make a key that dlock keeps for itself*', fn () => (new Stock(redis_server(), ''))->counts('dlock:fence'));
 
-// Pieces.
+// Quantities.
 foreach ([0, 1000000000, -1000000000, PHP_INT_MIN] as $pieces) {
-    fails(ValueError::class, '*restock(): Argument #2 ($pieces) must be between 1 and 999999999, or less than 0 by as much', fn () => $stock->restock('a', $pieces));
+    fails(ValueError::class, '*restock(): Argument #2 ($quantity) must be between 1 and 999999999, or less than 0 by as much', fn () => $stock->restock('a', $pieces));
 }
 foreach ([0, -1, 1000000000] as $pieces) {
-    fails(ValueError::class, '*Argument #1 ($articles) must have 1 to 999999999 pieces of each article', fn () => $stock->reserve(['a' => 1, 'b' => $pieces], 'b', 'r'));
+    fails(ValueError::class, '*Argument #1 ($items) must have quantities between 1 and 999999999', fn () => $stock->reserve(['a' => 1, 'b' => $pieces], 'b', 'r'));
 }
-fails(TypeError::class, '*Argument #1 ($articles) must have pieces by article, of type int, string given', fn () => $stock->reserve(['a', 'b'], 'b', 'r'));
-fails(ValueError::class, '*Argument #1 ($articles) must be the name of an article, or have pieces by article, of 1 to 16 articles', fn () => $stock->reserve([], 'b', 'r'));
-fails(ValueError::class, '*of 1 to 16 articles', fn () => $stock->reserve(array_fill(0, 17, 1), 'b', 'r'));
-fails(ValueError::class, '*Argument #4 ($timeout) must be 0 for several articles: there is no queue for all of them', fn () => $stock->reserve(['a' => 1, 'b' => 1], 'b', 'r', 1.0));
+fails(TypeError::class, '*Argument #1 ($items) must have quantities of type int by SKU, string given', fn () => $stock->reserve(['a', 'b'], 'b', 'r'));
+fails(ValueError::class, '*Argument #1 ($items) must be a SKU, or have quantities by SKU, of 1 to 16 products', fn () => $stock->reserve([], 'b', 'r'));
+fails(ValueError::class, '*of 1 to 16 products', fn () => $stock->reserve(array_fill(0, 17, 1), 'b', 'r'));
+fails(ValueError::class, '*Argument #4 ($timeout) must be 0 for several products: there is no queue for all of them', fn () => $stock->reserve(['a' => 1, 'b' => 1], 'b', 'r', 1.0));
 fails(ValueError::class, '*Argument #4 ($timeout) must be between 0 and 31536000 seconds', fn () => $stock->reserve('a', 'b', 'r', -1.0));
 fails(ValueError::class, '*Argument #5 ($ttl) must be between 0.003 and 31536000 seconds', fn () => $stock->reserve('a', 'b', 'r', 0.0, 0.0));
+fails(ValueError::class, '*counts(): Argument #1 ($sku) must be a SKU, or a list of 1 to 16 of them', fn () => $stock->counts([]));
+fails(TypeError::class, '*counts(): Argument #1 ($sku) must be a list of strings, int given', fn () => $stock->counts([1]));
+fails(ValueError::class, '*orders(): Argument #5 ($limit) must be between 1 and 1000', fn () => $stock->orders('a', limit: 0));
+fails(ValueError::class, '*orders(): Argument #4 ($since) must be 0 without a $state', fn () => $stock->orders('a', since: 1.0));
+fails(ValueError::class, '*orders(): Argument #4 ($since) must be a Unix time', fn () => $stock->orders('a', state: Dlock\OrderState::Sold, since: NAN));
+foreach (['', ' ', '1', '1 a', 'x a/b', "1 a/b\0"] as $after) {
+    fails(ValueError::class, '*orders(): Argument #6 ($after) must be null or the $next of a page', fn () => $stock->orders('a', after: $after));
+}
+$named = $stock->reservation('a', 'b', 'r');
+foreach ([0, -1, 1000000000] as $quantity) {
+    fails(ValueError::class, '*refund(): Argument #2 ($quantity) must be null or between 1 and 999999999', fn () => $named->refund(quantity: $quantity, change: 'c'));
+}
+fails(ValueError::class, '*refund(): Argument #3 ($change) must be given with a $quantity, so that the refund is made once', fn () => $named->refund(quantity: 1));
+fails(ValueError::class, '*refund(): Argument #2 ($quantity) must be null for an order of several products', fn () => $stock->reservation(['a' => 1, 'b' => 1], 'b', 'r')->refund(true, 1, 'c'));
+fails(ValueError::class, '*change(): Argument #1 ($items) must have quantities for the products of the order, all of them and no others', fn () => $named->change(['b' => 1]));
+fails(ValueError::class, '*change(): Argument #1 ($items) must have quantities between 1 and 999999999', fn () => $named->change(['a' => 0]));
 fails(ValueError::class, '*extend(): Argument #1 ($ttl) must be between 0.003 and 31536000 seconds', fn () => $stock->reservation('a', 'b', 'r')->extend(0.0));
 $cluster = new Stock('cluster://127.0.0.1:' . closed_port());
-fails(ValueError::class, '*Argument #1 ($articles) must have articles that share a hash slot of the cluster*', fn () => $cluster->reserve(['a' => 1, 'b' => 1], 'b', 'r'));
+fails(ValueError::class, '*Argument #1 ($items) must have products that share a hash slot of the cluster*', fn () => $cluster->reserve(['a' => 1, 'b' => 1], 'b', 'r'));
 fails(Dlock\ConnectionException::class, '*', fn () => (new Stock('cluster://127.0.0.1:' . closed_port(), '{sale}:'))->reserve(['a' => 1, 'b' => 1], 'b', 'r'));
 
-// All bytes, names of 255 bytes, articles that are numbers.
+// All bytes, names of 255 bytes, SKUs that are numbers.
 $any = implode('', array_map('chr', range(0, 254)));
-same(3, $stock->restock($any, 3, $any), 'an article of 255 bytes');
-same([$any => 1], $stock->reserve($any, $any, $any)?->articles, 'all of them');
+same(3, $stock->restock($any, 3, $any), 'a SKU of 255 bytes');
+same([$any => 1], $stock->reserve($any, $any, $any)?->items, 'all of them');
 same(true, $stock->reservation($any, $any, $any)->confirm(), 'bought');
 $stock->restock('7', 5);
 $numbers = $stock->reserve([7 => 2], 'b/1', '2');
-same([7 => 2], $numbers->articles, 'an article with a number as its name');
+same([7 => 2], $numbers->items, 'a SKU that is a number');
 fails(Dlock\ReservationExpiredException::class, '*', fn () => $stock->reservation('7', 'b', '1/2')->confirm(), 'a slash is no border');
 same(true, $stock->reservation('7', 'b/1', '2')->cancel(), 'found by its number');
 

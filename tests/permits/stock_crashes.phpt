@@ -16,7 +16,7 @@ $stock = new Stock($server->dsn());
 function counts(): array
 {
     global $stock;
-    return array_values($stock->counts('shoe'));
+    return array_slice(array_values($stock->counts('shoe')), 1);
 }
 
 // Killed between reserve and confirm: what it had is reserved for its time, and found by its name.
@@ -37,7 +37,7 @@ $token = $buyer->hear();
 $buyer->kill();
 same([0, 2, 0, 0], counts(), 'killed: both are reserved');
 $bob = $stock->reserve('shoe', 'bob', 'r1', 20);
-same(['shoe' => 1], $bob->articles, 'the one whose time is over goes to the first waiter');
+same(['shoe' => 1], $bob->items, 'the one whose time is over goes to the first waiter');
 same(true, $stock->reservation('shoe', 'ann', 'r2')->confirm(), 'the other is bought by another process');
 same([0, 1, 1, 0], counts(), 'one reserved, one sold');
 
@@ -59,7 +59,7 @@ holds($next->fencingToken > $token, 'fencing tokens rise over a restart', $next-
 
 // Objects of before a fork work in the child, over its own connection.
 $inherited = $stock->reserve('shoe', 'gil', 'r');
-$children = fork_run(3, fn (int $i) => [$i, array_sum($stock->counts('shoe')), $i === 1 ? $inherited->cancel() : $inherited->buyer]);
+$children = fork_run(3, fn (int $i) => [$i, array_sum(array_slice($stock->counts('shoe'), 1)), $i === 1 ? $inherited->cancel() : $inherited->buyer]);
 same([[0, 4, 'gil'], [1, 4, true], [2, 4, 'gil']], $children, 'in three children at a time');
 same(false, $inherited->cancel(), 'given back by a child');
 

@@ -1,5 +1,5 @@
 --TEST--
-Stock: pieces come back when a reservation is over, once, and go to the first waiter; who comes late buys only what nobody needed
+Stock: units become available when a reservation ends, once, and go to the first waiter that they are enough for; who pays late buys while units are available
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -13,24 +13,24 @@ use Dlock\Stock;
 
 $prefix = unique('waiting') . ':';
 $stock = new Stock(redis_server(), $prefix);
-function counts(string $article): array
+function counts(string $sku): array
 {
     global $stock;
-    return array_values($stock->counts($article));
+    return array_slice(array_values($stock->counts($sku)), 1);
 }
 /** A process that waits, says what it got and when, and keeps it until it hears what to do with that. */
-function waiter(string $article, string $buyer, int $pieces = 1, float $timeout = 30, ?int $limit = null): ForkedChild
+function waiter(string $sku, string $buyer, int $units = 1, float $timeout = 30, ?int $limit = null, string $fairness = 'fit'): ForkedChild
 {
     global $prefix;
-    $before = counts($article)[3];
-    $child = fork_child(function (callable $say, callable $hear) use ($prefix, $article, $buyer, $pieces, $timeout, $limit) {
-        $reservation = (new Stock(redis_server(), $prefix, perBuyer: $limit))->reserve([$article => $pieces], $buyer, 'r', $timeout);
+    $before = counts($sku)[3];
+    $child = fork_child(function (callable $say, callable $hear) use ($prefix, $sku, $buyer, $units, $timeout, $limit, $fairness) {
+        $reservation = (new Stock(redis_server(), $prefix, perBuyer: $limit, fairness: $fairness))->reserve([$sku => $units], $buyer, 'r', $timeout);
         $say([now(), $reservation?->fencingToken, $reservation?->remaining()]);
         $do = $hear();
         return $reservation === null ? null : $reservation->$do();
     });
     at_end($child->kill(...));
-    wait_for(fn () => counts($article)[3] === $before + 1, 60, "$buyer to wait");
+    wait_for(fn () => counts($sku)[3] === $before + 1, 60, "$buyer to wait");
     return $child;
 }
 function over(Dlock\Reservation $reservation): void
@@ -51,23 +51,23 @@ within(0.3, seconds(function () use ($stock) {
 }), SOON, 'a wait to its end');
 same([0, 1, 0, 0], counts('short'), 'who has no more time leaves');
 
-// Who wants more than there can be keeps nobody waiting: at once, and when more has been sold.
+// First fit: who wants more than is free is passed by those who want less, keeps its place, and is told at once when it can never have it.
 $stock->restock('big', 4);
 $held = $stock->reserve('big', 'ann', 'r');
 within(0, seconds(fn () => same(null, $stock->reserve(['big' => 5], 'bob', 'r', 20), 'more than there are')), SOON, 'no wait for more than there are');
 $greedy = waiter('big', 'bob', 4);
-$behind = waiter('big', 'cid', 1);
+$small = $stock->reserve('big', 'cid', 'r');
+same(['big' => 1], $small?->items, 'three were available, and the waiter wants four');
+$small->cancel();
+$start = now();
 $held->confirm();
-[, $token] = $greedy->hear();
-same(null, $token, 'one was sold, so three are left');
+[$at, $token] = $greedy->hear();
+same(null, $token, 'one was sold, so there are three');
+within(0, $at - $start, SOON, 'it is told at once');
 $greedy->say('nothing');
-[, $token] = $behind->hear();
-holds($token > 0, 'and the next has one', $token);
-$behind->say('cancel');
-$behind->result();
 same([3, 0, 1, 0], counts('big'), 'in the end');
 
-// What is given back goes to the first waiter, at once, in the order in which they came; a large request is not overtaken.
+// What is cancelled goes to the first waiter that it is enough for, at once.
 $stock->restock('shoe', 2);
 $ann = $stock->reserve(['shoe' => 2], 'ann', 'r');
 $line = [waiter('shoe', 'bob', 2), waiter('shoe', 'cid'), waiter('shoe', 'dan')];
@@ -88,6 +88,40 @@ $line[2]->say('cancel');
 same([true, true], [$line[1]->result(), $line[2]->result()], 'bought, given back');
 same([1, 0, 1, 0], counts('shoe'), 'in the end');
 
+// First come, first served, where that is asked for: nobody passes a waiter that came earlier.
+$strict = new Stock(redis_server(), $prefix, fairness: 'fifo');
+$stock->restock('glove', 4);
+$held = $strict->reserve('glove', 'ann', 'r');
+$greedy = waiter('glove', 'bob', 4, fairness: 'fifo');
+$behind = waiter('glove', 'cid', 1, fairness: 'fifo');
+same([3, 1, 0, 2], counts('glove'), 'three are available, for those that wait');
+same([null, null], [$strict->reserve('glove', 'dan', 'r'), $stock->reserve('glove', 'dan', 'r')], 'and for nobody else');
+$held->cancel();
+holds($greedy->hear()[1] > 0, 'it has all of them');
+$greedy->say('cancel');
+holds($behind->hear()[1] > 0, 'then the next');
+$behind->say('cancel');
+
+// cancel() withdraws a request that waits; the payment that may follow is refused.
+$stock->restock('belt', 1);
+$held = $stock->reserve('belt', 'ann', 'r');
+$withdrawn = waiter('belt', 'bob');
+$start = now();
+same(true, $stock->reservation('belt', 'bob', 'r')->cancel(), 'cancelled while it waits');
+[$at, $token] = $withdrawn->hear();
+same(null, $token, 'so it has none');
+within(0, $at - $start, SOON, 'and is told at once');
+same([0, 1, 0, 0], counts('belt'), 'nobody waits');
+$held->cancel();
+fails(ReservationExpiredException::class, '*: it was cancelled; nothing was bought', fn () => $stock->reservation('belt', 'bob', 'r')->confirm(), 'a late payment for it');
+$withdrawn->say('nothing');
+
+// A payment that comes late goes before those that wait.
+$stock->restock('ring', 1);
+$late = $stock->reserve('ring', 'ann', 'r', ttl: 0.05);
+over($late);
+same(true, $late->confirm(), 'paid late, as one is available');
+
 // What is over is given back once, and to the first waiter, without anybody sweeping.
 $stock->restock('hat', 1);
 $late = $stock->reserve('hat', 'ann', 'r', ttl: 1.0);
@@ -96,7 +130,7 @@ $line = [waiter('hat', 'bob'), waiter('hat', 'cid')];
 [$at] = $line[0]->hear();
 within(0.9, $at - $start, SOON, 'when the lease is over');
 same([0, 1, 0, 1], counts('hat'), 'one has it');
-fails(ReservationExpiredException::class, 'The reservation "r" of "ann" has no pieces of "hat": *given to others when its time was over; nothing was bought', fn () => $late->confirm());
+fails(ReservationExpiredException::class, 'The order "r" of "ann" has no units of "hat": its time ended, and the units are not available any more; nothing was bought', fn () => $late->confirm());
 fails(ReservationExpiredException::class, '*', fn () => $late->extend());
 same(false, $late->cancel(), 'and is given back no more');
 same([0, 1, 0, 1], counts('hat'), 'that changed nothing');
@@ -114,24 +148,21 @@ over($kept);
 same([2, 0, 0, 0], counts('bag'), 'available again');
 same(true, $late->confirm(), 'a late confirm');
 same([1, 0, 1, 0], counts('bag'), 'and counted once');
-$kept->extend(100);
-within(90, $kept->remaining(), 100, 'a late extend');
-same([0, 1, 1, 0], counts('bag'), 'so it is reserved');
-same(null, $stock->reserve('bag', 'bob', 'r'), 'for nobody else');
-same(true, $kept->cancel(), 'given back');
+fails(ReservationExpiredException::class, 'The order "r2" of "ann" has no units of "bag": its time ended', fn () => $kept->extend(100), 'a late extend');
+same(false, $kept->cancel(), 'there is nothing to cancel');
+fails(ReservationExpiredException::class, '*: it was cancelled; nothing was bought', fn () => $kept->confirm(), 'but its payment is refused from then on');
 $over = $stock->reserve('bag', 'ann', 'r3', ttl: 0.05);
 over($over);
-same(true, $over->cancel(), 'what nobody needed is given back late, too');
 $over = $stock->reserve('bag', 'ann', 'r4', ttl: 0.05);
 over($over);
-same(['bag' => 1], $stock->reserve('bag', 'bob', 'r5')?->articles, 'what is over is there for others');
+same(['bag' => 1], $stock->reserve('bag', 'bob', 'r5')?->items, 'what is over is there for others');
 same([0, 1, 1, 0], counts('bag'), 'counted once');
 
 // What is over does not count for the buyer's limit.
 $stock->restock('sock', 2);
 $limited = new Stock(redis_server(), $prefix, perBuyer: 1);
 over($limited->reserve('sock', 'ann', 'r1', ttl: 0.05));
-same(['sock' => 1], $limited->reserve('sock', 'ann', 'r2')?->articles, 'another one then');
+same(['sock' => 1], $limited->reserve('sock', 'ann', 'r2')?->items, 'another one then');
 
 // Who waits while the same buyer gets the last one that it may have.
 $stock->restock('cap', 1);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BOUGHT 1e13
+#define ENDED 2e13 /* and cancelled, refunded: it holds nothing */
 #define WAITS 1e15
 
 /* Ids differ at their ends. */
@@ -43,6 +44,9 @@ static void add_holder(books *b, const char *name, size_t len, double score)
 		violation("a pool has more holders than are looked at");
 	}
 	bool bought = score >= BOUGHT;
+	if (score >= ENDED) {
+		return;
+	}
 	b->holders[b->holder_count++] = (book_holder) { name + 1, len - 1, weight_of(b, name + 1, len - 1), (int64_t) score, bought };
 }
 

@@ -222,6 +222,7 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 
 	dlock_status status = acquire(client, claim, resource, last ? LAST_TIMEOUT : draw_timeout(random), &error);
 	note_waited(client);
+	client->asks_anew = status != DLOCK_OK && status != DLOCK_TIMEOUT;
 	if (status == DLOCK_OK) {
 		sum.acquired++;
 		say(client->process->name, "holds seat:%d, token %" PRId64 ", for %.3f s%s", resource, claim->fencing_token, left_of(claim),

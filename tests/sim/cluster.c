@@ -35,6 +35,7 @@ struct cluster_node {
 	nanos last_bus[NODES];         /* when its last message arrives at each */
 	int migrating_slot, migrating_to, importing_slot, importing_from;
 	bool takes_back; /* the move of migrating_slot is given up */
+	bool forgotten[NODES];         /* it does not know them */
 };
 
 static cluster_node *nodes[NODES];
@@ -66,7 +67,9 @@ static void set_owner(cluster_node *n, int slot, int owner)
 		n->slots_of[(int) n->owner[slot]]--;
 	}
 	n->owner[slot] = (signed char) owner;
-	n->slots_of[owner]++;
+	if (owner != NOBODY) {
+		n->slots_of[owner]++;
+	}
 }
 
 static void change_claims(cluster_node *n)
@@ -123,7 +126,7 @@ static void gossip(cluster_node *n)
 	for (int i = 0; i < NODES; i++) {
 		bool new = n->told[i] < n->version;
 		bool speaks = i != n->number && is_master(n) && n->slots_of[n->number] > 0 && reaches(n, nodes[i]);
-		if (new && speaks && draw_chance(&random_cluster, 0.2)) {
+		if (new && speaks && !nodes[i]->forgotten[n->number] && draw_chance(&random_cluster, 0.2)) {
 			n->told[i] = n->version;
 			hear(nodes[i], n);
 		}
@@ -315,6 +318,18 @@ static void end_move(cluster_node *from, cluster_node *to, int slot)
 	say("clus", "slot %d is at s%d now", slot, to->number);
 }
 
+/* CLUSTER SETSLOT STABLE on both sides; what has been moved stays where it is. */
+static void set_stable(void *context, uint64_t slot)
+{
+	cluster_node *from = context;
+
+	if (from->migrating_slot == (int) slot) {
+		say("clus", "the move of slot %d to s%d is given up", (int) slot, from->migrating_to);
+		nodes[from->migrating_to]->importing_slot = NOBODY;
+		from->migrating_slot = NOBODY;
+	}
+}
+
 /* Its keys have been moved back. */
 static void give_up_move(cluster_node *from, cluster_node *to, int slot)
 {
@@ -342,15 +357,22 @@ static void go_on_moving(void *context, uint64_t slot)
 	at(now + 5 * MS + draw_below(&random_cluster, 200 * MS), go_on_moving, from, slot);
 }
 
-void cluster_move_slot(int slot, int choice)
+static cluster_node *owner_of(int slot)
 {
-	cluster_node *from = NULL, *to = NULL;
+	cluster_node *owner = NULL;
 
 	for (int i = 0; i < NODES; i++) {
 		if (is_master(nodes[i]) && nodes[i]->owner[slot] == i) {
-			from = nodes[i];
+			owner = nodes[i];
 		}
 	}
+	return owner;
+}
+
+void cluster_move_slot(int slot, int choice, nanos gives_up)
+{
+	cluster_node *from = owner_of(slot), *to = NULL;
+
 	for (int i = choice; i < choice + NODES && !to; i++) {
 		cluster_node *n = nodes[i % NODES];
 		to = n != from && is_master(n) && n->slots_of[n->number] > 1 ? n : NULL;
@@ -362,8 +384,83 @@ void cluster_move_slot(int slot, int choice)
 		return;
 	}
 	say("clus", "slot %d moves from s%d to s%d", slot, from->number, to->number);
+	redis_delete_slot(to->server, slot); /* what a move left there that was given up: MIGRATE would refuse */
 	begin_move(from, to, slot);
-	at(now + draw_below(&random_cluster, 300 * MS), go_on_moving, from, (uint64_t) slot);
+	if (gives_up == NEVER) {
+		at(now + draw_below(&random_cluster, 300 * MS), go_on_moving, from, (uint64_t) slot);
+	} else { /* all of its keys by one MIGRATE: a lock without its era there is another matter (README.md) */
+		while (redis_keys_in_slot(from->server, slot) > 0) {
+			redis_move_key(from->server, to->server, slot);
+		}
+		at(now + gives_up, set_stable, from, (uint64_t) slot);
+	}
+}
+
+/* ---- slots of nobody's ---- */
+
+static cluster_node *lost_slot_of; /* NULL: none is nobody's */
+static int lost_slot;
+
+/* CLUSTER DELSLOTS on all nodes. */
+void cluster_lose_slot(int slot)
+{
+	cluster_node *owner = owner_of(slot);
+
+	if (!owner || lost_slot_of || owner->migrating_slot != NOBODY || owner->slots_of[owner->number] < 2) {
+		return;
+	}
+	lost_slot = slot;
+	lost_slot_of = owner;
+	say("clus", "nobody has slot %d, which s%d had", slot, owner->number);
+	for (int i = 0; i < NODES; i++) {
+		set_owner(nodes[i], slot, NOBODY);
+	}
+	change_claims(owner);
+}
+
+/* CLUSTER ADDSLOTS and BUMPEPOCH at the master that has its keys, as redis-cli --cluster fix does it. */
+void cluster_find_slot(int slot)
+{
+	cluster_node *to = lost_slot_of;
+
+	if (!to || lost_slot != slot || !is_master(to)) {
+		return;
+	}
+	say("clus", "s%d gets slot %d back", to->number, slot);
+	lost_slot_of = NULL;
+	for (int i = 0; i < NODES; i++) {
+		to->epoch = nodes[i]->epoch > to->epoch ? nodes[i]->epoch : to->epoch;
+	}
+	to->config_epoch[to->number] = ++to->epoch;
+	set_owner(to, slot, to->number);
+	change_claims(to);
+}
+
+/* ---- nodes that forget each other ---- */
+
+/* CLUSTER FORGET: it does not know who has that one's slots. */
+bool cluster_forget(int node, int other)
+{
+	cluster_node *n = nodes[node];
+
+	if (node == other || node_of(redis_master_of(n->server)) == nodes[other]) { /* a replica does not forget its master */
+		return false;
+	}
+	say("clus", "s%d forgets s%d", node, other);
+	n->forgotten[other] = true;
+	for (int slot = 0; slot < DLOCK_SLOTS; slot++) {
+		if (n->owner[slot] == other) {
+			set_owner(n, slot, NOBODY);
+		}
+	}
+	return is_master(n) || is_master(nodes[other]);
+}
+
+/* It is told of that node by the others. */
+void cluster_remember(int node, int other)
+{
+	nodes[node]->forgotten[other] = false;
+	change_claims(nodes[other]);
 }
 
 /* ---- what clients see ---- */

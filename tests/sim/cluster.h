@@ -28,6 +28,7 @@ bool redis_has_key(server *server, word key);
 void redis_end_waits(server *server); /* as a master does that becomes a replica */
 bool redis_move(server *from, server *to, word key); /* as MIGRATE does; false: it is not there */
 void redis_move_key(server *from, server *to, int slot); /* one of the slot */
+void redis_delete_slot(server *server, int slot);
 int redis_keys_in_slot(server *server, int slot);
 void redis_publish_here(server *server, word channel, word message);
 

@@ -43,8 +43,12 @@ void draw_plan(void)
 	has_kind[CRASH_SERVER] &= options.setup != MEMCACHED; /* it forgets */
 	has_kind[FLUSH_SCRIPTS] &= options.setup != MEMCACHED;
 	has_kind[NEW_SET] &= options.setup == QUORUM;
-	has_kind[MOVE_SLOT] &= options.setup == CLUSTER;
-	if (has_kind[MOVE_SLOT]) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
+	bool is_changed = false; /* the cluster, by an administrator */
+	for (int kind = MOVE_SLOT; kind <= FORGET_NODE; kind++) {
+		has_kind[kind] &= options.setup == CLUSTER && draw_chance(&random, 0.6); /* otherwise servers would hardly ever fail */
+		is_changed |= has_kind[kind];
+	}
+	if (is_changed) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
 		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = false;
 	}
 	has_kind[DELETE_KEY] &= options.work == &locks;
@@ -57,7 +61,8 @@ void draw_plan(void)
 
 bool fault_is_of_server(fault_kind kind)
 {
-	return kind == PAUSE_SERVER || kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS;
+	return kind == PAUSE_SERVER || kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS
+		|| kind == FORGET_NODE;
 }
 
 static void server_is_back(int number, bool without_data)
@@ -77,6 +82,18 @@ static void start_client(client *client)
 		say(client->process->name, "starts again");
 		process_start(client->process, options.work->client_main, client);
 	}
+}
+
+static int slot_of(const fault *f)
+{
+	char key[40];
+
+	if (options.work == &stocks) {
+		stock_name(0, f->a % options.resources, key, sizeof key);
+	} else {
+		lock_key(f->a % options.resources, key, sizeof key);
+	}
+	return dlock_slot_of(key, strlen(key));
 }
 
 static void end_fault(void *context, uint64_t which)
@@ -107,6 +124,12 @@ static void end_fault(void *context, uint64_t which)
 		break;
 	case SLOW:
 		net_set_delay(50 * US, 500 * US, 0, 0);
+		break;
+	case LOSE_SLOT:
+		cluster_find_slot(slot_of(f));
+		break;
+	case FORGET_NODE:
+		cluster_remember(f->a, f->b);
 		break;
 	default:
 		break;
@@ -154,18 +177,6 @@ static void delete_key(int resource)
 	note_key_deleted(resource);
 }
 
-static void move_slot(const fault *f)
-{
-	char key[40];
-
-	if (options.work == &stocks) {
-		stock_name(0, f->a % options.resources, key, sizeof key);
-	} else {
-		lock_key(f->a % options.resources, key, sizeof key);
-	}
-	cluster_move_slot(dlock_slot_of(key, strlen(key)), f->b);
-}
-
 static void note(const fault *f)
 {
 	nanos until = now + f->length;
@@ -173,6 +184,7 @@ static void note(const fault *f)
 	switch (f->kind) {
 	case KILL_CLIENT: /* others go on then */
 	case VANISH_CLIENT:
+	case FORGET_NODE: /* it depends on the node */
 	case DELETE_KEY:
 		break;
 	case FLUSH_SCRIPTS: /* a release that nobody waits for is sent in full with the next call over that connection */
@@ -198,7 +210,8 @@ static void note(const fault *f)
 static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut", [CUT_ONE_WAY] = "cut-one-way", [RESET] = "reset", [PAUSE_SERVER] = "pause-server",
 	[CRASH_SERVER] = "kill-server", [KILL_CLIENT] = "kill-client", [VANISH_CLIENT] = "vanish-client", [STOP_CLIENT] = "stop-client",
 	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key",
-	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [MOVE_SLOT] = "move-slot" };
+	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [MOVE_SLOT] = "move-slot",
+	[GIVE_UP_MOVE] = "give-up-move", [LOSE_SLOT] = "lose-slot", [FORGET_NODE] = "forget-node" };
 
 bool fault_read(const char *text, fault *f)
 {
@@ -229,7 +242,8 @@ static const char *const names[] = { [CUT] = "cut off from the server", [CUT_ONE
 	[VANISH_CLIENT] = "client vanishes without a word", [STOP_CLIENT] = "client is stopped", [SLOW] = "net is slow",
 	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted",
 	[CUT_SERVERS] = "server is cut off from most", [NEW_SET] = "all servers are killed, and lose their data",
-	[MOVE_SLOT] = "a slot moves" };
+	[MOVE_SLOT] = "a slot moves", [GIVE_UP_MOVE] = "a slot moves, and that is given up", [LOSE_SLOT] = "a slot is nobody's",
+	[FORGET_NODE] = "a node forgets another" };
 
 static void begin_fault(void *context, uint64_t unused)
 {
@@ -282,7 +296,18 @@ static void begin_fault(void *context, uint64_t unused)
 		delete_key(f->a % options.resources);
 		break;
 	case MOVE_SLOT:
-		move_slot(f);
+		cluster_move_slot(slot_of(f), f->b, NEVER);
+		break;
+	case GIVE_UP_MOVE: /* some keys have been moved */
+		cluster_move_slot(slot_of(f), f->b, f->length % SECOND);
+		break;
+	case LOSE_SLOT:
+		cluster_lose_slot(slot_of(f));
+		break;
+	case FORGET_NODE:
+		if (cluster_forget(f->a, f->b)) {
+			note_fault(now + f->length, true);
+		}
 		break;
 	default:
 		break;

@@ -103,6 +103,13 @@ all_mutants() {
 	mutant no_second_look_at_service replicated "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 
+	mutant move_given_up 'cluster' "a slot whose keys were moved, and whose move was given up, is a new one" \
+		src/redis/lua/look.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
+	mutant eras_forgotten 'cluster' "what slots have opened is forgotten when another slot moves" \
+		src/redis/lua/look.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
+	mutant slots_forgotten c:cluster "what a node that has forgotten others says is all that is known" \
+		src/redis/slot_map.c 's/(bool dlock_slot_map_fill\(.*\n\{\n)/$1\tif (map || other) return true;\n/'
+
 	# ---- RedLock ----
 	mutant validity_of_quorum_from_reply quorum "the lease counts from the replies, without drift" \
 		src/redis/redlock/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
@@ -135,26 +142,33 @@ all_mutants() {
 
 	# ---- stocks ----
 	mutant +sold_twice 'single work=stocks' "what is sold is free" \
-		src/redis/script/lua/permits_queue.lua 's/(state\.stock or 0\)) - state\.sold/$1/' \
-		src/redis/script/lua/permits_contend.lua 's/ - \(sold or 0\)//g'
+		src/redis/script/lua/stock_pool.lua 's/return stock\.all - stock\.sold - stock\.used/return stock.all - stock.used/' \
+		src/redis/script/lua/stock_reserve.lua 's/all - \(sold or 0\) - used/all - used/'
 	mutant bought_and_reserved 'single work=stocks' "what is bought stays reserved" \
-		src/redis/script/lua/permits_confirm.lua "s/stock\.used, '\\\$used', //"
+		src/redis/script/lua/stock_confirm.lua "s/used - units, '\\\$used', \(sold/(sold/"
 	mutant bought_twice 'single work=stocks' "what is bought twice counts twice" \
-		src/redis/script/lua/permits_confirm.lua 's/if stock\.ends < SOLD then/if true then/'
+		src/redis/script/lua/stock_confirm.lua 's/\tif score < SOLD or score >= ENDED then/\tif true then/'
 	mutant restocked_twice 'single work=stocks' "a change of the stock is made each time that it is asked for" \
-		src/redis/script/lua/permits_restock.lua 's/if made then/if false then/'
-	mutant +paid_too_late 'single work=stocks' "who has nothing reserved any more buys" \
-		src/redis/script/lua/permits_confirm.lua 's/if not ends then\n\t\treturn \{0, i\}/if not ends then\n\t\treturn {1, 0}/'
-	mutant cancelled_although_bought 'single work=stocks' "what is bought can be given back" \
-		src/redis/script/lua/permits_release.lua 's/if ends and tonumber\(ends\) < SOLD then/if ends then/'
-	mutant taken_back_early 'single work=stocks' "what is reserved is taken back a second before its end" \
-		src/redis/script/lua/permits_queue.lua "s/string\.format\('\(%\.0f', state\.now\)/string.format('(%.0f', state.now + 1000)/"
+		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
+	mutant +paid_too_late 'single work=stocks' "who pays late buys, whether units are available or not" \
+		src/redis/script/lua/stock_confirm.lua 's/if not room then/if false then/'
+	mutant ended_holds 'single work=stocks' "what has ended stays reserved" \
+		src/redis/script/lua/stock_pool.lua 's/stock\.used = stock\.used - freed/stock.used = stock.used - 0/'
+	mutant cancelled_although_bought 'single work=stocks' "what is bought can be cancelled" \
+		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
+		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
+	mutant taken_back_early 'single work=stocks' "what is reserved is swept a second before its end" \
+		src/redis/script/lua/stock_pool.lua "s/string\.format\('\(%\.0f', stock\.now\), 'WITHSCORES', 'LIMIT', 0, most/string.format('(%.0f', stock.now + 1000), 'WITHSCORES', 'LIMIT', 0, most/"
 	mutant reserved_from_reply 'single work=stocks' "a reservation counts from the reply, without drift" \
 		src/redis/stock/stocks.c 's/return call->sent_at \+ left - dlock_drift\(left\);/return dlock_now() + left + 0 * call->sent_at;/'
-	mutant basket_in_part 'single work=stocks' "of several articles, what there is is taken" \
-		src/redis/script/lua/permits_reserve.lua "s/if state\.queue < 0 or not make_room\(state, state\.wants, ''\) then/if false then/"
+	mutant basket_in_part 'single work=stocks' "of several products, what there is is taken" \
+		src/redis/script/lua/stock_basket.lua "s/if not room or not lets_pass\(stock\) then/if false then/"
 	mutant buyer_forgotten 'single work=stocks' "what a buyer gives back still counts against its limit" \
-		src/redis/script/lua/permits_queue.lua 's/(local function credit\(pool, buyer, pieces\)\n)/$1\tif buyer then return end\n/'
+		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, buyer, units\)\n)/$1\tif buyer then return end\n/'
+	mutant refund_leaves_it_sold 'single work=stocks' "what is refunded stays sold" \
+		src/redis/script/lua/stock_refund.lua 's/stock\.sold = stock\.sold - stock\.back/stock.sold = stock.sold - 0/'
+	mutant change_counts_nothing 'single work=stocks' "a change of numbers takes no units" \
+		src/redis/script/lua/stock_change.lua 's/stock\.used = stock\.used \+ stock\.delta/stock.used = stock.used + 0/'
 
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
 		src/redis/lock/renewal_round.c 's/bool in_vain = yes \+ pending < round->quorum && [^;]+;/bool in_vain = yes + pending < round->quorum || no > 0;/'

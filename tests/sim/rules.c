@@ -12,6 +12,7 @@
 #define SOON (50 * MS)
 /* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an inbox. */
 #define TOGETHER (30 * MS)
+#define TOGETHER_ANEW (250 * MS) /* it was told of another master, or had no answer, at the end of its last call */
 /* A connection of its renewal, and a batch that is under way. */
 #define TOLD_LATE (500 * MS)
 
@@ -69,6 +70,11 @@ void note_data_lost(int server)
 bool was_calm_since(nanos time)
 {
 	return calm_since <= time;
+}
+
+static nanos together(const client *client)
+{
+	return client->asks_anew ? TOGETHER_ANEW : TOGETHER;
 }
 
 /* Has the client been running all the time since then? */
@@ -141,7 +147,7 @@ void check_holders(void)
 	}
 }
 
-/* On a server, or on a majority. */
+/* On a server, or on a majority. A replica may have it from its master of before it was taken away. */
 static bool is_kept(const holding *h)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
@@ -150,7 +156,8 @@ static bool is_kept(const holding *h)
 
 	lock_key(h->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		have += server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
+		bool is_replica = setup_fails_over() && redis_master_of(redis[i]);
+		have += !is_replica && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
 	}
 	return have >= (options.setup == QUORUM ? options.servers / 2 + 1 : 1);
 }
@@ -171,7 +178,7 @@ void note_acquired(client *client, holding *h)
 	/* In the order in which they came. Who attaches a handle has not waited. */
 	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < options.clients; i++) {
 		const waiting *other = &clients[i].waiting;
-		if (&clients[i] != client && other->waits && other->resource == r && other->begun + TOGETHER < client->waiting.begun && has_time_left(other)
+		if (&clients[i] != client && other->waits && other->resource == r && other->begun + together(&clients[i]) < client->waiting.begun && has_time_left(other)
 				&& was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
 			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i, seconds(client->waiting.begun - other->begun));
 		}

@@ -29,7 +29,7 @@ extern const workload locks, semaphores, read_write_locks, stocks;
 /* ---- what goes wrong ---- */
 
 typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
-	CUT_SERVERS, NEW_SET, MOVE_SLOT, FAULT_KINDS } fault_kind;
+	CUT_SERVERS, NEW_SET, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, FAULT_KINDS } fault_kind;
 
 typedef struct {
 	nanos time, length;
@@ -136,6 +136,7 @@ struct client {
 	int depth; /* of locks inside locks */
 	waiting waiting;
 	unsigned long calls; /* of acquire that have returned */
+	bool asks_anew; /* the last one failed: before the next request it connects, and asks who is the master */
 	stream random;
 	int laps; /* of the last phase */
 };
@@ -159,7 +160,12 @@ void server_delete_key(int server, const char *key);
 void server_pause(int server, nanos until);
 void sentinels_begin(void); /* sentinels.c */
 server *sentinels_master(void);
-void cluster_move_slot(int slot, int choice); /* to one of the other masters (cluster.c) */
+/* In cluster.c, as an administrator does it; `choice` is one of the other masters. */
+void cluster_move_slot(int slot, int choice, nanos gives_up); /* gives_up: after so long; NEVER: it does not */
+void cluster_lose_slot(int slot);                 /* nobody has it any more */
+void cluster_find_slot(int slot);                 /* its last master has it again */
+bool cluster_forget(int node, int other);         /* true: some slots are not served meanwhile */
+void cluster_remember(int node, int other);
 bool setup_fails_over(void); /* a replica takes over, and what it may do then shows in the holders */
 
 /* A client's. */

@@ -1,4 +1,4 @@
-/* Buyers: they reserve pieces, wait for them, pay in time or too late, buy, give back, or are never heard of again; and ask again where an answer is lost. */
+/* Buyers: they reserve units, wait for them, pay in time or too late, buy, give back, or are never heard of again; and ask again where an answer is lost. */
 #include "stock_run.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-sale_article sale_articles[SALES][RESOURCES];
+sale_product sale_products[SALES][RESOURCES];
 order orders[ORDERS];
 int order_count;
 
@@ -29,7 +29,7 @@ int64_t stock_limit(int resource)
 	return resource % 2 == 0 ? 0 : 4;
 }
 
-/* Pairs of articles share a hash slot. */
+/* Pairs of products share a hash slot. */
 void stock_name(int sale, int resource, char *name, size_t size)
 {
 	snprintf(name, size, "{desk:%d}drop:%d:%d", resource / 2, resource, sale);
@@ -42,25 +42,25 @@ static double seconds(nanos length)
 
 /* ---- the shop ---- */
 
-/* Whoever comes first puts the pieces in; whoever comes later asks for the same change. False: not known. */
-static bool open_article(client *client, int sale, int resource)
+/* Whoever comes first puts the units in; whoever comes later asks for the same change. False: not known. */
+static bool open_product(client *client, int sale, int resource)
 {
-	sale_article *a = &sale_articles[sale][resource];
+	sale_product *a = &sale_products[sale][resource];
 	char name[40];
 	int64_t changed = 0;
 	dlock_error error;
 
-	if (a->pieces == 0) {
-		stream random = stream_of(options.seed, "pieces", sale * RESOURCES + resource);
-		a->pieces = 1 + draw_below(&random, 150);
+	if (a->units == 0) {
+		stream random = stream_of(options.seed, "units", sale * RESOURCES + resource);
+		a->units = 1 + draw_below(&random, 150);
 	}
 	if (a->open && !draw_chance(&client->random, 0.05)) {
 		return true;
 	}
 	stock_name(sale, resource, name, sizeof name);
-	dlock_status status = dlock_stock_restock(own_of(client)->stock, DLOCK_ARG(name), a->pieces, DLOCK_ARG("opening"), &changed, &error);
-	if (status == DLOCK_OK && changed != a->pieces) {
-		violation("%s puts %" PRId64 " pieces into %s, and is told %" PRId64, client->process->name, a->pieces, name, changed);
+	dlock_status status = dlock_stock_restock(own_of(client)->stock, DLOCK_ARG(name), a->units, DLOCK_ARG("opening"), 0, &changed, &error);
+	if (status == DLOCK_OK && changed != a->units) {
+		violation("%s puts %" PRId64 " units into %s, and is told %" PRId64, client->process->name, a->units, name, changed);
 	}
 	a->open |= status == DLOCK_OK;
 	return status == DLOCK_OK;
@@ -69,12 +69,12 @@ static bool open_article(client *client, int sale, int resource)
 static void count(client *client, int sale, int resource)
 {
 	char name[40];
-	dlock_permits_counts counts;
+	dlock_stock_counts counts;
 	dlock_error error;
 
 	stock_name(sale, resource, name, sizeof name);
-	int64_t sold = sale_articles[sale][resource].sold;
-	if (dlock_stock_count(own_of(client)->stock, DLOCK_ARG(name), &counts, &error) == DLOCK_OK) {
+	int64_t sold = sale_products[sale][resource].sold;
+	if (dlock_stock_count(own_of(client)->stock, &(dlock_arg) { name, strlen(name) }, 1, true, &counts, &error) == DLOCK_OK) {
 		note_available(client, sale, resource, &counts, sold);
 	}
 }
@@ -101,14 +101,14 @@ static order *order_new(client *client, int resource, bool last)
 	order *o = free_place();
 	char buyer[16], request[16];
 
-	*o = (order) { .client = client, .open = true, .buyer = (int) draw_below(&client->random, BUYERS), .sale = sale_now(), .count = 1 };
-	o->articles[0] = resource;
-	o->articles[1] = resource ^ 1;
-	if (!last && o->articles[1] < options.resources && draw_chance(&client->random, 0.2)) {
+	*o = (order) { .client = client, .open = true, .buyer = (int) draw_below(&client->random, BUYERS), .sale = sale_now(), .count = 1, .generation = -1 };
+	o->products[0] = resource;
+	o->products[1] = resource ^ 1;
+	if (!last && o->products[1] < options.resources && draw_chance(&client->random, 0.2)) {
 		o->count = 2;
 	}
 	for (int i = 0; i < o->count; i++) {
-		o->pieces[i] = draw_chance(&client->random, 0.6) ? 1 : 1 + draw_below(&client->random, 4);
+		o->units[i] = draw_chance(&client->random, 0.6) ? 1 : 1 + draw_below(&client->random, 4);
 	}
 	snprintf(buyer, sizeof buyer, "b%d", o->buyer);
 	snprintf(request, sizeof request, "%d", ++number);
@@ -123,11 +123,11 @@ typedef struct {
 
 static void ask_about(const order *o, question *q)
 {
-	q->order = (dlock_order) { .id = o->id, .count = o->count };
+	q->order = (dlock_order) { .id = o->id, .generation = o->generation, .count = o->count };
 	for (int i = 0; i < o->count; i++) {
-		stock_name(o->sale, o->articles[i], q->names[i], sizeof q->names[i]);
-		q->order.articles[i] = DLOCK_ARG(q->names[i]);
-		q->order.pieces[i] = o->pieces[i];
+		stock_name(o->sale, o->products[i], q->names[i], sizeof q->names[i]);
+		q->order.skus[i] = DLOCK_ARG(q->names[i]);
+		q->order.units[i] = o->units[i];
 	}
 }
 
@@ -149,7 +149,7 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 	ask_about(o, &q);
 	do {
 		nanos signal = draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER, begun = now, paused = client->process->paused_total;
-		dlock_stock_turn turn = { .stock = own_of(client)->stock, .order = &q.order, .ttl = ttl, .limit = stock_limit(o->articles[0]) };
+		dlock_stock_turn turn = { .stock = own_of(client)->stock, .order = &q.order, .ttl = ttl, .limit = stock_limit(o->products[0]), .strict = o->products[0] % 4 == 2 };
 		dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
 		status = dlock_stock_reserve(&turn, &wait, answer, &error);
 		if (status == DLOCK_INTERRUPTED) {
@@ -183,7 +183,7 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 
 	o->relies = false;
 	own->confirming = o;
-	while ((status = dlock_stock_confirm(own->stock, &q->order, &answer, &error)) != DLOCK_OK && now < give_up) {
+	while ((status = dlock_stock_confirm(own->stock, &q->order, stock_limit(o->products[0]), &answer, &error)) != DLOCK_OK && now < give_up) {
 		sum.errors++;
 		say(client->process->name, "does not know whether it has bought %s: %s", o->id.text, error.message);
 		fiber_sleep(draw_below(&client->random, SECOND));
@@ -193,10 +193,12 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 		note_doubtful(o);
 		return;
 	}
-	say(client->process->name, answer.outcome == DLOCK_STOCK_GONE ? "cannot buy %s" : "has bought %s", o->id.text);
-	if (answer.outcome == DLOCK_STOCK_GONE) {
+	say(client->process->name, answer.outcome == DLOCK_STOCK_REFUSED ? "cannot buy %s" : "has bought %s", o->id.text);
+	if (answer.outcome == DLOCK_STOCK_REFUSED) {
 		sum.losses++;
 		note_refused_to_buy(o);
+	} else if (answer.outcome != DLOCK_STOCK_DONE && answer.outcome != DLOCK_STOCK_SOLD) {
+		violation("%s buys %s, and is told %d", client->process->name, o->id.text, (int) answer.outcome);
 	} else {
 		sum.attached++;
 		note_bought(o);
@@ -205,16 +207,58 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 
 static void cancel(client *client, order *o, const question *q)
 {
-	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_GONE };
+	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_REFUSED };
 	dlock_error error = { "" };
 
 	o->relies = false;
 	dlock_status status = dlock_stock_cancel(own_of(client)->stock, &q->order, &answer, &error);
 	say(client->process->name, "gives %s back: %d %d %s", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1, error.message);
 	sum.unreleased += status != DLOCK_OK;
-	if (o->bought && answer.outcome != DLOCK_STOCK_GONE) {
+	if (status == DLOCK_OK && o->bought && answer.outcome == DLOCK_STOCK_DONE) {
 		violation("%s has bought %s, and can give it back", client->process->name, o->id.text);
 	}
+}
+
+/* The units are for sale again. */
+static void refund(client *client, order *o, const question *q)
+{
+	dlock_stock_answer answer;
+	dlock_error error = { "" };
+	dlock_status status;
+	nanos give_up = now + 60 * SECOND;
+
+	note_refunded(o); /* from now on others may have them */
+	while ((status = dlock_stock_refund(own_of(client)->stock, &q->order, true, 0, (dlock_arg) { "", 0 }, &answer, &error)) != DLOCK_OK && now < give_up) {
+		fiber_sleep(draw_below(&client->random, SECOND));
+	}
+	say(client->process->name, "refunds %s: %d %d", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1);
+	if (status == DLOCK_OK && answer.outcome != DLOCK_STOCK_DONE && answer.outcome != DLOCK_STOCK_SOLD) {
+		violation("%s has bought %s, and cannot be given its money back", client->process->name, o->id.text);
+	}
+}
+
+/* Other numbers: what is less is nobody's as soon as that is asked for, what is more only when it is told. */
+static void change(client *client, order *o, question *q)
+{
+	dlock_stock_answer answer;
+	dlock_error error = { "" };
+	int64_t before[AT_ONCE];
+	bool relied = o->relies;
+
+	memcpy(before, o->units, sizeof before);
+	o->relies = false;
+	for (int i = 0; i < o->count; i++) {
+		q->order.units[i] = 1 + draw_below(&client->random, 4);
+	}
+	dlock_status status = dlock_stock_change(own_of(client)->stock, &q->order, stock_limit(o->products[0]), &answer, &error);
+	say(client->process->name, "changes %s to %" PRId64 ": %d %d", o->id.text, q->order.units[0], status, status == DLOCK_OK ? (int) answer.outcome : -1);
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
+		memcpy(o->units, q->order.units, sizeof o->units);
+	}
+	o->changed = o->changed || status != DLOCK_OK; /* it may be either */
+	o->relies = relied && status == DLOCK_OK && answer.outcome != DLOCK_STOCK_REFUSED;
+	ask_about(o, q);
+	check_stocks();
 }
 
 static void extend(client *client, order *o, const question *q)
@@ -227,7 +271,7 @@ static void extend(client *client, order *o, const question *q)
 	o->relies = false;
 	dlock_status status = dlock_stock_extend(own_of(client)->stock, &q->order, ttl, &answer, &error);
 	say(client->process->name, "extends %s to %.3f s: %d %d", o->id.text, seconds(ttl), status, status == DLOCK_OK ? (int) answer.outcome : -1);
-	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_RESERVED) {
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
 		o->deadline = answer.deadline > o->deadline ? answer.deadline : o->deadline;
 		o->relies = true;
 	} else {
@@ -237,7 +281,7 @@ static void extend(client *client, order *o, const question *q)
 }
 
 /* It has them: what now? */
-static void go_on(client *client, order *o, const question *q, nanos ttl, bool last)
+static void go_on(client *client, order *o, question *q, nanos ttl, bool last)
 {
 	stream *random = &client->random;
 	int choice = last ? 0 : (int) draw_below(random, 100);
@@ -248,16 +292,23 @@ static void go_on(client *client, order *o, const question *q, nanos ttl, bool l
 			extend(client, o, q);
 			fiber_sleep(draw_below(random, SECOND));
 		}
-		confirm(client, o, q, last);
+		if (!last && draw_chance(random, 0.1)) {
+			change(client, o, q);
+		}
+		if (!o->changed) {
+			confirm(client, o, q, last);
+		}
 	} else if (choice < 85) {
 		cancel(client, o, q);
 	} /* or it is never heard of again */
 	if (o->bought && draw_chance(random, 0.1)) {
 		cancel(client, o, q);
 	}
-	if (o->bought && draw_chance(random, 0.2)) { /* the page is loaded once more */
+	if (o->bought && !last && draw_chance(random, 0.05)) {
+		refund(client, o, q);
+	} else if (o->bought && draw_chance(random, 0.2)) { /* the page is loaded once more */
 		dlock_stock_answer answer;
-		if (reserve(client, o, ttl, 0, &answer) == DLOCK_OK && answer.outcome != DLOCK_STOCK_BOUGHT) {
+		if (reserve(client, o, ttl, 0, &answer) == DLOCK_OK && answer.outcome != DLOCK_STOCK_SOLD) {
 			violation("%s has bought %s, and is told %d when it asks again", client->process->name, o->id.text, (int) answer.outcome);
 		}
 	}
@@ -272,7 +323,7 @@ static void shop_for(client *client, order *o, int resource, bool last)
 	question q;
 
 	for (int i = 0; i < o->count; i++) {
-		if (!open_article(client, o->sale, o->articles[i])) {
+		if (!open_product(client, o->sale, o->products[i])) {
 			if (last) {
 				violation("%s cannot open a sale after all faults", client->process->name);
 			}
@@ -281,17 +332,18 @@ static void shop_for(client *client, order *o, int resource, bool last)
 	}
 	ask_about(o, &q);
 	timeout = o->count > 1 ? 0 : timeout;
-	say(client->process->name, "wants %" PRId64 " of %s%s for %.3f s within %.3f s, as %s", o->pieces[0], q.names[0], o->count > 1 ? " and its neighbour" : "",
+	say(client->process->name, "wants %" PRId64 " of %s%s for %.3f s within %.3f s, as %s", o->units[0], q.names[0], o->count > 1 ? " and its neighbour" : "",
 		seconds(ttl), seconds(timeout), o->id.text);
 	dlock_status status = reserve(client, o, ttl, timeout, &answer);
 	if (status != DLOCK_OK && last) {
 		violation("%s has no answer after all faults", client->process->name);
 	}
-	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_RESERVED) {
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
 		sum.acquired++;
 		o->relies = true;
 		o->deadline = answer.deadline;
-		memcpy(o->pieces, answer.pieces, sizeof o->pieces);
+		o->generation = answer.generation;
+		ask_about(o, &q);
 		say(client->process->name, "has reserved %s, token %" PRId64 ", for %.3f s", o->id.text, answer.fencing_token, seconds(o->deadline - host_clock(current_process->host)));
 		check_stocks();
 		go_on(client, o, &q, ttl, last);

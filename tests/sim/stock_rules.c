@@ -49,8 +49,8 @@ static void say_orders(int sale, int resource)
 	for (int i = 0; i < order_count; i++) {
 		const order *o = &orders[i];
 		for (int k = 0; k < o->count; k++) {
-			if (o->sale == sale && o->articles[k] == resource && (o->bought || is_reserved(o))) {
-				say("", "%s has %s %" PRId64 " of drop:%d:%d", o->id.text, o->bought ? "bought" : "reserved", o->pieces[k], resource, sale);
+			if (o->sale == sale && o->products[k] == resource && (o->bought || is_reserved(o))) {
+				say("", "%s has %s %" PRId64 " of drop:%d:%d", o->id.text, o->bought ? "bought" : "reserved", o->units[k], resource, sale);
 			}
 		}
 	}
@@ -68,15 +68,15 @@ static void check_promised(void)
 		const order *o = &orders[i];
 		for (int k = 0; o->sale == sale && k < o->count; k++) {
 			if (o->bought || is_reserved(o)) {
-				promised[o->articles[k]] += o->pieces[k];
-				by_buyer[o->articles[k]][o->buyer] += o->pieces[k];
+				promised[o->products[k]] += o->units[k];
+				by_buyer[o->products[k]][o->buyer] += o->units[k];
 			}
 		}
 	}
 	for (int r = 0; r < options.resources; r++) {
-		if (promised[r] > sale_articles[sale][r].pieces) {
+		if (promised[r] > sale_products[sale][r].units) {
 			say_orders(sale, r);
-			violation("%" PRId64 " pieces of drop:%d:%d are promised, and there are %" PRId64, promised[r], r, sale, sale_articles[sale][r].pieces);
+			violation("%" PRId64 " units of drop:%d:%d are promised, and there are %" PRId64, promised[r], r, sale, sale_products[sale][r].units);
 		}
 	}
 }
@@ -99,7 +99,7 @@ static void check_books(void)
 			violation("the books of drop:%d:%d are wrong: %s", r, sale, error);
 		}
 		if (look.there && look.sold + look.used > look.stock) {
-			violation("of %" PRId64 " pieces of drop:%d:%d, %" PRId64 " are sold and %" PRId64 " reserved, says the server", look.stock, r, sale, look.sold, look.used);
+			violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " are sold and %" PRId64 " reserved, says the server", look.stock, r, sale, look.sold, look.used);
 		}
 	}
 	seen_sale = sale;
@@ -126,9 +126,9 @@ static void check_kept(const order *o, int place)
 {
 	const book_holder *kept = books_holder(&look, o->id.text);
 
-	if (!kept || kept->permits != o->pieces[place] || (o->bought && !kept->bought)) {
-		violation("%s relies on %" PRId64 " of drop:%d:%d, which it has %s, and the server has %" PRId64 " for it, %s", o->id.text, o->pieces[place],
-			o->articles[place], o->sale, o->bought ? "bought" : "reserved", kept ? kept->permits : 0, kept && kept->bought ? "bought" : "reserved");
+	if (!kept || kept->permits != o->units[place] || (o->bought && !kept->bought)) {
+		violation("%s relies on %" PRId64 " of drop:%d:%d, which it has %s, and the server has %" PRId64 " for it, %s", o->id.text, o->units[place],
+			o->products[place], o->sale, o->bought ? "bought" : "reserved", kept ? kept->permits : 0, kept && kept->bought ? "bought" : "reserved");
 	}
 }
 
@@ -143,7 +143,7 @@ static void sample(void *context, uint64_t unused)
 		for (int i = 0; i < order_count; i++) {
 			const order *o = &orders[i];
 			for (int k = 0; o->sale == sale && k < o->count; k++) {
-				if (o->articles[k] == r && (o->bought || is_reserved(o))) {
+				if (o->products[k] == r && (o->bought || is_reserved(o))) {
 					check_kept(o, k);
 				}
 			}
@@ -159,11 +159,11 @@ static void sample(void *context, uint64_t unused)
 void note_bought(order *o)
 {
 	for (int k = 0; k < o->count && !o->bought; k++) {
-		sale_article *a = &sale_articles[o->sale][o->articles[k]];
-		a->sold += o->pieces[k];
-		if (a->sold > a->pieces) {
-			say_orders(o->sale, o->articles[k]);
-			violation("drop:%d:%d is oversold: %" PRId64 " of %" PRId64, o->articles[k], o->sale, a->sold, a->pieces);
+		sale_product *a = &sale_products[o->sale][o->products[k]];
+		a->sold += o->units[k];
+		if (a->sold > a->units) {
+			say_orders(o->sale, o->products[k]);
+			violation("drop:%d:%d is oversold: %" PRId64 " of %" PRId64, o->products[k], o->sale, a->sold, a->units);
 		}
 	}
 	o->bought = true;
@@ -173,9 +173,21 @@ void note_bought(order *o)
 void note_doubtful(order *o)
 {
 	for (int k = 0; k < o->count && !o->bought && !o->doubtful; k++) {
-		sale_articles[o->sale][o->articles[k]].doubtful += o->pieces[k];
+		sale_products[o->sale][o->products[k]].doubtful += o->units[k];
 	}
 	o->doubtful = !o->bought;
+}
+
+/* From when that is asked for. It may be that it is never done: then it stays sold. */
+void note_refunded(order *o)
+{
+	for (int k = 0; k < o->count; k++) {
+		sale_product *a = &sale_products[o->sale][o->products[k]];
+		a->sold -= o->units[k];
+		a->doubtful += o->units[k];
+	}
+	o->bought = false;
+	o->refunded = true;
 }
 
 void note_refused_to_buy(const order *o)
@@ -185,13 +197,13 @@ void note_refused_to_buy(const order *o)
 	}
 }
 
-void note_available(const client *client, int sale, int resource, const dlock_permits_counts *counts, int64_t earlier)
+void note_available(const client *client, int sale, int resource, const dlock_stock_counts *counts, int64_t earlier)
 {
-	const sale_article *a = &sale_articles[sale][resource];
+	const sale_product *a = &sale_products[sale][resource];
 
-	if (is_single() && (counts->available < 0 || counts->available + counts->held + counts->sold != a->pieces || counts->sold < earlier)) {
+	if (is_single() && (counts->available < 0 || counts->available + counts->reserved + counts->sold != a->units || counts->sold < earlier - a->doubtful)) {
 		violation("%s is told that %" PRId64 " of drop:%d:%d are available, %" PRId64 " reserved and %" PRId64 " sold, of %" PRId64, client->process->name,
-			counts->available, resource, sale, counts->held, counts->sold, a->pieces);
+			counts->available, resource, sale, counts->reserved, counts->sold, a->units);
 	}
 }
 
@@ -208,9 +220,9 @@ void stock_rules_end(void)
 {
 	for (int sale = 0; sale < SALES; sale++) {
 		for (int r = 0; r < options.resources; r++) {
-			const sale_article *a = &sale_articles[sale][r];
-			if (a->open && read_books(sale, r) && (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->pieces)) {
-				violation("of %" PRId64 " pieces of drop:%d:%d, %" PRId64 " to %" PRId64 " were sold, and the server says %" PRId64 " of %" PRId64, a->pieces, r, sale,
+			const sale_product *a = &sale_products[sale][r];
+			if (a->open && read_books(sale, r) && (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->units)) {
+				violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " to %" PRId64 " were sold, and the server says %" PRId64 " of %" PRId64, a->units, r, sale,
 					a->sold, a->sold + a->doubtful, look.sold, look.stock);
 			}
 		}

@@ -9,29 +9,32 @@
 
 enum { SALES = 128, ORDERS = 4096, AT_ONCE = 2, BUYERS = 5 };
 
-/* A sale goes on for a minute; then another one begins, with articles of its own. */
+/* A sale goes on for a minute; then another one begins, with products of its own. */
 #define SALE_LENGTH (60 * SECOND)
 
-/* One article in one sale. */
+/* One product in one sale. */
 typedef struct {
 	bool open;
-	int64_t pieces, sold; /* sold: as buyers were told */
+	int64_t units, sold; /* sold: as buyers were told */
 	int64_t doubtful;     /* in orders of which nobody knows whether they were bought */
-} sale_article;
+} sale_product;
 
-extern sale_article sale_articles[SALES][RESOURCES];
+extern sale_product sale_products[SALES][RESOURCES];
 
 /* What a buyer is told about its order, from reserve() on. */
 typedef struct {
 	const client *client;
 	bool open;            /* the client is about it */
 	int buyer, sale, count;
-	int articles[AT_ONCE];
-	int64_t pieces[AT_ONCE];
+	int products[AT_ONCE];
+	int64_t units[AT_ONCE];
 	dlock_order_id id;
-	bool relies;          /* it is told that the pieces are reserved, until `deadline` by the client's clock, and has not asked for an end since */
+	int generation;       /* negative: it names the last */
+	bool relies;          /* it is told that the units are reserved, until `deadline` by the client's clock, and has not asked for an end since */
 	dlock_nanos deadline;
 	bool bought, doubtful;
+	bool refunded;        /* or about to be: nobody relies on it */
+	bool changed;         /* to numbers that are not known */
 } order;
 
 extern order orders[ORDERS]; /* a place is used again when nobody relies on what was in it */
@@ -54,7 +57,8 @@ void stock_rules_end(void);
 void check_stocks(void); /* when more is promised */
 void note_bought(order *order);  /* the buyer is told so */
 void note_doubtful(order *order); /* it has asked to buy, and no answer is to come */
+void note_refunded(order *order);
 void note_refused_to_buy(const order *order);
-void note_available(const client *client, int sale, int resource, const dlock_permits_counts *counts, int64_t earlier); /* sold: as told by then */
+void note_available(const client *client, int sale, int resource, const dlock_stock_counts *counts, int64_t earlier); /* sold: as told by then */
 
 #endif

@@ -46,7 +46,7 @@ final class Shop
      */
     public function sellReserved(Dlock\Stock $stock, string $goods, int $customer, callable $reserved): ?array
     {
-        $reservation = $stock->reserve($goods, buyer: (string) $customer, request: 'order', timeout: PATIENCE);
+        $reservation = $stock->reserve($goods, buyer: (string) $customer, order: 'order', timeout: PATIENCE);
         if ($reservation === null) {
             return null;
         }

@@ -5,6 +5,8 @@
 
 #include "../../lock/backend.h"
 
+/* Numbers and times as arguments of methods: read, and checked against what they may be. */
+
 /* IS_LONG, IS_DOUBLE, or 0 where it is no number. Settings that come from the environment are strings. */
 uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number);
 

@@ -7,6 +7,9 @@
 #include "manager.h"
 #include "servers.h"
 
+/* DistributedLock: its constructor, and lock(), release() and what else existing PHP lock classes have. ZkLock has
+ * release() from here. */
+
 ZEND_METHOD(DistributedLock, __construct)
 {
 	HashTable *array = NULL;

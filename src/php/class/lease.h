@@ -5,6 +5,8 @@
 
 #include "../hold.h"
 
+/* Objects of Dlock\Lease: each owns a hold (hold.h), and releases it when the last variable is gone. */
+
 /* Gives Dlock\Lease its objects. */
 void dlock_lease_register(zend_class_entry *class);
 

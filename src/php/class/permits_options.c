@@ -27,7 +27,9 @@ static bool is_list_of_servers(HashTable *array)
 	double number;
 
 	return (first && Z_TYPE_P(first) == IS_ARRAY)
-		|| (first && second && (Z_TYPE_P(second) == IS_ARRAY || (Z_TYPE_P(second) == IS_STRING && !dlock_number_of(second, &whole, &number))));
+		|| (first && second
+			&& (Z_TYPE_P(second) == IS_ARRAY
+				|| (Z_TYPE_P(second) == IS_STRING && !dlock_number_of(second, &whole, &number))));
 }
 
 static dlock_server *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
@@ -36,7 +38,8 @@ static dlock_server *redis_server(HashTable *array, zend_string *dsn, uint32_t a
 	zval spec;
 
 	if (array && is_list_of_servers(array)) {
-		zend_argument_value_error(arg, "must be one server: semaphores and read/write locks are not offered on several independent ones, as RedLock is");
+		zend_argument_value_error(arg,
+			"must be one server: semaphores and read/write locks are not offered on several independent ones, as RedLock is");
 		return NULL;
 	}
 	if (array) {
@@ -113,8 +116,8 @@ static bool refuse_lease_time(const dlock_options *options)
 	return !arg;
 }
 
-bool dlock_permits_configure(dlock_manager *manager, const dlock_permits_place *place, zend_string *prefix, dlock_options *options, int64_t capacity,
-	bool fifo, const char *kind)
+bool dlock_permits_configure(dlock_manager *manager, const dlock_permits_place *place, zend_string *prefix,
+	dlock_options *options, int64_t capacity, bool fifo, const char *kind)
 {
 	dlock_options effective = *options;
 
@@ -131,11 +134,13 @@ bool dlock_permits_configure(dlock_manager *manager, const dlock_permits_place *
 	manager->prefix = zend_string_copy(prefix);
 	if (!dlock_permits_is_on_zookeeper(place)) {
 		manager->servers = zend_string_init(place->server->label, strlen(place->server->label), 0);
-		manager->backend = dlock_permits_on(&DLOCK_G(pools), place->server, ZSTR_VAL(prefix), ZSTR_LEN(prefix), capacity, fifo);
+		manager->backend = dlock_permits_on(
+			&DLOCK_G(pools), place->server, ZSTR_VAL(prefix), ZSTR_LEN(prefix), capacity, fifo);
 #ifdef DLOCK_ZOOKEEPER
 	} else {
 		manager->servers = zend_strpprintf(0, "%s%s", place->ensemble.hosts, place->ensemble.root);
-		manager->backend = dlock_permits_on_ensemble(&DLOCK_G(pools), &place->ensemble, ZSTR_VAL(prefix), ZSTR_LEN(prefix), capacity);
+		manager->backend = dlock_permits_on_ensemble(
+			&DLOCK_G(pools), &place->ensemble, ZSTR_VAL(prefix), ZSTR_LEN(prefix), capacity);
 #endif
 	}
 	if (!manager->backend) {

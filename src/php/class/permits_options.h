@@ -23,12 +23,14 @@ static inline bool dlock_permits_is_on_zookeeper(const dlock_permits_place *plac
 	return !place->server;
 }
 
-/* By argument $server, or by dlock.server where both are NULL. False after an exception: it cannot be used, or not for permits. */
+/* By argument $server, or by dlock.server where both are NULL. False after an exception: it cannot be used, or not for
+ * permits. */
 bool dlock_permits_find_place(dlock_permits_place *place, HashTable *array, zend_string *dsn, uint32_t arg);
 void dlock_permits_free_place(dlock_permits_place *place);
 
-/* The rest of a constructor: sets the manager's options, names and back end. False after an exception. `kind` is static. */
-bool dlock_permits_configure(dlock_manager *manager, const dlock_permits_place *place, zend_string *prefix, dlock_options *options, int64_t capacity,
-	bool fifo, const char *kind);
+/* The rest of a constructor: sets the manager's options, names and back end. False after an exception. `kind` is
+ * static. */
+bool dlock_permits_configure(dlock_manager *manager, const dlock_permits_place *place, zend_string *prefix,
+	dlock_options *options, int64_t capacity, bool fifo, const char *kind);
 
 #endif

@@ -4,7 +4,8 @@
 #include "../settings.h"
 #include "permits_options.h"
 
-/* The object only keeps its two sides, which are managers: a reader takes one permit of DLOCK_PERMITS_ALL, a writer all of them. */
+/* The object only keeps its two sides, which are managers: a reader takes one permit of DLOCK_PERMITS_ALL, a writer all
+ * of them. */
 typedef struct {
 	zval read, write; /* IS_UNDEF: the constructor did not run, or failed */
 	bool fifo;
@@ -67,7 +68,8 @@ void dlock_read_write_lock_register(zend_class_entry *class)
 }
 
 /* `permits`: what each of its leases has. False after an exception. */
-static bool make_side(zval *side, const dlock_permits_place *place, zend_string *prefix, dlock_options *options, bool fifo, int64_t permits, const char *kind)
+static bool make_side(zval *side, const dlock_permits_place *place, zend_string *prefix, dlock_options *options,
+	bool fifo, int64_t permits, const char *kind)
 {
 	object_init_ex(side, dlock_ce_read_write_lock_side);
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(side));
@@ -93,8 +95,13 @@ ZEND_METHOD(Dlock_ReadWriteLock, __construct)
 {
 	HashTable *array = NULL;
 	zend_string *dsn = NULL, *prefix = NULL, *fairness = NULL;
-	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttl_arg = 3, .timeout_arg = 4, .on_loss_arg = 6 };
+	dlock_options options = { .ttl_is_null = true,
+		.timeout_is_null = true,
+		.renew_is_null = true,
+		.release_is_null = true,
+		.ttl_arg = 3,
+		.timeout_arg = 4,
+		.on_loss_arg = 6 };
 
 	ZEND_PARSE_PARAMETERS_START(0, 8)
 		Z_PARAM_OPTIONAL
@@ -123,7 +130,8 @@ ZEND_METHOD(Dlock_ReadWriteLock, __construct)
 	}
 	if (dlock_permits_is_on_zookeeper(&place)) {
 		if (fairness && !lock->fifo) {
-			zend_argument_value_error(8, "must be \"fifo\", or left out: on ZooKeeper readers and writers are served in the order in which they came");
+			zend_argument_value_error(8,
+				"must be \"fifo\", or left out: on ZooKeeper readers and writers are served in the order in which they came");
 			dlock_permits_free_place(&place);
 			RETURN_THROWS();
 		}

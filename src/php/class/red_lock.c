@@ -9,6 +9,8 @@
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
 
+/* RedLock: its constructor, which takes several servers, and lock() and unlock() with arrays. */
+
 static void release_servers(dlock_server **servers, int count)
 {
 	while (count > 0) {

@@ -1,20 +1,21 @@
 #include "reservation.h"
 
+#include "arguments.h"
 #include "../classes.h"
 #include "../errors.h"
-#include "arguments.h"
-
-#include "zend_exceptions.h"
+#include "../globals.h"
+#include "stock_order.h"
 
 typedef struct {
 	dlock_stock_object *stock; /* whose object it has a reference to */
 	dlock_stock_order *order;
 	dlock_nanos ttl;      /* of extend() without one */
-	dlock_nanos deadline; /* until when nobody else gets the pieces; 0: not known, or not this reservation's; DLOCK_FOREVER: bought */
+	dlock_nanos deadline; /* until when nobody else gets the units; 0: not known, or not this reservation's;
+							 DLOCK_FOREVER: sold */
 	zend_object std;
 } reservation_object;
 
-enum { PROPERTY_ARTICLES, PROPERTY_BUYER, PROPERTY_REQUEST, PROPERTY_FENCING_TOKEN };
+enum { PROPERTY_ITEMS, PROPERTY_BUYER, PROPERTY_ORDER, PROPERTY_FENCING_TOKEN };
 
 static zend_object_handlers handlers;
 
@@ -74,10 +75,9 @@ void dlock_reservation_register(zend_class_entry *class)
 	handlers.get_debug_info = reservation_debug_info;
 }
 
-void dlock_reservation_create(zval *value, dlock_stock_object *stock, dlock_stock_order *order, dlock_nanos ttl, const dlock_stock_answer *answer)
+void dlock_reservation_create(
+	zval *value, dlock_stock_object *stock, dlock_stock_order *order, dlock_nanos ttl, const dlock_stock_answer *answer)
 {
-	zval articles;
-
 	object_init_ex(value, dlock_ce_reservation);
 	reservation_object *reservation = reservation_from(Z_OBJ_P(value));
 	GC_ADDREF(&stock->std);
@@ -85,17 +85,12 @@ void dlock_reservation_create(zval *value, dlock_stock_object *stock, dlock_stoc
 	reservation->order = order;
 	reservation->ttl = ttl;
 	if (answer) {
-		reservation->deadline = answer->outcome == DLOCK_STOCK_BOUGHT ? DLOCK_FOREVER : answer->deadline;
+		reservation->deadline = answer->outcome == DLOCK_STOCK_SOLD ? DLOCK_FOREVER : answer->deadline;
+		order->order.generation = answer->generation;
 	}
-	array_init(&articles);
-	for (int i = 0; i < order->order.count; i++) {
-		zval pieces;
-		ZVAL_LONG(&pieces, (zend_long) order->order.pieces[i]);
-		zend_symtable_update(Z_ARRVAL(articles), order->articles[i], &pieces);
-	}
-	ZVAL_COPY_VALUE(OBJ_PROP_NUM(&reservation->std, PROPERTY_ARTICLES), &articles);
+	dlock_stock_items(OBJ_PROP_NUM(&reservation->std, PROPERTY_ITEMS), order);
 	ZVAL_STR_COPY(OBJ_PROP_NUM(&reservation->std, PROPERTY_BUYER), order->buyer);
-	ZVAL_STR_COPY(OBJ_PROP_NUM(&reservation->std, PROPERTY_REQUEST), order->request);
+	ZVAL_STR_COPY(OBJ_PROP_NUM(&reservation->std, PROPERTY_ORDER), order->name);
 	ZVAL_LONG(OBJ_PROP_NUM(&reservation->std, PROPERTY_FENCING_TOKEN), answer ? (zend_long) answer->fencing_token : 0);
 }
 
@@ -111,17 +106,20 @@ static reservation_object *reservation_this(zval *object)
 	return reservation;
 }
 
-static void throw_expired(reservation_object *reservation, const dlock_stock_answer *answer, const char *why)
+/* After a call about the order. True: it is done, now or before; otherwise it has thrown. `outcome`: what is said of an
+ * order that cannot be had. */
+static bool check_answer(reservation_object *reservation, dlock_status status, const dlock_error *error,
+	const dlock_stock_answer *answer, const char *outcome)
 {
-	const dlock_stock_order *order = reservation->order;
-	dlock_error error;
-
-	reservation->deadline = 0;
-	dlock_fail(&error, DLOCK_LOST, "The reservation \"%s\" of \"%s\" has no pieces of \"%s\": %s",
-		dlock_show(ZSTR_VAL(order->request), ZSTR_LEN(order->request)).text,
-		dlock_show(ZSTR_VAL(order->buyer), ZSTR_LEN(order->buyer)).text,
-		ZSTR_VAL(order->articles[answer->article]), why);
-	dlock_throw_as(dlock_ce_reservation_expired_exception, &error);
+	if (status != DLOCK_OK) {
+		dlock_throw(status, error, NULL);
+	} else if (answer->outcome == DLOCK_STOCK_CONFLICT) {
+		dlock_stock_throw_conflict(reservation->order, answer);
+	} else if (answer->outcome == DLOCK_STOCK_REFUSED) {
+		reservation->deadline = answer->reason == DLOCK_ORDER_SOLD ? DLOCK_FOREVER : 0;
+		dlock_stock_throw_expired(reservation->order, answer, outcome);
+	}
+	return !EG(exception);
 }
 
 ZEND_METHOD(Dlock_Reservation, __construct)
@@ -135,6 +133,26 @@ ZEND_METHOD(Dlock_Reservation, remaining)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	RETURN_DOUBLE(remaining(reservation_from(Z_OBJ_P(ZEND_THIS))));
+}
+
+ZEND_METHOD(Dlock_Reservation, status)
+{
+	dlock_order_status status[DLOCK_STOCKS_MAX];
+	dlock_nanos asked;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	reservation_object *reservation = reservation_this(ZEND_THIS);
+	if (!reservation) {
+		RETURN_THROWS();
+	}
+	dlock_status outcome = dlock_stock_look(
+		reservation->stock->stock, &reservation->order->order, status, &asked, &error);
+	if (outcome != DLOCK_OK) {
+		dlock_throw(outcome, &error, NULL);
+		RETURN_THROWS();
+	}
+	dlock_stock_state(return_value, status[0].state);
 }
 
 ZEND_METHOD(Dlock_Reservation, extend)
@@ -155,15 +173,10 @@ ZEND_METHOD(Dlock_Reservation, extend)
 		RETURN_THROWS();
 	}
 	ttl = is_null ? reservation->ttl : ttl;
-	dlock_status status = dlock_stock_extend(reservation->stock->stock, &reservation->order->order, ttl, &answer, &error);
-	if (status != DLOCK_OK) {
-		dlock_throw(status, &error, NULL);
-	} else if (answer.outcome == DLOCK_STOCK_RESERVED) {
+	dlock_status status = dlock_stock_extend(
+		reservation->stock->stock, &reservation->order->order, ttl, &answer, &error);
+	if (check_answer(reservation, status, &error, &answer, "")) {
 		reservation->deadline = answer.deadline > reservation->deadline ? answer.deadline : reservation->deadline;
-	} else {
-		bool bought = reservation->deadline == DLOCK_FOREVER;
-		throw_expired(reservation, &answer, "it was cancelled, or bought, or they were given to others when its time was over");
-		reservation->deadline = bought ? DLOCK_FOREVER : 0;
 	}
 }
 
@@ -177,17 +190,16 @@ ZEND_METHOD(Dlock_Reservation, confirm)
 	if (!reservation) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_confirm(reservation->stock->stock, &reservation->order->order, &answer, &error);
-	if (status != DLOCK_OK) {
-		dlock_throw(status, &error, NULL);
-		RETURN_THROWS();
-	}
-	if (answer.outcome == DLOCK_STOCK_GONE) {
-		throw_expired(reservation, &answer, "it was cancelled, or they were given to others when its time was over; nothing was bought");
+	dlock_status status = dlock_stock_confirm(
+		reservation->stock->stock, &reservation->order->order, reservation->stock->per_buyer, &answer, &error);
+	DLOCK_G(counters).expired_refusals += status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED;
+	if (!check_answer(reservation, status, &error, &answer, "; nothing was bought")) {
 		RETURN_THROWS();
 	}
 	reservation->deadline = DLOCK_FOREVER;
-	RETURN_BOOL(answer.outcome == DLOCK_STOCK_RESERVED);
+	DLOCK_G(counters).sales += answer.outcome == DLOCK_STOCK_DONE;
+	DLOCK_G(counters).late_sales += answer.outcome == DLOCK_STOCK_DONE && answer.late;
+	RETURN_BOOL(answer.outcome == DLOCK_STOCK_DONE);
 }
 
 ZEND_METHOD(Dlock_Reservation, cancel)
@@ -201,10 +213,116 @@ ZEND_METHOD(Dlock_Reservation, cancel)
 		RETURN_THROWS();
 	}
 	dlock_status status = dlock_stock_cancel(reservation->stock->stock, &reservation->order->order, &answer, &error);
-	if (status != DLOCK_OK) {
-		dlock_throw(status, &error, NULL);
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED) {
+		reservation->deadline = answer.reason == DLOCK_ORDER_SOLD ? DLOCK_FOREVER : 0;
+		RETURN_FALSE;
+	}
+	if (!check_answer(reservation, status, &error, &answer, "")) {
 		RETURN_THROWS();
 	}
-	reservation->deadline = reservation->deadline == DLOCK_FOREVER ? DLOCK_FOREVER : 0;
-	RETURN_BOOL(answer.outcome == DLOCK_STOCK_RESERVED);
+	reservation->deadline = 0;
+	DLOCK_G(counters).cancellations += answer.outcome == DLOCK_STOCK_DONE;
+	RETURN_BOOL(answer.outcome == DLOCK_STOCK_DONE);
+}
+
+/* False after an exception. */
+static bool check_part(const reservation_object *reservation, zend_long quantity, bool all, const zend_string *change)
+{
+	if (all) {
+		return true;
+	}
+	if (quantity < 1 || quantity > DLOCK_STOCK_MOST_UNITS) {
+		zend_argument_value_error(2, "must be null or between 1 and %d", DLOCK_STOCK_MOST_UNITS);
+	} else if (reservation->order->order.count > 1) {
+		zend_argument_value_error(2, "must be null for an order of several products");
+	} else if (!change) {
+		zend_argument_value_error(3, "must be given with a $quantity, so that the refund is made once");
+	} else {
+		return dlock_stock_check_name(change, 3);
+	}
+	return false;
+}
+
+ZEND_METHOD(Dlock_Reservation, refund)
+{
+	bool restock = true, all = true;
+	zend_long quantity = 0;
+	zend_string *change = NULL;
+	dlock_stock_answer answer;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(0, 3)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_BOOL(restock)
+		Z_PARAM_LONG_OR_NULL(quantity, all)
+		Z_PARAM_STR_OR_NULL(change)
+	ZEND_PARSE_PARAMETERS_END();
+
+	reservation_object *reservation = reservation_this(ZEND_THIS);
+	if (!reservation || !check_part(reservation, quantity, all, change)) {
+		RETURN_THROWS();
+	}
+	dlock_status status = dlock_stock_refund(reservation->stock->stock, &reservation->order->order, restock,
+		all ? 0 : quantity, all ? (dlock_arg){ "", 0 } : dlock_arg_of(change), &answer, &error);
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED
+			&& (answer.reason == DLOCK_ORDER_NOT_SOLD || answer.reason == DLOCK_ORDER_SMALLER)) {
+		dlock_stock_throw_conflict(reservation->order, &answer);
+		RETURN_THROWS();
+	}
+	if (!check_answer(reservation, status, &error, &answer, "")) {
+		RETURN_THROWS();
+	}
+	if (all) {
+		reservation->deadline = 0;
+	}
+	DLOCK_G(counters).refunds += answer.outcome == DLOCK_STOCK_DONE;
+	RETURN_BOOL(answer.outcome == DLOCK_STOCK_DONE);
+}
+
+static void throw_short(const dlock_stock_order *order, const dlock_stock_answer *answer)
+{
+	dlock_error error;
+
+	dlock_fail(&error, DLOCK_LOST, "Too few units of \"%s\" are available: the order \"%s\" of \"%s\" stays as it was",
+		ZSTR_VAL(order->skus[answer->item]), dlock_show(ZSTR_VAL(order->name), ZSTR_LEN(order->name)).text,
+		dlock_show(ZSTR_VAL(order->buyer), ZSTR_LEN(order->buyer)).text);
+	dlock_throw_as(dlock_ce_out_of_stock_exception, &error);
+}
+
+ZEND_METHOD(Dlock_Reservation, change)
+{
+	HashTable *items;
+	dlock_stock_answer answer;
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_ARRAY_HT(items)
+	ZEND_PARSE_PARAMETERS_END();
+
+	reservation_object *reservation = reservation_this(ZEND_THIS);
+	if (!reservation) {
+		RETURN_THROWS();
+	}
+	dlock_order changed = reservation->order->order;
+	if (!dlock_stock_units_from(reservation->order, items, changed.units)) {
+		RETURN_THROWS();
+	}
+	dlock_status status = dlock_stock_change(
+		reservation->stock->stock, &changed, reservation->stock->per_buyer, &answer, &error);
+	if (!check_answer(reservation, status, &error, &answer, "")) {
+		RETURN_THROWS();
+	}
+	if (answer.outcome == DLOCK_STOCK_SHORT) {
+		throw_short(reservation->order, &answer);
+	} else if (answer.outcome == DLOCK_STOCK_LIMITED) {
+		int64_t more = changed.units[answer.item] - reservation->order->order.units[answer.item];
+		dlock_stock_throw_limited(reservation->order, &answer, reservation->stock->per_buyer, more);
+	} else {
+		zval *property = OBJ_PROP_NUM(&reservation->std, PROPERTY_ITEMS), before;
+		memcpy(reservation->order->order.units, changed.units, sizeof changed.units);
+		ZVAL_COPY_VALUE(&before, property);
+		dlock_stock_items(property, reservation->order);
+		zval_ptr_dtor(&before);
+		reservation->deadline = answer.deadline;
+	}
 }

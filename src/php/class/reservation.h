@@ -9,6 +9,7 @@
 void dlock_reservation_register(zend_class_entry *class);
 
 /* One of this stock. Takes the order over. `answer` NULL: nothing was asked yet. `ttl`: for extend(). */
-void dlock_reservation_create(zval *value, dlock_stock_object *stock, dlock_stock_order *order, dlock_nanos ttl, const dlock_stock_answer *answer);
+void dlock_reservation_create(zval *value, dlock_stock_object *stock, dlock_stock_order *order, dlock_nanos ttl,
+	const dlock_stock_answer *answer);
 
 #endif

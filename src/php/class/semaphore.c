@@ -3,13 +3,20 @@
 #include "manager.h"
 #include "permits_options.h"
 
+/* Dlock\Semaphore: its constructor, and acquiring a number of permits. */
+
 ZEND_METHOD(Dlock_Semaphore, __construct)
 {
 	HashTable *array = NULL;
 	zend_string *dsn = NULL, *prefix = NULL;
 	zend_long capacity;
-	dlock_options options = { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, .release_is_null = true,
-		.ttl_arg = 4, .timeout_arg = 5, .on_loss_arg = 7 };
+	dlock_options options = { .ttl_is_null = true,
+		.timeout_is_null = true,
+		.renew_is_null = true,
+		.release_is_null = true,
+		.ttl_arg = 4,
+		.timeout_arg = 5,
+		.on_loss_arg = 7 };
 
 	ZEND_PARSE_PARAMETERS_START(1, 8)
 		Z_PARAM_LONG(capacity)
@@ -59,7 +66,9 @@ ZEND_METHOD(Dlock_Semaphore, acquire)
 
 ZEND_METHOD(Dlock_Semaphore, tryAcquire)
 {
-	dlock_acquire_arguments arguments = { .permits = 1, .ttl_is_null = true, .permits_arg = 2, .timeout_arg = 3, .ttl_arg = 4 };
+	dlock_acquire_arguments arguments = {
+		.permits = 1, .ttl_is_null = true, .permits_arg = 2, .timeout_arg = 3, .ttl_arg = 4
+	};
 
 	ZEND_PARSE_PARAMETERS_START(1, 4)
 		Z_PARAM_STR(arguments.resource)
@@ -105,7 +114,8 @@ ZEND_METHOD(Dlock_Semaphore, availablePermits)
 	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = manager->backend->ops->available(manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), &available, &error);
+	dlock_status status = manager->backend->ops->available(
+		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), &available, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();

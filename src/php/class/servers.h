@@ -5,6 +5,8 @@
 
 #include "../../net/server.h"
 
+/* The $server argument of constructors, a DSN or an array, as a dlock_server. */
+
 /* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its position in a
  * list. */
 dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);

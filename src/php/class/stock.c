@@ -1,13 +1,20 @@
 #include "stock.h"
 
+#include "arguments.h"
 #include "../classes.h"
 #include "../errors.h"
 #include "../globals.h"
 #include "../interrupts.h"
-#include "../settings.h"
-#include "arguments.h"
 #include "reservation.h"
 #include "servers.h"
+#include "../settings.h"
+#include "stock_order.h"
+
+#include "ext/spl/spl_array.h"
+#include "zend_exceptions.h"
+
+/* Seconds, where none are given. */
+#define DLOCK_STOCK_REMEMBER 86400
 
 static zend_object_handlers handlers;
 
@@ -48,6 +55,8 @@ static HashTable *stock_debug_info(zend_object *object, int *is_temporary)
 		} else {
 			add_assoc_null(&info, "perBuyer");
 		}
+		add_assoc_string(&info, "fairness", stock->strict ? "fifo" : "fit");
+		add_assoc_double(&info, "remember", (double) stock->remember / DLOCK_SECOND);
 	}
 	*is_temporary = 1;
 	return Z_ARRVAL(info);
@@ -75,104 +84,6 @@ static dlock_stock_object *stock_this(zval *object)
 	return stock;
 }
 
-/* ---- arguments ---- */
-
-static dlock_arg arg_of(const zend_string *text)
-{
-	return (dlock_arg) { ZSTR_VAL(text), ZSTR_LEN(text) };
-}
-
-static bool is_name(const zend_string *text)
-{
-	return ZSTR_LEN(text) >= 1 && ZSTR_LEN(text) <= DLOCK_STOCK_NAME_MAX;
-}
-
-static bool check_name(const zend_string *text, uint32_t arg)
-{
-	if (!is_name(text)) {
-		zend_argument_value_error(arg, "must be between 1 and %d bytes long", DLOCK_STOCK_NAME_MAX);
-		return false;
-	}
-	return true;
-}
-
-static bool check_article(const dlock_stock_object *stock, const zend_string *article, uint32_t arg)
-{
-	if (!check_name(article, arg)) {
-		return false;
-	}
-	const char *problem = dlock_stock_refuse(stock->stock, arg_of(article));
-	if (problem) {
-		zend_argument_value_error(arg, "%s", problem);
-		return false;
-	}
-	return true;
-}
-
-/* Takes the name over. */
-static bool add_article(const dlock_stock_object *stock, dlock_stock_order *order, zend_string *article, zend_long pieces, bool single)
-{
-	int i = order->order.count++;
-
-	order->articles[i] = article;
-	order->order.articles[i] = arg_of(article);
-	order->order.pieces[i] = pieces;
-	if (!single && !is_name(article)) {
-		zend_argument_value_error(1, "must have names of articles between 1 and %d bytes long as keys", DLOCK_STOCK_NAME_MAX);
-		return false;
-	}
-	return check_article(stock, article, 1);
-}
-
-static bool add_articles(const dlock_stock_object *stock, dlock_stock_order *order, HashTable *pieces_by_article)
-{
-	uint32_t count = zend_hash_num_elements(pieces_by_article);
-	zend_string *name;
-	zend_ulong index;
-	zval *pieces;
-
-	if (count < 1 || count > DLOCK_STOCKS_MAX) {
-		zend_argument_value_error(1, "must be the name of an article, or have pieces by article, of 1 to %d articles", DLOCK_STOCKS_MAX);
-		return false;
-	}
-	ZEND_HASH_FOREACH_KEY_VAL(pieces_by_article, index, name, pieces) {
-		ZVAL_DEREF(pieces);
-		if (Z_TYPE_P(pieces) != IS_LONG) {
-			zend_argument_type_error(1, "must have pieces by article, of type int, %s given", zend_zval_type_name(pieces));
-			return false;
-		}
-		if (Z_LVAL_P(pieces) < 1 || Z_LVAL_P(pieces) > DLOCK_STOCK_MOST_PIECES) {
-			zend_argument_value_error(1, "must have 1 to %d pieces of each article", DLOCK_STOCK_MOST_PIECES);
-			return false;
-		}
-		if (!add_article(stock, order, name ? zend_string_copy(name) : zend_long_to_str((zend_long) index), Z_LVAL_P(pieces), false)) {
-			return false;
-		}
-	} ZEND_HASH_FOREACH_END();
-	if (!dlock_stock_is_together(stock->stock, order->order.articles, order->order.count)) {
-		zend_argument_value_error(1, "must have articles that share a hash slot of the cluster: give their keys the same part in braces, as in the prefix "
-			"\"{sale}:\"");
-		return false;
-	}
-	return true;
-}
-
-/* From the first three arguments; NULL after an exception. */
-static dlock_stock_order *order_from(const dlock_stock_object *stock, HashTable *articles, zend_string *article, zend_string *buyer, zend_string *request)
-{
-	dlock_stock_order *order = ecalloc(1, sizeof *order);
-
-	if (!(articles ? add_articles(stock, order, articles) : add_article(stock, order, zend_string_copy(article), 1, true))
-			|| !check_name(buyer, 2) || !check_name(request, 3)) {
-		dlock_stock_order_free(order);
-		return NULL;
-	}
-	order->buyer = zend_string_copy(buyer);
-	order->request = zend_string_copy(request);
-	order->order.id = dlock_stock_order_id(arg_of(buyer), arg_of(request));
-	return order;
-}
-
 /* ---- the server ---- */
 
 /* A list of servers, as RedLock takes it? Of one server it is [host, port, connect timeout]. */
@@ -198,7 +109,8 @@ static dlock_server *server_from(HashTable *array, zend_string *dsn)
 	zval spec;
 
 	if (array && is_several(array)) {
-		zend_argument_value_error(1, "must be one server or service: on several that are independent of each other, as RedLock has them, a stock is not offered");
+		zend_argument_value_error(1,
+			"must be one server or service: on several that are independent of each other, as RedLock has them, a stock is not offered");
 		return NULL;
 	}
 	if (array) {
@@ -208,7 +120,8 @@ static dlock_server *server_from(HashTable *array, zend_string *dsn)
 	}
 	dlock_server *server = array || dsn ? dlock_server_from_zval(&spec, 1, -1) : dlock_server_from_ini();
 	if (server && server->kind != DLOCK_SERVER_REDIS) {
-		zend_argument_value_error(1, "must name Redis: on %s, a stock is not offered%s", server->kind == DLOCK_SERVER_MEMCACHED ? "memcached" : "memory://",
+		zend_argument_value_error(1, "must name Redis: on %s, a stock is not offered%s",
+			server->kind == DLOCK_SERVER_MEMCACHED ? "memcached" : "memory://",
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_server_release(server);
 		return NULL;
@@ -221,21 +134,49 @@ static dlock_server *server_from(HashTable *array, zend_string *dsn)
 
 /* ---- methods ---- */
 
+static bool check_fairness(const zend_string *fairness, bool *strict)
+{
+	*strict = fairness && zend_string_equals_literal(fairness, "fifo");
+	if (fairness && !*strict && !zend_string_equals_literal(fairness, "fit")) {
+		zend_argument_value_error(5, "must be either \"fit\" or \"fifo\"");
+		return false;
+	}
+	return true;
+}
+
+static bool check_numbers(double ttl, bool no_limit, zend_long per_buyer, double remember, dlock_nanos *lease)
+{
+	if (!dlock_check_settings() || !dlock_check_ttl(ttl, DLOCK_ANY_TTL, 3, lease)) {
+		return false;
+	}
+	if (!no_limit && (per_buyer < 1 || per_buyer > DLOCK_STOCK_MOST_UNITS)) {
+		zend_argument_value_error(4, "must be null or between 1 and %d", DLOCK_STOCK_MOST_UNITS);
+		return false;
+	}
+	if (!(remember >= 1 && remember <= 31536000)) {
+		zend_argument_value_error(6, "must be between 1 and 31536000 seconds");
+		return false;
+	}
+	return true;
+}
+
 ZEND_METHOD(Dlock_Stock, __construct)
 {
 	HashTable *array = NULL;
-	zend_string *dsn = NULL, *prefix = NULL;
-	double ttl = 600;
+	zend_string *dsn = NULL, *prefix = NULL, *fairness = NULL;
+	double ttl = 600, remember = DLOCK_STOCK_REMEMBER;
 	zend_long per_buyer = 0;
-	bool no_limit = true;
+	bool no_limit = true, strict;
 	dlock_nanos lease;
 
-	ZEND_PARSE_PARAMETERS_START(0, 4)
+	ZEND_PARSE_PARAMETERS_START(0, 6)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_ARRAY_HT_OR_STR_OR_NULL(array, dsn)
 		Z_PARAM_STR(prefix)
 		Z_PARAM_DOUBLE(ttl)
 		Z_PARAM_LONG_OR_NULL(per_buyer, no_limit)
+		Z_PARAM_STR(fairness)
+		Z_PARAM_DOUBLE(remember)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_stock_object *stock = dlock_stock_from(Z_OBJ_P(ZEND_THIS));
@@ -243,11 +184,7 @@ ZEND_METHOD(Dlock_Stock, __construct)
 		zend_throw_error(NULL, "Dlock\\Stock::__construct() has been called already");
 		RETURN_THROWS();
 	}
-	if (!dlock_check_settings() || !dlock_check_ttl(ttl, DLOCK_ANY_TTL, 3, &lease)) {
-		RETURN_THROWS();
-	}
-	if (!no_limit && (per_buyer < 1 || per_buyer > DLOCK_STOCK_MOST_PIECES)) {
-		zend_argument_value_error(4, "must be null or between 1 and %d", DLOCK_STOCK_MOST_PIECES);
+	if (!check_numbers(ttl, no_limit, per_buyer, remember, &lease) || !check_fairness(fairness, &strict)) {
 		RETURN_THROWS();
 	}
 	dlock_server *server = server_from(array, dsn);
@@ -258,7 +195,9 @@ ZEND_METHOD(Dlock_Stock, __construct)
 	stock->stock = dlock_stock_new(&DLOCK_G(pools).redis, server, ZSTR_VAL(begins), ZSTR_LEN(begins));
 	if (stock->stock) {
 		stock->ttl = lease;
+		stock->remember = (dlock_nanos) (remember * DLOCK_SECOND);
 		stock->per_buyer = no_limit ? 0 : per_buyer;
+		stock->strict = strict;
 		stock->servers = zend_string_init(server->label, strlen(server->label), 0);
 		stock->prefix = begins;
 	} else {
@@ -270,31 +209,33 @@ ZEND_METHOD(Dlock_Stock, __construct)
 
 ZEND_METHOD(Dlock_Stock, restock)
 {
-	zend_string *article, *change = NULL;
-	zend_long pieces;
+	zend_string *sku, *change = NULL;
+	zend_long quantity;
 	int64_t changed;
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(2, 3)
-		Z_PARAM_STR(article)
-		Z_PARAM_LONG(pieces)
+		Z_PARAM_STR(sku)
+		Z_PARAM_LONG(quantity)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_STR_OR_NULL(change)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_stock_object *stock = stock_this(ZEND_THIS);
-	if (!stock || !check_article(stock, article, 1)) {
+	if (!stock || !dlock_stock_check_sku(stock, sku, 1)) {
 		RETURN_THROWS();
 	}
-	if (pieces == 0 || pieces < -DLOCK_STOCK_MOST_PIECES || pieces > DLOCK_STOCK_MOST_PIECES) {
-		zend_argument_value_error(2, "must be between 1 and %d, or less than 0 by as much", DLOCK_STOCK_MOST_PIECES);
+	if (quantity == 0 || quantity < -DLOCK_STOCK_MOST_UNITS || quantity > DLOCK_STOCK_MOST_UNITS) {
+		zend_argument_value_error(2, "must be between 1 and %d, or less than 0 by as much", DLOCK_STOCK_MOST_UNITS);
 		RETURN_THROWS();
 	}
-	if (change && !check_name(change, 3)) {
+	if (change && !dlock_stock_check_name(change, 3)) {
 		RETURN_THROWS();
 	}
-	dlock_arg name = change ? arg_of(change) : (dlock_arg) { "", 0 };
-	dlock_status status = dlock_stock_restock(stock->stock, arg_of(article), pieces, name, &changed, &error);
+	dlock_arg name = change ? dlock_arg_of(change) : (dlock_arg) { "", 0 };
+	dlock_nanos remember = stock->remember == (dlock_nanos) DLOCK_STOCK_REMEMBER * DLOCK_SECOND ? 0 : stock->remember;
+	dlock_status status = dlock_stock_restock(
+		stock->stock, dlock_arg_of(sku), quantity, name, remember, &changed, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
 		RETURN_THROWS();
@@ -318,9 +259,12 @@ static bool run_interrupts(dlock_stock_turn *turn)
 }
 
 /* False: an exception was thrown. */
-static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *order, dlock_nanos timeout, dlock_nanos ttl, dlock_stock_answer *answer)
+static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *order, dlock_nanos timeout,
+	dlock_nanos ttl, dlock_stock_answer *answer)
 {
-	dlock_stock_turn turn = { .stock = stock->stock, .order = &order->order, .ttl = ttl, .limit = stock->per_buyer };
+	dlock_stock_turn turn = {
+		.stock = stock->stock, .order = &order->order, .ttl = ttl, .limit = stock->per_buyer, .strict = stock->strict
+	};
 	dlock_wait wait = dlock_interruptible(dlock_after(dlock_now(), timeout));
 	dlock_status status;
 	dlock_error error;
@@ -333,98 +277,386 @@ static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *or
 	}
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
-	} else if (answer->outcome == DLOCK_STOCK_LIMITED) {
-		dlock_fail(&error, DLOCK_LOST, "The buyer \"%s\" has %lld pieces of \"%s\", reserved or bought, and may have %lld in all",
-			dlock_show(ZSTR_VAL(order->buyer), ZSTR_LEN(order->buyer)).text,
-			(long long) answer->limited_pieces, ZSTR_VAL(order->articles[answer->article]), (long long) stock->per_buyer);
-		dlock_throw_as(dlock_ce_limit_exceeded_exception, &error);
+		return false;
 	}
-	return status == DLOCK_OK && answer->outcome != DLOCK_STOCK_LIMITED;
+	bool reserved = answer->outcome == DLOCK_STOCK_DONE || answer->outcome == DLOCK_STOCK_SOLD;
+	*(reserved ? &DLOCK_G(counters).reservations : &DLOCK_G(counters).reservations_refused) += 1;
+	if (answer->outcome == DLOCK_STOCK_LIMITED) {
+		dlock_stock_throw_limited(order, answer, stock->per_buyer, order->order.units[answer->item]);
+		return false;
+	} else if (answer->outcome == DLOCK_STOCK_CONFLICT) {
+		dlock_stock_throw_conflict(order, answer);
+		return false;
+	}
+	return true;
 }
 
 ZEND_METHOD(Dlock_Stock, reserve)
 {
-	HashTable *articles = NULL;
-	zend_string *article = NULL, *buyer, *request;
+	HashTable *items = NULL;
+	zend_string *sku = NULL, *buyer, *name;
 	double timeout = 0, ttl = 0;
-	bool no_ttl = true;
+	bool no_ttl = true, strict = false;
 	dlock_nanos wait, lease;
 	dlock_stock_answer answer;
 
-	ZEND_PARSE_PARAMETERS_START(3, 5)
-		Z_PARAM_ARRAY_HT_OR_STR(articles, article)
+	ZEND_PARSE_PARAMETERS_START(3, 6)
+		Z_PARAM_ARRAY_HT_OR_STR(items, sku)
 		Z_PARAM_STR(buyer)
-		Z_PARAM_STR(request)
+		Z_PARAM_STR(name)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_DOUBLE(timeout)
 		Z_PARAM_DOUBLE_OR_NULL(ttl, no_ttl)
+		Z_PARAM_BOOL(strict)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_stock_object *stock = stock_this(ZEND_THIS);
 	if (!stock || !dlock_check_timeout(timeout, false, 0, 4, &wait)) {
 		RETURN_THROWS();
 	}
-	if (articles && zend_hash_num_elements(articles) > 1 && timeout > 0) {
-		zend_argument_value_error(4, "must be 0 for several articles: there is no queue for all of them");
+	if (items && zend_hash_num_elements(items) > 1 && timeout > 0) {
+		zend_argument_value_error(4, "must be 0 for several products: there is no queue for all of them");
 		RETURN_THROWS();
 	}
 	lease = stock->ttl;
 	if (!no_ttl && !dlock_check_ttl(ttl, DLOCK_ANY_TTL, 5, &lease)) {
 		RETURN_THROWS();
 	}
-	dlock_stock_order *order = order_from(stock, articles, article, buyer, request);
+	dlock_stock_order *order = dlock_stock_order_from(stock, items, sku, buyer, name);
 	if (!order) {
 		RETURN_THROWS();
 	}
-	if (!reserve(stock, order, wait, lease, &answer) || answer.outcome == DLOCK_STOCK_SHORT) {
-		dlock_stock_order_free(order);
-		return; /* with an exception, or null */
+	if (reserve(stock, order, wait, lease, &answer)
+		&& (answer.outcome == DLOCK_STOCK_DONE || answer.outcome == DLOCK_STOCK_SOLD)) {
+		dlock_reservation_create(return_value, stock, order, lease, &answer);
+		return;
 	}
-	memcpy(order->order.pieces, answer.pieces, sizeof answer.pieces); /* asked again, it may be for other numbers than it has */
-	dlock_reservation_create(return_value, stock, order, lease, &answer);
+	if (!EG(exception) && strict && answer.outcome == DLOCK_STOCK_CLOSED && answer.is_unknown) {
+		dlock_stock_throw_unknown(ZSTR_VAL(order->skus[answer.item]));
+	}
+	dlock_stock_order_free(order); /* with an exception, or null */
+}
+
+/* The order that the three parameters name; NULL after an exception. */
+static dlock_stock_order *order_parameters(INTERNAL_FUNCTION_PARAMETERS)
+{
+	HashTable *items = NULL;
+	zend_string *sku = NULL, *buyer, *name;
+
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_START(3, 3)
+		Z_PARAM_ARRAY_HT_OR_STR(items, sku)
+		Z_PARAM_STR(buyer)
+		Z_PARAM_STR(name)
+	ZEND_PARSE_PARAMETERS_END_EX(return NULL);
+
+	dlock_stock_object *stock = stock_this(ZEND_THIS);
+	return stock ? dlock_stock_order_from(stock, items, sku, buyer, name) : NULL;
 }
 
 ZEND_METHOD(Dlock_Stock, reservation)
 {
-	HashTable *articles = NULL;
-	zend_string *article = NULL, *buyer, *request;
+	dlock_stock_order *order = order_parameters(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 
-	ZEND_PARSE_PARAMETERS_START(3, 3)
-		Z_PARAM_ARRAY_HT_OR_STR(articles, article)
-		Z_PARAM_STR(buyer)
-		Z_PARAM_STR(request)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_stock_object *stock = stock_this(ZEND_THIS);
-	dlock_stock_order *order = stock ? order_from(stock, articles, article, buyer, request) : NULL;
 	if (!order) {
 		RETURN_THROWS();
 	}
+	dlock_stock_object *stock = dlock_stock_from(Z_OBJ_P(ZEND_THIS));
 	dlock_reservation_create(return_value, stock, order, stock->ttl, NULL);
 }
 
-ZEND_METHOD(Dlock_Stock, counts)
+ZEND_METHOD(Dlock_Stock, order)
 {
-	zend_string *article;
-	dlock_permits_counts counts;
+	dlock_stock_order *order = order_parameters(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	dlock_order_status status[DLOCK_STOCKS_MAX];
+	dlock_nanos asked;
+	dlock_error error;
+	zval items;
+
+	if (!order) {
+		RETURN_THROWS();
+	}
+	dlock_status outcome = dlock_stock_look(
+		dlock_stock_from(Z_OBJ_P(ZEND_THIS))->stock, &order->order, status, &asked, &error);
+	if (outcome != DLOCK_OK) {
+		dlock_throw(outcome, &error, NULL);
+	} else if (status[0].state != DLOCK_STATE_NONE) {
+		for (int i = 0; i < order->order.count; i++) {
+			order->order.units[i] = status[i].units;
+		}
+		dlock_stock_items(&items, order);
+		double passed = (double) (dlock_now() - asked) / DLOCK_SECOND;
+		dlock_order_create(return_value, status[0].state, &items, zend_string_copy(order->buyer),
+			zend_string_copy(order->name), (double) status[0].at / 1000, (double) status[0].ms / 1000 - passed);
+	}
+	dlock_stock_order_free(order);
+}
+
+/* ---- pages of orders ---- */
+
+/* A cursor is the number and the id behind which the next page begins, with a space between. */
+static bool read_cursor(zend_string *after, char *number, size_t size, dlock_stock_query *query)
+{
+	const char *space = strchr(ZSTR_VAL(after), ' ');
+	size_t len = space ? (size_t) (space - ZSTR_VAL(after)) : 0;
+
+	if (len < 1 || len >= size || strlen(ZSTR_VAL(after)) != ZSTR_LEN(after)
+		|| strspn(ZSTR_VAL(after), "0123456789.") != len || !strchr(space, '/')
+		|| strlen(space + 1) > DLOCK_PERMIT_ID_MAX) {
+		zend_argument_value_error(6, "must be null or the $next of a page");
+		return false;
+	}
+	memcpy(number, ZSTR_VAL(after), len);
+	number[len] = '\0';
+	query->from = number;
+	query->after = space + 1;
+	return true;
+}
+
+static zend_string *decode(const char *text, size_t len)
+{
+	zend_string *name = zend_string_alloc(len, false);
+
+	ZSTR_LEN(name) = dlock_stock_decode(text, len, ZSTR_VAL(name));
+	ZSTR_VAL(name)[ZSTR_LEN(name)] = '\0';
+	return name;
+}
+
+static void add_listed(zval *orders, zend_string *sku, dlock_listed_order listed)
+{
+	const char *slash = strrchr(listed.id, '/');
+	double ms;
+	dlock_order_state state = dlock_stock_state_of(strtod(listed.number, NULL), &ms);
+	zval order, items, units;
+
+	if (state == DLOCK_STATE_RESERVED && listed.ms < 0) {
+		state = DLOCK_STATE_ENDED;
+	}
+	array_init(&items);
+	ZVAL_LONG(&units, (zend_long) listed.units);
+	zend_symtable_update(Z_ARRVAL(items), sku, &units);
+	dlock_order_create(&order, state, &items, decode(listed.id, (size_t) (slash - listed.id)),
+		decode(slash + 1, strlen(slash + 1)), ms / 1000, (double) listed.ms / 1000);
+	add_next_index_zval(orders, &order);
+}
+
+static void create_page(
+	zval *value, zend_string *sku, const dlock_call *call, int count, const char *next_number, const char *next_id)
+{
+	zval orders;
+
+	array_init(&orders);
+	for (int i = 0; i < count; i++) {
+		dlock_listed_order listed = dlock_read_stock_order_at(call, i);
+		if (strchr(listed.id, '/')) {
+			add_listed(&orders, sku, listed);
+		}
+	}
+	object_init_ex(value, dlock_ce_order_page);
+	ZVAL_COPY_VALUE(OBJ_PROP_NUM(Z_OBJ_P(value), 0), &orders);
+	if (next_number) {
+		ZVAL_STR(OBJ_PROP_NUM(Z_OBJ_P(value), 1), strpprintf(0, "%s %s", next_number, next_id));
+	} else {
+		ZVAL_NULL(OBJ_PROP_NUM(Z_OBJ_P(value), 1));
+	}
+}
+
+static bool check_query(
+	const dlock_stock_object *stock, zend_string *sku, zend_string *buyer, double since, zend_long limit, bool all)
+{
+	if (!dlock_stock_check_sku(stock, sku, 1) || (buyer && !dlock_stock_check_name(buyer, 2))) {
+		return false;
+	}
+	if (!(since >= 0 && since < 1e10)) {
+		zend_argument_value_error(4, "must be a Unix time");
+	} else if (since > 0 && all) {
+		zend_argument_value_error(4, "must be 0 without a $state");
+	} else if (limit < 1 || limit > 1000) {
+		zend_argument_value_error(5, "must be between 1 and 1000");
+	}
+	return !EG(exception);
+}
+
+ZEND_METHOD(Dlock_Stock, orders)
+{
+	zend_string *sku, *buyer = NULL, *after = NULL;
+	zend_object *state = NULL;
+	double since = 0;
+	zend_long limit = 100;
+	char number[40];
+	const char *next_number, *next_id;
+	dlock_call *page;
+	int count;
 	dlock_error error;
 
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_STR(article)
+	ZEND_PARSE_PARAMETERS_START(1, 6)
+		Z_PARAM_STR(sku)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_STR_OR_NULL(buyer)
+		Z_PARAM_OBJ_OF_CLASS_OR_NULL(state, dlock_ce_order_state)
+		Z_PARAM_DOUBLE(since)
+		Z_PARAM_LONG(limit)
+		Z_PARAM_STR_OR_NULL(after)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_stock_object *stock = stock_this(ZEND_THIS);
-	if (!stock || !check_article(stock, article, 1)) {
+	if (!stock || !check_query(stock, sku, buyer, since, limit, !state)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_count(stock->stock, arg_of(article), &counts, &error);
+	dlock_order_id whose = dlock_stock_order_id(
+		buyer ? dlock_arg_of(buyer) : (dlock_arg){ "", 0 }, (dlock_arg){ "", 0 });
+	*strrchr(whose.text, '/') = '\0';
+	dlock_stock_query query = { state ? dlock_stock_state_from(state) : DLOCK_STATE_NONE, since, whose.text, NULL, NULL,
+		(int) limit };
+	if (after && !read_cursor(after, number, sizeof number, &query)) {
+		RETURN_THROWS();
+	}
+	dlock_status status = dlock_stock_list(
+		stock->stock, dlock_arg_of(sku), &query, &page, &count, &next_number, &next_id, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
 		RETURN_THROWS();
 	}
+	create_page(return_value, sku, page, count, next_number, next_id);
+	dlock_call_release(page);
+}
+
+ZEND_METHOD(Dlock_OrderPage, __construct)
+{
+	/* Private: pages come from Dlock\Stock. */
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_NONE();
+}
+
+ZEND_METHOD(Dlock_OrderPage, getIterator)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	object_init_ex(return_value, spl_ce_ArrayIterator);
+	zend_call_known_instance_method_with_1_params(
+		spl_ce_ArrayIterator->constructor, Z_OBJ_P(return_value), NULL, OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0));
+}
+
+/* ---- counts ---- */
+
+static void set_counts(zval *value, const dlock_stock_counts *counts)
+{
+	static const char *const states[] = {
+		[DLOCK_SALE_OPEN] = "open", [DLOCK_SALE_CLOSED] = "closed", [DLOCK_SALE_ENDED] = "ended"
+	};
+
+	array_init(value);
+	add_assoc_string(value, "state", counts->known ? states[counts->sale] : "unknown");
+	add_assoc_long(value, "available", (zend_long) counts->available);
+	add_assoc_long(value, "reserved", (zend_long) counts->reserved);
+	add_assoc_long(value, "sold", (zend_long) counts->sold);
+	add_assoc_long(value, "waiting", (zend_long) counts->waiting);
+}
+
+/* How many, or 0 after an exception. */
+static int skus_from(const dlock_stock_object *stock, HashTable *list, dlock_arg skus[DLOCK_STOCKS_MAX])
+{
+	int n = 0;
+	zval *name;
+
+	if (zend_hash_num_elements(list) < 1 || zend_hash_num_elements(list) > DLOCK_STOCKS_MAX) {
+		zend_argument_value_error(1, "must be a SKU, or a list of 1 to %d of them", DLOCK_STOCKS_MAX);
+		return 0;
+	}
+	ZEND_HASH_FOREACH_VAL(list, name) {
+		ZVAL_DEREF(name);
+		if (Z_TYPE_P(name) != IS_STRING) {
+			zend_argument_type_error(1, "must be a list of strings, %s given", zend_zval_type_name(name));
+			return 0;
+		}
+		if (!dlock_stock_check_sku(stock, Z_STR_P(name), 1)) {
+			return 0;
+		}
+		skus[n++] = dlock_arg_of(Z_STR_P(name));
+	} ZEND_HASH_FOREACH_END();
+	return n;
+}
+
+ZEND_METHOD(Dlock_Stock, counts)
+{
+	HashTable *list = NULL;
+	zend_string *sku = NULL;
+	bool confirmed = false;
+	dlock_arg skus[DLOCK_STOCKS_MAX];
+	dlock_stock_counts counts[DLOCK_STOCKS_MAX];
+	dlock_error error;
+
+	ZEND_PARSE_PARAMETERS_START(1, 2)
+		Z_PARAM_ARRAY_HT_OR_STR(list, sku)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_BOOL(confirmed)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_stock_object *stock = stock_this(ZEND_THIS);
+	if (!stock || (sku && !dlock_stock_check_sku(stock, sku, 1))) {
+		RETURN_THROWS();
+	}
+	int count = list ? skus_from(stock, list, skus) : 1;
+	skus[0] = list ? skus[0] : dlock_arg_of(sku);
+	if (count == 0) {
+		RETURN_THROWS();
+	}
+	dlock_status status = dlock_stock_count(stock->stock, skus, count, confirmed, counts, &error);
+	if (status != DLOCK_OK) {
+		dlock_throw(status, &error, NULL);
+		RETURN_THROWS();
+	}
+	if (!list) {
+		set_counts(return_value, &counts[0]);
+		return;
+	}
 	array_init(return_value);
-	add_assoc_long(return_value, "available", (zend_long) counts.available);
-	add_assoc_long(return_value, "reserved", (zend_long) counts.held);
-	add_assoc_long(return_value, "sold", (zend_long) counts.sold);
-	add_assoc_long(return_value, "waiting", (zend_long) counts.waiting);
+	for (int i = 0; i < count; i++) {
+		zval one;
+		set_counts(&one, &counts[i]);
+		zend_symtable_str_update(Z_ARRVAL_P(return_value), skus[i].text, skus[i].len, &one);
+	}
+}
+
+/* ---- the sale ---- */
+
+static void set_sale(INTERNAL_FUNCTION_PARAMETERS, dlock_sale sale)
+{
+	zend_string *sku;
+	dlock_sale is;
+	bool known;
+	dlock_error error;
+
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(sku)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_stock_object *stock = stock_this(ZEND_THIS);
+	if (!stock || !dlock_stock_check_sku(stock, sku, 1)) {
+		RETURN_THROWS();
+	}
+	dlock_status status = dlock_stock_set_sale(stock->stock, dlock_arg_of(sku), sale, &is, &known, &error);
+	if (status != DLOCK_OK) {
+		dlock_throw(status, &error, NULL);
+	} else if (!known) {
+		dlock_stock_throw_unknown(ZSTR_VAL(sku));
+	} else if (is != sale) {
+		dlock_fail(&error, DLOCK_LOST, "The sale of \"%s\" has ended", ZSTR_VAL(sku));
+		dlock_throw_as(dlock_ce_sale_ended_exception, &error);
+	}
+}
+
+ZEND_METHOD(Dlock_Stock, open)
+{
+	set_sale(INTERNAL_FUNCTION_PARAM_PASSTHRU, DLOCK_SALE_OPEN);
+}
+
+ZEND_METHOD(Dlock_Stock, close)
+{
+	set_sale(INTERNAL_FUNCTION_PARAM_PASSTHRU, DLOCK_SALE_CLOSED);
+}
+
+ZEND_METHOD(Dlock_Stock, end)
+{
+	set_sale(INTERNAL_FUNCTION_PARAM_PASSTHRU, DLOCK_SALE_ENDED);
 }

@@ -5,12 +5,13 @@
 
 #include "../../redis/stock/stocks.h"
 
-/* What objects of Dlock\Stock and Dlock\Reservation have. */
+/* What objects of Dlock\Stock, Dlock\Reservation and Dlock\Order share. */
 
 typedef struct {
 	dlock_stock *stock; /* NULL: the constructor did not run */
-	dlock_nanos ttl;
+	dlock_nanos ttl, remember;
 	int64_t per_buyer;  /* 0: any number */
+	bool strict;        /* fairness: "fifo" */
 	zend_string *servers; /* for var_dump(), without credentials */
 	zend_string *prefix;
 	zend_object std;
@@ -24,20 +25,34 @@ static inline dlock_stock_object *dlock_stock_from(zend_object *object)
 /* An order with the names that its arguments point to, on PHP's heap. */
 typedef struct {
 	dlock_order order;
-	zend_string *articles[DLOCK_STOCKS_MAX];
-	zend_string *buyer, *request;
+	zend_string *skus[DLOCK_STOCKS_MAX];
+	zend_string *buyer, *name;
 } dlock_stock_order;
 
-static inline void dlock_stock_order_free(dlock_stock_order *order)
+void dlock_stock_order_free(dlock_stock_order *order);
+
+static inline dlock_arg dlock_arg_of(const zend_string *text)
 {
-	for (int i = 0; i < order->order.count; i++) {
-		zend_string_release(order->articles[i]);
-	}
-	if (order->buyer) {
-		zend_string_release(order->buyer);
-		zend_string_release(order->request);
-	}
-	efree(order);
+	return (dlock_arg) { ZSTR_VAL(text), ZSTR_LEN(text) };
 }
+
+/* Each checks one argument; false, or NULL, after an exception that names it. */
+bool dlock_stock_check_name(const zend_string *text, uint32_t arg);
+bool dlock_stock_check_sku(const dlock_stock_object *stock, const zend_string *sku, uint32_t arg);
+/* From the arguments $items (1), $buyer (2) and $order (3). */
+dlock_stock_order *dlock_stock_order_from(
+	const dlock_stock_object *stock, HashTable *items, zend_string *sku, zend_string *buyer, zend_string *name);
+/* Units by SKU for exactly the products of that order, in its order. */
+bool dlock_stock_units_from(const dlock_stock_order *order, HashTable *items, int64_t units[DLOCK_STOCKS_MAX]);
+
+/* Its units by SKU, as a new array. */
+void dlock_stock_items(zval *items, const dlock_stock_order *order);
+
+/* Each throws. */
+void dlock_stock_throw_limited(
+	const dlock_stock_order *order, const dlock_stock_answer *answer, int64_t limit, int64_t asked);
+void dlock_stock_throw_conflict(const dlock_stock_order *order, const dlock_stock_answer *answer);
+void dlock_stock_throw_expired(const dlock_stock_order *order, const dlock_stock_answer *answer, const char *outcome);
+void dlock_stock_throw_unknown(const char *sku);
 
 #endif

@@ -6,6 +6,8 @@
 #include "arguments.h"
 #include "manager.h"
 
+/* ZkLock: its constructor, with the forms in which PHP lock classes name an ensemble. */
+
 /* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an
  * exception. */
 static zend_string *hosts_from_array(HashTable *array)

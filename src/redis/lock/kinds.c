@@ -222,7 +222,7 @@ static dlock_call *release_permits(const dlock_subject *subject, bool leaves)
 	dlock_permits_attempt attempt = attempt_of(subject, leaves);
 
 	return subject->replicated ? dlock_request_permits_release_replicated(subject->keys, &attempt, subject->guard)
-							   : dlock_request_permits_release(&subject->keys.lock, 1, &attempt);
+							   : dlock_request_permits_release(subject->keys.lock, &attempt);
 }
 
 static dlock_call *leave_permits(const dlock_subject *subject)

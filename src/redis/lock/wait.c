@@ -239,10 +239,15 @@ void dlock_waiter_begin_last_route(dlock_waiter *own, dlock_nanos now)
 	own->route.until = dlock_after(now, own->service->read_timeout);
 }
 
+static bool is_lone(const dlock_waiter *own)
+{
+	return own->service->discovery == DLOCK_SERVER_FIXED && own->masters->replicas == 0;
+}
+
 /* What may end by itself, a fail-over or a slot that moves, is waited for as a holder is. */
 static bool may_end(const dlock_waiter *own)
 {
-	return own->transient && (own->service->discovery != DLOCK_SERVER_FIXED || own->masters->replicas > 0);
+	return own->transient && !is_lone(own);
 }
 
 /* The longest that trouble is waited for without a time limit. */
@@ -267,7 +272,9 @@ static void begin_attempt(dlock_waiter *own, dlock_nanos now)
 {
 	own->last = is_last(own, now);
 	own->first = !own->waited;
-	own->until = dlock_after(own->last ? now : own->deadline, own->service->read_timeout);
+	/* One server is bounded by its connection's times: a new one may take longer to be there than an answer may. */
+	own->until = is_lone(own) ? DLOCK_FOREVER
+							  : dlock_after(own->last ? now : own->deadline, own->service->read_timeout);
 	own->inbox = inbox_at_master(own);
 	own->queue = !own->last && (!own->first || is_to_queue_at_once(own));
 	own->queue = own->queue && begin_opening(own);

@@ -42,7 +42,8 @@ struct dlock_waiter {
 	bool waited;           /* it was refused at first */
 	bool received;         /* it was told that it is its turn, since it was refused last */
 	dlock_inbox *inbox;    /* of the master where it waits */
-	const dlock_server *queued_at; /* whose queue it is in; its connection, and so it, lasts to the end of the request */
+	const dlock_server
+		*queued_at;         /* whose queue it is in; its connection, and so it, lasts to the end of the request */
 	dlock_nanos refused_at; /* when the last request that was refused in the queue was sent, for the first time */
 
 	/* Of the attempt. */

@@ -4,7 +4,8 @@
 #include "../wire/inbox.h"
 #include "keys.h"
 
-/* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of words. */
+/* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of
+ * words. */
 
 /* How a claim asks for its lock; see lua/acquire.lua. */
 typedef struct {
@@ -25,14 +26,32 @@ typedef struct {
 typedef struct {
 	const char *id;
 	int64_t permits;
-	int64_t capacity;         /* of the pool; 0: its stock */
+	int64_t capacity;         /* of the pool */
 	dlock_nanos ttl;
-	int64_t limit;            /* the most pieces for this buyer, reserved and bought; 0: as many as it likes */
-	bool fifo;                /* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
+	bool fifo; /* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	int64_t ticket;           /* 0: none yet */
 	int64_t number;           /* of the request; comes back with a grant */
 } dlock_permits_attempt;
+
+/* How units of one product are asked for; see lua/stock_reserve.lua. */
+typedef struct {
+	const char *id;
+	int64_t units;
+	dlock_nanos ttl;
+	int64_t limit;            /* the most units for this buyer, reserved and bought; 0: as many as it likes */
+	bool strict;              /* nobody that comes later passes it */
+	const dlock_inbox *inbox; /* NULL: do not queue */
+	int64_t ticket;           /* 0: none yet */
+	int64_t number;           /* of the request */
+} dlock_stock_attempt;
+
+/* An order that there is; see lua/stock_confirm.lua. */
+typedef struct {
+	const char *id;
+	int64_t generation;   /* DLOCK_NO_NUMBER: the last */
+	const char *products; /* the hash of several products' names; empty: it has one */
+} dlock_order_ref;
 
 /* The most stocks that one request is about. */
 #define DLOCK_STOCKS_MAX 16

@@ -81,8 +81,8 @@ static inline dlock_call *dlock_request_permits_acquire(dlock_arg pool, const dl
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
 		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl),
-		DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_INT(attempt->ticket),
-		DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : "") }, 10, 9);
+		DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number),
+		DLOCK_AS_TEXT(attempt->fifo ? "1" : "") }, 9, 8);
 }
 
 static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys keys,
@@ -90,19 +90,14 @@ static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys ke
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
 		DLOCK_AS_TEXT(attempt->id), DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity),
-		DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox),
-		DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : ""),
-		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 13, 13);
+		DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_INT(attempt->ticket),
+		DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : ""), DLOCK_AS_MS(guard.time),
+		DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 12, 12);
 }
 
 static inline dlock_call *dlock_request_permits_check(dlock_arg pool, const char *id)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_CHECK, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id) }, 2, 2);
-}
-
-static inline dlock_call *dlock_request_permits_confirm(const dlock_arg *stocks, int count, const char *id)
-{
-	return dlock_call_script_on(DLOCK_SCRIPT_PERMITS_CONFIRM, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(id) }, 1, 1);
 }
 
 static inline dlock_call *dlock_request_permits_counts(dlock_arg pool, int64_t capacity)
@@ -138,17 +133,14 @@ static inline dlock_call *dlock_request_permits_keep(dlock_arg pool, const char 
 static inline dlock_call *dlock_request_permits_leave(dlock_arg pool, const dlock_permits_attempt *attempt)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_LEAVE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
-		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_COUNT(attempt->limit),
-		DLOCK_AS_INBOX(attempt->inbox) }, 6, 6);
+		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_INBOX(attempt->inbox) }, 5, 5);
 }
 
-static inline dlock_call *dlock_request_permits_release(const dlock_arg *pools, int count,
-		const dlock_permits_attempt *attempt)
+static inline dlock_call *dlock_request_permits_release(dlock_arg pool, const dlock_permits_attempt *attempt)
 {
-	return dlock_call_script_on(DLOCK_SCRIPT_PERMITS_RELEASE, pools, count, (dlock_arg[]) { DLOCK_AS_TEXT(attempt->id),
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
 		attempt->inbox ? DLOCK_AS_INT(attempt->permits) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_COUNT(attempt->limit) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 5, 1);
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 5, 2);
 }
 
 static inline dlock_call *dlock_request_permits_release_replicated(dlock_keys keys,
@@ -157,30 +149,13 @@ static inline dlock_call *dlock_request_permits_release_replicated(dlock_keys ke
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
 		DLOCK_AS_TEXT(attempt->id), DLOCK_AS_MS(guard.time),
 		attempt->inbox ? DLOCK_AS_INT(attempt->permits) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_COUNT(attempt->limit) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 8, 4);
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 7, 4);
 }
 
 static inline dlock_call *dlock_request_permits_renew(dlock_arg pool, const char *id, dlock_nanos ttl, bool only_longer)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RENEW, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id),
 		DLOCK_AS_LEASE(ttl), DLOCK_AS_TEXT(only_longer ? "1" : "0") }, 4, 4);
-}
-
-static inline dlock_call *dlock_request_permits_reserve(const dlock_arg *stocks, int count, const char *id,
-		dlock_nanos ttl, int64_t limit, const int64_t *pieces)
-{
-	dlock_number room[DLOCK_CALL_WORDS];
-	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(id), DLOCK_AS_LEASE(ttl), DLOCK_AS_COUNT(limit) };
-
-	return dlock_call_script_on(DLOCK_SCRIPT_PERMITS_RESERVE, stocks, count, words, dlock_add_ints(words, 3, room,
-		pieces, count), 3);
-}
-
-static inline dlock_call *dlock_request_permits_restock(dlock_arg stock, int64_t pieces, const char *change)
-{
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RESTOCK, 1, (dlock_arg[]) { stock, DLOCK_AS_INT(pieces),
-		DLOCK_AS_TEXT(change) }, 3, 3);
 }
 
 static inline dlock_call *dlock_request_permits_restore(dlock_keys keys, const char *id, dlock_nanos ttl,
@@ -240,6 +215,96 @@ static inline dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era 
 		DLOCK_AS_TEXT(era->replid), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(era->settles),
 		look ? DLOCK_AS_INT(look->left) : DLOCK_NOTHING, look ? DLOCK_AS_INT(look->waited) : DLOCK_NOTHING,
 		look ? DLOCK_AS_TEXT(look->copies) : DLOCK_NOTHING }, 8, 5);
+}
+
+static inline dlock_call *dlock_request_stock_basket(const dlock_arg *stocks, int count, const char *id,
+		dlock_nanos ttl, int64_t limit, const char *products, const int64_t *units)
+{
+	dlock_number room[DLOCK_CALL_WORDS];
+	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(id), DLOCK_AS_LEASE(ttl), DLOCK_AS_COUNT(limit),
+		DLOCK_AS_TEXT(products) };
+
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_BASKET, stocks, count, words, dlock_add_ints(words, 4, room, units,
+		count), 4);
+}
+
+static inline dlock_call *dlock_request_stock_cancel(const dlock_arg *stocks, int count, const dlock_order_ref *order)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_CANCEL, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products) }, 3, 3);
+}
+
+static inline dlock_call *dlock_request_stock_change(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		int64_t limit, const int64_t *units)
+{
+	dlock_number room[DLOCK_CALL_WORDS];
+	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(order->id), DLOCK_AS_INT(order->generation),
+		DLOCK_AS_TEXT(order->products), DLOCK_AS_COUNT(limit) };
+
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_CHANGE, stocks, count, words, dlock_add_ints(words, 4, room, units,
+		count), 4);
+}
+
+static inline dlock_call *dlock_request_stock_confirm(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		int64_t limit)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_CONFIRM, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products), DLOCK_AS_COUNT(limit) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_stock_extend(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		dlock_nanos ttl)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_EXTEND, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products), DLOCK_AS_LEASE(ttl) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_stock_leave(dlock_arg stock, const dlock_stock_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_LEAVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
+		DLOCK_AS_INT(attempt->units), DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox),
+		DLOCK_AS_TEXT(attempt->strict ? "s" : "") }, 6, 6);
+}
+
+static inline dlock_call *dlock_request_stock_orders(dlock_arg stock, const char *from, const char *to,
+		const char *after, const char *buyer, int64_t limit)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_ORDERS, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(from),
+		DLOCK_AS_TEXT(to), DLOCK_AS_TEXT(after), DLOCK_AS_TEXT(buyer), DLOCK_AS_INT(limit) }, 6, 6);
+}
+
+static inline dlock_call *dlock_request_stock_refund(const dlock_arg *stocks, int count, const dlock_order_ref *order,
+		bool restock, int64_t units, const char *change)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_REFUND, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(order->id),
+		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products), DLOCK_AS_TEXT(restock ? "1" : "0"),
+		DLOCK_AS_COUNT(units), DLOCK_AS_TEXT(change) }, 6, 6);
+}
+
+static inline dlock_call *dlock_request_stock_reserve(dlock_arg stock, const dlock_stock_attempt *attempt)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_RESERVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
+		DLOCK_AS_INT(attempt->units), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_COUNT(attempt->limit),
+		DLOCK_AS_INBOX(attempt->inbox), attempt->inbox ? DLOCK_AS_INT(attempt->ticket) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_TEXT(attempt->strict ? "s" : "") : DLOCK_NOTHING }, 9, 5);
+}
+
+static inline dlock_call *dlock_request_stock_restock(dlock_arg stock, int64_t units, const char *change,
+		dlock_nanos remember)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_RESTOCK, 1, (dlock_arg[]) { stock, DLOCK_AS_INT(units),
+		DLOCK_AS_TEXT(change), DLOCK_AS_MS(remember) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_stock_sale(dlock_arg stock, int64_t sale)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_SALE, 1, (dlock_arg[]) { stock, DLOCK_AS_INT(sale) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_stock_status(const dlock_arg *stocks, int count, const char *id)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_STATUS, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(id) }, 1, 1);
 }
 
 static inline dlock_call *dlock_request_unchanged(dlock_keys keys, const char *token, dlock_guard guard,

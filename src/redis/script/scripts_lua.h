@@ -1,8 +1,8 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "95fec0463d396f86894c2988756c7f8579090373", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "94d2622e7c4da28927917bb6ffb33e79658f26c0", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE, "acquire", "897347db163b3e501bb330c0a08b72bd5cc1cda2", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "f7e5b853551e5e75dc128f0183c8e7a28c5c5fd7", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
@@ -10,23 +10,20 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(LOOK, "look", "1d4e34e1ae7b4f13c6e9f723fa5958d3cc867577", DLOCK_LUA_LOOK) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "5ecff21d81e3f55a6b556cb6bbc18b824ad471cf", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "2f86456ae7af6b3591b218be0cf3f5d2ffebd16f", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
-	script(PERMITS_CHECK, "permits_check", "536a3f99b00e9001e7d4f9f989d068d258b133fd", DLOCK_LUA_PERMITS_CHECK) \
-	script(PERMITS_CONFIRM, "permits_confirm", "8ae7fd4212fbc1b595940b089c14132b4457b604", DLOCK_LUA_PERMITS_CONFIRM) \
-	script(PERMITS_COUNTS, "permits_counts", "b42750cf4bdbf8e6545c3e78607dd086a8be41dd", DLOCK_LUA_PERMITS_COUNTS) \
-	script(PERMITS_DROP, "permits_drop", "ef364de23fbc68b921ecda6175d0feddb9488800", DLOCK_LUA_PERMITS_DROP) \
-	script(PERMITS_EXCHANGE, "permits_exchange", "6b9e9b69fbcd5876ff1bb155adcb07e1d854a2f2", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "6ca18c54ecb89905cf992c0c3604cf28b605ae44", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(LOOK, "look", "e5248b7a246d782e21ac0550ece5d59f90e63460", DLOCK_LUA_LOOK) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "940e86a129b586d7101be6f391811ce9f85790cb", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "9ba18b2b3924e6ae4d0018643f697bede81bed5a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
+	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
+	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
+	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "cc5357fb6baaf024d9504ce383409ef5e0c8cc45", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "c4ca3efeb11e9435656a164ad79b775aeaffb356", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "e84a17cc646ceb4cb0300cce38585318902c4fbb", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "99e4c3c051d51a21f185f7d8cf64da8e80be2b91", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
-	script(PERMITS_RENEW, "permits_renew", "917ca9913ff3bd20e34f0e51dad61d87d0b28b50", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESERVE, "permits_reserve", "3ce43d462d93780135174f7224adea6076df066d", DLOCK_LUA_PERMITS_RESERVE) \
-	script(PERMITS_RESTOCK, "permits_restock", "e2217fb9ce07731a76b4fbf350241be9deddc773", DLOCK_LUA_PERMITS_RESTOCK) \
-	script(PERMITS_RESTORE, "permits_restore", "f88ff7620e3b0268f8a63f76166377858f08fa3f", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_LEAVE, "permits_leave", "5242a4daf83c77b128de70ef49f51e42f922b345", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "ed03f4e7a3e9d7f1a4c6279fcd9e834547d2515a", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "5b4a58127f6c7fa31ee0577f4ad518c7da9ab6ed", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
+	script(PERMITS_RESTORE, "permits_restore", "83188bcf526ae10b636b3cb3ca351c6c1bed49ed", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "4acf3cf67dd5c1fcba4593da6f74af577c40e8fb", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
@@ -35,6 +32,19 @@
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
 	script(RESTORE, "restore", "4b17d23a77f9943711d325ff8f62334d57a47ce2", DLOCK_LUA_RESTORE) \
 	script(SETTLE, "settle", "089e08b3cf85b53b5e77c3682e3378d2f4580700", DLOCK_LUA_SETTLE) \
+	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
+	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
+	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
+	script(STOCK_CONFIRM, "stock_confirm", "49ed2259a469f9ee3d8ad334bbe3ef90ac40f745", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_COUNTS, "stock_counts", "b50a10d484d8d134d9c89fe69fa50e47fd39f2eb", DLOCK_LUA_STOCK_COUNTS) \
+	script(STOCK_EXTEND, "stock_extend", "d6a49d8d4b53fc1b3c885f798e847a86553fbfaa", DLOCK_LUA_STOCK_EXTEND) \
+	script(STOCK_LEAVE, "stock_leave", "27106e5a776e91d3a5918e1ab63c84937eb7e5dc", DLOCK_LUA_STOCK_LEAVE) \
+	script(STOCK_ORDERS, "stock_orders", "611fbf551651c0dbc75eeae193b547f96229e1ac", DLOCK_LUA_STOCK_ORDERS) \
+	script(STOCK_REFUND, "stock_refund", "b3c9d0a4306b3d2159a2cc15738269d36159d5ba", DLOCK_LUA_STOCK_REFUND) \
+	script(STOCK_RESERVE, "stock_reserve", "826ae23618280b248d530838197c083202983849", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
+	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
+	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", "5bb53c6e83323decdb18c056bce234eac57aa5ef", DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_CLOCK_OF \
@@ -68,7 +78,7 @@
 	"return {pttl, position, ticket, new}\nend\n" \
 	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\nend\n" \
 	"local function contend()\n" \
-	"local holder, others, unsearched = not mine and value_of(lock), false, false\n" \
+	"local holder, others, unsearched, emptied = not mine and value_of(lock), false, false, false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
 	"local ends = type(holder) == 'string'\n" \
 	"and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))\n" \
@@ -90,7 +100,7 @@
 	"else\n" \
 	"if not grant or more then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"mine = false\n" \
+	"mine, emptied = false, true\n" \
 	"if inbox == '' then\n" \
 	"forget(queue, waiters, waiter)\nend\nend\n" \
 	"elseif holder == token and unsettled == 0 then\n" \
@@ -109,7 +119,7 @@
 	"local now, left = clock(waiters), redis.call('PTTL', queue)\n" \
 	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
-	"if left < FORGET / 2 then\n" \
+	"if emptied or left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
 	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
@@ -280,36 +290,30 @@
 	"return us\nend\n"
 
 #define DLOCK_LUA_PERMITS_CONTEND \
-	"local pool, id, permits, capacity, limit, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5]), ARGV[6], ARGV[7]\n" \
-	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[9] ~= '1'\n" \
-	"local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)\n" \
-	"local queue, held, used, fence, lasts, stock, sold, pieces\n" \
-	"if capacity then\n" \
-	"queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))\n" \
+	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]\n" \
+	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'\n" \
+	"local now = math.floor(us / 1000)\n" \
+	"local queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))\n" \
 	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\nend\n" \
-	"else\n" \
-	"queue, held, used, fence, lasts, stock, sold, pieces = unpack(known or redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until',\n" \
-	"'$stock', '$sold', 'b' .. buyer))\nend\n" \
-	"local may = not limit or (pieces or 0) + permits <= limit\n" \
-	"local fits = (used or 0) + permits <= (capacity or stock or 0) - (sold or 0)\n" \
+	"local fits = (used or 0) + permits <= capacity\n" \
 	"local token = math.max(us, 1 - (fence or 0))\n" \
-	"if replid and held and not buyer and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
+	"if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
 	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"used, held = used - count, nil\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
 	"fits = used + permits <= capacity\nend\n" \
-	"if unsettled == 0 and may and fits and not queue and not held then\n" \
-	"hold(pool, id, permits, used or 0, token, now + ttl, buyer, pieces or 0)\n" \
-	"if not stock and now + ttl > -(lasts or 0) then\n" \
+	"if unsettled == 0 and fits and not queue and not held then\n" \
+	"hold(pool, id, permits, used or 0, token, now + ttl)\n" \
+	"if now + ttl > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + ttl)\nend\n" \
 	"return {1, token, permits, ttl}\nend\n" \
 	"local function enqueue(token)\n" \
-	"local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox)\n" \
+	"local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)\n" \
 	"local place = ticket == '0' and token or tonumber(ticket)\n" \
 	"local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,\n" \
-	"-now * 1000 - ARGV[8] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
+	"-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
 	"return waiter, added > 1\nend\n" \
 	"local function first_end(used)\n" \
 	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\nend\n" \
@@ -323,27 +327,24 @@
 	"local waiter, new = nil, false\n" \
 	"if inbox ~= '' then\n" \
 	"waiter, new = enqueue(token)\n" \
-	"if not stock and now + FORGET > -(lasts or 0) then\n" \
+	"if now + FORGET > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + FORGET)\nend\nend\n" \
 	"local reply = refusal(nil, waiter, new)\n" \
 	"reply[2], reply[6], reply[7], reply[8] = unsettled, unsettled, replid, settles\n" \
 	"return reply\nend\n" \
 	"if unsettled ~= 0 then\n" \
 	"return wait_for_era()\nend\n" \
-	"if ticket == '0' and not held and not (may and fits) then\n" \
+	"if ticket == '0' and not held and not fits then\n" \
 	"local ends = first_end(used)\n" \
 	"if not ends or ends >= now then\n" \
-	"local possible = capacity or permits <= (stock or 0) - (sold or 0)\n" \
-	"if not may then\n" \
-	"return {-1, 0, tonumber(pieces), 0}\n" \
-	"elseif inbox == '' or not possible then\n" \
-	"return refusal(possible and ends)\nend\n" \
+	"if inbox == '' then\n" \
+	"return refusal(ends)\nend\n" \
 	"local waiter, new = enqueue(token)\n" \
-	"if not stock and now + FORGET > -(lasts or 0) then\n" \
+	"if now + FORGET > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + FORGET)\nend\n" \
 	"return refusal(ends, waiter, new)\nend\nend\n" \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"local state = state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"local state = state_of(pool, us, used, fence, queue, lasts)\n" \
 	"local waiter, new = nil, false\n" \
 	"local function wait()\n" \
 	"if ticket == '0' then\n" \
@@ -353,29 +354,15 @@
 	"keep(state, now + FORGET)\nend\n" \
 	"local function permits_of()\n" \
 	"return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)\nend\n" \
-	"local function renewed(ends)\n" \
-	"if not buyer then\n" \
-	"ends = now + ttl\n" \
-	"elseif ticket ~= '0' or ends < now then\n" \
-	"ends = math.max(ends, now + ttl)\nend\n" \
-	"state.fence = next_token(state)\n" \
-	"redis.call('ZADD', pool, -state.fence, '$fence', ends, 'h' .. id)\n" \
-	"keep(state, ends)\n" \
-	"return {1, state.fence, permits_of(), ends - now}\nend\n" \
 	"local function settled(held)\n" \
-	"local ends, reply = tonumber(held or nil), nil\n" \
-	"if ends and ends >= SOLD then\n" \
-	"reply = {2, 0, permits_of(), 0}\n" \
-	"elseif ends then\n" \
-	"reply = renewed(ends)\n" \
-	"elseif not allowed(state, buyer, permits, ARGV[5]) then\n" \
-	"reply = {-1, 0, tonumber(redis.call('ZSCORE', pool, 'b' .. buyer)), 0}\n" \
-	"elseif not is_possible(state, permits, ARGV[3]) then\n" \
-	"reply = refusal()\n" \
-	"else\n" \
+	"if not held then\n" \
 	"return nil\nend\n" \
+	"state.fence = next_token(state)\n" \
+	"redis.call('ZADD', pool, -state.fence, '$fence', now + ttl, 'h' .. id)\n" \
+	"keep(state, now + ttl)\n" \
 	"if inbox ~= '' then\n" \
-	"redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox))\nend\n" \
+	"redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], inbox))\nend\n" \
+	"local reply = {1, state.fence, permits_of(), ttl}\n" \
 	"serve(state)\n" \
 	"return reply\nend\n" \
 	"local reply = settled(held)\n" \
@@ -389,7 +376,7 @@
 	"if reply then\n" \
 	"return reply\n" \
 	"elseif state.queue == 0 and make_room(state, permits, capacity) then\n" \
-	"return {1, take(state, id, permits, ttl, buyer), permits, ttl}\n" \
+	"return {1, take(state, id, permits, ttl), permits, ttl}\n" \
 	"elseif inbox ~= '' and not waiter then\n" \
 	"wait()\nend\n" \
 	"reply = refusal(first_end(state.used), waiter, new)\n" \
@@ -398,49 +385,39 @@
 	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_POOL \
-	"local HELD, SOLD, WAITS, ALONE = 1e11, 1e13, 1e15, 5e15\n" \
+	"local HELD, WAITS, ALONE = 1e11, 1e15, 5e15\n" \
 	"local QUEUED, PHASES = -1, -2\n" \
 	"local ALL = 1000000000\n" \
 	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
-	"local function hold(pool, id, permits, used, fence, ends, buyer, pieces)\n" \
-	"if not buyer then\n" \
+	"local function hold(pool, id, permits, used, fence, ends)\n" \
 	"if permits == 1 then\n" \
 	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\nend\n" \
-	"elseif permits == 1 then\n" \
-	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id, pieces + 1, 'b' .. buyer)\n" \
-	"else\n" \
-	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, pieces + permits, 'b' .. buyer, permits, 'w' .. id)\nend\nend\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\nend\nend\n" \
 	"local function last_until(pool, now, fence, ends)\n" \
 	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
 	"redis.call('ZADD', pool, -last, '$until')\n" \
 	"redis.call('PEXPIREAT', pool, last)\nend\n" \
-	"local function waiter_of(id, permits, capacity, limit, inbox)\n" \
-	"local waiter = permits .. ' ' .. capacity .. ' ' .. limit .. ' ' .. id .. ' ' .. inbox\n" \
-	"return 'q' .. waiter, 's' .. waiter\nend\n" \
-	"local function buyer_of(id)\n" \
-	"return string.match(id, '^(.*)/')\nend\n"
+	"local function waiter_of(id, permits, capacity, inbox)\n" \
+	"local waiter = permits .. ' ' .. capacity .. ' ' .. id .. ' ' .. inbox\n" \
+	"return 'q' .. waiter, 's' .. waiter\nend\n"
 
 #define DLOCK_LUA_PERMITS_QUEUE \
 	"local CHUNK = 100\n" \
 	"local BATCH = 100\n" \
 	"local MOST_REMOVED = 100\n" \
-	"local function state_of(pool, us, used, fence, queue, lasts, stock, sold)\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0, removed = 0 }\nend\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
-	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))\nend\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until')))\nend\n" \
 	"local function next_token(state)\n" \
 	"return math.max(state.us, state.fence + 1)\nend\n" \
 	"local function keep(state, ends)\n" \
-	"if not state.stock and ends > state.lasts then\n" \
+	"if ends > state.lasts then\n" \
 	"last_until(state.pool, state.now, state.fence, ends)\n" \
 	"state.lasts = ends\nend\nend\n" \
-	"local function credit(pool, buyer, pieces)\n" \
-	"if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then\n" \
-	"redis.call('ZREM', pool, 'b' .. buyer)\nend\nend\n" \
 	"local function drop(state, ids, permits)\n" \
 	"local names, freed = {}, 0\n" \
 	"for i, id in ipairs(ids) do\n" \
@@ -450,8 +427,6 @@
 	"redis.call('ZREM', state.pool, unpack(names))\n" \
 	"state.used = state.used - freed\n" \
 	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
-	"for i, id in ipairs(ids) do\n" \
-	"credit(state.pool, buyer_of(id), permits[i] or 1)\nend\n" \
 	"if freed >= ALL then\n" \
 	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
 	"local function reclaim(state)\n" \
@@ -467,21 +442,15 @@
 	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
 	"return true\nend\n" \
 	"local function room(state, capacity)\n" \
-	"return (tonumber(capacity) or state.stock or 0) - state.sold - state.used\nend\n" \
+	"return tonumber(capacity) - state.used\nend\n" \
 	"local function make_room(state, permits, capacity)\n" \
 	"while permits > room(state, capacity) do\n" \
 	"if not reclaim(state) then\n" \
 	"return false\nend\nend\n" \
 	"return true\nend\n" \
-	"local function allowed(state, buyer, pieces, limit)\n" \
-	"while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do\n" \
-	"if not reclaim(state) then\n" \
-	"return false\nend\nend\n" \
-	"return true\nend\n" \
-	"local function take(state, id, permits, ttl, buyer)\n" \
-	"local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0\n" \
+	"local function take(state, id, permits, ttl)\n" \
 	"state.fence = next_token(state)\n" \
-	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)\n" \
+	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)\n" \
 	"state.used = state.used + permits\n" \
 	"keep(state, state.now + ttl)\n" \
 	"return state.fence\nend\n" \
@@ -501,18 +470,16 @@
 	"return writer, false\nend\n" \
 	"local readers = first(WAITS, '+inf', count)\n" \
 	"return readers, #readers < count\nend\n" \
-	"local function is_possible(state, permits, capacity)\n" \
-	"return tonumber(capacity) or permits <= (state.stock or 0) - state.sold\nend\n" \
 	"local function listens(inbox)\n" \
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function serve_waiter(state, waiter, me, ttl)\n" \
-	"local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')\n" \
-	"local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)\n" \
+	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local signs, mine = 's' .. string.sub(waiter, 2), waiter == me\n" \
 	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
 	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
 	"permits = tonumber(permits)\n" \
-	"local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)\n" \
+	"local may = live and not held\n" \
 	"if may and not make_room(state, permits, capacity) then\n" \
 	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
 	"return false\nend\n" \
@@ -526,7 +493,7 @@
 	"may = may and receivers > 0\nend\n" \
 	"redis.call('ZREM', state.pool, waiter, signs)\n" \
 	"if may then\n" \
-	"local fence = take(state, id, permits, mine and ttl or GRACE, buyer)\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE)\n" \
 	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
 	"else\n" \
 	"state.removed = state.removed + 1\nend\n" \
@@ -560,6 +527,224 @@
 	"count = 32\nend\n" \
 	"note_queue(state, empty)\n" \
 	"return state.grants > 0\nend\n"
+
+#define DLOCK_LUA_STOCK_POOL \
+	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15\n" \
+	"local AMORTISED = 4\n" \
+	"local CHUNK = 100\n" \
+	"local SCAN = 32\n" \
+	"local STALE, GRACE, REMEMBER = 3000, 3000, 86400000\n" \
+	"local function units_of(number)\n" \
+	"return tonumber(number or 1)\nend\n" \
+	"local function generation_of(score)\n" \
+	"return math.floor(score % 1 * 64 + 0.5)\nend\n" \
+	"local function state_at(from, ms, generation)\n" \
+	"return string.format('%.6f', from + ms + generation / 64)\nend\n" \
+	"local function buyer_of(id)\n" \
+	"return string.match(id, '^(.*)/')\nend\n" \
+	"local function free(stock)\n" \
+	"return stock.all - stock.sold - stock.used\nend\n" \
+	"local function read(pool, us, count)\n" \
+	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', '$closed')\n" \
+	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0), used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
+	"next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
+	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count) }\n" \
+	"stock.us = us + stock.shift * 1000\n" \
+	"if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen\n" \
+	"stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)\n" \
+	"stock.us = us + stock.shift * 1000\n" \
+	"redis.call('ZREM', pool, '$full')\n" \
+	"redis.call('ZADD', pool, stock.shift, '$shift')\nend\n" \
+	"stock.now = math.floor(stock.us / 1000)\n" \
+	"return stock\nend\n" \
+	"local function next_token(stock)\n" \
+	"return math.max(stock.us, stock.fence + 1)\nend\n" \
+	"local function credit(pool, buyer, units)\n" \
+	"if tonumber(redis.call('ZINCRBY', pool, -units, 'b' .. buyer)) <= 0 then\n" \
+	"redis.call('ZREM', pool, 'b' .. buyer)\nend\nend\n" \
+	"local function forget_orders(stock, most)\n" \
+	"local before = stock.now - (redis.call('ZSCORE', stock.pool, '$remember') or REMEMBER)\n" \
+	"for _, from in ipairs({ ENDED, CANCELLED }) do\n" \
+	"local names = {}\n" \
+	"for _, held in ipairs(redis.call('ZRANGEBYSCORE', stock.pool, from, string.format('(%.0f', from + before), 'LIMIT', 0, most)) do\n" \
+	"local id = string.sub(held, 2)\n" \
+	"names[#names + 1] = held\n" \
+	"names[#names + 1] = 'w' .. id\n" \
+	"names[#names + 1] = 'a' .. id\nend\n" \
+	"if #names > 0 then\n" \
+	"redis.call('ZREM', stock.pool, unpack(names))\nend\nend\nend\n" \
+	"local function note_next(stock)\n" \
+	"local first = redis.call('ZRANGEBYSCORE', stock.pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
+	"stock.next = first and math.floor(first)\n" \
+	"if first then\n" \
+	"redis.call('ZADD', stock.pool, -stock.next, '$next')\n" \
+	"else\n" \
+	"redis.call('ZREM', stock.pool, '$next')\nend\nend\n" \
+	"local function is_dusty(stock)\n" \
+	"return stock.next and stock.next < stock.now\nend\n" \
+	"local function sweep(stock, most)\n" \
+	"most = math.min(most, stock.budget)\n" \
+	"if not is_dusty(stock) or most <= 0 then\n" \
+	"return\nend\n" \
+	"local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD, string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)\n" \
+	"local names, changes, freed = {}, {}, 0\n" \
+	"for i = 1, #found, 2 do\n" \
+	"names[#names + 1] = 'w' .. string.sub(found[i], 2)\n" \
+	"changes[#changes + 1] = string.format('%.6f', ENDED + found[i + 1])\n" \
+	"changes[#changes + 1] = found[i]\nend\n" \
+	"if #names > 0 then\n" \
+	"local units = redis.call('ZMSCORE', stock.pool, unpack(names))\n" \
+	"for i = 1, #names do\n" \
+	"freed = freed + units_of(units[i])\nend\n" \
+	"stock.used = stock.used - freed\n" \
+	"redis.call('ZREM', stock.pool, '$full')\n" \
+	"redis.call('ZADD', stock.pool, stock.used, '$used', unpack(changes))\n" \
+	"for i = 1, #names do\n" \
+	"credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))\nend\n" \
+	"forget_orders(stock, #names)\nend\n" \
+	"stock.budget = stock.budget - #names\n" \
+	"if #names < most then\n" \
+	"note_next(stock)\nend\nend\n" \
+	"local function make_room(stock, units)\n" \
+	"if units > free(stock) then\n" \
+	"sweep(stock, CHUNK)\nend\n" \
+	"local enough = units <= free(stock)\n" \
+	"return enough, not enough and is_dusty(stock)\nend\n" \
+	"local function is_allowed(stock, buyer, units, limit)\n" \
+	"if not limit then\n" \
+	"return true\nend\n" \
+	"local has = tonumber(redis.call('ZSCORE', stock.pool, 'b' .. buyer) or 0)\n" \
+	"if has > 0 and has + units > limit and is_dusty(stock) then\n" \
+	"sweep(stock, CHUNK)\n" \
+	"has = tonumber(redis.call('ZSCORE', stock.pool, 'b' .. buyer) or 0)\nend\n" \
+	"local may = has + units <= limit\n" \
+	"return may, has, not may and has > 0 and is_dusty(stock)\nend\n" \
+	"local function put_back(stock, id, units, state)\n" \
+	"stock.used = stock.used - units\n" \
+	"redis.call('ZREM', stock.pool, '$full')\n" \
+	"redis.call('ZADD', stock.pool, stock.used, '$used', state, 'h' .. id)\n" \
+	"credit(stock.pool, buyer_of(id), units)\nend\n" \
+	"local function order_of(stock, id)\n" \
+	"local score, units, products = unpack(redis.call('ZMSCORE', stock.pool, 'h' .. id, 'w' .. id, 'a' .. id))\n" \
+	"score, units = tonumber(score or 0), units_of(units)\n" \
+	"if score > 0 and score < SOLD and score < stock.now then\n" \
+	"put_back(stock, id, units, string.format('%.6f', ENDED + score))\n" \
+	"score = ENDED + score\nend\n" \
+	"return score, units, products or ''\nend\n" \
+	"local function take(stock, id, units, ttl, was, products)\n" \
+	"local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl\n" \
+	"stock.fence, stock.used = next_token(stock), stock.used + units\n" \
+	"redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation), 'h' .. id)\n" \
+	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\n" \
+	"if units ~= 1 then\n" \
+	"redis.call('ZADD', stock.pool, units, 'w' .. id)\n" \
+	"elseif was > 0 then\n" \
+	"redis.call('ZREM', stock.pool, 'w' .. id)\nend\n" \
+	"if products ~= '' then\n" \
+	"redis.call('ZADD', stock.pool, products, 'a' .. id)\n" \
+	"elseif was > 0 then\n" \
+	"redis.call('ZREM', stock.pool, 'a' .. id)\nend\n" \
+	"if not stock.next or ends < stock.next then\n" \
+	"stock.next = ends\n" \
+	"redis.call('ZADD', stock.pool, -ends, '$next')\nend\n" \
+	"return generation\nend\n" \
+	DLOCK_LUA_STOCK_QUEUE
+
+#define DLOCK_LUA_STOCK_QUEUE \
+	"local function least(stock)\n" \
+	"local first = redis.call('ZRANGEBYSCORE', stock.pool, WANTS, WANTS + 1e9, 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
+	"return first and first - WANTS or math.huge\nend\n" \
+	"local function first_strict(stock)\n" \
+	"local first = redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
+	"return first and first - STRICT + WAITS or math.huge\nend\n" \
+	"local function lets_pass(stock)\n" \
+	"return not stock.queue or free(stock) < least(stock) and first_strict(stock) == math.huge\nend\n" \
+	"local function first_waiters(stock, most)\n" \
+	"return redis.call('ZRANGEBYSCORE', stock.pool, WAITS, string.format('(%.0f', STRICT), 'LIMIT', 0, most)\nend\n" \
+	"local function names_of(waiter)\n" \
+	"local name = string.sub(waiter, 2)\n" \
+	"return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name\nend\n" \
+	"local function behind(score)\n" \
+	"return math.floor(score % 1e13) * 1000 + 1000\nend\n" \
+	"local function is_settled(score, ticket)\n" \
+	"return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket\nend\n" \
+	"local function listens(inbox)\n" \
+	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
+	"return listeners.err or listeners[2] > 0\nend\n" \
+	"local function tell(id, inbox, sign, fence)\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -(sign or 0) % 1000, fence))\n" \
+	"return type(receivers) ~= 'table' and receivers or nil\nend\n" \
+	"local function serve_waiter(stock, waiter, me, ttl)\n" \
+	"local units, limit, strict, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?) (%S+) (%S*)$')\n" \
+	"local place, signs = names_of(waiter)\n" \
+	"local ticket, sign = unpack(redis.call('ZMSCORE', stock.pool, place, signs))\n" \
+	"if not ticket then\n" \
+	"return true\nend\n" \
+	"local mine, score = place == me, order_of(stock, id)\n" \
+	"local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"units, limit = tonumber(units), tonumber(limit)\n" \
+	"local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0 and units <= stock.all - stock.sold\n" \
+	"and is_allowed(stock, buyer_of(id), units, limit)\n" \
+	"if may and not make_room(stock, units) then\n" \
+	"if mine or strict == '' or listens(inbox) then\n" \
+	"return false, strict ~= ''\nend\n" \
+	"live, may = false, false\nend\n" \
+	"if live and not mine then\n" \
+	"local receivers = tell(id, inbox, sign, may and next_token(stock) or 0)\n" \
+	"if not receivers then\n" \
+	"return false, strict ~= ''\nend\n" \
+	"may = may and receivers > 0\nend\n" \
+	"redis.call('ZREM', stock.pool, names_of(waiter))\n" \
+	"stock.left = true\n" \
+	"if may then\n" \
+	"local generation = take(stock, id, units, mine and ttl or GRACE, score, '')\n" \
+	"if mine then\n" \
+	"stock.mine, stock.generation = stock.fence, generation\nend\nend\n" \
+	"return true\nend\n" \
+	"local function serve_all(stock, waiters, me, ttl)\n" \
+	"for _, waiter in ipairs(waiters) do\n" \
+	"local _, blocked = serve_waiter(stock, waiter, me, ttl)\n" \
+	"if blocked then\n" \
+	"return true\nend\nend\nend\n" \
+	"local function fitting(stock)\n" \
+	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, stock.scan)\n" \
+	"local tickets = {}\n" \
+	"for i, waiter in ipairs(waiters) do\n" \
+	"tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)\nend\n" \
+	"table.sort(waiters, function(a, b) return tickets[a] < tickets[b] end)\n" \
+	"local last = first_strict(stock)\n" \
+	"while #waiters > 0 and tickets[waiters[#waiters]] > last do\n" \
+	"table.remove(waiters)\nend\n" \
+	"return waiters\nend\n" \
+	"local function note_queue(stock)\n" \
+	"if stock.queue and #first_waiters(stock, 1) == 0 then\n" \
+	"redis.call('ZREM', stock.pool, '$queue')\n" \
+	"stock.queue = nil\nend\nend\n" \
+	"local function serve(stock, tells, me, ttl)\n" \
+	"if not stock.queue or stock.more then\n" \
+	"return\nend\n" \
+	"if tells or stock.closed > 0 then\n" \
+	"local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1\n" \
+	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\nend\n" \
+	"if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then\n" \
+	"local before = stock.left\n" \
+	"stock.left = false\n" \
+	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
+	"if not blocked and not stock.left and least(stock) <= free(stock) then\n" \
+	"serve_all(stock, fitting(stock), me, ttl)\nend\n" \
+	"stock.left = stock.left or before\n" \
+	"if stock.left and least(stock) <= free(stock) then\n" \
+	"local waiter = first_waiters(stock, 1)[1]\n" \
+	"local id, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
+	"local _, signs = names_of(waiter)\n" \
+	"tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)\n" \
+	"stock.more = true\nend\nend\n" \
+	"if stock.left then\n" \
+	"note_queue(stock)\nend\nend\n" \
+	"local function serve_each(stocks, reply)\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"serve(stock)\nend\n" \
+	"return reply\nend\n"
 
 #define DLOCK_LUA_SWAP \
 	DLOCK_LUA_FENCING \
@@ -695,28 +880,22 @@
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
 	"local copies = full_copies()\n" \
-	"local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. (counts and copies or '') .. slots)\n" \
+	"local server = id .. ' ' .. (counts and copies or '')\n" \
+	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
+	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
-	"if noted ~= state then\n" \
-	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
 	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
 	"since = now\nend\n" \
-	"redis.call('HSET', KEYS[2], 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
+	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
 	"return {left, id, settles, waited, copies}\n"
 
 #define DLOCK_LUA_PERMITS_ACQUIRE \
-	"local known\n" \
-	"if ARGV[3] == '' then\n" \
-	"known = redis.call('ZMSCORE', KEYS[1], '$queue', 'h' .. ARGV[1], '$used', '$fence', '$until', '$stock', '$sold', 'b' .. string.match(ARGV[1], '^(.*)/'))\n" \
-	"local pieces = tonumber(ARGV[2])\n" \
-	"if ARGV[7] == '0' and not known[2] and not known[8] and tonumber(known[3] or 0) == 0 and pieces > (known[6] or 0) - (known[7] or 0)\n" \
-	"and pieces <= (tonumber(ARGV[5]) or pieces) then\n" \
-	"return {0, -1, -1, '0', 0}\nend\n" \
-	"elseif ARGV[2] == '1' then\n" \
+	"if ARGV[2] == '1' then\n" \
 	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
 	"local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))\n" \
 	"if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then\n" \
@@ -736,41 +915,21 @@
 	DLOCK_LUA_ERA \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
-	"local known\n" \
-	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[10], ARGV[11] ~= '-')\n" \
+	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
 #define DLOCK_LUA_PERMITS_CHECK \
 	DLOCK_LUA_PERMITS_CLOCK \
-	"local SOLD = 1e13\n" \
 	"local ends, permits = unpack(redis.call('ZMSCORE', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]))\n" \
-	"if not ends or tonumber(ends) >= SOLD then\n" \
+	"if not ends then\n" \
 	"return {-1, 0}\nend\n" \
 	"return {math.max(0, ends - math.floor(clock(KEYS[1]) / 1000)), tonumber(permits or 1)}\n"
-
-#define DLOCK_LUA_PERMITS_CONFIRM \
-	DLOCK_LUA_PERMITS_CLOCK \
-	"local SOLD = 1e13\n" \
-	"local id, now, found, reply = ARGV[1], math.floor(clock(KEYS[1]) / 1000), {}, 2\n" \
-	"for i, pool in ipairs(KEYS) do\n" \
-	"local ends, pieces, used, sold = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used', '$sold'))\n" \
-	"if not ends then\n" \
-	"return {0, i}\nend\n" \
-	"found[i] = { ends = tonumber(ends), used = used - (pieces or 1), sold = (sold or 0) + (pieces or 1) }\nend\n" \
-	"for i, pool in ipairs(KEYS) do\n" \
-	"local stock = found[i]\n" \
-	"if stock.ends < SOLD then\n" \
-	"reply = (stock.ends < now or reply == 3) and 3 or 1\n" \
-	"redis.call('PERSIST', pool)\n" \
-	"redis.call('ZADD', pool, stock.used, '$used', stock.sold, '$sold', SOLD + now, 'h' .. id)\nend\nend\n" \
-	"return {reply, 0}\n"
 
 #define DLOCK_LUA_PERMITS_COUNTS \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	"local pool = KEYS[1]\n" \
-	"local used, stock, sold = unpack(redis.call('ZMSCORE', pool, '$used', '$stock', '$sold'))\n" \
-	"used, sold = tonumber(used or 0), tonumber(sold or 0)\n" \
+	"local all, used = tonumber(ARGV[1]), tonumber(redis.call('ZSCORE', pool, '$used') or 0)\n" \
 	"local over = 0\n" \
 	"local ids = redis.call('ZRANGEBYSCORE', pool, HELD, string.format('(%.0f', math.floor(clock(pool) / 1000)))\n" \
 	"for first = 1, #ids, 1000 do\n" \
@@ -779,13 +938,12 @@
 	"names[#names + 1] = 'w' .. string.sub(ids[i], 2)\nend\n" \
 	"for _, permits in ipairs(redis.call('ZMSCORE', pool, unpack(names))) do\n" \
 	"over = over + (permits or 1)\nend\nend\n" \
-	"local all = tonumber(ARGV[1]) or tonumber(stock or 0)\n" \
-	"return {all, all - sold - used + over, used - over, sold, redis.call('ZCOUNT', pool, WAITS, '+inf')}\n"
+	"return {all, all - used + over, used - over, redis.call('ZCOUNT', pool, WAITS, '+inf')}\n"
 
 #define DLOCK_LUA_PERMITS_DROP \
 	"local pool, held = KEYS[1], 'h' .. ARGV[1]\n" \
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1], '$used'))\n" \
-	"if not ends or tonumber(ends) >= 1e13 then\n" \
+	"if not ends then\n" \
 	"return 0\nend\n" \
 	"redis.call('ZREM', pool, held, 'w' .. ARGV[1])\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
@@ -793,13 +951,12 @@
 
 #define DLOCK_LUA_PERMITS_EXCHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
-	"local SOLD = 1e13\n" \
 	"local pool = KEYS[1]\n" \
 	"local n = redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'h' .. ARGV[2], 'w' .. ARGV[1], 'w' .. ARGV[2], '$fence')\n" \
 	"local now = clock(pool)\n" \
 	"local ends, permits = tonumber(n[1] or n[2] or 0), n[1] and n[3] or n[4]\n" \
 	"local left, fence = ends - math.floor(now / 1000), math.max(now, 1 - (n[5] or 0))\n" \
-	"if left < 1 or ends >= SOLD then\n" \
+	"if left < 1 then\n" \
 	"return {0}\nend\n" \
 	"if n[1] then\n" \
 	"redis.call('ZREM', pool, 'h' .. ARGV[1], 'w' .. ARGV[1])\nend\n" \
@@ -841,16 +998,15 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"redis.call('ZREM', KEYS[1], waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]))\n" \
+	"redis.call('ZREM', KEYS[1], waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4]))\n" \
 	"serve(read(KEYS[1], clock(KEYS[1])))\n" \
 	"return redis.call('ZSCORE', KEYS[1], 'h' .. ARGV[1]) and 1 or 0\n"
 
 #define DLOCK_LUA_PERMITS_RELEASE \
-	"local held = 'h' .. ARGV[1]\n" \
-	"if #KEYS == 1 and not ARGV[2] then\n" \
-	"local pool = KEYS[1]\n" \
+	"local pool, held = KEYS[1], 'h' .. ARGV[1]\n" \
+	"if not ARGV[2] then\n" \
 	"local queue, used, permits = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', 'w' .. ARGV[1]))\n" \
-	"if not queue and not string.find(held, '/', 1, true) then\n" \
+	"if not queue then\n" \
 	"if redis.call('ZREM', pool, held, permits and 'w' .. ARGV[1] or held) == 0 then\n" \
 	"return 0\nend\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
@@ -858,17 +1014,14 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"local released, granted, now = 0, false, clock(KEYS[1])\n" \
 	"if ARGV[2] then\n" \
-	"redis.call('ZREM', KEYS[1], waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]))\nend\n" \
-	"for _, pool in ipairs(KEYS) do\n" \
-	"local state = read(pool, now)\n" \
+	"redis.call('ZREM', pool, waiter_of(ARGV[1], ARGV[2], ARGV[3], ARGV[4]))\nend\n" \
+	"local state = read(pool, clock(pool))\n" \
 	"local ends, permits = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1]))\n" \
-	"if ends and tonumber(ends) < SOLD then\n" \
-	"drop(state, { ARGV[1] }, { permits })\n" \
-	"released = 1\nend\n" \
-	"granted = serve(state) or granted\nend\n" \
-	"return granted and released == 1 and 2 or released\n"
+	"if ends then\n" \
+	"drop(state, { ARGV[1] }, { permits })\nend\n" \
+	"local granted = serve(state)\n" \
+	"return ends and (granted and 2 or 1) or 0\n"
 
 #define DLOCK_LUA_PERMITS_RELEASE_REPLICATED \
 	DLOCK_LUA_ERA \
@@ -878,9 +1031,9 @@
 	"local pool, id = KEYS[1], ARGV[1]\n" \
 	"local state = read(pool, clock(pool))\n" \
 	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
-	"local had = ends and tonumber(ends) < SOLD\n" \
+	"local had = ends\n" \
 	"if ARGV[3] then\n" \
-	"redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5], ARGV[6]))\nend\n" \
+	"redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5]))\nend\n" \
 	"if had then\n" \
 	"drop(state, { id }, { permits })\nend\n" \
 	"if state.queue ~= 0 and look_at_era(KEYS[2], ARGV[2]) ~= 0 then\n" \
@@ -891,86 +1044,17 @@
 
 #define DLOCK_LUA_PERMITS_RENEW \
 	DLOCK_LUA_PERMITS_CLOCK \
-	"local SOLD = 1e13\n" \
 	"local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])\n" \
-	"local n = redis.call('ZMSCORE', pool, held, '$until', '$stock')\n" \
-	"if not n[1] or tonumber(n[1]) >= SOLD then\n" \
+	"local n = redis.call('ZMSCORE', pool, held, '$until')\n" \
+	"if not n[1] then\n" \
 	"return 0\nend\n" \
 	"local ends, last = math.floor(clock(pool) / 1000) + ttl, -(n[2] or 0)\n" \
-	"if n[3] then\n" \
-	"redis.call('PERSIST', pool)\n" \
-	"else\n" \
 	"if last < ends then\n" \
 	"last = ends + math.min(ttl, 60000)\nend\n" \
 	"redis.call('PEXPIREAT', pool, last)\n" \
-	"redis.call('ZADD', pool, 'XX', -last, '$until')\nend\n" \
+	"redis.call('ZADD', pool, 'XX', -last, '$until')\n" \
 	"redis.call('ZADD', pool, 'XX', ARGV[3] == '1' and math.max(ends, n[1]) or ends, held)\n" \
 	"return 1\n"
-
-#define DLOCK_LUA_PERMITS_RESERVE \
-	DLOCK_LUA_PERMITS_CLOCK \
-	DLOCK_LUA_PERMITS_POOL \
-	DLOCK_LUA_PERMITS_QUEUE \
-	"local id, ttl, limit, us = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1])\n" \
-	"local buyer, states, fence, bought, reply = buyer_of(id), {}, 0, 0, {1, 0, 0, 0}\n" \
-	"local function refused(state, i)\n" \
-	"if not allowed(state, buyer, state.wants, limit) then\n" \
-	"serve(state)\n" \
-	"return {-1, i, tonumber(redis.call('ZSCORE', state.pool, 'b' .. buyer)), 0}\nend\n" \
-	"serve(state)\n" \
-	"if state.queue < 0 or not make_room(state, state.wants, '') then\n" \
-	"return {0, i, 0, 0}\nend\nend\n" \
-	"for i, pool in ipairs(KEYS) do\n" \
-	"local state = read(pool, us)\n" \
-	"states[i] = state\n" \
-	"local ends, pieces = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
-	"state.ends, state.wants = tonumber(ends or nil), tonumber(ARGV[3 + i])\n" \
-	"reply[4 + i] = state.ends and tonumber(pieces or 1) or state.wants\n" \
-	"if not state.ends then\n" \
-	"local refusal = refused(state, i)\n" \
-	"if refusal then\n" \
-	"return refusal\nend\n" \
-	"elseif state.ends >= SOLD then\n" \
-	"bought = bought + 1\n" \
-	"elseif state.ends >= state.now then\n" \
-	"ttl = math.min(ttl, state.ends - state.now)\nend\n" \
-	"fence = math.max(fence, next_token(state))\nend\n" \
-	"if bought == #KEYS then\n" \
-	"reply[1] = 2\n" \
-	"return reply\nend\n" \
-	"for _, state in ipairs(states) do\n" \
-	"state.us = fence\n" \
-	"if not state.ends then\n" \
-	"take(state, id, state.wants, ttl, buyer)\n" \
-	"else\n" \
-	"redis.call('ZADD', state.pool, -fence, '$fence')\n" \
-	"if state.ends < state.now then\n" \
-	"redis.call('ZADD', state.pool, state.now + ttl, 'h' .. id)\nend\nend\nend\n" \
-	"reply[2], reply[4] = fence, ttl\n" \
-	"return reply\n"
-
-#define DLOCK_LUA_PERMITS_RESTOCK \
-	DLOCK_LUA_PERMITS_CLOCK \
-	DLOCK_LUA_PERMITS_POOL \
-	DLOCK_LUA_PERMITS_QUEUE \
-	"local pool, change, name = KEYS[1], tonumber(ARGV[1]), ARGV[2] ~= '' and 'r' .. ARGV[2]\n" \
-	"local state = read(pool, clock(pool))\n" \
-	"local all, made = tonumber(state.stock or 0), name and redis.call('ZSCORE', pool, name)\n" \
-	"if made then\n" \
-	"return {tonumber(made), all}\nend\n" \
-	"if change < 0 then\n" \
-	"make_room(state, -change, '')\n" \
-	"change = math.min(0, math.max(change, state.sold + state.used - all))\n" \
-	"else\n" \
-	"change = math.max(0, math.min(change, ALL - 1 - all))\nend\n" \
-	"state.stock = all + change\n" \
-	"redis.call('ZADD', pool, state.stock, '$stock')\n" \
-	"if name then\n" \
-	"redis.call('ZADD', pool, change, name)\nend\n" \
-	"redis.call('ZREM', pool, '$until')\n" \
-	"redis.call('PERSIST', pool)\n" \
-	"serve(state)\n" \
-	"return {change, state.stock}\n"
 
 #define DLOCK_LUA_PERMITS_RESTORE \
 	DLOCK_LUA_ERA \
@@ -1111,6 +1195,472 @@
 	"if last < least then\n" \
 	"redis.call('SET', KEYS[1], string.format('%.0f', least))\nend\n" \
 	"return left + 1\n"
+
+#define DLOCK_LUA_STOCK_BASKET \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local id, ttl, limit, products, us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], clock(KEYS[1])\n" \
+	"local stocks, reserved, bought, fence, left, ago, was = {}, 0, 0, 0, math.huge, 0, 0\n" \
+	"local function refused(stock, i)\n" \
+	"local buyer = buyer_of(id)\n" \
+	"is_allowed(stock, buyer, stock.wants, limit)\n" \
+	"make_room(stock, stock.wants)\n" \
+	"serve(stock)\n" \
+	"local may, has, again = is_allowed(stock, buyer, stock.wants, limit)\n" \
+	"if not stock.known or stock.closed > 0 then\n" \
+	"return {-5, stock.closed, i}\n" \
+	"elseif not may then\n" \
+	"return again and {-2} or {-1, has, i}\nend\n" \
+	"local room, more = make_room(stock, stock.wants)\n" \
+	"if not room or not lets_pass(stock) then\n" \
+	"return more and {-2} or {0, i}\nend\nend\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock = read(pool, us, #KEYS)\n" \
+	"stocks[i], stock.wants = stock, tonumber(ARGV[4 + i])\n" \
+	"sweep(stock, 1)\n" \
+	"local score, units, signature = order_of(stock, id)\n" \
+	"stock.score, stock.units = score, units\n" \
+	"if score > 0 and score < ENDED then\n" \
+	"if signature ~= products or units ~= stock.wants then\n" \
+	"return serve_each(stocks, {-4, units, i, signature ~= products and 1 or 0})\n" \
+	"elseif score < SOLD then\n" \
+	"reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)\n" \
+	"else\n" \
+	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\nend\n" \
+	"if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then\n" \
+	"was = score\nend\nend\n" \
+	"if reserved == #KEYS or bought == #KEYS then\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"fence = math.max(fence, next_token(stock))\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"stock.fence = fence\n" \
+	"redis.call('ZADD', stock.pool, -fence, '$fence')\n" \
+	"serve(stock)\nend\n" \
+	"return bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)}\nend\n" \
+	"for i, stock in ipairs(stocks) do\n" \
+	"local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED) and refused(stock, i)\n" \
+	"if reply then\n" \
+	"return serve_each(stocks, reply)\nend\n" \
+	"fence = math.max(fence, next_token(stock))\nend\n" \
+	"local generation\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"if stock.score > 0 and stock.score < SOLD then -- the others' time was over, by a clock of their own: the whole order begins anew\n" \
+	"put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))\nend\n" \
+	"stock.us, stock.fence = fence, fence - 1\n" \
+	"generation = take(stock, id, stock.wants, ttl, was, products)\n" \
+	"serve(stock)\nend\n" \
+	"return {1, fence, 0, ttl, generation}\n"
+
+#define DLOCK_LUA_STOCK_CANCEL \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local CANCELS = 100\n" \
+	"local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1]), {}, 2, 0\n" \
+	"local function take_out(stock)\n" \
+	"local found = false\n" \
+	"for _, waiter in ipairs(first_waiters(stock, CANCELS)) do\n" \
+	"local other, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
+	"if other == id then\n" \
+	"local _, signs = names_of(waiter)\n" \
+	"tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)\n" \
+	"redis.call('ZREM', stock.pool, names_of(waiter))\n" \
+	"stock.left, found, reply = true, true, 1\nend\nend\n" \
+	"return found\nend\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock, signature = read(pool, us, #KEYS), nil\n" \
+	"stocks[i] = stock\n" \
+	"stock.score, stock.units, signature = order_of(stock, id)\n" \
+	"local why = (stock.score == 0 and not (stock.queue and #KEYS == 1) and 0)\n" \
+	"or (stock.score > 0 and signature ~= products and 5)\n" \
+	"or (stock.score > 0 and generation and generation_of(stock.score) ~= generation and 4)\n" \
+	"or (stock.score >= SOLD and stock.score < ENDED and 7)\n" \
+	"if why then\n" \
+	"return serve_each(stocks, {0, i, why})\nend\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"local score, state = stock.score, state_at(CANCELLED, stock.now, generation_of(stock.score))\n" \
+	"if score > 0 and score < SOLD then\n" \
+	"put_back(stock, id, stock.units, state)\n" \
+	"forget_orders(stock, 2)\n" \
+	"reply = 1\n" \
+	"elseif score < CANCELLED then\n" \
+	"redis.call('ZADD', stock.pool, state, 'h' .. id)\n" \
+	"reply = reply == 1 and 1 or 3\n" \
+	"else\n" \
+	"ago = math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
+	"if stock.queue then\n" \
+	"local found = take_out(stock)\n" \
+	"if found or score >= CANCELLED and score < REFUNDED then\n" \
+	"redis.call('ZADD', stock.pool, state, 'h' .. id)\nend\nend\n" \
+	"serve(stock)\n" \
+	"if stock.left then\n" \
+	"note_queue(stock)\nend\nend\n" \
+	"return {reply, ago}\n"
+
+#define DLOCK_LUA_STOCK_CHANGE \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock, signature = read(pool, us, #KEYS), nil\n" \
+	"stocks[i] = stock\n" \
+	"stock.score, stock.units, signature = order_of(stock, id)\n" \
+	"stock.delta = tonumber(ARGV[4 + i]) - stock.units\n" \
+	"local score, since = stock.score, stock.now - math.floor(stock.score % 1e13)\n" \
+	"local why = (score == 0 and 0)\n" \
+	"or (signature ~= products and 5)\n" \
+	"or (generation and generation_of(score) ~= generation and 4)\n" \
+	"or (score >= REFUNDED and 3)\n" \
+	"or (score >= CANCELLED and 2)\n" \
+	"or (score >= ENDED and 1)\n" \
+	"or (score >= SOLD and 7)\n" \
+	"if why then\n" \
+	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\nend\n" \
+	"if stock.delta > 0 then\n" \
+	"is_allowed(stock, buyer_of(id), stock.delta, limit)\n" \
+	"make_room(stock, stock.delta)\n" \
+	"serve(stock)\n" \
+	"local may, has, again = is_allowed(stock, buyer_of(id), stock.delta, limit)\n" \
+	"local room, more = make_room(stock, stock.delta)\n" \
+	"if not may then\n" \
+	"return serve_each(stocks, again and {-2} or {0, i, 6, has})\n" \
+	"elseif not room or not lets_pass(stock) then\n" \
+	"return serve_each(stocks, more and {-2} or {0, i, 10, 0})\nend\nend\n" \
+	"left = math.min(left, math.floor(score) - stock.now)\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"local units = stock.units + stock.delta\n" \
+	"if stock.delta ~= 0 then\n" \
+	"stock.used = stock.used + stock.delta\n" \
+	"redis.call('ZREM', stock.pool, '$full')\n" \
+	"redis.call('ZADD', stock.pool, stock.used, '$used')\n" \
+	"redis.call('ZINCRBY', stock.pool, stock.delta, 'b' .. buyer_of(id))\n" \
+	"if units == 1 then\n" \
+	"redis.call('ZREM', stock.pool, 'w' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', stock.pool, units, 'w' .. id)\nend\n" \
+	"serve(stock)\nend\nend\n" \
+	"return {1, left}\n"
+
+#define DLOCK_LUA_STOCK_CONFIRM \
+	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
+	"if #KEYS == 1 then\n" \
+	"local pool, held = KEYS[1], 'h' .. id\n" \
+	"local score, units, used, sold, queue, shift, signature, fence =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence'))\n" \
+	"score = tonumber(score or 0)\n" \
+	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
+	"and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')\n" \
+	"local now = time and not time.err and math.floor(time[1] * 1000 + time[2] / 1000)\n" \
+	"if now and now <= score and now * 1000 > -fence - 1e6 then\n" \
+	"units = units or 1\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)\n" \
+	"return {1}\nend\nend\n" \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local us, limit, stocks, reply, ago = clock(KEYS[1]), tonumber(ARGV[4]), {}, 2, 0\n" \
+	"local function refused(stock, i, since)\n" \
+	"if stock.closed > 1 then\n" \
+	"return {0, i, 1, since}\nend\n" \
+	"local room, again = make_room(stock, stock.units)\n" \
+	"if not room then\n" \
+	"return again and {-2} or {0, i, 1, since}\nend\n" \
+	"local may, _, more = is_allowed(stock, buyer_of(id), stock.units, limit)\n" \
+	"if not may then\n" \
+	"return more and {-2} or {0, i, 6, since}\nend\nend\n" \
+	"redis.call('PERSIST', KEYS[1])\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock, signature = read(pool, us, #KEYS), nil\n" \
+	"stocks[i] = stock\n" \
+	"stock.score, stock.units, signature = order_of(stock, id)\n" \
+	"local since, refusal = stock.now - math.floor(stock.score % 1e13), nil\n" \
+	"if stock.score == 0 then\n" \
+	"refusal = {0, i, 0, 0}\n" \
+	"elseif signature ~= products then\n" \
+	"refusal = {0, i, 5, 0}\n" \
+	"elseif generation and generation_of(stock.score) ~= generation then\n" \
+	"refusal = {0, i, 4, 0}\n" \
+	"elseif stock.score >= REFUNDED then\n" \
+	"refusal = {0, i, 3, since}\n" \
+	"elseif stock.score >= CANCELLED then\n" \
+	"refusal = {0, i, 2, since}\n" \
+	"elseif stock.score >= ENDED then\n" \
+	"refusal = refused(stock, i, since)\n" \
+	"elseif stock.score >= SOLD then\n" \
+	"ago = math.max(ago, since)\nend\n" \
+	"if refusal then\n" \
+	"return refusal[1] == -2 and refusal or serve_each(stocks, refusal) -- what was swept is this order's, if it is enough\nend\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"local score, units = stock.score, stock.units\n" \
+	"if score < SOLD or score >= ENDED then\n" \
+	"reply = (score >= ENDED or reply == 3) and 3 or 1\n" \
+	"stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units\n" \
+	"redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now, generation_of(score)), 'h' .. id)\n" \
+	"if score >= ENDED then\n" \
+	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\nend\n" \
+	"serve(stock, true)\nend\nend\n" \
+	"return {reply, ago}\n"
+
+#define DLOCK_LUA_STOCK_COUNTS \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local all, us = {}, clock(KEYS[1])\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock = read(pool, us, #KEYS)\n" \
+	"sweep(stock, CHUNK)\n" \
+	"serve(stock)\n" \
+	"all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,\n" \
+	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1 or 0}\nend\n" \
+	"return all\n"
+
+#define DLOCK_LUA_STOCK_EXTEND \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge\n" \
+	"redis.call('PERSIST', KEYS[1])\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock, signature = read(pool, us, #KEYS), nil\n" \
+	"stocks[i] = stock\n" \
+	"stock.score, stock.units, signature = order_of(stock, id)\n" \
+	"local score, since = stock.score, stock.now - math.floor(stock.score % 1e13)\n" \
+	"local why = (score == 0 and 0)\n" \
+	"or (signature ~= products and 5)\n" \
+	"or (generation and generation_of(score) ~= generation and 4)\n" \
+	"or (score >= REFUNDED and 3)\n" \
+	"or (score >= CANCELLED and 2)\n" \
+	"or (score >= ENDED and 1)\n" \
+	"or (score >= SOLD and 7)\n" \
+	"if why then\n" \
+	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\nend\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"local score = math.max(stock.score, stock.now + ttl + stock.score % 1)\n" \
+	"redis.call('ZADD', stock.pool, string.format('%.6f', score), 'h' .. id)\n" \
+	"left = math.min(left, math.floor(score) - stock.now)\nend\n" \
+	"return {1, left}\n"
+
+#define DLOCK_LUA_STOCK_LEAVE \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local stock = read(KEYS[1], clock(KEYS[1]), 1)\n" \
+	"redis.call('ZREM', KEYS[1], names_of(string.format('q%s %s %s %s %s', ARGV[2], ARGV[3], ARGV[5], ARGV[1], ARGV[4])))\n" \
+	"stock.left = true\n" \
+	"order_of(stock, ARGV[1])\n" \
+	"serve(stock)\n" \
+	"note_queue(stock)\n" \
+	"local score = order_of(stock, ARGV[1])\n" \
+	"return score > 0 and score < ENDED and 1 or 0\n"
+
+#define DLOCK_LUA_STOCK_ORDERS \
+	DLOCK_LUA_PERMITS_CLOCK \
+	"local LOOKS = 1000\n" \
+	"local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])\n" \
+	"local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)\n" \
+	"local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)\n" \
+	"local from = tonumber(ARGV[1])\n" \
+	"local place\n" \
+	"for i = 1, #found, 2 do\n" \
+	"local held, score = found[i], found[i + 1]\n" \
+	"local id = string.sub(held, 2)\n" \
+	"if last == '' or tonumber(score) > from or id > last then\n" \
+	"if buyer == '' or string.sub(id, 1, #buyer + 1) == buyer .. '/' then\n" \
+	"page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - now}\nend\nend\n" \
+	"place = {score, id}\n" \
+	"if #page == most then\n" \
+	"break\nend\nend\n" \
+	"if place and (#page == most or #found == 2 * LOOKS) then\n" \
+	"page[#page + 1] = place\nend\n" \
+	"return page\n"
+
+#define DLOCK_LUA_STOCK_REFUND \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local id, generation, products, us, stocks, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1]), {}, 0\n" \
+	"local made = ARGV[5] ~= '' and 'r' .. id .. '/' .. ARGV[6]\n" \
+	"local before = made and redis.call('ZSCORE', KEYS[1], made)\n" \
+	"if before then\n" \
+	"return {3, tonumber(before)}\nend\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock, signature = read(pool, us, #KEYS), nil\n" \
+	"stocks[i] = stock\n" \
+	"stock.score, stock.units, signature = order_of(stock, id)\n" \
+	"stock.back = tonumber(ARGV[5]) or stock.units\n" \
+	"local why = (stock.score == 0 and 0)\n" \
+	"or (signature ~= products and 5)\n" \
+	"or (generation and generation_of(stock.score) ~= generation and 4)\n" \
+	"or ((stock.score < SOLD or stock.score >= ENDED and (stock.score < REFUNDED or made)) and 8)\n" \
+	"or (stock.back > stock.units and 9)\n" \
+	"if why then\n" \
+	"return serve_each(stocks, {0, i, why, stock.units})\n" \
+	"elseif stock.score >= REFUNDED then\n" \
+	"ago = math.max(ago, stock.now - math.floor(stock.score % 1e13))\nend\nend\n" \
+	"local reply, left = 2, ago\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"if stock.score < ENDED then\n" \
+	"reply, left = 1, stock.units - stock.back\n" \
+	"stock.sold = stock.sold - stock.back\n" \
+	"if ARGV[4] ~= '1' then\n" \
+	"stock.all = stock.all - stock.back\nend\n" \
+	"redis.call('ZREM', stock.pool, '$full')\n" \
+	"redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock')\n" \
+	"if left == 0 then\n" \
+	"redis.call('ZADD', stock.pool, state_at(REFUNDED, stock.now, generation_of(stock.score)), 'h' .. id)\n" \
+	"elseif left == 1 then\n" \
+	"redis.call('ZREM', stock.pool, 'w' .. id)\n" \
+	"else\n" \
+	"redis.call('ZADD', stock.pool, left, 'w' .. id)\nend\n" \
+	"if made then\n" \
+	"redis.call('ZADD', stock.pool, stock.back, made)\nend\n" \
+	"credit(stock.pool, buyer_of(id), stock.back)\n" \
+	"serve(stock)\nend\nend\n" \
+	"return {reply, left}\n"
+
+#define DLOCK_LUA_STOCK_RESERVE \
+	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
+	"if not ARGV[5] then\n" \
+	"local full, had, fence = unpack(redis.call('ZMSCORE', pool, '$full', held, '$fence'))\n" \
+	"if full and not had then\n" \
+	"time = full ~= '0' and redis.pcall('TIME')\n" \
+	"us = time and not time.err and time[1] * 1000000 + time[2]\n" \
+	"if not time or us and us < -full * 1000 and us > -fence - 1e6 then\n" \
+	"return 0\nend\nend\nend\n" \
+	"local wants, buyer = tonumber(ARGV[2]), string.match(ARGV[1], '^(.*)/')\n" \
+	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))\n" \
+	"if not had and not queue and not closed and not shift and used then\n" \
+	"time = time or redis.pcall('TIME')\n" \
+	"us = not time.err and time[1] * 1000000 + time[2]\n" \
+	"local now = us and math.floor(us / 1000)\n" \
+	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used\n" \
+	"and (ARGV[4] == '' or (has or 0) + wants <= tonumber(ARGV[4])) then\n" \
+	"local ends = now + ARGV[3]\n" \
+	"if not next or ends < -next then\n" \
+	"redis.call('ZADD', pool, -ends, '$next')\nend\n" \
+	"if wants == 1 then\n" \
+	"redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])\nend\n" \
+	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
+	"local stock = read(pool, us or clock(pool), 1)\n" \
+	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)\n" \
+	"local was, new = 0, false\n" \
+	"sweep(stock, AMORTISED)\n" \
+	"local function settled()\n" \
+	"local score, units, products = order_of(stock, id)\n" \
+	"was = score\n" \
+	"if score > 0 and score < ENDED then\n" \
+	"if units ~= wants or products ~= '' then\n" \
+	"return {-4, units, products ~= '' and 1 or 0}\nend\n" \
+	"stock.fence = next_token(stock)\n" \
+	"if score < SOLD and ticket > 0 then\n" \
+	"score = math.max(score, stock.now + ttl + score % 1)\nend\n" \
+	"redis.call('ZADD', pool, -stock.fence, '$fence', string.format('%.6f', score), held)\n" \
+	"local time = math.floor(score % 1e13) - stock.now\n" \
+	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time, generation_of(score)}\n" \
+	"elseif ticket > 0 and is_settled(score, ticket) then\n" \
+	"return {-3}\n" \
+	"elseif not stock.known or stock.closed > 0 then\n" \
+	"return {-5, stock.closed}\nend\n" \
+	"local may, has, again = is_allowed(stock, buyer, wants, limit)\n" \
+	"if not may then\n" \
+	"return again and {-2, ARGV[6] or '0'} or {-1, has}\nend\nend\n" \
+	"local function leave(reply)\n" \
+	"if waiter then\n" \
+	"redis.call('ZREM', pool, names_of(waiter))\n" \
+	"stock.left = true\nend\n" \
+	"serve(stock)\n" \
+	"if stock.left then\n" \
+	"note_queue(stock)\nend\n" \
+	"return reply\nend\n" \
+	"local function enqueue()\n" \
+	"local place, signs, wish, strict = names_of(waiter)\n" \
+	"if ticket == 0 then\n" \
+	"stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)\n" \
+	"ticket = stock.fence\nend\n" \
+	"local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs, WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
+	"if nobody_passes ~= '' then\n" \
+	"redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
+	"stock.queue, new = true, added > 2\nend\n" \
+	"local reply = settled()\n" \
+	"if reply then\n" \
+	"return reply[1] == -2 and reply or leave(reply)\nend\n" \
+	"local possible = wants <= stock.all - stock.sold\n" \
+	"local room, again = make_room(stock, wants)\n" \
+	"if waiter and possible and (stock.queue or not room) then\n" \
+	"enqueue()\nend\n" \
+	"serve(stock, false, waiter, ttl)\n" \
+	"if stock.mine then\n" \
+	"return {1, stock.mine, wants, ttl, stock.generation}\n" \
+	"elseif stock.left then\n" \
+	"reply = settled()\n" \
+	"if reply then\n" \
+	"return leave(reply)\nend\nend\n" \
+	"room, again = make_room(stock, wants)\n" \
+	"if room and lets_pass(stock) then\n" \
+	"local generation = take(stock, id, wants, ttl, was, '')\n" \
+	"return leave({1, stock.fence, wants, ttl, generation})\n" \
+	"elseif again or waiter and stock.more then\n" \
+	"return {-2, string.format('%.0f', ticket)}\n" \
+	"elseif not waiter or not possible then\n" \
+	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
+	"redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')\nend\n" \
+	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
+	"local place = redis.call('ZSCORE', pool, waiter)\n" \
+	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
+	"string.format('%.0f', place), new and 1 or 0}\n"
+
+#define DLOCK_LUA_STOCK_RESTOCK \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local MOST = 999999999\n" \
+	"local pool, change, name = KEYS[1], tonumber(ARGV[1]), 'r' .. ARGV[2]\n" \
+	"local stock = read(pool, clock(pool), 1)\n" \
+	"local made = redis.call('ZSCORE', pool, name)\n" \
+	"if made then\n" \
+	"return {tonumber(made), stock.all}\nend\n" \
+	"if change < 0 then\n" \
+	"local _, again = make_room(stock, -change)\n" \
+	"if again then\n" \
+	"return {'again'}\nend\n" \
+	"change = math.max(change, -math.max(0, free(stock)))\n" \
+	"else\n" \
+	"change = math.max(0, math.min(change, MOST - stock.all))\nend\n" \
+	"stock.all = stock.all + change\n" \
+	"redis.call('ZREM', pool, '$full')\n" \
+	"redis.call('ZADD', pool, stock.all, '$stock', change, name)\n" \
+	"if ARGV[3] == '0' then\n" \
+	"redis.call('ZREM', pool, '$remember')\n" \
+	"else\n" \
+	"redis.call('ZADD', pool, ARGV[3], '$remember')\nend\n" \
+	"redis.call('PERSIST', pool)\n" \
+	"serve(stock, change < 0)\n" \
+	"return {change, stock.all}\n"
+
+#define DLOCK_LUA_STOCK_SALE \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_STOCK_POOL \
+	"local stock, state = read(KEYS[1], clock(KEYS[1]), 1), tonumber(ARGV[1])\n" \
+	"if stock.closed == 2 or not stock.known then\n" \
+	"return stock.known and 2 or 3\nend\n" \
+	"stock.closed = state\n" \
+	"redis.call('ZREM', KEYS[1], state == 0 and '$closed' or '$full')\n" \
+	"if state > 0 then\n" \
+	"redis.call('ZADD', KEYS[1], state, '$closed')\nend\n" \
+	"serve(stock)\n" \
+	"return state\n"
+
+#define DLOCK_LUA_STOCK_STATUS \
+	DLOCK_LUA_PERMITS_CLOCK \
+	"local all, us = {}, clock(KEYS[1])\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local score, units, products, shift = unpack(redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'w' .. ARGV[1], 'a' .. ARGV[1], '$shift'))\n" \
+	"score = tonumber(score or 0)\n" \
+	"local now = math.floor(us / 1000) + (shift or 0)\n" \
+	"local state = (score == 0 and 0) or (score < 1e13 and (score >= now and 1 or 2)) or ({ 3, 2, 4, 5 })[math.floor(score / 1e13)]\n" \
+	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) - now) or 0,\n" \
+	"math.floor(score % 1 * 64 + 0.5), products or '', math.floor(score % 1e13)}\nend\n" \
+	"return all\n"
 
 #define DLOCK_LUA_UNCHANGED \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../request/requests.h"
+#include "../request/stock_requests.h"
 
 void dlock_stock_begin(
 	dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error)
@@ -29,6 +29,20 @@ static void ask_again(dlock_route *route, dlock_nanos now)
 	route->repeated = true;
 }
 
+/* A reservation that may wait asks again by itself. */
+static bool is_unfinished(const dlock_stock_question *own)
+{
+	return own->said == DLOCK_OK && own->route.call->origin != &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
+		&& dlock_stock_is_unfinished(own->route.call);
+}
+
+dlock_status dlock_stock_explain_unfinished(const dlock_conn *conn, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_CONNECTION,
+		"Redis at %s: more reservations have ended than were swept in the time allowed; ask again",
+		conn->server->label);
+}
+
 dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->task);
@@ -36,6 +50,13 @@ dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, d
 	if (is_to_be_asked_again(own)) {
 		ask_again(&own->route, now);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+	}
+	while (is_unfinished(own) && now < own->route.until) {
+		dlock_route_send(&own->route, dlock_call_again(own->route.call), NULL);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+	}
+	if (is_unfinished(own)) {
+		own->said = dlock_stock_explain_unfinished(own->route.conn, own->route.error);
 	}
 	DLOCK_END(&own->task);
 	return own->said;
@@ -87,6 +108,26 @@ static bool is_write_confirmed(const dlock_stock_question *own)
 		&& dlock_is_confirmed(own->remove, route->confirmation, route->replicas);
 }
 
+/* For so long replicas' word holds for refusals over the same connection: one of a master that was replaced is no
+ * older. */
+#define CONFIRMED_FOR DLOCK_SECOND
+
+static bool is_confirmed_already(const dlock_stock_question *own, dlock_answer_kind kind, dlock_nanos now)
+{
+	const dlock_route *route = &own->route;
+
+	return kind == DLOCK_ANSWER_NOTHING && route->conn->confirmed_generation == route->call->generation
+		&& now - route->conn->confirmed_at < CONFIRMED_FOR;
+}
+
+static void note_confirmed(dlock_stock_question *own)
+{
+	if (own->said == DLOCK_OK) {
+		own->route.conn->confirmed_generation = own->route.call->generation;
+		own->route.conn->confirmed_at = own->asked_at;
+	}
+}
+
 static void begin_discovery(dlock_stock_question *own)
 {
 	own->discovery = (dlock_discovery){
@@ -103,14 +144,18 @@ static dlock_status explain_unconfirmed(dlock_stock_question *own)
 }
 
 dlock_status dlock_stock_confirm_step(
-	dlock_stock_question *own, dlock_arg key, bool written, dlock_loop *loop, dlock_nanos now)
+	dlock_stock_question *own, dlock_arg key, dlock_answer_kind kind, dlock_loop *loop, dlock_nanos now)
 {
 	if (own->route.replicas == 0) {
 		return DLOCK_OK;
 	}
 	DLOCK_BEGIN(&own->confirming);
-	if (written) {
+	own->asked_at = now;
+	if (is_confirmed_already(own, kind, now)) {
+		own->said = DLOCK_OK;
+	} else if (kind == DLOCK_ANSWER_WRITTEN) {
 		DLOCK_JOIN(&own->confirming, own->said, dlock_route_confirm(&own->route, loop, now));
+		note_confirmed(own);
 	} else {
 		write_behind(own, key);
 		DLOCK_AWAIT(&own->confirming, is_written(own) || dlock_loop_is_time(loop, own->route.until, now));
@@ -120,6 +165,7 @@ dlock_status dlock_stock_confirm_step(
 			DLOCK_JOIN(&own->confirming, own->said, dlock_discovery_step(&own->discovery, loop, now));
 			own->said = explain_unconfirmed(own);
 		}
+		note_confirmed(own);
 	}
 	DLOCK_END(&own->confirming);
 	return own->said;
@@ -154,19 +200,19 @@ dlock_status dlock_stock_ask(
 typedef struct {
 	dlock_stock_question *question;
 	dlock_arg key;
-	bool written;
+	dlock_answer_kind kind;
 } confirming;
 
 static dlock_status confirm_step(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	const confirming *own = task;
 
-	return dlock_stock_confirm_step(own->question, own->key, own->written, loop, now);
+	return dlock_stock_confirm_step(own->question, own->key, own->kind, loop, now);
 }
 
-dlock_status dlock_stock_confirm_answer(dlock_stock_question *own, dlock_arg key, bool written)
+dlock_status dlock_stock_confirm_answer(dlock_stock_question *own, dlock_arg key, dlock_answer_kind kind)
 {
-	confirming confirming = { own, key, written };
+	confirming confirming = { own, key, kind };
 
 	return dlock_loop_run(loop_of(own), confirm_step, &confirming, DLOCK_FOREVER, NULL);
 }

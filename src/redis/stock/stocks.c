@@ -9,8 +9,8 @@
 #include "../wire/reply.h"
 #include "stocks_internal.h"
 
-/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether pieces are somebody's is decided again
- * when they are bought, by the server that is the master then. */
+/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether units are
+ * somebody's is decided again when they are bought, by the server that is the master then. */
 
 /* ---- names ---- */
 
@@ -36,23 +36,40 @@ static char *encode(char *out, dlock_arg name)
 	return out;
 }
 
-dlock_order_id dlock_stock_order_id(dlock_arg buyer, dlock_arg request)
+dlock_order_id dlock_stock_order_id(dlock_arg buyer, dlock_arg order)
 {
 	dlock_order_id id;
 	char *out = encode(id.text, buyer);
 
 	*out++ = '/';
-	out = encode(out, request);
+	out = encode(out, order);
 	*out = '\0';
 	return id;
 }
 
-dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg article)
+static int hex_of(char digit)
+{
+	return digit <= '9' ? digit - '0' : digit - 'a' + 10;
+}
+
+size_t dlock_stock_decode(const char *text, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		bool escape = text[i] == '%' && i + 2 < len;
+		out[n++] = escape ? (char) (hex_of(text[i + 1]) << 4 | hex_of(text[i + 2])) : text[i];
+		i += escape ? 2 : 0;
+	}
+	return n;
+}
+
+dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg sku)
 {
 	char *key = stock->keys + (size_t) place * (stock->prefix_len + DLOCK_STOCK_NAME_MAX);
 
-	memcpy(key + stock->prefix_len, article.text, article.len);
-	return (dlock_arg) { key, stock->prefix_len + article.len };
+	memcpy(key + stock->prefix_len, sku.text, sku.len);
+	return (dlock_arg) { key, stock->prefix_len + sku.len };
 }
 
 int dlock_stock_slot(const dlock_stock *stock, dlock_arg key)
@@ -60,25 +77,57 @@ int dlock_stock_slot(const dlock_stock *stock, dlock_arg key)
 	return dlock_topology_has_slots(stock->masters.topology) ? dlock_slot_of(key.text, key.len) : 0;
 }
 
-const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg article)
+const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg sku)
 {
-	if (!dlock_key_is_reserved((dlock_arg) { stock->keys, stock->prefix_len }, article)) {
+	if (!dlock_key_is_reserved((dlock_arg) { stock->keys, stock->prefix_len }, sku)) {
 		return NULL;
 	}
 	return "must not make a key that dlock keeps for itself: \"dlock:fence\", \"dlock:era\", or one that begins with \"dlock:queue:\", \"dlock:waiters:\", "
-		"\"dlock:fence:\" or \"dlock:era:\"";
+		   "\"dlock:fence:\" or \"dlock:era:\"";
 }
 
-bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *articles, int count)
+bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *skus, int count)
 {
-	int slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, articles[0]));
+	int slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, skus[0]));
 
 	for (int i = 1; i < count; i++) {
-		if (dlock_stock_slot(stock, dlock_stock_key(stock, i, articles[i])) != slot) {
+		if (dlock_stock_slot(stock, dlock_stock_key(stock, i, skus[i])) != slot) {
 			return false;
 		}
 	}
 	return true;
+}
+
+/* Of several products: which ones these are, whatever the order in which they are named. 36 bits, so that a sorted set
+ * has it exactly. */
+static void hash_products(const dlock_order *order, char out[16])
+{
+	uint64_t hash = 0;
+
+	*out = '\0';
+	for (int i = 0; i < order->count && order->count > 1; i++) {
+		uint64_t one = UINT64_C(14695981039346656037); /* FNV-1a, and a finalizer, so that sums do not cancel out */
+		for (size_t k = 0; k < order->skus[i].len; k++) {
+			one = (one ^ (unsigned char) order->skus[i].text[k]) * UINT64_C(1099511628211);
+		}
+		one = (one ^ one >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+		hash += one ^ one >> 29;
+	}
+	if (order->count > 1) {
+		snprintf(out, 16, "%llu", (unsigned long long) (hash >> 28 | 1));
+	}
+}
+
+void dlock_stock_place(dlock_stock *stock, const dlock_order *order, dlock_order_place *place)
+{
+	for (int i = 0; i < order->count; i++) {
+		place->keys[i] = dlock_stock_key(stock, i, order->skus[i]);
+	}
+	hash_products(order, place->products);
+	place->slot = dlock_stock_slot(stock, place->keys[0]);
+	place->count = order->count;
+	place->ref = (dlock_order_ref){ order->id.text, order->generation < 0 ? DLOCK_NO_NUMBER : order->generation,
+		place->products };
 }
 
 dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
@@ -88,142 +137,186 @@ dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
 	return call->sent_at + left - dlock_drift(left);
 }
 
-/* ---- reservations that there are ---- */
+/* ---- orders that there are ---- */
 
+/* What one of these scripts says: 1 where it has done it, 2 where that was done before, `number` ms ago, or 3, as the
+ * caller takes it. */
 typedef struct {
-	dlock_arg keys[DLOCK_STOCKS_MAX];
-	int slot;
-} places;
+	dlock_order_response response;
+	bool by_this; /* of 2: by an earlier sending of this question */
+	dlock_nanos deadline; /* of what is reserved: `number` ms left */
+} verdict;
 
-static places places_of(dlock_stock *stock, const dlock_order *order)
+static dlock_status ask_about(
+	dlock_stock *stock, const dlock_order_place *place, dlock_call *call, verdict *verdict, dlock_error *error)
 {
-	places places;
-
-	for (int i = 0; i < order->count; i++) {
-		places.keys[i] = dlock_stock_key(stock, i, order->articles[i]);
-	}
-	places.slot = dlock_stock_slot(stock, places.keys[0]);
-	return places;
-}
-
-/* Of several calls for one question, only the first may have done what the last did not find to do. */
-static bool may_have_run_before(const dlock_stock_question *asked)
-{
-	return asked->route.repeated || asked->route.call->repeated;
-}
-
-/* A reply that was read: yes, or no. Counts only if replicas are there: a master that was replaced would answer, too. */
-static dlock_status settle(dlock_stock_question *asked, dlock_arg key, dlock_status status, bool written)
-{
-	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		status = dlock_stock_confirm_answer(asked, key, written) == DLOCK_OK ? status : DLOCK_CONNECTION;
-	}
-	return status;
-}
-
-static dlock_status extend_one(dlock_stock *stock, dlock_arg key, const char *id, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
-{
+	dlock_nanos begun = dlock_now();
 	dlock_stock_question asked;
-	dlock_response response;
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_permits_renew(key, id, ttl, true), error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, place->slot, call, error);
 
 	if (status == DLOCK_OK) {
-		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
+		status = dlock_read_stock_order(asked.route.call, asked.route.conn, &verdict->response, error);
 	}
-	/* Where more is left than is asked for, nothing is written. */
-	status = settle(&asked, key, status, false);
 	if (status == DLOCK_OK) {
-		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_RESERVED, .deadline = dlock_stock_deadline(asked.route.call, ttl / DLOCK_MS) };
-	} else if (status == DLOCK_LOST) {
-		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_GONE };
-		status = DLOCK_OK;
+		int result = verdict->response.result;
+		status = dlock_stock_confirm_answer(
+			&asked, place->keys[0], result == 1 || result == 3 ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_FOUND);
+	}
+	if (status == DLOCK_OK) {
+		bool again = asked.route.repeated || asked.route.call->repeated;
+		dlock_nanos passed = dlock_now() - begun + DLOCK_MS; /* the server counts whole ones */
+		verdict->by_this = again && verdict->response.number * DLOCK_MS <= passed;
+		verdict->deadline = dlock_stock_deadline(asked.route.call, verdict->response.number);
 	}
 	dlock_stock_end(&asked);
 	return status;
 }
 
-/* One after the other: if a part of the reservation is gone, what was extended before ends by itself. */
-dlock_status dlock_stock_extend(dlock_stock *stock, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
+/* Of a script that has not done it. */
+static dlock_stock_answer refusal_of(const dlock_order_response *response)
 {
-	dlock_nanos first = DLOCK_FOREVER;
+	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_REFUSED,
+		.reason = response->reason,
+		.item = response->item,
+		.since = response->number * DLOCK_MS };
 
-	for (int i = 0; i < order->count; i++) {
-		dlock_status status = extend_one(stock, dlock_stock_key(stock, i, order->articles[i]), order->id.text, ttl, answer, error);
-		if (status != DLOCK_OK) {
-			return status;
+	if (response->reason == DLOCK_ORDER_OTHER) {
+		answer.outcome = DLOCK_STOCK_CONFLICT;
+		answer.other_products = true;
+	} else if (response->reason == DLOCK_ORDER_SHORT) {
+		answer.outcome = DLOCK_STOCK_SHORT;
+	} else if (response->reason == DLOCK_ORDER_NOT_SOLD || response->reason == DLOCK_ORDER_SMALLER) {
+		answer.units = response->number;
+		answer.since = 0;
+	}
+	return answer;
+}
+
+/* 2 is "before". */
+static dlock_stock_answer answer_of(const verdict *verdict)
+{
+	const dlock_order_response *response = &verdict->response;
+
+	if (response->result == 0) {
+		return refusal_of(response);
+	}
+	return (dlock_stock_answer){ .outcome = response->result == 2 && !verdict->by_this ? DLOCK_STOCK_SOLD
+																					   : DLOCK_STOCK_DONE,
+		.since = response->result == 2 ? response->number * DLOCK_MS : 0,
+		.deadline = verdict->deadline };
+}
+
+dlock_status dlock_stock_extend(
+	dlock_stock *stock, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(
+		stock, &place, dlock_request_stock_extend(place.keys, place.count, &place.ref, ttl), &verdict, error);
+	*answer = answer_of(&verdict);
+	return status;
+}
+
+dlock_status dlock_stock_confirm(
+	dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(
+		stock, &place, dlock_request_stock_confirm(place.keys, place.count, &place.ref, limit), &verdict, error);
+	*answer = answer_of(&verdict);
+	answer->late = verdict.response.result == 3;
+	return status;
+}
+
+dlock_status dlock_stock_cancel(
+	dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(
+		stock, &place, dlock_request_stock_cancel(place.keys, place.count, &place.ref), &verdict, error);
+	*answer = answer_of(&verdict);
+	if (status == DLOCK_OK
+		&& verdict.response.result == 3) { /* there was nothing to cancel, and nothing will come of it */
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_REFUSED, .reason = DLOCK_ORDER_ENDED };
+	}
+	return status;
+}
+
+dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bool restock, int64_t units,
+	dlock_arg change, dlock_stock_answer *answer, dlock_error *error)
+{
+	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	*encode(name, change) = '\0';
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(stock, &place,
+		dlock_request_stock_refund(place.keys, place.count, &place.ref, restock, units, name), &verdict, error);
+	*answer = answer_of(&verdict);
+	if (status == DLOCK_OK && verdict.response.result == 3) {
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SOLD };
+	} else if (verdict.response.result == 1) {
+		answer->units = verdict.response.number;
+	}
+	return status;
+}
+
+dlock_status dlock_stock_change(
+	dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+{
+	dlock_order_place place;
+	verdict verdict = { 0 };
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = ask_about(stock, &place,
+		dlock_request_stock_change(place.keys, place.count, &place.ref, limit, order->units), &verdict, error);
+	*answer = answer_of(&verdict);
+	if (answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_LIMITED) {
+		*answer = (dlock_stock_answer){
+			.outcome = DLOCK_STOCK_LIMITED, .item = verdict.response.item, .units = verdict.response.number
+		};
+	}
+	return status;
+}
+
+dlock_status dlock_stock_look(
+	dlock_stock *stock, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
+{
+	dlock_order_place place;
+	dlock_stock_question asked;
+
+	dlock_stock_place(stock, order, &place);
+	dlock_status outcome = dlock_stock_ask(
+		&asked, &stock->masters, place.slot, dlock_request_stock_status(place.keys, place.count, place.ref.id), error);
+	if (outcome == DLOCK_OK) {
+		outcome = dlock_read_stock_status(asked.route.call, asked.route.conn, order->count, status, error);
+	}
+	if (outcome == DLOCK_OK) {
+		*now = asked.route.call->sent_at;
+		outcome = dlock_stock_confirm_answer(&asked, place.keys[0], DLOCK_ANSWER_NOTHING);
+	}
+	for (int i = 0; i < order->count && outcome == DLOCK_OK; i++) { /* an order of other products is not this one */
+		if (status[i].state != DLOCK_STATE_NONE && strcmp(status[i].products, place.products) != 0) {
+			status[i] = (dlock_order_status) { .state = DLOCK_STATE_NONE };
 		}
-		if (answer->outcome != DLOCK_STOCK_RESERVED) {
-			answer->article = i;
-			return DLOCK_OK;
-		}
-		first = answer->deadline < first ? answer->deadline : first;
-	}
-	answer->deadline = first;
-	return DLOCK_OK;
-}
-
-dlock_status dlock_stock_confirm(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
-{
-	places at = places_of(stock, order);
-	dlock_stock_question asked;
-	dlock_confirmation confirmation = DLOCK_CONFIRMED_BEFORE;
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at.slot, dlock_request_permits_confirm(at.keys, order->count, order->id.text), error);
-
-	*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_GONE };
-	if (status == DLOCK_OK) {
-		status = dlock_read_permits_confirm(asked.route.call, asked.route.conn, &confirmation, &answer->article, error);
-	}
-	status = settle(&asked, at.keys[0], status, status == DLOCK_OK && confirmation != DLOCK_CONFIRMED_BEFORE);
-	if (status == DLOCK_OK) {
-		bool before = confirmation == DLOCK_CONFIRMED_BEFORE && !may_have_run_before(&asked);
-		answer->outcome = before ? DLOCK_STOCK_BOUGHT : DLOCK_STOCK_RESERVED;
 	}
 	dlock_stock_end(&asked);
-	return status == DLOCK_LOST ? DLOCK_OK : status;
-}
-
-/* Nothing was given back by the last of several sendings: by an earlier one, or it had been bought. */
-static dlock_status was_bought(const dlock_stock *stock, const places *at, const char *id, bool *bought, dlock_error *error)
-{
-	char entry[DLOCK_PERMIT_ID_MAX + 2];
-	dlock_arg args[] = { DLOCK_ARG("ZSCORE"), at->keys[0], { entry, (size_t) snprintf(entry, sizeof entry, "h%s", id) } };
-	dlock_stock_question asked;
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at->slot, dlock_call_command(args, 3), error);
-
-	if (status == DLOCK_OK) {
-		status = dlock_check_reply(asked.route.call, asked.route.conn, error);
-	}
-	*bought = status == DLOCK_OK && asked.route.call->reply->type == REDIS_REPLY_STRING;
-	dlock_stock_end(&asked);
-	return status;
-}
-
-dlock_status dlock_stock_cancel(dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
-{
-	places at = places_of(stock, order);
-	dlock_stock_question asked;
-	dlock_response response;
-	dlock_permits_attempt attempt = { .id = order->id.text };
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, at.slot,
-		dlock_request_permits_release(at.keys, order->count, &attempt), error);
-
-	if (status == DLOCK_OK) {
-		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
-	}
-	status = settle(&asked, at.keys[0], status, status == DLOCK_OK);
-	*answer = (dlock_stock_answer) { .outcome = status == DLOCK_OK ? DLOCK_STOCK_RESERVED : DLOCK_STOCK_GONE };
-	if (status == DLOCK_LOST) {
-		bool bought = true;
-		status = may_have_run_before(&asked) ? was_bought(stock, &at, order->id.text, &bought, error) : DLOCK_OK;
-		answer->outcome = bought ? DLOCK_STOCK_GONE : DLOCK_STOCK_RESERVED;
-	}
-	dlock_stock_end(&asked);
-	return status;
+	return outcome;
 }
 
 /* ---- stocks ---- */
 
-/* Without a name, a change gets one: so that it can be asked for again where its answer is lost. No other name has a slash. */
+/* Without a name, a change gets one: so that it can be asked for again where its answer is lost. No other name has a
+ * slash. */
 static bool name_change(char *out, dlock_arg change)
 {
 	char token[DLOCK_TOKEN_LEN + 1];
@@ -239,34 +332,155 @@ static bool name_change(char *out, dlock_arg change)
 	return true;
 }
 
-dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg article, int64_t pieces, dlock_arg change, int64_t *changed, dlock_error *error)
+dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t units, dlock_arg change,
+	dlock_nanos remember, int64_t *changed, dlock_error *error)
 {
-	dlock_arg key = dlock_stock_key(stock, 0, article);
+	dlock_arg key = dlock_stock_key(stock, 0, sku);
 	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
 	dlock_stock_question asked;
 
 	if (!name_change(name, change)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes");
 	}
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_permits_restock(key, pieces, name), error);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key),
+		dlock_request_stock_restock(key, units, name, remember), error);
 	if (status == DLOCK_OK) {
-		status = dlock_read_permits_restock(asked.route.call, asked.route.conn, changed, error);
+		status = dlock_read_stock_restock(asked.route.call, asked.route.conn, changed, error);
 	}
-	/* It may have been made before. */
-	status = settle(&asked, key, status, false);
+	if (status == DLOCK_OK) { /* it may have been made before */
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_FOUND);
+	}
 	dlock_stock_end(&asked);
 	return status;
 }
 
-dlock_status dlock_stock_count(dlock_stock *stock, dlock_arg article, dlock_permits_counts *counts, dlock_error *error)
+/* The longest that reservations which have ended are swept for; a million of them take some ten seconds, once. */
+#define LONGEST_SWEEP (60 * DLOCK_SECOND)
+
+/* Those of one slot, until all of them are counted. */
+static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed,
+	dlock_stock_counts *counts, dlock_error *error)
 {
-	dlock_arg key = dlock_stock_key(stock, 0, article);
+	dlock_nanos until = dlock_after(dlock_now(), LONGEST_SWEEP);
+	dlock_stock_question asked;
+	bool unfinished = true;
+	dlock_status status = DLOCK_OK;
+
+	while (unfinished && status == DLOCK_OK) {
+		status = dlock_stock_ask(&asked, &stock->masters, slot, dlock_request_stock_counts(keys, count), error);
+		if (status == DLOCK_OK) {
+			status = dlock_read_stock_counts(asked.route.call, asked.route.conn, count, counts, &unfinished, error);
+		}
+		if (status == DLOCK_OK && unfinished && dlock_now() >= until) {
+			status = dlock_stock_explain_unfinished(asked.route.conn, error);
+		}
+		if (status == DLOCK_OK && !unfinished && confirmed) {
+			status = dlock_stock_confirm_answer(&asked, keys[0], DLOCK_ANSWER_NOTHING);
+		}
+		dlock_stock_end(&asked);
+	}
+	return status;
+}
+
+dlock_status dlock_stock_count(dlock_stock *stock, const dlock_arg *skus, int count, bool confirmed,
+	dlock_stock_counts *counts, dlock_error *error)
+{
+	bool counted[DLOCK_STOCKS_MAX] = { false };
+
+	for (int first = 0; first < count; first++) {
+		dlock_arg keys[DLOCK_STOCKS_MAX];
+		dlock_stock_counts some[DLOCK_STOCKS_MAX];
+		int places[DLOCK_STOCKS_MAX], n = 0, slot = 0;
+		for (int i = first; i < count && !counted[first]; i++) {
+			dlock_arg key = dlock_stock_key(stock, i, skus[i]);
+			if (i == first || (!counted[i] && dlock_stock_slot(stock, key) == slot)) {
+				slot = dlock_stock_slot(stock, key);
+				places[n] = i;
+				keys[n++] = key;
+			}
+		}
+		dlock_status status = n > 0 ? count_slot(stock, keys, n, slot, confirmed, some, error) : DLOCK_OK;
+		if (status != DLOCK_OK) {
+			return status;
+		}
+		for (int i = 0; i < n; i++) {
+			counts[places[i]] = some[i];
+			counted[places[i]] = true;
+		}
+	}
+	return DLOCK_OK;
+}
+
+dlock_status dlock_stock_set_sale(
+	dlock_stock *stock, dlock_arg sku, dlock_sale sale, dlock_sale *is, bool *known, dlock_error *error)
+{
+	dlock_arg key = dlock_stock_key(stock, 0, sku);
+	dlock_stock_question asked;
+	dlock_response response = { 0 };
+	dlock_status status = dlock_stock_ask(
+		&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_sale(key, sale), error);
+
+	if (status == DLOCK_OK) {
+		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
+		status = status == DLOCK_LOST ? DLOCK_OK : status;
+	}
+	if (status == DLOCK_OK) {
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_FOUND);
+	}
+	*known = response.value <= DLOCK_SALE_ENDED;
+	*is = *known ? (dlock_sale) response.value : DLOCK_SALE_OPEN;
+	dlock_stock_end(&asked);
+	return status;
+}
+
+/* ---- pages of orders ---- */
+
+/* The ranges of lua/stock_pool.lua. */
+static const double ranges[] = { [DLOCK_STATE_NONE] = 5e13,
+	[DLOCK_STATE_RESERVED] = 1e11,
+	[DLOCK_STATE_SOLD] = 1e13,
+	[DLOCK_STATE_ENDED] = 2e13,
+	[DLOCK_STATE_CANCELLED] = 3e13,
+	[DLOCK_STATE_REFUNDED] = 4e13 };
+
+dlock_order_state dlock_stock_state_of(double number, double *ms)
+{
+	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED,
+		DLOCK_STATE_CANCELLED, DLOCK_STATE_REFUNDED };
+	int64_t range = (int64_t) number / 10000000000000;
+
+	*ms = (double) ((int64_t) number % 10000000000000);
+	return range >= 0 && range <= 4 ? states[range] : DLOCK_STATE_NONE;
+}
+
+dlock_status dlock_stock_list(dlock_stock *stock, dlock_arg sku, const dlock_stock_query *query, dlock_call **page,
+	int *count, const char **next_number, const char **next_id, dlock_error *error)
+{
+	dlock_arg key = dlock_stock_key(stock, 0, sku);
+	bool all = query->state == DLOCK_STATE_NONE;
+	double first = all ? ranges[DLOCK_STATE_RESERVED] : ranges[query->state];
+	char from[40], to[40];
 	dlock_stock_question asked;
 
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_permits_counts(key, 0), error);
+	first = query->since > 0 && !all
+		? (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000)
+		: first;
+	snprintf(from, sizeof from, "%.0f", first);
+	snprintf(to, sizeof to, "%.0f",
+		all                                        ? ranges[DLOCK_STATE_NONE]
+			: query->state == DLOCK_STATE_RESERVED ? 1e13
+												   : ranges[query->state] + 1e13);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key),
+		dlock_request_stock_orders(
+			key, query->from ? query->from : from, to, query->after ? query->after : "", query->buyer, query->limit),
+		error);
 	if (status == DLOCK_OK) {
-		status = dlock_read_permits_counts(asked.route.call, asked.route.conn, counts, error);
+		status = dlock_read_stock_orders(asked.route.call, asked.route.conn, count, next_number, next_id, error);
 	}
+	if (status == DLOCK_OK) {
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_NOTHING);
+	}
+	*page = status == DLOCK_OK ? dlock_call_retain(asked.route.call) : NULL;
 	dlock_stock_end(&asked);
 	return status;
 }

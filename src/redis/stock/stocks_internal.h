@@ -1,7 +1,7 @@
 #ifndef DLOCK_REDIS_STOCKS_INTERNAL_H
 #define DLOCK_REDIS_STOCKS_INTERNAL_H
 
-#include "../request/permits_requests.h"
+#include "../request/stock_requests.h"
 #include "../route/route.h"
 
 /* What the files of stocks share. */
@@ -15,13 +15,24 @@ struct dlock_stock {
 	char *keys; /* room for those of one order; each begins with the prefix */
 };
 
-/* The key of an article, in the given place of that room; valid until the place is used again. */
-dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg article);
+/* An order as requests have it. */
+typedef struct {
+	dlock_arg keys[DLOCK_STOCKS_MAX];
+	char products[16];
+	int slot;
+	int count;
+	dlock_order_ref ref;
+} dlock_order_place;
+
+void dlock_stock_place(dlock_stock *stock, const dlock_order *order, dlock_order_place *place);
+
+/* The key of a product, in the given place of that room; valid until the place is used again. */
+dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg sku);
 
 /* Its hash slot. */
 int dlock_stock_slot(const dlock_stock *stock, dlock_arg key);
 
-/* Until when a lease lasts that had `ms` left when its server answered the call. */
+/* Until when a reservation lasts that had `ms` left when its server answered the call. */
 dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms);
 
 #endif

@@ -5,82 +5,116 @@
 
 #include "stocks_internal.h"
 
-/* Reserving pieces, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is taken back: the order has a name,
- * and who asks again finds it. */
+/* Reserving units, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is
+ * taken back: the order has a name, and who asks again finds it. */
 
-/* What the servers said, as an answer. DLOCK_OK: it is one. DLOCK_TIMEOUT: not enough. */
-static dlock_status answer_of(dlock_status status, const dlock_permits_response *response, const dlock_call *call, dlock_stock_answer *answer)
+/* What the servers said, as an answer. */
+static dlock_stock_answer answer_of(const dlock_reserve_response *response, const dlock_call *call)
 {
-	*answer = (dlock_stock_answer) { .article = response->stock };
-	if (status == DLOCK_LOST) {
-		answer->limited_pieces = response->permits;
-		answer->outcome = response->limited ? DLOCK_STOCK_LIMITED : DLOCK_STOCK_SHORT;
-		return response->limited ? DLOCK_OK : DLOCK_TIMEOUT;
+	dlock_stock_answer answer = { .item = response->item,
+		.units = response->units,
+		.other_products = response->other_products,
+		.sale = response->sale,
+		.is_unknown = response->is_unknown,
+		.generation = response->generation,
+		.fencing_token = response->fencing_token };
+
+	switch (response->result) {
+	case DLOCK_RESERVE_HELD:
+		answer.outcome = DLOCK_STOCK_DONE;
+		answer.deadline = dlock_stock_deadline(call, response->ms);
+		break;
+	case DLOCK_RESERVE_SOLD:
+		answer.outcome = DLOCK_STOCK_SOLD;
+		answer.since = response->ms * DLOCK_MS;
+		break;
+	case DLOCK_RESERVE_LIMITED:
+		answer.outcome = DLOCK_STOCK_LIMITED;
+		break;
+	case DLOCK_RESERVE_CONFLICT:
+		answer.outcome = DLOCK_STOCK_CONFLICT;
+		break;
+	case DLOCK_RESERVE_CLOSED:
+		answer.outcome = DLOCK_STOCK_CLOSED;
+		break;
+	default:
+		answer.outcome = DLOCK_STOCK_SHORT;
 	}
-	answer->outcome = response->bought ? DLOCK_STOCK_BOUGHT : DLOCK_STOCK_RESERVED;
-	memcpy(answer->pieces, response->pieces, sizeof answer->pieces);
-	if (!response->bought) {
-		answer->fencing_token = response->fencing_token;
-		answer->deadline = dlock_stock_deadline(call, response->pttl);
-	}
-	return DLOCK_OK;
+	return answer;
 }
 
-/* ---- several articles ---- */
+static dlock_answer_kind kind_of(const dlock_reserve_response *response)
+{
+	return response->result == DLOCK_RESERVE_HELD || response->result == DLOCK_RESERVE_SOLD ? DLOCK_ANSWER_WRITTEN
+																							: DLOCK_ANSWER_NOTHING;
+}
+
+/* ---- several products ---- */
 
 static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer *answer, dlock_error *error)
 {
 	const dlock_order *order = turn->order;
-	dlock_arg keys[DLOCK_STOCKS_MAX];
+	dlock_order_place place;
 	dlock_stock_question asked;
-	dlock_permits_response response;
+	dlock_reserve_response response;
 
-	for (int i = 0; i < order->count; i++) {
-		keys[i] = dlock_stock_key(turn->stock, i, order->articles[i]);
-	}
-	dlock_status status = dlock_stock_ask(&asked, &turn->stock->masters, dlock_stock_slot(turn->stock, keys[0]),
-		dlock_request_permits_reserve(keys, order->count, order->id.text, turn->ttl, turn->limit, order->pieces), error);
+	dlock_stock_place(turn->stock, order, &place);
+	dlock_status status = dlock_stock_ask(&asked, &turn->stock->masters, place.slot,
+		dlock_request_stock_basket(
+			place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products, order->units),
+		error);
 	if (status == DLOCK_OK) {
-		status = dlock_read_permits_reserve(asked.route.call, asked.route.conn, &response, error);
+		status = dlock_read_stock_basket(asked.route.call, asked.route.conn, &response, error);
 	}
-	if (status == DLOCK_OK) { /* what was bought before is not written again */
-		status = dlock_stock_confirm_answer(&asked, keys[0], false);
+	if (status == DLOCK_OK) {
+		status = dlock_stock_confirm_answer(&asked, place.keys[0], kind_of(&response));
 	}
-	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		answer_of(status, &response, asked.route.call, answer);
-		status = DLOCK_OK;
+	if (status == DLOCK_OK) {
+		*answer = answer_of(&response, asked.route.call);
 	}
 	dlock_stock_end(&asked);
 	return status;
 }
 
-/* ---- one article, and its queue ---- */
+/* ---- one product, and its queue ---- */
 
 static dlock_stock_turn *turn_of(dlock_waiter *waiter)
 {
 	return (dlock_stock_turn *) ((char *) waiter - offsetof(dlock_stock_turn, waiter));
 }
 
-static dlock_permits_attempt attempt_of(const dlock_stock_turn *turn, bool queue)
+static dlock_stock_attempt attempt_of(const dlock_stock_turn *turn, bool queue)
 {
-	return (dlock_permits_attempt) { .id = turn->order->id.text, .permits = turn->order->pieces[0], .ttl = turn->ttl, .limit = turn->limit,
-		.inbox = queue ? turn->waiter.inbox : NULL, .ticket = turn->waiter.ticket, .number = turn->waiter.number };
+	return (dlock_stock_attempt){ .id = turn->order->id.text,
+		.units = turn->order->units[0],
+		.ttl = turn->ttl,
+		.limit = turn->limit,
+		.strict = turn->strict,
+		.inbox = queue ? turn->waiter.inbox : NULL,
+		.ticket = turn->waiter.ticket,
+		.number = turn->waiter.number };
 }
 
 static dlock_arg key_of(const dlock_stock_turn *turn)
 {
-	return dlock_stock_key(turn->stock, 0, turn->order->articles[0]);
+	return dlock_stock_key(turn->stock, 0, turn->order->skus[0]);
+}
+
+static void begin_asking(dlock_stock_turn *turn)
+{
+	dlock_waiter *waiter = &turn->waiter;
+	dlock_stock_attempt attempt = attempt_of(turn, waiter->queue);
+
+	dlock_stock_begin(&turn->asked, &turn->stock->masters, waiter->slot,
+		dlock_request_stock_reserve(key_of(turn), &attempt), waiter->error);
+	turn->asked.route.until = waiter->until;
 }
 
 static void begin_attempt(dlock_stock_turn *turn)
 {
-	dlock_waiter *waiter = &turn->waiter;
-
-	waiter->number++;
-	turn->queued |= waiter->queue;
-	dlock_permits_attempt attempt = attempt_of(turn, waiter->queue);
-	dlock_stock_begin(&turn->asked, &turn->stock->masters, waiter->slot, dlock_request_permits_acquire(key_of(turn), &attempt), waiter->error);
-	turn->asked.route.until = waiter->until;
+	turn->waiter.number++;
+	turn->queued |= turn->waiter.queue;
+	begin_asking(turn);
 }
 
 static void read_attempt(dlock_stock_turn *turn)
@@ -88,26 +122,53 @@ static void read_attempt(dlock_stock_turn *turn)
 	const dlock_route *route = &turn->asked.route;
 
 	if (turn->said == DLOCK_OK) {
-		turn->said = dlock_read_permits(route->call, route->conn, &turn->response, turn->waiter.error);
+		turn->said = dlock_read_stock_reserve(route->call, route->conn, &turn->response, turn->waiter.error);
 	}
 }
 
-/* Where nobody has reserved any, none can come back: there is nothing to wait for. */
+/* There is more to do than one script does. True: it asks again, with the ticket that it has meanwhile. */
+static bool goes_on(dlock_stock_turn *turn, dlock_nanos now)
+{
+	dlock_waiter *waiter = &turn->waiter;
+
+	if (turn->said != DLOCK_OK || turn->response.result != DLOCK_RESERVE_AGAIN) {
+		return false;
+	}
+	if (waiter->queue && turn->response.refusal.ticket > 0) {
+		waiter->ticket = turn->response.refusal.ticket;
+	}
+	if (now >= turn->asked.route.until) {
+		turn->said = dlock_stock_explain_unfinished(turn->asked.route.conn, waiter->error);
+		return false;
+	}
+	dlock_stock_end(&turn->asked);
+	begin_asking(turn);
+	return true;
+}
+
+/* Where nobody has reserved any, none can become available: there is nothing to wait for. That is known once it has
+ * asked to be in the queue. */
+static bool has_to_wait(const dlock_stock_turn *turn)
+{
+	return turn->said == DLOCK_OK && turn->response.result == DLOCK_RESERVE_SHORT
+		&& (turn->waiter.queue ? turn->response.refusal.pttl >= 0 : turn->may_wait);
+}
+
 static void end_attempt(dlock_stock_turn *turn)
 {
 	dlock_waiter *waiter = &turn->waiter;
 	const dlock_route *route = &turn->asked.route;
-	dlock_permits_response *response = &turn->response;
+	dlock_reserve_response *response = &turn->response;
 
-	if (turn->said == DLOCK_LOST && !response->limited) {
-		dlock_waiter_refused(waiter, route, &response->refusal);
-	}
-	if (turn->said == DLOCK_OK || turn->said == DLOCK_LOST) {
-		response->pieces[0] = response->permits;
-		turn->said = answer_of(turn->said, response, route->call, turn->answer);
+	if (turn->said == DLOCK_OK) {
+		*turn->answer = answer_of(response, route->call);
 		waiter->response = response->refusal;
-		turn->queued = turn->queued && turn->said == DLOCK_TIMEOUT;
-		turn->said = turn->said == DLOCK_TIMEOUT && response->refusal.pttl < 0 ? DLOCK_OK : turn->said;
+		if (response->result == DLOCK_RESERVE_SHORT) {
+			dlock_waiter_refused(waiter, route, &response->refusal);
+		} else {
+			turn->queued = false;
+		}
+		turn->said = has_to_wait(turn) ? DLOCK_TIMEOUT : DLOCK_OK;
 	}
 	waiter->transient = turn->said == DLOCK_CONNECTION && route->transient;
 	dlock_stock_end(&turn->asked);
@@ -119,11 +180,13 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 
 	DLOCK_BEGIN(&turn->task);
 	begin_attempt(turn);
-	DLOCK_JOIN(&turn->task, turn->said, dlock_stock_ask_step(&turn->asked, loop, now));
-	read_attempt(turn);
-	if (turn->said == DLOCK_OK) {
+	do {
+		DLOCK_JOIN(&turn->task, turn->said, dlock_stock_ask_step(&turn->asked, loop, now));
+		read_attempt(turn);
+	} while (goes_on(turn, now));
+	if (turn->said == DLOCK_OK && !(has_to_wait(turn) && waiter->queue)) {
 		DLOCK_JOIN(&turn->task, turn->said,
-			dlock_stock_confirm_step(&turn->asked, key_of(turn), !turn->response.bought, loop, now));
+			dlock_stock_confirm_step(&turn->asked, key_of(turn), kind_of(&turn->response), loop, now));
 	}
 	end_attempt(turn);
 	DLOCK_END(&turn->task);
@@ -132,10 +195,10 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 
 static void begin_leaving(dlock_stock_turn *turn, dlock_nanos now)
 {
-	dlock_permits_attempt attempt = attempt_of(turn, true);
+	dlock_stock_attempt attempt = attempt_of(turn, true);
 
 	dlock_waiter_begin_last_route(&turn->waiter, now);
-	dlock_route_send(&turn->waiter.route, dlock_request_permits_leave(key_of(turn), &attempt), NULL);
+	dlock_route_send(&turn->waiter.route, dlock_request_stock_leave(key_of(turn), &attempt), NULL);
 }
 
 static void take_left(dlock_stock_turn *turn)
@@ -166,7 +229,7 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_loop *loop, dlock_na
 	return turn->said;
 }
 
-/* What was granted has a short lease, and is confirmed by nobody: it is asked for again. */
+/* What was granted has a short time, and is confirmed by nobody: it is asked for again. */
 static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant, dlock_nanos now)
 {
 	(void) now;
@@ -180,9 +243,9 @@ void dlock_stock_leave(dlock_stock_turn *turn)
 	dlock_conn *conn = turn->queued ? dlock_masters_conn(&turn->stock->masters, turn->waiter.slot) : NULL;
 
 	if (conn) {
-		dlock_permits_attempt attempt = attempt_of(turn, true);
-		dlock_arg key = dlock_stock_key(turn->stock, 0, turn->order->articles[0]);
-		dlock_conn_send_background(conn, dlock_request_permits_leave(key, &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
+		dlock_stock_attempt attempt = attempt_of(turn, true);
+		dlock_conn_send_background(
+			conn, dlock_request_stock_leave(key_of(turn), &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
 	}
 	turn->queued = false;
 	if (turn->waiter.inbox) {
@@ -191,17 +254,19 @@ void dlock_stock_leave(dlock_stock_turn *turn)
 	turn->task.at = 0;
 }
 
-static dlock_status reserve_in_turn(dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
+static dlock_status reserve_in_turn(
+	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
 	static const dlock_waiter_ops ops = { attempt, leave_queue, accept_hint };
 	dlock_stock *stock = turn->stock;
 	dlock_waiter *waiter = &turn->waiter;
 
 	turn->answer = answer;
+	turn->may_wait = wait->deadline > dlock_now();
 	waiter->ops = &ops;
 	waiter->service = stock->service;
 	waiter->masters = &stock->masters;
-	waiter->slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, turn->order->articles[0]));
+	waiter->slot = dlock_stock_slot(stock, key_of(turn));
 	waiter->ttl = turn->ttl;
 	waiter->name = turn->order->id.text;
 	waiter->deadline = wait->deadline;
@@ -218,7 +283,8 @@ static dlock_status reserve_in_turn(dlock_stock_turn *turn, const dlock_wait *wa
 	return status;
 }
 
-dlock_status dlock_stock_reserve(dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
+dlock_status dlock_stock_reserve(
+	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
 	return turn->order->count == 1 ? reserve_in_turn(turn, wait, answer, error) : reserve_all(turn, answer, error);
 }

@@ -1,17 +1,15 @@
 /* Which calls survive which end of a connection:
  *
- *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again over
- *   or it has owed a reply for the read timeout           a new one. It may have died while it was idle, and each command
- *                                                         may be repeated (replace_connection())
- *   it was not ready yet; the login is refused; what the  none of these
+ *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again
+ * over or it has owed a reply for the read timeout           a new one. It may have died while it was idle, and each
+ * command may be repeated (replace_connection()) it was not ready yet; the login is refused; what the  none of these
  *   peer says cannot be read (end_and_fail_calls())
  *   the server has changed its address                    it is replaced where no call is under way
- *   a reply does not come in time                         the calls fail, but stay in the queue: their replies may still
- *                                                         come, and belong to nobody else's
- *   dlock_conn_close(); a fork, in the child              none
+ *   a reply does not come in time                         the calls fail, but stay in the queue: their replies may
+ * still come, and belong to nobody else's dlock_conn_close(); a fork, in the child              none
  *
- * Background calls that are still useful survive all but the last. A call that is cancelled, or that may be sent but once,
- * survives none. What was not sent yet when the connection ended is not sent later: dlock_channel_abort(). */
+ * Background calls that are still useful survive all but the last. A call that is cancelled, or that may be sent but
+ * once, survives none. What was not sent yet when the connection ended is not sent later: dlock_channel_abort(). */
 
 #include "conn.h"
 
@@ -134,8 +132,8 @@ static bool is_open(const dlock_conn *conn, unsigned long generation)
 	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
-/* The peer or the network has ended the connection. One that was ready is replaced, once, for the calls that may be sent
- * again; a new one is not. */
+/* The peer or the network has ended the connection. One that was ready is replaced, once, for the calls that may be
+ * sent again; a new one is not. */
 static void replace_connection(dlock_conn *conn, const char *why)
 {
 	bool resend = conn->state == DLOCK_CONN_READY;
@@ -368,7 +366,8 @@ static void drain(dlock_conn *conn)
 	unsigned long generation = conn->generation;
 
 	for (size_t most = conn->calls.count + 2;
-		 most > 0 && is_open(conn, generation) && dlock_wait_is_ready(dlock_channel_fd(&conn->channel), POLLIN); most--) {
+		 most > 0 && is_open(conn, generation) && dlock_wait_is_ready(dlock_channel_fd(&conn->channel), POLLIN);
+		 most--) {
 		receive(conn);
 	}
 }

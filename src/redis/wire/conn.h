@@ -8,8 +8,8 @@
 #include "resp.h"
 
 /* One connection to one server, kept open over many calls and requests: it sends calls, reads their replies, and
- * resends calls over a new connection. It never blocks: connecting (channel.h) and the handshake (handshake.h) are states
- * that it goes through while it is polled (pool_source.h). Replies come in the order of the calls. */
+ * resends calls over a new connection. It never blocks: connecting (channel.h) and the handshake (handshake.h) are
+ * states that it goes through while it is polled (pool_source.h). Replies come in the order of the calls. */
 
 typedef enum {
 	DLOCK_CONN_CLOSED,
@@ -36,6 +36,8 @@ typedef struct dlock_conn {
 	bool refused;            /* the last handshake was refused: the user, the password, the database */
 	unsigned long sequence;  /* of the call that was sent last */
 	bool heard;              /* the server has sent something over this connection */
+	dlock_nanos confirmed_at; /* when replicas were last asked that have confirmed what its server had written, */
+	unsigned long confirmed_generation; /* and over which connection; 0: never */
 	int64_t fence; /* the fencing token of the last lock acquired over it, where that is of use; 0: none yet */
 	dlock_call_queue calls;  /* whose replies are still to come */
 	const dlock_script
@@ -54,8 +56,8 @@ void dlock_conn_free(dlock_conn *conn);
 /* Ends the connection; what is under way on it fails. */
 void dlock_conn_close(dlock_conn *conn);
 
-/* What `server` describes, at the same address, is to be there: a node of a cluster, if it is known as one. Where another
- * was expected, the connection is closed. */
+/* What `server` describes, at the same address, is to be there: a node of a cluster, if it is known as one. Where
+ * another was expected, the connection is closed. */
 void dlock_conn_expect(dlock_conn *conn, dlock_server *server);
 
 /* Queues the call, and sends it as soon as the connection is ready; opens one where needed. A connection that died
@@ -73,8 +75,8 @@ void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos 
 void dlock_conn_cork(dlock_conn *conn);
 void dlock_conn_uncork(dlock_conn *conn);
 
-/* Where the server seems to have stopped answering, so that more calls would only pile up, reads what has arrived. True:
- * it has. After the read timeout it is false again, so that the next call tries a new connection. */
+/* Where the server seems to have stopped answering, so that more calls would only pile up, reads what has arrived.
+ * True: it has. After the read timeout it is false again, so that the next call tries a new connection. */
 bool dlock_conn_drain_if_stuck(dlock_conn *conn);
 
 /* The descriptor to poll, which may change with each step, and the events; -1 and 0 when there is only time to wait

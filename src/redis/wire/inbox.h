@@ -6,6 +6,8 @@
 #include "../script/permit_id.h"
 #include "conn.h"
 
+/* Notifications: the Pub/Sub channel on which a server tells this process that it is a waiter's turn. */
+
 /* A lock that was handed over. */
 typedef struct {
 	int64_t number;        /* of the waiter's last request before it */

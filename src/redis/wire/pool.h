@@ -5,6 +5,9 @@
 #include "conn.h"
 #include "inbox.h"
 
+/* The connections of one thread to Redis servers, and their inboxes, kept across requests. As a source of the loop it
+ * is in pool_source.h. */
+
 /* What is sent at the end of a turn of the loop, behind all else on its connection: a WAIT, for all of it. */
 typedef struct {
 	dlock_conn *conn;

@@ -35,7 +35,9 @@ static const char *advice(const dlock_call *call, const char *reply)
 		}
 	}
 	/* ZMSCORE and ZADD LT */
-	if (call->origin && !strncmp(call->origin->name, "permits_", strlen("permits_"))
+	if (call->origin
+		&& (!strncmp(call->origin->name, "permits_", strlen("permits_"))
+			|| !strncmp(call->origin->name, "stock_", strlen("stock_")))
 		&& strstr(reply, "nknown Redis command")) {
 		return "; permits need Redis 6.2 or later, with all commands that docs/operations.md lists";
 	}

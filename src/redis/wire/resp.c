@@ -5,7 +5,8 @@
 /* An element takes four bytes at least. */
 #define MOST_ELEMENTS (LONGEST_REPLY / 4)
 
-/* hiredis allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for 13 bytes. */
+/* hiredis allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for 13
+ * bytes. */
 static void *limited_array(const redisReadTask *task, dlock_element_count count)
 {
 	dlock_resp *resp = task->privdata;

@@ -5,6 +5,8 @@
 #include "../session/options.h"
 #include "../session/pool.h"
 
+/* The back end on ZooKeeper, for locks and for permits. backend.c has the recipe. */
+
 /* Locks on an ensemble; with a capacity, semaphores of that many permits; with DLOCK_PERMITS_ALL, readers, whose claims
  * are for one permit, and writers, who ask for all of them. A resource's node is root/<prefix and resource, encoded>.
  * NULL when out of memory. Nothing is connected before the first use.

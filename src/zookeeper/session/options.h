@@ -7,7 +7,7 @@
 #include "../../base/clock.h"
 #include "../../base/error.h"
 
-/* What an ensemble is, and how it is written: hosts, root, credentials, and the DSN that has them all. */
+/* The options of an ensemble, and the checks of each. They come from arguments of ZkLock or from a DSN. */
 
 typedef struct {
 	const char *hosts;           /* "h1:2181,h2:2181/chroot", checked by dlock_zk_hosts_check() */

@@ -1,5 +1,5 @@
 <?php
-/* What a pool of permits or a stock looks like on its server: one sorted set, as src/redis/script/lua/permits_pool.lua has it. */
+/* What a pool of permits or a stock looks like on its server: one sorted set, as src/redis/script/lua/permits_pool.lua and stock_pool.lua have it. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/setting.php';
@@ -7,11 +7,11 @@ require_once __DIR__ . '/setting.php';
 final class Books
 {
     private const READ = "return {redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES'), redis.call('PTTL', KEYS[1]), redis.call('TIME')}";
-    // As in permits_pool.lua.
-    private const SOLD = 1e13, ALONE = 5e15;
+    // As in those.
+    private const SOLD = 1e13, ENDED = 2e13, ALONE = 5e15;
 
     /** @var array<string, array<string, int>> by kind, the first letter, and name */
-    private array $entries = ['$' => [], 'h' => [], 'w' => [], 'b' => [], 'r' => [], 'q' => [], 's' => []];
+    private array $entries = ['$' => [], 'h' => [], 'w' => [], 'b' => [], 'r' => [], 'q' => [], 's' => [], 'u' => [], 'v' => [], 'a' => []];
     public readonly int $ttl;
     private readonly int $now;
 
@@ -51,10 +51,10 @@ final class Books
         return $this->entries['$'][$name] ?? 0;
     }
 
-    /** @return array<string, int> pieces that were sold, by reservation */
+    /** @return array<string, int> units that are sold, by order */
     public function sold(): array
     {
-        return array_map($this->permits(...), self::names(array_filter($this->entries['h'], fn (int $ends) => $ends >= self::SOLD)));
+        return array_map($this->permits(...), self::names(array_filter($this->entries['h'], fn (int $ends) => $ends >= self::SOLD && $ends < self::ENDED)));
     }
 
     /** @return array<string, int> permits that were given and not given back, by id */
@@ -93,7 +93,7 @@ final class Books
         ksort($buyers);
         ksort($this->entries['b']);
         $wrong = [
-            "$sold pieces are sold, and counted as {$this->number('sold')}" => $sold !== $this->number('sold'),
+            "$sold units are sold, and counted as {$this->number('sold')}" => $sold !== $this->number('sold'),
             array_sum($this->held()) . " permits are held, and counted as {$this->number('used')}" => array_sum($this->held()) !== $this->number('used'),
             "{$this->number('used')} permits and $sold that are sold are more than $all" => $this->number('used') + $sold > $all,
             'permits of nobody: ' . json_encode(array_diff_key($this->entries['w'], $this->entries['h'])) => array_diff_key($this->entries['w'], $this->entries['h']) !== [],
@@ -101,6 +101,7 @@ final class Books
             'a buyer has more than the limit: ' . json_encode($buyers) => max([0, ...array_filter($buyers, fn (string $buyer) => !self::looksOn($buyer), ARRAY_FILTER_USE_KEY)]) > Setting::PER_BUYER,
             'changes make ' . array_sum($this->changes()) . ", not {$this->number('stock')}" => $capacity === 0 && array_sum($this->changes()) !== $this->number('stock'),
             'a waiter without a sign of life, or the other way round' => array_diff_key($this->entries['q'], $this->entries['s']) + array_diff_key($this->entries['s'], $this->entries['q']) !== [],
+            'a waiter whose wish is not known, or the other way round' => $capacity === 0 && array_keys($this->entries['q']) != array_keys(array_intersect_key($this->entries['q'], $this->entries['u'])),
             'somebody waits, and nobody knows' => $this->number('queue') > ($this->entries['q'] === [] ? 0 : (max($this->entries['q']) >= self::ALONE ? -2 : -1)),
             'it lasts for ever, or a stock does not' => $this->isThere() && ($this->ttl === -1) !== ($capacity === 0),
         ];

@@ -79,7 +79,7 @@ final class Pieces
     {
         $until = nanoseconds() + (int) ($timeout * 1e9);
         $counts = $pieces > 0 ? [] : $stock->counts($article);
-        if (array_sum($counts) - ($counts['sold'] ?? 0) - ($counts['waiting'] ?? 0) === 0) {
+        if (($counts['available'] ?? 0) + ($counts['reserved'] ?? 0) === 0) {
             $stock->restock($article, Setting::PIECES, 'for those who look on');
             $counts = $stock->counts($article);
         }

@@ -70,7 +70,7 @@ final class Order
     public function unknown(string $what): array
     {
         return array_values(array_filter($this->asked[$what], fn (Attempt $attempt) => $attempt->answered === null
-            || $attempt->error !== null && !preg_match('/^Dlock\\\\(ReservationExpired|LimitExceeded)Exception/', $attempt->error)));
+            || $attempt->error !== null && !preg_match('/^Dlock\\\\(ReservationExpired|LimitExceeded|OrderConflict)Exception/', $attempt->error)));
     }
 
     /** When it was known to be bought; null: it is not known. */
@@ -82,8 +82,7 @@ final class Order
     }
 
     /**
-     * For which times were the pieces its own, by what its buyers were told? What was bought late had not been given to others: it counts from its
-     * reservation on, where that is known to be the one that was bought.
+     * For which times were the units its own, by what its buyers were told? What was bought late may have been others' meanwhile.
      *
      * @return list<array{int, int}>
      */
@@ -95,8 +94,7 @@ final class Order
             $reserve->believes() && $reserve->answered < $cancelled && $times[] = [$reserve->answered, min($reserve->believed, $cancelled)];
         }
         if (($bought = $this->bought()) !== null) {
-            $reserved = array_map(fn (Attempt $reserve) => $reserve->answered, $this->done('reserve'));
-            $times[] = [$reserved && !$this->unknown('reserve') && $cancelled === PHP_INT_MAX ? min(max($reserved), $bought) : $bought, PHP_INT_MAX];
+            $times[] = [$bought, PHP_INT_MAX];
         }
         sort($times);
         $merged = [];
@@ -116,7 +114,9 @@ function orders(History $history): array
         if (isset(($orders[$attempt->id] ?? new Order())->asked[$attempt->what])) {
             $order = $orders[$attempt->id] ??= new Order();
             $order->asked[$attempt->what][] = $attempt;
-            $attempt->what === 'reserve' && $order->pieces += $attempt->pieces;
+            if ($attempt->what === 'reserve') { // asked for with other numbers, it is a conflict
+                $order->pieces = $attempt->held ? $attempt->pieces : $order->pieces + $attempt->pieces;
+            }
         }
     }
     return $orders;

@@ -37,7 +37,7 @@ local function refusal(pttl, position, ticket, new)
 end
 
 local function contend()
-	local holder, others, unsearched = not mine and value_of(lock), false, false
+	local holder, others, unsearched, emptied = not mine and value_of(lock), false, false, false
 	if holder and ARGV[9] == '1' then
 		-- Ended by the older code's own rule: $value < time(), where only the value says when. Ten digits: a 1 that has
 		-- yet to get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is greater than
@@ -70,7 +70,7 @@ local function contend()
 			if not grant or more then
 				redis.call('DEL', lock)
 			end
-			mine = false
+			mine, emptied = false, true
 			if inbox == '' then
 				forget(queue, waiters, waiter)
 			end
@@ -95,7 +95,7 @@ local function contend()
 	local now, left = clock(waiters), redis.call('PTTL', queue)
 	local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)
 	note(waiters, waiter, now, '0', ARGV[7], inbox)
-	if left < FORGET / 2 then
+	if emptied or left < FORGET / 2 then -- dead waiters may have been the last ones of the hash
 		redis.call('PEXPIRE', queue, FORGET)
 		redis.call('PEXPIRE', waiters, FORGET)
 	end

@@ -2,13 +2,13 @@
 -- There the era is opened where it is missing, or another's; and it is noted since when the master has had the same
 -- slots, by the cluster's epoch, which no slot passes through other hands without: what was granted elsewhere before is
 -- over a guard later. But where a move is given up, keys that have been moved stay behind, and the epoch is as before.
--- So it is noted, too, which era each slot has opened: a slot that opens another one meanwhile has lost its keys, and
--- all wait from then on.
+-- So it is noted, too, which era each slot has opened: a slot that opens another one has lost its keys, and all wait
+-- from then on. These notes outlast a move of other slots, but no fail-over, where every slot opens another era.
 --
 -- keys: era slots
 -- args: dlock_guard guard { time:ms resyncs:''|'-' } slot:int dlock_era *era { settles:text }
--- slots: a hash: since when ("state"), and by slot the eras that were opened there since then. slot: that asks, with
--- what `settles` of its era is now.
+-- slots: a hash: of which "server", since when ("state"), and by slot the eras that were opened there. slot: that asks,
+-- with what `settles` of its era is now.
 -- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, full copies
 -- until now} (era.lua). Cost: O(nodes).
 --#include era.lua
@@ -17,17 +17,18 @@ local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], counts, true)
 local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\n]- connected([^\n]*)')
 local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')
 local copies = full_copies()
-local state = redis.sha1hex(id .. ' ' .. epoch .. ' ' .. (counts and copies or '') .. slots)
-local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')
-local now = time()
-if noted ~= state then
+local server = id .. ' ' .. (counts and copies or '')
+local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)
+if redis.call('HGET', KEYS[2], 'server') ~= server then
 	redis.call('DEL', KEYS[2])
 end
+local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')
+local now = time()
 local opened = redis.call('HGET', KEYS[2], ARGV[3])
 if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then
 	since = now
 end
-redis.call('HSET', KEYS[2], 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])
+redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])
 if left >= 0 then
 	left = math.max(left, math.min(since + waited - now, tonumber(waited)))
 end

@@ -1,6 +1,6 @@
--- Included in the scripts on permits; never sent by itself.
+-- Included in the scripts on permits and stocks; never sent by itself.
 
--- The server's time in us. Where TIME is refused, the pool's own end tells it; a stock has none, and is given one for the moment.
+-- The server's time in us. Where TIME is refused, the key's own end tells it; a stock has none, and is given one for the moment.
 -- Another time would put numbers into ranges that are not theirs (permits_pool.lua).
 local function clock(pool)
 	local now, us = redis.pcall('TIME'), nil

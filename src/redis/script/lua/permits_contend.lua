@@ -1,27 +1,19 @@
 -- Included behind the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may
--- be granted (era.lua), and `replid` and `settles` then; `known`: nil, or what is asked for below, of a stock.
-local pool, id, permits, capacity, limit, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5]), ARGV[6], ARGV[7]
-local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[9] ~= '1'
-local now, buyer = math.floor(us / 1000), not capacity and buyer_of(id)
-
-local queue, held, used, fence, lasts, stock, sold, pieces
-if capacity then
-	queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))
-	if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end with a lease
-		return redis.error_reply('WRONGTYPE the key is that of a stock')
-	end
-else
-	queue, held, used, fence, lasts, stock, sold, pieces = unpack(known or redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until',
-		'$stock', '$sold', 'b' .. buyer))
+-- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may be granted (era.lua), and `replid` and
+-- `settles` then.
+local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]
+local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
+local now = math.floor(us / 1000)
+local queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))
+if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end with a lease
+	return redis.error_reply('WRONGTYPE the key is that of a stock')
 end
-local may = not limit or (pieces or 0) + permits <= limit
-local fits = (used or 0) + permits <= (capacity or stock or 0) - (sold or 0)
+local fits = (used or 0) + permits <= capacity
 local token = math.max(us, 1 - (fence or 0))
 
 -- Restored holders and a grant that was not taken up in the era before may be too many together (permits_restore.lua): then it was none.
-if replid and held and not buyer and (unsettled ~= 0 or tonumber(used) > capacity) then
+if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
 	local count = redis.call('ZSCORE', pool, 'w' .. id) or 1
 	redis.call('ZREM', pool, 'h' .. id, 'w' .. id)
 	used, held = used - count, nil
@@ -29,9 +21,9 @@ if replid and held and not buyer and (unsettled ~= 0 or tonumber(used) > capacit
 	fits = used + permits <= capacity
 end
 
-if unsettled == 0 and may and fits and not queue and not held then
-	hold(pool, id, permits, used or 0, token, now + ttl, buyer, pieces or 0)
-	if not stock and now + ttl > -(lasts or 0) then
+if unsettled == 0 and fits and not queue and not held then
+	hold(pool, id, permits, used or 0, token, now + ttl)
+	if now + ttl > -(lasts or 0) then
 		last_until(pool, now, token, now + ttl)
 	end
 	return {1, token, permits, ttl}
@@ -40,10 +32,10 @@ end
 -- Puts it into the queue, or notes that it is alive. One command does both: LT lets a number only become less, and a later sign
 -- of life is less, while a ticket stays as it was. Returns its entry, and whether that is new.
 local function enqueue(token)
-	local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox)
+	local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)
 	local place = ticket == '0' and token or tonumber(ticket)
 	local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,
-		-now * 1000 - ARGV[8] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')
+		-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')
 	return waiter, added > 1
 end
 
@@ -66,7 +58,7 @@ local function wait_for_era()
 	local waiter, new = nil, false
 	if inbox ~= '' then
 		waiter, new = enqueue(token)
-		if not stock and now + FORGET > -(lasts or 0) then
+		if now + FORGET > -(lasts or 0) then
 			last_until(pool, now, token, now + FORGET)
 		end
 	end
@@ -79,18 +71,15 @@ if unsettled ~= 0 then
 	return wait_for_era()
 end
 
-if ticket == '0' and not held and not (may and fits) then
+if ticket == '0' and not held and not fits then
 	-- It is new, and cannot have them. As long as no lease is over, nothing has changed for those that wait.
 	local ends = first_end(used)
 	if not ends or ends >= now then
-		local possible = capacity or permits <= (stock or 0) - (sold or 0)
-		if not may then
-			return {-1, 0, tonumber(pieces), 0}
-		elseif inbox == '' or not possible then
-			return refusal(possible and ends)
+		if inbox == '' then
+			return refusal(ends)
 		end
 		local waiter, new = enqueue(token)
-		if not stock and now + FORGET > -(lasts or 0) then
+		if now + FORGET > -(lasts or 0) then
 			last_until(pool, now, token, now + FORGET)
 		end
 		return refusal(ends, waiter, new)
@@ -99,7 +88,7 @@ end
 
 -- The common cases end here: even to define what follows costs time.
 --#include permits_queue.lua
-local state = state_of(pool, us, used, fence, queue, lasts, stock, sold)
+local state = state_of(pool, us, used, fence, queue, lasts)
 local waiter, new = nil, false
 
 local function wait()
@@ -115,36 +104,18 @@ local function permits_of()
 	return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)
 end
 
--- The lease of permits that it has already begins anew, where it may: that of a grant may become shorter.
-local function renewed(ends)
-	if not buyer then
-		ends = now + ttl
-	elseif ticket ~= '0' or ends < now then
-		ends = math.max(ends, now + ttl)
-	end
-	state.fence = next_token(state)
-	redis.call('ZADD', pool, -state.fence, '$fence', ends, 'h' .. id)
-	keep(state, ends)
-	return {1, state.fence, permits_of(), ends - now}
-end
-
--- The reply to a request that need not wait, since it has its permits, or may not have them; nil: neither is so.
+-- The reply to a request that finds its own permits, whose lease begins anew: that of a grant may become shorter. Nil: it has none.
 local function settled(held)
-	local ends, reply = tonumber(held or nil), nil
-	if ends and ends >= SOLD then
-		reply = {2, 0, permits_of(), 0}
-	elseif ends then
-		reply = renewed(ends)
-	elseif not allowed(state, buyer, permits, ARGV[5]) then
-		reply = {-1, 0, tonumber(redis.call('ZSCORE', pool, 'b' .. buyer)), 0}
-	elseif not is_possible(state, permits, ARGV[3]) then
-		reply = refusal()
-	else
+	if not held then
 		return nil
 	end
+	state.fence = next_token(state)
+	redis.call('ZADD', pool, -state.fence, '$fence', now + ttl, 'h' .. id)
+	keep(state, now + ttl)
 	if inbox ~= '' then
-		redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], ARGV[5], inbox))
+		redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], inbox))
 	end
+	local reply = {1, state.fence, permits_of(), ttl}
 	serve(state) -- it may have been in front of others, or leases were over
 	return reply
 end
@@ -158,13 +129,13 @@ if not reply and state.queue < 0 then
 	if state.mine then
 		return {1, state.mine, permits, ttl}
 	end
-	-- Another process that waits with the same id may have been served just now, or one of the same buyer.
+	-- Another process that waits with the same id may have been served just now.
 	reply = settled(redis.call('ZSCORE', pool, 'h' .. id))
 end
 if reply then
 	return reply
 elseif state.queue == 0 and make_room(state, permits, capacity) then
-	return {1, take(state, id, permits, ttl, buyer), permits, ttl}
+	return {1, take(state, id, permits, ttl), permits, ttl}
 elseif inbox ~= '' and not waiter then
 	wait()
 end

@@ -6,7 +6,7 @@
 -- Replies 1 when they were its, 0 when they were not. Cost: O(log n), three commands.
 local pool, held = KEYS[1], 'h' .. ARGV[1]
 local ends, permits, used = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1], '$used'))
-if not ends or tonumber(ends) >= 1e13 then
+if not ends then
 	return 0
 end
 redis.call('ZREM', pool, held, 'w' .. ARGV[1])

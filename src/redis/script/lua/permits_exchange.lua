@@ -6,13 +6,12 @@
 -- are neither's, or the lease is over. A repeated request finds its new id, so that a lost answer does no harm. The way
 -- back is the same with the ids exchanged. Cost: O(log n), four commands.
 --#include permits_clock.lua
-local SOLD = 1e13 -- as in permits_pool.lua
 local pool = KEYS[1]
 local n = redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'h' .. ARGV[2], 'w' .. ARGV[1], 'w' .. ARGV[2], '$fence')
 local now = clock(pool)
 local ends, permits = tonumber(n[1] or n[2] or 0), n[1] and n[3] or n[4]
 local left, fence = ends - math.floor(now / 1000), math.max(now, 1 - (n[5] or 0))
-if left < 1 or ends >= SOLD then
+if left < 1 then
 	return {0}
 end
 if n[1] then

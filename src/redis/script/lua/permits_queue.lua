@@ -8,14 +8,14 @@ local BATCH = 100
 local MOST_REMOVED = 100
 
 -- What a script knows of its pool: the numbers as they are now. `us` and `now`: the time in us and in ms.
-local function state_of(pool, us, used, fence, queue, lasts, stock, sold)
+local function state_of(pool, us, used, fence, queue, lasts)
 	queue = tonumber(queue or 0)
 	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,
-		phase = queue < PHASES and -queue, lasts = -(lasts or 0), stock = stock, sold = tonumber(sold or 0), grants = 0, removed = 0 }
+		phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0, removed = 0 }
 end
 
 local function read(pool, us)
-	return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$stock', '$sold')))
+	return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until')))
 end
 
 local function next_token(state)
@@ -23,20 +23,13 @@ local function next_token(state)
 end
 
 local function keep(state, ends)
-	if not state.stock and ends > state.lasts then
+	if ends > state.lasts then
 		last_until(state.pool, state.now, state.fence, ends)
 		state.lasts = ends
 	end
 end
 
 -- ---- what is taken back ----
-
--- The buyer has these pieces no more.
-local function credit(pool, buyer, pieces)
-	if buyer and tonumber(redis.call('ZINCRBY', pool, -pieces, 'b' .. buyer)) <= 0 then
-		redis.call('ZREM', pool, 'b' .. buyer)
-	end
-end
 
 -- Takes out holders, which must be there, with their permits (false: 1). ZREM goes first: where no memory is left, only a script
 -- that has written something may go on to write what needs some.
@@ -50,9 +43,6 @@ local function drop(state, ids, permits)
 	redis.call('ZREM', state.pool, unpack(names))
 	state.used = state.used - freed
 	redis.call('ZADD', state.pool, state.used, '$used')
-	for i, id in ipairs(ids) do
-		credit(state.pool, buyer_of(id), permits[i] or 1)
-	end
 	if freed >= ALL then
 		state.phase = ALONE -- a writer is out: the readers' turn, of all that wait
 	end
@@ -78,9 +68,9 @@ end
 
 -- ---- what is given ----
 
--- How many permits are free? capacity '': of the stock.
+-- How many permits are free?
 local function room(state, capacity)
-	return (tonumber(capacity) or state.stock or 0) - state.sold - state.used
+	return tonumber(capacity) - state.used
 end
 
 -- Is there room for these permits, or is there when enough is taken back? No more is than that.
@@ -93,21 +83,10 @@ local function make_room(state, permits, capacity)
 	return true
 end
 
--- May the buyer have these pieces, too, perhaps when some of its own are taken back? limit '': as many as it likes.
-local function allowed(state, buyer, pieces, limit)
-	while buyer and limit ~= '' and (redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0) + pieces > tonumber(limit) do
-		if not reclaim(state) then
-			return false
-		end
-	end
-	return true
-end
-
 -- Gives permits that there is room for, for `ttl` ms. Returns the fencing token.
-local function take(state, id, permits, ttl, buyer)
-	local pieces = buyer and redis.call('ZSCORE', state.pool, 'b' .. buyer) or 0
+local function take(state, id, permits, ttl)
 	state.fence = next_token(state)
-	hold(state.pool, id, permits, state.used, state.fence, state.now + ttl, buyer, pieces)
+	hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)
 	state.used = state.used + permits
 	keep(state, state.now + ttl)
 	return state.fence
@@ -141,11 +120,6 @@ local function next_waiters(state, count)
 	return readers, #readers < count
 end
 
--- Can there ever be room for these? Of a stock, what was sold does not come back. Who asks for more does not wait: all behind it would.
-local function is_possible(state, permits, capacity)
-	return tonumber(capacity) or permits <= (state.stock or 0) - state.sold
-end
-
 -- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
 local function listens(inbox)
 	local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)
@@ -153,16 +127,16 @@ local function listens(inbox)
 end
 
 -- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer listens. The message has the number
--- of its last sign, to tell an old grant from a new one, and its fencing token; 0: it is only to ask again, since it has what it waits for, or
--- may not have it, or cannot, or since this script has done enough. The waiter `me` is not told.
+-- of its last sign, to tell an old grant from a new one, and its fencing token; 0: it is only to ask again, since it has what it waits for,
+-- or since this script has done enough. The waiter `me` is not told.
 -- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
-	local permits, capacity, limit, id, inbox = string.match(waiter, '^q(%d+) (%d*) (%d*) (%S+) (%S*)$')
-	local signs, mine, buyer = 's' .. string.sub(waiter, 2), waiter == me, buyer_of(id)
+	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')
+	local signs, mine = 's' .. string.sub(waiter, 2), waiter == me
 	local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))
 	local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE
 	permits = tonumber(permits)
-	local may = live and not held and allowed(state, buyer, permits, limit) and is_possible(state, permits, capacity)
+	local may = live and not held
 	if may and not make_room(state, permits, capacity) then
 		if mine or room(state, capacity) <= 0 or listens(inbox) then
 			return false
@@ -181,7 +155,7 @@ local function serve_waiter(state, waiter, me, ttl)
 	end
 	redis.call('ZREM', state.pool, waiter, signs)
 	if may then
-		local fence = take(state, id, permits, mine and ttl or GRACE, buyer)
+		local fence = take(state, id, permits, mine and ttl or GRACE)
 		state.grants, state.mine = state.grants + 1, mine and fence or state.mine
 	else
 		state.removed = state.removed + 1

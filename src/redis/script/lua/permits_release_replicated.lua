@@ -1,9 +1,8 @@
--- permits_release.lua for a server that fails over: in an unsettled era they are given back, and granted to nobody,
--- since holders may be missing there.
+-- permits_release.lua for a server that fails over: in an unsettled era they are given back, and granted to nobody, since holders may be missing there.
 --
 -- keys: pool era
 -- args: dlock_permits_attempt *attempt { id:text } dlock_guard guard { time:ms }
--- args: attempt { permits:int?inbox capacity:count?inbox limit:count?inbox inbox:inbox? }
+-- args: attempt { permits:int?inbox capacity:count?inbox inbox:inbox? }
 -- With an inbox it leaves the queue, too, where it waits as it gave these to permits_acquire_replicated.lua.
 -- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Cost: O(log n),
 -- seven commands, one of them INFO.
@@ -14,9 +13,9 @@
 local pool, id = KEYS[1], ARGV[1]
 local state = read(pool, clock(pool))
 local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))
-local had = ends and tonumber(ends) < SOLD
+local had = ends
 if ARGV[3] then
-	redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5], ARGV[6]))
+	redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5]))
 end
 if had then
 	drop(state, { id }, { permits })

@@ -1,0 +1,64 @@
+-- Cancels all of an order: what is reserved, and where it waits. An order that is not there, or has ended, is nobody's from then on either.
+--
+-- keys: stocks...
+-- args: dlock_order_ref *order { id:text generation:int products:text }
+-- generation '': the last; products: the hash of several, '': it has one.
+-- Replies {1} when units were given back, or it was taken out of the queue; {2, ms ago} when it was cancelled or refunded before; {3} when it had ended, or was not
+-- there and may yet come to wait; {0, stock, why}: 0 there is nothing of that name, 4 another generation, 5 other products, 7 it was bought.
+-- Cost: O(log n), six commands for one product, and where orders wait two for each of CANCELS at most.
+--#include permits_clock.lua
+--#include stock_pool.lua
+local CANCELS = 100
+local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1]), {}, 2, 0
+
+-- Those that wait under this name, as far as they are found among the first. Whether any is.
+local function take_out(stock)
+	local found = false
+	for _, waiter in ipairs(first_waiters(stock, CANCELS)) do
+		local other, inbox = string.match(waiter, '(%S+) (%S*)$')
+		if other == id then
+			local _, signs = names_of(waiter)
+			tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)
+			redis.call('ZREM', stock.pool, names_of(waiter))
+			stock.left, found, reply = true, true, 1
+		end
+	end
+	return found
+end
+
+for i, pool in ipairs(KEYS) do
+	local stock, signature = read(pool, us, #KEYS), nil
+	stocks[i] = stock
+	stock.score, stock.units, signature = order_of(stock, id)
+	local why = (stock.score == 0 and not (stock.queue and #KEYS == 1) and 0)
+		or (stock.score > 0 and signature ~= products and 5)
+		or (stock.score > 0 and generation and generation_of(stock.score) ~= generation and 4)
+		or (stock.score >= SOLD and stock.score < ENDED and 7)
+	if why then
+		return serve_each(stocks, {0, i, why})
+	end
+end
+for _, stock in ipairs(stocks) do
+	local score, state = stock.score, state_at(CANCELLED, stock.now, generation_of(stock.score))
+	if score > 0 and score < SOLD then
+		put_back(stock, id, stock.units, state)
+		forget_orders(stock, 2)
+		reply = 1
+	elseif score < CANCELLED then
+		redis.call('ZADD', stock.pool, state, 'h' .. id)
+		reply = reply == 1 and 1 or 3
+	else
+		ago = math.max(ago, stock.now - math.floor(score % 1e13))
+	end
+	if stock.queue then
+		local found = take_out(stock)
+		if found or score >= CANCELLED and score < REFUNDED then
+			redis.call('ZADD', stock.pool, state, 'h' .. id)
+		end
+	end
+	serve(stock)
+	if stock.left then
+		note_queue(stock)
+	end
+end
+return {reply, ago}

@@ -1,0 +1,57 @@
+-- Gives a reservation other numbers of units, all or none of them. It keeps the time that is left.
+--
+-- keys: stocks...
+-- args: dlock_order_ref *order { id:text generation:int products:text } limit:count units:int...
+-- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer; the units of each stock.
+-- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought, 10 there are not enough; of 6 the buyer's units in place of ms;
+-- {-2}: ask again, since there was more to do than one script does.
+-- Cost: O(log n), seven commands for each stock.
+--#include permits_clock.lua
+--#include stock_pool.lua
+local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge
+for i, pool in ipairs(KEYS) do
+	local stock, signature = read(pool, us, #KEYS), nil
+	stocks[i] = stock
+	stock.score, stock.units, signature = order_of(stock, id)
+	stock.delta = tonumber(ARGV[4 + i]) - stock.units
+	local score, since = stock.score, stock.now - math.floor(stock.score % 1e13)
+	local why = (score == 0 and 0)
+		or (signature ~= products and 5)
+		or (generation and generation_of(score) ~= generation and 4)
+		or (score >= REFUNDED and 3)
+		or (score >= CANCELLED and 2)
+		or (score >= ENDED and 1)
+		or (score >= SOLD and 7)
+	if why then
+		return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})
+	end
+	if stock.delta > 0 then
+		is_allowed(stock, buyer_of(id), stock.delta, limit)
+		make_room(stock, stock.delta)
+		serve(stock) -- with what was swept
+		local may, has, again = is_allowed(stock, buyer_of(id), stock.delta, limit)
+		local room, more = make_room(stock, stock.delta)
+		if not may then
+			return serve_each(stocks, again and {-2} or {0, i, 6, has})
+		elseif not room or not lets_pass(stock) then
+			return serve_each(stocks, more and {-2} or {0, i, 10, 0})
+		end
+	end
+	left = math.min(left, math.floor(score) - stock.now)
+end
+for _, stock in ipairs(stocks) do
+	local units = stock.units + stock.delta
+	if stock.delta ~= 0 then
+		stock.used = stock.used + stock.delta
+		redis.call('ZREM', stock.pool, '$full')
+		redis.call('ZADD', stock.pool, stock.used, '$used')
+		redis.call('ZINCRBY', stock.pool, stock.delta, 'b' .. buyer_of(id))
+		if units == 1 then
+			redis.call('ZREM', stock.pool, 'w' .. id)
+		else
+			redis.call('ZADD', stock.pool, units, 'w' .. id)
+		end
+		serve(stock)
+	end
+end
+return {1, left}

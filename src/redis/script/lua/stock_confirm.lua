@@ -1,0 +1,85 @@
+-- Buys all of an order, or nothing: its units are gone for good.
+--
+-- keys: stocks...
+-- args: dlock_order_ref *order { id:text generation:int products:text } limit:count
+-- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer, which counts for an
+-- order that has ended only.
+-- Replies {1} when it is bought now, {2, ms ago} when it was before, {3} when it is bought now though its time was over; {0, stock, why, ms ago}, of the first
+-- stock (from 1) that says so: why 0 there is nothing of that name, 1 its time was over, and there are not enough, or the sale has ended, 2 cancelled,
+-- 3 refunded, 4 another generation, 5 other products, 6 the buyer's limit; {-2}: ask again, since there was more to do than one script does.
+-- Cost: O(log n), four commands for one product that nobody waits for. The first write needs no memory: a buyer who has paid gets it where there is none left.
+local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+if #KEYS == 1 then
+	local pool, held = KEYS[1], 'h' .. id
+	local score, units, used, sold, queue, shift, signature, fence =
+		unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence'))
+	score = tonumber(score or 0)
+	local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products
+		and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')
+	local now = time and not time.err and math.floor(time[1] * 1000 + time[2] / 1000)
+	if now and now <= score and now * 1000 > -fence - 1e6 then
+		units = units or 1
+		redis.call('PERSIST', pool)
+		redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)
+		return {1}
+	end
+end
+
+-- The common case ends here.
+--#include permits_clock.lua
+--#include stock_pool.lua
+local us, limit, stocks, reply, ago = clock(KEYS[1]), tonumber(ARGV[4]), {}, 2, 0
+
+-- The reply to an order whose time is over; nil: it buys all the same.
+local function refused(stock, i, since)
+	if stock.closed > 1 then
+		return {0, i, 1, since}
+	end
+	local room, again = make_room(stock, stock.units)
+	if not room then
+		return again and {-2} or {0, i, 1, since}
+	end
+	local may, _, more = is_allowed(stock, buyer_of(id), stock.units, limit)
+	if not may then
+		return more and {-2} or {0, i, 6, since}
+	end
+end
+
+redis.call('PERSIST', KEYS[1])
+for i, pool in ipairs(KEYS) do
+	local stock, signature = read(pool, us, #KEYS), nil
+	stocks[i] = stock
+	stock.score, stock.units, signature = order_of(stock, id)
+	local since, refusal = stock.now - math.floor(stock.score % 1e13), nil
+	if stock.score == 0 then
+		refusal = {0, i, 0, 0}
+	elseif signature ~= products then
+		refusal = {0, i, 5, 0}
+	elseif generation and generation_of(stock.score) ~= generation then
+		refusal = {0, i, 4, 0}
+	elseif stock.score >= REFUNDED then
+		refusal = {0, i, 3, since}
+	elseif stock.score >= CANCELLED then
+		refusal = {0, i, 2, since}
+	elseif stock.score >= ENDED then
+		refusal = refused(stock, i, since)
+	elseif stock.score >= SOLD then
+		ago = math.max(ago, since)
+	end
+	if refusal then
+		return refusal[1] == -2 and refusal or serve_each(stocks, refusal) -- what was swept is this order's, if it is enough
+	end
+end
+for _, stock in ipairs(stocks) do
+	local score, units = stock.score, stock.units
+	if score < SOLD or score >= ENDED then
+		reply = (score >= ENDED or reply == 3) and 3 or 1
+		stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units
+		redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now, generation_of(score)), 'h' .. id)
+		if score >= ENDED then
+			redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))
+		end
+		serve(stock, true)
+	end
+end
+return {reply, ago}

@@ -1,0 +1,32 @@
+-- A page of the orders of a product, in the order of their states: reserved (by their end), sold, ended, cancelled, refunded (by when they were). Writes nothing.
+--
+-- keys: stock
+-- args: from:text to:text after:text buyer:text limit:int
+-- From this number on, below that; behind this order, where its number is `from`; of this buyer; at most so many. '': none, of all.
+-- Replies {{order, its number, units, ms left of a reservation}, …}, and last the number and the name behind which the next page begins, or nothing. A page may be short, even
+-- empty: a script looks at LOOKS orders at most.
+-- Cost: O(log n), and O(1) for each order that it looks at.
+--#include permits_clock.lua
+local LOOKS = 1000
+local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)
+local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)
+local from = tonumber(ARGV[1])
+local place
+for i = 1, #found, 2 do
+	local held, score = found[i], found[i + 1]
+	local id = string.sub(held, 2)
+	if last == '' or tonumber(score) > from or id > last then
+		if buyer == '' or string.sub(id, 1, #buyer + 1) == buyer .. '/' then
+			page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - now}
+		end
+	end
+	place = {score, id}
+	if #page == most then
+		break
+	end
+end
+if place and (#page == most or #found == 2 * LOOKS) then
+	page[#page + 1] = place
+end
+return page

@@ -1,0 +1,165 @@
+-- Included at the end of stock_pool.lua: those that wait.
+--
+-- First fit: a waiter that wants more than is free is passed over, and stays where it is; not so a strict one, which nobody passes that came later. Who
+-- does not wait takes what is free only where it is less than any waiter wants.
+
+-- The fewest units that anybody waits for.
+local function least(stock)
+	local first = redis.call('ZRANGEBYSCORE', stock.pool, WANTS, WANTS + 1e9, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+	return first and first - WANTS or math.huge
+end
+
+-- The ticket of the first strict waiter; none: beyond all.
+local function first_strict(stock)
+	local first = redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+	return first and first - STRICT + WAITS or math.huge
+end
+
+-- May one that comes now take what is free?
+local function lets_pass(stock)
+	return not stock.queue or free(stock) < least(stock) and first_strict(stock) == math.huge
+end
+
+-- The first waiters.
+local function first_waiters(stock, most)
+	return redis.call('ZRANGEBYSCORE', stock.pool, WAITS, string.format('(%.0f', STRICT), 'LIMIT', 0, most)
+end
+
+-- The names of a waiter's entries, the last of which only a strict one has.
+local function names_of(waiter)
+	local name = string.sub(waiter, 2)
+	return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name
+end
+
+-- The first ticket that is not withdrawn by what ended an order then.
+local function behind(score)
+	return math.floor(score % 1e13) * 1000 + 1000
+end
+
+-- Has an order what it waits for, or was it cancelled since it has its ticket?
+local function is_settled(score, ticket)
+	return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket
+end
+
+-- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
+local function listens(inbox)
+	local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)
+	return listeners.err or listeners[2] > 0
+end
+
+-- Tells a waiter. The message has the number of its last sign, to tell an old one from a new one, and its fencing token; 0: it is only to ask again. Returns how
+-- many have heard it; nil: the user has no right to publish, so that all look at intervals, and each finds its own turn.
+local function tell(id, inbox, sign, fence)
+	local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -(sign or 0) % 1000, fence))
+	return type(receivers) ~= 'table' and receivers or nil
+end
+
+-- Reserves a waiter its units, or takes it out, if it is dead, or to ask again, since it has what it waits for, or may not have it, or never can. The waiter
+-- `me` is not told. False: it stays where it is; the second result: and nobody behind it is served.
+local function serve_waiter(stock, waiter, me, ttl)
+	local units, limit, strict, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?) (%S+) (%S*)$')
+	local place, signs = names_of(waiter)
+	local ticket, sign = unpack(redis.call('ZMSCORE', stock.pool, place, signs))
+	if not ticket then
+		return true
+	end
+	local mine, score = place == me, order_of(stock, id)
+	local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE
+	units, limit = tonumber(units), tonumber(limit)
+	local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0 and units <= stock.all - stock.sold
+		and is_allowed(stock, buyer_of(id), units, limit)
+	if may and not make_room(stock, units) then
+		if mine or strict == '' or listens(inbox) then
+			return false, strict ~= ''
+		end
+		live, may = false, false
+	end
+	if live and not mine then
+		local receivers = tell(id, inbox, sign, may and next_token(stock) or 0)
+		if not receivers then
+			return false, strict ~= ''
+		end
+		may = may and receivers > 0
+	end
+	redis.call('ZREM', stock.pool, names_of(waiter))
+	stock.left = true
+	if may then
+		local generation = take(stock, id, units, mine and ttl or GRACE, score, '')
+		if mine then
+			stock.mine, stock.generation = stock.fence, generation
+		end
+	end
+	return true
+end
+
+local function serve_all(stock, waiters, me, ttl)
+	for _, waiter in ipairs(waiters) do
+		local _, blocked = serve_waiter(stock, waiter, me, ttl)
+		if blocked then
+			return true
+		end
+	end
+end
+
+-- Those that what is free is enough for, and that are behind no strict one, in order.
+local function fitting(stock)
+	local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, stock.scan)
+	local tickets = {}
+	for i, waiter in ipairs(waiters) do
+		tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)
+	end
+	table.sort(waiters, function(a, b) return tickets[a] < tickets[b] end)
+	local last = first_strict(stock)
+	while #waiters > 0 and tickets[waiters[#waiters]] > last do
+		table.remove(waiters)
+	end
+	return waiters
+end
+
+-- There is no waiter any more?
+local function note_queue(stock)
+	if stock.queue and #first_waiters(stock, 1) == 0 then
+		redis.call('ZREM', stock.pool, '$queue')
+		stock.queue = nil
+	end
+end
+
+-- Serves those that wait, in order, with what is free. `tells`: what they can hope for has become less, so that those that can never have what they want are
+-- told. The waiter `me` is given its own for `ttl`: stock.mine is its fencing token then. stock.more: there is more to do than one script does.
+local function serve(stock, tells, me, ttl)
+	if not stock.queue or stock.more then
+		return
+	end
+	if tells or stock.closed > 0 then
+		local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1
+		serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))
+	end
+	-- A strict one that is dead would keep out all that come later.
+	if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then
+		local before = stock.left
+		stock.left = false
+		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
+		if not blocked and not stock.left and least(stock) <= free(stock) then -- it is enough for none of the first ones
+			serve_all(stock, fitting(stock), me, ttl)
+		end
+		stock.left = stock.left or before
+		if stock.left and least(stock) <= free(stock) then
+			local waiter = first_waiters(stock, 1)[1]
+			local id, inbox = string.match(waiter, '(%S+) (%S*)$')
+			local _, signs = names_of(waiter)
+			tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)
+			stock.more = true
+		end
+	end
+	if stock.left then
+		note_queue(stock)
+	end
+end
+
+-- The same where a script on several stocks ends early: with what it has swept.
+local function serve_each(stocks, reply)
+	for _, stock in ipairs(stocks) do
+		serve(stock)
+	end
+	return reply
+end

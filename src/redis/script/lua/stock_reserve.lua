@@ -1,0 +1,148 @@
+-- Reserves units of one product if there are enough and nobody who waits could have them; otherwise queues, if an inbox is given. A waiter runs it
+-- again when its turn may have come, and as its sign of life.
+--
+-- keys: stock
+-- args: dlock_stock_attempt *attempt { id:text units:int ttl:lease limit:count
+-- args: inbox:inbox? ticket:int?inbox number:int?inbox strict:'s'|''?inbox }
+--
+-- id        buyer/order
+-- limit     the most units for this buyer; '': as many as it likes
+-- inbox     left out, with all behind it, by who does not wait
+-- ticket    0: none yet
+-- strict    s: nobody that comes later passes it; '': it may be passed by who wants less
+-- Replies {1, fencing token, units, ms left, generation} when it has them, {2, fencing token, units, ms ago, generation} when it has bought them; otherwise
+-- {0, ms until a reservation ends (-1: there is none), its place in the queue (-1: none), ticket, 1 if it was not in the queue before}; 0: there are not
+-- enough, and it does not wait. {-1, the buyer's units} where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script does;
+-- {-3}: cancelled while it waited; {-4, the order's units, 1 if it has other products}: the order is another one; {-5, 1 closed, 2 ended, 0 no such stock}.
+-- An order that is repeated finds what it has. A reservation is renewed then only where it was granted in the queue.
+-- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at, four; for each reservation that has ended, two.
+local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
+-- $full: nothing is free before that time. Whoever frees a unit removes it. So most requests of a sale end here.
+if not ARGV[5] then
+	local full, had, fence = unpack(redis.call('ZMSCORE', pool, '$full', held, '$fence'))
+	if full and not had then
+		time = full ~= '0' and redis.pcall('TIME')
+		us = time and not time.err and time[1] * 1000000 + time[2]
+		if not time or us and us < -full * 1000 and us > -fence - 1e6 then
+			return 0
+		end
+	end
+end
+local wants, buyer = tonumber(ARGV[2]), string.match(ARGV[1], '^(.*)/')
+-- There is room, nobody waits, and the name is new.
+local had, queue, used, sold, all, fence, next, shift, closed, has =
+	unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))
+if not had and not queue and not closed and not shift and used then
+	time = time or redis.pcall('TIME')
+	us = not time.err and time[1] * 1000000 + time[2]
+	local now = us and math.floor(us / 1000)
+	if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used
+		and (ARGV[4] == '' or (has or 0) + wants <= tonumber(ARGV[4])) then
+		local ends = now + ARGV[3]
+		if not next or ends < -next then
+			redis.call('ZADD', pool, -ends, '$next')
+		end
+		if wants == 1 then
+			redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)
+		else
+			redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])
+		end
+		return {1, us, wants, tonumber(ARGV[3]), 0}
+	end
+end
+
+-- The common cases end here: even to define what follows costs time.
+--#include permits_clock.lua
+--#include stock_pool.lua
+local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''
+local stock = read(pool, us or clock(pool), 1)
+local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)
+local was, new = 0, false
+sweep(stock, AMORTISED)
+
+-- The reply to a request that finds its order, or may not have it; nil: neither is so.
+local function settled()
+	local score, units, products = order_of(stock, id)
+	was = score
+	if score > 0 and score < ENDED then
+		if units ~= wants or products ~= '' then
+			return {-4, units, products ~= '' and 1 or 0}
+		end
+		stock.fence = next_token(stock)
+		if score < SOLD and ticket > 0 then
+			score = math.max(score, stock.now + ttl + score % 1)
+		end
+		redis.call('ZADD', pool, -stock.fence, '$fence', string.format('%.6f', score), held)
+		local time = math.floor(score % 1e13) - stock.now
+		return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time, generation_of(score)}
+	elseif ticket > 0 and is_settled(score, ticket) then
+		return {-3}
+	elseif not stock.known or stock.closed > 0 then
+		return {-5, stock.closed}
+	end
+	local may, has, again = is_allowed(stock, buyer, wants, limit)
+	if not may then
+		return again and {-2, ARGV[6] or '0'} or {-1, has}
+	end
+end
+
+-- It waits no longer, and what was swept is for those that do.
+local function leave(reply)
+	if waiter then
+		redis.call('ZREM', pool, names_of(waiter))
+		stock.left = true
+	end
+	serve(stock)
+	if stock.left then
+		note_queue(stock)
+	end
+	return reply
+end
+
+-- Puts it into the queue, or notes that it is alive. LT lets a number only become less, and a later sign of life is less, while a ticket stays as it was.
+local function enqueue()
+	local place, signs, wish, strict = names_of(waiter)
+	if ticket == 0 then
+		stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)
+		ticket = stock.fence
+	end
+	local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs, WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')
+	if nobody_passes ~= '' then
+		redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)
+	end
+	stock.queue, new = true, added > 2
+end
+
+local reply = settled()
+if reply then
+	return reply[1] == -2 and reply or leave(reply)
+end
+local possible = wants <= stock.all - stock.sold
+local room, again = make_room(stock, wants)
+if waiter and possible and (stock.queue or not room) then
+	enqueue()
+end
+serve(stock, false, waiter, ttl)
+if stock.mine then
+	return {1, stock.mine, wants, ttl, stock.generation}
+elseif stock.left then -- another process may wait with the same name, or for the same buyer
+	reply = settled()
+	if reply then
+		return leave(reply)
+	end
+end
+room, again = make_room(stock, wants)
+if room and lets_pass(stock) then
+	local generation = take(stock, id, wants, ttl, was, '')
+	return leave({1, stock.fence, wants, ttl, generation})
+elseif again or waiter and stock.more then
+	return {-2, string.format('%.0f', ticket)}
+elseif not waiter or not possible then
+	if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then
+		redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')
+	end
+	return waiter and leave({0, -1, -1, '0', 0}) or 0
+end
+local place = redis.call('ZSCORE', pool, waiter)
+return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),
+	string.format('%.0f', place), new and 1 or 0}

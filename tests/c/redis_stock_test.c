@@ -1,0 +1,198 @@
+/* What is said to a server about stocks, and what its replies are read as. Prints TAP.
+ * redis_stock_test [word in the names of the tests to run] */
+
+#include "../../src/redis/request/stock_requests.h"
+#include "one_server.h"
+
+static client asking;
+static dlock_error problem;
+
+static const dlock_conn *ask(dlock_call *call)
+{
+	dlock_conn *conn = client_conn(&asking, 0);
+
+	if (call && dlock_conn_send(conn, call)) {
+		conn_await(conn, call);
+	}
+	return conn;
+}
+
+static void begin(void)
+{
+	asking = client_of(&server, READ_TIMEOUT);
+	warm(&asking);
+}
+
+static const dlock_arg stocks[] = { { "Stock:{a}1", 10 }, { "Stock:{a}2", 10 } };
+static const int64_t units[] = { 2, 1 };
+
+static dlock_order_ref order_of(const char *id, int count)
+{
+	return (dlock_order_ref) { id, DLOCK_NO_NUMBER, count > 1 ? "4711" : "" };
+}
+
+static dlock_reserve_response reserved;
+
+static dlock_reserve_result basket(const char *id, int64_t limit)
+{
+	dlock_call *call = dlock_request_stock_basket(stocks, 2, id, 20 * DLOCK_SECOND, limit, "4711", units);
+	dlock_status status = dlock_read_stock_basket(call, ask(call), &reserved, &problem);
+
+	dlock_call_release(call);
+	return status == DLOCK_OK ? reserved.result : (dlock_reserve_result) 99;
+}
+
+static dlock_reserve_result reserve(const char *id, int64_t wants, int64_t limit, const dlock_inbox *inbox, bool strict)
+{
+	dlock_stock_attempt attempt = { .id = id,
+		.units = wants,
+		.ttl = 20 * DLOCK_SECOND,
+		.limit = limit,
+		.inbox = inbox,
+		.strict = strict,
+		.number = 1 };
+	dlock_call *call = dlock_request_stock_reserve(stocks[0], &attempt);
+	dlock_status status = dlock_read_stock_reserve(call, ask(call), &reserved, &problem);
+
+	dlock_call_release(call);
+	return status == DLOCK_OK ? reserved.result : (dlock_reserve_result) 99;
+}
+
+static dlock_order_response told;
+
+static int order_says(dlock_call *call)
+{
+	dlock_status status = dlock_read_stock_order(call, ask(call), &told, &problem);
+
+	dlock_call_release(call);
+	return status == DLOCK_OK ? told.result : -1;
+}
+
+static int64_t restock(dlock_arg key, int64_t by, const char *change)
+{
+	int64_t changed = -1;
+	dlock_call *call = dlock_request_stock_restock(key, by, change, 0);
+
+	dlock_read_stock_restock(call, ask(call), &changed, &problem);
+	dlock_call_release(call);
+	return changed;
+}
+
+static void test_orders(void)
+{
+	dlock_order_ref ann = order_of("ann/1", 2), bob = order_of("bob/1", 2), part = order_of("ann/1", 1);
+
+	begin();
+	check(basket("ann/1", 2) == DLOCK_RESERVE_CLOSED && reserved.is_unknown && reserved.item == 0, "no such stock");
+	check(restock(stocks[0], 3, "first") == 3 && restock(stocks[0], 3, "first") == 3
+			&& restock(stocks[1], 3, "first") == 3,
+		"stocked");
+	check(basket("ann/1", 2) == DLOCK_RESERVE_HELD && reserved.ms == 20000
+			&& dlock_is_fencing_token(reserved.fencing_token) && reserved.generation == 0,
+		"a basket");
+	check(reserve("ann/2", 1, 2, NULL, false) == DLOCK_RESERVE_LIMITED && reserved.units == 2, "no more for ann");
+	check(basket("ann/3", 3) == DLOCK_RESERVE_LIMITED && reserved.item == 0 && reserved.units == 2, "nor in a basket");
+	check(basket("bob/1", 0) == DLOCK_RESERVE_SHORT && reserved.item == 0, "not enough for bob");
+	check(
+		reserve("ann/1", 2, 0, NULL, false) == DLOCK_RESERVE_CONFLICT && reserved.other_products && reserved.units == 2,
+		"another order has this name");
+	check(order_says(dlock_request_stock_confirm(stocks, 1, &part, 0)) == 0 && told.reason == DLOCK_ORDER_OTHER,
+		"no part is bought");
+	check(order_says(dlock_request_stock_extend(stocks, 2, &ann, 30 * DLOCK_SECOND)) == 1 && told.number == 30000,
+		"extended");
+	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]) { 1, 2 })) == 1, "changed");
+	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]){ 4, 1 })) == 0
+			&& told.reason == DLOCK_ORDER_SHORT && told.item == 0,
+		"not to more than there are");
+	check(order_says(dlock_request_stock_confirm(stocks, 2, &ann, 0)) == 1
+			&& order_says(dlock_request_stock_confirm(stocks, 2, &ann, 0)) == 2,
+		"bought, once");
+	check(order_says(dlock_request_stock_confirm(stocks, 2, &bob, 0)) == 0 && told.reason == DLOCK_ORDER_UNKNOWN,
+		"bob has nothing to buy");
+	check(order_says(dlock_request_stock_cancel(stocks, 2, &ann)) == 0 && told.reason == DLOCK_ORDER_SOLD,
+		"what was bought is not cancelled");
+	dlock_order_ref other = ann;
+	other.generation = 1;
+	check(order_says(dlock_request_stock_refund(stocks, 2, &other, true, 0, "")) == 0
+			&& told.reason == DLOCK_ORDER_SUPERSEDED,
+		"by its generation");
+	check(basket("ann/1", 0) == DLOCK_RESERVE_CONFLICT, "with other numbers it is another order");
+	check(order_says(dlock_request_stock_refund(stocks, 2, &ann, true, 0, "")) == 1
+			&& order_says(dlock_request_stock_refund(stocks, 2, &ann, true, 0, "")) == 2,
+		"refunded, once");
+	dlock_order_status status[2];
+	dlock_call *call = dlock_request_stock_status(stocks, 2, ann.id);
+	check(dlock_read_stock_status(call, ask(call), 2, status, &problem) == DLOCK_OK
+			&& status[1].state == DLOCK_STATE_REFUNDED && status[1].units == 2 && !strcmp(status[1].products, "4711"),
+		"how it stands");
+	dlock_call_release(call);
+	check(basket("ann/1", 0) == DLOCK_RESERVE_HELD && reserved.generation == 1, "the name again");
+	check(order_says(dlock_request_stock_cancel(stocks, 2, &ann)) == 1, "cancelled");
+	client_free(&asking);
+}
+
+static void test_queue(void)
+{
+	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
+	dlock_stock_attempt waits = { .id = "bob/1", .units = 3, .inbox = &inbox, .ticket = 0, .number = 1 };
+	dlock_response left = { 0 };
+
+	begin();
+	restock(stocks[0], 3, "first");
+	check(reserve("ann/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD
+			&& reserve("bob/1", 3, 0, &inbox, false) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 0
+			&& reserved.refusal.ticket > 0 && reserved.refusal.new_in_queue == 1 && reserved.refusal.pttl > 15000,
+		"it waits");
+	check(reserve("cid/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "who wants less passes it");
+	check(reserve("dan/1", 2, 0, &inbox, true) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 1,
+		"one that nobody passes waits, too");
+	check(reserve("eve/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "but its process does not listen");
+	dlock_call *call = dlock_request_stock_leave(stocks[0], &waits);
+	check(dlock_read_integer(call, ask(call), &left, &problem) == DLOCK_LOST
+			&& server_integer(&server, "ZCOUNT Stock:{a}1 1e15 +inf") == 0,
+		"it leaves");
+	dlock_call_release(call);
+	client_free(&asking);
+}
+
+static void test_counts(void)
+{
+	dlock_stock_counts counts[2];
+	bool unfinished;
+
+	begin();
+	restock(stocks[0], 3, "first");
+	reserve("ann/1", 2, 0, NULL, false);
+	dlock_call *call = dlock_request_stock_sale(stocks[0], DLOCK_SALE_CLOSED);
+	dlock_response is = { 0 };
+	check(dlock_read_integer(call, ask(call), &is, &problem) == DLOCK_OK && is.value == DLOCK_SALE_CLOSED, "closed");
+	dlock_call_release(call);
+	check(reserve("bob/1", 1, 0, NULL, false) == DLOCK_RESERVE_CLOSED && !reserved.is_unknown
+			&& reserved.sale == DLOCK_SALE_CLOSED,
+		"so nothing is reserved");
+	call = dlock_request_stock_counts(stocks, 2);
+	check(dlock_read_stock_counts(call, ask(call), 2, counts, &unfinished, &problem) == DLOCK_OK && !unfinished
+			&& counts[0].known && counts[0].available == 1 && counts[0].reserved == 2
+			&& counts[0].sale == DLOCK_SALE_CLOSED && !counts[1].known,
+		"counted");
+	dlock_call_release(call);
+	const char *number, *id;
+	int count;
+	call = dlock_request_stock_orders(stocks[0], "1e11", "5e13", "", "", 1);
+	check(dlock_read_stock_orders(call, ask(call), &count, &number, &id, &problem) == DLOCK_OK && count == 1 && number
+			&& !strcmp(id, "ann/1") && dlock_read_stock_order_at(call, 0).units == 2,
+		"a page of orders");
+	dlock_call *next = dlock_request_stock_orders(stocks[0], number, "5e13", id, "", 1);
+	check(dlock_read_stock_orders(next, ask(next), &count, &number, &id, &problem) == DLOCK_OK && count == 0 && !number,
+		"the last one");
+	dlock_call_release(next);
+	dlock_call_release(call);
+	client_free(&asking);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(counts) };
+
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
+}

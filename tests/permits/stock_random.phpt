@@ -1,0 +1,34 @@
+--TEST--
+A walk at random through all operations on stocks, beside a model, in virtual time
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/stock_walk.inc';
+
+// DLOCK_STOCK_SEED: that one alone, for as long as asked; DLOCK_STOCK_TRACE: with so many of its last scripts.
+$seed = (int) getenv('DLOCK_STOCK_SEED');
+$operations = (int) getenv('DLOCK_STOCK_OPERATIONS') ?: 2000;
+$check = new StockCheck();
+$wrong = $check->run($seed > 0 ? [$seed] : range(1, 24), $operations);
+if ($wrong !== null) {
+    echo "$wrong\n";
+}
+
+// A walk that does not come to something says nothing about it.
+foreach (['again', 'basket', 'basket bought before', 'basket conflict', 'basket refused', 'bought', 'bought before', 'bought late', 'cancel refused 0',
+    'cancel refused 4', 'cancel refused 5', 'cancel refused 7', 'cancelled 1', 'cancelled 2', 'cancelled 3', 'cancelled while it waited', 'change 0 10', 'change 0 6',
+    'change 1 ', 'clock set back', 'closed', 'confirm refused 0', 'confirm refused 1', 'confirm refused 2', 'confirm refused 3', 'confirm refused 4',
+    'confirm refused 5', 'confirm refused 6', 'conflict', 'extended', 'extension refused', 'grant by message', 'host vanished', 'left', 'limit', 'orders',
+    'process died', 'queued', 'refund 0', 'refund 1', 'refund 2', 'refused', 'repeated', 'reserved', 'restocked', 'status', 'told to ask', 'withdrawn'] as $what) {
+    if (getenv('DLOCK_STOCK_SEED') === false && ($check->seen[$what] ?? 0) < 1) {
+        echo "$what: never\n";
+    }
+}
+?>
+done
+--EXPECT--
+done
