@@ -76,8 +76,8 @@ foreach (['Semaphore', 'ReadWriteLock', 'Stock'] as $class) {
     finds([], [$dsn($good), "--class=$class"], $class);
 }
 $commands = ['pexpireat', 'persist', 'pttl', 'time', 'zadd', 'zcount', 'zincrby', 'zmscore', 'zrangebyscore', 'zrem', 'zscore', 'evalsha', 'eval', 'publish', 'subscribe'];
-preg_match('/`(~Semaphore:\* [^`]*)`/', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed);
-$rules = explode(' ', $listed[1]);
+preg_match('/`(~Semaphore:\*\s[^`]*)`/', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed);
+$rules = preg_split('/\s+/', $listed[1]);
 same([], array_values(array_diff($rules, ['~Semaphore:*', '~ReadWriteLock:*', '~Stock:*', '&dlock:inbox:*', '+pubsub|numsub'],
     array_map(fn ($command) => "+$command", $commands))), 'what docs/operations.md lists is tried');
 $permits = function (array $without, array $expected, string $lacks, array $arguments = ['--class=Stock']) use ($redis, $rules, $dsn) {

@@ -32,7 +32,7 @@ $commands = ['locks' => [], 'permits' => []];
 foreach (glob(__DIR__ . '/../../src/redis/script/lua/*.lua') as $file) {
     preg_match_all("/redis\.p?call\('(\w+)'/", file_get_contents($file), $found);
     $found = array_diff(array_map(strtolower(...), $found[1]), ['pexpiretime']); // in place of time
-    $commands[str_starts_with(basename($file), 'permits_') ? 'permits' : 'locks'][] = $found;
+    $commands[preg_match('~^(permits|stock)_~', basename($file)) ? 'permits' : 'locks'][] = $found;
 }
 $commands = array_map(fn (array $files) => $sorted(array_merge(...$files)), $commands);
 same($commands['locks'], $sorted([...$constant('COMMANDS_IN_SCRIPTS'), ...$constant('CONFIRMING_COMMANDS')]), 'the commands in the scripts');

@@ -104,11 +104,11 @@ all_mutants() {
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 
 	mutant move_given_up 'cluster' "a slot whose keys were moved, and whose move was given up, is a new one" \
-		src/redis/lua/look.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
+		src/redis/script/lua/look.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
 	mutant eras_forgotten 'cluster' "what slots have opened is forgotten when another slot moves" \
-		src/redis/lua/look.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
+		src/redis/script/lua/look.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
 	mutant slots_forgotten c:cluster "what a node that has forgotten others says is all that is known" \
-		src/redis/slot_map.c 's/(bool dlock_slot_map_fill\(.*\n\{\n)/$1\tif (map || other) return true;\n/'
+		src/redis/route/slot_map.c 's/(bool dlock_slot_map_fill\(.*\n\{\n)/$1\tif (map || other) return true;\n/'
 
 	# ---- RedLock ----
 	mutant validity_of_quorum_from_reply quorum "the lease counts from the replies, without drift" \

@@ -1,0 +1,14 @@
+--TEST--
+The random check of stocks finds each of these mistakes in the scripts, part 1 of 4
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+?>
+--FILE--
+<?php
+require __DIR__ . '/../inc/stock_mistakes.inc';
+look_for_mistakes($mistakes, 0, 4);
+echo "done\n";
+?>
+--EXPECT--
+done
