@@ -5,16 +5,13 @@
 #include "renewal_thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "../base/thread.h"
 #include "../base/wakeup.h"
 #include "../net/loop.h"
 #include "../net/resolve.h"
-
-/* The client library and OpenSSL run on it. */
-#define STACK_SIZE (256 * 1024)
 
 /* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but
  * a machine or a disk with TLS certificates may stand still. */
@@ -39,7 +36,7 @@ static struct {
 
 	/* The thread's. */
 	dlock_loop loop;
-	dlock_source bell; /* the wakeup */
+	dlock_bell bell;
 
 	_Atomic unsigned long connections, reconnections;
 } service;
@@ -150,23 +147,6 @@ static dlock_status finish(void *task, dlock_loop *loop, dlock_nanos now)
 
 /* ---- its sleep ---- */
 
-static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
-{
-	(void) source;
-	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = service.wakeup.read_fd, .events = POLLIN };
-	}
-	return 1;
-}
-
-static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
-{
-	(void) source;
-	if (count > 0 && fds[0].revents) {
-		dlock_wakeup_clear(&service.wakeup);
-	}
-}
-
 static int sleep_outside(
 	dlock_loop *loop, struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
 {
@@ -189,12 +169,9 @@ static void discard_renewers(void)
 
 static void *run(void *unused)
 {
-	static const dlock_source_ops bell = { .poll = poll_bell, .advance = clear_bell };
-
 	pthread_mutex_lock(&awake);
 	service.loop = (dlock_loop) { .sleep = sleep_outside };
-	service.bell.ops = &bell;
-	dlock_loop_add_source(&service.loop, &service.bell);
+	dlock_loop_add_bell(&service.loop, &service.bell, &service.wakeup);
 	dlock_loop_run(&service.loop, work, NULL, DLOCK_FOREVER, NULL);
 	dlock_loop_run(&service.loop, finish, NULL, dlock_now() + DRAIN_TIME, NULL);
 	pthread_mutex_lock(&mutex);
@@ -274,9 +251,6 @@ void dlock_renewal_thread_wait_settled(dlock_nanos most)
 
 static int start_thread(void)
 {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-
 	service.stop = service.ended = false;
 	service.wakes = 0; /* it looks at once */
 	pthread_cond_init(&service.end, NULL);
@@ -284,13 +258,7 @@ static int start_thread(void)
 	if (!dlock_wakeup_open(&service.wakeup)) {
 		return errno;
 	}
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
-	int problem = pthread_create(&service.thread, &attributes, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
+	int problem = dlock_thread_start(&service.thread, run, NULL);
 	if (problem != 0) {
 		dlock_wakeup_close(&service.wakeup);
 		return problem;

@@ -30,6 +30,31 @@ void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source)
 	}
 }
 
+static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
+{
+	if (room > 0) {
+		fds[0] = (struct pollfd) { .fd = ((dlock_bell *) source)->wakeup->read_fd, .events = POLLIN };
+	}
+	return 1;
+}
+
+static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
+{
+	(void) count;
+	if (fds[0].revents) {
+		dlock_wakeup_clear(((dlock_bell *) source)->wakeup);
+	}
+}
+
+void dlock_loop_add_bell(dlock_loop *loop, dlock_bell *bell, const dlock_wakeup *wakeup)
+{
+	static const dlock_source_ops ops = { .poll = poll_bell, .advance = clear_bell };
+
+	bell->source.ops = &ops;
+	bell->wakeup = wakeup;
+	dlock_loop_add_source(loop, &bell->source);
+}
+
 /* ---- tasks ---- */
 
 void dlock_loop_adopt(
@@ -188,7 +213,7 @@ static void advance(dlock_loop *loop, int ready)
 
 	for (dlock_source *source = loop->sources; source; source = source->next) {
 		int polled = source->polled;
-		if (ready > 0 && polled > 0) {
+		if (ready > 0 && polled > 0 && source->ops->advance) {
 			source->ops->advance(source, fds, polled);
 		}
 		fds += polled;

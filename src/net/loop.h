@@ -15,7 +15,7 @@
 typedef struct dlock_loop dlock_loop;
 typedef struct dlock_source dlock_source;
 
-/* Whatever can be polled: the connections of a pool, a bell. Members may be NULL but for the first two. */
+/* Whatever can be polled: the connections of a pool, a bell. Members may be NULL but for the first. */
 typedef struct {
 	/* Sets at most `room` of what is to be polled, and returns how much there is. */
 	int (*poll)(dlock_source *source, struct pollfd *fds, int room);
@@ -38,6 +38,12 @@ struct dlock_source {
 	dlock_source *next; /* the loop's, as the next */
 	int polled;         /* how much of what is polled is this one's */
 };
+
+/* The one by which other threads ring. */
+typedef struct {
+	dlock_source source;
+	const dlock_wakeup *wakeup;
+} dlock_bell;
 
 /* Goes on with the task: a status, or DLOCK_PENDING. */
 typedef dlock_status dlock_step(void *task, dlock_loop *loop, dlock_nanos now);
@@ -76,6 +82,7 @@ void dlock_loop_end(dlock_loop *loop);
 
 void dlock_loop_add_source(dlock_loop *loop, dlock_source *source);
 void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source);
+void dlock_loop_add_bell(dlock_loop *loop, dlock_bell *bell, const dlock_wakeup *wakeup);
 
 /* Takes a task over, and steps it in each turn, from the next one on, until it comes to something. In a child of fork()
  * it is forgotten. Nothing where it has it already. */

@@ -14,14 +14,11 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include "../base/process.h"
+#include "../base/thread.h"
 #include "../base/wakeup.h"
-
-/* glibc's resolver and the plugins of its name services run on it. */
-#define STACK_SIZE (256 * 1024)
 
 /* More than the servers of one RedLock; others wait until a helper is free. */
 enum { MOST_HELPERS = 64 };
@@ -313,18 +310,8 @@ static void *help(void *unused)
 /* 0, or what the system said. */
 static int start_helper(void)
 {
-	pthread_attr_t attributes;
-	pthread_t thread;
-	sigset_t all, before;
+	int problem = dlock_thread_start(NULL, help, NULL);
 
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
-	int problem = pthread_create(&thread, &attributes, help, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 	service.helpers += problem == 0;
 	return problem;
 }

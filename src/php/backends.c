@@ -55,12 +55,12 @@ void dlock_pools_clear(dlock_pools *pools)
 {
 	dlock_pool_clear(&pools->redis);
 	dlock_memcached_pool_clear(&pools->memcached);
-	dlock_loop_end(&pools->loop);
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_free(pools->zookeeper);
 	}
 #endif
+	dlock_loop_end(&pools->loop);
 }
 
 dlock_ttl_range dlock_ttls_on(const dlock_server *server)
@@ -105,7 +105,7 @@ dlock_backend *dlock_permits_on(
 bool dlock_pools_begin_zookeeper(dlock_pools *pools)
 {
 	if (!pools->zookeeper) {
-		pools->zookeeper = dlock_zk_pool_new();
+		pools->zookeeper = dlock_zk_pool_new(&pools->loop);
 	}
 	return pools->zookeeper;
 }
@@ -114,7 +114,7 @@ dlock_backend *dlock_permits_on_ensemble(
 	dlock_pools *pools, const dlock_zk_options *ensemble, const char *prefix, size_t prefix_len, int64_t capacity)
 {
 	return dlock_pools_begin_zookeeper(pools)
-		? dlock_zk_permits_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity)
+		? dlock_zookeeper_new(pools->zookeeper, ensemble, prefix, prefix_len, capacity)
 		: NULL;
 }
 #endif

@@ -13,7 +13,7 @@
 /* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server
  * has. A new back end is a folder of src/, a scheme in net/server_parse.c, and its lines in backends.c. */
 typedef struct {
-	dlock_loop loop; /* of all of these but ZooKeeper's sessions */
+	dlock_loop loop; /* of all of these */
 	dlock_pool redis;
 	dlock_memcached_pool memcached;
 #ifdef DLOCK_ZOOKEEPER

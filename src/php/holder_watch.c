@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../base/thread.h"
 
 static struct {
 	_Atomic dlock_process watcher; /* where there is a thread; 0: nowhere */
@@ -55,8 +56,6 @@ static int open_process(dlock_process process)
 void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), void *context)
 {
 	dlock_process here = dlock_process_current();
-	sigset_t all, before;
-	pthread_t thread;
 
 	if (atomic_load(&watch.watcher) == here) {
 		return;
@@ -71,13 +70,8 @@ void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), 
 	watch.ended = ended;
 	watch.context = context;
 	atomic_store(&watch.watcher, here);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
-	if (pthread_create(&thread, NULL, wait_for_end, NULL) == 0) {
-		pthread_detach(thread);
-	} else {
+	if (dlock_thread_start(NULL, wait_for_end, NULL) != 0) {
 		close(watch.holder);
 		atomic_store(&watch.watcher, 0);
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

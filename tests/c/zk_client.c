@@ -12,6 +12,7 @@ int zk_port;
 char zk_root[64];
 zhandle_t *zk_observer;
 dlock_nanos zk_session_timeout = DLOCK_SECOND;
+dlock_loop zk_loop;
 
 #if defined(__SANITIZE_ADDRESS__)
 /* In a child of fork() the buffers of the library's threads have no owner any more. */
@@ -61,14 +62,15 @@ void zk_reset(void)
 void zk_end(void)
 {
 	zk_unobserve();
+	dlock_loop_end(&zk_loop);
 }
 
 client client_at(const char *hosts, const char *under, const char *auth)
 {
 	dlock_zk_options options = { hosts, under, zk_session_timeout, auth };
-	client c = { dlock_zk_pool_new(), NULL, { "" } };
+	client c = { dlock_zk_pool_new(&zk_loop), NULL, { "" } };
 
-	c.backend = dlock_zookeeper_new(c.pool, &options);
+	c.backend = dlock_zookeeper_new(c.pool, &options, "", 0, 0);
 	return c;
 }
 

@@ -19,6 +19,7 @@ extern int zk_port;
 extern char zk_root[64];               /* this program's own */
 extern zhandle_t *zk_observer;         /* sees what is on the server, by a session of its own */
 extern dlock_nanos zk_session_timeout; /* of the clients to come */
+extern dlock_loop zk_loop;             /* of all clients */
 
 /* To be called before the tests, before each, and after them. The first takes HOST:PORT from the arguments. HOST must
  * be 127.0.0.1, since a test's proxy goes there. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/zookeeper/session/dsn.h"
+#include "../../src/zookeeper/session/options.h"
 #include "../../src/zookeeper/session/path.h"
 #include "tap.h"
 

@@ -15,9 +15,9 @@
 static client pool_at(const char *hosts, int64_t capacity, const char *auth)
 {
 	dlock_zk_options options = { hosts, zk_root, zk_session_timeout, auth };
-	client c = { dlock_zk_pool_new(), NULL, { "" } };
+	client c = { dlock_zk_pool_new(&zk_loop), NULL, { "" } };
 
-	c.backend = dlock_zk_permits_new(c.pool, &options, "p:", 2, capacity);
+	c.backend = dlock_zookeeper_new(c.pool, &options, "p:", 2, capacity);
 	return c;
 }
 

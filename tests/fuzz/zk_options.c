@@ -1,6 +1,6 @@
 /* src/zookeeper/session/options.c and dsn.c. Lines: hosts, root, credentials, a DSN. */
 
-#include "../../src/zookeeper/session/dsn.h"
+#include "../../src/zookeeper/session/options.h"
 #include "fuzz.h"
 
 static void check_refusal(const dlock_error *error)

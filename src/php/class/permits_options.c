@@ -6,10 +6,6 @@
 #include "arguments.h"
 #include "servers.h"
 
-#ifdef DLOCK_ZOOKEEPER
-#include "../../zookeeper/session/dsn.h"
-#endif
-
 /* NULL, or why there are no permits on such a server: what follows "Argument #2 ($server) ". */
 static const char *refusal(const dlock_server *server)
 {

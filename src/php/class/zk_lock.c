@@ -93,7 +93,7 @@ static void construct(
 		auth ? ZSTR_VAL(auth) : NULL };
 	manager->servers = zend_string_copy(hosts);
 	manager->prefix = zend_string_copy(root);
-	manager->backend = dlock_zookeeper_new(DLOCK_G(pools).zookeeper, &options);
+	manager->backend = dlock_zookeeper_new(DLOCK_G(pools).zookeeper, &options, "", 0, 0);
 	if (!manager->backend) {
 		dlock_throw_no_memory();
 	}

@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "../session/path.h"
-#include "../session/response.h"
 #include "claim.h"
-#include "parents.h"
-#include "queue.h"
 
 /* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), as Curator carries it out,
  * for locks, semaphores, readers and writers:
@@ -42,7 +39,7 @@ static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock
 			claim->base.received = claim->base.waited;
 			return DLOCK_OK;
 		}
-		dlock_status status = dlock_zk_session_await(session, view.events, until, wait);
+		dlock_status status = dlock_zk_session_await(session, NULL, view.events, until, wait);
 		if (status == DLOCK_TIMEOUT) {
 			return dlock_zk_no_response(session, error);
 		}
@@ -80,19 +77,10 @@ static bool is_gone(const dlock_zk_claim *claim)
 	return claim->held && dlock_zk_own_node_is_gone(claim->held);
 }
 
-static bool ensure_parent(dlock_zk_claim *claim)
-{
-	if (!claim->parent) {
-		claim->parent = dlock_zk_claim_parent(
-			dlock_zk_backend_of(&claim->base), claim->base.resource, claim->base.resource_len);
-	}
-	return claim->parent != NULL;
-}
-
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
-	dlock_status status = ensure_parent(claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_status status = dlock_zk_claim_place(claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
 	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(base)->options.session_timeout);
 
 	dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -187,9 +175,9 @@ static dlock_status list(
 	dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error)
 {
 	/* A claim that never creates anything, so that its session is found as for others. */
-	dlock_zk_claim claim = { .base = { .backend = &backend->base },
-		.parent = dlock_zk_claim_parent(backend, resource, resource_len) };
-	dlock_status status = claim.parent ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_zk_claim claim = { .base = { .backend = &backend->base, .resource_len = resource_len } };
+	claim.base.resource = (char *) resource;
+	dlock_status status = dlock_zk_claim_place(&claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
 	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
 
 	*listing = NULL;
@@ -200,7 +188,7 @@ static dlock_status list(
 		}
 		status = dlock_zk_claim_connect(&claim, until, NULL, error);
 		if (status == DLOCK_OK) {
-			*listing = dlock_zk_list(claim.session, claim.parent);
+			*listing = dlock_zk_ask(claim.session, DLOCK_ZK_LIST, claim.parent);
 			status = dlock_zk_response_or_repeat(listing, claim.parent, NULL, error);
 		}
 	}
@@ -283,8 +271,8 @@ static const dlock_backend_ops ops = {
 	.destroy = destroy,
 };
 
-static dlock_backend *new_backend(
-	dlock_zk_pool *pool, const dlock_zk_options *options, dlock_zk_kind kind, const char *prefix, size_t prefix_len)
+dlock_backend *dlock_zookeeper_new(
+	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity)
 {
 	dlock_zk_backend *backend = calloc(1, sizeof *backend);
 
@@ -292,8 +280,11 @@ static dlock_backend *new_backend(
 		return NULL;
 	}
 	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
+	if (capacity > 0) {
+		backend->base.capacity = capacity;
+		backend->kind = capacity < DLOCK_PERMITS_ALL ? DLOCK_ZK_SEMAPHORE : DLOCK_ZK_READ_WRITE;
+	}
 	backend->pool = pool;
-	backend->kind = kind;
 	backend->options.session_timeout = options->session_timeout;
 	backend->options.hosts = strdup(options->hosts);
 	backend->options.root = strdup(options->root);
@@ -307,21 +298,4 @@ static dlock_backend *new_backend(
 	}
 	memcpy(backend->prefix, prefix, prefix_len);
 	return &backend->base;
-}
-
-dlock_backend *dlock_zookeeper_new(dlock_zk_pool *pool, const dlock_zk_options *options)
-{
-	return new_backend(pool, options, DLOCK_ZK_LOCK, "", 0);
-}
-
-dlock_backend *dlock_zk_permits_new(
-	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity)
-{
-	dlock_backend *backend = new_backend(
-		pool, options, capacity < DLOCK_PERMITS_ALL ? DLOCK_ZK_SEMAPHORE : DLOCK_ZK_READ_WRITE, prefix, prefix_len);
-
-	if (backend) {
-		backend->capacity = capacity;
-	}
-	return backend;
 }

@@ -7,16 +7,13 @@
 
 /* The back end on ZooKeeper, for locks and for permits. backend.c has the recipe. */
 
-/* NULL when out of memory. Nothing is connected before the first use.
+/* Locks on an ensemble; with a capacity, semaphores of that many permits; with DLOCK_PERMITS_ALL, readers, whose claims
+ * are for one permit, and writers, who ask for all of them. A resource's node is root/<prefix and resource, encoded>.
+ * NULL when out of memory. Nothing is connected before the first use.
  *
  * A connection, and a response over it, is waited for as long as the session timeout at most, and for that long even
  * where the wait's deadline is earlier or past. */
-dlock_backend *dlock_zookeeper_new(dlock_zk_pool *pool, const dlock_zk_options *options);
-
-/* The same for semaphores of fewer than DLOCK_PERMITS_ALL permits, and with that capacity for readers and writers: a
- * claim for one permit is a reader's, one for all of them a writer's. A resource's node is root/<prefix and resource,
- * encoded>. */
-dlock_backend *dlock_zk_permits_new(
+dlock_backend *dlock_zookeeper_new(
 	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity);
 
 #endif

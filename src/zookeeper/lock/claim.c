@@ -4,29 +4,20 @@
 #include <string.h>
 
 #include "../session/path.h"
-#include "../session/response.h"
-#include "../session/result.h"
-#include "../session/unowned_node.h"
-#include "parents.h"
 
-dlock_status dlock_zk_out_of_memory(dlock_error *error)
+bool dlock_zk_claim_place(dlock_zk_claim *claim)
 {
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
+	const dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
+	size_t len = backend->prefix_len + claim->base.resource_len;
+	char *name = claim->parent ? NULL : malloc(len + 1);
 
-char *dlock_zk_claim_parent(const dlock_zk_backend *backend, const char *resource, size_t resource_len)
-{
-	size_t len = backend->prefix_len + resource_len;
-	char *name = malloc(len + 1);
-
-	if (!name) {
-		return NULL;
+	if (name) {
+		memcpy(name, backend->prefix, backend->prefix_len);
+		memcpy(name + backend->prefix_len, claim->base.resource, claim->base.resource_len);
+		claim->parent = dlock_zk_parent_path(backend->options.root, name, len);
+		free(name);
 	}
-	memcpy(name, backend->prefix, backend->prefix_len);
-	memcpy(name + backend->prefix_len, resource, resource_len);
-	char *parent = dlock_zk_parent_path(backend->options.root, name, len);
-	free(name);
-	return parent;
+	return claim->parent;
 }
 
 bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim)
@@ -48,9 +39,9 @@ void dlock_zk_claim_leave(dlock_zk_claim *claim)
 {
 	if (dlock_zk_claim_is_alive(claim)) {
 		if (claim->node) {
-			dlock_zk_discard_node(claim->session, claim->node);
+			dlock_zk_discard_node(claim->session, claim->node, NULL);
 		} else if (claim->phase != DLOCK_ZK_ABSENT) {
-			dlock_zk_discard_guid(claim->session, claim->parent, claim->base.token);
+			dlock_zk_discard_node(claim->session, claim->parent, claim->base.token);
 		}
 	}
 	dlock_zk_claim_clear_node(claim);
@@ -118,7 +109,7 @@ dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 		return dlock_zk_out_of_memory(error);
 	}
 	claim->phase = DLOCK_ZK_CREATING;
-	claim->listing = dlock_zk_list(claim->session, claim->parent);
+	claim->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	return claim->listing ? DLOCK_OK : dlock_zk_out_of_memory(error);
 }
 
@@ -180,7 +171,7 @@ static dlock_status find_node(
 			continue;
 		}
 		char *node = dlock_zk_child_path(claim->parent, listing->children[i]);
-		dlock_zk_op *stat = node ? dlock_zk_exists(claim->session, node) : NULL;
+		dlock_zk_op *stat = node ? dlock_zk_ask(claim->session, DLOCK_ZK_EXISTS, node) : NULL;
 		dlock_status status = dlock_zk_response_or_repeat(&stat, claim->parent, wait, error);
 		bool ours = stat && stat->rc == ZOK && stat->stat.ephemeralOwner == dlock_zk_session_view(claim->session).id;
 		if (ours) {
@@ -202,8 +193,8 @@ dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wai
 {
 	dlock_zk_op_release(claim->listing);
 	claim->listing = NULL;
-	dlock_zk_op *sync = dlock_zk_sync(claim->session, claim->parent);
-	dlock_zk_op *listing = dlock_zk_list(claim->session, claim->parent);
+	dlock_zk_op *sync = dlock_zk_ask(claim->session, DLOCK_ZK_SYNC, claim->parent);
+	dlock_zk_op *listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
 	if (status == DLOCK_OK && listing && sync && sync->done && sync->rc == ZOK) {
 		status = find_node(claim, listing, wait, error);
@@ -222,26 +213,18 @@ dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 
 	while (dlock_zk_claim_is_alive(claim)) {
 		dlock_status status = dlock_zk_session_connect(claim->session, until, NULL, error);
-		if (status == DLOCK_LOST) {
-			break;
-		}
-		dlock_zk_op *op = status == DLOCK_OK ? dlock_zk_delete(claim->session, claim->node) : NULL;
-		if (status == DLOCK_OK) {
-			status = dlock_zk_response(op, NULL, error);
-		}
-		int rc = status == DLOCK_OK ? op->rc : ZOK;
-		dlock_zk_op_release(op);
 		if (status != DLOCK_OK) {
 			return status;
 		}
-		if (rc == ZOK || (rc == ZNONODE && tried)) {
-			return DLOCK_OK;
+		dlock_zk_op *op = dlock_zk_ask(claim->session, DLOCK_ZK_DELETE, claim->node);
+		status = dlock_zk_response_or_repeat(&op, claim->node, NULL, error);
+		if (op) {
+			status = op->rc == ZNONODE && !tried ? DLOCK_LOST : DLOCK_OK;
+			dlock_zk_op_release(op);
+			return status;
 		}
-		if (rc == ZNONODE || dlock_zk_is_dead(rc)) {
-			break;
-		}
-		if (!dlock_zk_is_loss(rc)) {
-			return dlock_zk_error(claim->session, rc, claim->node, error);
+		if (status != DLOCK_OK) {
+			return status;
 		}
 		tried = true;
 		if (dlock_now() >= until) {

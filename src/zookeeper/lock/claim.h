@@ -2,10 +2,10 @@
 #define DLOCK_ZK_CLAIM_H
 
 #include "../../lock/claim.h"
-#include "../session/op.h"
+#include "../session/node.h"
 #include "../session/options.h"
-#include "../session/own_node.h"
 #include "../session/pool.h"
+#include "../session/response.h"
 #include "rank.h"
 
 /* A claim's node and the session that owns it, from the creation of the node to its end. */
@@ -35,8 +35,7 @@ typedef struct {
 	dlock_zk_phase phase;
 	bool token_used; /* a node may have been made with it, so another one must not be */
 	dlock_zk_op *creating, *listing;
-	dlock_zk_own_node
-		*held; /* from the acquisition until nobody relies on it any more, and the renewal thread looks no more */
+	dlock_zk_node *held; /* from the acquisition until nobody relies on it, and the renewal thread looks no more */
 } dlock_zk_claim;
 
 static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)
@@ -44,10 +43,8 @@ static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)
 	return (dlock_zk_backend *) claim->backend;
 }
 
-dlock_status dlock_zk_out_of_memory(dlock_error *error);
-
-/* The path of the resource's node. To be freed; NULL when out of memory. */
-char *dlock_zk_claim_parent(const dlock_zk_backend *backend, const char *resource, size_t resource_len);
+/* Sets the path of the resource's node, where it is not yet. False: out of memory. */
+bool dlock_zk_claim_place(dlock_zk_claim *claim);
 
 /* Does the session still live as far as is known? If not, its nodes are gone, too. */
 bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim);
@@ -72,5 +69,20 @@ void dlock_zk_claim_leave(dlock_zk_claim *claim);
 /* In memory only: nothing is sent. The second forgets the session as well. */
 void dlock_zk_claim_clear_node(dlock_zk_claim *claim);
 void dlock_zk_claim_clear(dlock_zk_claim *claim);
+
+/* ---- queue.c ---- */
+
+/* Finds out where a PRESENT claim stands, and waits where it is not granted yet. DLOCK_OK: look at the phase, and ask
+ * again while it is PRESENT. DLOCK_TIMEOUT where it had to wait and the deadline has passed. */
+dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
+
+/* ---- parents.c ---- */
+
+/* Makes what is missing of the chroot, of `root` and of the resource's node `parent`. DLOCK_OK: try again what failed,
+ * once the session is connected. The chroot and the root are persistent and open to all. `parent` is a container where
+ * the server knows them, and with credentials theirs alone: another user that may delete in it could take away a
+ * lock. */
+dlock_status dlock_zk_make_parents(dlock_zk_pool *pool, dlock_zk_session *session, const char *root, const char *parent,
+	const dlock_wait *wait, dlock_error *error);
 
 #endif

@@ -1,12 +1,9 @@
-#include "parents.h"
+/* The nodes above a claim's, which the first claims make: chroot, root and the resource's own. */
+
+#include "claim.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "../session/op.h"
-#include "../session/options.h"
-#include "../session/response.h"
-#include "../session/result.h"
 
 /* DLOCK_OK: look at *rc. */
 static dlock_status make(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode,
@@ -31,7 +28,7 @@ static dlock_status make_path(dlock_zk_session *session, const char *path, const
 
 	*rc = ZOK;
 	if (!part) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_zk_out_of_memory(error);
 	}
 	for (size_t end = 1; status == DLOCK_OK && path[end];) {
 		end += strcspn(path + end, "/");
@@ -56,10 +53,10 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 {
 	const char *chroot = dlock_zk_hosts_chroot(session->hosts);
 	char *hosts = strndup(session->hosts, (size_t) (chroot - session->hosts));
-	int rc;
+	int rc = ZOK;
 
 	if (!hosts) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_zk_out_of_memory(error);
 	}
 	dlock_zk_session *outside = dlock_zk_pool_session(pool, hosts, session->asked, session->auth, error);
 	free(hosts);
@@ -70,12 +67,11 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	dlock_status status = dlock_zk_session_connect(outside, DLOCK_FOREVER, wait, error);
 	if (status == DLOCK_OK) {
 		status = make_path(outside, chroot, wait, &rc, error);
-	} else if (status == DLOCK_LOST) {
-		status = DLOCK_OK;
-		rc = ZOK;
 	}
-	if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS && !dlock_zk_is_loss(rc) && !dlock_zk_is_dead(rc)) {
-		status = dlock_zk_error(outside, rc, chroot, error);
+	if (status == DLOCK_LOST) {
+		status = DLOCK_OK; /* again */
+	} else if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS) {
+		status = dlock_zk_failure(outside, rc, chroot, error);
 	}
 	if (!shared) {
 		dlock_zk_pool_discard(pool, outside);
@@ -112,10 +108,9 @@ dlock_status dlock_zk_make_parents(dlock_zk_pool *pool, dlock_zk_session *sessio
 			}
 		} else {
 			if (rc == ZNONODE && refused) {
-				return dlock_zk_error(session, ZNOAUTH, root, error);
+				return dlock_zk_failure(session, ZNOAUTH, root, error);
 			}
-			bool again = rc == ZOK || rc == ZNODEEXISTS || dlock_zk_is_loss(rc) || dlock_zk_is_dead(rc);
-			return again ? DLOCK_OK : dlock_zk_error(session, rc, parent, error);
+			return rc == ZOK || rc == ZNODEEXISTS ? DLOCK_OK : dlock_zk_failure(session, rc, parent, error);
 		}
 	}
 }

@@ -1,10 +1,12 @@
-#include "queue.h"
+/* Where a claim stands in its queue, and what it waits for there: that the nodes go which keep it from its turn. */
+
+#include "claim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../session/path.h"
-#include "../session/response.h"
+#include "../session/watches.h"
 
 /* Of a semaphore as many nodes have to be watched as it has permits, since its holders end in any order. Where these
  * are more, the list of the nodes is watched instead: it costs a waiter less, but each that comes or goes wakes them
@@ -28,7 +30,7 @@ static dlock_status await_list(
 	unsigned long seen = dlock_zk_session_view(claim->session).events;
 
 	dlock_zk_watch_only(claim->session, NULL, 0);
-	dlock_zk_op *watch = dlock_zk_watch_children(claim->session, claim->parent);
+	dlock_zk_op *watch = dlock_zk_ask(claim->session, DLOCK_ZK_WATCH_CHILDREN, claim->parent);
 	dlock_status status = dlock_zk_response(watch, wait, error);
 	bool there = status == DLOCK_OK && watch->rc == ZOK;
 
@@ -36,7 +38,7 @@ static dlock_status await_list(
 		there = is_among(rank->obstacles[i], watch);
 	}
 	if (there) {
-		status = dlock_zk_session_await(claim->session, seen, wait->deadline, wait);
+		status = dlock_zk_session_await(claim->session, NULL, seen, wait->deadline, wait);
 	} else if (status == DLOCK_OK && watch->rc != ZOK && watch->rc != ZNONODE) {
 		status = dlock_zk_failure(claim->session, watch->rc, claim->parent, error);
 	}
@@ -47,8 +49,7 @@ static dlock_status await_list(
 /* One node to be watched, and the request for it. */
 typedef struct {
 	char *path;
-	bool asked; /* now; otherwise it has been watched all the time */
-	dlock_zk_op *op;
+	dlock_zk_op *op; /* NULL: it has been watched all the time */
 } obstacle;
 
 /* Asks for the watches that are missing. False: out of memory. */
@@ -64,8 +65,8 @@ static bool send_watches(dlock_zk_claim *claim, const dlock_zk_rank *rank, obsta
 	}
 	dlock_zk_watch_only(claim->session, paths, rank->count);
 	for (int i = 0; i < rank->count; i++) {
-		obstacles[i].asked = !dlock_zk_is_watched(claim->session, paths[i]);
-		if (obstacles[i].asked && !(obstacles[i].op = dlock_zk_watch(claim->session, paths[i]))) {
+		if (!dlock_zk_is_watched(claim->session, paths[i])
+			&& !(obstacles[i].op = dlock_zk_ask(claim->session, DLOCK_ZK_WATCH, paths[i]))) {
 			return false;
 		}
 	}
@@ -78,11 +79,12 @@ static dlock_status finish_watches(const dlock_zk_claim *claim, const obstacle o
 {
 	*rc = ZOK;
 	for (int i = 0; i < count && *rc == ZOK; i++) {
-		dlock_status status = obstacles[i].asked ? dlock_zk_response(obstacles[i].op, wait, error) : DLOCK_OK;
+		dlock_zk_op *op = obstacles[i].op;
+		dlock_status status = op ? dlock_zk_response(op, wait, error) : DLOCK_OK;
 		if (status != DLOCK_OK) {
 			return status;
 		}
-		*rc = obstacles[i].asked ? obstacles[i].op->rc : ZOK;
+		*rc = op ? op->rc : ZOK;
 		if (*rc != ZOK && *rc != ZNONODE && *rc != ZNOAUTH) {
 			return dlock_zk_failure(claim->session, *rc, obstacles[i].path, error);
 		}
@@ -94,7 +96,7 @@ static dlock_status finish_watches(const dlock_zk_claim *claim, const obstacle o
 static dlock_status await_obstacles(
 	dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
 {
-	obstacle obstacles[MOST_WATCHED] = { { NULL, false, NULL } };
+	obstacle obstacles[MOST_WATCHED] = { { NULL, NULL } };
 	unsigned long seen = dlock_zk_session_view(claim->session).events;
 	int rc = ZOK;
 	dlock_status status = send_watches(claim, rank, obstacles)
@@ -112,7 +114,7 @@ static dlock_status await_obstacles(
 		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(). */
 		return await_list(claim, rank, wait, error);
 	}
-	return status == DLOCK_OK && rc == ZOK ? dlock_zk_session_await(claim->session, seen, wait->deadline, wait)
+	return status == DLOCK_OK && rc == ZOK ? dlock_zk_session_await(claim->session, NULL, seen, wait->deadline, wait)
 										   : status;
 }
 
@@ -125,7 +127,7 @@ dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, 
 	claim->listing = NULL;
 	if (!listing || listing->rc != ZOK) {
 		dlock_zk_op_release(listing);
-		listing = dlock_zk_list(claim->session, claim->parent);
+		listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	}
 	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
 	if (status != DLOCK_OK || !listing) {

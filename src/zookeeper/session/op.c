@@ -3,30 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "watcher.h"
-
-static void free_op(dlock_zk_op *op)
-{
-	free(op->path);
-	free(op->children);
-	free(op);
-}
-
-static void unlink_op(dlock_zk_op *op)
-{
-	if (op->previous) {
-		op->previous->next = op->next;
-	} else {
-		op->session->ops = op->next;
-	}
-	if (op->next) {
-		op->next->previous = op->previous;
-	}
-	op->previous = op->next = NULL;
-}
+#include "watches.h"
 
 /* A new op, with a reference for the caller and one for the library. */
-static dlock_zk_op *begin(dlock_zk_session *session, zhandle_t **handle)
+static dlock_zk_op *new_op(dlock_zk_session *session, dlock_zk_then *then, void *context, zhandle_t **handle)
 {
 	dlock_zk_op *op = calloc(1, sizeof *op);
 
@@ -34,11 +14,14 @@ static dlock_zk_op *begin(dlock_zk_session *session, zhandle_t **handle)
 		return NULL;
 	}
 	op->session = session;
+	op->then = then;
+	op->context = context;
 	op->references = 2;
 	pthread_mutex_lock(&session->mutex);
 	op->next = session->ops;
+	op->at = &session->ops;
 	if (op->next) {
-		op->next->previous = op;
+		op->next->at = &op->next;
 	}
 	session->ops = op;
 	*handle = session->handle;
@@ -46,42 +29,68 @@ static dlock_zk_op *begin(dlock_zk_session *session, zhandle_t **handle)
 	return op;
 }
 
-/* The library has responded, or never will. */
-static void finish(dlock_zk_op *op, int rc)
+void dlock_zk_op_release(dlock_zk_op *op)
 {
-	dlock_zk_session *session = op->session;
-
-	pthread_mutex_lock(&session->mutex);
-	if (!op->done) {
-		op->rc = rc;
-		op->done = true;
-		if (session->sleeper == op) {
-			dlock_wakeup_send(&session->owner_wakeup);
-		}
+	if (!op || op->session->process != dlock_process_current()) {
+		return;
 	}
-	unlink_op(op);
+	dlock_zk_session *session = op->session;
+	pthread_mutex_lock(&session->mutex);
 	bool last = --op->references == 0;
 	pthread_mutex_unlock(&session->mutex);
 	if (last) {
-		free_op(op);
+		free(op->path);
+		free(op->children);
+		free(op);
 	}
 }
 
-static dlock_zk_op *sent(dlock_zk_op *op, int rc)
+/* With the mutex held. */
+static void settle(dlock_zk_op *op, int rc)
 {
-	if (rc == ZMARSHALLINGERROR) {
-		/* Out of memory somewhere inside: whether the library keeps the op is not known. So it keeps its reference,
-		 * until it responds after all or the handle is closed. */
-		pthread_mutex_lock(&op->session->mutex);
-		if (!op->done) {
-			op->rc = rc;
-			op->done = true;
-		}
-		pthread_mutex_unlock(&op->session->mutex);
-	} else if (rc != ZOK) {
-		finish(op, rc);
+	if (op->done) {
+		return;
 	}
-	return op;
+	op->rc = rc;
+	op->done = true;
+	if (op->then) {
+		op->then(op->context, op);
+	} else if (op->session->sleeper == &op->done) {
+		dlock_wakeup_send(&op->session->owner_wakeup);
+	}
+}
+
+/* The library has responded, or never will. */
+static void finish(dlock_zk_op *op, int rc)
+{
+	pthread_mutex_lock(&op->session->mutex);
+	settle(op, rc);
+	*op->at = op->next;
+	if (op->next) {
+		op->next->at = op->at;
+	}
+	pthread_mutex_unlock(&op->session->mutex);
+	dlock_zk_op_release(op);
+}
+
+void dlock_zk_ops_discard(dlock_zk_session *session)
+{
+	for (;;) {
+		pthread_mutex_lock(&session->mutex);
+		dlock_zk_op *op = session->ops;
+		pthread_mutex_unlock(&session->mutex);
+		if (!op) {
+			return;
+		}
+		finish(op, ZCLOSING);
+	}
+}
+
+/* ---- responses, in the library's thread ---- */
+
+static void responded(int rc, const void *context)
+{
+	finish((dlock_zk_op *) context, rc);
 }
 
 static void created(int rc, const char *path, const struct Stat *stat, const void *context)
@@ -99,29 +108,22 @@ static void created(int rc, const char *path, const struct Stat *stat, const voi
 
 static void responded_with_stat(int rc, const struct Stat *stat, const void *context)
 {
-	dlock_zk_op *op = (dlock_zk_op *) context;
-
 	if (rc == ZOK) {
-		op->stat = *stat;
+		((dlock_zk_op *) context)->stat = *stat;
 	}
-	finish(op, rc);
+	responded(rc, context);
 }
 
 static void got(int rc, const char *value, int value_len, const struct Stat *stat, const void *context)
 {
-	(void) value, (void) value_len;
-	responded_with_stat(rc, stat, context);
-}
-
-static void deleted(int rc, const void *context)
-{
-	finish((dlock_zk_op *) context, rc);
+	(void) value, (void) value_len, (void) stat;
+	responded(rc, context);
 }
 
 static void synced(int rc, const char *path, const void *context)
 {
 	(void) path;
-	finish((dlock_zk_op *) context, rc);
+	responded(rc, context);
 }
 
 /* The names in one block: pointers first, then the text. NULL also where the response has no such names, or the library
@@ -163,140 +165,76 @@ static void listed(int rc, const struct String_vector *names, const void *contex
 	finish(op, rc);
 }
 
+/* ---- requests ---- */
+
+/* What the library has said to it. ZOK: there is, or was, a response. */
+static int sent(dlock_zk_op *op, int rc)
+{
+	if (rc == ZMARSHALLINGERROR) {
+		/* Out of memory somewhere inside: whether the library keeps the op is not known. So it keeps its reference,
+		 * until it responds after all or the handle is closed. */
+		pthread_mutex_lock(&op->session->mutex);
+		rc = op->done ? ZOK : rc;
+		op->then = NULL;
+		settle(op, rc);
+		pthread_mutex_unlock(&op->session->mutex);
+	} else if (rc != ZOK) {
+		op->then = NULL;
+		finish(op, rc);
+	}
+	return rc;
+}
+
+static int send_request(dlock_zk_op *op, zhandle_t *handle, dlock_zk_request request, const char *path)
+{
+	switch (request) {
+	case DLOCK_ZK_EXISTS:
+		return sent(op, zoo_aexists(handle, path, 0, responded_with_stat, op));
+	case DLOCK_ZK_LIST:
+		return sent(op, zoo_aget_children(handle, path, 0, listed, op));
+	case DLOCK_ZK_DELETE:
+		return sent(op, zoo_adelete(handle, path, -1, responded, op));
+	case DLOCK_ZK_SYNC:
+		return sent(op, zoo_async(handle, path, synced, op));
+	case DLOCK_ZK_WATCH:
+		return sent(op, zoo_awget(handle, path, dlock_zk_watcher, op->session, got, op));
+	default:
+		return sent(op, zoo_awget_children(handle, path, dlock_zk_watcher, op->session, listed, op));
+	}
+}
+
 dlock_zk_op *dlock_zk_create(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode)
 {
 	zhandle_t *handle;
-	dlock_zk_op *op = begin(session, &handle);
+	dlock_zk_op *op = new_op(session, NULL, NULL, &handle);
 
-	return op ? sent(op, zoo_acreate2(handle, path, "", 0, acl, mode, created, op)) : NULL;
-}
-
-dlock_zk_op *dlock_zk_list(dlock_zk_session *session, const char *path)
-{
-	zhandle_t *handle;
-	dlock_zk_op *op = begin(session, &handle);
-
-	return op ? sent(op, zoo_aget_children(handle, path, 0, listed, op)) : NULL;
-}
-
-dlock_zk_op *dlock_zk_exists(dlock_zk_session *session, const char *path)
-{
-	zhandle_t *handle;
-	dlock_zk_op *op = begin(session, &handle);
-
-	return op ? sent(op, zoo_aexists(handle, path, 0, responded_with_stat, op)) : NULL;
-}
-
-dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, const char *path)
-{
-	zhandle_t *handle;
-	dlock_zk_op *op = begin(session, &handle);
-
-	return op ? sent(op, zoo_adelete(handle, path, -1, deleted, op)) : NULL;
-}
-
-dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path)
-{
-	zhandle_t *handle;
-	dlock_zk_op *op = begin(session, &handle);
-
-	return op ? sent(op, zoo_async(handle, path, synced, op)) : NULL;
-}
-
-/* All watches have the session as their context, so the library keeps one per node however often it is asked for, and
- * none can outlive what it points to. What is left of a wait that has ended goes off one day and finds other nodes
- * watched, or none. */
-static dlock_zk_op *begin_watch(dlock_zk_session *session, const char *path, zhandle_t **handle)
-{
-	pthread_mutex_lock(&session->mutex);
-	bool added = dlock_zk_watches_add(&session->watches, path);
-	pthread_mutex_unlock(&session->mutex);
-	dlock_zk_op *op = added ? begin(session, handle) : NULL;
-
-	if (!op) {
-		dlock_zk_watch_only(session, NULL, 0);
+	if (op) {
+		sent(op, zoo_acreate2(handle, path, "", 0, acl, mode, created, op));
 	}
 	return op;
 }
 
-bool dlock_zk_is_watched(dlock_zk_session *session, const char *path)
-{
-	pthread_mutex_lock(&session->mutex);
-	bool watched = dlock_zk_watches_has(&session->watches, path);
-	pthread_mutex_unlock(&session->mutex);
-	return watched;
-}
-
-void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count)
-{
-	pthread_mutex_lock(&session->mutex);
-	dlock_zk_watches_keep(&session->watches, paths, count);
-	pthread_mutex_unlock(&session->mutex);
-}
-
-dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path)
+dlock_zk_op *dlock_zk_ask(dlock_zk_session *session, dlock_zk_request request, const char *path)
 {
 	zhandle_t *handle;
-	dlock_zk_op *op = begin_watch(session, path, &handle);
+	bool ready = request < DLOCK_ZK_WATCH || dlock_zk_watches_add(session, path);
+	dlock_zk_op *op = ready ? new_op(session, NULL, NULL, &handle) : NULL;
 
-	return op ? sent(op, zoo_awget(handle, path, dlock_zk_watcher, session, got, op)) : NULL;
+	if (op) {
+		send_request(op, handle, request, path);
+	} else {
+		dlock_zk_watch_only(session, NULL, 0); /* this one is not, and a waiter starts anew */
+	}
+	return op;
 }
 
-dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path)
+int dlock_zk_ask_then(
+	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_then *then, void *context)
 {
 	zhandle_t *handle;
-	dlock_zk_op *op = begin_watch(session, path, &handle);
+	dlock_zk_op *op = new_op(session, then, context, &handle);
+	int rc = op ? send_request(op, handle, request, path) : ZSYSTEMERROR;
 
-	return op ? sent(op, zoo_awget_children(handle, path, dlock_zk_watcher, session, listed, op)) : NULL;
-}
-
-dlock_status dlock_zk_op_wait(dlock_zk_op *op, dlock_nanos until, const dlock_wait *wait)
-{
-	dlock_zk_session *session = op->session;
-	struct pollfd wakeup = { .fd = session->owner_wakeup.read_fd, .events = POLLIN };
-	int ready = 1;
-
-	for (;;) {
-		pthread_mutex_lock(&session->mutex);
-		bool done = op->done;
-		session->sleeper = done || ready <= 0 ? NULL : op;
-		pthread_mutex_unlock(&session->mutex);
-		if (done) {
-			return DLOCK_OK;
-		}
-		if (ready <= 0) {
-			return ready == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
-		}
-		ready = dlock_wait_poll(&wakeup, 1, until, wait);
-		if (ready > 0) {
-			dlock_wakeup_clear(&session->owner_wakeup);
-		}
-	}
-}
-
-void dlock_zk_op_release(dlock_zk_op *op)
-{
-	if (!op || op->session->process != dlock_process_current()) {
-		return;
-	}
-	dlock_zk_session *session = op->session;
-	pthread_mutex_lock(&session->mutex);
-	bool last = --op->references == 0;
-	pthread_mutex_unlock(&session->mutex);
-	if (last) {
-		free_op(op);
-	}
-}
-
-void dlock_zk_ops_discard(dlock_zk_session *session)
-{
-	for (;;) {
-		pthread_mutex_lock(&session->mutex);
-		dlock_zk_op *op = session->ops;
-		pthread_mutex_unlock(&session->mutex);
-		if (!op) {
-			return;
-		}
-		finish(op, ZCLOSING);
-	}
+	dlock_zk_op_release(op);
+	return rc;
 }

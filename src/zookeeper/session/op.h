@@ -3,41 +3,49 @@
 
 #include "session.h"
 
+/* One request to the server. It belongs to the caller and to the library until the response has come, so the caller can
+ * release it at any time. Nothing here sleeps: response.h does. */
+
 typedef struct dlock_zk_op dlock_zk_op;
 
-/* One request to the server. It belongs to the caller and to the library until the response has come, so the caller can
- * release it at any time. Fields other than `done` are fixed once it is done. */
+/* Told of what an op came to, in any thread and with the session's mutex held. */
+typedef void dlock_zk_then(void *context, const dlock_zk_op *op);
+
 struct dlock_zk_op {
-	dlock_zk_op *previous, *next;
+	dlock_zk_op *next, **at; /* among those that the library still owes a response */
 	dlock_zk_session *session;
+	dlock_zk_then *then; /* NULL: the owner may wait for it */
+	void *context;
 	unsigned references; /* under the session's mutex, like done */
+	/* The rest is fixed once it is done. */
 	bool done;
 	int rc;
 	struct Stat stat;
-	char *path;     /* of the created node */
+	char *path; /* of the created node */
 	char **children;
 	int children_count;
 };
 
-/* Each sends its request and returns at once; a request that cannot be sent is done already. NULL: out of memory. */
+typedef enum {
+	DLOCK_ZK_EXISTS, /* stat */
+	DLOCK_ZK_LIST,   /* children */
+	DLOCK_ZK_DELETE,
+	DLOCK_ZK_SYNC,
+	/* The session counts one event when the node goes, or when its children change, which are listed, too. Where the
+	 * response is not ZOK nothing is watched: the caller then forgets them all. */
+	DLOCK_ZK_WATCH,
+	DLOCK_ZK_WATCH_CHILDREN
+} dlock_zk_request;
+
+/* Each sends its request and returns at once; one that cannot be sent is done already. NULL: out of memory. */
 dlock_zk_op *dlock_zk_create(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode);
-dlock_zk_op *dlock_zk_list(dlock_zk_session *session, const char *path);
-dlock_zk_op *dlock_zk_exists(dlock_zk_session *session, const char *path);
-dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, const char *path);
-dlock_zk_op *dlock_zk_sync(dlock_zk_session *session, const char *path);
-/* The session counts one event when the node goes, or when its children change (the op lists them). Where the response
- * is not ZOK nothing is watched: the caller then forgets them all. */
-dlock_zk_op *dlock_zk_watch(dlock_zk_session *session, const char *path);
-dlock_zk_op *dlock_zk_watch_children(dlock_zk_session *session, const char *path);
+dlock_zk_op *dlock_zk_ask(dlock_zk_session *session, dlock_zk_request request, const char *path);
 
-/* Is the node watched still? A watch that went off, or that was asked for over an earlier connection, is none. */
-bool dlock_zk_is_watched(dlock_zk_session *session, const char *path);
+/* For whoever does not wait. ZOK: it is sent, and `then` is told once, perhaps already; it may be NULL. Otherwise it is
+ * told nothing. */
+int dlock_zk_ask_then(
+	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_then *then, void *context);
 
-/* Forgets the watches of all others: their events are not counted. */
-void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count);
-
-/* DLOCK_OK: done. DLOCK_TIMEOUT, DLOCK_INTERRUPTED. */
-dlock_status dlock_zk_op_wait(dlock_zk_op *op, dlock_nanos until, const dlock_wait *wait);
 void dlock_zk_op_release(dlock_zk_op *op); /* NULL is fine */
 
 /* For the session's thread, after the handle is closed: no response is owed any more. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../../net/dsn.h"
 
@@ -33,12 +34,6 @@ static const char *path_fault(const char *path)
 	return NULL;
 }
 
-static bool refuse(dlock_error *error, const char *what, const char *fault)
-{
-	dlock_fail(error, DLOCK_FAILED, "%s %s", what, fault);
-	return false;
-}
-
 /* What is wrong is not repeated: it may be credentials that belong elsewhere. */
 static bool host_check(const char *host, size_t len, dlock_error *error)
 {
@@ -47,14 +42,14 @@ static bool host_check(const char *host, size_t len, dlock_error *error)
 	int port;
 
 	if (memchr(host, '@', len)) {
-		return refuse(error, "must", "not contain \"@\": credentials are $auth");
+		return dlock_reject(error, "must not contain \"@\": credentials are $auth");
 	}
 	if (len == 0 || (*host == ':' && !memchr(host + 1, ':', len - 1))) {
-		return refuse(error, "must", "not contain an empty host");
+		return dlock_reject(error, "must not contain an empty host");
 	}
 	for (size_t i = 0; i < len; i++) {
 		if ((unsigned char) host[i] <= 0x20 || host[i] == 0x7f) {
-			return refuse(error, "must", "not contain spaces or control characters");
+			return dlock_reject(error, "must not contain spaces or control characters");
 		}
 	}
 	return dlock_dsn_host(host, host + len, &name, &name_len, &port, error);
@@ -65,10 +60,10 @@ bool dlock_zk_hosts_check(const char *hosts, dlock_error *error)
 	const char *chroot = dlock_zk_hosts_chroot(hosts);
 
 	if (strstr(hosts, "://")) {
-		return refuse(error, "must", "be hosts without a scheme, like \"zk1:2181,zk2:2181\"");
+		return dlock_reject(error, "must be hosts without a scheme, like \"zk1:2181,zk2:2181\"");
 	}
 	if (hosts == chroot) {
-		return refuse(error, "must", "name at least one host, like \"zk1:2181,zk2:2181\"");
+		return dlock_reject(error, "must name at least one host, like \"zk1:2181,zk2:2181\"");
 	}
 	for (const char *host = hosts;; host++) {
 		size_t len = strcspn(host, ",/");
@@ -81,7 +76,7 @@ bool dlock_zk_hosts_check(const char *hosts, dlock_error *error)
 		}
 	}
 	const char *fault = *chroot ? path_fault(chroot) : NULL;
-	return fault ? refuse(error, "must have a chroot that does", fault) : true;
+	return !fault || dlock_reject(error, "must have a chroot that does %s", fault);
 }
 
 bool dlock_zk_root_check(const char *root, dlock_error *error)
@@ -91,7 +86,7 @@ bool dlock_zk_root_check(const char *root, dlock_error *error)
 	if (!fault && (strcmp(root, "/zookeeper") == 0 || strncmp(root, "/zookeeper/", 11) == 0)) {
 		fault = "not be below \"/zookeeper\", which is the server's own";
 	}
-	return fault ? refuse(error, "must", fault) : true;
+	return !fault || dlock_reject(error, "must %s", fault);
 }
 
 bool dlock_zk_auth_check(const char *auth, dlock_error *error)
@@ -100,7 +95,7 @@ bool dlock_zk_auth_check(const char *auth, dlock_error *error)
 	const char *colon = user ? strchr(user, ':') : NULL;
 
 	if (!colon || colon == user || !colon[1]) {
-		return refuse(error, "must", "look like \"digest:user:password\"");
+		return dlock_reject(error, "must look like \"digest:user:password\"");
 	}
 	return true;
 }
@@ -112,13 +107,8 @@ const char *dlock_zk_hosts_chroot(const char *hosts)
 
 char *dlock_zk_hosts_expand(const char *hosts)
 {
-	size_t count = 1;
+	char *expanded = malloc(strlen(hosts) * sizeof "h:65535"), *out = expanded; /* no host is shorter than "h" */
 
-	for (const char *c = hosts; *c; c++) {
-		count += *c == ',';
-	}
-	size_t size = strlen(hosts) + count * sizeof ":65535" + 1;
-	char *expanded = malloc(size), *out = expanded;
 	for (const char *host = hosts; expanded; host++) {
 		size_t len = strcspn(host, ",/"), name_len;
 		const char *name;
@@ -142,4 +132,95 @@ void dlock_zk_options_free(dlock_zk_options *options)
 	dlock_free_secret((char *) options->auth);
 	free((char *) options->hosts);
 	free((char *) options->root);
+	*options = (dlock_zk_options) { .hosts = NULL };
+}
+
+/* ---- as a DSN ---- */
+
+bool dlock_zk_dsn_is(const char *text, size_t len)
+{
+	static const char head[] = "zookeeper://";
+
+	return len >= sizeof head - 1 && strncasecmp(text, head, sizeof head - 1) == 0;
+}
+
+static bool parse_login(dlock_zk_options *options, const dlock_dsn *dsn, dlock_error *error)
+{
+	const char *text = dsn->login, *end = dsn->place - 1;
+	const char *colon = text ? memchr(text, ':', (size_t) (end - text)) : NULL;
+	char *user = NULL, *password = NULL, *auth = NULL;
+
+	if (!text) {
+		return true;
+	}
+	if (!colon || colon == text || colon + 1 == end) {
+		return dlock_reject(error, "must have a user and a password before the @ (user:password@)");
+	}
+	bool good = dlock_dsn_login(dsn, &user, &password, error);
+	if (good && strchr(user, ':')) {
+		good = dlock_reject(error, "must have a user without \":\"");
+	}
+	if (good) {
+		size_t size = sizeof "digest::" + strlen(user) + strlen(password);
+		auth = malloc(size);
+		good = auth || dlock_reject(error, "cannot be read: out of memory");
+		if (auth) {
+			snprintf(auth, size, "digest:%s:%s", user, password);
+		}
+	}
+	free(user);
+	dlock_free_secret(password);
+	options->auth = auth;
+	return good;
+}
+
+/* session_timeout=2.5 is all that there is. */
+static bool read_option(void *target, const char *name, const char *value, dlock_error *error)
+{
+	dlock_zk_options *options = target;
+
+	if (strcmp(name, "session_timeout")) {
+		return dlock_reject(error, "has an unknown option; known is session_timeout");
+	}
+	return dlock_dsn_seconds(value, strlen(value), DLOCK_SECOND / 10, 3600 * DLOCK_SECOND, &options->session_timeout)
+		|| dlock_reject(error, "must have a session_timeout between 0.1 and 3600 seconds");
+}
+
+static bool parse_place(dlock_zk_options *options, const dlock_dsn *dsn, dlock_error *error)
+{
+	const char *path = memchr(dsn->place, '/', (size_t) (dsn->place_end - dsn->place));
+	const char *hosts_end = path ? path : dsn->place_end;
+	char *root = NULL;
+
+	options->hosts = strndup(dsn->place, (size_t) (hosts_end - dsn->place));
+	if (!options->hosts) {
+		return dlock_reject(error, "cannot be read: out of memory");
+	}
+	if (!dlock_zk_hosts_check(options->hosts, error)) {
+		return dlock_dsn_refuse(dsn, dsn->place, error);
+	}
+	if (!dlock_dsn_decode(&root, path ? path : DLOCK_ZK_ROOT,
+			path ? (size_t) (dsn->place_end - path) : sizeof DLOCK_ZK_ROOT - 1, error)) {
+		return false;
+	}
+	options->root = root;
+	if (!dlock_zk_root_check(root, error)) {
+		dlock_error reason = *error;
+		return dlock_reject(error, "must have another root: it %s", reason.message);
+	}
+	return true;
+}
+
+bool dlock_zk_dsn_parse(dlock_zk_options *options, const char *text, size_t len, dlock_error *error)
+{
+	dlock_dsn dsn;
+
+	*options = (dlock_zk_options) { .session_timeout = DLOCK_ZK_SESSION_TIMEOUT };
+	bool good = dlock_dsn_split(&dsn, text, len, error) && parse_login(options, &dsn, error)
+		&& parse_place(options, &dsn, error) && dlock_dsn_query(&dsn, read_option, options, error);
+
+	if (!good) {
+		dlock_zk_options_free(options);
+	}
+	return good;
 }

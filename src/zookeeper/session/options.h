@@ -2,11 +2,12 @@
 #define DLOCK_ZK_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "../../base/clock.h"
 #include "../../base/error.h"
 
-/* The options of an ensemble, and the checks of each. They come from arguments of ZkLock or from a DSN (dsn.h). */
+/* The options of an ensemble, and the checks of each. They come from arguments of ZkLock or from a DSN. */
 
 typedef struct {
 	const char *hosts;           /* "h1:2181,h2:2181/chroot", checked by dlock_zk_hosts_check() */
@@ -21,15 +22,9 @@ enum { DLOCK_ZK_PORT = 2181 };
 #define DLOCK_ZK_SESSION_TIMEOUT (10 * DLOCK_SECOND)
 
 /* Each check is true when the text can be used; otherwise the message says what it must be, worded so that it can
- * follow the name of the argument ("DLock: $servers " ...). */
-
-/* "h1:2181,h2,[::1]:2181/chroot" */
+ * follow the name of the argument ("DLock: $servers " ...). That of credentials never repeats any of them. */
 bool dlock_zk_hosts_check(const char *hosts, dlock_error *error);
-
-/* "/locks" */
 bool dlock_zk_root_check(const char *root, dlock_error *error);
-
-/* "digest:user:password"; the message never repeats any of it. */
 bool dlock_zk_auth_check(const char *auth, dlock_error *error);
 
 /* Checked hosts as the client library wants them: every host with its port, IPv6 without brackets, and the chroot.
@@ -39,7 +34,16 @@ char *dlock_zk_hosts_expand(const char *hosts);
 /* The "/chroot" at the end of checked hosts; "" where there is none. */
 const char *dlock_zk_hosts_chroot(const char *hosts);
 
-/* Frees what the options own, where they do. */
+/* "zookeeper://user:password@h1:2181,h2:2181/root?session_timeout=10", of which the hosts are needed: the form in which
+ * a class takes an ensemble that also takes other servers. What is between the hosts and the question mark is the root,
+ * no chroot. Does it begin like one? */
+bool dlock_zk_dsn_is(const char *text, size_t len);
+
+/* Reads one. The options own their texts; on failure they are empty, and the message goes on from the name of an
+ * argument: "must ...". */
+bool dlock_zk_dsn_parse(dlock_zk_options *options, const char *dsn, size_t len, dlock_error *error);
+
+/* Frees what the options own, where they do, and empties them. */
 void dlock_zk_options_free(dlock_zk_options *options);
 
 #endif

@@ -11,16 +11,6 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '%' && c != '/';
 }
 
-static char *encode_byte(char *out, unsigned char c)
-{
-	static const char digits[] = "0123456789ABCDEF";
-
-	*out++ = '%';
-	*out++ = digits[c >> 4];
-	*out++ = digits[c & 15];
-	return out;
-}
-
 /* Names that mean something to the server as a whole: one encoded byte is enough to make them ordinary. */
 static bool is_reserved(const char *root, const char *resource, size_t len)
 {
@@ -44,24 +34,13 @@ char *dlock_zk_parent_path(const char *root, const char *resource, size_t resour
 		if (is_plain((unsigned char) resource[i]) && !(reserved && i == 0)) {
 			*out++ = resource[i];
 		} else {
-			out = encode_byte(out, (unsigned char) resource[i]);
+			out += sprintf(out, "%%%02X", (unsigned char) resource[i]);
 		}
 	}
 	if (resource_len == 0) {
 		*out++ = '%'; /* no other name is encoded like this */
 	}
 	*out = '\0';
-	return path;
-}
-
-char *dlock_zk_node_path(const char *parent, const char *guid, const char *label)
-{
-	size_t size = strlen(parent) + sizeof "/" PREFIX + strlen(guid) + sizeof "-" + strlen(label);
-	char *path = malloc(size);
-
-	if (path) {
-		snprintf(path, size, "%s/" PREFIX "%s-%s", parent, guid, label);
-	}
 	return path;
 }
 
@@ -121,6 +100,14 @@ bool dlock_zk_is_node_of(const char *name, const char *guid)
 
 	return strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strncmp(name + sizeof PREFIX - 1, guid, len) == 0
 		&& name[sizeof PREFIX - 1 + len] == '-';
+}
+
+char *dlock_zk_node_path(const char *parent, const char *guid, const char *label)
+{
+	char name[sizeof PREFIX + 128];
+
+	snprintf(name, sizeof name, PREFIX "%s-%s", guid, label);
+	return dlock_zk_child_path(parent, name);
 }
 
 bool dlock_zk_is_made_of(const char *path, const char *parent, const char *guid, const char *label)

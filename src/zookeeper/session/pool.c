@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "session.h"
-#include "session_thread.h"
 
 struct dlock_zk_pool {
+	dlock_loop *loop;
 	dlock_zk_session *sessions;
 	dlock_zk_session *closing; /* their threads are closing them */
 	unsigned long opened;
@@ -28,9 +28,14 @@ static void leave_alone(dlock_zk_session *session)
 	pthread_mutex_unlock(&left_alone_mutex);
 }
 
-dlock_zk_pool *dlock_zk_pool_new(void)
+dlock_zk_pool *dlock_zk_pool_new(dlock_loop *loop)
 {
-	return calloc(1, sizeof(dlock_zk_pool));
+	dlock_zk_pool *pool = calloc(1, sizeof *pool);
+
+	if (pool) {
+		pool->loop = loop;
+	}
+	return pool;
 }
 
 unsigned long dlock_zk_pool_sessions_opened(const dlock_zk_pool *pool)
@@ -55,23 +60,12 @@ static void leave_inherited(dlock_zk_session **list)
 	}
 }
 
-static bool has_ended(dlock_zk_session *session, unsigned long *events)
-{
-	pthread_mutex_lock(&session->mutex);
-	bool ended = session->ended;
-	*events = session->events;
-	pthread_mutex_unlock(&session->mutex);
-	return ended;
-}
-
 /* Joins the threads of those that are closed by now. */
 static void join_closed(dlock_zk_pool *pool)
 {
-	unsigned long events;
-
 	for (dlock_zk_session **at = &pool->closing; *at;) {
 		dlock_zk_session *session = *at;
-		if (!has_ended(session, &events)) {
+		if (!dlock_zk_session_view(session).ended) {
 			at = &session->next;
 			continue;
 		}
@@ -81,31 +75,20 @@ static void join_closed(dlock_zk_pool *pool)
 	}
 }
 
-static void tidy(dlock_zk_pool *pool)
-{
-	leave_inherited(&pool->sessions);
-	leave_inherited(&pool->closing);
-	join_closed(pool);
-}
-
 static dlock_zk_session *open_session(
 	dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth, dlock_error *error)
 {
 	int problem;
-	dlock_zk_session *session = dlock_zk_session_new(hosts, timeout, auth, &problem);
+	dlock_zk_session *session = dlock_zk_session_new(pool->loop, hosts, timeout, auth, &problem);
 
-	if (session && (problem = dlock_zk_session_thread_start(session)) != 0) {
-		dlock_zk_session_release(session);
-		session = NULL;
-	}
-	if (!session) {
+	if (session) {
+		session->next = pool->sessions;
+		pool->sessions = session;
+		pool->opened++;
+	} else {
 		dlock_fail(
 			error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no session could be started: %s", hosts, strerror(problem));
-		return NULL;
 	}
-	session->next = pool->sessions;
-	pool->sessions = session;
-	pool->opened++;
 	return session;
 }
 
@@ -113,30 +96,6 @@ static bool is_for(const dlock_zk_session *session, const char *hosts, dlock_nan
 {
 	return session->asked == timeout && strcmp(session->hosts, hosts) == 0
 		&& (auth ? session->auth && strcmp(session->auth, auth) == 0 : !session->auth);
-}
-
-dlock_zk_session *dlock_zk_pool_session(dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth,
-	dlock_error *error)
-{
-	dlock_zk_session *session, *next;
-
-	tidy(pool);
-	for (session = pool->sessions; session; session = next) {
-		next = session->next;
-		if (!is_for(session, hosts, timeout, auth)) {
-			continue;
-		}
-		if (dlock_zk_session_view(session).state < DLOCK_ZK_EXPIRED) {
-			session->references++;
-			return session;
-		}
-		dlock_zk_pool_discard(pool, session);
-	}
-	session = open_session(pool, hosts, timeout, auth, error);
-	if (session) {
-		session->references++;
-	}
-	return session;
 }
 
 void dlock_zk_pool_discard(dlock_zk_pool *pool, dlock_zk_session *session)
@@ -161,30 +120,51 @@ void dlock_zk_pool_discard(dlock_zk_pool *pool, dlock_zk_session *session)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-static bool has_unowned_nodes(dlock_zk_session *session, unsigned long *events)
+static void tidy(dlock_zk_pool *pool)
 {
-	pthread_mutex_lock(&session->mutex);
-	bool has = session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED;
-	*events = session->events;
-	pthread_mutex_unlock(&session->mutex);
-	return has;
+	leave_inherited(&pool->sessions);
+	leave_inherited(&pool->closing);
+	for (dlock_zk_session *session = pool->sessions, *next; session; session = next) {
+		next = session->next;
+		if (dlock_zk_session_view(session).state >= DLOCK_ZK_EXPIRED) {
+			dlock_zk_pool_discard(pool, session);
+		}
+	}
+	join_closed(pool);
+}
+
+dlock_zk_session *dlock_zk_pool_session(dlock_zk_pool *pool, const char *hosts, dlock_nanos timeout, const char *auth,
+	dlock_error *error)
+{
+	tidy(pool);
+	dlock_zk_session *session = pool->sessions;
+	while (session && !is_for(session, hosts, timeout, auth)) {
+		session = session->next;
+	}
+	if (!session) {
+		session = open_session(pool, hosts, timeout, auth, error);
+	}
+	if (session) {
+		session->references++;
+	}
+	return session;
 }
 
 void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)
 {
-	unsigned long events;
+	dlock_zk_view view;
 
 	tidy(pool);
 	for (dlock_zk_session *session = pool->sessions; session; session = session->next) {
-		while (has_unowned_nodes(session, &events)
-			&& dlock_zk_session_await(session, events, deadline, NULL) == DLOCK_OK) {
+		while ((view = dlock_zk_session_view(session)).has_unowned
+			&& dlock_zk_session_await(session, NULL, view.events, deadline, NULL) == DLOCK_OK) {
 		}
 	}
 }
 
 void dlock_zk_pool_free(dlock_zk_pool *pool)
 {
-	unsigned long events;
+	dlock_zk_view view;
 
 	tidy(pool);
 	while (pool->sessions) {
@@ -192,8 +172,8 @@ void dlock_zk_pool_free(dlock_zk_pool *pool)
 	}
 	dlock_nanos until = dlock_after(dlock_now(), CLOSE_TIME);
 	for (dlock_zk_session *session = pool->closing; session; session = session->next) {
-		while (!has_ended(session, &events)
-			&& dlock_zk_session_await(session, events, until, NULL) == DLOCK_OK) {
+		while (!(view = dlock_zk_session_view(session)).ended
+			&& dlock_zk_session_await(session, NULL, view.events, until, NULL) == DLOCK_OK) {
 		}
 	}
 	join_closed(pool);

@@ -1,14 +1,13 @@
 #ifndef DLOCK_ZK_POOL_H
 #define DLOCK_ZK_POOL_H
 
-#include "../../base/clock.h"
-#include "../../base/error.h"
+#include "../../net/loop.h"
 
 /* The ZooKeeper sessions of one thread: one per ensemble, session timeout and credentials, kept over requests. */
 typedef struct dlock_zk_pool dlock_zk_pool;
 
-/* NULL when out of memory. */
-dlock_zk_pool *dlock_zk_pool_new(void);
+/* In this loop it sleeps, beside whatever else the loop has under way. NULL when out of memory. */
+dlock_zk_pool *dlock_zk_pool_new(dlock_loop *loop);
 
 /* Waits until the unowned nodes are deleted on the servers, or until `deadline`. */
 void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline);

@@ -1,11 +1,22 @@
 #include "response.h"
 
-#include "result.h"
+bool dlock_zk_is_loss(int rc)
+{
+	return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZRUNTIMEINCONSISTENCY || rc == ZSESSIONMOVED;
+}
 
-dlock_status dlock_zk_error(const dlock_zk_session *session, int rc, const char *path, dlock_error *error)
+bool dlock_zk_is_dead(int rc)
+{
+	return rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE || rc == ZCLOSING || rc == ZAUTHFAILED;
+}
+
+dlock_status dlock_zk_failure(const dlock_zk_session *session, int rc, const char *path, dlock_error *error)
 {
 	const char *what = zerror(rc);
 
+	if (dlock_zk_is_loss(rc) || dlock_zk_is_dead(rc)) {
+		return DLOCK_OK;
+	}
 	switch (rc) {
 		case ZNOAUTH:
 			what = session->auth ? "these credentials have no right to it"
@@ -30,18 +41,19 @@ dlock_status dlock_zk_no_response(const dlock_zk_session *session, dlock_error *
 		(double) session->asked / DLOCK_SECOND);
 }
 
+dlock_status dlock_zk_out_of_memory(dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+}
+
 dlock_status dlock_zk_response(dlock_zk_op *op, const dlock_wait *wait, dlock_error *error)
 {
 	if (!op) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_zk_out_of_memory(error);
 	}
-	dlock_status status = dlock_zk_op_wait(op, dlock_after(dlock_now(), op->session->asked), wait);
+	dlock_nanos until = dlock_after(dlock_now(), op->session->asked);
+	dlock_status status = dlock_zk_session_await(op->session, &op->done, 0, until, wait);
 	return status == DLOCK_TIMEOUT ? dlock_zk_no_response(op->session, error) : status;
-}
-
-dlock_status dlock_zk_failure(const dlock_zk_session *session, int rc, const char *path, dlock_error *error)
-{
-	return dlock_zk_is_loss(rc) || dlock_zk_is_dead(rc) ? DLOCK_OK : dlock_zk_error(session, rc, path, error);
 }
 
 dlock_status dlock_zk_response_or_repeat(dlock_zk_op **op, const char *path, const dlock_wait *wait, dlock_error *error)

@@ -3,7 +3,13 @@
 
 #include "op.h"
 
-/* What the owner makes of responses. `op` may be NULL everywhere: out of memory. */
+/* What the owner makes of responses, which it waits for here. `op` may be NULL everywhere: out of memory. */
+
+/* Did the library respond for the server because the connection broke? Then the request may have been executed. */
+bool dlock_zk_is_loss(int rc);
+
+/* ... because the session is over? */
+bool dlock_zk_is_dead(int rc);
 
 /* Waits for the response, for one session timeout at most. DLOCK_OK: look at op->rc. */
 dlock_status dlock_zk_response(dlock_zk_op *op, const dlock_wait *wait, dlock_error *error);
@@ -17,7 +23,7 @@ dlock_status dlock_zk_response_or_repeat(
 dlock_status dlock_zk_failure(const dlock_zk_session *session, int rc, const char *path, dlock_error *error);
 
 /* Messages. */
-dlock_status dlock_zk_error(const dlock_zk_session *session, int rc, const char *path, dlock_error *error);
 dlock_status dlock_zk_no_response(const dlock_zk_session *session, dlock_error *error);
+dlock_status dlock_zk_out_of_memory(dlock_error *error);
 
 #endif

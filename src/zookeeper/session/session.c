@@ -1,25 +1,21 @@
 #include "session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../net/dsn.h"
 #include "options.h"
 
 static void free_session(dlock_zk_session *session)
 {
 	dlock_wakeup_close(&session->owner_wakeup);
 	dlock_wakeup_close(&session->thread_wakeup);
-	dlock_zk_watches_keep(&session->watches, NULL, 0);
 	pthread_mutex_destroy(&session->mutex);
 	free(session->hosts);
 	free(session->expanded);
-	if (session->auth) {
-		for (volatile char *secret = session->auth; *secret; secret++) {
-			*secret = 0;
-		}
-	}
-	free(session->auth);
+	dlock_free_secret(session->auth);
 	free(session);
 }
 
@@ -31,12 +27,15 @@ void dlock_zk_session_release(dlock_zk_session *session)
 }
 
 /* 0, or an errno. */
-static int open_wakeups(dlock_zk_session *session)
+static int start(dlock_zk_session *session)
 {
-	return dlock_wakeup_open(&session->owner_wakeup) && dlock_wakeup_open(&session->thread_wakeup) ? 0 : errno;
+	return dlock_wakeup_open(&session->owner_wakeup) && dlock_wakeup_open(&session->thread_wakeup)
+		? dlock_zk_session_start(session)
+		: errno;
 }
 
-dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, const char *auth, int *problem)
+dlock_zk_session *dlock_zk_session_new(
+	dlock_loop *loop, const char *hosts, dlock_nanos timeout, const char *auth, int *problem)
 {
 	dlock_zk_session *session = calloc(1, sizeof *session);
 
@@ -45,6 +44,7 @@ dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, c
 		return NULL;
 	}
 	session->references = 1;
+	session->loop = loop;
 	session->process = dlock_process_current();
 	session->asked = timeout;
 	session->owner_wakeup = session->thread_wakeup = (dlock_wakeup) { -1, -1 };
@@ -54,7 +54,7 @@ dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, c
 	session->hosts = strdup(hosts);
 	session->expanded = dlock_zk_hosts_expand(hosts);
 	session->auth = auth ? strdup(auth) : NULL;
-	if (!session->hosts || !session->expanded || (auth && !session->auth) || (*problem = open_wakeups(session)) != 0) {
+	if (!session->hosts || !session->expanded || (auth && !session->auth) || (*problem = start(session)) != 0) {
 		free_session(session);
 		return NULL;
 	}
@@ -74,6 +74,8 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session)
 		.deadline = dlock_zk_session_deadline(session),
 		.id = session->id,
 		.events = session->events,
+		.has_unowned = session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED,
+		.ended = session->ended,
 	};
 	pthread_mutex_unlock(&session->mutex);
 	return view;
@@ -87,47 +89,56 @@ void dlock_zk_session_event(dlock_zk_session *session)
 	}
 }
 
-dlock_status dlock_zk_session_await(dlock_zk_session *session, unsigned long seen, dlock_nanos until,
+typedef struct {
+	dlock_zk_session *session;
+	const bool *done;
+	unsigned long seen;
+} rest;
+
+static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	rest *own = task;
+	dlock_zk_session *session = own->session;
+
+	(void) now;
+	pthread_mutex_lock(&session->mutex);
+	bool over = own->done ? *own->done : session->events != own->seen;
+	session->sleeper = own->done ? (const void *) own->done : session;
+	pthread_mutex_unlock(&session->mutex);
+	dlock_loop_lend(loop);
+	return over ? DLOCK_OK : DLOCK_PENDING;
+}
+
+dlock_status dlock_zk_session_await(dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until,
 	const dlock_wait *wait)
 {
-	struct pollfd wakeup = { .fd = session->owner_wakeup.read_fd, .events = POLLIN };
-	int ready = 1;
+	rest own = { session, done, seen };
+	dlock_bell bell;
 
-	for (;;) {
-		pthread_mutex_lock(&session->mutex);
-		bool happened = session->events != seen;
-		session->sleeper = happened || ready <= 0 ? NULL : session;
-		pthread_mutex_unlock(&session->mutex);
-		if (happened) {
-			return DLOCK_OK;
-		}
-		if (ready <= 0) {
-			return ready == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_TIMEOUT;
-		}
-		ready = dlock_wait_poll(&wakeup, 1, until, wait);
-		if (ready > 0) {
-			dlock_wakeup_clear(&session->owner_wakeup);
-		}
-	}
+	dlock_loop_add_bell(session->loop, &bell, &session->owner_wakeup);
+	dlock_status status = dlock_loop_run(session->loop, look, &own, until, wait);
+	dlock_loop_remove_source(session->loop, &bell.source);
+	return status;
 }
 
 static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 {
-	char reason[sizeof session->reason];
+	char why[sizeof session->reason + 64];
 
 	pthread_mutex_lock(&session->mutex);
-	dlock_zk_state state = session->state;
-	dlock_nanos since = session->cut_off;
-	memcpy(reason, session->reason, sizeof reason);
+	const char *reason = session->reason;
+	session->awaited = session->state != DLOCK_ZK_CONNECTED;
+	if (session->state == DLOCK_ZK_AUTH_FAILED) {
+		snprintf(why, sizeof why, "authentication failed");
+	} else if (session->state == DLOCK_ZK_REFUSED) {
+		snprintf(why, sizeof why, "no connection: %s", reason);
+	} else {
+		double seconds = (double) (dlock_now() - session->cut_off) / DLOCK_SECOND;
+		snprintf(why, sizeof why, "no connection for %.1f s%s%s%s", seconds, *reason ? " (" : "", reason,
+			*reason ? ")" : "");
+	}
 	pthread_mutex_unlock(&session->mutex);
-	if (state == DLOCK_ZK_AUTH_FAILED) {
-		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: authentication failed", session->hosts);
-	}
-	if (state == DLOCK_ZK_REFUSED) {
-		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection: %s", session->hosts, reason);
-	}
-	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no connection for %.1f s%s%s%s", session->hosts,
-		(double) (dlock_now() - since) / DLOCK_SECOND, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: %s", session->hosts, why);
 }
 
 /* Until when a call waits for the connection. */
@@ -163,15 +174,9 @@ dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos lat
 		if (view.state > DLOCK_ZK_EXPIRED) {
 			return no_connection(session, error);
 		}
-		dlock_status status = dlock_zk_session_await(session, view.events, until, wait);
-		if (status == DLOCK_INTERRUPTED) {
-			return status;
-		}
-		if (status == DLOCK_TIMEOUT) {
-			pthread_mutex_lock(&session->mutex);
-			session->awaited = session->state != DLOCK_ZK_CONNECTED;
-			pthread_mutex_unlock(&session->mutex);
-			return no_connection(session, error);
+		dlock_status status = dlock_zk_session_await(session, NULL, view.events, until, wait);
+		if (status != DLOCK_OK) {
+			return status == DLOCK_TIMEOUT ? no_connection(session, error) : status;
 		}
 	}
 }

@@ -9,18 +9,13 @@
 #endif
 #include <zookeeper/zookeeper.h>
 
-#include "../../base/clock.h"
-#include "../../base/error.h"
-#include "../../base/process.h"
-#include "../../base/wait.h"
-#include "../../base/wakeup.h"
-#include "watches.h"
+#include "../../net/loop.h"
 
 /* A ZooKeeper session: what its threads know of it, and how its owner waits for news.
  *
- * Threads: the owner (the PHP thread, which sleeps only in dlock_wait_poll()), the session's own thread
- * (session_thread.c: opens the handle, probes, deletes unowned nodes, closes the handle) and the library's two, which
- * run watchers and completions. All share the session's mutex. It is never held while the library is called: the
+ * Threads: the owner (the PHP thread, which sleeps only in its loop), the session's own thread (session_thread.c: opens
+ * the handle, probes, deletes unowned nodes, closes the handle; it sleeps in a loop of its own) and the library's two,
+ * which run watchers and completions. All share the session's mutex. It is never held while the library is called: the
  * library calls some completions with its own locks held.
  *
  * What is promised about the life of a session, and so about every lock held in it:
@@ -61,6 +56,7 @@ struct dlock_zk_session {
 	/* The owner's alone. */
 	dlock_zk_session *next;
 	unsigned references; /* of the pool and of claims */
+	dlock_loop *loop;    /* in which it sleeps */
 
 	/* Fixed when the threads start. */
 	char *hosts;    /* as the user wrote them; for messages too */
@@ -72,7 +68,8 @@ struct dlock_zk_session {
 	dlock_wakeup owner_wakeup, thread_wakeup;
 	pthread_mutex_t mutex;
 
-	bool auth_given; /* the library's completion thread's alone */
+	dlock_loop thread_loop; /* its thread's alone; here it stays reachable in a child of fork() */
+	bool auth_given;        /* the library's completion thread's alone */
 
 	/* Below: under the mutex. */
 	zhandle_t *handle; /* usable by the owner until it discards the session */
@@ -80,7 +77,6 @@ struct dlock_zk_session {
 	bool stop, ended;       /* the owner wants the thread to end; it has */
 	int64_t id;
 	dlock_nanos timeout;    /* negotiated; 0 before the first connection */
-	unsigned long connections;
 	dlock_nanos cut_off;    /* since when there is no connection, or none that answers */
 	bool awaited;           /* a call has waited for one since, without success */
 	char reason[256];       /* why there is none, as far as known */
@@ -91,19 +87,20 @@ struct dlock_zk_session {
 	dlock_nanos before_sent; /* of the one before */
 	dlock_nanos lived;       /* the bound counts from here */
 
-	const void *sleeper;    /* what the owner sleeps for: an op, or the session itself for its events; NULL: awake */
-	unsigned long
-		events; /* changes of state, of a node watched, a bound that had passed, the last unowned node's end */
-	dlock_zk_watches watches; /* what the wait under way is for */
+	const void *sleeper; /* what the owner sleeps for, or did last: an op's `done`, or the session for its events */
+	/* Changes of state, of a node watched, a bound that had passed, the last unowned node's end. */
+	unsigned long events;
+	struct dlock_zk_watch *watches; /* what the wait under way is for */
 	struct dlock_zk_op *ops; /* those that the library still owes a response */
-	struct dlock_zk_unowned_node *unowned_nodes;
-	struct dlock_zk_own_node *own_nodes;
-	unsigned long own_round; /* counts how often they were asked for */
-	bool own_lost;           /* one was found gone */
+	struct dlock_zk_node *own_nodes, *unowned_nodes;
+	struct dlock_zk_node *own_next; /* to be asked for in the round under way */
+	bool own_lost;                  /* one was found gone */
 };
 
-/* A session without a thread yet, with one reference. NULL: *problem is an errno. */
-dlock_zk_session *dlock_zk_session_new(const char *hosts, dlock_nanos timeout, const char *auth, int *problem);
+/* Opens a session, with one reference. NULL: *problem is an errno. */
+dlock_zk_session *dlock_zk_session_new(
+	dlock_loop *loop, const char *hosts, dlock_nanos timeout, const char *auth, int *problem);
+
 void dlock_zk_session_release(dlock_zk_session *session); /* NULL is fine */
 
 /* Waits for the connection, until `latest` or until interrupted. One that has just been opened or cut off gets the
@@ -118,6 +115,7 @@ typedef struct {
 	dlock_nanos deadline;
 	int64_t id;
 	unsigned long events;
+	bool has_unowned, ended;
 } dlock_zk_view;
 
 dlock_zk_view dlock_zk_session_view(dlock_zk_session *session);
@@ -125,9 +123,13 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session);
 /* Until when the session lives at least, with the mutex held. */
 dlock_nanos dlock_zk_session_deadline(const dlock_zk_session *session);
 
-/* Sleeps until session->events is not `seen` any more: DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
-dlock_status dlock_zk_session_await(dlock_zk_session *session, unsigned long seen, dlock_nanos until,
+/* Sleeps until *done, which is under the mutex or, without a `done`, until session->events is not `seen` any more.
+ * DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
+dlock_status dlock_zk_session_await(dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until,
 	const dlock_wait *wait);
+
+/* Starts its thread, which closes the handle when session->stop is set. 0, or an errno. */
+int dlock_zk_session_start(dlock_zk_session *session);
 
 /* With the mutex held: counts an event and wakes the owner if it sleeps for one. */
 void dlock_zk_session_event(dlock_zk_session *session);

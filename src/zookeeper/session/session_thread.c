@@ -1,20 +1,19 @@
-#include "session_thread.h"
+/* The session's own thread: it opens the handle, probes the session as session.h has it, has own nodes looked for and
+ * unowned ones deleted, finds out why there is no connection, and in the end closes the handle. */
+
+#include "session.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/thread.h"
 #include "../../lock/renewal.h"
-#include "diagnose.h"
+#include "diagnosis.h"
+#include "node.h"
 #include "op.h"
-#include "own_node.h"
-#include "unowned_node.h"
-#include "watcher.h"
-
-/* The library's and glibc's resolver run on it. */
-#define STACK_SIZE (256 * 1024)
+#include "watches.h"
 
 #define RETRY (250 * DLOCK_MS)
 
@@ -26,51 +25,41 @@ static void silent(const char *message)
 	(void) message;
 }
 
-/* Did the probe fail because the connection ended, so that the next response comes after a reconnection? */
-static bool is_cut(int rc)
+static void probed(void *context, const dlock_zk_op *op)
 {
-	return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT;
-}
+	dlock_zk_session *session = context;
 
-static void probed(int rc, const char *path, const void *context)
-{
-	dlock_zk_session *session = (dlock_zk_session *) context;
-
-	(void) path;
-	pthread_mutex_lock(&session->mutex);
 	session->probing = false;
-	if (rc == ZOK && session->before_sent > session->lived) {
+	if (op->rc == ZOK && session->before_sent > session->lived) {
 		/* Of interest only to a call that waits for it: a waiter in the queue need not look again each time. */
 		bool had_passed = dlock_now() >= dlock_zk_session_deadline(session);
 		session->lived = session->before_sent;
 		if (had_passed) {
 			dlock_zk_session_event(session);
 		}
-	} else if (rc != ZOK && !is_cut(rc)) {
-		session->probe_sent = session->before_sent; /* refused somehow: not what the next response may build upon */
+	} else if (op->rc != ZOK && op->rc != ZCONNECTIONLOSS && op->rc != ZOPERATIONTIMEOUT) {
+		/* Refused somehow: not what the next response may build upon, as none comes after a reconnection. */
+		session->probe_sent = session->before_sent;
 	}
 	dlock_wakeup_send(&session->thread_wakeup);
-	pthread_mutex_unlock(&session->mutex);
 }
 
-static void probe(dlock_zk_session *session)
+static void probe(dlock_zk_session *session, dlock_nanos now)
 {
 	pthread_mutex_lock(&session->mutex);
-	dlock_nanos before = session->before_sent, last = session->probe_sent, now = dlock_now();
 	session->probing = true;
 	session->probe_due = dlock_after(now, session->timeout / 4);
-	session->before_sent = last;
+	session->before_sent = session->probe_sent;
 	session->probe_sent = now; /* before it is sent, never after */
 	pthread_mutex_unlock(&session->mutex);
-	if (zoo_async(session->handle, "/", probed, session) != ZOK) {
-		pthread_mutex_lock(&session->mutex);
-		session->probing = false;
-		session->before_sent = before;
-		session->probe_sent = last;
-		pthread_mutex_unlock(&session->mutex);
+	if (dlock_zk_ask_then(session, DLOCK_ZK_SYNC, "/", probed, session) == ZOK) {
+		dlock_zk_own_nodes_ask(session);
 		return;
 	}
-	dlock_zk_own_nodes_ask(session);
+	pthread_mutex_lock(&session->mutex);
+	session->probing = false;
+	session->probe_sent = session->before_sent;
+	pthread_mutex_unlock(&session->mutex);
 }
 
 static void open_handle(dlock_zk_session *session)
@@ -101,26 +90,14 @@ static void open_handle(dlock_zk_session *session)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* Finds out why there is no connection, for the owner's message. */
-static void find_reason(dlock_zk_session *session)
-{
-	char reason[sizeof session->reason];
+/* What the thread's task works on. */
+typedef struct {
+	dlock_zk_session *session;
+	dlock_zk_diagnosis diagnosis;
+} worker;
 
-	dlock_zk_diagnose(session->expanded, session->asked / 8, reason, sizeof reason);
-	pthread_mutex_lock(&session->mutex);
-	if (session->state != DLOCK_ZK_CONNECTED && !session->reason[0]) {
-		memcpy(session->reason, reason, sizeof reason);
-	}
-	pthread_mutex_unlock(&session->mutex);
-}
-
-static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
-{
-	return a < b ? a : b;
-}
-
-/* When to find out why there is no connection. That may keep the thread for as long as a resolver takes, so it waits
- * until no lease depends on the probe of the next connection any more. */
+/* When to find out why there is no connection. That takes one of those that the server has room for, so it waits until
+ * no lease depends on the next connection any more. */
 static dlock_nanos diagnosis_due(const dlock_zk_session *session)
 {
 	dlock_nanos due = dlock_after(session->cut_off, session->asked / 2), bound = dlock_zk_session_deadline(session);
@@ -128,66 +105,74 @@ static dlock_nanos diagnosis_due(const dlock_zk_session *session)
 	return session->reason[0] ? DLOCK_FOREVER : due > bound ? due : bound;
 }
 
-/* What the thread has to do, and when if not now. */
-typedef struct {
-	bool stop;
-	dlock_nanos probe, diagnose, unowned_nodes;
-} tasks;
-
-static tasks find_tasks(dlock_zk_session *session, unsigned long *probed_connections)
+/* For the owner's message. */
+static void diagnose(worker *own, dlock_loop *loop, dlock_nanos now)
 {
-	pthread_mutex_lock(&session->mutex);
-	tasks todo = { session->stop, DLOCK_FOREVER, DLOCK_FOREVER, DLOCK_FOREVER };
-	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes it */
-		/* Each connection is probed at once: only a response tells that the session came over. */
-		todo.probe = session->connections != *probed_connections ? 0 : session->probe_due;
-		*probed_connections = session->connections;
-	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
-		todo.diagnose = diagnosis_due(session);
+	dlock_zk_session *session = own->session;
+	char reason[sizeof session->reason];
+
+	if (!dlock_zk_diagnose(&own->diagnosis, session->hosts, session->asked / 8, loop, now, reason, sizeof reason)) {
+		return;
 	}
-	if (session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED) {
-		todo.unowned_nodes = dlock_now() + RETRY;
+	pthread_mutex_lock(&session->mutex);
+	if (session->state != DLOCK_ZK_CONNECTED && !session->reason[0]) {
+		memcpy(session->reason, reason, sizeof reason);
 	}
 	pthread_mutex_unlock(&session->mutex);
-	return todo;
 }
 
-static void run(dlock_zk_session *session)
+static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	struct pollfd wakeup = { .fd = session->thread_wakeup.read_fd, .events = POLLIN };
-	unsigned long probed_connections = 0;
+	worker *own = task;
+	dlock_zk_session *session = own->session;
+	dlock_nanos probe_due = DLOCK_FOREVER, diagnosis = DLOCK_FOREVER;
 
-	for (;;) {
-		tasks todo = find_tasks(session, &probed_connections);
-		if (todo.stop) {
-			return;
-		}
-		dlock_zk_unowned_nodes_send(session);
-		if (dlock_zk_own_nodes_lost(session)) {
-			dlock_renewal_look();
-		}
-		if (dlock_now() >= todo.probe) {
-			probe(session);
-		} else if (dlock_now() >= todo.diagnose) {
-			find_reason(session);
-		} else if (dlock_wait_poll(&wakeup, 1, earlier(todo.probe, earlier(todo.diagnose, todo.unowned_nodes)), NULL)
-			> 0) {
-			dlock_wakeup_clear(&session->thread_wakeup);
-		}
+	pthread_mutex_lock(&session->mutex);
+	bool stop = session->stop, lost = session->own_lost;
+	session->own_lost = false;
+	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes it */
+		probe_due = session->probe_due;
+	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
+		diagnosis = diagnosis_due(session);
 	}
+	if (session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED) {
+		dlock_loop_wake_by(loop, now + RETRY);
+	}
+	pthread_mutex_unlock(&session->mutex);
+	if (stop) {
+		return DLOCK_OK;
+	}
+	dlock_zk_unowned_nodes_send(session);
+	if (lost) {
+		dlock_renewal_look();
+	}
+	if (dlock_loop_is_time(loop, probe_due, now)) {
+		probe(session, now);
+	}
+	if (now >= diagnosis) {
+		diagnose(own, loop, now);
+	} else {
+		dlock_loop_wake_by(loop, diagnosis);
+		dlock_zk_diagnosis_end(&own->diagnosis);
+	}
+	return DLOCK_PENDING;
 }
 
 static void *thread_main(void *context)
 {
 	dlock_zk_session *session = context;
+	worker own = { .session = session };
+	dlock_bell bell;
 
 	open_handle(session);
-	run(session);
+	dlock_loop_add_bell(&session->thread_loop, &bell, &session->thread_wakeup);
+	dlock_loop_run(&session->thread_loop, work, &own, DLOCK_FOREVER, NULL);
+	dlock_zk_diagnosis_end(&own.diagnosis);
+	dlock_loop_end(&session->thread_loop);
 	zookeeper_close(session->handle);
-	/* Those that the library has not responded to when it closed. */
-	dlock_zk_ops_discard(session);
-	dlock_zk_unowned_nodes_free(session);
-	dlock_zk_own_nodes_free(session);
+	dlock_zk_ops_discard(session); /* those that the library has not responded to when it closed */
+	dlock_zk_unowned_nodes_send(session);
+	dlock_zk_watch_only(session, NULL, 0);
 	pthread_mutex_lock(&session->mutex);
 	session->ended = true;
 	dlock_zk_session_event(session);
@@ -195,21 +180,7 @@ static void *thread_main(void *context)
 	return NULL;
 }
 
-int dlock_zk_session_thread_start(dlock_zk_session *session)
+int dlock_zk_session_start(dlock_zk_session *session)
 {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	int problem = pthread_attr_init(&attributes);
-
-	if (problem != 0) {
-		return problem;
-	}
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	/* The library's threads are started by this one and inherit its mask: no handler ever runs on any of them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	problem = pthread_create(&session->thread, &attributes, thread_main, session);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return problem;
+	return dlock_thread_start(&session->thread, thread_main, session);
 }

@@ -1,71 +1,143 @@
 #include "watches.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct dlock_zk_watch watch;
+
 struct dlock_zk_watch {
-	dlock_zk_watches next;
+	watch *next;
 	char path[];
 };
 
-static dlock_zk_watches *find(dlock_zk_watches *watches, const char *path)
+/* ---- the list; with the mutex held ---- */
+
+static watch **find(dlock_zk_session *session, const char *path)
 {
-	while (*watches && strcmp((*watches)->path, path) != 0) {
-		watches = &(*watches)->next;
+	watch **at = &session->watches;
+
+	while (*at && strcmp((*at)->path, path) != 0) {
+		at = &(*at)->next;
 	}
-	return watches;
+	return at;
 }
 
-static void take(dlock_zk_watches *at)
+/* False: there is none. */
+static bool take(watch **at)
 {
-	dlock_zk_watches watch = *at;
+	watch *taken = *at;
 
-	*at = watch->next;
-	free(watch);
-}
-
-bool dlock_zk_watches_add(dlock_zk_watches *watches, const char *path)
-{
-	if (*find(watches, path)) {
-		return true;
+	if (taken) {
+		*at = taken->next;
+		free(taken);
 	}
-	dlock_zk_watches watch = malloc(sizeof *watch + strlen(path) + 1);
-	if (!watch) {
-		return false;
-	}
-	strcpy(watch->path, path);
-	watch->next = *watches;
-	*watches = watch;
-	return true;
+	return taken;
 }
 
-bool dlock_zk_watches_has(dlock_zk_watches *watches, const char *path)
+static void keep(dlock_zk_session *session, char *const *paths, int count)
 {
-	return *find(watches, path);
-}
-
-bool dlock_zk_watches_take(dlock_zk_watches *watches, const char *path)
-{
-	dlock_zk_watches *at = find(watches, path);
-
-	if (!*at) {
-		return false;
-	}
-	take(at);
-	return true;
-}
-
-void dlock_zk_watches_keep(dlock_zk_watches *watches, char *const *paths, int count)
-{
-	while (*watches) {
+	for (watch **at = &session->watches; *at;) {
 		int i = 0;
-		while (i < count && strcmp((*watches)->path, paths[i]) != 0) {
+		while (i < count && strcmp((*at)->path, paths[i]) != 0) {
 			i++;
 		}
 		if (i < count) {
-			watches = &(*watches)->next;
+			at = &(*at)->next;
 		} else {
-			take(watches);
+			take(at);
 		}
 	}
+}
+
+/* ---- the owner's ---- */
+
+bool dlock_zk_watches_add(dlock_zk_session *session, const char *path)
+{
+	watch *added = malloc(sizeof *added + strlen(path) + 1);
+
+	if (!added) {
+		return false;
+	}
+	strcpy(added->path, path);
+	pthread_mutex_lock(&session->mutex);
+	take(find(session, path));
+	added->next = session->watches;
+	session->watches = added;
+	pthread_mutex_unlock(&session->mutex);
+	return true;
+}
+
+bool dlock_zk_is_watched(dlock_zk_session *session, const char *path)
+{
+	pthread_mutex_lock(&session->mutex);
+	bool watched = *find(session, path);
+	pthread_mutex_unlock(&session->mutex);
+	return watched;
+}
+
+void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count)
+{
+	pthread_mutex_lock(&session->mutex);
+	keep(session, paths, count);
+	pthread_mutex_unlock(&session->mutex);
+}
+
+/* ---- the library's ---- */
+
+static void change_state(dlock_zk_session *session, zhandle_t *handle, int state)
+{
+	if (session->state >= DLOCK_ZK_EXPIRED) {
+		return;
+	}
+	if (state == ZOO_CONNECTED_STATE) {
+		session->handle = handle; /* zookeeper_init() may not have returned yet */
+		session->state = DLOCK_ZK_CONNECTED;
+		session->id = zoo_client_id(handle)->client_id;
+		session->timeout = zoo_recv_timeout(handle) * DLOCK_MS;
+		session->probe_due = 0; /* only a response tells that the session came over */
+		session->reason[0] = '\0';
+		session->awaited = false;
+		keep(session, NULL, 0); /* whatever the library has made of them */
+	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
+		session->state = DLOCK_ZK_EXPIRED;
+	} else if (state == ZOO_AUTH_FAILED_STATE) {
+		session->state = DLOCK_ZK_AUTH_FAILED;
+	} else if (session->state == DLOCK_ZK_CONNECTED) {
+		session->state = DLOCK_ZK_DISCONNECTED;
+		/* A server that hangs is left only when it has said nothing for two thirds of the timeout. */
+		session->cut_off = session->probing ? session->probe_sent : dlock_now();
+	}
+	dlock_zk_session_event(session);
+	dlock_wakeup_send(&session->thread_wakeup);
+}
+
+/* Hands the credentials to the library, which sends them ahead of all else on each connection. It takes them on a
+ * connection only, so this is done on the first one, before anyone hears of it. False: the connection is gone again. */
+static bool have_credentials(dlock_zk_session *session, zhandle_t *handle)
+{
+	if (!session->auth || session->auth_given) {
+		return true;
+	}
+	const char *colon = strchr(session->auth, ':');
+	char scheme[16];
+	snprintf(scheme, sizeof scheme, "%.*s", (int) (colon - session->auth), session->auth);
+	session->auth_given = zoo_add_auth(handle, scheme, colon + 1, (int) strlen(colon + 1), NULL, NULL) == ZOK;
+	return session->auth_given;
+}
+
+void dlock_zk_watcher(zhandle_t *handle, int type, int state, const char *path, void *context)
+{
+	dlock_zk_session *session = context;
+
+	if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE && !have_credentials(session, handle)) {
+		return; /* the next connection is a new chance */
+	}
+	pthread_mutex_lock(&session->mutex);
+	if (type == ZOO_SESSION_EVENT) {
+		change_state(session, handle, state);
+	} else if (path && take(find(session, path))) {
+		dlock_zk_session_event(session);
+	}
+	pthread_mutex_unlock(&session->mutex);
 }

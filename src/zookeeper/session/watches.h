@@ -1,23 +1,23 @@
 #ifndef DLOCK_ZK_WATCHES_H
 #define DLOCK_ZK_WATCHES_H
 
-#include <stdbool.h>
+#include "session.h"
 
-/* A list of the nodes that the server has been asked to watch, and of which it has told nothing since. An event of any
- * other node is what is left of a wait that has ended. A wait that goes on asks only for the watches that it has not
- * got yet. */
+/* What the library tells of a session by itself: its state, and that a node has gone which the server was asked to
+ * watch. A session knows which these are: an event of any other node is what is left of a wait that has ended, and is
+ * not counted; a wait that goes on asks only for the watches that it has not got yet. */
 
-typedef struct dlock_zk_watch *dlock_zk_watches; /* NULL: none */
+/* The watcher of a session and of all its nodes, with the session as its context always: so the library keeps one per
+ * node however often it is asked for, and none can outlive what it points to. */
+void dlock_zk_watcher(zhandle_t *handle, int type, int state, const char *path, void *session);
 
-/* False: out of memory. */
-bool dlock_zk_watches_add(dlock_zk_watches *watches, const char *path);
+/* The server is about to be asked to watch this node. False: out of memory. */
+bool dlock_zk_watches_add(dlock_zk_session *session, const char *path);
 
-bool dlock_zk_watches_has(dlock_zk_watches *watches, const char *path);
+/* Is the node watched still? A watch that went off, or that was asked for over an earlier connection, is none. */
+bool dlock_zk_is_watched(dlock_zk_session *session, const char *path);
 
-/* Forgets this one; false: it was none. */
-bool dlock_zk_watches_take(dlock_zk_watches *watches, const char *path);
-
-/* Forgets all but these. */
-void dlock_zk_watches_keep(dlock_zk_watches *watches, char *const *paths, int count);
+/* Forgets the watches of all others. */
+void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count);
 
 #endif
