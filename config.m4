@@ -125,6 +125,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c
+      src/base/watch.c
       src/net/channel.c
       src/net/dial.c
       src/net/dsn.c
@@ -133,6 +134,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/resolve.c
       src/net/server.c
       src/net/server_parse.c
+      src/net/sleepers.c
       src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
@@ -216,6 +218,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/request.c
       src/php/settings.c
       src/php/stats.c
+      src/php/strand.c
+      src/php/turns.c
       src/php/unkept.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])

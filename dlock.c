@@ -18,6 +18,7 @@
 #include "src/php/class/reservation.h"
 #include "src/php/settings.h"
 #include "src/php/class/stock.h"
+#include "src/php/strand.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 
@@ -132,6 +133,7 @@ static PHP_MINIT_FUNCTION(dlock)
 	register_exceptions();
 	register_classes();
 	dlock_loss_signals_init();
+	dlock_strands_init();
 	return SUCCESS;
 }
 
@@ -140,6 +142,7 @@ static PHP_MSHUTDOWN_FUNCTION(dlock)
 	(void) type;
 	dlock_renewal_shutdown();
 	dlock_loss_signals_end();
+	dlock_strands_unload();
 	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }

@@ -1,7 +1,17 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fcfc0f6d195a47cbf0032678a77da7d8307ca4d7 */
+ * Stub hash: 385ba8716d02ab68c74fc66e0cd7a8e5ee53d6e1 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setWaiter, 0, 1, IS_CALLABLE, 1)
+	ZEND_ARG_TYPE_INFO(0, waiter, IS_CALLABLE, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_beginRequest, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_endRequest, 0, 0, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_describe_server, 0, 1, IS_ARRAY, 0)
@@ -190,8 +200,7 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_remaining, 0, 0, IS_DOUBLE, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_assertHeld, 0, 0, IS_VOID, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Lease_assertHeld arginfo_Dlock_beginRequest
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_refresh, 0, 0, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
@@ -379,6 +388,9 @@ ZEND_END_ARG_INFO()
 
 
 ZEND_FUNCTION(Dlock_stats);
+ZEND_FUNCTION(Dlock_setWaiter);
+ZEND_FUNCTION(Dlock_beginRequest);
+ZEND_FUNCTION(Dlock_endRequest);
 ZEND_FUNCTION(Dlock_describe_server);
 #if defined(DLOCK_ZOOKEEPER)
 ZEND_FUNCTION(Dlock_describe_ensemble);
@@ -464,6 +476,9 @@ ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
+	ZEND_NS_FALIAS("Dlock", setWaiter, Dlock_setWaiter, arginfo_Dlock_setWaiter)
+	ZEND_NS_FALIAS("Dlock", beginRequest, Dlock_beginRequest, arginfo_Dlock_beginRequest)
+	ZEND_NS_FALIAS("Dlock", endRequest, Dlock_endRequest, arginfo_Dlock_endRequest)
 	ZEND_NS_FALIAS("Dlock", describe_server, Dlock_describe_server, arginfo_Dlock_describe_server)
 #if defined(DLOCK_ZOOKEEPER)
 	ZEND_NS_FALIAS("Dlock", describe_ensemble, Dlock_describe_ensemble, arginfo_Dlock_describe_ensemble)

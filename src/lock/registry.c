@@ -102,12 +102,12 @@ dlock_registry_entry *dlock_registry_find(
 }
 
 dlock_registry_entry *dlock_registry_find_made_by(
-	const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
+	const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len, uint64_t strand)
 {
 	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		const dlock_claim *claim = entry->claim;
-		if (claim->backend == backend && claim->resource_len == len && !memcmp(claim->resource, resource, len)
+		if (entry->strand == strand && claim->backend == backend && claim->resource_len == len && !memcmp(claim->resource, resource, len)
 				&& dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
 			return entry;
 		}
@@ -116,7 +116,7 @@ dlock_registry_entry *dlock_registry_find_made_by(
 }
 
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
-	size_t len, int64_t permits, const dlock_claim *waiting)
+	size_t len, int64_t permits, uint64_t strand, const dlock_claim *waiting)
 {
 	dlock_nanos remaining;
 	int64_t left = backend->capacity;
@@ -125,7 +125,7 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 		 entry = entry->next_in_bucket) {
 		dlock_claim *claim = entry->claim;
 		bool session = claim->backend->ops->session_lease;
-		if (claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
+		if (entry->strand == strand && claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
 				&& (session || dlock_renewal_is_endless(claim))) {
 			dlock_claim_state state = dlock_claim_look(claim, &remaining);
 			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN

@@ -37,6 +37,7 @@ typedef struct {
 /* How the renewal thread reports a loss that is to be thrown (loss_signal.c). */
 typedef struct {
 	_Atomic bool raised;
+	bool elsewhere;        /* a loss waits for another strand to run */
 	dlock_process process; /* whose wakeup it is; 0: there is none yet */
 	dlock_wakeup wakeup;   /* ends a wait in C */
 #if PHP_VERSION_ID >= 80200
@@ -69,8 +70,14 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	dlock_pools pools;
 	dlock_counters counters;
 	dlock_loss_signal loss_signal;
+	zend_ulong strands;  /* how many there were (strand.c) */
+	zend_ulong request;  /* the number of this one, and of what follows it */
 
 	/* This request's. */
+	zval waiter; /* undefined: none */
+	struct dlock_sleeping *sleeping;
+	struct dlock_turn *turns;
+	bool has_bailed_out; /* while a strand was suspended, whose frames return first */
 	dlock_registry registry;
 	dlock_ending ending;
 ZEND_END_MODULE_GLOBALS(dlock)

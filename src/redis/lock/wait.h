@@ -44,6 +44,7 @@ struct dlock_waiter {
 	dlock_inbox *inbox;    /* of the master where it waits */
 	const dlock_server
 		*queued_at;         /* whose queue it is in; its connection, and so it, lasts to the end of the request */
+	unsigned long queued_over; /* the generation of the inbox's connection that it was told of there */
 	dlock_nanos refused_at; /* when the last request that was refused in the queue was sent, for the first time */
 
 	/* Of the attempt. */

@@ -497,12 +497,12 @@ dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_server *service, const char
 	stock->service = dlock_server_retain(service);
 	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
 	stock->prefix_len = prefix_len;
-	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));
+	stock->keys = malloc(DLOCK_STOCK_PLACES * (prefix_len + DLOCK_STOCK_NAME_MAX));
 	if (!stock->masters.topology || !stock->keys) {
 		dlock_stock_free(stock);
 		return NULL;
 	}
-	for (size_t i = 0; i < DLOCK_STOCKS_MAX; i++) {
+	for (size_t i = 0; i < DLOCK_STOCK_PLACES; i++) {
 		memcpy(stock->keys + i * (prefix_len + DLOCK_STOCK_NAME_MAX), prefix, prefix_len);
 	}
 	return stock;

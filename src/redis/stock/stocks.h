@@ -88,6 +88,9 @@ dlock_status dlock_stock_reserve(
 /* After DLOCK_INTERRUPTED: gives up its turn, without waiting. */
 void dlock_stock_leave(dlock_stock_turn *turn);
 
+/* Nobody wants what it has just got: cancels that, without waiting, unless it had it before it asked. */
+void dlock_stock_give_back(const dlock_stock_turn *turn, const dlock_stock_answer *answer);
+
 /* Each of these is DONE, SOLD where it had been done before, CONFLICT, LIMITED or REFUSED. */
 
 /* At least so much time from now on; never less than before. */

@@ -97,7 +97,7 @@ static dlock_stock_attempt attempt_of(const dlock_stock_turn *turn, bool queue)
 
 static dlock_arg key_of(const dlock_stock_turn *turn)
 {
-	return dlock_stock_key(turn->stock, 0, turn->order->skus[0]);
+	return dlock_stock_key(turn->stock, DLOCK_STOCK_TURNS_PLACE, turn->order->skus[0]);
 }
 
 static void begin_asking(dlock_stock_turn *turn)
@@ -238,6 +238,38 @@ static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant, dlock_na
 	return false;
 }
 
+static void cancel(const dlock_stock_turn *turn, int generation)
+{
+	dlock_order order = *turn->order;
+	dlock_order_place place;
+
+	order.generation = generation;
+	dlock_stock_place(turn->stock, &order, &place);
+	dlock_conn *conn = dlock_masters_conn(&turn->stock->masters, place.slot);
+	if (conn) {
+		dlock_conn_send_background(conn, dlock_request_stock_cancel(place.keys, place.count, &place.ref),
+			dlock_after(dlock_now(), turn->ttl));
+	}
+}
+
+void dlock_stock_give_back(const dlock_stock_turn *turn, const dlock_stock_answer *answer)
+{
+	if (turn->waiter.waited) {
+		cancel(turn, answer->generation);
+	}
+}
+
+/* In the middle of an attempt: what that may get is given back, if it had been refused before. */
+static void drop_attempt(dlock_stock_turn *turn)
+{
+	dlock_route_cancel(&turn->asked.route);
+	if (turn->waiter.waited && dlock_request_may_take_effect(turn->asked.route.call)) {
+		cancel(turn, -1);
+	}
+	dlock_stock_end(&turn->asked);
+	turn->task.at = 0;
+}
+
 void dlock_stock_leave(dlock_stock_turn *turn)
 {
 	dlock_conn *conn = turn->queued ? dlock_masters_conn(&turn->stock->masters, turn->waiter.slot) : NULL;
@@ -248,6 +280,9 @@ void dlock_stock_leave(dlock_stock_turn *turn)
 			conn, dlock_request_stock_leave(key_of(turn), &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
 	}
 	turn->queued = false;
+	if (turn->task.at != 0 && turn->asked.route.call) {
+		drop_attempt(turn);
+	}
 	if (turn->waiter.inbox) {
 		dlock_waiter_drop(&turn->waiter);
 	}

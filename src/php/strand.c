@@ -1,0 +1,381 @@
+#include "strand.h"
+
+#include <dlfcn.h>
+
+#include "globals.h"
+#include "hold.h"
+#include "loss_signal.h"
+
+#include "php_network.h"
+#include "zend_closures.h"
+#include "zend_exceptions.h"
+#include "zend_extensions.h"
+#include "zend_fibers.h"
+#include "zend_observer.h"
+
+/* One that is suspended; on its stack. */
+typedef struct dlock_sleeping {
+	uint64_t strand;
+	const dlock_wakeup *bell;
+	struct dlock_sleeping *next;
+} sleeping;
+
+/* They outlive the module, as the handlers of interrupts do (loss_signal.c). */
+static bool is_loaded;
+static int slot = -1; /* of a fiber's context; there is its number */
+
+/* ---- Swoole ---- */
+
+/* The part of its C API that there is in all versions; looked for once, since Swoole may be loaded later. */
+static struct {
+	bool is_known;
+	uint8_t (*is_in)(void);
+	long (*id)(void);
+} swoole;
+
+#define COROUTINE (UINT64_C(1) << 63)
+
+static bool is_in_coroutine(void)
+{
+	if (!swoole.is_known) {
+		swoole.is_in = (uint8_t (*)(void)) dlsym(RTLD_DEFAULT, "swoole_coroutine_is_in");
+		swoole.id = (long (*)(void)) dlsym(RTLD_DEFAULT, "swoole_coroutine_get_id");
+		swoole.is_known = true;
+	}
+	return swoole.is_in && swoole.id && swoole.is_in();
+}
+
+/* ---- numbers ---- */
+
+uint64_t dlock_strand(void)
+{
+	if (is_in_coroutine()) {
+		return COROUTINE | (uint64_t) swoole.id();
+	}
+	zend_fiber_context *context = EG(current_fiber_context);
+	if (!context || slot < 0) {
+		return 0;
+	}
+	if (!context->reserved[slot]) {
+		context->reserved[slot] = (void *) (uintptr_t) ++DLOCK_G(strands);
+	}
+	return (uint64_t) (uintptr_t) context->reserved[slot];
+}
+
+/* Nobody can name any more what it has by name, and nobody can be told of its losses. */
+static void strand_ends(uint64_t strand)
+{
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first, *next; entry; entry = next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		next = entry->next;
+		if (entry->strand == strand) {
+			hold->throws = false;
+			if (hold->drop) {
+				hold->drop(hold);
+			}
+		}
+	}
+}
+
+/* ---- fibers ---- */
+
+static void switched(zend_fiber_context *from, zend_fiber_context *to)
+{
+	(void) from;
+	(void) to;
+	if (is_loaded && DLOCK_G(loss_signal).elsewhere) {
+		dlock_loss_signal_raise_here();
+	}
+}
+
+static void destroyed(zend_fiber_context *context)
+{
+	uint64_t strand = is_loaded ? (uint64_t) (uintptr_t) context->reserved[slot] : 0;
+
+	if (strand) {
+		strand_ends(strand);
+		context->reserved[slot] = NULL;
+	}
+}
+
+void dlock_strands_init(void)
+{
+	if (slot < 0) {
+		slot = zend_get_resource_handle("dlock");
+		zend_observer_fiber_switch_register(switched);
+		zend_observer_fiber_destroy_register(destroyed);
+	}
+	is_loaded = true;
+}
+
+void dlock_strands_unload(void)
+{
+	is_loaded = false;
+}
+
+void dlock_strands_begin(void)
+{
+	ZVAL_UNDEF(&DLOCK_G(waiter));
+	DLOCK_G(sleeping) = NULL;
+	DLOCK_G(has_bailed_out) = false;
+	DLOCK_G(request)++;
+}
+
+void dlock_strands_end(void)
+{
+	zval waiter;
+
+	DLOCK_G(request)++;
+	DLOCK_G(sleeping) = NULL;
+	dlock_loop_forget_sleepers(&DLOCK_G(pools).loop);
+	ZVAL_COPY_VALUE(&waiter, &DLOCK_G(waiter));
+	ZVAL_UNDEF(&DLOCK_G(waiter));
+	zval_ptr_dtor(&waiter);
+}
+
+/* ---- the stream that the waiter gets ---- */
+
+static ssize_t no_read(php_stream *stream, char *buffer, size_t size)
+{
+	(void) stream, (void) buffer, (void) size;
+	return -1;
+}
+
+static ssize_t no_write(php_stream *stream, const char *bytes, size_t count)
+{
+	(void) stream, (void) bytes, (void) count;
+	return -1;
+}
+
+/* The descriptor is not the stream's. */
+static int forget(php_stream *stream, int close_handle)
+{
+	(void) close_handle;
+	stream->abstract = (void *) (intptr_t) -1;
+	return 0;
+}
+
+static int no_flush(php_stream *stream)
+{
+	(void) stream;
+	return 0;
+}
+
+/* For stream_select() and event loops. */
+static int cast(php_stream *stream, int as, void **ret)
+{
+	int fd = (int) (intptr_t) stream->abstract;
+
+	if (fd < 0 || (as != PHP_STREAM_AS_FD && as != PHP_STREAM_AS_FD_FOR_SELECT && as != PHP_STREAM_AS_SOCKETD)) {
+		return FAILURE;
+	}
+	if (ret) {
+		*(php_socket_t *) ret = fd;
+	}
+	return SUCCESS;
+}
+
+static const php_stream_ops stream_ops = { no_write, no_read, forget, no_flush, "dlock", NULL, cast, NULL, NULL };
+
+/* False after an exception. */
+static bool make_stream(zval *value, int fd)
+{
+	php_stream *stream = php_stream_alloc(&stream_ops, (void *) (intptr_t) fd, NULL, "r");
+
+	if (!stream) {
+		return false;
+	}
+	stream->flags |= PHP_STREAM_FLAG_NO_BUFFER | PHP_STREAM_FLAG_NO_SEEK | PHP_STREAM_FLAG_AVOID_BLOCKING;
+	php_stream_to_zval(stream, value);
+	return true;
+}
+
+/* It may be kept: it leads nowhere any more, since the number will be another's. */
+static void drop_stream(zval *value)
+{
+	php_stream *stream = Z_RES_P(value)->ptr;
+
+	if (Z_RES_P(value)->type == php_file_le_stream() && stream) {
+		stream->abstract = (void *) (intptr_t) -1;
+	}
+	zval_ptr_dtor(value);
+}
+
+/* ---- suspending ---- */
+
+static bool may_switch(void)
+{
+	const zend_fiber *fiber = EG(active_fiber);
+
+	return !EG(exception) && !DLOCK_G(has_bailed_out) && !zend_fiber_switch_blocked()
+		&& !(fiber && fiber->flags & ZEND_FIBER_FLAG_DESTROYED);
+}
+
+/* Swoole waits for a descriptor; a wait that was cancelled ends as it does there. */
+static bool call_swoole(zval *arguments, zval *result)
+{
+	zval waiter, events, all[3];
+
+	array_init(&waiter);
+	add_next_index_string(&waiter, "Swoole\\Coroutine\\System");
+	add_next_index_string(&waiter, "waitEvent");
+	ZVAL_LONG(&events, 1 << 9); /* SWOOLE_EVENT_READ */
+	all[0] = arguments[0];
+	all[1] = events;
+	all[2] = arguments[1];
+	bool called = call_user_function(NULL, NULL, &waiter, result, 3, all) == SUCCESS;
+	zval_ptr_dtor(&waiter);
+	return called;
+}
+
+static void throw_if_coroutine_was_cancelled(void)
+{
+	zval function, result;
+
+	ZVAL_UNDEF(&result);
+	array_init(&function);
+	add_next_index_string(&function, "Swoole\\Coroutine");
+	add_next_index_string(&function, "isCanceled");
+	bool is_cancelled = call_user_function(NULL, NULL, &function, &result, 0, NULL) == SUCCESS
+		&& zend_is_true(&result);
+	if (is_cancelled && !EG(exception)) {
+		zend_string *name = zend_string_init(ZEND_STRL("Swoole\\Coroutine\\CanceledException"), 0);
+		zend_class_entry *class = zend_lookup_class(name);
+		zend_string_release(name);
+		zend_throw_exception(class ? class : zend_ce_exception, "The coroutine was cancelled", 0);
+	}
+	zval_ptr_dtor(&result);
+	zval_ptr_dtor(&function);
+}
+
+/* False: it cannot wait here. */
+static bool call_waiter(zval *arguments)
+{
+	zval waiter, result;
+	bool called, refused;
+
+	ZVAL_UNDEF(&result);
+	if (Z_ISUNDEF(DLOCK_G(waiter))) {
+		called = call_swoole(arguments, &result);
+		refused = !called;
+		if (called && Z_TYPE(result) == IS_FALSE && !EG(exception)) {
+			throw_if_coroutine_was_cancelled();
+		}
+	} else {
+		ZVAL_COPY(&waiter, &DLOCK_G(waiter));
+		called = call_user_function(NULL, NULL, &waiter, &result, 2, arguments) == SUCCESS;
+		refused = !called || Z_TYPE(result) == IS_FALSE;
+		zval_ptr_dtor(&waiter);
+	}
+	zval_ptr_dtor(&result);
+	return !refused;
+}
+
+/* The longest wait that the waiter is called for: so it need not know of waits without end. */
+#define LONGEST (60 * DLOCK_SECOND)
+#define SHORTEST DLOCK_US
+
+static double seconds_until(dlock_nanos until)
+{
+	dlock_nanos left = until == DLOCK_FOREVER ? LONGEST : until - dlock_now();
+
+	left = left > LONGEST ? LONGEST : left < SHORTEST ? SHORTEST : left;
+	return (double) left / DLOCK_SECOND;
+}
+
+static void wake_up(sleeping *own)
+{
+	sleeping **at = &DLOCK_G(sleeping);
+
+	while (*at && *at != own) {
+		at = &(*at)->next;
+	}
+	if (*at) {
+		*at = own->next;
+	}
+}
+
+/* A fatal error would leave the frames of whoever waits, whose memory goes with the fiber: it is caught, they return,
+ * and then it goes on. From the request's end on nothing that they knew is there any more. */
+static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	sleeping own = { dlock_strand(), bell, DLOCK_G(sleeping) };
+	zend_ulong request = DLOCK_G(request);
+	volatile bool suspended = false;
+	zval arguments[2];
+
+	(void) context;
+	if (!dlock_strand_suspend() || !make_stream(&arguments[0], fd)) {
+		return EG(exception) ? DLOCK_SUSPENSION_CANCELLED : DLOCK_CANNOT_SUSPEND;
+	}
+	ZVAL_DOUBLE(&arguments[1], seconds_until(until));
+	DLOCK_G(sleeping) = &own;
+	zend_try {
+		suspended = call_waiter(arguments);
+	} zend_catch {
+		if (request == DLOCK_G(request)) {
+			DLOCK_G(has_bailed_out) = true;
+		}
+	} zend_end_try();
+	if (request != DLOCK_G(request)) {
+		zend_bailout();
+	}
+	wake_up(&own);
+	if (!DLOCK_G(has_bailed_out)) {
+		drop_stream(&arguments[0]);
+	}
+	if (dlock_strand_is_cancelled()) {
+		return DLOCK_SUSPENSION_CANCELLED;
+	}
+	return suspended ? DLOCK_SUSPENDED : DLOCK_CANNOT_SUSPEND;
+}
+
+dlock_suspend *dlock_strand_suspend(void)
+{
+	bool can = !Z_ISUNDEF(DLOCK_G(waiter)) || is_in_coroutine();
+
+	return can && may_switch() ? suspend : NULL;
+}
+
+bool dlock_strand_is_cancelled(void)
+{
+	return EG(exception) || DLOCK_G(has_bailed_out);
+}
+
+void dlock_strand_go_on(void)
+{
+	if (DLOCK_G(has_bailed_out)) {
+		DLOCK_G(has_bailed_out) = false;
+		zend_bailout();
+	}
+}
+
+void dlock_strand_ring(uint64_t strand)
+{
+	for (const sleeping *one = DLOCK_G(sleeping); one; one = one->next) {
+		if (one->strand == strand) {
+			dlock_wakeup_send(one->bell);
+		}
+	}
+}
+
+ZEND_FUNCTION(Dlock_setWaiter)
+{
+	zend_fcall_info info;
+	zend_fcall_info_cache cache;
+	zval before;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_FUNC_OR_NULL(info, cache)
+	ZEND_PARSE_PARAMETERS_END();
+
+	ZVAL_COPY_VALUE(&before, &DLOCK_G(waiter));
+	if (ZEND_FCI_INITIALIZED(info)) {
+		ZVAL_COPY(&DLOCK_G(waiter), &info.function_name);
+	} else {
+		ZVAL_UNDEF(&DLOCK_G(waiter));
+	}
+	if (!Z_ISUNDEF(before)) {
+		RETURN_COPY_VALUE(&before);
+	}
+}
