@@ -33,8 +33,13 @@ void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source)
 
 static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
 {
+	const dlock_bell *bell = (dlock_bell *) source;
+
+	if (bell->process != dlock_process_current()) {
+		return 0;
+	}
 	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = ((dlock_bell *) source)->wakeup->read_fd, .events = POLLIN };
+		fds[0] = (struct pollfd) { .fd = bell->wakeup->read_fd, .events = POLLIN };
 	}
 	return 1;
 }
@@ -53,6 +58,7 @@ void dlock_loop_add_bell(dlock_loop *loop, dlock_bell *bell, const dlock_wakeup 
 
 	bell->source.ops = &ops;
 	bell->wakeup = wakeup;
+	bell->process = dlock_process_current();
 	dlock_loop_add_source(loop, &bell->source);
 }
 

@@ -44,6 +44,7 @@ struct dlock_source {
 typedef struct {
 	dlock_source source;
 	const dlock_wakeup *wakeup;
+	dlock_process process; /* in a child of fork() it is the parent's to hear */
 } dlock_bell;
 
 /* Goes on with the task: a status, or DLOCK_PENDING. */

@@ -127,7 +127,7 @@ void dlock_strands_end(void)
 
 	DLOCK_G(request)++;
 	DLOCK_G(sleeping) = NULL;
-	dlock_loop_forget_sleepers(&DLOCK_G(pools).loop);
+	dlock_pools_forget_waits(&DLOCK_G(pools));
 	ZVAL_COPY_VALUE(&waiter, &DLOCK_G(waiter));
 	ZVAL_UNDEF(&DLOCK_G(waiter));
 	zval_ptr_dtor(&waiter);

@@ -81,44 +81,98 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session)
 	return view;
 }
 
-void dlock_zk_session_event(dlock_zk_session *session)
+void dlock_zk_session_event(dlock_zk_session *session, dlock_zk_news *news)
 {
-	session->events++;
-	if (session->sleeper == session) {
+	bool waits = false;
+
+	*(news ? &news->events : &session->events) += 1;
+	for (const dlock_zk_rest *rest = session->rests; rest && !waits; rest = rest->next) {
+		waits = !rest->done && (!news || rest->news == news);
+	}
+	if (waits) {
 		dlock_wakeup_send(&session->owner_wakeup);
 	}
 }
 
-typedef struct {
-	dlock_zk_session *session;
-	const bool *done;
-	unsigned long seen;
-} rest;
+void dlock_zk_session_done(dlock_zk_session *session, const bool *done)
+{
+	const dlock_zk_rest *rest = session->rests;
+
+	while (rest && rest->done != done) {
+		rest = rest->next;
+	}
+	if (rest) {
+		dlock_wakeup_send(&session->owner_wakeup);
+	}
+}
+
+unsigned long dlock_zk_session_events(dlock_zk_session *session, const dlock_zk_news *news)
+{
+	pthread_mutex_lock(&session->mutex);
+	unsigned long events = session->events + (news ? news->events : 0);
+	pthread_mutex_unlock(&session->mutex);
+	return events;
+}
 
 static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	rest *own = task;
+	const dlock_zk_rest *own = task;
 	dlock_zk_session *session = own->session;
 
 	(void) now;
 	pthread_mutex_lock(&session->mutex);
-	bool over = own->done ? *own->done : session->events != own->seen;
-	session->sleeper = own->done ? (const void *) own->done : session;
+	bool over = own->done ? *own->done : session->events + (own->news ? own->news->events : 0) != own->seen;
 	pthread_mutex_unlock(&session->mutex);
 	dlock_loop_lend(loop);
 	return over ? DLOCK_OK : DLOCK_PENDING;
 }
 
-dlock_status dlock_zk_session_await(dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until,
-	const dlock_wait *wait)
+static void begin_rest(dlock_zk_session *session, dlock_zk_rest *rest)
 {
-	rest own = { session, done, seen };
-	dlock_bell bell;
+	if (!session->rests) {
+		dlock_loop_add_bell(session->loop, &session->bell, &session->owner_wakeup);
+	}
+	rest->session = session;
+	pthread_mutex_lock(&session->mutex);
+	rest->next = session->rests;
+	session->rests = rest;
+	pthread_mutex_unlock(&session->mutex);
+}
 
-	dlock_loop_add_bell(session->loop, &bell, &session->owner_wakeup);
-	dlock_status status = dlock_loop_run(session->loop, look, &own, until, wait);
-	dlock_loop_remove_source(session->loop, &bell.source);
+static void end_rest(dlock_zk_session *session, const dlock_zk_rest *rest)
+{
+	dlock_zk_rest **at = &session->rests;
+
+	pthread_mutex_lock(&session->mutex);
+	while (*at && *at != rest) {
+		at = &(*at)->next;
+	}
+	if (*at) {
+		*at = rest->next;
+	}
+	pthread_mutex_unlock(&session->mutex);
+	if (!session->rests) {
+		dlock_loop_remove_source(session->loop, &session->bell.source);
+	}
+}
+
+dlock_status dlock_zk_session_await(
+	dlock_zk_session *session, dlock_zk_rest rest, dlock_nanos until, const dlock_wait *wait)
+{
+	begin_rest(session, &rest);
+	dlock_status status = dlock_loop_run(session->loop, look, &rest, until, wait);
+	if (session->process == dlock_process_current()) {
+		end_rest(session, &rest);
+	}
 	return status;
+}
+
+void dlock_zk_session_forget_rests(dlock_zk_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	session->rests = NULL;
+	pthread_mutex_unlock(&session->mutex);
+	dlock_loop_remove_source(session->loop, &session->bell.source);
 }
 
 static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
@@ -174,7 +228,7 @@ dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos lat
 		if (view.state > DLOCK_ZK_EXPIRED) {
 			return no_connection(session, error);
 		}
-		dlock_status status = dlock_zk_session_await(session, NULL, view.events, until, wait);
+		dlock_status status = dlock_zk_session_await(session, (dlock_zk_rest) { .seen = view.events }, until, wait);
 		if (status != DLOCK_OK) {
 			return status == DLOCK_TIMEOUT ? no_connection(session, error) : status;
 		}
