@@ -84,7 +84,7 @@ static bool is_lost(dlock_hold *hold)
 	const dlock_claim *claim = hold->entry.claim;
 	dlock_nanos remaining;
 
-	return dlock_claim_is_mine(claim) ? dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST
+	return dlock_claim_is_mine(claim) ? dlock_hold_refresh(hold, &remaining) == DLOCK_CLAIM_LOST
 									  : is_lost_with_holder(claim);
 }
 

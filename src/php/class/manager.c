@@ -90,7 +90,7 @@ static void add_held(zval *info, dlock_manager *manager)
 		const dlock_claim *claim = hold->entry.claim;
 		dlock_nanos remaining;
 		if (hold->entry.strand == dlock_strand()) {
-			dlock_hold_look(hold, &remaining);
+			dlock_hold_refresh(hold, &remaining);
 			add_assoc_double_ex(&held, claim->resource, claim->resource_len, (double) remaining / DLOCK_SECOND);
 		}
 	} ZEND_HASH_FOREACH_END();
@@ -250,7 +250,7 @@ static bool interrupts_throw(dlock_hold *hold)
 	return EG(exception) != NULL;
 }
 
-dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
+dlock_status dlock_manager_start_upkeep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
 {
 	dlock_status status = start_renewal(manager, hold, is_renewed(manager, ttl_given), error);
 
@@ -352,11 +352,11 @@ static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock
 	hold->is_acquired_now = true;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, claim, resource, limit, error);
-	if (status == DLOCK_OK && is_suspended && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST) {
+	if (status == DLOCK_OK && is_suspended && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_LOST) {
 		status = DLOCK_PENDING;
 	}
 	if (status == DLOCK_OK) {
-		status = dlock_manager_keep(manager, hold, terms.ttl_given, error);
+		status = dlock_manager_start_upkeep(manager, hold, terms.ttl_given, error);
 	}
 	hold->is_acquired_now = false;
 	if (status == DLOCK_OK) {

@@ -42,7 +42,7 @@ static bool is_among(const char *path, char *const *paths, int count)
 }
 
 /* NULL: of all news. */
-static void keep(dlock_zk_session *session, const dlock_zk_news *news, char *const *paths, int count)
+static void retain_only(dlock_zk_session *session, const dlock_zk_news *news, char *const *paths, int count)
 {
 	for (watch **at = &session->watches; *at;) {
 		if ((news && (*at)->news != news) || is_among((*at)->path, paths, count)) {
@@ -89,7 +89,7 @@ void dlock_zk_watch_only(dlock_zk_session *session, const dlock_zk_news *news, c
 		return;
 	}
 	pthread_mutex_lock(&session->mutex);
-	keep(session, news, paths, count);
+	retain_only(session, news, paths, count);
 	pthread_mutex_unlock(&session->mutex);
 }
 
@@ -113,7 +113,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->probe_due = 0; /* only a response tells that the session came over */
 		session->reason[0] = '\0';
 		session->awaited = false;
-		keep(session, NULL, NULL, 0); /* whatever the library has made of them */
+		retain_only(session, NULL, NULL, 0); /* whatever the library has made of them */
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
 		session->state = DLOCK_ZK_EXPIRED;
 	} else if (state == ZOO_AUTH_FAILED_STATE) {
