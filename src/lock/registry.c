@@ -125,7 +125,8 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 		 entry = entry->next_in_bucket) {
 		dlock_claim *claim = entry->claim;
 		bool session = claim->backend->ops->session_lease;
-		if (entry->strand == strand && claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
+		bool counts = strand == DLOCK_ANY_STRAND || entry->strand == strand;
+		if (counts && claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
 				&& (session || dlock_renewal_is_endless(claim))) {
 			dlock_claim_state state = dlock_claim_refresh(claim, &remaining);
 			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN

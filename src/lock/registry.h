@@ -43,6 +43,8 @@ dlock_registry_entry *dlock_registry_find_made_by(const dlock_registry *registry
  * last time. Amortised over the calls it takes O(1). */
 void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry_entry *entry));
 
+#define DLOCK_ANY_STRAND UINT64_MAX
+
 /* The strand's claim that holds the very lock that the back end has for this resource and is renewed without limit, or
  * NULL: a wait for it in the same strand would last for ever. So would, where the session is the lease, a wait in line after
  * one that a signal's handler has interrupted. Of more than one permit: one of the claims that leave too few for

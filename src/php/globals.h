@@ -77,6 +77,8 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	zval waiter; /* undefined: none */
 	struct dlock_sleeping *sleeping;
 	struct dlock_turn *turns;
+	bool has_strands; /* a waiter was set */
+	bool is_refused;  /* it has said that it cannot wait */
 	bool has_bailed_out; /* while a strand was suspended, whose frames return first */
 	dlock_registry registry;
 	dlock_ending ending;

@@ -17,11 +17,12 @@ bool dlock_is_interrupted(void)
 static bool is_interrupted(void *context)
 {
 	(void) context;
-	return dlock_is_interrupted() || dlock_strand_is_cancelled();
+	return dlock_is_interrupted() || dlock_strand_is_cancelled() || DLOCK_G(is_refused);
 }
 
 dlock_wait dlock_interruptible(dlock_nanos deadline)
 {
+	dlock_strand_was_refused(); /* before */
 	bool wakes = DLOCK_G(loss_signal).process == dlock_process_current();
 
 	return (dlock_wait){ .deadline = deadline,
@@ -32,9 +33,10 @@ dlock_wait dlock_interruptible(dlock_nanos deadline)
 
 void dlock_go_on_waiting(dlock_wait *wait)
 {
+	bool refused = dlock_strand_was_refused();
 	dlock_wait now = dlock_interruptible(wait->deadline);
 
-	wait->suspend = now.suspend;
+	wait->suspend = refused ? NULL : now.suspend;
 	wait->wakeup = now.wakeup;
 }
 

@@ -53,7 +53,7 @@ uint64_t dlock_strand(void)
 		return COROUTINE | (uint64_t) swoole.id();
 	}
 	zend_fiber_context *context = EG(current_fiber_context);
-	if (!context || slot < 0) {
+	if (!DLOCK_G(has_strands) || !context || context == EG(main_fiber_context)) {
 		return 0;
 	}
 	if (!context->reserved[slot]) {
@@ -117,7 +117,7 @@ void dlock_strands_begin(void)
 {
 	ZVAL_UNDEF(&DLOCK_G(waiter));
 	DLOCK_G(sleeping) = NULL;
-	DLOCK_G(has_bailed_out) = false;
+	DLOCK_G(has_strands) = DLOCK_G(has_bailed_out) = DLOCK_G(is_refused) = false;
 	DLOCK_G(request)++;
 }
 
@@ -327,6 +327,7 @@ static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd,
 	if (dlock_strand_is_cancelled()) {
 		return DLOCK_SUSPENSION_CANCELLED;
 	}
+	DLOCK_G(is_refused) = !suspended;
 	return suspended ? DLOCK_SUSPENDED : DLOCK_CANNOT_SUSPEND;
 }
 
@@ -335,6 +336,14 @@ dlock_suspend *dlock_strand_suspend(void)
 	bool can = !Z_ISUNDEF(DLOCK_G(waiter)) || is_in_coroutine();
 
 	return can && may_switch() ? suspend : NULL;
+}
+
+bool dlock_strand_was_refused(void)
+{
+	bool refused = DLOCK_G(is_refused);
+
+	DLOCK_G(is_refused) = false;
+	return refused;
 }
 
 bool dlock_strand_is_cancelled(void)
@@ -372,6 +381,7 @@ ZEND_FUNCTION(Dlock_setWaiter)
 	ZVAL_COPY_VALUE(&before, &DLOCK_G(waiter));
 	if (ZEND_FCI_INITIALIZED(info)) {
 		ZVAL_COPY(&DLOCK_G(waiter), &info.function_name);
+		DLOCK_G(has_strands) = true;
 	} else {
 		ZVAL_UNDEF(&DLOCK_G(waiter));
 	}

@@ -15,11 +15,15 @@ void dlock_strands_unload(void);
 void dlock_strands_begin(void);
 void dlock_strands_end(void);
 
-/* The running one's number: none is ever used again in a process. */
+/* The running one's number, which no other ever has in this process; 0 for {main}, and for all where the program has not
+ * said how to wait: there they are one. */
 uint64_t dlock_strand(void);
 
 /* By what a wait of the running strand is suspended; NULL: it sleeps. */
 dlock_suspend *dlock_strand_suspend(void);
+
+/* Has the waiter said that it cannot wait here? Once for each time; then the thread sleeps for the rest of the call. */
+bool dlock_strand_was_refused(void);
 
 /* Has the program cancelled the wait, by an exception or, while it was suspended, by a fatal error? */
 bool dlock_strand_is_cancelled(void);

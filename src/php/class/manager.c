@@ -257,16 +257,17 @@ dlock_status dlock_manager_start_upkeep(const dlock_manager *manager, dlock_hold
 	return status == DLOCK_OK && interrupts_throw(hold) ? DLOCK_INTERRUPTED : status;
 }
 
-/* Would the wait be one for this very strand, without end? `waiting` is its claim, NULL where it has none yet. */
+/* Would the wait be one for this very strand, without end? Or where the thread sleeps, for any strand? `waiting` is its
+ * claim, NULL where it has none yet. */
 static bool waits_for_itself(const dlock_manager *manager, zend_string *resource, int64_t permits,
-	dlock_wait_limit limit, const dlock_claim *waiting, dlock_error *error)
+	dlock_wait_limit limit, bool sleeps, const dlock_claim *waiting, dlock_error *error)
 {
 	dlock_claim *claim = NULL;
 
 	if (limit.attempts == 0 && limit.timeout > 0) {
 		claim = dlock_registry_find_endless(
 			&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), permits,
-			dlock_strand(), waiting);
+			sleeps ? DLOCK_ANY_STRAND : dlock_strand(), waiting);
 	}
 	if (claim && manager->std.ce == dlock_ce_semaphore) {
 		dlock_fail(error, DLOCK_DEADLOCK,
@@ -317,12 +318,12 @@ static dlock_status wait_for(
 		if (dlock_strand_is_cancelled()) {
 			break;
 		}
-		if (waits_for_itself(
-				manager, resource, claim->permits, limit, claim, error)) { /* since a handler has taken it */
+		dlock_go_on_waiting(&wait);
+		if (waits_for_itself(manager, resource, claim->permits, limit, !wait.suspend, claim,
+				error)) { /* since a handler has taken it */
 			status = DLOCK_DEADLOCK;
 			break;
 		}
-		dlock_go_on_waiting(&wait);
 	}
 	count_wait(claim, start, status);
 	return status == DLOCK_TIMEOUT ? report_timeout(manager, claim, (double) limit.timeout / DLOCK_SECOND, error)
@@ -375,7 +376,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	dlock_nanos deadline = dlock_after(dlock_now(), limit.timeout);
 	dlock_status status;
 
-	if (waits_for_itself(manager, resource, permits, limit, NULL, error)) {
+	if (waits_for_itself(manager, resource, permits, limit, !dlock_strand_suspend(), NULL, error)) {
 		return DLOCK_DEADLOCK;
 	}
 	while ((status = acquire(manager, resource, terms, permits, limit, acquired, error)) == DLOCK_PENDING) {

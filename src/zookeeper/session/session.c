@@ -81,28 +81,27 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session)
 	return view;
 }
 
+static void wake(const dlock_zk_rest *rest)
+{
+	dlock_wakeup_send(rest->bell ? rest->bell : &rest->session->owner_wakeup);
+}
+
 void dlock_zk_session_event(dlock_zk_session *session, dlock_zk_news *news)
 {
-	bool waits = false;
-
 	*(news ? &news->events : &session->events) += 1;
-	for (const dlock_zk_rest *rest = session->rests; rest && !waits; rest = rest->next) {
-		waits = !rest->done && (!news || rest->news == news);
-	}
-	if (waits) {
-		dlock_wakeup_send(&session->owner_wakeup);
+	for (const dlock_zk_rest *rest = session->rests; rest; rest = rest->next) {
+		if (!rest->done && (!news || rest->news == news)) {
+			wake(rest);
+		}
 	}
 }
 
 void dlock_zk_session_done(dlock_zk_session *session, const bool *done)
 {
-	const dlock_zk_rest *rest = session->rests;
-
-	while (rest && rest->done != done) {
-		rest = rest->next;
-	}
-	if (rest) {
-		dlock_wakeup_send(&session->owner_wakeup);
+	for (const dlock_zk_rest *rest = session->rests; rest; rest = rest->next) {
+		if (rest->done == done) {
+			wake(rest);
+		}
 	}
 }
 
@@ -114,15 +113,22 @@ unsigned long dlock_zk_session_events(dlock_zk_session *session, const dlock_zk_
 	return events;
 }
 
+/* With the mutex held. */
+static bool is_over(const dlock_zk_rest *rest)
+{
+	unsigned long events = rest->session->events + (rest->news ? rest->news->events : 0);
+
+	return rest->done ? *rest->done : events != rest->seen;
+}
+
 static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	const dlock_zk_rest *own = task;
-	dlock_zk_session *session = own->session;
 
 	(void) now;
-	pthread_mutex_lock(&session->mutex);
-	bool over = own->done ? *own->done : session->events + (own->news ? own->news->events : 0) != own->seen;
-	pthread_mutex_unlock(&session->mutex);
+	pthread_mutex_lock(&own->session->mutex);
+	bool over = is_over(own);
+	pthread_mutex_unlock(&own->session->mutex);
 	dlock_loop_lend(loop);
 	return over ? DLOCK_OK : DLOCK_PENDING;
 }
@@ -156,9 +162,48 @@ static void end_rest(dlock_zk_session *session, const dlock_zk_rest *rest)
 	}
 }
 
+static bool is_interrupted(void *context)
+{
+	const dlock_wait *wait = ((const dlock_zk_rest *) context)->wait;
+
+	return wait->interrupted && wait->interrupted(wait->context);
+}
+
+/* Whoever has news for a strand rings its own bell: no other strand is woken for it. */
+static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	dlock_zk_rest *own = context;
+	dlock_zk_session *session = own->session;
+	dlock_suspension suspension = DLOCK_SUSPENDED;
+
+	pthread_mutex_lock(&session->mutex);
+	own->bell = bell;
+	bool over = is_over(own);
+	pthread_mutex_unlock(&session->mutex);
+	if (!over) {
+		suspension = own->wait->suspend(own->wait->context, bell, fd, until);
+	}
+	if (session->process == dlock_process_current()) {
+		pthread_mutex_lock(&session->mutex);
+		own->bell = NULL;
+		pthread_mutex_unlock(&session->mutex);
+	}
+	return suspension;
+}
+
 dlock_status dlock_zk_session_await(
 	dlock_zk_session *session, dlock_zk_rest rest, dlock_nanos until, const dlock_wait *wait)
 {
+	dlock_wait own = { .deadline = DLOCK_FOREVER };
+
+	rest.wait = wait;
+	if (wait && wait->suspend) {
+		own = *wait;
+		own.interrupted = is_interrupted;
+		own.suspend = suspend;
+		own.context = &rest;
+		wait = &own;
+	}
 	begin_rest(session, &rest);
 	dlock_status status = dlock_loop_run(session->loop, look, &rest, until, wait);
 	if (session->process == dlock_process_current()) {

@@ -137,7 +137,10 @@ typedef struct dlock_zk_rest {
 	const bool *done;
 	const dlock_zk_news *news; /* NULL: the session's events alone */
 	unsigned long seen;
-	dlock_zk_session *session; /* set, as the next, while it is waited for */
+	/* Set while it is waited for. */
+	dlock_zk_session *session;
+	const dlock_wait *wait;
+	const dlock_wakeup *bell; /* of the suspended strand; NULL: the owner's is rung. Under the mutex, as the next */
 	struct dlock_zk_rest *next;
 } dlock_zk_rest;
 
