@@ -54,8 +54,8 @@ function in_turn(string $name, bool $isFair, Closure $with): array
 foreach (strand_kinds() as $name => $kind) {
     $manager = $kind->manager();
     $resource = unique($name);
-    $manager->isLocked($resource); // connects
     $section = fn (Closure $do) => $manager->synchronized($resource, $do, timeout: 60, ttl: $kind->ttl(30));
+    $section(fn () => null); // connects, and makes ZooKeeper's node of the resource
     in_turn($name, $kind->isFair, $section);
     $descriptors = eventfds();
     in_turn($name, $kind->isFair, $section);

@@ -103,6 +103,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		dlock_claim_move(base, claim->phase == DLOCK_ZK_ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
 	} else if (status != DLOCK_OK) {
 		dlock_zk_claim_leave(claim);
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
 	return status;
 }

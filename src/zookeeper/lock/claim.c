@@ -113,6 +113,7 @@ dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 		return dlock_zk_out_of_memory(error);
 	}
 	claim->phase = DLOCK_ZK_CREATING;
+	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
 	claim->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	return claim->listing ? DLOCK_OK : dlock_zk_out_of_memory(error);
 }
