@@ -17,7 +17,7 @@ static dlock_error error;
 
 static dlock_backend *backend_of(const char *table)
 {
-	return dlock_memory_new(table, "Lock:", 5);
+	return dlock_memory_new(table, "Lock:", 5, 1, false);
 }
 
 static dlock_claim *claim_on(dlock_backend *backend, const char *resource, int ttl_ms)
@@ -56,7 +56,7 @@ static bool is_locked(dlock_backend *backend, const char *resource)
 static void test_life(void)
 {
 	dlock_backend *backend = backend_of("life"), *same = backend_of("life"), *other = backend_of("other"),
-				  *prefixed = dlock_memory_new("life", "", 0);
+				  *prefixed = dlock_memory_new("life", "", 0, 1, false);
 	dlock_claim *claim = claim_on(backend, "a", 10000), *second = claim_on(same, "a", 10000),
 				*third = claim_on(other, "a", 10000);
 	dlock_nanos remaining;
