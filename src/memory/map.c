@@ -13,7 +13,7 @@ static uint64_t hash_of(const char *name, size_t len)
 	return hash;
 }
 
-void *dlock_memory_find(const dlock_memory_map *map, const char *name, size_t len)
+void *dlock_memory_entry_of(const dlock_memory_map *map, const char *name, size_t len)
 {
 	uint64_t hash = hash_of(name, len);
 

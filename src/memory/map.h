@@ -20,7 +20,7 @@ typedef struct {
 } dlock_memory_map;
 
 /* NULL: there is none. */
-void *dlock_memory_find(const dlock_memory_map *map, const char *name, size_t len);
+void *dlock_memory_entry_of(const dlock_memory_map *map, const char *name, size_t len);
 
 /* One of `size` bytes, zeroed but for its entry. NULL when out of memory. */
 void *dlock_memory_add(dlock_memory_map *map, const char *name, size_t len, size_t size);

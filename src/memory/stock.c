@@ -196,8 +196,8 @@ static dlock_status take(place *at, const dlock_stock_turn *turn, dlock_stock_an
 	return DLOCK_OK;
 }
 
-/* One look. DLOCK_TIMEOUT: the units are others', who may give them back; it may wait for them until `*look`. */
-static dlock_status try_to_reserve(const dlock_stock_turn *turn, const dlock_memory_buyer *waits, dlock_nanos *look,
+/* One look. DLOCK_TIMEOUT: the units are others', who may give them back; it may wait for them until `*next_try`. */
+static dlock_status try_to_reserve(const dlock_stock_turn *turn, const dlock_memory_buyer *waits, dlock_nanos *next_try,
 	dlock_stock_answer *answer, dlock_error *error)
 {
 	place at;
@@ -216,7 +216,7 @@ static dlock_status try_to_reserve(const dlock_stock_turn *turn, const dlock_mem
 	} else {
 		int64_t first = dlock_memory_first_end(product);
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SHORT };
-		*look = deadline_of(first + 1);
+		*next_try = deadline_of(first + 1);
 		status = first >= 0 && turn->order->units[0] <= product->all - product->sold ? DLOCK_TIMEOUT : DLOCK_OK;
 	}
 	return leave_with(status, error);
@@ -278,10 +278,10 @@ static void step_aside(dlock_stock_turn *turn, bool away)
 	}
 }
 
-static int wait_for_turn(const dlock_memory_buyer *waits, dlock_nanos look, const dlock_wait *wait)
+static int wait_for_turn(const dlock_memory_buyer *waits, dlock_nanos next_try, const dlock_wait *wait)
 {
 	struct pollfd fd = { .fd = waits->wakeup.read_fd, .events = POLLIN };
-	int woken = dlock_wait_poll(&fd, 1, look < wait->deadline ? look : wait->deadline, wait);
+	int woken = dlock_wait_poll(&fd, 1, next_try < wait->deadline ? next_try : wait->deadline, wait);
 
 	if (woken > 0) {
 		dlock_wakeup_clear(&waits->wakeup);
@@ -292,13 +292,13 @@ static int wait_for_turn(const dlock_memory_buyer *waits, dlock_nanos look, cons
 static dlock_status reserve(
 	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
-	dlock_nanos look = 0;
+	dlock_nanos next_try = 0;
 	dlock_status status;
 
 	step_aside(turn, false);
 	for (;;) {
 		bool last = dlock_now() >= wait->deadline;
-		status = try_to_reserve(turn, turn->state, &look, answer, error);
+		status = try_to_reserve(turn, turn->state, &next_try, answer, error);
 		if (status != DLOCK_TIMEOUT || last) {
 			break;
 		} else if (!turn->state) { /* and looks again: they may have become available in between */
@@ -306,7 +306,7 @@ static dlock_status reserve(
 			if (status != DLOCK_OK) {
 				break;
 			}
-		} else if (wait_for_turn(turn->state, look, wait) == DLOCK_WAIT_INTERRUPTED) {
+		} else if (wait_for_turn(turn->state, next_try, wait) == DLOCK_WAIT_INTERRUPTED) {
 			step_aside(turn, true);
 			return DLOCK_INTERRUPTED;
 		}
@@ -509,7 +509,7 @@ static bool note_change(dlock_memory_product *product, const char *name, int64_t
 
 static const dlock_memory_change *change_of(const dlock_memory_product *product, const char *name)
 {
-	return dlock_memory_find(&product->changes, name, strlen(name));
+	return dlock_memory_entry_of(&product->changes, name, strlen(name));
 }
 
 /* Cannot it be refunded, all or a part? */

@@ -24,7 +24,7 @@ static size_t buyer_len(const char *id)
 /* Without memory the limit of a buyer is not kept; nothing else depends on it. */
 static void count_for_buyer(dlock_memory_product *product, const char *id, int64_t units)
 {
-	dlock_memory_change *buyer = dlock_memory_find(&product->buyers, id, buyer_len(id));
+	dlock_memory_change *buyer = dlock_memory_entry_of(&product->buyers, id, buyer_len(id));
 
 	if (!buyer) {
 		buyer = dlock_memory_add(&product->buyers, id, buyer_len(id), sizeof *buyer);
@@ -36,7 +36,7 @@ static void count_for_buyer(dlock_memory_product *product, const char *id, int64
 
 int64_t dlock_memory_units_of_buyer(const dlock_memory_product *product, const char *id)
 {
-	const dlock_memory_change *buyer = dlock_memory_find(&product->buyers, id, buyer_len(id));
+	const dlock_memory_change *buyer = dlock_memory_entry_of(&product->buyers, id, buyer_len(id));
 
 	return buyer ? buyer->units : 0;
 }
@@ -91,7 +91,7 @@ void dlock_memory_set_units(dlock_memory_product *product, dlock_memory_order *o
 
 dlock_memory_order *dlock_memory_order_of(const dlock_memory_product *product, const char *id)
 {
-	return dlock_memory_find(&product->orders, id, strlen(id) + 1);
+	return dlock_memory_entry_of(&product->orders, id, strlen(id) + 1);
 }
 
 dlock_memory_order *dlock_memory_add_order(dlock_memory_product *product, const char *id)
@@ -130,7 +130,7 @@ void dlock_memory_set_remember(dlock_memory_product *product, int64_t ms)
 
 dlock_memory_product *dlock_memory_product_of(dlock_memory_room *room, const char *name, size_t len)
 {
-	dlock_memory_product *product = dlock_memory_find(&room->products, name, len);
+	dlock_memory_product *product = dlock_memory_entry_of(&room->products, name, len);
 
 	if (product) {
 		settle(product);

@@ -50,7 +50,7 @@ static void settle(pool *own)
 /* As it is now. */
 static pool *find(const dlock_memory_room *room, dlock_memory_name name)
 {
-	pool *own = dlock_memory_find(&room->pools, name.text, name.len);
+	pool *own = dlock_memory_entry_of(&room->pools, name.text, name.len);
 
 	if (own) {
 		settle(own);
@@ -199,14 +199,14 @@ static holder *new_holder(pool *own, const char *token, int64_t permits, dlock_n
 
 dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
 	const dlock_memory_demand *demand, const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline,
-	dlock_nanos *look)
+	dlock_nanos *next_try)
 {
 	dlock_memory_result result = DLOCK_MEMORY_NO_MEMORY;
 	dlock_memory_room *room = dlock_memory_enter();
 	pool *own = find_or_make(room, name);
 
 	if (own && !has_turn(own, demand, waiter)) {
-		*look = first_end(own);
+		*next_try = first_end(own);
 		result = DLOCK_MEMORY_REFUSED;
 	} else if (own && new_holder(own, token, demand->permits, dlock_after(dlock_now(), ttl))) {
 		*deadline = own->holders->deadline;
@@ -281,7 +281,7 @@ bool dlock_memory_extend(
 	return at != NULL;
 }
 
-bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *deadline)
+bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline)
 {
 	holder **at = held_by(find(dlock_memory_enter(), name), token);
 

@@ -42,10 +42,10 @@ typedef enum {
 } dlock_memory_result;
 
 /* Takes the permits where they are free and it is the turn of `waiter`, which is NULL for who has not queued. Refused:
- * `*look` is when the first lease ends. */
+ * `*next_try` is when the first lease ends. */
 dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
 	const dlock_memory_demand *demand, const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline,
-	dlock_nanos *look);
+	dlock_nanos *next_try);
 
 /* False: out of memory. */
 bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
@@ -56,7 +56,7 @@ void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter);
 /* Each is false where the token holds nothing there. */
 bool dlock_memory_extend(
 	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
-bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *deadline);
+bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline);
 bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token,
 	int64_t *permits, dlock_nanos *deadline);
 bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over);

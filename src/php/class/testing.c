@@ -26,5 +26,5 @@ ZEND_METHOD(Dlock_Testing, travel)
 		RETURN_THROWS();
 	}
 	dlock_clock_travel(dlock_from_seconds(seconds));
-	dlock_renewal_look();
+	dlock_renewal_wake();
 }

@@ -10,7 +10,7 @@
 #include "question.h"
 #include "stocks_internal.h"
 
-/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether units are
+/* Where replicas confirm (`replicas`), no epoch is needed, other than for locks (docs/fail-over.md): whether units are
  * somebody's is decided again when they are bought, by the server that is the master then. */
 
 /* ---- names ---- */
@@ -448,7 +448,7 @@ static void free_stock(dlock_stock *base)
 {
 	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 
-	dlock_server_release(stock->service);
+	dlock_endpoint_release(stock->service);
 	free(stock->keys);
 	free(stock);
 }
@@ -471,7 +471,7 @@ static const dlock_stock_ops ops = {
 	.list = list,
 };
 
-dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len)
+dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len)
 {
 	dlock_redis_stock *stock = calloc(1, sizeof *stock);
 
@@ -479,7 +479,7 @@ dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_server *service, cons
 		return NULL;
 	}
 	stock->base.ops = &ops;
-	stock->service = dlock_server_retain(service);
+	stock->service = dlock_endpoint_retain(service);
 	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
 	stock->prefix_len = prefix_len;
 	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));

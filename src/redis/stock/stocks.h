@@ -8,6 +8,6 @@
  * answer was lost is sent once more. */
 
 /* Those of one service. NULL when out of memory. */
-dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len);
+dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len);
 
 #endif
