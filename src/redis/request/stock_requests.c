@@ -267,7 +267,7 @@ static dlock_order_state state_of(int64_t number)
 dlock_listed_order dlock_read_stock_order_at(const dlock_call *call, int index)
 {
 	const redisReply *entry = call->reply->element[index];
-	int64_t number = (int64_t) strtod(text_at(entry, 1), NULL);
+	int64_t number = strtoll(text_at(entry, 1), NULL, 10); /* without the 64ths */
 	dlock_listed_order order = { .id = text_at(entry, 0), .state = state_of(number), .at = number % 10000000000000 };
 
 	dlock_integer_at(entry, 2, &order.units);
