@@ -30,7 +30,7 @@ void dlock_turn_free(dlock_turn *turn)
 void dlock_turn_leave(dlock_turn *turn)
 {
 	if (turn->process == dlock_process_current()) {
-		dlock_stock_leave(&turn->turn);
+		turn->turn.stock->ops->leave(&turn->turn);
 	}
 	dlock_turn_free(turn);
 }
