@@ -124,7 +124,7 @@ strands(function () use ($semaphore, $pool) {
 foreach (['DistributedLock' => shared_locks()[0], 'Semaphore' => shared_pools()[0]] as $name => $locks) {
     $manager = $locks->manager(ttl: 0.5, onLoss: 'throw');
     foreach (['while it waits' => true, 'when it runs next' => false] as $how => $waits) {
-        $resource = unique($name);
+        $resource = unique("$name-$how");
         $now = (object) ['thrown' => false, 'goesOn' => false];
         $other = $locks->manager()->acquire("$resource-other", 0, 100);
         strands(function () use ($locks, $manager, $resource, $waits, $now) {
