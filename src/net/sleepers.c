@@ -56,15 +56,17 @@ static bool has_watcher(const dlock_sleepers *sleepers)
 	return sleepers->watcher && is_here(sleepers->watcher);
 }
 
+/* Those that came first go on first: so they ask in that order, too. */
 static void join(dlock_sleepers *sleepers, dlock_sleeper *own)
 {
-	dlock_sleeper **end = &sleepers->first;
+	dlock_sleeper **at = &sleepers->first;
 
-	while (*end) {
-		end = &(*end)->next;
+	own->number = own->number ? own->number : ++sleepers->numbers;
+	while (*at && (*at)->number < own->number) {
+		at = &(*at)->next;
 	}
-	own->next = NULL;
-	*end = own;
+	own->next = *at;
+	*at = own;
 }
 
 /* Not where they were forgotten meanwhile. */

@@ -12,6 +12,7 @@
 typedef struct dlock_sleeper {
 	dlock_nanos wake;  /* when it wants to go on by itself */
 	bool is_over;      /* it has nothing to wait for any more */
+	unsigned long number; /* in the order in which they came first; 0 at first */
 	dlock_process process;
 	dlock_wakeup bell;
 	struct dlock_sleeper *next;
@@ -21,7 +22,8 @@ enum { DLOCK_IDLE_BELLS = 64 };
 
 /* Zeroed there are none. */
 typedef struct {
-	dlock_sleeper *first;   /* in the order in which they came; some may be a parent's */
+	dlock_sleeper *first;   /* in the order of their numbers; some may be a parent's */
+	unsigned long numbers;
 	dlock_sleeper *watcher; /* NULL: none */
 	dlock_nanos watched_until;
 	dlock_watch watch;

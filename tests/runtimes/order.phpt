@@ -55,7 +55,10 @@ foreach (strand_kinds() as $name => $kind) {
     $manager = $kind->manager();
     $resource = unique($name);
     $section = fn (Closure $do) => $manager->synchronized($resource, $do, timeout: 60, ttl: $kind->ttl(30));
-    $section(fn () => null); // connects, and makes ZooKeeper's node of the resource
+    // Connects, for notifications, too, and makes ZooKeeper's node of the resource.
+    Strands::spawn(fn () => $section(fn () => Strands::pause(0.01)));
+    Strands::spawn(fn () => $section(fn () => null));
+    Strands::run();
     in_turn($name, $kind->isFair, $section);
     in_turn($name, $kind->isFair, $section);
     within(0, eventfds(), COUNT + 10, "$name: descriptors that are kept for the next waits");

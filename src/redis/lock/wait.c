@@ -83,7 +83,7 @@ static dlock_inbox *inbox_at_master(const dlock_waiter *own)
 /* The last one that was asked for there was not to be had at once: so this may not be, and the first request queues. */
 static bool is_to_queue_at_once(const dlock_waiter *own)
 {
-	return own->inbox && own->inbox->expected && dlock_inbox_is_open(own->inbox);
+	return own->inbox && (own->inbox->expected || own->is_strand) && dlock_inbox_is_open(own->inbox);
 }
 
 static void note_first(const dlock_waiter *own)

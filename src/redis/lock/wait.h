@@ -34,6 +34,7 @@ struct dlock_waiter {
 	dlock_nanos ttl, deadline;
 	const char *name;    /* in messages */
 	bool legacy;         /* older code has the lock, too, and notifies nobody of a release */
+	bool is_strand;      /* others of this process may ask while it does: they are to be in the queue in that order */
 	bool needs_inbox;    /* unless the server refuses one, it is an error that it cannot be opened */
 	dlock_error *error;
 

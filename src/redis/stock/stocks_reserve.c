@@ -327,6 +327,7 @@ static dlock_status reserve_in_turn(
 	waiter->ttl = turn->wants->ttl;
 	waiter->name = turn->wants->order->id.text;
 	waiter->deadline = wait->deadline;
+	waiter->is_strand = wait->suspend;
 	waiter->error = error;
 	dlock_status status = dlock_loop_run(
 		dlock_pool_loop(stock->masters.pool), dlock_waiter_step, waiter, DLOCK_FOREVER, wait);
