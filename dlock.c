@@ -136,7 +136,7 @@ static PHP_MINIT_FUNCTION(dlock)
 	register_exceptions();
 	register_classes();
 	dlock_loss_signals_init();
-	dlock_strands_init();
+	dlock_strands_init(dlock_loss_signal_strand_goes_on, dlock_hold_end_strand);
 	return SUCCESS;
 }
 

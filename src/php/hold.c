@@ -120,6 +120,22 @@ void dlock_hold_clear(void)
 	dlock_registry_clear(&DLOCK_G(registry), end);
 }
 
+/* ---- the end of a strand ---- */
+
+void dlock_hold_end_strand(uint64_t strand)
+{
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first, *next; entry; entry = next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		next = entry->next;
+		if (entry->strand == strand) {
+			hold->throws = false;
+			if (hold->drop) {
+				hold->drop(hold);
+			}
+		}
+	}
+}
+
 /* ---- requests of a worker ---- */
 
 static bool is_of(const dlock_registry_entry *entry, bool all)

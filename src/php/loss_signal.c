@@ -37,10 +37,12 @@ void dlock_loss_signal_raise(void *context)
 	}
 }
 
-void dlock_loss_signal_raise_here(void)
+void dlock_loss_signal_strand_goes_on(void)
 {
-	atomic_store(&DLOCK_G(loss_signal).raised, true);
-	interrupt(&DLOCK_G(loss_signal));
+	if (DLOCK_G(loss_signal).elsewhere) {
+		atomic_store(&DLOCK_G(loss_signal).raised, true);
+		interrupt(&DLOCK_G(loss_signal));
+	}
 }
 
 /* A wakeup is shared with the children of a fork, so that each process has to have its own. */

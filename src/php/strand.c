@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 
 #include "globals.h"
-#include "hold.h"
-#include "loss_signal.h"
 
 #include "php_network.h"
 #include "zend_closures.h"
@@ -22,6 +20,8 @@ typedef struct dlock_sleeping {
 
 /* They outlive the module, as the handlers of interrupts do (loss_signal.c). */
 static bool is_loaded;
+static void (*goes_on)(void);
+static void (*ends)(uint64_t strand);
 static int slot = -1; /* of a fiber's context; there is its number */
 
 /* ---- Swoole ---- */
@@ -62,29 +62,14 @@ uint64_t dlock_strand(void)
 	return (uint64_t) (uintptr_t) context->reserved[slot];
 }
 
-/* Nobody can name any more what it has by name, and nobody can be told of its losses. */
-static void strand_ends(uint64_t strand)
-{
-	for (dlock_registry_entry *entry = DLOCK_G(registry).first, *next; entry; entry = next) {
-		dlock_hold *hold = dlock_hold_from(entry);
-		next = entry->next;
-		if (entry->strand == strand) {
-			hold->throws = false;
-			if (hold->drop) {
-				hold->drop(hold);
-			}
-		}
-	}
-}
-
 /* ---- fibers ---- */
 
 static void switched(zend_fiber_context *from, zend_fiber_context *to)
 {
 	(void) from;
 	(void) to;
-	if (is_loaded && DLOCK_G(loss_signal).elsewhere) {
-		dlock_loss_signal_raise_here();
+	if (is_loaded) {
+		goes_on();
 	}
 }
 
@@ -93,13 +78,15 @@ static void destroyed(zend_fiber_context *context)
 	uint64_t strand = is_loaded ? (uint64_t) (uintptr_t) context->reserved[slot] : 0;
 
 	if (strand) {
-		strand_ends(strand);
+		ends(strand);
 		context->reserved[slot] = NULL;
 	}
 }
 
-void dlock_strands_init(void)
+void dlock_strands_init(void (*on_going_on)(void), void (*on_end)(uint64_t strand))
 {
+	goes_on = on_going_on;
+	ends = on_end;
 	if (slot < 0) {
 		slot = zend_get_resource_handle("dlock");
 		zend_observer_fiber_switch_register(switched);

@@ -195,7 +195,8 @@ $actual = $extension->getClassNames();
 sort($names);
 sort($actual);
 same($names, $actual, 'classes');
-$functions = ['Dlock\stats' => '(): array'];
+$functions = ['Dlock\stats' => '(): array', 'Dlock\setWaiter' => '(?callable $waiter): ?callable', 'Dlock\beginRequest' => '(): void',
+    'Dlock\endRequest' => '(): int'];
 $internal = ['Dlock\describe_server' => '(!array|string $server): array', 'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract
 foreach (array_filter($functions + $internal, fn ($name) => $name !== 'Dlock\describe_ensemble' || class_exists('ZkLock'), ARRAY_FILTER_USE_KEY) as $name => $signature) {
     $there[] = strtolower($name);
