@@ -104,7 +104,7 @@ inside_example() {
 	redis-server --bind 127.0.0.1 --port 6379 --save '' --dir /tmp --daemonize yes > /dev/null
 	until redis-cli ping > /dev/null 2>&1; do sleep 0.05; done
 	php -d display_errors=stderr -d auto_prepend_file=/tmp/prepend.php /srv/example.php | tee /tmp/example.out
-	grep -qE '^ours for another (29|30)\.[0-9] s$' /tmp/example.out
+	grep -qE '^held for another (29|30)\.[0-9] s$' /tmp/example.out
 	grep -qx 'left: 6' /tmp/example.out
 	[ -z "$(redis-cli --raw keys 'Lock:*')" ]
 }
@@ -186,7 +186,7 @@ inside_debian_install() {
 	[ "$(dlock-doctor --version)" = "dlock-doctor $version" ]
 	[ "$(dpkg-query -W -f '${Provides}' php-dlock)" = "php$php-dlock" ]
 	[ -s /usr/share/doc/php-dlock/docs/leases.md ]
-	php -n -l /usr/share/php-dlock/dlock.stub.php
+	php -n /usr/share/php-dlock/dlock.php
 }
 
 inside_debian_purge() {
