@@ -171,7 +171,7 @@ all_mutants() {
 		src/redis/script/lua/stock_change.lua 's/stock\.used = stock\.used \+ stock\.delta/stock.used = stock.used + 0/'
 
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
-		src/redis/redlock/quorum_renewal.c 's/votes->tells_no = true;/votes->tells_no = false;/'
+		src/redis/redlock/quorum_renewal.c 's/return !dlock_ballot_count\(votes\)/return !dlock_ballot_count(votes) \&\& votes->no == 0/'
 }
 
 # ---- builds ----
