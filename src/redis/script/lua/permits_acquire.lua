@@ -24,7 +24,7 @@ if ARGV[2] == '1' then
 	if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then
 		local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])
 		local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl
-		if us >= 1e15 and ends <= -lasts then
+		if us >= 1e15 and ends <= -lasts and token % 16 > 0 then -- SWEEPS
 			if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then
 				return {1, token, 1, ttl}
 			end

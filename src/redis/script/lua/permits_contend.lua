@@ -5,7 +5,7 @@
 local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
 local now = math.floor(us / 1000)
-local queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))
+local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$most'))
 if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end with a lease
 	return redis.error_reply('WRONGTYPE the key is that of a stock')
 end
@@ -21,7 +21,7 @@ if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
 	fits = used + permits <= capacity
 end
 
-if unsettled == 0 and fits and not queue and not held then
+if unsettled == 0 and fits and not queue and not held and token % SWEEPS > 0 then
 	hold(pool, id, permits, used or 0, token, now + ttl)
 	if now + ttl > -(lasts or 0) then
 		last_until(pool, now, token, now + ttl)
@@ -36,6 +36,10 @@ local function enqueue(token)
 	local place = ticket == '0' and token or tonumber(ticket)
 	local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,
 		-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')
+	if capacity > tonumber(most or 0) then
+		most = capacity
+		redis.call('ZADD', pool, most, '$most')
+	end
 	return waiter, added > 1
 end
 
@@ -88,7 +92,10 @@ end
 
 -- The common cases end here: even to define what follows costs time.
 --#include permits_queue.lua
-local state = state_of(pool, us, used, fence, queue, lasts)
+local state = state_of(pool, us, used, fence, queue, lasts, most)
+if token % SWEEPS == 0 and take_back(state, now - GRACE, SWEPT) > 0 then
+	held = redis.call('ZSCORE', pool, 'h' .. id)
+end
 local waiter, new = nil, false
 
 local function wait()
@@ -96,7 +103,7 @@ local function wait()
 		state.fence = next_token(state)
 	end
 	waiter, new = enqueue(state.fence)
-	state.queue = math.min(state.queue, alone and PHASES or QUEUED)
+	state.queue, state.most = math.min(state.queue, alone and PHASES or QUEUED), tonumber(most)
 	keep(state, now + FORGET)
 end
 
@@ -134,7 +141,7 @@ if not reply and state.queue < 0 then
 end
 if reply then
 	return reply
-elseif state.queue == 0 and make_room(state, permits, capacity) then
+elseif (state.queue == 0 or is_passing(state, capacity)) and make_room(state, permits, capacity) then
 	return {1, take(state, id, permits, ttl), permits, ttl}
 elseif inbox ~= '' and not waiter then
 	wait()
