@@ -11,8 +11,8 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "bb2f9827cc6a20587be79bbc81d968d3d5eac01c", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "157fa550a7cad3fe50d268862ca66ca4fcae1636", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "0ffbee59b17aa832fd02ff86a19dd36230931a5b", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "9636a7d893b22d34d30eb0374a86afe202dd1a83", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
@@ -298,13 +298,14 @@
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\nend\n" \
 	"local fits = (used or 0) + permits <= capacity\n" \
 	"local token = math.max(us, 1 - (fence or 0))\n" \
+	"sweeps = sweeps or token % SWEEPS == 0\n" \
 	"if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
 	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"used, held = used - count, nil\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
 	"fits = used + permits <= capacity\nend\n" \
-	"if unsettled == 0 and fits and not queue and not held and token % SWEEPS > 0 then\n" \
+	"if unsettled == 0 and fits and not queue and not held and not sweeps then\n" \
 	"hold(pool, id, permits, used or 0, token, now + ttl)\n" \
 	"if now + ttl > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + ttl)\nend\n" \
@@ -348,7 +349,7 @@
 	"return refusal(ends, waiter, new)\nend\nend\n" \
 	DLOCK_LUA_PERMITS_QUEUE \
 	"local state = state_of(pool, us, used, fence, queue, lasts, most)\n" \
-	"if token % SWEEPS == 0 and take_back(state, now - GRACE, SWEPT) > 0 then\n" \
+	"if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then\n" \
 	"held = redis.call('ZSCORE', pool, 'h' .. id)\nend\n" \
 	"local waiter, new = nil, false\n" \
 	"local function wait()\n" \
@@ -913,13 +914,15 @@
 	"return holder == ARGV[1] and 1 or 0\n"
 
 #define DLOCK_LUA_PERMITS_ACQUIRE \
+	"local sweeps = false\n" \
 	"if ARGV[2] == '1' then\n" \
 	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
 	"local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))\n" \
 	"if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then\n" \
 	"local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])\n" \
 	"local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl\n" \
-	"if us >= 1e15 and ends <= -lasts and token % 16 > 0 then\n" \
+	"sweeps = token % 16 == 0\n" \
+	"if us >= 1e15 and ends <= -lasts and not sweeps then\n" \
 	"if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then\n" \
 	"return {1, token, 1, ttl}\nend\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
@@ -933,7 +936,7 @@
 	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
+	"local sweeps, unsettled, replid, settles = false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
 #define DLOCK_LUA_PERMITS_CHECK \

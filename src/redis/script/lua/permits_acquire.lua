@@ -17,6 +17,7 @@
 -- harm. Cost: O(log n), three commands where there is room and nobody waits, and where there is none and it does not
 -- wait either; and for each lease that it takes back, or waiter that it serves, four.
 -- The most frequent request comes first, since even to define what follows costs time.
+local sweeps = false
 if ARGV[2] == '1' then
 	-- A permit is free, nobody waits, and the key lasts for longer than the lease.
 	local pool, time = KEYS[1], redis.pcall('TIME')
@@ -24,7 +25,8 @@ if ARGV[2] == '1' then
 	if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then
 		local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])
 		local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl
-		if us >= 1e15 and ends <= -lasts and token % 16 > 0 then -- SWEEPS
+		sweeps = token % 16 == 0 -- SWEEPS
+		if us >= 1e15 and ends <= -lasts and not sweeps then
 			if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then
 				return {1, token, 1, ttl}
 			end

@@ -9,5 +9,5 @@
 --#include epoch.lua
 --#include permits_clock.lua
 --#include permits_pool.lua
-local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')
+local sweeps, unsettled, replid, settles = false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')
 --#include permits_contend.lua

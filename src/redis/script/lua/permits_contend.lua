@@ -1,7 +1,7 @@
 -- Included behind the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may be granted (epoch.lua), and `replid` and
--- `settles` then.
+-- The head has included permits_clock.lua and permits_pool.lua, and has the locals `sweeps`: it is one of those that sweep; `unsettled`: not 0 where nothing may be
+-- granted (epoch.lua), and `replid` and `settles` then.
 local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
 local now = math.floor(us / 1000)
@@ -11,6 +11,7 @@ if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end
 end
 local fits = (used or 0) + permits <= capacity
 local token = math.max(us, 1 - (fence or 0))
+sweeps = sweeps or token % SWEEPS == 0
 
 -- Restored holders and a grant that was not taken up in the epoch before may be too many together (permits_restore.lua): then it was none.
 if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
@@ -21,7 +22,7 @@ if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
 	fits = used + permits <= capacity
 end
 
-if unsettled == 0 and fits and not queue and not held and token % SWEEPS > 0 then
+if unsettled == 0 and fits and not queue and not held and not sweeps then
 	hold(pool, id, permits, used or 0, token, now + ttl)
 	if now + ttl > -(lasts or 0) then
 		last_until(pool, now, token, now + ttl)
@@ -93,7 +94,7 @@ end
 -- The common cases end here: even to define what follows costs time.
 --#include permits_queue.lua
 local state = state_of(pool, us, used, fence, queue, lasts, most)
-if token % SWEEPS == 0 and take_back(state, now - GRACE, SWEPT) > 0 then
+if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then
 	held = redis.call('ZSCORE', pool, 'h' .. id)
 end
 local waiter, new = nil, false
