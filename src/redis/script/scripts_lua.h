@@ -11,19 +11,19 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "0ffbee59b17aa832fd02ff86a19dd36230931a5b", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "9636a7d893b22d34d30eb0374a86afe202dd1a83", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "03a2bc2c588d5cd79e9a6458bb6fd7957226733f", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "4227314d7969e5f7277edf73b3c2cae94eb8eb7c", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "66594799de7a85b6204bff91ece778e31067333e", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "c32458a0f6b02d98014c4c45bceb1356ffbf8a19", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "d92e568ac14aaa49322fec24ff0677a70ac02155", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "bf6292d0344cb2e71f968d0e3a517652d639b837", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "0c84879bec0090c410f8eb4e7662945ef7c15fad", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "fd7f820b8b54bb3eb79605b35de85b171bece14f", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "606feb2b2a7c1e9df3c708397bd3d46548f7a912", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "ff5c14532cce9b1223b57d0972c0284e4f2c0221", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "6ef21362620af586828c7e1f1fd24db3041384ad", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "5e0b5330659ed9e5d14ee718dd58e6b4de95d3a7", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
@@ -299,7 +299,7 @@
 	"local fits = (used or 0) + permits <= capacity\n" \
 	"local token = math.max(us, 1 - (fence or 0))\n" \
 	"sweeps = sweeps or token % SWEEPS == 0\n" \
-	"if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
+	"if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap') or capacity)) then\n" \
 	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"used, held = used - count, nil\n" \
@@ -307,6 +307,8 @@
 	"fits = used + permits <= capacity\nend\n" \
 	"if unsettled == 0 and fits and not queue and not held and not sweeps then\n" \
 	"hold(pool, id, permits, used or 0, token, now + ttl)\n" \
+	"if replid then\n" \
+	"redis.call('ZADD', pool, capacity, '$cap')\nend\n" \
 	"if now + ttl > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + ttl)\nend\n" \
 	"return {1, token, permits, ttl}\nend\n" \
@@ -349,6 +351,7 @@
 	"return refusal(ends, waiter, new)\nend\nend\n" \
 	DLOCK_LUA_PERMITS_QUEUE \
 	"local state = state_of(pool, us, used, fence, queue, lasts, most)\n" \
+	"state.replicated = replid\n" \
 	"if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then\n" \
 	"held = redis.call('ZSCORE', pool, 'h' .. id)\nend\n" \
 	"local waiter, new = nil, false\n" \
@@ -382,7 +385,7 @@
 	"if reply then\n" \
 	"return reply\n" \
 	"elseif (state.queue == 0 or is_passing(state, capacity)) and make_room(state, permits, capacity) then\n" \
-	"return {1, take(state, id, permits, ttl), permits, ttl}\n" \
+	"return {1, take(state, id, permits, ttl, capacity), permits, ttl}\n" \
 	"elseif inbox ~= '' and not waiter then\n" \
 	"wait()\nend\n" \
 	"reply = refusal(first_end(state.used), waiter, new)\n" \
@@ -458,8 +461,10 @@
 	"if not reclaim(state) then\n" \
 	"return false\nend\nend\n" \
 	"return true\nend\n" \
-	"local function take(state, id, permits, ttl)\n" \
+	"local function take(state, id, permits, ttl, capacity)\n" \
 	"state.fence = next_token(state)\n" \
+	"if state.replicated then\n" \
+	"redis.call('ZADD', state.pool, capacity, '$cap')\nend\n" \
 	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)\n" \
 	"state.used = state.used + permits\n" \
 	"keep(state, state.now + ttl)\n" \
@@ -508,7 +513,7 @@
 	"may = may and receivers > 0\nend\n" \
 	"redis.call('ZREM', state.pool, waiter, signs)\n" \
 	"if may then\n" \
-	"local fence = take(state, id, permits, mine and ttl or GRACE)\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, capacity)\n" \
 	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
 	"else\n" \
 	"state.removed = state.removed + 1\nend\n" \
@@ -991,11 +996,12 @@
 	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid, settles}\nend\n" \
-	"if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then\n" \
+	"local used, cap = unpack(redis.call('ZMSCORE', KEYS[1], '$used', '$cap'))\n" \
+	"if used and tonumber(used) > tonumber(cap or ARGV[5]) then\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then\n" \
+	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, cap or ARGV[5]) then\n" \
 	"return {0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_EXCHANGE
 
@@ -1051,6 +1057,7 @@
 	DLOCK_LUA_PERMITS_QUEUE \
 	"local pool, id = KEYS[1], ARGV[1]\n" \
 	"local state = read(pool, clock(pool))\n" \
+	"state.replicated = true\n" \
 	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
 	"local had = ends\n" \
 	"if ARGV[3] then\n" \

@@ -14,7 +14,7 @@ local token = math.max(us, 1 - (fence or 0))
 sweeps = sweeps or token % SWEEPS == 0
 
 -- Restored holders and a grant that was not taken up in the epoch before may be too many together (permits_restore.lua): then it was none.
-if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
+if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap') or capacity)) then
 	local count = redis.call('ZSCORE', pool, 'w' .. id) or 1
 	redis.call('ZREM', pool, 'h' .. id, 'w' .. id)
 	used, held = used - count, nil
@@ -24,6 +24,9 @@ end
 
 if unsettled == 0 and fits and not queue and not held and not sweeps then
 	hold(pool, id, permits, used or 0, token, now + ttl)
+	if replid then
+		redis.call('ZADD', pool, capacity, '$cap')
+	end
 	if now + ttl > -(lasts or 0) then
 		last_until(pool, now, token, now + ttl)
 	end
@@ -94,6 +97,7 @@ end
 -- The common cases end here: even to define what follows costs time.
 --#include permits_queue.lua
 local state = state_of(pool, us, used, fence, queue, lasts, most)
+state.replicated = replid
 if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then
 	held = redis.call('ZSCORE', pool, 'h' .. id)
 end
@@ -143,7 +147,7 @@ end
 if reply then
 	return reply
 elseif (state.queue == 0 or is_passing(state, capacity)) and make_room(state, permits, capacity) then
-	return {1, take(state, id, permits, ttl), permits, ttl}
+	return {1, take(state, id, permits, ttl, capacity), permits, ttl}
 elseif inbox ~= '' and not waiter then
 	wait()
 end

@@ -7,6 +7,7 @@
 --                  $queue      there may be waiters. PHASES or less: writers, too, with phases; see next_waiters()
 --                  s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo 1000
 --   small          $used       the permits taken, with those whose lease is over and whose room nobody has needed yet
+--                  $cap        on a server that fails over: the capacity by which permits were granted last. More are in use only where holders were restored
 --                  $most       the highest capacity of those that have waited since somebody does
 --                  w<id>       the permits of that holder, where they are not 1
 --   from HELD on   h<id>       a holder: when its lease ends, in ms

@@ -91,9 +91,12 @@ local function make_room(state, permits, capacity)
 	return true
 end
 
--- Gives permits that there is room for, for `ttl` ms. Returns the fencing token.
-local function take(state, id, permits, ttl)
+-- Gives permits that there is room for by that capacity, for `ttl` ms. Returns the fencing token.
+local function take(state, id, permits, ttl, capacity)
 	state.fence = next_token(state)
+	if state.replicated then
+		redis.call('ZADD', state.pool, capacity, '$cap')
+	end
 	hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)
 	state.used = state.used + permits
 	keep(state, state.now + ttl)
@@ -173,7 +176,7 @@ local function serve_waiter(state, waiter, me, ttl)
 	end
 	redis.call('ZREM', state.pool, waiter, signs)
 	if may then
-		local fence = take(state, id, permits, mine and ttl or GRACE)
+		local fence = take(state, id, permits, mine and ttl or GRACE, capacity)
 		state.grants, state.mine = state.grants + 1, mine and fence or state.mine
 	else
 		state.removed = state.removed + 1
