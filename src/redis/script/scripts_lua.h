@@ -11,8 +11,8 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "03a2bc2c588d5cd79e9a6458bb6fd7957226733f", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "4227314d7969e5f7277edf73b3c2cae94eb8eb7c", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "765edb5b1b23fe1a3dc33c36832dcf1fdfe157ec", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7e17775c151d9c482dd2cb0d65a6f1b9b92407db", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
@@ -340,7 +340,7 @@
 	"return reply\nend\n" \
 	"if unsettled ~= 0 then\n" \
 	"return wait_for_epoch()\nend\n" \
-	"if ticket == '0' and not held and not fits then\n" \
+	"if ticket == '0' and not held and not fits and not own then\n" \
 	"local ends = first_end(used)\n" \
 	"if not ends or ends >= now then\n" \
 	"if inbox == '' then\n" \
@@ -374,6 +374,16 @@
 	"local reply = {1, state.fence, permits_of(), ttl}\n" \
 	"serve(state)\n" \
 	"return reply\nend\n" \
+	"local function is_behind_itself()\n" \
+	"local place = redis.call('ZSCORE', pool, waiter)\n" \
+	"local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1)\n" \
+	"if #others == 0 then\n" \
+	"others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)\nend\n" \
+	"for _, other in ipairs(others) do\n" \
+	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then\n" \
+	"return true\nend\nend\n" \
+	"return false\nend\n" \
 	"local reply = settled(held)\n" \
 	"if not reply and state.queue < 0 then\n" \
 	"if inbox ~= '' then\n" \
@@ -389,6 +399,8 @@
 	"elseif inbox ~= '' and not waiter then\n" \
 	"wait()\nend\n" \
 	"reply = refusal(first_end(state.used), waiter, new)\n" \
+	"if own and waiter and is_behind_itself() then\n" \
+	"reply[3] = -2\nend\n" \
 	"if state.removed >= MOST_REMOVED then\n" \
 	"reply[2], reply[3] = 0, math.min(reply[3], 0)\nend\n" \
 	"return reply\n"
@@ -919,7 +931,7 @@
 	"return holder == ARGV[1] and 1 or 0\n"
 
 #define DLOCK_LUA_PERMITS_ACQUIRE \
-	"local sweeps = false\n" \
+	"local sweeps, own = false, tonumber(ARGV[9])\n" \
 	"if ARGV[2] == '1' then\n" \
 	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
 	"local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))\n" \
@@ -941,7 +953,7 @@
 	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
-	"local sweeps, unsettled, replid, settles = false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
+	"local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
 #define DLOCK_LUA_PERMITS_CHECK \

@@ -1,6 +1,6 @@
 -- Included behind the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `sweeps`: it is one of those that sweep; `unsettled`: not 0 where nothing may be
+-- The head has included permits_clock.lua and permits_pool.lua, and has the locals `own`, `sweeps`: it is one of those that sweep; `unsettled`: not 0 where nothing may be
 -- granted (epoch.lua), and `replid` and `settles` then.
 local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
@@ -79,7 +79,7 @@ if unsettled ~= 0 then
 	return wait_for_epoch()
 end
 
-if ticket == '0' and not held and not fits then
+if ticket == '0' and not held and not fits and not own then
 	-- It is new, and cannot have them. As long as no lease is over, nothing has changed for those that wait.
 	local ends = first_end(used)
 	if not ends or ends >= now then
@@ -132,6 +132,22 @@ local function settled(held)
 	return reply
 end
 
+-- Does it wait behind one that waits for permits which its own process keeps for ever?
+local function is_behind_itself()
+	local place = redis.call('ZSCORE', pool, waiter)
+	local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1) -- a writer, before readers that come later
+	if #others == 0 then
+		others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)
+	end
+	for _, other in ipairs(others) do
+		local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)$')
+		if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then
+			return true
+		end
+	end
+	return false
+end
+
 local reply = settled(held)
 if not reply and state.queue < 0 then
 	if inbox ~= '' then
@@ -152,6 +168,9 @@ elseif inbox ~= '' and not waiter then
 	wait()
 end
 reply = refusal(first_end(state.used), waiter, new)
+if own and waiter and is_behind_itself() then
+	reply[3] = -2
+end
 if state.removed >= MOST_REMOVED then
 	reply[2], reply[3] = 0, math.min(reply[3], 0) -- it is to ask again at once
 end
