@@ -73,27 +73,27 @@ bool setup_fails_over(void)
 	return options.setup == REPLICATED || options.setup == CLUSTER;
 }
 
-static dlock_server *server_of(const char *dsn)
+static dlock_endpoint *server_of(const char *dsn)
 {
 	dlock_error error;
 
 	for (;;) {
 		unsigned long failed = failed_calls();
-		dlock_server *s = dlock_server_new(SECOND, SECOND);
-		if (s && dlock_server_parse(s, dsn, strlen(dsn), &error)) {
+		dlock_endpoint *s = dlock_endpoint_new(SECOND, SECOND);
+		if (s && dlock_endpoint_parse(s, dsn, strlen(dsn), &error)) {
 			s->guard = s->replicas > 0 && s->guard == 0 ? options.guard_ms * MS : s->guard;
-			if (dlock_server_seal(s, &error)) {
+			if (dlock_endpoint_seal(s, &error)) {
 				return s;
 			}
 		}
 		if (s) {
-			dlock_server_release(s);
+			dlock_endpoint_release(s);
 		}
 		try_again(failed, dsn);
 	}
 }
 
-static dlock_server *server_at(int number)
+static dlock_endpoint *server_at(int number)
 {
 	char dsn[64];
 
@@ -101,7 +101,7 @@ static dlock_server *server_at(int number)
 	return server_of(dsn);
 }
 
-dlock_server *service_of_setup(int replicas)
+dlock_endpoint *service_of_setup(int replicas)
 {
 	char dsn[120];
 
@@ -148,7 +148,7 @@ dlock_pool *redis_pool(connections *own)
 
 static dlock_backend *quorum_backend(connections *own)
 {
-	dlock_server *all[REDIS];
+	dlock_endpoint *all[REDIS];
 
 	for (int i = 0; i < options.servers; i++) {
 		all[i] = server_at(i);
