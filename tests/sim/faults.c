@@ -13,6 +13,7 @@
 fault faults[FAULTS];
 int fault_count;
 static bool has_kind[FAULT_KINDS];
+static bool all_die; /* when the faults are over: nobody tidies up after them */
 
 /* ---- what a seed has ---- */
 
@@ -36,6 +37,7 @@ void draw_plan(void)
 	options.most_ttl_ms = options.most_ttl_ms ? options.most_ttl_ms : drawn_ttl;
 	options.servers = options.setup == SINGLE || options.setup == MEMCACHED ? 1 : options.setup == REPLICATED ? 3 : options.setup == CLUSTER ? 6 : draw_chance(&random, 0.5) ? 3 : 5;
 	bool all = draw_chance(&random, 0.2);
+	all_die = options.work != &stocks && draw_chance(&random, 0.25);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
 		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY ? 0.3 : 0.5);
 	}
@@ -438,6 +440,10 @@ void heal_all(void *context, uint64_t unused)
 	this_run->failable = clients[0].process->failable;
 	for (int i = 0; i < options.clients; i++) {
 		fail_no_calls(clients[i].process);
-		start_client(&clients[i]);
+		if (all_die) {
+			kill_client(&clients[i], false);
+		} else {
+			start_client(&clients[i]);
+		}
 	}
 }

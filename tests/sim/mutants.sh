@@ -241,7 +241,7 @@ mutant() {
 fast= wanted=() failed=0
 [ "${1-}" != --fast ] || { fast=1; shift; }
 wanted=("$@")
-rm -rf "$tree" "$out"/*.result
+rm -rf "$tree" "$out/build" "$out"/*.result # what is compiled may be of another mutant
 mkdir -p "$tree/scripts" "$tree/tests"
 cp -a "$root/src" "$tree/"
 cp -a "$root"/tests/{sim,c,setup} "$tree/tests/"
