@@ -236,6 +236,9 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got seat:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over" : error.message);
 		client->waiting.waits = false;
+		if (status != DLOCK_TIMEOUT) {
+			note_failed(client, error.message);
+		}
 		note_ended(client, claim->token, resource);
 		if (last && status == DLOCK_TIMEOUT) {
 			violation("%s does not get seat:%d in the end: %s", client->process->name, resource, error.message);

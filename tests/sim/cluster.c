@@ -454,7 +454,7 @@ bool cluster_forget(int node, int other)
 			set_owner(n, slot, NOBODY);
 		}
 	}
-	return is_master(n) || is_master(nodes[other]);
+	return is_master(n) && is_master(nodes[other]); /* a replica goes on following its master */
 }
 
 /* It is told of that node by the others. */

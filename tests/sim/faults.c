@@ -39,7 +39,7 @@ void draw_plan(void)
 	bool all = draw_chance(&random, 0.2);
 	all_die = options.work != &stocks && draw_chance(&random, 0.25);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
-		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY ? 0.3 : 0.5);
+		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY || kind == FLUSH_ALL ? 0.3 : 0.5);
 	}
 	has_kind[CUT_SERVERS] &= options.setup != SINGLE && options.setup != MEMCACHED;
 	has_kind[CRASH_SERVER] &= options.setup != MEMCACHED; /* it forgets */
@@ -56,6 +56,7 @@ void draw_plan(void)
 		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = has_kind[TAKE_ADDRESS] = false;
 	}
 	has_kind[DELETE_KEY] &= options.work == &locks;
+	has_kind[FLUSH_ALL] &= options.work == &locks && options.setup == SINGLE;
 	if (options.setup == QUORUM && has_kind[HOLD_PACKETS]) { /* what is late, while another server fails, makes two holders: reliability.md */
 		has_kind[CRASH_SERVER] = has_kind[NEW_SET] = false;
 	}
@@ -194,6 +195,7 @@ static void note(const fault *f)
 	case VANISH_CLIENT:
 	case FORGET_NODE: /* it depends on the node */
 	case DELETE_KEY:
+	case FLUSH_ALL:
 	case FAIL_CALL: /* it notes when it fails */
 		break;
 	case FLUSH_SCRIPTS: /* a release that nobody waits for is sent in full with the next call over that connection */
@@ -218,7 +220,7 @@ static void note(const fault *f)
 /* For the command line. */
 static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut", [CUT_ONE_WAY] = "cut-one-way", [RESET] = "reset", [PAUSE_SERVER] = "pause-server",
 	[CRASH_SERVER] = "kill-server", [KILL_CLIENT] = "kill-client", [VANISH_CLIENT] = "vanish-client", [STOP_CLIENT] = "stop-client",
-	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key",
+	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key", [FLUSH_ALL] = "flush-all",
 	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [MOVE_SLOT] = "move-slot",
 	[GIVE_UP_MOVE] = "give-up-move", [LOSE_SLOT] = "lose-slot", [FORGET_NODE] = "forget-node", [TAKE_ADDRESS] = "take-address", [FAIL_CALL] = "fail-call" };
 
@@ -249,7 +251,7 @@ void fault_write(const fault *f, char *text, size_t size)
 static const char *const names[] = { [CUT] = "cut off from the server", [CUT_ONE_WAY] = "cut off one way", [RESET] = "connections are reset",
 	[PAUSE_SERVER] = "server is stopped", [CRASH_SERVER] = "server is killed", [KILL_CLIENT] = "client is killed",
 	[VANISH_CLIENT] = "client vanishes without a word", [STOP_CLIENT] = "client is stopped", [SLOW] = "net is slow",
-	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted",
+	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted", [FLUSH_ALL] = "all data are deleted",
 	[CUT_SERVERS] = "server is cut off from most", [NEW_SET] = "all servers are killed, and lose their data",
 	[MOVE_SLOT] = "a slot moves", [GIVE_UP_MOVE] = "a slot moves, and that is given up", [LOSE_SLOT] = "a slot is nobody's",
 	[FORGET_NODE] = "a node forgets another", [TAKE_ADDRESS] = "another Redis has the address of",
@@ -305,6 +307,12 @@ static void begin_fault(void *context, uint64_t unused)
 	case DELETE_KEY:
 		delete_key(f->a % options.resources);
 		break;
+	case FLUSH_ALL:
+		redis_flush_all(redis[0]);
+		for (int r = 0; r < options.resources; r++) {
+			note_key_deleted(r);
+		}
+		break;
 	case MOVE_SLOT:
 		cluster_move_slot(slot_of(f), f->b, NEVER);
 		break;
@@ -359,6 +367,10 @@ static fault draw_fault(stream *random, nanos time)
 	f.length = draw_chance(random, 0.7) ? draw_below(random, 3 * SECOND) : draw_below(random, 15 * SECOND);
 	if (f.kind == CRASH_SERVER && (options.setup != QUORUM || !may_forget(f.a, time))) {
 		f.b = 0;
+	}
+	/* Whoever has just been started believes what is at the address of a seed: docs/fail-over.md. */
+	if (f.kind == TAKE_ADDRESS && (time < 20 * SECOND || has_kind[KILL_CLIENT] || has_kind[VANISH_CLIENT])) {
+		f.a = CLUSTER_SEEDS + f.a % (options.servers - CLUSTER_SEEDS);
 	}
 	if (f.kind == FAIL_CALL) {
 		f.b = 1 + (int) draw_below(random, 200);

@@ -28,7 +28,7 @@ extern const workload locks, semaphores, read_write_locks, stocks;
 
 /* ---- what goes wrong ---- */
 
-typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
+typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY, FLUSH_ALL,
 	CUT_SERVERS, NEW_SET, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, TAKE_ADDRESS, FAIL_CALL, FAULT_KINDS } fault_kind;
 
 typedef struct {
@@ -151,6 +151,7 @@ void lock_key(int resource, char *key, size_t size);   /* on the servers */
 
 extern const char *const setups[SETUPS];
 extern server *redis[REDIS], *sentinels[3];
+enum { CLUSTER_SEEDS = 4 }; /* the first servers: clients know their addresses */
 #define LOCK_PREFIX "Lock:" /* of the keys of locks */
 void servers_begin(void);
 /* What a server has for a lock, by its data. */
@@ -193,6 +194,7 @@ void note_waits(client *client, int resource, nanos timeout);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
 void note_ended(const client *client, const char *token, int resource); /* it has released, given back, or failed to acquire */
 void note_key_deleted(int resource); /* by somebody who may not */
+void note_failed(const client *client, const char *why); /* acquire has, for another reason than its time */
 void note_data_lost(int server);     /* it has restarted without */
 
 /* What is under way, or has just been, excuses a client. Bytes are lost: what was sent may never be executed. */
