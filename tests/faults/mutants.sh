@@ -21,7 +21,7 @@ all_mutants() {
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
-		src/redis/redlock/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
+		src/redis/redlock/quorum_acquire.c 's/base->deadline = own->deadline;/base->deadline = dlock_now() + base->ttl;/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
 		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
@@ -42,19 +42,19 @@ all_mutants() {
 	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
 		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
 	mutant fencing_tokens_not_settled RedLock 600 "the highest of the votes is the token, whatever the others have" \
-		src/redis/redlock/quorum_votes.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
+		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
 	mutant quorum_of_half RedLock 120 "two of five are enough" \
 		src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
-		src/redis/redlock/quorum_acquire.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_request_may_take_effect(call)/'
+		src/redis/redlock/quorum_acquire.c 's/voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/voter->vote == DLOCK_VOTE_YES \&\& dlock_request_may_take_effect(call)/'
 	mutant new_set_although_one_refuses RedLock/young 120 "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant attach_without_exchange DistributedLock 60 "who takes a lease over by its handle keeps the old token" \
 		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant attach_without_exchange_at_quorum RedLock 60 "who takes a lease over by its handle keeps the old token" \
-		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
+		src/redis/redlock/quorum_attach.c 's/(static void ask_for_exchange\(.*\n\{\n)/$1\tstrcpy(own->claim->base.token, own->token);\n/'
 	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues is its own clock" \
-		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
+		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(quorum_backend_of(claim));/'
 	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
 		src/net/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
 	mutant release_without_cas Memcached 240 "whoever releases deletes the key, whose ever it is" \
@@ -79,17 +79,17 @@ all_mutants() {
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
 		src/redis/script/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
-		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held then/$1 then/' \
+		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held and/$1 and/' \
 		src/redis/script/lua/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
 	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
-		src/redis/script/lua/permits_queue.lua 's/(\(%\.0f., state\.now)\)/$1 + 1000)/'
+		src/redis/script/lua/permits_queue.lua 's/take_back\(state, state\.now,/take_back(state, state.now + 1000,/'
 	mutant whole_time_by_grant_of_permits Semaphore 240 "permits that were granted are believed for a whole lease time, which nobody has asked for" \
 		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl + 0 * deadline;/'
 	mutant attach_without_removal Semaphore 60 "who takes permits over by their handle takes them once more" \
 		src/redis/script/lua/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
 	mutant small_ones_overtake Semaphore 20 "whoever fits is served, whoever waited before" \
-		src/redis/script/lua/permits_queue.lua 's/empty = false\n\t\t\t\tbreak/empty = false/' \
-		src/redis/script/lua/permits_queue.lua 's/local count, going, empty = 2/local count, going, empty = 32/'
+		src/redis/script/lua/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and skip < PASSED/\t\tgoing = true/' \
+		src/redis/script/lua/permits_queue.lua 's/\tif tonumber\(capacity\) <= state\.blocked then/\tif false then/'
 	mutant readers_first ReadWriteLock 20 "readers are served before writers that waited for longer" \
 		src/redis/script/lua/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'
 	mutant writer_beside_readers ReadWriteLock 60 "a writer needs no more room than a reader" \
@@ -106,10 +106,10 @@ all_mutants() {
 	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
 		src/redis/script/lua/stock_reserve.lua 's/if not had and not queue/if not queue/'
 	mutant permits_in_any_epoch SentinelSemaphore 300 "a server that was promoted grants permits at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = .*check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
 	mutant readers_in_any_epoch SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = .*check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
 	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
 		src/zookeeper/lock/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'
