@@ -694,11 +694,11 @@ namespace Dlock {
         public function getIterator(): \Iterator {}
     }
 
-    /** What Stock offers but for its constructor, for code that is tested with something else in its place. */
+    /** The methods of Stock, as a type for parameters and test doubles. */
     interface Inventory
     {
         /**
-         * Puts units in, or takes out such as are neither reserved nor sold.
+         * Adds units, or removes units that are neither reserved nor sold.
          *
          * @param string $sku         the product's name
          * @param int $quantity       1 to 999999999, the most that a stock has: more are not put in. Less than 0: out, as many of them as there are

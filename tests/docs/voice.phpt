@@ -22,7 +22,7 @@ const OTHER = ['docs/performance.md', 'CHANGELOG.md'];
 /** @return list<string> words that stand in a text, without its code and the places of its links */
 function avoided(string $text): array
 {
-    $text = preg_replace(['/^ *```.*?^ *```$/ms', '/`[^`]*`/', '/\]\([^)]*\)/', '/"dlock:[^"]*"/', '~docs/[\w-]+\.md~'], ' ', $text);
+    $text = preg_replace(['/^ *```.*?^ *```$/ms', '/`[^`]*`/', '/\]\([^)]*\)/', '/"dlock:[^"]*"/', '~[\w/-]+\.(?:md|txt|sh)\b~'], ' ', $text);
     $words = implode('|', array_map(preg_quote(...), AVOIDED));
     preg_match_all("/(?<![\\w-])(?:$words)(?![\\w-])/i", preg_replace('/\s+(?:\* ?)?/', ' ', $text), $found);
     return $found[0];
@@ -44,7 +44,7 @@ foreach ([...php_documents(), 'README.md'] as $file) {
 preg_match_all('~/\*\*.*?\*/~s', document('stubs/dlock.stub.php'), $comments);
 $texts['stubs/dlock.stub.php'] = implode("\n", $comments[0]);
 foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/src")) as $path => $info) {
-    if (preg_match('/\.[ch]$/', $path)) {
+    if (preg_match('/(?<!_lua)\.[ch]$/', $path)) {
         $texts[substr($path, strlen($top) + 1)] = implode("\n", messages(file_get_contents($path)));
     }
 }
@@ -59,7 +59,8 @@ foreach (documents() as $file) {
     $lines += preg_match('~^docs/(?!reference)~', $file) ? substr_count(document($file), "\n") : 0;
     foreach (explode("\n", document($file)) as $number => $line) {
         foreach (str_starts_with($line, '|') ? preg_split('/(?<!\\\\)\|/', $line) : [] as $cell) {
-            holds(mb_strlen(trim($cell)) <= 200, "$file, line " . $number + 1 . ': a cell of more than 200 characters', mb_strlen($cell));
+            $length = preg_match_all('/./u', trim($cell));
+            holds($length <= 200, "$file, line " . $number + 1 . ': a cell of more than 200 characters', $length);
         }
     }
 }
