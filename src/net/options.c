@@ -52,13 +52,13 @@ const dlock_option dlock_endpoint_options[] = {
 	/* the name in the certificate; default: the host */
 	{ "peer_name", NULL, TEXT(tls_peer_name), REDIS, TLS },
 	/* file with the certificates of trusted authorities; default: the system's */
-	{ "cafile", NULL, TEXT(tls_cafile), REDIS, TLS },
+	{ "cafile", NULL, TEXT(tls_cafile), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* folder with such certificates */
-	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS },
+	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* file with the client's certificate */
-	{ "local_cert", NULL, TEXT(tls_cert), REDIS, TLS },
+	{ "local_cert", NULL, TEXT(tls_cert), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* file with its key; default: the same file */
-	{ "local_pk", NULL, TEXT(tls_key), REDIS, TLS },
+	{ "local_pk", NULL, TEXT(tls_key), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* passphrase of that key */
 	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS, TLS | SECRET },
 	/* the name of the master in the Sentinels' configuration; in a DSN after the hosts */
