@@ -38,8 +38,9 @@ int __sprintf_chk(char *out, int flag, size_t room, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	int written = __vsnprintf_chk(out, room, flag, room, format, arguments);
+	int written = vsprintf(out, format, arguments);
 	va_end(arguments);
+	(void) flag, (void) room;
 	return written;
 }
 
@@ -55,4 +56,4 @@ cp "$(gcc -print-file-name=libhiredis.a)" "$work/lib/libhiredis.a"
 ar r "$work/lib/libhiredis.a" "$work/checks.o" 2> /dev/null
 
 # No OpenSSL is found in an empty directory of pkg-config's.
-CC=musl-gcc SANITIZE=none PKG_CONFIG_LIBDIR=$work FLAGS="-static -Wl,-z,muldefs -isystem $work/include -L$work/lib" tests/c/run.sh "$@"
+CC=musl-gcc SANITIZE=none PKG_CONFIG_LIBDIR=$work FLAGS="-Wl,-z,muldefs -isystem $work/include -L$work/lib" tests/c/run.sh "$@"
