@@ -1,6 +1,7 @@
 /* Servers that are given by names which take long to look up, are not found, have several addresses, or move. Prints
  * TAP. names_test [word in the names of the tests to run] */
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
