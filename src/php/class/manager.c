@@ -5,6 +5,7 @@
 #include "../../lock/renewal.h"
 #include "../classes.h"
 #include "../ending.h"
+#include "../errors.h"
 #include "../globals.h"
 #include "../interrupts.h"
 #include "../loss_signal.h"
@@ -41,6 +42,15 @@ bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, u
 		return false;
 	}
 	return true;
+}
+
+void dlock_manager_answer(const dlock_manager *manager, dlock_status status, const dlock_error *error, zval *value)
+{
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, error, manager->backend);
+		return;
+	}
+	ZVAL_BOOL(value, status == DLOCK_OK);
 }
 
 static void discard_held(zval *value)
@@ -125,11 +135,7 @@ void dlock_manager_register(zend_class_entry *class)
 {
 	class->create_object = manager_create;
 	dlock_unkept_register(class);
-	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
-	handlers.offset = offsetof(dlock_manager, std);
-	handlers.free_obj = manager_free;
-	handlers.clone_obj = NULL;
-	handlers.get_debug_info = manager_debug_info;
+	dlock_class_set_handlers(&handlers, offsetof(dlock_manager, std), manager_free, manager_debug_info);
 }
 
 /* ---- constructors ---- */

@@ -217,11 +217,11 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 	return own->said;
 }
 
-static void begin_leaving(dlock_asking *own, dlock_nanos now)
+static void begin_leaving(dlock_asking *own)
 {
 	dlock_subject subject = dlock_service_subject(&own->claim->base);
 
-	dlock_waiter_begin_last_route(&own->waiter, now);
+	dlock_waiter_begin_last_route(&own->waiter);
 	dlock_route_send(&own->waiter.route, dlock_service_of(&own->claim->base)->kind->leave(&subject), NULL);
 }
 
@@ -253,7 +253,7 @@ static dlock_status leave(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos no
 	DLOCK_BEGIN(&own->task);
 	own->said = DLOCK_OK;
 	if (own->claim->base.state == DLOCK_CLAIM_WAITING) {
-		begin_leaving(own, now);
+		begin_leaving(own);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&waiter->route, loop, now));
 		take_left(own, now);
 	}
