@@ -39,7 +39,7 @@
 	script(STOCK_COUNTS, "stock_counts", "b50a10d484d8d134d9c89fe69fa50e47fd39f2eb", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", "d6a49d8d4b53fc1b3c885f798e847a86553fbfaa", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", "27106e5a776e91d3a5918e1ab63c84937eb7e5dc", DLOCK_LUA_STOCK_LEAVE) \
-	script(STOCK_ORDERS, "stock_orders", "611fbf551651c0dbc75eeae193b547f96229e1ac", DLOCK_LUA_STOCK_ORDERS) \
+	script(STOCK_ORDERS, "stock_orders", "d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", "b3c9d0a4306b3d2159a2cc15738269d36159d5ba", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", "54353aeab844c421af5d79e59b5b7b9b89279fb3", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
@@ -1493,7 +1493,7 @@
 
 #define DLOCK_LUA_STOCK_ORDERS \
 	DLOCK_LUA_PERMITS_CLOCK \
-	"local LOOKS = 1000\n" \
+	"local LOOKS = 250\n" \
 	"local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])\n" \
 	"local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)\n" \
 	"local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)\n" \
