@@ -11,19 +11,19 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "765edb5b1b23fe1a3dc33c36832dcf1fdfe157ec", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7e17775c151d9c482dd2cb0d65a6f1b9b92407db", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "856543e70671449893aeec3efe6cb9165d3956ae", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "2cb38a2be79fc1e9d5416f6ca68295db50e39326", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "c32458a0f6b02d98014c4c45bceb1356ffbf8a19", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "0056c80d316b743ee5a29daf661889846eb273a3", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "fd7f820b8b54bb3eb79605b35de85b171bece14f", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "606feb2b2a7c1e9df3c708397bd3d46548f7a912", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "ff5c14532cce9b1223b57d0972c0284e4f2c0221", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "471a04e4ca0c26198330f41d3f303108d5cb96bf", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "e880030daaa61090aed9478096fe15268c6ef186", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "0823511cf00c2c0e95e37563f36d1d40c91deafb", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "5e0b5330659ed9e5d14ee718dd58e6b4de95d3a7", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "3fac422b9e6da9d90864980e53cf3155bd8e8660", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
@@ -432,7 +432,7 @@
 	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or 0), blocked = 0, grants = 0, removed = 0 }\nend\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
 	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))\nend\n" \
 	"local function next_token(state)\n" \
