@@ -632,16 +632,19 @@ static void begin_turn(dlock_source *source)
 	dlock_conn_cork(conn_of(source));
 }
 
-static void end_turn(dlock_source *source)
+static bool end_turn(dlock_source *source)
 {
 	dlock_conn *conn = conn_of(source);
+	bool has_failed = false;
 
 	if (conn->last && conn->last->references > 1) { /* otherwise nobody waits for it any more */
-		dlock_conn_send(conn, conn->last);
+		has_failed = !dlock_conn_send(conn, conn->last);
 	}
 	dlock_call_release(conn->last);
 	conn->last = NULL;
+	size_t calls = conn->calls.count;
 	dlock_conn_uncork(conn);
+	return has_failed || conn->calls.count < calls;
 }
 
 static const dlock_source_ops source_ops = {
