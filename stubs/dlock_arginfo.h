@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 576def08a8a0b0ae3298c07bb14fafddbe918038 */
+ * Stub hash: dde50c7086f91b7a7557bdbab28a0a4173d5a8f2 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
