@@ -75,8 +75,10 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 
 	/* This request's. */
 	zval waiter; /* undefined: none */
+	HashTable coroutines; /* whose ends are watched */
 	struct dlock_sleeping *sleeping;
 	struct dlock_turn *turns;
+	bool is_worker;   /* of FrankenPHP: its boot is over (worker.c) */
 	bool has_strands; /* a waiter was set */
 	bool is_refused;  /* it has said that it cannot wait */
 	bool has_bailed_out; /* while a strand was suspended, whose frames return first */

@@ -11,6 +11,7 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 	if (hold) {
 		hold->entry.claim = claim;
 		hold->entry.strand = dlock_strand();
+		dlock_strand_watch_end();
 		hold->release_at_end = release_at_end;
 	} else if (claim) {
 		dlock_fail(error, DLOCK_FAILED, "Out of memory");

@@ -45,6 +45,20 @@ static bool is_in_coroutine(void)
 	return swoole.is_in && swoole.id && swoole.is_in();
 }
 
+/* Calls a static method of Swoole's, if there is one. An exception of it is the program's. */
+static bool call_swoole(const char *class, const char *method, zval *result, uint32_t count, zval *arguments)
+{
+	zval function;
+
+	array_init(&function);
+	add_next_index_string(&function, class);
+	add_next_index_string(&function, method);
+	bool called = zend_is_callable(&function, 0, NULL)
+		&& call_user_function(NULL, NULL, &function, result, count, arguments) == SUCCESS;
+	zval_ptr_dtor(&function);
+	return called;
+}
+
 /* ---- numbers ---- */
 
 uint64_t dlock_strand(void)
@@ -60,6 +74,32 @@ uint64_t dlock_strand(void)
 		context->reserved[slot] = (void *) (uintptr_t) ++DLOCK_G(strands);
 	}
 	return (uint64_t) (uintptr_t) context->reserved[slot];
+}
+
+/* ---- coroutines ---- */
+
+static void end_coroutine(INTERNAL_FUNCTION_PARAMETERS)
+{
+	(void) execute_data, (void) return_value;
+	zend_hash_index_del(&DLOCK_G(coroutines), (zend_ulong) swoole.id());
+	ends(dlock_strand());
+}
+
+static zend_internal_function end_function = { .type = ZEND_INTERNAL_FUNCTION, .handler = end_coroutine };
+
+/* Swoole tells when one ends by what it has deferred; once is enough. */
+void dlock_strand_watch_end(void)
+{
+	zval closure, result;
+
+	if (!is_in_coroutine() || !zend_hash_index_add_empty_element(&DLOCK_G(coroutines), (zend_ulong) swoole.id())) {
+		return;
+	}
+	ZVAL_UNDEF(&result);
+	zend_create_fake_closure(&closure, (zend_function *) &end_function, NULL, NULL, NULL);
+	call_swoole("Swoole\\Coroutine", "defer", &result, 1, &closure);
+	zval_ptr_dtor(&closure);
+	zval_ptr_dtor(&result);
 }
 
 /* ---- fibers ---- */
@@ -92,6 +132,7 @@ void dlock_strands_init(void (*on_going_on)(void), void (*on_end)(uint64_t stran
 		zend_observer_fiber_switch_register(switched);
 		zend_observer_fiber_destroy_register(destroyed);
 	}
+	end_function.function_name = zend_string_init_interned(ZEND_STRL("dlock"), true);
 	is_loaded = true;
 }
 
@@ -103,6 +144,7 @@ void dlock_strands_unload(void)
 void dlock_strands_begin(void)
 {
 	ZVAL_UNDEF(&DLOCK_G(waiter));
+	zend_hash_init(&DLOCK_G(coroutines), 0, NULL, NULL, 0);
 	DLOCK_G(sleeping) = NULL;
 	DLOCK_G(has_strands) = DLOCK_G(has_bailed_out) = DLOCK_G(is_refused) = false;
 	DLOCK_G(request)++;
@@ -115,6 +157,8 @@ void dlock_strands_end(void)
 	DLOCK_G(request)++;
 	DLOCK_G(sleeping) = NULL;
 	dlock_pools_forget_waits(&DLOCK_G(pools));
+	zend_hash_destroy(&DLOCK_G(coroutines));
+	zend_hash_init(&DLOCK_G(coroutines), 0, NULL, NULL, 0); /* it has no memory yet */
 	ZVAL_COPY_VALUE(&waiter, &DLOCK_G(waiter));
 	ZVAL_UNDEF(&DLOCK_G(waiter));
 	zval_ptr_dtor(&waiter);
@@ -199,32 +243,20 @@ static bool may_switch(void)
 }
 
 /* Swoole waits for a descriptor; a wait that was cancelled ends as it does there. */
-static bool call_swoole(zval *arguments, zval *result)
+static bool wait_in_coroutine(zval *arguments, zval *result)
 {
-	zval waiter, events, all[3];
+	zval all[3] = { arguments[0], arguments[1], arguments[1] };
 
-	array_init(&waiter);
-	add_next_index_string(&waiter, "Swoole\\Coroutine\\System");
-	add_next_index_string(&waiter, "waitEvent");
-	ZVAL_LONG(&events, 1 << 9); /* SWOOLE_EVENT_READ */
-	all[0] = arguments[0];
-	all[1] = events;
-	all[2] = arguments[1];
-	bool called = call_user_function(NULL, NULL, &waiter, result, 3, all) == SUCCESS;
-	zval_ptr_dtor(&waiter);
-	return called;
+	ZVAL_LONG(&all[1], 1 << 9); /* SWOOLE_EVENT_READ */
+	return call_swoole("Swoole\\Coroutine\\System", "waitEvent", result, 3, all);
 }
 
 static void throw_if_coroutine_was_cancelled(void)
 {
-	zval function, result;
+	zval result;
 
 	ZVAL_UNDEF(&result);
-	array_init(&function);
-	add_next_index_string(&function, "Swoole\\Coroutine");
-	add_next_index_string(&function, "isCanceled");
-	bool is_cancelled = call_user_function(NULL, NULL, &function, &result, 0, NULL) == SUCCESS
-		&& zend_is_true(&result);
+	bool is_cancelled = call_swoole("Swoole\\Coroutine", "isCanceled", &result, 0, NULL) && zend_is_true(&result);
 	if (is_cancelled && !EG(exception)) {
 		zend_string *name = zend_string_init(ZEND_STRL("Swoole\\Coroutine\\CanceledException"), 0);
 		zend_class_entry *class = zend_lookup_class(name);
@@ -232,7 +264,6 @@ static void throw_if_coroutine_was_cancelled(void)
 		zend_throw_exception(class ? class : zend_ce_exception, "The coroutine was cancelled", 0);
 	}
 	zval_ptr_dtor(&result);
-	zval_ptr_dtor(&function);
 }
 
 /* False: it cannot wait here. */
@@ -243,8 +274,9 @@ static bool call_waiter(zval *arguments)
 
 	ZVAL_UNDEF(&result);
 	if (Z_ISUNDEF(DLOCK_G(waiter))) {
-		called = call_swoole(arguments, &result);
+		called = wait_in_coroutine(arguments, &result);
 		refused = !called;
+		goes_on(); /* nothing else tells that it does */
 		if (called && Z_TYPE(result) == IS_FALSE && !EG(exception)) {
 			throw_if_coroutine_was_cancelled();
 		}
