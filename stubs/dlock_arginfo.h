@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: dde50c7086f91b7a7557bdbab28a0a4173d5a8f2 */
+ * Stub hash: 1b5e1e6667729659916550071dc3b522bf383d64 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

@@ -709,10 +709,12 @@ namespace Dlock {
      * From now on to the end of the PHP request, a call that has to wait calls $waiter in place of sleeping, so that other fibers
      * go on (docs/runtimes.md). In a Swoole coroutine a call gives way without it.
      *
-     * @param callable|null $waiter gets a stream and seconds (more than 0, at most 60), and returns when
-     *        the stream is readable or the time is over. It may suspend the running fiber, run an event loop, or throw, which
-     *        cancels the wait. Returning early is harmless. false: it cannot wait here, so this call sleeps. The stream is valid
-     *        during the call alone, and nothing can be read from it. null: calls sleep
+     * The waiter gets a stream and seconds (more than 0, at most 60), and returns when the stream is readable or the time is over.
+     * It may suspend the running fiber, run an event loop, or throw, which cancels the wait. Returning early is harmless. If it
+     * returns false, it cannot wait here, and the call sleeps. The stream is valid during the call alone, and nothing can be read
+     * from it.
+     *
+     * @param callable|null $waiter fn (resource $stream, float $seconds): mixed; null: calls sleep
      * @return callable|null the one before
      */
     function setWaiter(?callable $waiter): ?callable {}
