@@ -19,7 +19,9 @@
 enum {
 	SENTINEL = 1 << DLOCK_SCHEME_SENTINEL,
 	REDIS = 1 << DLOCK_SCHEME_REDIS | SENTINEL | 1 << DLOCK_SCHEME_CLUSTER,
-	ANY = REDIS | 1 << DLOCK_SCHEME_MEMCACHED | 1 << DLOCK_SCHEME_MEMORY,
+	PGSQL = 1 << DLOCK_SCHEME_PGSQL,
+	DATABASE = PGSQL | 1 << DLOCK_SCHEME_MYSQL,
+	ANY = REDIS | 1 << DLOCK_SCHEME_MEMCACHED | 1 << DLOCK_SCHEME_MEMORY | DATABASE,
 
 	QUERY = DLOCK_OPTION_QUERY,
 	KEY = DLOCK_OPTION_KEY,
@@ -36,31 +38,31 @@ const dlock_option dlock_options_of_servers[] = {
 	/* the database; a cluster has 0 only. In a DSN also `db`, or behind the place, as in `redis://h/3` */
 	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
 	/* who logs in, by default Redis' default user; in a DSN before the place: `user:password@` */
-	{ "user", NULL, TEXT(user), REDIS, KEY | MASTERS },
+	{ "user", NULL, TEXT(user), REDIS | DATABASE, KEY | MASTERS },
 	/* the user's; in a DSN without a user `:password@` */
-	{ "password", NULL, TEXT(password), REDIS, KEY | SECRET | MASTERS },
+	{ "password", NULL, TEXT(password), REDIS | DATABASE, KEY | SECRET | MASTERS },
 	/* for look-up, connection, TLS and login together; by default `dlock.connect_timeout` */
 	{ "connect_timeout", "connectTimeout", SECONDS(connect_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
 	/* for each answer; by default `dlock.read_timeout` */
 	{ "read_timeout", "readTimeout", SECONDS(read_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
-	/* TLS for masters, cluster nodes and Sentinels; a single server has the scheme `rediss://` instead */
-	{ "tls", NULL, OFF(tls), REDIS, DLOCK_OPTION_SERVICE_QUERY | KEY | MASTERS },
+	/* TLS for masters, cluster nodes, Sentinels and databases; a single Redis has the scheme `rediss://` instead */
+	{ "tls", NULL, OFF(tls), REDIS | DATABASE, DLOCK_OPTION_SERVICE_QUERY | KEY | MASTERS },
 	/* check the certificate; on by default */
-	{ "verify_peer", NULL, ON(tls_verify_peer), REDIS, TLS },
+	{ "verify_peer", NULL, ON(tls_verify_peer), REDIS | DATABASE, TLS },
 	/* check the name in the certificate; on by default */
-	{ "verify_peer_name", NULL, ON(tls_verify_peer_name), REDIS, TLS },
+	{ "verify_peer_name", NULL, ON(tls_verify_peer_name), REDIS | DATABASE, TLS },
 	/* that name, by default the host */
 	{ "peer_name", NULL, TEXT(tls_peer_name), REDIS, TLS },
 	/* file with the certificates of authorities to trust; by default the system's */
-	{ "cafile", NULL, TEXT(tls_cafile), REDIS, TLS },
+	{ "cafile", NULL, TEXT(tls_cafile), REDIS | DATABASE, TLS },
 	/* folder with such certificates */
 	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS },
 	/* file with the client's certificate */
-	{ "local_cert", NULL, TEXT(tls_cert), REDIS, TLS },
+	{ "local_cert", NULL, TEXT(tls_cert), REDIS | DATABASE, TLS },
 	/* file with its key, by default the same */
-	{ "local_pk", NULL, TEXT(tls_key), REDIS, TLS },
+	{ "local_pk", NULL, TEXT(tls_key), REDIS | DATABASE, TLS },
 	/* for that key */
-	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS, TLS | SECRET },
+	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS | DATABASE, TLS | SECRET },
 	/* the name that Sentinels know the master by; in a DSN behind the place */
 	{ "service", "service", TEXT(service), SENTINEL, 0 },
 	/* TLS for the Sentinels, where it differs from that for the servers */
@@ -74,9 +76,17 @@ const dlock_option dlock_options_of_servers[] = {
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
 	/* with replicas: for how long no lock is granted after a fail-over, and the longest lease time; the same in all
 	 * programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
-	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS, GUARD },
+	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS | DATABASE, GUARD },
 	/* with replicas: nor is one granted for that long after a replica has taken a full copy; on by default */
 	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
+	/* of databases: its name; in a DSN behind the hosts, as in `pgsql://h/shop` */
+	{ "database", "database", TEXT(dbname), DATABASE, QUERY | KEY },
+	/* the unix socket; of PostgreSQL the folder that it is in */
+	{ "socket", NULL, TEXT(path), DATABASE, QUERY | KEY },
+	/* the schema that has dlock's tables and functions; by default `dlock` */
+	{ "schema", "schema", TEXT(schema), PGSQL, QUERY | KEY },
+	/* make these tables and functions where they are missing, which takes the right to */
+	{ "create", "create", OFF(create), DATABASE, QUERY | KEY },
 	{ 0 }
 };
 
@@ -117,14 +127,17 @@ static const char *name_in(const dlock_server *server, dlock_option_form form, c
 
 const dlock_option *dlock_option_find(const dlock_server *server, dlock_option_form form, const char *name)
 {
+	const dlock_option *found = NULL;
+
 	name = form == DLOCK_FORM_QUERY && !strcmp(name, "db") ? "database" : name;
 	for (DLOCK_EACH_OPTION(option)) {
 		const char *known = name_in(server, form, option);
-		if (known && !strcmp(known, name)) {
-			return option;
+		/* Of two with that name, the one for this scheme. */
+		if (known && !strcmp(known, name) && (!found || option->schemes & 1u << dlock_scheme_of(server))) {
+			found = option;
 		}
 	}
-	return NULL;
+	return found;
 }
 
 /* Its name is repeated where it cannot be the end of a password, as after an unencoded ? it may be. */
@@ -148,7 +161,9 @@ void dlock_option_unknown(const dlock_server *server, dlock_option_form form, co
 	dlock_append(error, known[form], shown);
 	for (DLOCK_EACH_OPTION(option)) {
 		const char *other = name_in(server, form, option);
-		if (!other || (form == DLOCK_FORM_QUERY && !(option->schemes & 1u << dlock_scheme_of(server)))) {
+		bool is_of_scheme = option->schemes & 1u << dlock_scheme_of(server);
+		bool is_of_kind = dlock_server_is_database(server) ? is_of_scheme : option->schemes & ~(unsigned) DATABASE;
+		if (!other || !(form == DLOCK_FORM_QUERY ? is_of_scheme : is_of_kind)) {
 			continue;
 		}
 		if (last) {
@@ -213,7 +228,7 @@ bool dlock_options_check(const dlock_server *server, unsigned scheme, const char
 		if (!(option->schemes & scheme)) {
 			return dlock_reject(error, "must have no %s, since %s", option->name, reason);
 		}
-		if (option->flags & DLOCK_OPTION_REPLICAS && server->replicas == 0) {
+		if (option->flags & DLOCK_OPTION_REPLICAS && !dlock_server_has_guard(server)) {
 			return dlock_reject(error, "must have a %s only where replicas is 1 or more", option->name);
 		}
 	}

@@ -22,6 +22,8 @@ static const struct scheme {
 	{ "cluster", DLOCK_SCHEME_CLUSTER, DLOCK_SERVER_REDIS, DLOCK_SERVER_CLUSTER, DLOCK_REDIS_PORT, false },
 	{ "memcached", DLOCK_SCHEME_MEMCACHED, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_FIXED, 11211, false },
 	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_SERVER_MEMORY, DLOCK_SERVER_FIXED, 0, false },
+	{ "pgsql", DLOCK_SCHEME_PGSQL, DLOCK_SERVER_PGSQL, DLOCK_SERVER_HOSTS, DLOCK_PGSQL_PORT, false },
+	{ "mysql", DLOCK_SCHEME_MYSQL, DLOCK_SERVER_MYSQL, DLOCK_SERVER_HOSTS, DLOCK_MYSQL_PORT, false },
 };
 
 bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error)
@@ -40,7 +42,7 @@ bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len,
 			error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
 	}
 	return dlock_reject(error,
-		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, "
+		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, pgsql:// or mysql://, "
 		"like \"redis://127.0.0.1:6379\"");
 }
 
@@ -48,7 +50,7 @@ static const struct scheme *scheme_of(const dlock_server *server)
 {
 	const struct scheme *scheme = schemes;
 
-	while (scheme->kind != server->kind || scheme->discovery != server->discovery) {
+	while (scheme->kind != server->kind || (scheme->discovery != server->discovery && !dlock_server_is_database(server))) {
 		scheme++;
 	}
 	return scheme;
@@ -80,7 +82,9 @@ static bool parse_host(char **field, int *port, const char *text, const char *en
 
 bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len, dlock_error *error)
 {
-	int port = server->discovery == DLOCK_SERVER_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
+	int port = server->discovery == DLOCK_SERVER_SENTINEL ? DLOCK_SENTINEL_PORT
+		: server->discovery == DLOCK_SERVER_HOSTS         ? server->port
+														  : DLOCK_REDIS_PORT;
 	char *host = NULL;
 	bool good = parse_host(&host, &port, text, text + len, error)
 		&& dlock_server_add_seed(server, host, strlen(host), port, error);
@@ -108,6 +112,9 @@ static bool parse_database(dlock_server *server, const char *text, const char *s
 {
 	const dlock_option *database = dlock_option_find(server, DLOCK_FORM_QUERY, "database");
 
+	if (dlock_server_is_database(server)) {
+		return text >= stop || dlock_dsn_decode(&server->dbname, text, (size_t) (stop - text), error);
+	}
 	return text >= stop || dlock_option_read(server, database, "database", text, (size_t) (stop - text), error);
 }
 
@@ -117,6 +124,9 @@ static bool parse_address(dlock_server *server, const char *text, const char *st
 	const char *slash = memchr(text, '/', (size_t) (stop - text)), *end = slash ? slash : stop;
 	bool fixed = server->discovery == DLOCK_SERVER_FIXED;
 
+	if (dlock_server_is_database(server) && end == text) { /* it is at a socket */
+		return !slash || parse_database(server, slash + 1, stop, error);
+	}
 	if (fixed ? !parse_host(&server->host, &server->port, text, end, error) : !parse_seeds(server, text, end, error)) {
 		return false;
 	}

@@ -14,6 +14,9 @@ static const char *refusal(const dlock_server *server)
 		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached";
 	case DLOCK_SERVER_MEMORY:
 		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memory://";
+	case DLOCK_SERVER_PGSQL:
+	case DLOCK_SERVER_MYSQL:
+		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered in databases";
 	default:
 		return NULL;
 	}

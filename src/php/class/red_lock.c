@@ -27,7 +27,10 @@ static bool check_member(dlock_server **servers, int count)
 		zend_argument_value_error(1,
 			"must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
 			"were told",
-			count - 1, server->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+			count - 1,
+			server->kind == DLOCK_SERVER_MEMCACHED ? "a memcached"
+				: dlock_server_is_database(server) ? "a database"
+												   : "no server");
 		return false;
 	}
 	if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {

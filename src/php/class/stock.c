@@ -121,7 +121,9 @@ static dlock_server *server_from(HashTable *array, zend_string *dsn)
 	dlock_server *server = array || dsn ? dlock_server_from_zval(&spec, 1, -1) : dlock_server_from_ini();
 	if (server && server->kind != DLOCK_SERVER_REDIS) {
 		zend_argument_value_error(1, "must name Redis: on %s, a stock is not offered%s",
-			server->kind == DLOCK_SERVER_MEMCACHED ? "memcached" : "memory://",
+			server->kind == DLOCK_SERVER_MEMCACHED ? "memcached"
+				: dlock_server_is_database(server) ? "databases"
+												   : "memory://",
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_server_release(server);
 		return NULL;
