@@ -74,7 +74,8 @@ const dlock_option dlock_options_of_servers[] = {
 	/* how many must confirm a lock; by default 1 with Sentinels and in a cluster, otherwise 0: a fail-over can make two
 	 * holders */
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
-	/* with replicas: for how long no lock is granted after a fail-over, and the longest lease time; the same in all
+	/* with replicas, and of databases (3 s or more): for how long no lock is granted after a fail-over, and the longest lease
+	 * time; the same in all
 	 * programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
 	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS | DATABASE, GUARD },
 	/* with replicas: nor is one granted for that long after a replica has taken a full copy; on by default */
