@@ -266,7 +266,7 @@ static bool is_same(const dlock_claim *base, dlock_backend *other, const char *r
 	return claim->name && claim->name_len == backend->prefix_len + len
 		&& !memcmp(claim->name, backend->prefix, backend->prefix_len)
 		&& !memcmp(claim->name + backend->prefix_len, resource, len)
-		&& dlock_server_is_same(dlock_db_backend_of(base)->session->server, backend->session->server);
+		&& dlock_endpoint_is_same(dlock_db_backend_of(base)->session->server, backend->session->server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *base)
@@ -296,10 +296,10 @@ static void destroy(dlock_backend *backend)
 static const dlock_backend_ops postgresql_ops = { .name = "pgsql", COMMON };
 static const dlock_backend_ops mysql_ops = { .name = "mysql", COMMON };
 
-dlock_backend *dlock_db_new(dlock_db_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len)
+dlock_backend *dlock_db_new(dlock_db_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len)
 {
 	dlock_db_backend *backend = calloc(1, sizeof *backend + prefix_len);
-	bool is_mysql = server->kind == DLOCK_SERVER_MYSQL;
+	bool is_mysql = server->kind == DLOCK_ENDPOINT_MYSQL;
 
 	if (!backend) {
 		return NULL;

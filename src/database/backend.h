@@ -8,6 +8,6 @@
  * promise, and what the database has to be like. */
 
 /* `prefix` is put before each resource to make its name. NULL when out of memory. */
-dlock_backend *dlock_db_new(dlock_db_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len);
+dlock_backend *dlock_db_new(dlock_db_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef DLOCK_DATABASE_CLIENT_H
 #define DLOCK_DATABASE_CLIENT_H
 
-#include "../net/server.h"
+#include "../net/endpoint.h"
 #include "call.h"
 
 /* What a client library gives to a session: a connection that never blocks. The library's own time limits, look-ups of
@@ -21,7 +21,7 @@ typedef struct {
 	const char *name; /* in messages */
 
 	/* Begins to connect. `address` is numeric; NULL: the server's unix socket. NULL when out of memory. */
-	dlock_db_link *(*open)(const dlock_server *server, const char *host, const char *address, int port);
+	dlock_db_link *(*open)(const dlock_endpoint *server, const char *host, const char *address, int port);
 
 	/* Goes on with that, with the login, and with what a session needs before its first call. */
 	dlock_db_progress (*connect)(dlock_db_link *link);

@@ -18,7 +18,7 @@ struct dlock_db_background {
 	dlock_nanos due, useful_until;
 };
 
-dlock_db_session *dlock_db_pool_session(dlock_db_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
+dlock_db_session *dlock_db_pool_session(dlock_db_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_db_session *session;
 

@@ -20,7 +20,7 @@ void dlock_db_pool_join(dlock_db_pool *pool, dlock_loop *loop);
 dlock_loop *dlock_db_pool_loop(dlock_db_pool *pool);
 
 /* The session with this database whose timeouts are at most this long. NULL when out of memory. */
-dlock_db_session *dlock_db_pool_session(dlock_db_pool *pool, dlock_server *server, dlock_nanos timeout_cap);
+dlock_db_session *dlock_db_pool_session(dlock_db_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap);
 
 /* Takes in what has arrived, or has failed, since the loop ran last: that must not fail what is asked next. */
 void dlock_db_pool_look(dlock_db_pool *pool);

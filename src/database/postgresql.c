@@ -17,7 +17,7 @@
 typedef struct {
 	dlock_db_link base;
 	PGconn *conn;
-	const dlock_server *server;
+	const dlock_endpoint *server;
 	bool dialing, setting_up, creating;
 	PostgresPollingStatusType polling;
 	unsigned prepared; /* a bit for each function */
@@ -110,7 +110,7 @@ static bool broke(pg_link *link)
 /* Debian's file of all authorities that the system trusts; libpq takes no folder. */
 #define SYSTEM_AUTHORITIES "/etc/ssl/certs/ca-certificates.crt"
 
-static const char *ssl_mode(const dlock_server *server)
+static const char *ssl_mode(const dlock_endpoint *server)
 {
 	return !server->tls                  ? "disable"
 		: !server->tls_verify_peer       ? "require"
@@ -118,7 +118,7 @@ static const char *ssl_mode(const dlock_server *server)
 										 : "verify-full";
 }
 
-static PGconn *start(const dlock_server *server, const char *host, const char *address, int port)
+static PGconn *start(const dlock_endpoint *server, const char *host, const char *address, int port)
 {
 	char port_text[8];
 	const char *authorities = server->tls_cafile ? server->tls_cafile : SYSTEM_AUTHORITIES;
@@ -144,7 +144,7 @@ static void be_silent(void *context, const PGresult *result)
 	(void) result;
 }
 
-static dlock_db_link *pg_open(const dlock_server *server, const char *host, const char *address, int port)
+static dlock_db_link *pg_open(const dlock_endpoint *server, const char *host, const char *address, int port)
 {
 	pg_link *link = calloc(1, sizeof *link);
 

@@ -8,7 +8,7 @@
 
 typedef struct {
 	dlock_renewal_round base;
-	dlock_server *server;
+	dlock_endpoint *server;
 	dlock_db_call *call; /* of the round under way or last decided; NULL: none */
 	char token[DLOCK_TOKEN_MAX + 1];
 	size_t name_len;
@@ -85,7 +85,7 @@ static bool has_calls(const dlock_renewal_round *round)
 
 static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
 {
-	const dlock_server *server = ((const db_round *) base)->server;
+	const dlock_endpoint *server = ((const db_round *) base)->server;
 	dlock_nanos cap = dlock_timeout_cap(server, ttl);
 
 	return cap < server->read_timeout ? cap : server->read_timeout;
@@ -96,7 +96,7 @@ static void free_round(dlock_renewal_round *base)
 	db_round *round = (db_round *) base;
 
 	discard_call(round);
-	dlock_server_release(round->server);
+	dlock_endpoint_release(round->server);
 	free(round);
 }
 
@@ -152,7 +152,7 @@ static const dlock_renewal_round_ops round_ops = {
 	.free = free_round,
 };
 
-dlock_renewal_round *dlock_db_round_new(dlock_server *server, const char *name, size_t name_len, const char *token)
+dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name, size_t name_len, const char *token)
 {
 	db_round *round = calloc(1, sizeof *round + name_len + 1);
 
@@ -160,7 +160,7 @@ dlock_renewal_round *dlock_db_round_new(dlock_server *server, const char *name, 
 		return NULL;
 	}
 	round->base.ops = &round_ops;
-	round->server = dlock_server_retain(server);
+	round->server = dlock_endpoint_retain(server);
 	strcpy(round->token, token);
 	round->name_len = name_len;
 	memcpy(round->name, name, name_len);

@@ -2,10 +2,10 @@
 #define DLOCK_DATABASE_RENEWAL_H
 
 #include "../lock/renewer.h"
-#include "../net/server.h"
+#include "../net/endpoint.h"
 
 /* How the renewal thread renews a lease in a database. */
 
-dlock_renewal_round *dlock_db_round_new(dlock_server *server, const char *name, size_t name_len, const char *token);
+dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name, size_t name_len, const char *token);
 
 #endif

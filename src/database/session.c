@@ -9,18 +9,18 @@
 /* An address that does not answer gets half of the time that is left, where there is another one to try. */
 #define LEAST_STEP (20 * DLOCK_MS)
 
-dlock_db_session *dlock_db_session_new(dlock_server *server, dlock_nanos timeout_cap)
+dlock_db_session *dlock_db_session_new(dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_db_session *session = calloc(1, sizeof *session);
 
 	if (session) {
 #ifdef DLOCK_MYSQL
-		session->client = server->kind == DLOCK_SERVER_MYSQL ? &dlock_db_mysql : NULL;
+		session->client = server->kind == DLOCK_ENDPOINT_MYSQL ? &dlock_db_mysql : NULL;
 #endif
 #ifdef DLOCK_PGSQL
-		session->client = server->kind == DLOCK_SERVER_PGSQL ? &dlock_db_postgresql : session->client;
+		session->client = server->kind == DLOCK_ENDPOINT_PGSQL ? &dlock_db_postgresql : session->client;
 #endif
-		session->server = dlock_server_retain(server);
+		session->server = dlock_endpoint_retain(server);
 		session->process = dlock_process_current();
 		session->timeout_cap = timeout_cap;
 	}
@@ -77,7 +77,7 @@ void dlock_db_session_free(dlock_db_session *session)
 {
 	disconnect(session);
 	fail_all(session, false);
-	dlock_server_release(session->server);
+	dlock_endpoint_release(session->server);
 	free(session);
 }
 
@@ -105,7 +105,7 @@ static void name_server(const dlock_db_session *session, dlock_error *error, con
 {
 	char shown[sizeof error->message];
 
-	dlock_server_quote(session->server, what, shown, sizeof shown);
+	dlock_endpoint_quote(session->server, what, shown, sizeof shown);
 	dlock_fail(error, DLOCK_CONNECTION, "%s at %s: %s", session->client->name, session->server->label, shown);
 }
 
@@ -180,7 +180,7 @@ static void set_step(dlock_db_session *session, dlock_nanos now)
 
 static void open_address(dlock_db_session *session, dlock_nanos now)
 {
-	const dlock_server *server = session->server;
+	const dlock_endpoint *server = session->server;
 	const char *host = host_of(session), *address = session->addresses.text[session->tried++];
 
 	session->link = session->client->open(

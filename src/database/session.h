@@ -29,7 +29,7 @@ typedef struct dlock_db_listener {
 
 struct dlock_db_session {
 	const dlock_db_client *client;
-	dlock_server *server;
+	dlock_endpoint *server;
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	dlock_process process;
 	dlock_db_session_state state;
@@ -58,7 +58,7 @@ struct dlock_db_session {
 };
 
 /* NULL when out of memory. */
-dlock_db_session *dlock_db_session_new(dlock_server *server, dlock_nanos timeout_cap);
+dlock_db_session *dlock_db_session_new(dlock_endpoint *server, dlock_nanos timeout_cap);
 void dlock_db_session_free(dlock_db_session *session);
 
 /* Queues the call and retains it; opens the session where needed. Where that is not possible, the call has failed. */

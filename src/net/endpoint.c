@@ -1,4 +1,4 @@
-#include "server.h"
+#include "endpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "dsn.h"
 
-dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
+dlock_endpoint *dlock_endpoint_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
 {
-	dlock_server *server = calloc(1, sizeof *server);
+	dlock_endpoint *server = calloc(1, sizeof *server);
 
 	if (server) {
 		server->references = 1;
@@ -22,13 +22,13 @@ dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_tim
 	return server;
 }
 
-dlock_server *dlock_server_retain(dlock_server *server)
+dlock_endpoint *dlock_endpoint_retain(dlock_endpoint *server)
 {
 	atomic_fetch_add(&server->references, 1);
 	return server;
 }
 
-void dlock_server_release(dlock_server *server)
+void dlock_endpoint_release(dlock_endpoint *server)
 {
 	if (atomic_fetch_sub(&server->references, 1) > 1) {
 		return;
@@ -45,7 +45,7 @@ void dlock_server_release(dlock_server *server)
 	free(server);
 }
 
-bool dlock_server_set(char **field, const char *value, size_t len)
+bool dlock_endpoint_set(char **field, const char *value, size_t len)
 {
 	char *copy = malloc(len + 1);
 
@@ -59,7 +59,7 @@ bool dlock_server_set(char **field, const char *value, size_t len)
 	return true;
 }
 
-bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, int port, dlock_error *error)
+bool dlock_endpoint_add_seed(dlock_endpoint *server, const char *host, size_t len, int port, dlock_error *error)
 {
 	if (server->seed_count == DLOCK_MOST_SERVERS) {
 		return dlock_reject(error, "must name at most %d servers", DLOCK_MOST_SERVERS);
@@ -70,17 +70,17 @@ bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, i
 	}
 	server->seeds = seeds;
 	seeds[server->seed_count] = (dlock_seed) { NULL, port };
-	if (!dlock_server_set(&seeds[server->seed_count].host, host, len)) {
+	if (!dlock_endpoint_set(&seeds[server->seed_count].host, host, len)) {
 		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	server->seed_count++;
 	return true;
 }
 
-static char *make_key(const dlock_server *server)
+static char *make_key(const dlock_endpoint *server)
 {
 	const char *host = server->host ? server->host : "-", *path = server->path ? server->path : "-";
-	const char *service = server->discovery == DLOCK_SERVER_FIXED ? "" : server->label; /* which has all seeds */
+	const char *service = server->discovery == DLOCK_ENDPOINT_FIXED ? "" : server->label; /* which has all seeds */
 	size_t options = dlock_options_write_key(server, NULL, 0) + 1;
 	size_t size = options + strlen(host) + strlen(path) + strlen(service) + 96;
 	char *key = malloc(size);
@@ -93,18 +93,18 @@ static char *make_key(const dlock_server *server)
 	return key;
 }
 
-static bool check_options(dlock_server *server, dlock_error *error)
+static bool check_options(dlock_endpoint *server, dlock_error *error)
 {
 	static const char *const reasons[] = {
-		[DLOCK_SERVER_REDIS] = "it names no Sentinels",
-		[DLOCK_SERVER_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
-		[DLOCK_SERVER_MEMORY] = "memory:// is no server",
-		[DLOCK_SERVER_PGSQL] = "PostgreSQL's client library has none",
-		[DLOCK_SERVER_MYSQL] = "MySQL's client library has none",
+		[DLOCK_ENDPOINT_REDIS] = "it names no Sentinels",
+		[DLOCK_ENDPOINT_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
+		[DLOCK_ENDPOINT_MEMORY] = "memory:// is no server",
+		[DLOCK_ENDPOINT_PGSQL] = "PostgreSQL's client library has none",
+		[DLOCK_ENDPOINT_MYSQL] = "MySQL's client library has none",
 	};
-	bool has_services = server->discovery == DLOCK_SERVER_SENTINEL || server->discovery == DLOCK_SERVER_CLUSTER;
+	bool has_services = server->discovery == DLOCK_ENDPOINT_SENTINEL || server->discovery == DLOCK_ENDPOINT_CLUSTER;
 
-	if (server->kind != DLOCK_SERVER_REDIS && has_services) {
+	if (server->kind != DLOCK_ENDPOINT_REDIS && has_services) {
 		return dlock_reject(error, "must have no sentinels and no cluster: only Redis has them");
 	}
 	if (server->replicas < 0) {
@@ -113,13 +113,13 @@ static bool check_options(dlock_server *server, dlock_error *error)
 	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), reasons[server->kind], error)) {
 		return false;
 	}
-	if (server->user && !server->password && !dlock_server_is_database(server)) {
+	if (server->user && !server->password && !dlock_endpoint_is_database(server)) {
 		return dlock_reject(error, "must have a password for the user");
 	}
 	if (server->sentinel_user && !server->sentinel_password) {
 		return dlock_reject(error, "must have a sentinel_password for the sentinel_user");
 	}
-	return server->discovery != DLOCK_SERVER_CLUSTER || server->database == 0
+	return server->discovery != DLOCK_ENDPOINT_CLUSTER || server->database == 0
 		|| dlock_reject(error, "must have no database but 0: a Redis Cluster has no other");
 }
 
@@ -132,12 +132,12 @@ static bool check_host(const char *host, int port, const char *forbidden, const 
 }
 
 /* The label keeps them apart by commas and spaces. */
-static bool check_seeds(const dlock_server *server, dlock_error *error)
+static bool check_seeds(const dlock_endpoint *server, dlock_error *error)
 {
 	if (server->seed_count == 0) {
 		return dlock_reject(error, "must name a %s",
-			server->discovery == DLOCK_SERVER_SENTINEL ? "Sentinel"
-				: server->discovery == DLOCK_SERVER_HOSTS ? "host, or have a socket" : "node of the cluster");
+			server->discovery == DLOCK_ENDPOINT_SENTINEL ? "Sentinel"
+				: server->discovery == DLOCK_ENDPOINT_HOSTS ? "host, or have a socket" : "node of the cluster");
 	}
 	for (int i = 0; i < server->seed_count; i++) {
 		const dlock_seed *seed = &server->seeds[i];
@@ -169,11 +169,11 @@ static bool is_schema(const char *name)
 	return len > 0 && len <= 63 && !name[len] && (*name < '0' || *name > '9');
 }
 
-static bool check_database(const dlock_server *server, dlock_error *error)
+static bool check_database(const dlock_endpoint *server, dlock_error *error)
 {
 	if (!server->dbname || strlen(server->dbname) > 64) {
 		return dlock_reject(error, "must have a database of at most 64 bytes, as in \"%s://user:password@host/shop\"",
-			dlock_server_scheme(server));
+			dlock_endpoint_scheme(server));
 	}
 	if (server->schema && !is_schema(server->schema)) {
 		return dlock_reject(error, "must have a schema of a to z, 0 to 9 and _, at most 63 characters");
@@ -189,15 +189,15 @@ static bool check_database(const dlock_server *server, dlock_error *error)
 	return check_seeds(server, error);
 }
 
-static bool check_place(const dlock_server *server, dlock_error *error)
+static bool check_place(const dlock_endpoint *server, dlock_error *error)
 {
-	if (dlock_server_is_database(server)) {
+	if (dlock_endpoint_is_database(server)) {
 		return check_database(server, error);
 	}
-	if (server->discovery == DLOCK_SERVER_CLUSTER) {
+	if (server->discovery == DLOCK_ENDPOINT_CLUSTER) {
 		return check_seeds(server, error);
 	}
-	if (server->discovery == DLOCK_SERVER_SENTINEL) {
+	if (server->discovery == DLOCK_ENDPOINT_SENTINEL) {
 		return check_seeds(server, error)
 			&& (server->service
 				|| dlock_reject(
@@ -206,7 +206,7 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 				|| dlock_reject(error,
 					"must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,"));
 	}
-	if (server->kind == DLOCK_SERVER_MEMORY) {
+	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
 		return (server->host && strlen(server->host) <= 100)
 			|| dlock_reject(error, "must have a name of at most 100 bytes after memory://");
 	}
@@ -223,7 +223,7 @@ static void put_address(FILE *out, const char *host, int port)
 }
 
 /* "host:port", "mymaster at s1:26379,s2:26379" */
-static bool make_label(dlock_server *server)
+static bool make_label(dlock_endpoint *server)
 {
 	size_t size;
 	FILE *out = open_memstream(&server->label, &size);
@@ -238,7 +238,7 @@ static bool make_label(dlock_server *server)
 		fputs(i > 0 ? "," : "", out);
 		put_address(out, server->seeds[i].host, server->seeds[i].port);
 	}
-	if (server->kind == DLOCK_SERVER_MEMORY) {
+	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
 		fprintf(out, "memory://%s", server->host);
 	} else if (server->path) {
 		fputs(server->path, out);
@@ -257,52 +257,52 @@ static void make_lower(char *host)
 }
 
 /* That of an array is one of several, as a DSN can have them. */
-static bool take_host(dlock_server *server, dlock_error *error)
+static bool take_host(dlock_endpoint *server, dlock_error *error)
 {
-	if (server->kind == DLOCK_SERVER_PGSQL && !server->schema && !dlock_server_set(&server->schema, "dlock", 5)) {
+	if (server->kind == DLOCK_ENDPOINT_PGSQL && !server->schema && !dlock_endpoint_set(&server->schema, "dlock", 5)) {
 		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	if (!server->host) {
 		return true;
 	}
-	bool added = dlock_server_add_seed(server, server->host, strlen(server->host), server->port, error);
+	bool added = dlock_endpoint_add_seed(server, server->host, strlen(server->host), server->port, error);
 	free(server->host);
 	server->host = NULL;
 	return added;
 }
 
-bool dlock_server_seal(dlock_server *server, dlock_error *error)
+bool dlock_endpoint_seal(dlock_endpoint *server, dlock_error *error)
 {
-	if (dlock_server_is_database(server) && !take_host(server, error)) {
+	if (dlock_endpoint_is_database(server) && !take_host(server, error)) {
 		return false;
 	}
 	if (!check_options(server, error) || !check_place(server, error)) {
 		return false;
 	}
 #ifndef DLOCK_PGSQL
-	if (server->kind == DLOCK_SERVER_PGSQL) {
+	if (server->kind == DLOCK_ENDPOINT_PGSQL) {
 		return dlock_reject(error, "must not be PostgreSQL: this build of dlock has no client for it, since libpq "
 			"(Debian: libpq-dev) was not there when it was built");
 	}
 #endif
 #ifndef DLOCK_MYSQL
-	if (server->kind == DLOCK_SERVER_MYSQL) {
+	if (server->kind == DLOCK_ENDPOINT_MYSQL) {
 		return dlock_reject(error, "must not be MySQL or MariaDB: this build of dlock has no client for them, since "
 			"libmariadb (Debian: libmariadb-dev) was not there when it was built");
 	}
 #endif
 #ifndef DLOCK_TLS
-	if ((server->tls || server->sentinel_tls) && !dlock_server_is_database(server)) {
+	if ((server->tls || server->sentinel_tls) && !dlock_endpoint_is_database(server)) {
 		return dlock_reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
 			"since OpenSSL was not there when it was built");
 	}
 #endif
-	make_lower(server->kind == DLOCK_SERVER_MEMORY ? NULL : server->host);
+	make_lower(server->kind == DLOCK_ENDPOINT_MEMORY ? NULL : server->host);
 	for (int i = 0; i < server->seed_count; i++) {
 		make_lower(server->seeds[i].host);
 	}
-	server->port = server->discovery == DLOCK_SERVER_FIXED || server->path ? server->port : 0;
-	if (server->discovery == DLOCK_SERVER_SENTINEL && !dlock_option_is_given(server, &server->sentinel_tls)) {
+	server->port = server->discovery == DLOCK_ENDPOINT_FIXED || server->path ? server->port : 0;
+	if (server->discovery == DLOCK_ENDPOINT_SENTINEL && !dlock_option_is_given(server, &server->sentinel_tls)) {
 		server->sentinel_tls = server->tls;
 	}
 	server->key = make_label(server) ? make_key(server) : NULL;
@@ -325,7 +325,7 @@ static bool has_password(const char *text, const char *end, const char *password
 	return false;
 }
 
-void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size)
+void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *out, size_t size)
 {
 	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside
 	 * a script carry its name and line, of no use to the user. */
@@ -359,7 +359,7 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
+bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b)
 {
 	return a == b || (a->kind == b->kind && !strcmp(a->label, b->label) && a->database == b->database
 		&& a->discovery == b->discovery && is_same_text(a->dbname, b->dbname) && is_same_text(a->schema, b->schema));
@@ -368,41 +368,41 @@ bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
 /* ---- the servers of a service ---- */
 
 /* A server with what the members of the service have from it, and sealed. A Sentinel has its own TLS and login. */
-static dlock_server *member_of(const dlock_server *service, const char *host, int port, bool is_sentinel)
+static dlock_endpoint *member_of(const dlock_endpoint *service, const char *host, int port, bool is_sentinel)
 {
-	dlock_server *server = dlock_server_new(0, 0);
+	dlock_endpoint *server = dlock_endpoint_new(0, 0);
 	dlock_error error;
 
 	if (!server) {
 		return NULL;
 	}
 	server->port = port;
-	bool copied = dlock_server_set(&server->host, host, strlen(host))
+	bool copied = dlock_endpoint_set(&server->host, host, strlen(host))
 		&& dlock_options_copy(server, service, is_sentinel ? DLOCK_OPTION_SENTINELS : DLOCK_OPTION_MASTERS);
 	if (is_sentinel) {
 		const char *user = service->sentinel_user, *password = service->sentinel_password;
 		server->tls = service->sentinel_tls;
-		copied = copied && (!user || dlock_server_set(&server->user, user, strlen(user)))
-			&& (!password || dlock_server_set(&server->password, password, strlen(password)));
+		copied = copied && (!user || dlock_endpoint_set(&server->user, user, strlen(user)))
+			&& (!password || dlock_endpoint_set(&server->password, password, strlen(password)));
 	}
-	if (!copied || !dlock_server_seal(server, &error)) {
-		dlock_server_release(server);
+	if (!copied || !dlock_endpoint_seal(server, &error)) {
+		dlock_endpoint_release(server);
 		return NULL;
 	}
 	return server;
 }
 
-dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port)
+dlock_endpoint *dlock_endpoint_member(const dlock_endpoint *service, const char *host, int port)
 {
 	return member_of(service, host, port, false);
 }
 
-dlock_server *dlock_server_sentinel(const dlock_server *service, int seed)
+dlock_endpoint *dlock_endpoint_sentinel(const dlock_endpoint *service, int seed)
 {
 	return member_of(service, service->seeds[seed].host, service->seeds[seed].port, true);
 }
 
-dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl)
+dlock_nanos dlock_timeout_cap(const dlock_endpoint *server, dlock_nanos ttl)
 {
 	dlock_nanos part = 20 * DLOCK_MS;
 
