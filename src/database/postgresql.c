@@ -21,6 +21,7 @@ typedef struct {
 	bool dialing, setting_up, creating;
 	PostgresPollingStatusType polling;
 	unsigned prepared; /* a bit for each function */
+	bool ending;       /* `problem` says why */
 	bool unflushed;
 } pg_link;
 
@@ -388,9 +389,17 @@ static void take_row(dlock_db_call *call, const PGresult *result)
 	call->seen = true;
 }
 
+/* Of what ends the session, and of libpq's own errors, nobody knows whether the call was executed: that is the link's
+ * end. */
 static void take_error(pg_link *link, dlock_db_call *call, const PGresult *result)
 {
+	const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+
 	refuse_result(link, result);
+	if (!severity || strcmp(severity, "ERROR")) {
+		link->ending = true;
+		return;
+	}
 	strcpy(call->error.message, link->base.problem);
 	call->state = DLOCK_DB_FAILED;
 	call->refused = true;
@@ -451,7 +460,7 @@ static void take_notifications(pg_link *link, dlock_db_session *session)
 static bool pg_receive(dlock_db_link *base, dlock_db_session *session)
 {
 	pg_link *link = (pg_link *) base;
-	bool alive = PQconsumeInput(link->conn) && flush(link), ended = false;
+	bool alive = (PQconsumeInput(link->conn) || broke(link)) && flush(link), ended = false;
 
 	while (!PQisBusy(link->conn) && !ended && dlock_db_session_next(session)) {
 		PGresult *result = PQgetResult(link->conn);
@@ -466,10 +475,7 @@ static bool pg_receive(dlock_db_link *base, dlock_db_session *session)
 		}
 	}
 	take_notifications(link, session);
-	if (PQstatus(link->conn) == CONNECTION_BAD) {
-		return *link->base.problem && !alive ? false : broke(link);
-	}
-	return alive;
+	return alive && !link->ending && (PQstatus(link->conn) != CONNECTION_BAD || broke(link));
 }
 
 static void pg_close(dlock_db_link *base)

@@ -36,6 +36,7 @@ void dlock_endpoint_release(dlock_endpoint *server)
 	dlock_options_free(server);
 	dlock_free_secret(server->key);
 	free(server->host);
+	free(server->path);
 	for (int i = 0; i < server->seed_count; i++) {
 		free(server->seeds[i].host);
 	}
@@ -99,8 +100,8 @@ static bool check_options(dlock_endpoint *server, dlock_error *error)
 		[DLOCK_ENDPOINT_REDIS] = "it names no Sentinels",
 		[DLOCK_ENDPOINT_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
 		[DLOCK_ENDPOINT_MEMORY] = "memory:// is no server",
-		[DLOCK_ENDPOINT_PGSQL] = "PostgreSQL's client library has none",
-		[DLOCK_ENDPOINT_MYSQL] = "MySQL's client library has none",
+		[DLOCK_ENDPOINT_PGSQL] = "dlock has none for PostgreSQL",
+		[DLOCK_ENDPOINT_MYSQL] = "dlock has none for MySQL",
 	};
 	bool has_services = server->discovery == DLOCK_ENDPOINT_SENTINEL || server->discovery == DLOCK_ENDPOINT_CLUSTER;
 
@@ -260,6 +261,9 @@ static void make_lower(char *host)
 static bool take_host(dlock_endpoint *server, dlock_error *error)
 {
 	if (server->kind == DLOCK_ENDPOINT_PGSQL && !server->schema && !dlock_endpoint_set(&server->schema, "dlock", 5)) {
+		return dlock_reject(error, "cannot be read: out of memory");
+	}
+	if (server->socket && !dlock_endpoint_set(&server->path, server->socket, strlen(server->socket))) {
 		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	if (!server->host) {

@@ -97,6 +97,7 @@ typedef struct {
 
 	/* Of a database: */
 	char *dbname;
+	char *socket; /* as given; then also `path` */
 	char *schema; /* of PostgreSQL, in which its tables and functions are */
 	bool create;  /* make these where they are missing */
 

@@ -74,16 +74,15 @@ const dlock_option dlock_endpoint_options[] = {
 	/* how many must confirm a lock; by default 1 with Sentinels and in a cluster, otherwise 0: a fail-over can make two
 	 * holders */
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
-	/* with replicas, and of databases (3 s or more): for how long no lock is granted after a fail-over, and the longest lease
-	 * time; the same in all
-	 * programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
+	/* with replicas, and of databases (3 s or more): for how long no lock is granted after a fail-over, and the
+	 * longest lease time; the same in all programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
 	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS | DATABASE, GUARD },
 	/* with replicas: nor is one granted for that long after a replica has taken a full copy; on by default */
 	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
 	/* of databases: its name; in a DSN behind the hosts, as in `pgsql://h/shop` */
 	{ "database", "database", TEXT(dbname), DATABASE, QUERY | KEY },
 	/* the unix socket; of PostgreSQL the folder that it is in */
-	{ "socket", NULL, TEXT(path), DATABASE, QUERY | KEY },
+	{ "socket", NULL, TEXT(socket), DATABASE, QUERY | KEY },
 	/* the schema that has dlock's tables and functions; by default `dlock` */
 	{ "schema", "schema", TEXT(schema), PGSQL, QUERY | KEY },
 	/* make these tables and functions where they are missing, which takes the right to */
@@ -227,7 +226,8 @@ bool dlock_options_check(const dlock_endpoint *server, unsigned scheme, const ch
 			continue;
 		}
 		if (!(option->schemes & scheme)) {
-			return dlock_reject(error, "must have no %s, since %s", option->name, reason);
+			return dlock_reject(error, "must have no %s, since %s", option->name,
+				option->schemes & ~(unsigned) DATABASE ? reason : "it is no database");
 		}
 		if (option->flags & DLOCK_OPTION_REPLICAS && !dlock_endpoint_has_guard(server)) {
 			return dlock_reject(error, "must have a %s only where replicas is 1 or more", option->name);
