@@ -42,10 +42,10 @@ BEGIN
 		guard_ms bigint NOT NULL
 	);
 	CREATE TABLE dlock.guard (one boolean PRIMARY KEY DEFAULT true CHECK (one), ms bigint NOT NULL); -- logged: the longest that was ever announced
-	INSERT INTO dlock.guard (ms) VALUES (10000);
+	INSERT INTO dlock.guard (ms) VALUES (0);
 	-- There cannot be a lease yet.
 	INSERT INTO dlock.era (line, settles, guard_ms)
-		VALUES (left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.' || 'dlock.era'::regclass::oid, clock_timestamp(), 10000);
+		VALUES (left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.' || 'dlock.era'::regclass::oid, clock_timestamp(), 0);
 END
 $create$;
 

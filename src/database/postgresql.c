@@ -20,7 +20,7 @@ typedef struct {
 	const dlock_endpoint *server;
 	bool dialing, setting_up, creating;
 	PostgresPollingStatusType polling;
-	unsigned prepared; /* a bit for each function */
+	unsigned prepared, confirmed; /* a bit for each function: it was asked for, it was done */
 	bool ending;       /* `problem` says why */
 	bool unflushed;
 } pg_link;
@@ -193,7 +193,7 @@ static bool flush(pg_link *link)
 static bool begin_setup(pg_link *link)
 {
 	char sql[1024];
-	long long ms = dlock_db_ms(link->server->read_timeout);
+	long long ms = dlock_db_ms(link->server->read_timeout * 3 / 4); /* so that its answer is there in time */
 
 	snprintf(sql, sizeof sql,
 		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;"
@@ -401,19 +401,18 @@ static void take_error(pg_link *link, dlock_db_call *call, const PGresult *resul
 		return;
 	}
 	strcpy(call->error.message, link->base.problem);
-	call->state = DLOCK_DB_FAILED;
 	call->refused = true;
 	call->transient = link->base.transient;
 	link->base.transient = false;
-	link->prepared &= ~(1u << call->function);
+	link->prepared &= link->confirmed | ~(1u << call->function);
 }
 
 static void end_call(dlock_db_call *call, dlock_db_session *session)
 {
 	bool listens = call->function == DLOCK_DB_LISTEN || call->function == DLOCK_DB_UNLISTEN;
 
-	if (!call->seen && !listens && call->state == DLOCK_DB_PENDING) {
-		call->state = DLOCK_DB_FAILED;
+	if (!call->seen && !listens && !call->refused) {
+		call->refused = true;
 		strcpy(call->error.message, "an answer that does not belong to the call");
 	}
 	dlock_db_session_answered(session);
@@ -433,6 +432,9 @@ static bool take_result(pg_link *link, dlock_db_session *session, const PGresult
 		if (PQntuples(result) == 1) {
 			take_row(call, result);
 		}
+		break;
+	case PGRES_COMMAND_OK:
+		link->confirmed |= 1u << call->function;
 		break;
 	case PGRES_FATAL_ERROR:
 		take_error(link, call, result);

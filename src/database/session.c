@@ -383,12 +383,11 @@ void dlock_db_session_answered(dlock_db_session *session)
 
 	session->used = true;
 	session->heard_at = dlock_now();
-	if (call->state == DLOCK_DB_FAILED) {
+	call->state = call->refused ? DLOCK_DB_FAILED : DLOCK_DB_ANSWERED;
+	if (call->refused) {
 		strcpy(what, call->error.message);
 		name_server(session, &call->error, what);
 		session->error = call->error;
-	} else {
-		call->state = DLOCK_DB_ANSWERED;
 	}
 	dlock_db_call_release(call);
 }

@@ -90,7 +90,7 @@ bool dlock_db_is_busy(const dlock_db_session *session);
 /* The call whose answer comes next. */
 dlock_db_call *dlock_db_session_next(const dlock_db_session *session);
 
-/* It is answered, or has failed where it is in that state, with a message that names no server yet. */
+/* It is answered; or has failed where it is `refused`, with a message that names no server yet. */
 void dlock_db_session_answered(dlock_db_session *session);
 
 /* A notification: "token number fence". */
