@@ -186,7 +186,7 @@ inside_debian_install() {
 	[ "$(dlock-doctor --version)" = "dlock-doctor $version" ]
 	[ "$(dpkg-query -W -f '${Provides}' php-dlock)" = "php$php-dlock" ]
 	[ -s /usr/share/doc/php-dlock/docs/leases.md ]
-	php -n -l /usr/share/php-dlock/dlock.stub.php
+	php -n /usr/share/php-dlock/dlock.php
 }
 
 inside_debian_purge() {

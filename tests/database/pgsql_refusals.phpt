@@ -117,7 +117,7 @@ foreach ($shown as $text) {
 }
 fails(ValueError::class, 'RedLock::__construct(): Argument #1 ($servers) must name Redis servers, but element 0 is a database: *', fn () => new RedLock([$server->dsn()]));
 fails(ValueError::class, '*semaphores and read/write locks are not offered in databases', fn () => new Dlock\Semaphore(1, $server->dsn()));
-fails(ValueError::class, '*on databases, a stock is not offered', fn () => new Dlock\Stock($server->dsn()));
+fails(ValueError::class, '*must name Redis: in databases, a stock is not offered', fn () => new Dlock\Stock($server->dsn()));
 echo "done\n";
 ?>
 --EXPECT--
