@@ -190,7 +190,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/lock/epoch.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
-      src/redis/lock/renewal_round.c
       src/redis/lock/renewer.c
       src/redis/lock/service.c
       src/redis/lock/wait.c
@@ -198,6 +197,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum.c
       src/redis/redlock/quorum_acquire.c
       src/redis/redlock/quorum_attach.c
+      src/redis/redlock/quorum_renewal.c
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/uptime_rule.c
       src/redis/request/keys.c

@@ -9,7 +9,7 @@ static _Atomic dlock_nanos travelled;
 dlock_nanos dlock_now(void)
 {
 	struct timespec now;
-#ifdef CLOCK_BOOTTIME
+#if defined(CLOCK_BOOTTIME) && !defined(DLOCK_PORTABLE)
 	clock_gettime(CLOCK_BOOTTIME, &now);
 #else
 	clock_gettime(CLOCK_MONOTONIC, &now); /* counts suspend on macOS and the BSDs */

@@ -411,6 +411,15 @@ function yaml(string $code): string
     return $lock->acquire() && $lock->isAcquired() ? '' : 'no lock';
 }
 
+/** scripts/test-package.sh runs that of Debian. Both do the same, but for the packages. */
+function image(string $code): string
+{
+    holds(str_contains(document('scripts/test-package.sh'), 'docs/docker.md > "$root/srv/docker.sh"'), 'scripts/test-package.sh takes it');
+    $images = array_column(array_filter(blocks('docs/docker.md'), fn (array $block) => $block['language'] === 'dockerfile'), 'code');
+    $install = fn (string $image) => preg_replace(['/^.*?(?=COPY)/s', '/ && apk del .*/'], '', $image);
+    return $install($code) === $install($images[0]) ? '' : 'other commands than in the first one';
+}
+
 /** A pod: its preStop hook ends before the grace period does, and the port is PHP-FPM's. */
 function pod(string $code): string
 {
@@ -449,6 +458,7 @@ function rule_for(string $language, string $code): ?string
             default => null,
         },
         'yaml' => str_starts_with($code, 'spec:') ? 'pod' : 'yaml',
+        'dockerfile' => 'image',
         'sql' => $language,
         '' => match (true) {
             str_starts_with($code, '/locks/Semaphore:') => 'permit_nodes',
