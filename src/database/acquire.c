@@ -103,7 +103,7 @@ static void explain(waiter *own, const dlock_db_call *call)
 	claim->explained = call->answer[3] != DLOCK_DB_HELD;
 	if (call->answer[3] == DLOCK_DB_UNSETTLED) {
 		dlock_fail(own->error, DLOCK_TIMEOUT,
-			"%s at %s grants no locks for another %.1f s: it crashed or was replaced, and may have had leases until then",
+			"%s at %s crashed or was replaced, and may have forgotten leases: no lock is granted for another %.1f s",
 			session->client->name, session->server->label, (double) call->answer[1] / 1000);
 	} else if (claim->explained) {
 		dlock_fail(own->error, DLOCK_TIMEOUT,

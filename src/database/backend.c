@@ -200,7 +200,7 @@ static dlock_status take_exchange(dlock_claim *claim, const dlock_db_call *call,
 			"The lock \"%s\" cannot be attached yet: a transaction that relies on its holder is not over",
 			dlock_claim_name(claim).text);
 	case DLOCK_DB_NOT_SETTLED:
-		return dlock_fail(error, DLOCK_CONNECTION, "%s at %s grants no locks yet: it crashed or was replaced",
+		return dlock_fail(error, DLOCK_CONNECTION, "%s at %s crashed or was replaced: no lock is attached until its guard is over",
 			session->client->name, session->server->label);
 	default:
 		claim->fencing_token = call->answer[1];
