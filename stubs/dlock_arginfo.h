@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b31c7cd2311bf8019884b71e8cab79222689def9 */
+ * Stub hash: 4c9e5c8350e92bdcdd265f642cee0c0d72c45b8a */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
