@@ -199,7 +199,7 @@ static bool begin_setup(pg_link *link)
 		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;"
 		"SET default_transaction_isolation = 'read committed'; SET client_min_messages = error;"
 		"SET lock_timeout = %lld; SET statement_timeout = %lld; SET idle_in_transaction_session_timeout = %lld;"
-		"SELECT pg_backend_pid(), to_regclass('%s.era') IS NOT NULL",
+		"SELECT pg_backend_pid(), to_regclass('%s.locks') IS NOT NULL",
 		ms, ms, ms, link->server->schema);
 	link->setting_up = true;
 	if (PQsetnonblocking(link->conn, 1) != 0 || !PQsendQuery(link->conn, sql)) {

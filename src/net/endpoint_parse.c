@@ -139,6 +139,17 @@ static bool parse_address(dlock_endpoint *server, const char *text, const char *
 	return !slash || parse_database(server, slash + 1, stop, error);
 }
 
+/* A database may know its users without a password. */
+static bool parse_login(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
+{
+	size_t len = dsn->login ? (size_t) (dsn->place - 1 - dsn->login) : 0;
+
+	if (dlock_endpoint_is_database(server) && len > 0 && !memchr(dsn->login, ':', len)) {
+		return dlock_dsn_decode(&server->user, dsn->login, len, error);
+	}
+	return dlock_dsn_login(dsn, &server->user, &server->password, error);
+}
+
 static bool parse_place(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
 {
 	bool unix_socket = dsn->scheme_len == 4 && !strncasecmp(dsn->scheme, "unix", 4);
@@ -178,6 +189,6 @@ bool dlock_endpoint_parse(dlock_endpoint *server, const char *dsn, size_t len, d
 
 	return dlock_dsn_split(&parts, dsn, len, error)
 		&& dlock_endpoint_set_scheme(server, parts.scheme, parts.scheme_len, error)
-		&& dlock_dsn_login(&parts, &server->user, &server->password, error) && parse_place(server, &parts, error)
+		&& parse_login(server, &parts, error) && parse_place(server, &parts, error)
 		&& dlock_dsn_query(&parts, read_option, server, error);
 }
