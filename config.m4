@@ -136,6 +136,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
+      src/lock/description.c
+      src/lock/inspection.c
       src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
@@ -152,6 +154,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/memory/table.c
       src/redis/lock/acquire.c
       src/redis/lock/epoch.c
+      src/redis/lock/inspect.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
       src/redis/lock/renewal_round.c
@@ -164,6 +167,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum_attach.c
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/restart_guard.c
+      src/redis/request/inspect_requests.c
       src/redis/request/keys.c
       src/redis/request/permits_requests.c
       src/redis/request/replicated_requests.c

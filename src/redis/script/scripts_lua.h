@@ -1,36 +1,42 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "897347db163b3e501bb330c0a08b72bd5cc1cda2", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "f7e5b853551e5e75dc128f0183c8e7a28c5c5fd7", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE, "acquire", "ce1375b72e0cd7456d128e4a9bca8a38e24af7dd", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "ec26b342b68f03f9a7a75cbe7eb09339ab578540", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(BREAK, "break", "80ae837fa56a038098ba70fddc07842ff7700974", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
+	script(DESCRIBE, "describe", "b6d7cf3e3c9d27e0f565ebc6182d0fcd88e79db6", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", "94a51d543da9174223228245fceb28edc803f453", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
+	script(INSPECT, "inspect", "9a5c57fce6a7627743b32dc51544c576230c6875", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
-	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
+	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
 	script(LOOK, "look", "e5248b7a246d782e21ac0550ece5d59f90e63460", DLOCK_LUA_LOOK) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "940e86a129b586d7101be6f391811ce9f85790cb", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "9ba18b2b3924e6ae4d0018643f697bede81bed5a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "00d33bd8583220b4d0da4afde990dc83849042a6", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "522be95357659c41dede530c46136840f1b73b90", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_BREAK, "permits_break", "ee01e0949095e0ba5d2e5826eaa9ec1aa4959c38", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "cc5357fb6baaf024d9504ce383409ef5e0c8cc45", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "feded26f0e3db2fea3ce68ace75d01e694a39905", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_INSPECT, "permits_inspect", "8eb8a56196a8e55a28a5a6ad620edb158f823ef5", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "5242a4daf83c77b128de70ef49f51e42f922b345", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "ed03f4e7a3e9d7f1a4c6279fcd9e834547d2515a", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "5b4a58127f6c7fa31ee0577f4ad518c7da9ab6ed", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "1cbe191804b2387fbe1e5195747717f88fe2ccd4", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "9bee8fe361f278827aa0058b4af7ab143370859b", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "0fea156ef92d6b29e2335b2a5ee12b52e3e027b3", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "83188bcf526ae10b636b3cb3ca351c6c1bed49ed", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "25f6ed4268477d81cd405a5af98680e70c6772cb", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "4acf3cf67dd5c1fcba4593da6f74af577c40e8fb", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
-	script(RELEASE, "release", "7c88fef32b990df998b4b8badf1b0bc28134eee7", DLOCK_LUA_RELEASE) \
+	script(RELEASE, "release", "ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
 	script(RESTORE, "restore", "4b17d23a77f9943711d325ff8f62334d57a47ce2", DLOCK_LUA_RESTORE) \
+	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
 	script(SETTLE, "settle", "089e08b3cf85b53b5e77c3682e3378d2f4580700", DLOCK_LUA_SETTLE) \
 	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
@@ -62,6 +68,7 @@
 
 #define DLOCK_LUA_CONTEND \
 	DLOCK_LUA_HANDOVER \
+	DLOCK_LUA_NOTE_SEEN \
 	"local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''\n" \
 	"local waiter = (ARGV[8] or '') == '' and token or ARGV[8]\n" \
 	"local function next_ticket()\n" \
@@ -121,7 +128,8 @@
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if emptied or left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
-	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), lock, now / 1000, FORGET)\nend\n" \
 	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
 	"return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\nend\n" \
@@ -248,19 +256,19 @@
 	"now = now or clock(waiters)\n" \
 	"local state = redis.call('HGET', waiters, first) or ''\n" \
 	"local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')\n" \
-	"local live = sign and now - sign < STALE\n" \
+	"local live, channel = sign and now - sign < STALE, string.match(inbox or '', '^%S*')\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"local receivers = redis.pcall('PUBLISH', channel, first .. ' ' .. number .. ' ' .. token)\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
 	"elseif receivers > 0 then\n" \
 	"return first\nend\n" \
 	"else\n" \
 	"local receivers = live and (told == '0' or now - told < GRACE * 1000)\n" \
-	"and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"and redis.pcall('PUBLISH', channel, first) or 0\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return nil\n" \
 	"elseif receivers > 0 then\n" \
@@ -273,6 +281,26 @@
 	"return nil, true\nend\n" \
 	"first, ticket = take_first(queue, fence)\nend\n" \
 	"return first\nend\n"
+
+#define DLOCK_LUA_ID \
+	"local function id_of(value)\n" \
+	"local digits = string.match(value, '^9999999999:(.*)$') or value\n" \
+	"if #digits == 44 and not string.find(digits, '[^0-9a-f]') then\n" \
+	"return string.sub(digits, 1, 24)\nend\n" \
+	"return string.sub(redis.sha1hex(value), 1, 24)\nend\n"
+
+#define DLOCK_LUA_NOTE_SEEN \
+	"local function note_seen(seen, lock, now, lasts)\n" \
+	"local until_then = redis.pcall('ZSCORE', seen, lock)\n" \
+	"if type(until_then) == 'table' or tonumber(until_then or 0) >= now + lasts / 2 then\n" \
+	"return\nend\n" \
+	"if redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock) ~= 1 then\n" \
+	"return\nend\n" \
+	"redis.pcall('PEXPIRE', seen, 86400000)\n" \
+	"local first = redis.pcall('ZRANGE', seen, 0, 9, 'WITHSCORES')\n" \
+	"for i = 2, #first, 2 do\n" \
+	"if tonumber(first[i]) < now then\n" \
+	"redis.pcall('ZREM', seen, first[i - 1])\nend\nend\nend\n"
 
 #define DLOCK_LUA_PERMITS_CLOCK \
 	"local function clock(pool)\n" \
@@ -474,7 +502,7 @@
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function serve_waiter(state, waiter, me, ttl)\n" \
-	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
 	"local signs, mine = 's' .. string.sub(waiter, 2), waiter == me\n" \
 	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
 	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
@@ -818,10 +846,49 @@
 	"return reply\nend\nend\n" \
 	DLOCK_LUA_CONTEND
 
+#define DLOCK_LUA_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_HANDOVER \
+	"local lock, queue = KEYS[1], KEYS[3]\n" \
+	"local holder = redis.call('GET', lock)\n" \
+	"if not holder or id_of(holder) ~= ARGV[1] then\n" \
+	"return -1\nend\n" \
+	"if ARGV[3] == '1' then\n" \
+	"local queued = redis.call('ZPOPMIN', queue)\n" \
+	"if not serve(lock, queue, KEYS[4], KEYS[2], nil, queued[1], queued[2]) then\n" \
+	"redis.call('DEL', lock)\nend\n" \
+	"return 0\nend\n" \
+	"local left = redis.call('PTTL', lock)\n" \
+	"if left == -1 then\n" \
+	"return -2\nend\n" \
+	"redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],\n" \
+	"'PX', math.max(left, 1))\n" \
+	"return left\n"
+
 #define DLOCK_LUA_CHECK \
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PTTL', KEYS[1])\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_DESCRIBE \
+	DLOCK_LUA_NOTE_SEEN \
+	"local held, ttl, id, text = KEYS[2], tonumber(ARGV[3]), ARGV[1], ARGV[2]\n" \
+	"local time = redis.call('TIME')\n" \
+	"local now = time[1] * 1000 + math.floor(time[2] / 1000)\n" \
+	"if ARGV[4] ~= '1' then\n" \
+	"redis.call('SET', held, id .. ' ' .. text, 'PX', 2 * ttl)\n" \
+	"else\n" \
+	"redis.call('HSET', held, id, string.format('%.0f', now + 2 * ttl) .. ' ' .. text)\n" \
+	"if redis.call('PTTL', held) < 2 * ttl then\n" \
+	"redis.call('PEXPIRE', held, 2 * ttl)\nend\n" \
+	"local count = redis.pcall('HLEN', held)\n" \
+	"if type(count) == 'number' and count % 64 == 0 then\n" \
+	"local all = redis.pcall('HGETALL', held)\n" \
+	"for i = 2, #all, 2 do\n" \
+	"if tonumber(string.match(all[i], '^%d+') or 0) < now then\n" \
+	"redis.pcall('HDEL', held, all[i - 1])\nend\nend\nend\nend\n" \
+	"note_seen(KEYS[3], KEYS[1], now, 2 * ttl)\n"
 
 #define DLOCK_LUA_DROP \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
@@ -844,6 +911,32 @@
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_INSPECT \
+	DLOCK_LUA_ID \
+	"local STALE = 3000000\n" \
+	"local holder = redis.pcall('GET', KEYS[1])\n" \
+	"if type(holder) == 'table' then\n" \
+	"return holder -- another program's key, of another type\nend\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local now = time.err and '0' or time[1] .. string.format('%06d', time[2])\n" \
+	"local id = holder and id_of(holder) or ''\n" \
+	"local said = holder and redis.pcall('GET', KEYS[4])\n" \
+	"said = type(said) == 'string' and string.sub(said, 1, 24) == id and string.sub(said, 26) or ''\n" \
+	"if holder and string.find(holder, 'broken:', 1, true) then\n" \
+	"said = 'broken ' .. string.match(holder, 'broken:[^:]*:(.*)')\nend\n" \
+	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}\n" \
+	"local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}\n" \
+	"local states = #names > 0 and redis.call('HMGET', KEYS[3], unpack(names)) or {}\n" \
+	"for i, name in ipairs(names) do\n" \
+	"local sign, about = string.match(states[i] or '', '^(%d+) %d+ %d+ %S* ?(.*)$')\n" \
+	"if sign and (now == '0' or now - sign < STALE) then\n" \
+	"reply[#reply + 1] = id_of(name)\n" \
+	"reply[#reply + 1] = about\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[5] = waiting\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_KEEP \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
@@ -918,6 +1011,28 @@
 	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
+#define DLOCK_LUA_PERMITS_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool = KEYS[1]\n" \
+	"local now = math.floor(clock(pool) / 1000)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS), 'WITHSCORES')\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"if id_of(name) == ARGV[1] then\n" \
+	"local permits, used = redis.call('ZSCORE', pool, 'w' .. name), redis.call('ZSCORE', pool, '$used')\n" \
+	"redis.call('ZREM', pool, holders[i], 'w' .. name)\n" \
+	"if ARGV[3] == '1' then\n" \
+	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
+	"return 0\nend\n" \
+	"local other = 'broken:' .. ARGV[1] .. ':' .. ARGV[2]\n" \
+	"redis.call('ZADD', pool, holders[i + 1], 'h' .. other)\n" \
+	"if permits then\n" \
+	"redis.call('ZADD', pool, permits, 'w' .. other)\nend\n" \
+	"return holders[i + 1] - now\nend\nend\n" \
+	"return -1\n"
+
 #define DLOCK_LUA_PERMITS_CHECK \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local ends, permits = unpack(redis.call('ZMSCORE', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]))\n" \
@@ -977,6 +1092,47 @@
 	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then\n" \
 	"return {0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_EXCHANGE
+
+#define DLOCK_LUA_PERMITS_INSPECT \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool, most = KEYS[1], ARGV[1]\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local us = time.err and 0 or time[1] * 1000000 + time[2]\n" \
+	"local now, reply = math.floor(us / 1000), {string.format('%.0f', us), 0, 0}\n" \
+	"local function add(kind, name, left, permits, said)\n" \
+	"for _, word in ipairs({kind, id_of(name), left, permits, said}) do\n" \
+	"reply[#reply + 1] = word\nend\nend\n" \
+	"local range = string.format('(%.0f', WAITS)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES', 'LIMIT', 0, most)\n" \
+	"reply[2] = redis.call('ZCOUNT', pool, string.format('%.0f', math.max(now, HELD)), range)\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"local broken = string.match(name, '^broken:[^:]*:(.*)$')\n" \
+	"local said = not broken and redis.pcall('HGET', KEYS[2], id_of(name))\n" \
+	"said = broken and 'broken ' .. broken or type(said) == 'string' and string.match(said, '^%d+ (.*)$') or ''\n" \
+	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name) or 1), said)\nend\n" \
+	"local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)\n" \
+	"local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')\n" \
+	"local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)\n" \
+	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0, most) or {}\n" \
+	"local names = {}\n" \
+	"if queue < PHASES or #writers == 0 then\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\n" \
+	"else\n" \
+	"names[1] = table.remove(writers, 1)\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\nend\n" \
+	"for i = 1, math.min(#names, tonumber(most)) do\n" \
+	"local sign = redis.call('ZSCORE', pool, 's' .. string.sub(names[i], 2))\n" \
+	"local permits, id, said = string.match(names[i], '^q(%d+) %d+ (%S+) %S* ?(.*)$')\n" \
+	"if permits and sign and (us == 0 or now - math.floor(-sign / 1000) < STALE) then\n" \
+	"add('q', id, 0, tonumber(permits), said)\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[3] = waiting\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_KEEP \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1176,6 +1332,11 @@
 	"redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', lock))))\n" \
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
+
+#define DLOCK_LUA_SEEN \
+	"local time = redis.call('TIME')\n" \
+	"local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))\n" \
+	"return redis.call('ZRANGEBYSCORE', KEYS[1], now, '+inf', 'LIMIT', 0, ARGV[1])\n"
 
 #define DLOCK_LUA_SETTLE \
 	DLOCK_LUA_ERA \

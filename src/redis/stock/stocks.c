@@ -319,13 +319,13 @@ dlock_status dlock_stock_look(
  * slash. */
 static bool name_change(char *out, dlock_arg change)
 {
-	char token[DLOCK_TOKEN_LEN + 1];
+	char token[DLOCK_TOKEN_PLAIN_LEN + 1];
 
 	if (change.len > 0) {
 		*encode(out, change) = '\0';
 		return true;
 	}
-	if (!dlock_token(token)) {
+	if (!dlock_plain_token(token)) {
 		return false;
 	}
 	sprintf(out, "/%s", token);

@@ -131,7 +131,7 @@ end
 -- or since this script has done enough. The waiter `me` is not told.
 -- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
-	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')
+	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
 	local signs, mine = 's' .. string.sub(waiter, 2), waiter == me
 	local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))
 	local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE
