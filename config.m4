@@ -196,6 +196,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/backends.c
       src/php/class/arguments.c
       src/php/class/describe.c
+      src/php/class/inspection.c
       src/php/class/distributed_lock.c
       src/php/class/lease.c
       src/php/class/lock_manager.c
@@ -209,6 +210,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/stock.c
       src/php/class/stock_order.c
       src/php/classes.c
+      src/php/description.c
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c

@@ -15,6 +15,8 @@ zend_class_entry *dlock_ce_order_state;
 zend_class_entry *dlock_ce_order;
 zend_class_entry *dlock_ce_order_page;
 zend_class_entry *dlock_ce_inventory;
+zend_class_entry *dlock_ce_inspection;
+zend_class_entry *dlock_ce_party;
 zend_class_entry *dlock_ce_lease;
 zend_class_entry *dlock_ce_lease_state;
 zend_class_entry *dlock_ce_exception;

@@ -20,6 +20,8 @@ extern zend_class_entry *dlock_ce_order_state;
 extern zend_class_entry *dlock_ce_order;
 extern zend_class_entry *dlock_ce_order_page;
 extern zend_class_entry *dlock_ce_inventory;
+extern zend_class_entry *dlock_ce_inspection;
+extern zend_class_entry *dlock_ce_party;
 extern zend_class_entry *dlock_ce_lease;
 extern zend_class_entry *dlock_ce_lease_state;
 extern zend_class_entry *dlock_ce_exception;
