@@ -106,11 +106,12 @@ typedef struct {
 
 static inline dlock_arg dlock_inbox_arg(dlock_inbox_word *out, const dlock_inbox *inbox, const char *description)
 {
-	size_t len = strlen(inbox->channel), more = description ? strnlen(description, DLOCK_DESCRIPTION_MAX) : 0;
+	size_t len = strlen(inbox->channel), more = description ? strlen(description) : 0;
 
 	if (more == 0) {
 		return DLOCK_ARG(inbox->channel);
 	}
+	more = more < DLOCK_DESCRIPTION_MAX ? more : DLOCK_DESCRIPTION_MAX;
 	memcpy(out->text, inbox->channel, len);
 	out->text[len++] = ' ';
 	memcpy(out->text + len, description, more);

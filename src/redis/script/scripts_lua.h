@@ -10,7 +10,7 @@
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", "94a51d543da9174223228245fceb28edc803f453", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
-	script(INSPECT, "inspect", "9a5c57fce6a7627743b32dc51544c576230c6875", DLOCK_LUA_INSPECT) \
+	script(INSPECT, "inspect", "0f281e642fde8fb7b196deb3e78f553e6e4b6cec", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
 	script(LOOK, "look", "e5248b7a246d782e21ac0550ece5d59f90e63460", DLOCK_LUA_LOOK) \
@@ -927,9 +927,8 @@
 	"said = 'broken ' .. string.match(holder, 'broken:[^:]*:(.*)')\nend\n" \
 	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}\n" \
 	"local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}\n" \
-	"local states = #names > 0 and redis.call('HMGET', KEYS[3], unpack(names)) or {}\n" \
-	"for i, name in ipairs(names) do\n" \
-	"local sign, about = string.match(states[i] or '', '^(%d+) %d+ %d+ %S* ?(.*)$')\n" \
+	"for _, name in ipairs(names) do\n" \
+	"local sign, about = string.match(redis.call('HGET', KEYS[3], name) or '', '^(%d+) %d+ %d+ %S* ?(.*)$')\n" \
 	"if sign and (now == '0' or now - sign < STALE) then\n" \
 	"reply[#reply + 1] = id_of(name)\n" \
 	"reply[#reply + 1] = about\n" \

@@ -23,9 +23,8 @@ if holder and string.find(holder, 'broken:', 1, true) then
 end
 local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}
 local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}
-local states = #names > 0 and redis.call('HMGET', KEYS[3], unpack(names)) or {}
-for i, name in ipairs(names) do
-	local sign, about = string.match(states[i] or '', '^(%d+) %d+ %d+ %S* ?(.*)$')
+for _, name in ipairs(names) do
+	local sign, about = string.match(redis.call('HGET', KEYS[3], name) or '', '^(%d+) %d+ %d+ %S* ?(.*)$')
 	if sign and (now == '0' or now - sign < STALE) then
 		reply[#reply + 1] = id_of(name)
 		reply[#reply + 1] = about
