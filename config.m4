@@ -131,8 +131,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/loop.c
       src/net/options.c
       src/net/resolve.c
-      src/net/server.c
-      src/net/server_parse.c
+      src/net/endpoint.c
+      src/net/endpoint_parse.c
       src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
@@ -166,7 +166,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum_acquire.c
       src/redis/redlock/quorum_attach.c
       src/redis/redlock/quorum_votes.c
-      src/redis/redlock/restart_guard.c
+      src/redis/redlock/uptime_rule.c
       src/redis/request/inspect_requests.c
       src/redis/request/keys.c
       src/redis/request/permits_requests.c

@@ -112,7 +112,7 @@ function fail_over(SentinelSet $set, float $lease): array
     }
     try {
         foreach ([...$holders, ...$askers] as $child) {
-            $child->hear($limit); // has a lock: the era is settled
+            $child->hear($limit); // has a lock: the epoch is settled
         }
         pause(1 + $lease / 3 * random_int(0, 1000) / 1000); // anywhere between two renewals
         $old = $set->master();

@@ -8,13 +8,13 @@
 #
 # The head of a script is the prototype of its function:
 #
-#   -- keys: lock fence queue waiters era slots held seen    of `dlock_keys keys`, in this order
-#   -- keys: pool era                              the same: the pool is keys.lock
+#   -- keys: lock fence queue waiters epoch slots held seen    of `dlock_keys keys`, in this order
+#   -- keys: pool epoch                              the same: the pool is keys.lock
 #   -- keys: pool                                  only one key, of another name: `dlock_arg pool`
 #   -- keys: stocks...                             one or more: `const dlock_arg *stocks, int count`
 #   -- args: token:text ttl:lease                  words behind the keys, each with its type; may be several lines
-#   -- args: dlock_guard guard { time:ms }         members of a struct, whose type is said where it comes first;
-#                                                  `dlock_era *era { ... }`: of a pointer to one
+#   -- args: dlock_epoch_rule guard { time:ms }         members of a struct, whose type is said where it comes first;
+#                                                  `dlock_epoch_state *epoch { ... }`: of a pointer to one
 #
 #   text     const char *     NULL: ''                       int     int64_t, DLOCK_NO_NUMBER: ''
 #   inbox    const dlock_inbox *, its channel; NULL: ''      count   int64_t, 0 or less: ''
@@ -254,7 +254,7 @@ HEAD
 			key["queue"] = "keys.queue"
 			key["waiters"] = "keys.waiters"
 			key["fence"] = "dlock_fence_of(keys)"
-			key["era"] = "dlock_era_of(keys)"
+			key["epoch"] = "dlock_epoch_key(keys)"
 			key["slots"] = "DLOCK_SLOTS(keys)"
 			key["seen"] = "DLOCK_SEEN(keys)"
 			key["held"] = "keys.held"

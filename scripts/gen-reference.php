@@ -266,10 +266,10 @@ function settings_section(): array
     return [...$out, ''];
 }
 
-/** A number, or one of src/net/server.h or base/clock.h; times in seconds. */
+/** A number, or one of src/net/endpoint.h or base/clock.h; times in seconds. */
 function number_of(string $name): string
 {
-    $named = preg_match('/\b' . preg_quote($name) . '(?: = (\d+)| \(([^)]*)\))/', file_get_contents('src/net/server.h'), $found);
+    $named = preg_match('/\b' . preg_quote($name) . '(?: = (\d+)| \(([^)]*)\))/', file_get_contents('src/net/endpoint.h'), $found);
     $text = $named ? $found[1] . ($found[2] ?? '') : $name;
     $text = strtr($text, ['DLOCK_SECOND' => '1', 'DLOCK_MS' => '0.001']);
     preg_match('~^[\d.]+(?: [*/] [\d.]+)?$~', $text) || throw new Undocumented("src/net/options.c: $name is no number");
@@ -279,7 +279,7 @@ function number_of(string $name): string
 /** @return list<string> lines */
 function options_section(): array
 {
-    preg_match('/dlock_options_of_servers\[\] = \{\n(.*)\n\t\{ 0 \}/s', file_get_contents('src/net/options.c'), $lines);
+    preg_match('/dlock_endpoint_options\[\] = \{\n(.*)\n\t\{ 0 \}/s', file_get_contents('src/net/options.c'), $lines);
     // /* what it means */, and below that the row.
     preg_match_all('~^\t/\* (.*?) \*/\n\t\{ "(\w+)", (?:"(\w+)"|NULL), (\w+)\(\w+(?:, ([\w *]+), ([\w *]+))?\), (\w+), ([\w |]+) \},$~ms', $lines[1], $rows,
         PREG_SET_ORDER | PREG_UNMATCHED_AS_NULL);

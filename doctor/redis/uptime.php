@@ -1,5 +1,5 @@
 <?php
-/* Servers of a RedLock that have no vote yet, as src/redis/redlock/restart_guard.c judges them. */
+/* Servers of a RedLock that have no vote yet, as src/redis/redlock/uptime_rule.c judges them. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;

@@ -98,7 +98,7 @@ typedef struct {
 
 	/* Refreshes claim->state and claim->deadline from memory, for back ends that hear of a loss from elsewhere. May be
 	 * NULL. */
-	void (*look)(dlock_claim *claim);
+	void (*refresh)(dlock_claim *claim);
 
 	/* What another thread needs to renew the lease (renewer.h), or NULL when out of memory. The member itself is NULL
 	 * where the session is the lease. */

@@ -85,7 +85,7 @@ bool dlock_claim_is_held(const dlock_claim *claim)
 	return claim->state == DLOCK_CLAIM_HELD || claim->state == DLOCK_CLAIM_UNCERTAIN;
 }
 
-dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
+dlock_claim_state dlock_claim_refresh(dlock_claim *claim, dlock_nanos *remaining)
 {
 	*remaining = 0;
 	if (!dlock_claim_is_held(claim)) {
@@ -94,14 +94,14 @@ dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining)
 	if (!dlock_claim_is_mine(claim)) {
 		return DLOCK_CLAIM_LOST;
 	}
-	if (claim->backend->ops->look) {
-		claim->backend->ops->look(claim);
+	if (claim->backend->ops->refresh) {
+		claim->backend->ops->refresh(claim);
 		if (!dlock_claim_is_held(claim)) {
 			return claim->state;
 		}
 	}
 	/* The state stays HELD when it is over: a release must still try to delete what may be left on the server. */
-	dlock_nanos deadline = dlock_claim_expire(claim) ? DLOCK_OVER : atomic_load(&claim->deadline), now = dlock_now();
+	dlock_nanos deadline = dlock_claim_expire_if_due(claim) ? DLOCK_OVER : atomic_load(&claim->deadline), now = dlock_now();
 	if (deadline <= now) {
 		return DLOCK_CLAIM_LOST;
 	}
@@ -119,7 +119,7 @@ dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error)
 
 /* ---- deadline ---- */
 
-bool dlock_claim_expire(dlock_claim *claim)
+bool dlock_claim_expire_if_due(dlock_claim *claim)
 {
 	dlock_nanos deadline = atomic_load(&claim->deadline);
 

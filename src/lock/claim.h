@@ -23,7 +23,7 @@ typedef enum {
 struct dlock_claim {
 	dlock_backend *backend;
 	dlock_process process;   /* where another one is current, the claim is the parent's and nothing is done for it */
-	dlock_claim_state state; /* as last known; dlock_claim_look() is the truth now. Changed by dlock_claim_move() */
+	dlock_claim_state state; /* as last known; dlock_claim_refresh() is the truth now. Changed by dlock_claim_move() */
 	dlock_nanos ttl;         /* lease time asked for; 0 where the session is the lease */
 	dlock_nanos unacknowledged_ttl; /* the shortest lease time that was asked for without an answer; 0: none */
 	_Atomic dlock_nanos deadline; /* the lock may be relied upon until then, on dlock_now()'s clock; or DLOCK_OVER */
@@ -76,7 +76,7 @@ bool dlock_claim_may_move(dlock_claim_state from, dlock_claim_state to);
 bool dlock_claim_is_held(const dlock_claim *claim);
 
 /* State and, where it is held, time left, as memory knows them now: no I/O, never optimistic. */
-dlock_claim_state dlock_claim_look(dlock_claim *claim, dlock_nanos *remaining);
+dlock_claim_state dlock_claim_refresh(dlock_claim *claim, dlock_nanos *remaining);
 
 /* DLOCK_LOST, for a claim that was to take up a lease which is over, or somebody else's. */
 dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error);
@@ -90,7 +90,7 @@ bool dlock_claim_move_deadline(dlock_claim *claim, dlock_nanos deadline);
 bool dlock_claim_raise_deadline(dlock_claim *claim, dlock_nanos deadline);
 
 /* Is the lease over? Where its deadline has passed, it is so for good from now on. */
-bool dlock_claim_expire(dlock_claim *claim);
+bool dlock_claim_expire_if_due(dlock_claim *claim);
 
 /* ---- requests without an answer ---- */
 

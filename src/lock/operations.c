@@ -16,7 +16,7 @@ dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_err
 {
 	dlock_status status = claim->backend->ops->attach(claim, token, error);
 
-	if (status == DLOCK_OK && dlock_claim_expire(claim)) { /* it took longer than the lease lasts */
+	if (status == DLOCK_OK && dlock_claim_expire_if_due(claim)) { /* it took longer than the lease lasts */
 		dlock_claim_move(claim, DLOCK_CLAIM_LOST);
 		return dlock_claim_came_late(claim, error);
 	}
@@ -32,12 +32,12 @@ static dlock_status lost(dlock_claim *claim, dlock_error *error)
 
 /* What the servers said of a held claim; a lease that was over before the answer came is none. Of a lost one nothing is
  * left to renew. */
-static dlock_status keep(dlock_claim *claim, dlock_status status, dlock_error *error)
+static dlock_status apply_answer(dlock_claim *claim, dlock_status status, dlock_error *error)
 {
 	if (status == DLOCK_LOST) {
 		dlock_claim_move(claim, DLOCK_CLAIM_LOST);
 		dlock_renewal_end(claim, true);
-	} else if (status == DLOCK_OK && dlock_claim_expire(claim)) {
+	} else if (status == DLOCK_OK && dlock_claim_expire_if_due(claim)) {
 		dlock_renewal_end(claim, true);
 		return lost(claim, error);
 	}
@@ -52,7 +52,7 @@ static bool begin(dlock_claim *claim)
 	dlock_nanos remaining;
 
 	dlock_renewal_pause(claim);
-	dlock_claim_state state = dlock_claim_look(claim, &remaining);
+	dlock_claim_state state = dlock_claim_refresh(claim, &remaining);
 	if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN) {
 		return true;
 	}
@@ -66,8 +66,8 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	if (!begin(claim)) {
 		return lost(claim, error);
 	}
-	dlock_renewal_settle(claim, ttl);
-	dlock_status status = keep(claim, claim->backend->ops->extend(claim, ttl, error), error);
+	dlock_renewal_wait_idle(claim, ttl);
+	dlock_status status = apply_answer(claim, claim->backend->ops->extend(claim, ttl, error), error);
 	if (!claim->backend->ops->session_lease) {
 		dlock_renewal_change_ttl(claim, dlock_claim_guaranteed_ttl(claim, ttl), status == DLOCK_OK);
 	}
@@ -83,7 +83,7 @@ dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
 	if (!begin(claim)) {
 		return lost(claim, error);
 	}
-	dlock_status status = keep(claim, claim->backend->ops->check(claim, error), error);
+	dlock_status status = apply_answer(claim, claim->backend->ops->check(claim, error), error);
 	dlock_renewal_resume(claim);
 	return status;
 }
@@ -105,7 +105,7 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 	if (!dlock_claim_is_mine(claim) || !dlock_claim_is_held(claim)) {
 		return lost(claim, error);
 	}
-	if (dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_LOST) {
+	if (dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_LOST) {
 		discard(claim, DLOCK_CLAIM_LOST);
 		return lost(claim, error);
 	}
@@ -127,7 +127,7 @@ void dlock_claim_end(dlock_claim *claim, bool release)
 
 	if (release || claim->state == DLOCK_CLAIM_WAITING) {
 		dlock_claim_abandon(claim);
-	} else if (atomic_load(&claim->short_lease) && dlock_claim_look(claim, &remaining) != DLOCK_CLAIM_LOST) {
+	} else if (atomic_load(&claim->short_lease) && dlock_claim_refresh(claim, &remaining) != DLOCK_CLAIM_LOST) {
 		claim->backend->ops->top_up(claim);
 		atomic_store(&claim->short_lease, false);
 	}

@@ -127,7 +127,7 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 		bool session = claim->backend->ops->session_lease;
 		if (claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
 				&& (session || dlock_renewal_is_endless(claim))) {
-			dlock_claim_state state = dlock_claim_look(claim, &remaining);
+			dlock_claim_state state = dlock_claim_refresh(claim, &remaining);
 			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN
 					|| (state == DLOCK_CLAIM_WAITING && session && dlock_claim_is_mine(claim))) {
 				left -= claim->permits;

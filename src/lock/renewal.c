@@ -43,7 +43,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	renewal->full = is_short ? now + claim->ttl : 0;
 	renewal->lost = upkeep->lost;
 	renewal->context = upkeep->context;
-	renewal->due = dlock_renewal_next_look(renewal, now);
+	renewal->due = dlock_renewal_next_wake(renewal, now);
 	renewal->since = claim->description ? dlock_time_of_day() : 0;
 	dlock_renewal_list *list = dlock_renewal_thread_lock();
 	bool added = dlock_renewal_thread_add_renewer(renewal->round);
@@ -61,7 +61,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	return DLOCK_OK;
 }
 
-void dlock_renewal_look(void)
+void dlock_renewal_wake(void)
 {
 	dlock_renewal_thread_lock();
 	if (dlock_renewal_thread_is_mine()) {
@@ -149,7 +149,7 @@ void dlock_renewal_resume(dlock_claim *claim)
 }
 
 /* Until when to wait for what is under way to be settled. */
-static dlock_nanos settled_by(const dlock_renewal *renewal, dlock_nanos deadline, dlock_nanos now)
+static dlock_nanos idle_by(const dlock_renewal *renewal, dlock_nanos deadline, dlock_nanos now)
 {
 	const dlock_renewal_round *round = renewal->round;
 	dlock_nanos longest = round->ops->longest_wait ? round->ops->longest_wait(round, renewal->asked_ttl) : 0;
@@ -158,7 +158,7 @@ static dlock_nanos settled_by(const dlock_renewal *renewal, dlock_nanos deadline
 	return now + (longest + WAKE_TIME < half ? longest + WAKE_TIME : half);
 }
 
-void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl)
+void dlock_renewal_wait_idle(dlock_claim *claim, dlock_nanos ttl)
 {
 	dlock_renewal *renewal = claim->renewal;
 
@@ -168,11 +168,11 @@ void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl)
 	dlock_renewal_thread_lock();
 	dlock_nanos deadline = atomic_load(&claim->deadline), now = dlock_now();
 	if (renewal->busy && renewal->asked_ttl > ttl && deadline > now && dlock_renewal_thread_is_mine()) {
-		dlock_nanos until = settled_by(renewal, deadline, now);
+		dlock_nanos until = idle_by(renewal, deadline, now);
 		renewal->cancel = true;
 		dlock_renewal_thread_wake();
 		while (renewal->busy && now < until) {
-			dlock_renewal_thread_wait_settled(until - now);
+			dlock_renewal_thread_wait_idle(until - now);
 			now = dlock_now();
 		}
 	}

@@ -40,7 +40,7 @@ void dlock_renewal_resume(dlock_claim *claim);
 /* Between these two, before a lease time is asked for: where a longer one has been asked for by a renewal that is under
  * way, waits until that is answered, so that it cannot come last. For no longer than an answer may take, nor than half
  * of the time that is left. */
-void dlock_renewal_settle(dlock_claim *claim, dlock_nanos ttl);
+void dlock_renewal_wait_idle(dlock_claim *claim, dlock_nanos ttl);
 
 /* Between these two: the lease time that the holder asked for, as far as it is sure. Where the answer is missing, it
  * may be set at any time, also after renewals; so these ask for no more than that. */
@@ -48,7 +48,7 @@ void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered
 
 /* For a thread of a back end: what ops->bound() tells may have changed, so the thread looks at once. Holds no mutex of
  * the back end. */
-void dlock_renewal_look(void);
+void dlock_renewal_wake(void);
 
 /* Of this process, since it started. */
 typedef struct {

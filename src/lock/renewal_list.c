@@ -139,7 +139,7 @@ static dlock_nanos retry_after(const dlock_renewal *renewal, dlock_nanos now)
 	return pause < 10 * DLOCK_MS ? 10 * DLOCK_MS : pause > DLOCK_SECOND ? DLOCK_SECOND : pause;
 }
 
-dlock_nanos dlock_renewal_next_look(const dlock_renewal *renewal, dlock_nanos now)
+dlock_nanos dlock_renewal_next_wake(const dlock_renewal *renewal, dlock_nanos now)
 {
 	dlock_nanos due = is_to_extend(renewal, now) ? dlock_renewal_next_due(renewal, now) : DLOCK_FOREVER;
 
@@ -178,7 +178,7 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 	dlock_claim *claim = renewal->claim;
 
 	if (round->late_proves_nothing) {
-		dlock_claim_expire(claim);
+		dlock_claim_expire_if_due(claim);
 	}
 	bool lives = atomic_load(&claim->deadline) != DLOCK_OVER;
 	if (renewal->state == DLOCK_RENEWAL_EXTENDING) {
@@ -242,7 +242,7 @@ static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nano
 	renewal->busy = was_busy && round->ops->collect
 		&& round->ops->collect(round, renewal->state == DLOCK_RENEWAL_ENDED);
 	if (was_busy && !renewal->busy) {
-		pthread_cond_broadcast(&list->settled);
+		pthread_cond_broadcast(&list->idle);
 	}
 	if (round->refused) {
 		round->refused = false;
@@ -263,7 +263,7 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	/* Where the loss is not to be reported, a deadline that passes unseen is not the end yet: an answer may be on its
 	 * way which proves that the lease went on. */
 	bool ends = renewal->lost || (renewal->round && renewal->round->late_proves_nothing);
-	if (ends ? dlock_claim_expire(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
+	if (ends ? dlock_claim_expire_if_due(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
 		report_loss(renewal);
 		return wake;
 	}
@@ -297,8 +297,8 @@ bool dlock_renewal_has_to_roll_back(const dlock_renewal *renewal)
 {
 	const dlock_renewal_round *round = renewal->round;
 
-	return renewal->state == DLOCK_RENEWAL_ENDED && round && round->ops->has_unsettled
-		&& round->ops->has_unsettled(round);
+	return renewal->state == DLOCK_RENEWAL_ENDED && round && round->ops->may_yet_repair
+		&& round->ops->may_yet_repair(round);
 }
 
 /* For how long a server is to have the key that is given it again. */

@@ -53,7 +53,7 @@ typedef struct dlock_renewal {
 
 typedef struct {
 	dlock_renewal *first;
-	pthread_cond_t settled; /* one of them is not busy any more */
+	pthread_cond_t idle; /* one of them is not busy any more */
 	unsigned long renewals, failures;
 } dlock_renewal_list;
 
@@ -78,7 +78,7 @@ void dlock_renewal_discard_answer(dlock_renewal *renewal);
 
 /* When the thread is to look next, as far as the lease time tells, and where a server lacks the key, or may. */
 dlock_nanos dlock_renewal_next_due(const dlock_renewal *renewal, dlock_nanos now);
-dlock_nanos dlock_renewal_next_look(const dlock_renewal *renewal, dlock_nanos now);
+dlock_nanos dlock_renewal_next_wake(const dlock_renewal *renewal, dlock_nanos now);
 
 /* Has it ended with a repair that may yet set the key? */
 bool dlock_renewal_has_to_roll_back(const dlock_renewal *renewal);

@@ -220,7 +220,7 @@ static void discard_parents_thread(void)
 }
 
 /* On a clock that nobody sets, where there is one for it. */
-static void init_settled(void)
+static void init_idle(void)
 {
 	pthread_condattr_t attributes;
 
@@ -228,11 +228,11 @@ static void init_settled(void)
 #ifndef __APPLE__
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 #endif
-	pthread_cond_init(&list.settled, &attributes);
+	pthread_cond_init(&list.idle, &attributes);
 	pthread_condattr_destroy(&attributes);
 }
 
-void dlock_renewal_thread_wait_settled(dlock_nanos most)
+void dlock_renewal_thread_wait_idle(dlock_nanos most)
 {
 	struct timespec until = { 0, 0 };
 
@@ -243,9 +243,9 @@ void dlock_renewal_thread_wait_settled(dlock_nanos most)
 	until.tv_sec += nanos / DLOCK_SECOND;
 	until.tv_nsec = nanos % DLOCK_SECOND;
 #ifdef __APPLE__
-	pthread_cond_timedwait_relative_np(&list.settled, &mutex, &until);
+	pthread_cond_timedwait_relative_np(&list.idle, &mutex, &until);
 #else
-	pthread_cond_timedwait(&list.settled, &mutex, &until);
+	pthread_cond_timedwait(&list.idle, &mutex, &until);
 #endif
 }
 
@@ -254,7 +254,7 @@ static int start_thread(void)
 	service.stop = service.ended = false;
 	service.wakes = 0; /* it looks at once */
 	pthread_cond_init(&service.end, NULL);
-	init_settled();
+	init_idle();
 	if (!dlock_wakeup_open(&service.wakeup)) {
 		return errno;
 	}

@@ -31,7 +31,7 @@ void dlock_renewal_thread_wake_by(dlock_nanos time);
 bool dlock_renewal_thread_add_renewer(const dlock_renewal_round *round);
 
 /* Gives the mutex back until something in the list is settled, or until `most` has passed. */
-void dlock_renewal_thread_wait_settled(dlock_nanos most);
+void dlock_renewal_thread_wait_idle(dlock_nanos most);
 
 /* ---- without ---- */
 

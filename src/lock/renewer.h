@@ -92,7 +92,7 @@ typedef struct {
 	void (*repair)(dlock_renewal_round *round, dlock_nanos ttl);
 
 	/* Under the mutex: may a repair yet set the key somewhere? */
-	bool (*has_unsettled)(const dlock_renewal_round *round);
+	bool (*may_yet_repair)(const dlock_renewal_round *round);
 
 	/* The holder has released the lease, over other connections: undoes such repairs. Where the lease is not `over`,
 	 * but goes on elsewhere, servers that it may rest upon are left alone. */

@@ -26,7 +26,7 @@ typedef struct {
 	dlock_memcached_item *item; /* NULL: not needed yet */
 	dlock_memcached_cas known;  /* of the key, while it is this claim's */
 	bool again;     /* the last attempt had it, but not for sure: it is worth another one at once */
-	bool unsettled; /* a change had no answer, and may be made as long as the key has the same CAS */
+	bool change_open; /* a change had no answer, and may be made as long as the key has the same CAS */
 } memcached_claim;
 
 /* A waiter looks again after a random time up to this one, which doubles each time. */
@@ -118,7 +118,7 @@ static void ask_both(memcached_backend *backend, dlock_memcached_request *first,
 {
 	asking own = { .conn = backend->conn, .first = first, .second = second, .over = over };
 
-	dlock_memcached_pool_look(backend->pool);
+	dlock_memcached_pool_catch_up(backend->pool);
 	dlock_loop_run(dlock_memcached_pool_loop(backend->pool), ask_step, &own, DLOCK_FOREVER, NULL);
 }
 
@@ -253,7 +253,7 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 		status = no_cas(backend, error);
 	} else if (has_code(add, DLOCK_MEMCACHED_HD)) {
 		claim->known = (dlock_memcached_cas) { add->reply.cas, add->opened };
-		claim->unsettled = false;
+		claim->change_open = false;
 		base->deadline = deadline_of(add, lasting(base->ttl));
 		status = read_count(backend, counted, &base->fencing_token, error);
 		if (status == DLOCK_OK && dlock_now() >= base->deadline) { /* it took longer than the lease lasts */
@@ -374,7 +374,7 @@ static dlock_status change(
 		ask_over(backend, *done, known->opened);
 		if (has_code(*done, DLOCK_MEMCACHED_HD)) {
 			*known = (dlock_memcached_cas) { (*done)->reply.cas, (*done)->opened };
-			((memcached_claim *) claim)->unsettled = false; /* by its CAS, what was asked for before is void */
+			((memcached_claim *) claim)->change_open = false; /* by its CAS, what was asked for before is void */
 			if (!(*done)->timed || (*done)->late != DLOCK_FOREVER) {
 				return DLOCK_OK;
 			}
@@ -383,7 +383,7 @@ static dlock_status change(
 			return DLOCK_LOST;
 		}
 		if (!has_code(*done, DLOCK_MEMCACHED_HD) && !has_to_repeat(*done)) {
-			((memcached_claim *) claim)->unsettled = true;
+			((memcached_claim *) claim)->change_open = true;
 			return no_reply(backend, *done, error);
 		}
 		known->cas = has_code(*done, DLOCK_MEMCACHED_HD) ? known->cas : 0;
@@ -434,7 +434,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_OK) {
 		own->known = found.known;
 		/* A shorter lease time that was asked for without an answer may be set yet. */
-		claim->deadline = own->unsettled && claim->deadline < found.deadline ? atomic_load(&claim->deadline)
+		claim->deadline = own->change_open && claim->deadline < found.deadline ? atomic_load(&claim->deadline)
 																			 : found.deadline;
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
@@ -556,7 +556,7 @@ static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char
 	make_key(ours, &mine, claim->resource, claim->resource_len);
 	make_key(other, &key, resource, len);
 	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text)
-		&& dlock_server_is_same(ours->conn->server, other->conn->server);
+		&& dlock_endpoint_is_same(ours->conn->server, other->conn->server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *claim)
@@ -595,7 +595,7 @@ static const dlock_backend_ops ops = {
 	.destroy = destroy,
 };
 
-dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_server *server, const char *prefix,
+dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len, dlock_memcached_digest *digest)
 {
 	memcached_backend *backend = calloc(1, sizeof *backend + prefix_len);

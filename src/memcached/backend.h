@@ -14,7 +14,7 @@
 extern const dlock_ttl_range dlock_memcached_ttls;
 
 /* `prefix` is put before each resource to make its key. NULL when out of memory. */
-dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_server *server, const char *prefix,
+dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len, dlock_memcached_digest *digest);
 
 #endif

@@ -12,12 +12,12 @@
 
 /* ---- opening and closing ---- */
 
-dlock_memcached_conn *dlock_memcached_conn_new(dlock_server *server, dlock_nanos timeout_cap)
+dlock_memcached_conn *dlock_memcached_conn_new(dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_memcached_conn *conn = calloc(1, sizeof *conn);
 
 	if (conn) {
-		conn->server = dlock_server_retain(server);
+		conn->server = dlock_endpoint_retain(server);
 		conn->channel.process = dlock_process_current();
 		conn->timeout_cap = timeout_cap;
 	}
@@ -68,7 +68,7 @@ void dlock_memcached_conn_free(dlock_memcached_conn *conn)
 {
 	disconnect(conn);
 	fail_all(conn);
-	dlock_server_release(conn->server);
+	dlock_endpoint_release(conn->server);
 	free(conn);
 }
 

@@ -20,7 +20,7 @@ typedef enum {
 } dlock_memcached_conn_state;
 
 typedef struct dlock_memcached_conn {
-	dlock_server *server;
+	dlock_endpoint *server;
 	dlock_memcached_conn_state state;
 	dlock_channel channel;
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
@@ -39,7 +39,7 @@ typedef struct dlock_memcached_conn {
 } dlock_memcached_conn;
 
 /* NULL when out of memory. */
-dlock_memcached_conn *dlock_memcached_conn_new(dlock_server *server, dlock_nanos timeout_cap);
+dlock_memcached_conn *dlock_memcached_conn_new(dlock_endpoint *server, dlock_nanos timeout_cap);
 void dlock_memcached_conn_free(dlock_memcached_conn *conn);
 
 /* Queues the request and retains it. Connects where needed: a connection that was closed by the server while it was

@@ -22,7 +22,7 @@ struct dlock_memcached_discard {
 };
 
 dlock_memcached_conn *dlock_memcached_pool_conn(
-	dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
+	dlock_memcached_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_memcached_conn *conn;
 
@@ -174,7 +174,7 @@ static bool has_none(void *pool)
 
 void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline)
 {
-	dlock_memcached_pool_look(pool);
+	dlock_memcached_pool_catch_up(pool);
 	dlock_loop_await(dlock_memcached_pool_loop(pool), has_none, pool, deadline);
 }
 
@@ -248,7 +248,7 @@ dlock_loop *dlock_memcached_pool_loop(dlock_memcached_pool *pool)
 	return pool->loop;
 }
 
-void dlock_memcached_pool_look(dlock_memcached_pool *pool)
+void dlock_memcached_pool_catch_up(dlock_memcached_pool *pool)
 {
 	for (dlock_memcached_conn *conn = pool->first; conn; conn = conn->next) {
 		if (dlock_memcached_is_busy(conn)) {

@@ -24,7 +24,7 @@ dlock_loop *dlock_memcached_pool_loop(dlock_memcached_pool *pool);
 
 /* The connection to this server whose timeouts are at most this long, opened on first use. NULL when out of memory. */
 dlock_memcached_conn *dlock_memcached_pool_conn(
-	dlock_memcached_pool *pool, dlock_server *server, dlock_nanos timeout_cap);
+	dlock_memcached_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap);
 
 /* A CAS, and the generation of the connection over which it was learned: it means nothing over another one. */
 typedef struct {
@@ -39,7 +39,7 @@ void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_con
 	const char *token, dlock_memcached_cas known, const char *instead, dlock_nanos useful_until);
 
 /* Takes in what has arrived, or has failed, since the loop ran last: that must not fail what is asked next. */
-void dlock_memcached_pool_look(dlock_memcached_pool *pool);
+void dlock_memcached_pool_catch_up(dlock_memcached_pool *pool);
 
 /* Waits for them, until `deadline`. */
 void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline);

@@ -10,14 +10,14 @@ enum { TRIES = 8 };
 
 typedef struct memcached_round {
 	dlock_renewal_round base;
-	dlock_server *server;
+	dlock_endpoint *server;
 	dlock_memcached_item *item;
 	dlock_memcached_conn *conn;       /* the renewer's; NULL: none yet */
 	dlock_memcached_cas known;        /* of the key, over this connection */
 	dlock_memcached_request *request; /* under way; NULL: none */
 	bool extends, cancelled;
 	int tries;
-	bool looks;                       /* `request` asks for the key */
+	bool asks;                       /* `request` asks for the key */
 	dlock_nanos ttl;
 	dlock_round_result result;
 	dlock_adopted adopted;
@@ -34,8 +34,8 @@ static void ask(memcached_round *round)
 {
 	dlock_memcached_item *item = round->item;
 
-	round->looks = !round->extends || round->known.cas == 0; /* without a CAS the server would set it whoever has it */
-	if (round->looks) {
+	round->asks = !round->extends || round->known.cas == 0; /* without a CAS the server would set it whoever has it */
+	if (round->asks) {
 		round->request = dlock_memcached_get(&item->key);
 	} else {
 		round->request = dlock_memcached_replace(&item->key, round->known.cas, item->token,
@@ -47,7 +47,7 @@ static void ask(memcached_round *round)
 		round->result = DLOCK_ROUND_FAILED;
 		return;
 	}
-	if (round->looks) {
+	if (round->asks) {
 		dlock_memcached_send(round->conn, round->request);
 	} else {
 		atomic_store(&item->renewed, true);
@@ -55,7 +55,7 @@ static void ask(memcached_round *round)
 	}
 }
 
-static void take_look(memcached_round *round, const dlock_memcached_request *request)
+static void take_known(memcached_round *round, const dlock_memcached_request *request)
 {
 	const dlock_memcached_reply *reply = &request->reply;
 
@@ -77,7 +77,7 @@ static void take_look(memcached_round *round, const dlock_memcached_request *req
 	}
 }
 
-static void look_again(memcached_round *round)
+static void ask_again(memcached_round *round)
 {
 	round->known.cas = 0;
 	if (round->cancelled || ++round->tries > TRIES) {
@@ -99,7 +99,7 @@ static void take_change(memcached_round *round, const dlock_memcached_request *r
 		round->result = DLOCK_ROUND_GONE;
 		break;
 	case DLOCK_MEMCACHED_EX: /* somebody has it, or its holder has changed it meanwhile, or an answer was lost */
-		look_again(round);
+		ask_again(round);
 		break;
 	default:
 		round->result = DLOCK_ROUND_FAILED;
@@ -116,13 +116,13 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	while (round->request && round->request->state != DLOCK_MEMCACHED_PENDING) {
 		dlock_memcached_request *request = round->request;
 		round->request = NULL;
-		if (request->state == DLOCK_MEMCACHED_FAILED && !round->looks
+		if (request->state == DLOCK_MEMCACHED_FAILED && !round->asks
 			&& !request->sent) { /* there is another connection */
-			look_again(round);
+			ask_again(round);
 		} else if (request->state == DLOCK_MEMCACHED_FAILED) {
 			round->result = DLOCK_ROUND_FAILED;
-		} else if (round->looks) {
-			take_look(round, request);
+		} else if (round->asks) {
+			take_known(round, request);
 		} else {
 			take_change(round, request);
 		}
@@ -181,7 +181,7 @@ static void free_round(dlock_renewal_round *base)
 	dlock_loop_forget(&round->adopted);
 	dlock_memcached_release(round->request);
 	dlock_memcached_item_release(round->item);
-	dlock_server_release(round->server);
+	dlock_endpoint_release(round->server);
 	free(round);
 }
 
@@ -236,7 +236,7 @@ static const dlock_renewal_round_ops round_ops = {
 	.free = free_round,
 };
 
-dlock_renewal_round *dlock_memcached_round_new(dlock_server *server, dlock_memcached_item *item)
+dlock_renewal_round *dlock_memcached_round_new(dlock_endpoint *server, dlock_memcached_item *item)
 {
 	memcached_round *round = calloc(1, sizeof *round);
 
@@ -244,7 +244,7 @@ dlock_renewal_round *dlock_memcached_round_new(dlock_server *server, dlock_memca
 		return NULL;
 	}
 	round->base.ops = &round_ops;
-	round->server = dlock_server_retain(server);
+	round->server = dlock_endpoint_retain(server);
 	round->item = dlock_memcached_item_retain(item);
 	return &round->base;
 }

@@ -2,12 +2,12 @@
 #define DLOCK_MEMCACHED_RENEWAL_H
 
 #include "../lock/renewer.h"
-#include "../net/server.h"
+#include "../net/endpoint.h"
 #include "item.h"
 
 /* How the renewal thread renews a lease on memcached: with its CAS, so that of a renewal and what the holder does at
  * the same time, one counts. */
 
-dlock_renewal_round *dlock_memcached_round_new(dlock_server *server, dlock_memcached_item *item);
+dlock_renewal_round *dlock_memcached_round_new(dlock_endpoint *server, dlock_memcached_item *item);
 
 #endif

@@ -87,11 +87,11 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 }
 
 /* Waits until there is a reason to try again. */
-static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos look, const dlock_wait *wait)
+static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos next_try, const dlock_wait *wait)
 {
 	struct pollfd fd = { .fd = claim->waiter.wakeup.read_fd, .events = POLLIN };
 
-	int woken = dlock_wait_poll(&fd, 1, look < wait->deadline ? look : wait->deadline, wait);
+	int woken = dlock_wait_poll(&fd, 1, next_try < wait->deadline ? next_try : wait->deadline, wait);
 	if (woken > 0) {
 		dlock_wakeup_clear(&claim->waiter.wakeup);
 	}
@@ -107,10 +107,10 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		dlock_memory_step_aside(name_of(base), &claim->waiter, false);
 	}
 	while (status == DLOCK_OK) {
-		dlock_nanos deadline, look;
+		dlock_nanos deadline, next_try;
 		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
 		switch (dlock_memory_take(name_of(base), base->token, base->ttl, claim->queued ? &claim->waiter : NULL,
-			&base->fencing_token, &deadline, &look)) {
+			&base->fencing_token, &deadline, &next_try)) {
 		case DLOCK_MEMORY_TAKEN:
 			leave(claim);
 			base->deadline = deadline;
@@ -128,7 +128,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 				dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 				status = queue(claim, error);
 			} else {
-				status = wait_for_turn(claim, look, wait);
+				status = wait_for_turn(claim, next_try, wait);
 			}
 		}
 	}
@@ -181,7 +181,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 {
 	dlock_nanos deadline;
 
-	if (!dlock_memory_look(name_of(claim), claim->token, &deadline)) {
+	if (!dlock_memory_find(name_of(claim), claim->token, &deadline)) {
 		return lost(claim, error);
 	}
 	claim->deadline = deadline;
@@ -223,7 +223,7 @@ static void begin_round(dlock_renewal_round *base, dlock_renewer *renewer, dlock
 	dlock_memory_name name = { round->table, round->key, round->key_len };
 	dlock_nanos deadline;
 	bool ours = extends ? dlock_memory_extend(name, round->token, ttl, false, &deadline)
-						: dlock_memory_look(name, round->token, &deadline);
+						: dlock_memory_find(name, round->token, &deadline);
 
 	(void) renewer;
 	round->result = ours ? DLOCK_ROUND_KEPT : DLOCK_ROUND_GONE;

@@ -197,7 +197,7 @@ static void wake_first(const lock *lock)
 }
 
 dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
-	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *look)
+	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *next_try)
 {
 	dlock_memory_result result = DLOCK_MEMORY_REFUSED;
 
@@ -206,9 +206,9 @@ dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token,
 	if (!it) {
 		result = DLOCK_MEMORY_NO_MEMORY;
 	} else if (is_held(it)) {
-		*look = it->deadline;
+		*next_try = it->deadline;
 	} else if (first_waiter(it) && first_waiter(it) != waiter) {
-		*look = DLOCK_FOREVER; /* the first is about to take it, and this one hears of it */
+		*next_try = DLOCK_FOREVER; /* the first is about to take it, and this one hears of it */
 	} else {
 		strcpy(it->token, token);
 		*deadline = it->deadline = dlock_after(dlock_now(), ttl);
@@ -279,7 +279,7 @@ bool dlock_memory_extend(
 	return it != NULL;
 }
 
-bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *deadline)
+bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline)
 {
 	enter();
 	lock *it = find_held(name, token);

@@ -31,10 +31,10 @@ typedef enum {
 	DLOCK_MEMORY_NO_MEMORY
 } dlock_memory_result;
 
-/* Takes the lock where it is free and nobody who has queued is before `waiter`, which may be NULL. Refused: `*look` is
+/* Takes the lock where it is free and nobody who has queued is before `waiter`, which may be NULL. Refused: `*next_try` is
  * when its lease ends. */
 dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
-	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *look);
+	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *next_try);
 
 /* False: out of memory. */
 bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
@@ -45,7 +45,7 @@ void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter);
 /* Each is false where the lock is not the token's. */
 bool dlock_memory_extend(
 	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
-bool dlock_memory_look(dlock_memory_name name, const char *token, dlock_nanos *deadline);
+bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline);
 bool dlock_memory_exchange(
 	dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline);
 bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over);

@@ -134,7 +134,7 @@ long dlock_channel_read(dlock_channel *channel, char *out, size_t size, bool *mo
 
 /* ---- opening ---- */
 
-bool dlock_channel_open(dlock_channel *channel, const dlock_server *server, dlock_nanos timeout_cap)
+bool dlock_channel_open(dlock_channel *channel, const dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	channel->process = dlock_process_current();
 	channel->server = server;

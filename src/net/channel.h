@@ -19,7 +19,7 @@ typedef enum {
 typedef struct {
 	dlock_channel_stage stage;
 	dlock_process process; /* in a process forked from this one, the socket is the parent's */
-	const dlock_server *server;
+	const dlock_endpoint *server;
 	dlock_dial dial; /* while it is dialing; then what dlock_channel_take_moved() has to know */
 	int fd;          /* once it is connected */
 	dlock_tls *tls;  /* NULL: without */
@@ -31,7 +31,7 @@ typedef struct {
 
 /* Begins to connect. The server, which must outlive the connection, bounds the time, and so does the cap. False: it has
  * failed, and is closed. */
-bool dlock_channel_open(dlock_channel *channel, const dlock_server *server, dlock_nanos timeout_cap);
+bool dlock_channel_open(dlock_channel *channel, const dlock_endpoint *server, dlock_nanos timeout_cap);
 
 /* Goes on with that, until the deadline; to be called when the descriptor is ready, and at the timer. */
 dlock_dial_result dlock_channel_connect(dlock_channel *channel);

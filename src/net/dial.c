@@ -239,7 +239,7 @@ static dlock_dial_result try_other(dlock_dial *dial)
 
 /* ---- from outside ---- */
 
-dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_server *server, dlock_nanos timeout)
+dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_endpoint *server, dlock_nanos timeout)
 {
 	*dial = (dlock_dial) { .server = server, .timeout = timeout, .begun = dlock_now(), .step = DLOCK_FOREVER };
 	dial->deadline = dlock_after(dial->begun, timeout);

@@ -6,14 +6,14 @@
 
 #include "../base/clock.h"
 #include "resolve.h"
-#include "server.h"
+#include "endpoint.h"
 
 /* Connects a socket to a server, without blocking: by its path, its address, or one of the addresses of its name. A
  * name's last good addresses are used at once; only where there are none, or none of them works, does it wait for a
  * look-up. */
 
 typedef struct {
-	const dlock_server *server;
+	const dlock_endpoint *server;
 	int fd;           /* which is connecting, where there is one at the moment */
 	bool has_socket;
 	dlock_lookup *lookup;      /* under way; NULL: none */
@@ -33,7 +33,7 @@ typedef enum { DLOCK_DIAL_GOES_ON, DLOCK_DIAL_CONNECTED, DLOCK_DIAL_FAILED } dlo
 
 /* The timeout is for connection and handshake together. `server` must outlive it. Never returns
  * DLOCK_DIAL_CONNECTED. */
-dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_server *server, dlock_nanos timeout);
+dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_endpoint *server, dlock_nanos timeout);
 
 /* The descriptor to poll, and the events; -1 and 0: there is only time to wait for. */
 int dlock_dial_fd(const dlock_dial *dial);

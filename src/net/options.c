@@ -1,4 +1,4 @@
-#include "server.h"
+#include "endpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #include "dsn.h"
 
 /* The options of a server: one row each. Parsing, messages, keys of connections and the reference are loops over the
- * rows, so a new option is a field in server.h and a row here. */
+ * rows, so a new option is a field in endpoint.h and a row here. */
 
-#define SECONDS(field, least, most) DLOCK_OPTION_SECONDS, offsetof(dlock_server, field), least, most
-#define WHOLE(field, least, most) DLOCK_OPTION_WHOLE, offsetof(dlock_server, field), least, most
-#define ON(field) DLOCK_OPTION_SWITCH, offsetof(dlock_server, field), true, 0
-#define OFF(field) DLOCK_OPTION_SWITCH, offsetof(dlock_server, field), false, 0
-#define TEXT(field) DLOCK_OPTION_TEXT, offsetof(dlock_server, field), 0, 0
+#define SECONDS(field, least, most) DLOCK_OPTION_SECONDS, offsetof(dlock_endpoint, field), least, most
+#define WHOLE(field, least, most) DLOCK_OPTION_WHOLE, offsetof(dlock_endpoint, field), least, most
+#define ON(field) DLOCK_OPTION_SWITCH, offsetof(dlock_endpoint, field), true, 0
+#define OFF(field) DLOCK_OPTION_SWITCH, offsetof(dlock_endpoint, field), false, 0
+#define TEXT(field) DLOCK_OPTION_TEXT, offsetof(dlock_endpoint, field), 0, 0
 
 enum {
 	SENTINEL = 1 << DLOCK_SCHEME_SENTINEL,
@@ -32,7 +32,7 @@ enum {
 };
 
 /* Each comment is what docs/reference.md says of the option (scripts/gen-reference.php). */
-const dlock_option dlock_options_of_servers[] = {
+const dlock_option dlock_endpoint_options[] = {
 	/* the database; a cluster has 0 only. In a DSN also `db`, or behind the place, as in `redis://h/3` */
 	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
 	/* who logs in, by default Redis' default user; in a DSN before the place: `user:password@` */
@@ -80,7 +80,7 @@ const dlock_option dlock_options_of_servers[] = {
 	{ 0 }
 };
 
-void dlock_options_begin(dlock_server *server)
+void dlock_options_begin(dlock_endpoint *server)
 {
 	for (DLOCK_EACH_OPTION(option)) {
 		if (option->type == DLOCK_OPTION_SWITCH) {
@@ -91,10 +91,10 @@ void dlock_options_begin(dlock_server *server)
 
 static unsigned bit_of(const dlock_option *option)
 {
-	return 1u << (option - dlock_options_of_servers);
+	return 1u << (option - dlock_endpoint_options);
 }
 
-bool dlock_option_is_given(const dlock_server *server, const void *field)
+bool dlock_option_is_given(const dlock_endpoint *server, const void *field)
 {
 	for (DLOCK_EACH_OPTION(option)) {
 		if (dlock_option_field(server, option) == field) {
@@ -104,9 +104,9 @@ bool dlock_option_is_given(const dlock_server *server, const void *field)
 	return false;
 }
 
-static const char *name_in(const dlock_server *server, dlock_option_form form, const dlock_option *option)
+static const char *name_in(const dlock_endpoint *server, dlock_option_form form, const dlock_option *option)
 {
-	unsigned query = server->discovery == DLOCK_SERVER_FIXED ? DLOCK_OPTION_QUERY
+	unsigned query = server->discovery == DLOCK_ENDPOINT_FIXED ? DLOCK_OPTION_QUERY
 															  : DLOCK_OPTION_QUERY | DLOCK_OPTION_SERVICE_QUERY;
 
 	if (form == DLOCK_FORM_ARRAY) {
@@ -115,7 +115,7 @@ static const char *name_in(const dlock_server *server, dlock_option_form form, c
 	return option->flags & (form == DLOCK_FORM_SSL ? DLOCK_OPTION_SSL : query) ? option->name : NULL;
 }
 
-const dlock_option *dlock_option_find(const dlock_server *server, dlock_option_form form, const char *name)
+const dlock_option *dlock_option_find(const dlock_endpoint *server, dlock_option_form form, const char *name)
 {
 	name = form == DLOCK_FORM_QUERY && !strcmp(name, "db") ? "database" : name;
 	for (DLOCK_EACH_OPTION(option)) {
@@ -133,7 +133,7 @@ static bool may_be_shown(dlock_option_form form, const char *name)
 	return form != DLOCK_FORM_QUERY || (*name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")]);
 }
 
-void dlock_option_unknown(const dlock_server *server, dlock_option_form form, const char *name, dlock_error *error)
+void dlock_option_unknown(const dlock_endpoint *server, dlock_option_form form, const char *name, dlock_error *error)
 {
 	static const char *const known[] = { "option%s; known are ",
 		"key%s; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, ",
@@ -166,7 +166,7 @@ static bool read_switch(const char *text, size_t len, bool *out)
 	return *out || (len == 1 && *text == '0') || (len == 5 && !strncasecmp(text, "false", 5));
 }
 
-bool dlock_option_read(dlock_server *server, const dlock_option *option, const char *name, const char *text, size_t len,
+bool dlock_option_read(dlock_endpoint *server, const dlock_option *option, const char *name, const char *text, size_t len,
 	dlock_error *error)
 {
 	void *field = dlock_option_field(server, option);
@@ -188,14 +188,14 @@ bool dlock_option_read(dlock_server *server, const dlock_option *option, const c
 		if (len == 0 || memchr(text, '\0', len)) {
 			return dlock_reject(error, "must have a %s that is not empty and has no NUL bytes", name);
 		}
-		return dlock_server_set(field, text, len) || dlock_reject(error, "cannot be read: out of memory");
+		return dlock_endpoint_set(field, text, len) || dlock_reject(error, "cannot be read: out of memory");
 	}
 }
 
 static const size_t sizes[] = { sizeof(dlock_nanos), sizeof(int), sizeof(bool), sizeof(char *) };
 
 /* Zero says no more than nothing does. */
-static bool says_something(const dlock_server *server, const dlock_option *option)
+static bool says_something(const dlock_endpoint *server, const dlock_option *option)
 {
 	static const char zero[sizeof(dlock_nanos)];
 	void *field = dlock_option_field(server, option);
@@ -204,7 +204,7 @@ static bool says_something(const dlock_server *server, const dlock_option *optio
 											   : memcmp(field, zero, sizes[option->type]) != 0;
 }
 
-bool dlock_options_check(const dlock_server *server, unsigned scheme, const char *reason, dlock_error *error)
+bool dlock_options_check(const dlock_endpoint *server, unsigned scheme, const char *reason, dlock_error *error)
 {
 	for (DLOCK_EACH_OPTION(option)) {
 		if (!says_something(server, option)) {
@@ -220,21 +220,21 @@ bool dlock_options_check(const dlock_server *server, unsigned scheme, const char
 	return true;
 }
 
-bool dlock_options_copy(dlock_server *server, const dlock_server *from, unsigned flag)
+bool dlock_options_copy(dlock_endpoint *server, const dlock_endpoint *from, unsigned flag)
 {
 	for (DLOCK_EACH_OPTION(option)) {
 		void *to = dlock_option_field(server, option), *field = dlock_option_field(from, option);
 		if (option->flags & flag && option->type != DLOCK_OPTION_TEXT) {
 			memcpy(to, field, sizes[option->type]);
 		} else if (option->flags & flag && *(char **) field
-			&& !dlock_server_set(to, *(char **) field, strlen(*(char **) field))) {
+			&& !dlock_endpoint_set(to, *(char **) field, strlen(*(char **) field))) {
 			return false;
 		}
 	}
 	return true;
 }
 
-size_t dlock_options_write_key(const dlock_server *server, char *out, size_t size)
+size_t dlock_options_write_key(const dlock_endpoint *server, char *out, size_t size)
 {
 	size_t len = 0;
 
@@ -254,7 +254,7 @@ size_t dlock_options_write_key(const dlock_server *server, char *out, size_t siz
 	return len;
 }
 
-void dlock_options_free(dlock_server *server)
+void dlock_options_free(dlock_endpoint *server)
 {
 	for (DLOCK_EACH_OPTION(option)) {
 		if (option->type == DLOCK_OPTION_TEXT) {

@@ -15,7 +15,7 @@
 /* ---- whom to trust, and who one is ---- */
 
 /* The host name goes into the handshake (SNI) and must be in the certificate; an address is checked as an address. */
-static bool expect_name(SSL *tls, const dlock_server *server)
+static bool expect_name(SSL *tls, const dlock_endpoint *server)
 {
 	const char *name = server->tls_peer_name ? server->tls_peer_name : server->host;
 
@@ -38,7 +38,7 @@ static bool expect_name(SSL *tls, const dlock_server *server)
 }
 
 typedef struct {
-	const dlock_server *server;
+	const dlock_endpoint *server;
 	bool asked;
 } key_reading;
 
@@ -60,7 +60,7 @@ static int give_passphrase(char *out, int size, int for_writing, void *context)
 	return (int) len;
 }
 
-static const char *read_certificate(SSL_CTX *context, const dlock_server *server)
+static const char *read_certificate(SSL_CTX *context, const dlock_endpoint *server)
 {
 	const char *key = server->tls_key ? server->tls_key : server->tls_cert, *problem = NULL;
 	key_reading reading = { server, false };
@@ -78,7 +78,7 @@ static const char *read_certificate(SSL_CTX *context, const dlock_server *server
 	return problem;
 }
 
-static const char *configure(SSL_CTX *context, const dlock_server *server)
+static const char *configure(SSL_CTX *context, const dlock_endpoint *server)
 {
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 	SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION); /* so that writing never waits for reading */
@@ -111,7 +111,7 @@ static SSL *new_ssl(SSL_CTX *context)
 	return ssl;
 }
 
-dlock_tls *dlock_tls_new(const dlock_server *server, char *problem, size_t size)
+dlock_tls *dlock_tls_new(const dlock_endpoint *server, char *problem, size_t size)
 {
 	dlock_tls *tls = calloc(1, sizeof *tls);
 	SSL_CTX *context = SSL_CTX_new(TLS_client_method());

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "server.h"
+#include "endpoint.h"
 
 /* TLS as a codec: bytes of the peer's go in and plain ones come out, and the other way round. It knows no socket:
  * whoever has it (channel.h) receives and sends. So it never sleeps, raises no SIGPIPE, and a child process that frees
@@ -20,7 +20,7 @@ typedef struct {
 
 /* The certificate must be signed by a known authority and be made out for the host, unless the server's options say
  * otherwise. NULL with a problem on failure. */
-dlock_tls *dlock_tls_new(const dlock_server *server, char *problem, size_t size);
+dlock_tls *dlock_tls_new(const dlock_endpoint *server, char *problem, size_t size);
 void dlock_tls_free(dlock_tls *tls);
 
 /* What the peer has sent. False: it has failed. */

@@ -63,9 +63,9 @@ void dlock_pools_clear(dlock_pools *pools)
 	dlock_loop_end(&pools->loop);
 }
 
-dlock_ttl_range dlock_ttls_on(const dlock_server *server)
+dlock_ttl_range dlock_ttls_on(const dlock_endpoint *server)
 {
-	if (server->kind == DLOCK_SERVER_MEMCACHED) {
+	if (server->kind == DLOCK_ENDPOINT_MEMCACHED) {
 		return dlock_memcached_ttls;
 	}
 	return server->replicas > 0 ? (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true } : DLOCK_ANY_TTL;
@@ -83,12 +83,12 @@ static void digest(const char *text, size_t len, char hex[64 + 1])
 }
 
 dlock_backend *dlock_backend_on(
-	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
+	dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len, bool legacy)
 {
 	switch (server->kind) {
-	case DLOCK_SERVER_MEMCACHED:
+	case DLOCK_ENDPOINT_MEMCACHED:
 		return dlock_memcached_new(&pools->memcached, server, prefix, prefix_len, digest);
-	case DLOCK_SERVER_MEMORY:
+	case DLOCK_ENDPOINT_MEMORY:
 		return dlock_memory_new(server->host, prefix, prefix_len);
 	default:
 		return dlock_lock_new(&pools->redis, server, prefix, prefix_len, legacy);
@@ -96,7 +96,7 @@ dlock_backend *dlock_backend_on(
 }
 
 dlock_backend *dlock_permits_on(
-	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
+	dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
 	return dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
 }

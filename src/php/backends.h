@@ -3,7 +3,7 @@
 
 #include "../lock/backend.h"
 #include "../memcached/pool.h"
-#include "../net/server.h"
+#include "../net/endpoint.h"
 #include "../redis/wire/pool.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/session/options.h"
@@ -11,7 +11,7 @@
 #endif
 
 /* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server
- * has. A new back end is a folder of src/, a scheme in net/server_parse.c, and its lines in backends.c. */
+ * has. A new back end is a folder of src/, a scheme in net/endpoint_parse.c, and its lines in backends.c. */
 typedef struct {
 	dlock_loop loop; /* of all of these */
 	dlock_pool redis;
@@ -40,16 +40,16 @@ void dlock_pools_free_retired(dlock_pools *pools);
 void dlock_pools_clear(dlock_pools *pools);
 
 /* The lease times that leases on such a server can have: not longer than its guard, which is set. */
-dlock_ttl_range dlock_ttls_on(const dlock_server *server);
+dlock_ttl_range dlock_ttls_on(const dlock_endpoint *server);
 
 /* The back end on one server. `legacy`: shares its locks with SETNX/GETSET timestamp code. NULL when out of memory. */
 dlock_backend *dlock_backend_on(
-	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy);
+	dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len, bool legacy);
 
 /* The one that has `capacity` permits of each resource; `fifo`: a writer, who wants all of them, is served in turn.
  * NULL when out of memory. */
 dlock_backend *dlock_permits_on(
-	dlock_pools *pools, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
+	dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
 
 #ifdef DLOCK_ZOOKEEPER
 /* Makes the pool of sessions, where there is none yet. False: out of memory. */

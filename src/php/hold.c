@@ -24,9 +24,9 @@ void dlock_hold_free(dlock_hold *hold)
 	free(hold);
 }
 
-dlock_claim_state dlock_hold_look(dlock_hold *hold, dlock_nanos *remaining)
+dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining)
 {
-	dlock_claim_state state = dlock_claim_look(hold->entry.claim, remaining);
+	dlock_claim_state state = dlock_claim_refresh(hold->entry.claim, remaining);
 
 	if (state == DLOCK_CLAIM_LOST && !hold->loss_counted && dlock_claim_is_mine(hold->entry.claim)) {
 		hold->loss_counted = true;
@@ -36,16 +36,16 @@ dlock_claim_state dlock_hold_look(dlock_hold *hold, dlock_nanos *remaining)
 }
 
 /* A look from memory, of which nothing is counted. */
-static bool look_lost(dlock_hold *hold)
+static bool finds_loss(dlock_hold *hold)
 {
 	dlock_nanos remaining;
 
-	return dlock_claim_look(hold->entry.claim, &remaining) == DLOCK_CLAIM_LOST;
+	return dlock_claim_refresh(hold->entry.claim, &remaining) == DLOCK_CLAIM_LOST;
 }
 
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error)
 {
-	bool lost_before = look_lost(hold);
+	bool lost_before = finds_loss(hold);
 	dlock_status status = dlock_claim_extend(hold->entry.claim, ttl, error);
 
 	hold->throws &= status != DLOCK_LOST || lost_before;
@@ -54,7 +54,7 @@ dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *e
 
 dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error)
 {
-	bool lost_before = look_lost(hold);
+	bool lost_before = finds_loss(hold);
 	dlock_status status = dlock_claim_check(hold->entry.claim, error);
 
 	hold->throws &= status != DLOCK_LOST || lost_before;
@@ -71,7 +71,7 @@ dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error)
 		DLOCK_G(counters).releases++;
 		DLOCK_G(counters).hand_overs_given += hold->entry.claim->handed_over;
 	} else if (status == DLOCK_LOST) {
-		dlock_hold_look(hold, &remaining);
+		dlock_hold_refresh(hold, &remaining);
 	}
 	return status;
 }
@@ -80,7 +80,7 @@ void dlock_hold_discard(dlock_hold *hold)
 {
 	dlock_nanos remaining;
 
-	dlock_hold_look(hold, &remaining); /* a loss counts, even where nobody has asked */
+	dlock_hold_refresh(hold, &remaining); /* a loss counts, even where nobody has asked */
 	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
 	dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
 	dlock_hold_free(hold);
@@ -90,7 +90,7 @@ static void discard_unowned_lost(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
-	if (!hold->owned && look_lost(hold)) {
+	if (!hold->owned && finds_loss(hold)) {
 		dlock_claim_abandon(entry->claim);
 		dlock_hold_free(hold);
 	}

@@ -23,7 +23,7 @@ static inline dlock_hold *dlock_hold_from(dlock_registry_entry *entry)
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error);
 
 /* What memory knows of the claim now; counts a loss when it is first seen. */
-dlock_claim_state dlock_hold_look(dlock_hold *hold, dlock_nanos *remaining);
+dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining);
 
 /* As for the claim. A loss that the status reports to the caller is not thrown as well. */
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error);

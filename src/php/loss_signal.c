@@ -74,7 +74,7 @@ static dlock_hold *find_unreported_loss(void)
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
 		dlock_hold *hold = dlock_hold_from(entry);
 		if (hold->throws
-			&& (dlock_claim_is_mine(entry->claim) ? dlock_hold_look(hold, &remaining) == DLOCK_CLAIM_LOST
+			&& (dlock_claim_is_mine(entry->claim) ? dlock_hold_refresh(hold, &remaining) == DLOCK_CLAIM_LOST
 												  : is_lost_with_holder(entry->claim))) {
 			return hold;
 		}

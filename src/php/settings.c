@@ -144,7 +144,7 @@ ZEND_INI_MH(dlock_update_switch)
 	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
 }
 
-const char *dlock_server_forbidden_file(const dlock_server *server)
+const char *dlock_endpoint_forbidden_file(const dlock_endpoint *server)
 {
 	const struct {
 		const char *name, *path;
@@ -163,16 +163,16 @@ const char *dlock_server_forbidden_file(const dlock_server *server)
 
 ZEND_INI_MH(dlock_update_server)
 {
-	dlock_server *server = dlock_server_new(DLOCK_SECOND, DLOCK_SECOND);
+	dlock_endpoint *server = dlock_endpoint_new(DLOCK_SECOND, DLOCK_SECOND);
 	dlock_error error;
-	bool parsed = server && dlock_server_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error);
+	bool parsed = server && dlock_endpoint_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error);
 	/* What a php.ini says is the administrator's, whom open_basedir does not bind. */
 	bool from_script = stage == ZEND_INI_STAGE_RUNTIME || stage == ZEND_INI_STAGE_HTACCESS;
-	const char *forbidden = parsed && from_script ? dlock_server_forbidden_file(server) : NULL;
-	bool good = parsed && !forbidden && dlock_server_seal(server, &error);
+	const char *forbidden = parsed && from_script ? dlock_endpoint_forbidden_file(server) : NULL;
+	bool good = parsed && !forbidden && dlock_endpoint_seal(server, &error);
 
 	if (server) {
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 	}
 	if (forbidden) {
 		dlock_fail(&error, DLOCK_FAILED, "must have a %s that open_basedir allows", forbidden);
@@ -182,7 +182,7 @@ ZEND_INI_MH(dlock_update_server)
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
 		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the
-		 * default, where others may lock something else: dlock_server_from_ini() throws. */
+		 * default, where others may lock something else: dlock_endpoint_from_ini() throws. */
 		if (stage == ZEND_INI_STAGE_RUNTIME) {
 			return FAILURE;
 		}
@@ -191,25 +191,25 @@ ZEND_INI_MH(dlock_update_server)
 }
 
 /* As a DSN says it. The label of a service is "NAME at SENTINELS". */
-static zend_string *address_of(const dlock_server *server)
+static zend_string *address_of(const dlock_endpoint *server)
 {
 	const char *label = server->label;
 
-	if (server->kind == DLOCK_SERVER_MEMORY) {
+	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
 		return zend_string_init(label, strlen(label), 0); /* has the scheme */
 	}
 	if (server->service) {
 		label += strlen(server->service) + strlen(" at ");
 		return zend_strpprintf(0, "sentinel://%s/%s", label, server->service);
 	}
-	return zend_strpprintf(0, "%s://%s", dlock_server_scheme(server), label);
+	return zend_strpprintf(0, "%s://%s", dlock_endpoint_scheme(server), label);
 }
 
 /* The options that say what it is. */
-static void print_options(const dlock_server *server)
+static void print_options(const dlock_endpoint *server)
 {
 	const char *separator = "?";
-	bool fixed = server->discovery == DLOCK_SERVER_FIXED;
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
 
 	if (server->database != 0) {
 		php_printf(server->path ? "?db=%d" : "/%d", server->database);
@@ -229,11 +229,11 @@ ZEND_INI_DISP(dlock_display_server)
 {
 	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value
 																			  : ini_entry->value;
-	dlock_server *server = value ? dlock_server_new(DLOCK_SECOND, DLOCK_SECOND) : NULL;
+	dlock_endpoint *server = value ? dlock_endpoint_new(DLOCK_SECOND, DLOCK_SECOND) : NULL;
 	dlock_error error;
 
-	if (server && dlock_server_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error)
-		&& dlock_server_seal(server, &error)) {
+	if (server && dlock_endpoint_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error)
+		&& dlock_endpoint_seal(server, &error)) {
 		zend_string *address = address_of(server),
 					*shown = sapi_module.phpinfo_as_text ? zend_string_copy(address)
 														 : php_escape_html_entities((unsigned char *) ZSTR_VAL(address),
@@ -247,20 +247,20 @@ ZEND_INI_DISP(dlock_display_server)
 		PUTS("(not a server)");
 	}
 	if (server) {
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 	}
 }
 
-dlock_server *dlock_server_from_ini(void)
+dlock_endpoint *dlock_endpoint_from_ini(void)
 {
 	const char *dsn = DLOCK_G(server) ? DLOCK_G(server) : "";
-	dlock_server *server = dlock_server_new(
+	dlock_endpoint *server = dlock_endpoint_new(
 		dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
 	dlock_error error;
 
-	if (server && (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error))) {
+	if (server && (!dlock_endpoint_parse(server, dsn, strlen(dsn), &error) || !dlock_endpoint_seal(server, &error))) {
 		zend_value_error("dlock.server %s", error.message);
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 		return NULL;
 	}
 	return server;

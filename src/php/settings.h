@@ -4,7 +4,7 @@
 #include "php.h"
 #include "zend_ini.h"
 
-#include "../net/server.h"
+#include "../net/endpoint.h"
 
 /* The handlers of the INI entries, which dlock.c lists. */
 ZEND_INI_MH(dlock_update_lease_time);
@@ -19,10 +19,10 @@ ZEND_INI_DISP(dlock_display_server);
 bool dlock_check_settings(void);
 
 /* The one of dlock.server; NULL: thrown. */
-dlock_server *dlock_server_from_ini(void);
+dlock_endpoint *dlock_endpoint_from_ini(void);
 
 /* Which of its files open_basedir keeps scripts from, by the option's name; NULL: none. As PHP's own TLS streams have
  * it, for which a Unix socket is no file. */
-const char *dlock_server_forbidden_file(const dlock_server *server);
+const char *dlock_endpoint_forbidden_file(const dlock_endpoint *server);
 
 #endif

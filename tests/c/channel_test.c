@@ -11,18 +11,18 @@
 
 enum { PIECE = 64 * 1024, MOST_PIECES = 1024 };
 
-static dlock_server *server_at(int port)
+static dlock_endpoint *server_at(int port)
 {
-	dlock_server *server = dlock_server_new(DLOCK_SECOND * 30, DLOCK_SECOND * 30);
+	dlock_endpoint *server = dlock_endpoint_new(DLOCK_SECOND * 30, DLOCK_SECOND * 30);
 	dlock_error error;
 	char dsn[64];
 
 	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?connect_timeout=30", port);
-	bool good = server && dlock_server_parse(server, dsn, strlen(dsn), &error) && dlock_server_seal(server, &error);
+	bool good = server && dlock_endpoint_parse(server, dsn, strlen(dsn), &error) && dlock_endpoint_seal(server, &error);
 	return good ? server : NULL;
 }
 
-static bool opens(dlock_channel *channel, const dlock_server *server)
+static bool opens(dlock_channel *channel, const dlock_endpoint *server)
 {
 	dlock_dial_result result = DLOCK_DIAL_GOES_ON;
 
@@ -71,7 +71,7 @@ static void test_ends(void)
 {
 	for (int aborted = 0; aborted <= 1; aborted++) {
 		int port, listener = listen_anywhere(&port, 4);
-		dlock_server *server = server_at(port);
+		dlock_endpoint *server = server_at(port);
 		dlock_channel channel = { .process = dlock_process_current() };
 		check(server && opens(&channel, server), "connected");
 		int peer = accept(listener, NULL, NULL);
@@ -91,14 +91,14 @@ static void test_ends(void)
 		}
 		close(peer);
 		close(listener);
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 	}
 }
 
 static void test_inherited(void)
 {
 	int port, listener = listen_anywhere(&port, 4);
-	dlock_server *server = server_at(port);
+	dlock_endpoint *server = server_at(port);
 	dlock_channel channel = { .process = dlock_process_current() };
 	char byte = 0;
 	bool more = false;
@@ -125,7 +125,7 @@ static void test_inherited(void)
 		"then the end: %s", channel.problem);
 	dlock_channel_close(&channel);
 	close(listener);
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 static void nothing(void) {}

@@ -62,17 +62,17 @@ static void test_deadline(void)
 	dlock_claim *claim = new_claim();
 	dlock_nanos later = dlock_now() + 20 * DLOCK_SECOND;
 
-	check(!dlock_claim_expire(claim), "not over");
+	check(!dlock_claim_expire_if_due(claim), "not over");
 	check(dlock_claim_raise_deadline(claim, later) && claim->deadline == later, "raised");
 	check(dlock_claim_raise_deadline(claim, later - 1) && claim->deadline == later, "never to an earlier time");
 	check(dlock_claim_move_deadline(claim, later - 1) && claim->deadline == later - 1, "moved to an earlier time");
 	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_raise_deadline(claim, later)
-			&& !dlock_claim_expire(claim),
+			&& !dlock_claim_expire_if_due(claim),
 		"one that passed unseen may move");
-	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_expire(claim) && claim->deadline == DLOCK_OVER,
+	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_expire_if_due(claim) && claim->deadline == DLOCK_OVER,
 		"over");
 	check(!dlock_claim_raise_deadline(claim, later) && !dlock_claim_move_deadline(claim, later)
-			&& dlock_claim_expire(claim),
+			&& dlock_claim_expire_if_due(claim),
 		"for good");
 	free(claim);
 }

@@ -24,7 +24,7 @@ static void reset(void)
 /* ---- answers ---- */
 
 typedef struct {
-	dlock_server *service, *node;
+	dlock_endpoint *service, *node;
 	dlock_slot_map known, map;
 	dlock_error error;
 } reader;
@@ -34,7 +34,7 @@ static reader reader_new(void)
 	int port = 7000;
 	reader reader = { .service = cluster_service_at(&port, 1) };
 
-	reader.node = dlock_server_member(reader.service, "10.0.0.9", 7009);
+	reader.node = dlock_endpoint_member(reader.service, "10.0.0.9", 7009);
 	dlock_slot_map_begin(&reader.known, DLOCK_SLOTS);
 	return reader;
 }
@@ -42,8 +42,8 @@ static reader reader_new(void)
 static void reader_free(reader *reader)
 {
 	dlock_slot_map_end(&reader->known);
-	dlock_server_release(reader->node);
-	dlock_server_release(reader->service);
+	dlock_endpoint_release(reader->node);
+	dlock_endpoint_release(reader->service);
 }
 
 static dlock_status read_answer(reader *reader, const char *answer)
@@ -60,7 +60,7 @@ static dlock_status read_answer(reader *reader, const char *answer)
 	return status;
 }
 
-static bool is_at(const dlock_server *server, const char *label)
+static bool is_at(const dlock_endpoint *server, const char *label)
 {
 	return label ? server && !strcmp(server->label, label) : !server;
 }
@@ -92,7 +92,7 @@ static void test_answers(void)
 	check(has_at(&reader, 299, "10.0.0.2:7002"), "without a name that is known, the IP address");
 	check(has_at(&reader, 16383, "[::1]:7004") && has_at(&reader, 400, NULL), "IPv6, and slots of nobody");
 	check(!dlock_slot_map_get(&reader.map, 0)->replicas
-			&& dlock_slot_map_get(&reader.map, 0)->discovery == DLOCK_SERVER_FIXED,
+			&& dlock_slot_map_get(&reader.map, 0)->discovery == DLOCK_ENDPOINT_FIXED,
 		"as members");
 	dlock_slot_map_end(&reader.known);
 	reader.known = reader.map;
@@ -157,11 +157,11 @@ static void test_addresses(void)
 	reader reader = reader_new();
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		dlock_server *server = dlock_cluster_server_at(cases[i].address, reader.service, reader.node, &reader.known);
+		dlock_endpoint *server = dlock_cluster_server_at(cases[i].address, reader.service, reader.node, &reader.known);
 		check(is_at(server, cases[i].label), "\"%s\" is %s", cases[i].address,
 			cases[i].label ? cases[i].label : "no address");
 		if (server) {
-			dlock_server_release(server);
+			dlock_endpoint_release(server);
 		}
 	}
 	reader_free(&reader);
@@ -171,12 +171,12 @@ static void test_addresses(void)
 
 typedef struct {
 	dlock_pool pool;
-	dlock_server *service;
+	dlock_endpoint *service;
 	dlock_topology *topology;
 	dlock_error error;
 } asker;
 
-static asker *asker_of(dlock_server *service)
+static asker *asker_of(dlock_endpoint *service)
 {
 	asker *asker = calloc(1, sizeof *asker);
 
@@ -188,7 +188,7 @@ static asker *asker_of(dlock_server *service)
 static void asker_free(asker *asker)
 {
 	dlock_pool_clear(&asker->pool);
-	dlock_server_release(asker->service);
+	dlock_endpoint_release(asker->service);
 	free(asker);
 }
 
@@ -200,7 +200,7 @@ static dlock_status discover(asker *asker)
 
 static int port_of(const asker *asker, int slot)
 {
-	const dlock_server *master = dlock_topology_master(asker->topology, slot);
+	const dlock_endpoint *master = dlock_topology_master(asker->topology, slot);
 
 	return master ? master->port : 0;
 }
@@ -230,10 +230,10 @@ static void test_found(void)
 		"to the slot");
 	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED,
 		"of one node, whose connection is closed at once");
-	dlock_server *master = dlock_server_retain(dlock_topology_master(asker->topology, 7));
+	dlock_endpoint *master = dlock_endpoint_retain(dlock_topology_master(asker->topology, 7));
 	check(
 		discover(asker) == DLOCK_OK && dlock_topology_master(asker->topology, 7) == master, "again: the same servers");
-	dlock_server_release(master);
+	dlock_endpoint_release(master);
 	asker_free(asker);
 }
 
@@ -243,7 +243,7 @@ static void test_moved(void)
 	char address[32];
 
 	discover(asker);
-	dlock_server *from = dlock_server_retain(dlock_topology_master(asker->topology, 100)), *first = from;
+	dlock_endpoint *from = dlock_endpoint_retain(dlock_topology_master(asker->topology, 100)), *first = from;
 	unsigned long answers = dlock_topology_answers(asker->topology);
 	snprintf(address, sizeof address, "127.0.0.1:%d", nodes.nodes[1].port);
 	dlock_topology_move(asker->topology, 100, address, from, dlock_now());
@@ -259,7 +259,7 @@ static void test_moved(void)
 	check(port_of(asker, 101) == nodes.nodes[0].port, "what is no address is not believed");
 	discover(asker);
 	check(is_right(asker), "right again");
-	dlock_server_release(first);
+	dlock_endpoint_release(first);
 	asker_free(asker);
 }
 
@@ -289,14 +289,14 @@ static void test_address_of_ask(void)
 	char address[32];
 
 	discover(asker);
-	dlock_server *from = dlock_topology_master(asker->topology, 100);
-	dlock_server *other = dlock_topology_server_at(asker->topology, "127.0.0.1:1", from);
+	dlock_endpoint *from = dlock_topology_master(asker->topology, 100);
+	dlock_endpoint *other = dlock_topology_server_at(asker->topology, "127.0.0.1:1", from);
 	check(is_at(other, "127.0.0.1:1") && other->references == 1, "an address of ASK is nobody's master");
-	dlock_server_release(other);
+	dlock_endpoint_release(other);
 	snprintf(address, sizeof address, ":%d", nodes.nodes[1].port);
 	other = dlock_topology_server_at(asker->topology, address, from);
 	check(other == dlock_topology_master(asker->topology, 6000), "unless it is one");
-	dlock_server_release(other);
+	dlock_endpoint_release(other);
 	asker_free(asker);
 }
 
@@ -322,7 +322,7 @@ static void test_no_cluster(void)
 static bool knows_all_nodes(asker *asker)
 {
 	for (int i = 0; i < CLUSTER_MASTERS; i++) {
-		const dlock_server *master = dlock_topology_master(asker->topology, i * 5462);
+		const dlock_endpoint *master = dlock_topology_master(asker->topology, i * 5462);
 		if (!master->node_id || strcmp(master->node_id, server_text(&nodes.nodes[i], "CLUSTER MYID"))) {
 			return false;
 		}
@@ -333,9 +333,9 @@ static bool knows_all_nodes(asker *asker)
 /* What a server that is expected to be this node answers. */
 static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_error *error)
 {
-	dlock_server *service = cluster_service(&nodes, 0),
-				 *member = dlock_server_member(service, "127.0.0.1", server->port);
-	dlock_conn *conn = (dlock_server_set(&member->node_id, id, strlen(id)), dlock_conn_new(member));
+	dlock_endpoint *service = cluster_service(&nodes, 0),
+				 *member = dlock_endpoint_member(service, "127.0.0.1", server->port);
+	dlock_conn *conn = (dlock_endpoint_set(&member->node_id, id, strlen(id)), dlock_conn_new(member));
 	dlock_arg words[] = { DLOCK_ARG("PING") };
 	dlock_call *call = dlock_call_command(words, 1);
 
@@ -347,8 +347,8 @@ static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_e
 		"its master is to be looked for; nothing was said");
 	dlock_call_release(call);
 	dlock_conn_free(conn);
-	dlock_server_release(member);
-	dlock_server_release(service);
+	dlock_endpoint_release(member);
+	dlock_endpoint_release(service);
 	return state;
 }
 
@@ -372,13 +372,13 @@ static void test_identity(void)
 		error.message);
 
 	/* A node that has come to an address is another for the connection that is there. */
-	dlock_server *master = dlock_topology_master(asker->topology, 0),
-				 *moved = dlock_server_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
+	dlock_endpoint *master = dlock_topology_master(asker->topology, 0),
+				 *moved = dlock_endpoint_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
 	dlock_conn *conn = dlock_pool_conn(&asker->pool, master);
-	dlock_server_set(&moved->node_id, other, strlen(other));
+	dlock_endpoint_set(&moved->node_id, other, strlen(other));
 	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->node == moved && conn->state == DLOCK_CONN_CLOSED,
 		"expected on the same connection");
-	dlock_server_release(moved);
+	dlock_endpoint_release(moved);
 	asker_free(asker);
 	server_kill(&plain);
 }
@@ -414,7 +414,7 @@ static void test_seeds_gone(void)
 static bool has_address(void *context)
 {
 	asker *asker = context;
-	const dlock_server *named = discover(asker) == DLOCK_OK ? dlock_topology_master(asker->topology, 16383) : NULL;
+	const dlock_endpoint *named = discover(asker) == DLOCK_OK ? dlock_topology_master(asker->topology, 16383) : NULL;
 
 	return named && !strcmp(named->host, "localhost");
 }
@@ -431,7 +431,7 @@ static void test_without_name(void)
 		server_do(&nodes.nodes[i], "CONFIG SET cluster-preferred-endpoint-type hostname");
 	}
 	check(eventually(has_address, asker) && is_right(asker), "found (%s)", asker->error.message);
-	const dlock_server *master = dlock_topology_master(asker->topology, 6000);
+	const dlock_endpoint *master = dlock_topology_master(asker->topology, 6000);
 	check(master && !strcmp(master->host, "127.0.0.1") && master->port == nodes.nodes[1].port,
 		"the one without a name by its address");
 	for (int i = 0; i < CLUSTER_NODES; i++) {

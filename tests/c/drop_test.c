@@ -90,7 +90,7 @@ int main(void)
 	dlock_process_init();
 	server_start(&server, NULL);
 	pair_start(&two);
-	settle_era(two.master, 1, 1);
+	settle_epoch(two.master, 1, 1);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		bool good = true;
 		int n = 0;

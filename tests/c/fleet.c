@@ -27,9 +27,9 @@ static bool end_well(bool good, const char *what)
 
 /* ---- services ---- */
 
-static dlock_server *service_of(dlock_server_discovery discovery, const int *ports, int count)
+static dlock_endpoint *service_of(dlock_endpoint_discovery discovery, const int *ports, int count)
 {
-	dlock_server *service = dlock_server_new(CONNECT_TIMEOUT, READ_TIMEOUT);
+	dlock_endpoint *service = dlock_endpoint_new(CONNECT_TIMEOUT, READ_TIMEOUT);
 
 	service->discovery = discovery;
 	service->seeds = calloc((size_t) count, sizeof *service->seeds);
@@ -40,73 +40,73 @@ static dlock_server *service_of(dlock_server_discovery discovery, const int *por
 	return service;
 }
 
-static dlock_server *seal(dlock_server *service)
+static dlock_endpoint *seal(dlock_endpoint *service)
 {
 	dlock_error error;
 
-	if (!dlock_server_seal(service, &error)) {
+	if (!dlock_endpoint_seal(service, &error)) {
 		printf("Bail out! a service %s\n", error.message);
 		exit(2);
 	}
 	return service;
 }
 
-static dlock_server *named(dlock_server *service, const char *name)
+static dlock_endpoint *named(dlock_endpoint *service, const char *name)
 {
-	dlock_server_set(&service->service, name, strlen(name));
+	dlock_endpoint_set(&service->service, name, strlen(name));
 	return service;
 }
 
-dlock_server *sentinel_service(const int *ports, int count, const char *name)
+dlock_endpoint *sentinel_service(const int *ports, int count, const char *name)
 {
-	dlock_server *service = named(service_of(DLOCK_SERVER_SENTINEL, ports, count), name);
+	dlock_endpoint *service = named(service_of(DLOCK_ENDPOINT_SENTINEL, ports, count), name);
 
 	service->replicas = 0;
 	return seal(service);
 }
 
-static dlock_server *fleet_service_named(const fleet *fleet, const char *name)
+static dlock_endpoint *fleet_service_named(const fleet *fleet, const char *name)
 {
 	int ports[FLEET_SENTINELS];
 
 	for (int i = 0; i < FLEET_SENTINELS; i++) {
 		ports[i] = fleet->sentinels[i].port;
 	}
-	dlock_server *service = named(service_of(DLOCK_SERVER_SENTINEL, ports, FLEET_SENTINELS), name);
+	dlock_endpoint *service = named(service_of(DLOCK_ENDPOINT_SENTINEL, ports, FLEET_SENTINELS), name);
 	service->replicas = 0;
 	if (fleet->password) {
-		dlock_server_set(&service->password, fleet->password, strlen(fleet->password));
+		dlock_endpoint_set(&service->password, fleet->password, strlen(fleet->password));
 	}
 	if (fleet->sentinel_password) {
-		dlock_server_set(&service->sentinel_password, fleet->sentinel_password, strlen(fleet->sentinel_password));
+		dlock_endpoint_set(&service->sentinel_password, fleet->sentinel_password, strlen(fleet->sentinel_password));
 	}
 	return service;
 }
 
-dlock_server *fleet_service(const fleet *fleet, const char *name, int replicas)
+dlock_endpoint *fleet_service(const fleet *fleet, const char *name, int replicas)
 {
-	dlock_server *service = fleet_service_named(fleet, name);
+	dlock_endpoint *service = fleet_service_named(fleet, name);
 
 	service->replicas = replicas;
 	return seal(service);
 }
 
-dlock_server *cluster_service_at(const int *ports, int count)
+dlock_endpoint *cluster_service_at(const int *ports, int count)
 {
-	dlock_server *service = service_of(DLOCK_SERVER_CLUSTER, ports, count);
+	dlock_endpoint *service = service_of(DLOCK_ENDPOINT_CLUSTER, ports, count);
 
 	service->replicas = 0;
 	return seal(service);
 }
 
-dlock_server *cluster_service(const cluster *cluster, int replicas)
+dlock_endpoint *cluster_service(const cluster *cluster, int replicas)
 {
 	int ports[CLUSTER_NODES];
 
 	for (int i = 0; i < CLUSTER_NODES; i++) {
 		ports[i] = cluster->nodes[i].port;
 	}
-	dlock_server *service = service_of(DLOCK_SERVER_CLUSTER, ports, CLUSTER_NODES);
+	dlock_endpoint *service = service_of(DLOCK_ENDPOINT_CLUSTER, ports, CLUSTER_NODES);
 	service->replicas = replicas;
 	return seal(service);
 }

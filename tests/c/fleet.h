@@ -2,7 +2,7 @@
 #define FLEET_H
 
 #include "servers.h"
-#include "../../src/net/server.h"
+#include "../../src/net/endpoint.h"
 
 /* Real set-ups of more than one Redis server, quick to fail over. */
 
@@ -37,10 +37,10 @@ bool fleet_wait_for_another(fleet *fleet, const test_server *master);
 bool fleet_heal(fleet *fleet);
 
 /* The service of this name, which they know if it is "mymaster", sealed; `replicas`: how many must confirm. */
-dlock_server *fleet_service(const fleet *fleet, const char *name, int replicas);
+dlock_endpoint *fleet_service(const fleet *fleet, const char *name, int replicas);
 
 /* Of any service, by Sentinels at these ports. */
-dlock_server *sentinel_service(const int *ports, int count, const char *name);
+dlock_endpoint *sentinel_service(const int *ports, int count, const char *name);
 
 /* ---- a cluster: three masters, which have a third of the slots each, with a replica each ---- */
 
@@ -66,9 +66,9 @@ bool cluster_promote(cluster *cluster, test_server *replica);
 /* All running nodes agree about all slots, and take requests. */
 bool cluster_is_well(void *cluster);
 
-dlock_server *cluster_service(const cluster *cluster, int replicas);
+dlock_endpoint *cluster_service(const cluster *cluster, int replicas);
 
 /* With nodes at these ports. */
-dlock_server *cluster_service_at(const int *ports, int count);
+dlock_endpoint *cluster_service_at(const int *ports, int count);
 
 #endif

@@ -84,7 +84,7 @@ void keep(dlock_claim *claim, int ms)
 	if (dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
 		complain("no renewal: %s", error.message);
 	}
-	while (dlock_now() < until && dlock_claim_look(claim, &left) != DLOCK_CLAIM_LOST) {
+	while (dlock_now() < until && dlock_claim_refresh(claim, &left) != DLOCK_CLAIM_LOST) {
 		sleep_ms(5);
 	}
 	dlock_renewal_end(claim, true);

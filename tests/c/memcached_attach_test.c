@@ -59,7 +59,7 @@ static void test_once(void)
 	check(!strcmp(memcached_value(&server, "Lock:once"), claim->token) && claim->fencing_token > 0,
 		"the server has the new token");
 	long left = memcached_left(&server, "Lock:once");
-	dlock_claim_look(claim, &remaining);
+	dlock_claim_refresh(claim, &remaining);
 	check(left <= 30 && left >= 28 && remaining <= 27700 * DLOCK_MS && remaining > 24 * DLOCK_SECOND,
 		"for the time that was left");
 	check(attach(&c, "once", &second) == DLOCK_LOST && strstr(c.error.message, "is not this handle's any more"),

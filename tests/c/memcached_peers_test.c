@@ -134,7 +134,7 @@ static int child_of_holder(memcached_client *c, dlock_claim *claim)
 	dlock_claim *own = memcached_claim_on(c, "child", 30000);
 	dlock_nanos remaining;
 
-	if (dlock_claim_look(claim, &remaining) != DLOCK_CLAIM_LOST
+	if (dlock_claim_refresh(claim, &remaining) != DLOCK_CLAIM_LOST
 		|| dlock_claim_release(claim, &c->error) != DLOCK_LOST) {
 		return 1;
 	}

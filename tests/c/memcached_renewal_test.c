@@ -46,7 +46,7 @@ static long left_ms(dlock_claim *claim)
 {
 	dlock_nanos remaining;
 
-	dlock_claim_look(claim, &remaining);
+	dlock_claim_refresh(claim, &remaining);
 	return (long) (remaining / DLOCK_MS);
 }
 

@@ -234,16 +234,16 @@ void memcached_digest(const char *text, size_t len, char hex[64 + 1])
 memcached_client memcached_client_at(int port, int read_timeout_ms)
 {
 	memcached_client client = { calloc(1, sizeof *client.pool), NULL, { "" } };
-	dlock_server *server = dlock_server_new(DLOCK_SECOND, read_timeout_ms * DLOCK_MS);
+	dlock_endpoint *server = dlock_endpoint_new(DLOCK_SECOND, read_timeout_ms * DLOCK_MS);
 	char dsn[64];
 
 	snprintf(dsn, sizeof dsn, "memcached://127.0.0.1:%d", port);
-	if (!dlock_server_parse(server, dsn, strlen(dsn), &client.error) || !dlock_server_seal(server, &client.error)) {
+	if (!dlock_endpoint_parse(server, dsn, strlen(dsn), &client.error) || !dlock_endpoint_seal(server, &client.error)) {
 		die(client.error.message);
 	}
 	client.backend = dlock_memcached_new(
 		client.pool, server, MEMCACHED_PREFIX, strlen(MEMCACHED_PREFIX), memcached_digest);
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 	return client;
 }
 

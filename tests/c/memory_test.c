@@ -62,7 +62,7 @@ static void test_life(void)
 	dlock_nanos remaining;
 
 	check(!is_locked(backend, "a") && acquire(claim, 0) == DLOCK_OK && is_locked(same, "a"), "held");
-	check(dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 9 * DLOCK_SECOND
+	check(dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 9 * DLOCK_SECOND
 			&& remaining <= 10 * DLOCK_SECOND,
 		"for its ttl");
 	check(acquire(second, 0) == DLOCK_TIMEOUT, "by one");
@@ -73,7 +73,7 @@ static void test_life(void)
 			&& !backend->ops->is_same(claim, same, "b", 1) && backend->ops->is_same(claim, prefixed, "Lock:a", 6),
 		"the same lock is known as such");
 	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &error) == DLOCK_OK
-			&& dlock_claim_check(claim, &error) == DLOCK_OK && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD
+			&& dlock_claim_check(claim, &error) == DLOCK_OK && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD
 			&& remaining > 19 * DLOCK_SECOND,
 		"extended and checked");
 	int64_t fence = claim->fencing_token;
@@ -290,7 +290,7 @@ static void test_renewal(void)
 	dlock_nanos remaining;
 
 	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK, "renewed");
-	check(acquire(second, 4000) == DLOCK_TIMEOUT && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD
+	check(acquire(second, 4000) == DLOCK_TIMEOUT && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD
 			&& remaining <= 3 * DLOCK_SECOND,
 		"kept for longer than its ttl");
 	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &error) == DLOCK_OK
@@ -318,7 +318,7 @@ static void test_attach(void)
 	dlock_nanos remaining;
 
 	check(acquire(old, 0) == DLOCK_OK && dlock_claim_attach(claim, old->token, &error) == DLOCK_OK, "attached");
-	check(claim->fencing_token > old->fencing_token && dlock_claim_look(claim, &remaining) == DLOCK_CLAIM_HELD
+	check(claim->fencing_token > old->fencing_token && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD
 			&& remaining <= 10 * DLOCK_SECOND,
 		"for the time that is left, with a greater fencing token");
 	check(dlock_claim_attach(second, old->token, &error) == DLOCK_LOST, "once: %s", error.message);

@@ -339,7 +339,7 @@ static void test_moved_unseen(void)
 
 static void test_held_up(void)
 {
-	dlock_server *at = test_server_at("redis://127.0.0.1");
+	dlock_endpoint *at = test_server_at("redis://127.0.0.1");
 	dlock_arg args[] = { DLOCK_ARG("PING") };
 
 	at->port = server->port;
@@ -358,7 +358,7 @@ static void test_held_up(void)
 		dlock_call_release(call);
 	}
 	dlock_conn_free(conn);
-	dlock_server_release(at);
+	dlock_endpoint_release(at);
 }
 
 static void reset(void)

@@ -55,7 +55,7 @@ void pair_reset(pair *pair)
 
 void pair_settle(pair *pair)
 {
-	settle_era(pair->master, GUARD, 1);
+	settle_epoch(pair->master, GUARD, 1);
 }
 
 void pair_fail_over(pair *pair)
@@ -76,10 +76,10 @@ void pair_fail_over(pair *pair)
 client client_replicated_at(const char *dsn)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
-	dlock_server *service = test_server_at(dsn);
+	dlock_endpoint *service = test_server_at(dsn);
 
 	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
-	dlock_server_release(service);
+	dlock_endpoint_release(service);
 	return client;
 }
 

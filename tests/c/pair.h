@@ -20,10 +20,10 @@ extern const char *const pair_options[];
 
 void pair_start(pair *pair);
 
-/* Empty and in step, with the server that has been it as the master, in an era that has not begun. */
+/* Empty and in step, with the server that has been it as the master, in an epoch that has not begun. */
 void pair_reset(pair *pair);
 
-/* Its era is settled, as if it had long been so. */
+/* Its epoch is settled, as if it had long been so. */
 void pair_settle(pair *pair);
 
 /* The replica is the master now, and the address leads there; connections to the other are closed. With the other as
@@ -40,7 +40,7 @@ client pair_client(pair *pair, const char *options);
 /* Acquires a lock of its own within five seconds, and releases it. From `since` in ms; -1: not acquired. */
 long first_lock_ms(client *client, const char *resource, dlock_nanos since);
 
-/* Once: has it been refused because the era is not settled? */
+/* Once: has it been refused because the epoch is not settled? */
 bool is_refused(client *client, const char *resource);
 
 #endif

@@ -7,12 +7,12 @@
 
 #include "helpers.h"
 
-client permits_client_on(dlock_server *service, int64_t capacity, bool fifo)
+client permits_client_on(dlock_endpoint *service, int64_t capacity, bool fifo)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
 
 	client.backend = dlock_permits_new(client.pool, service, POOL, strlen(POOL), capacity, fifo);
-	dlock_server_release(service);
+	dlock_endpoint_release(service);
 	return client;
 }
 

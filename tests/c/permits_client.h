@@ -10,7 +10,7 @@
 #define POOL "Pool:"
 
 client permits_client_at(const char *dsn, int64_t capacity, bool fifo);
-client permits_client_on(dlock_server *service, int64_t capacity, bool fifo);
+client permits_client_on(dlock_endpoint *service, int64_t capacity, bool fifo);
 client permits_client(const test_server *server, int64_t capacity);
 
 /* A claim on that number of permits; the second is acquired, or the test ends. */

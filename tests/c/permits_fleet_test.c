@@ -30,7 +30,7 @@ static client in_cluster(void)
 
 static client confirmed_in_cluster(void)
 {
-	dlock_server *service = cluster_service(&nodes, 1);
+	dlock_endpoint *service = cluster_service(&nodes, 1);
 
 	service->guard = 500 * DLOCK_MS;
 	return permits_client_on(service, 3, false);
@@ -107,7 +107,7 @@ static void test_confirmed_in_cluster(void)
 		good += acquire(&c, claim, 5000) == DLOCK_OK;
 		there += held_permits(cluster_master(&nodes, slot_of(name)), name) == 2 && let_go(&c, claim);
 	}
-	check(good == 20 && there == 20, "pools in many slots, when their eras are settled (%d, %d, %s)", good, there,
+	check(good == 20 && there == 20, "pools in many slots, when their epochs are settled (%d, %d, %s)", good, there,
 		c.error.message);
 	test_server *from = cluster_master(&nodes, slot_of("moving")),
 				*to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];

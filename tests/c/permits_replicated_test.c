@@ -1,4 +1,4 @@
-/* Semaphores and read/write locks where a replica confirms: eras, and holders and waiters over a promotion. Prints
+/* Semaphores and read/write locks where a replica confirms: epochs, and holders and waiters over a promotion. Prints
  * TAP. */
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void test_settles(void)
 	dlock_nanos start = dlock_now();
 
 	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && claim->explained,
-		"nothing is granted in an era that is not settled: %s", c.error.message);
+		"nothing is granted in an epoch that is not settled: %s", c.error.message);
 	check(acquire(&c, claim, 5000) == DLOCK_OK, "but then (%s)", c.error.message);
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
 	check(took >= GUARD && took < SOON / DLOCK_MS, "a guard later (%ld ms)", took);
@@ -75,7 +75,7 @@ static void test_unconfirmed(void)
 	client c = client_with(2, LONG_GUARD);
 	char token[DLOCK_TOKEN_MAX + 1];
 
-	settle_era(servers.master, LONG_GUARD, 1);
+	settle_epoch(servers.master, LONG_GUARD, 1);
 	dlock_claim *claim = permits_held(&c, "unconfirmed", 1, LONG_LEASE),
 				*other = permits_on(&c, "unconfirmed", 1, LONG_LEASE);
 	strcpy(token, other->token);
@@ -106,7 +106,7 @@ static void test_push_is_a_hint(void)
 	takers *takers = takers_new();
 
 	pair_settle(&servers);
-	server_integer(servers.master, "EVAL %s 1 " DLOCK_ERA_KEY " %d",
+	server_integer(servers.master, "EVAL %s 1 " DLOCK_EPOCH_KEY " %d",
 		"redis.call('SET', KEYS[1], (string.gsub(redis.call('GET', KEYS[1]), ' ' .. ARGV[1], ' 10000'))) return 1",
 		GUARD);
 	server_integer(servers.master, "WAIT 1 1000");
@@ -141,7 +141,7 @@ static void test_restored(void)
 	client c = client_with(5, GUARD_HERE), other = client_with(5, GUARD_HERE);
 	dlock_claim *extended, *checked, *released, *late = permits_on(&other, "restored", 3, LEASE_HERE);
 
-	settle_era(servers.master, GUARD_HERE, 1);
+	settle_epoch(servers.master, GUARD_HERE, 1);
 	extended = permits_held(&c, "restored", 2, LEASE_HERE);
 	checked = permits_held(&c, "restored", 1, LEASE_HERE);
 	released = permits_held(&c, "restored", 2, LEASE_HERE);
@@ -161,11 +161,11 @@ static void test_restored(void)
 			extend(&c, extended, LEASE_HERE) == DLOCK_OK && extend(&c, checked, LEASE_HERE) == DLOCK_OK, "they go on");
 	}
 	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && !late->explained,
-		"and there is no room for three when the era is settled");
+		"and there is no room for three when the epoch is settled");
 	check(let_go(&c, checked) && acquire(&other, late, 0) == DLOCK_OK, "but when one is released");
 	miss(extended);
 	check(extend(&c, extended, LEASE_HERE) == DLOCK_LOST && held_permits(servers.master, "restored") == 3,
-		"what is missing in a settled era is lost");
+		"what is missing in a settled epoch is lost");
 	check(let_go(&other, late), "released");
 	dlock_claim_free(extended);
 	dlock_claim_free(released);
@@ -174,7 +174,7 @@ static void test_restored(void)
 }
 
 /* As long as a holder may be missing, a release gives to nobody. */
-static void test_release_in_unsettled_era(void)
+static void test_release_in_unsettled_epoch(void)
 {
 	client c = two();
 	takers *takers = takers_new();
@@ -194,7 +194,7 @@ static void test_release_in_unsettled_era(void)
 		check(extend(&c, missed, LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
 	}
 	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter has both when it is released");
-	check((takers->at[0] - start) / DLOCK_MS >= GUARD && takers_end(takers) == 0, "not before the era is settled");
+	check((takers->at[0] - start) / DLOCK_MS >= GUARD && takers_end(takers) == 0, "not before the epoch is settled");
 	dlock_claim_free(known);
 	client_free(&c);
 }
@@ -216,7 +216,7 @@ static void test_attach(void)
 	claim = permits_on(&c, "attach", 1, LEASE);
 	pair_fail_over(&servers);
 	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && strstr(c.error.message, "promoted"),
-		"not in an unsettled era: %s", c.error.message);
+		"not in an unsettled epoch: %s", c.error.message);
 	check(server_integer(servers.master, "EXISTS " POOL "attach") == 1
 			&& *server_text(servers.master, "ZSCORE " POOL "attach h%s", token),
 		"nothing is changed");
@@ -240,7 +240,7 @@ static void test_stale_grant(void)
 		"one is restored beside a grant of before");
 	dlock_claim *third = permits_on(&other, "stale", 1, LEASE);
 	dlock_status status = acquire(&other, third, 0);
-	check(status == DLOCK_TIMEOUT && third->explained, "the era is to settle (%d, %d: %s)", status, third->explained,
+	check(status == DLOCK_TIMEOUT && third->explained, "the epoch is to settle (%d, %d: %s)", status, third->explained,
 		other.error.message);
 	dlock_claim_free(third);
 	for (int i = 0; i < 5; i++) {
@@ -248,7 +248,7 @@ static void test_stale_grant(void)
 		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
 	}
 	status = acquire(&other, waiter, 0);
-	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled era, the grant is none (%d, %d: %s)", status,
+	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled epoch, the grant is none (%d, %d: %s)", status,
 		waiter->explained, other.error.message);
 	check(held_permits(servers.master, "stale") == 1 && let_go(&c, claim) && acquire(&other, waiter, 0) == DLOCK_OK,
 		"but when the holder is gone");
@@ -274,12 +274,12 @@ static void test_handle_beside_restored(void)
 		detached->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
 		"who has taken up the handle is restored beside it");
-	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the era is to settle");
+	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the epoch is to settle");
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(GUARD * 3 / 10);
 		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
 	}
-	check(acquire(&c, other, 0) == DLOCK_OK && let_go(&c, other), "the era is settled");
+	check(acquire(&c, other, 0) == DLOCK_OK && let_go(&c, other), "the epoch is settled");
 	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_LOST,
 		"nobody else takes it up then: there are no permits for it");
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has them goes on");
@@ -311,7 +311,7 @@ static void test_full_copy(void)
 	char token[DLOCK_TOKEN_MAX + 1];
 
 	server_start(&other_master, options);
-	settle_era(servers.master, LONG_GUARD, 1);
+	settle_epoch(servers.master, LONG_GUARD, 1);
 	dlock_claim *claim = permits_held(&c, "copied", 1, LONG_LEASE);
 	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", other_master.port);
 	check(eventually(is_up, servers.replica), "the replica is moved away");
@@ -337,7 +337,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(settles), TEST(unconfirmed), TEST(push_is_a_hint), TEST(restored),
-		TEST(release_in_unsettled_era), TEST(attach), TEST(stale_grant), TEST(handle_beside_restored), TEST(full_copy),
+		TEST(release_in_unsettled_epoch), TEST(attach), TEST(stale_grant), TEST(handle_beside_restored), TEST(full_copy),
 	};
 	static const tap_setting setting = { begin, reset };
 

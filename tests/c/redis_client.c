@@ -6,12 +6,12 @@
 
 #include "helpers.h"
 
-dlock_server *test_server_at(const char *dsn)
+dlock_endpoint *test_server_at(const char *dsn)
 {
-	dlock_server *server = dlock_server_new(CONNECT_TIMEOUT, READ_TIMEOUT);
+	dlock_endpoint *server = dlock_endpoint_new(CONNECT_TIMEOUT, READ_TIMEOUT);
 	dlock_error error;
 
-	if (!dlock_server_parse(server, dsn, strlen(dsn), &error) || !dlock_server_seal(server, &error)) {
+	if (!dlock_endpoint_parse(server, dsn, strlen(dsn), &error) || !dlock_endpoint_seal(server, &error)) {
 		printf("Bail out! %s %s\n", dsn, error.message);
 		exit(2);
 	}
@@ -21,10 +21,10 @@ dlock_server *test_server_at(const char *dsn)
 client client_at(const char *dsn)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
-	dlock_server *server = test_server_at(dsn);
+	dlock_endpoint *server = test_server_at(dsn);
 
 	client.backend = dlock_lock_new(client.pool, server, PREFIX, strlen(PREFIX), false);
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 	return client;
 }
 
@@ -44,14 +44,14 @@ client client_of(const test_server *server, dlock_nanos read_timeout)
 client client_guarded_at(const char *const *dsns, int count, dlock_nanos guard)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
-	dlock_server *servers[DLOCK_MOST_SERVERS];
+	dlock_endpoint *servers[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < count; i++) {
 		servers[i] = test_server_at(dsns[i]);
 	}
 	client.backend = dlock_quorum_new(client.pool, servers, count, guard, PREFIX, strlen(PREFIX));
 	for (int i = 0; i < count; i++) {
-		dlock_server_release(servers[i]);
+		dlock_endpoint_release(servers[i]);
 	}
 	return client;
 }
@@ -213,7 +213,7 @@ long left_ms(dlock_claim *claim)
 {
 	dlock_nanos left;
 
-	dlock_claim_look(claim, &left);
+	dlock_claim_refresh(claim, &left);
 	return (long) (left / DLOCK_MS);
 }
 
@@ -221,7 +221,7 @@ dlock_claim_state look(dlock_claim *claim)
 {
 	dlock_nanos left;
 
-	return dlock_claim_look(claim, &left);
+	return dlock_claim_refresh(claim, &left);
 }
 
 bool explains(const client *client, const char *label, const char *word)
@@ -272,13 +272,13 @@ bool eventually_fenced(test_server *server)
 	return eventually(is_fenced, server);
 }
 
-void settle_era(test_server *master, int guard, int replicas)
+void settle_epoch(test_server *master, int guard, int replicas)
 {
-	char era[96], id[41];
+	char epoch[96], id[41];
 	const char *line = strstr(server_text(master, "INFO replication"), "master_replid:");
 
 	snprintf(id, sizeof id, "%s", line ? line + strlen("master_replid:") : "");
-	snprintf(era, sizeof era, "%s %d -1 %d %lld", id, guard, guard, server_info(master, "stats", "sync_full"));
-	server_do(master, "SET " DLOCK_ERA_KEY " %s", era);
+	snprintf(epoch, sizeof epoch, "%s %d -1 %d %lld", id, guard, guard, server_info(master, "stats", "sync_full"));
+	server_do(master, "SET " DLOCK_EPOCH_KEY " %s", epoch);
 	server_integer(master, "WAIT %d 1000", replicas);
 }

@@ -22,7 +22,7 @@ typedef struct {
 #define CONNECT_TIMEOUT (2 * DLOCK_SECOND)
 #define READ_TIMEOUT    (2 * DLOCK_SECOND)
 
-dlock_server *test_server_at(const char *dsn);
+dlock_endpoint *test_server_at(const char *dsn);
 
 client client_at(const char *dsn);
 client client_of(const test_server *server, dlock_nanos read_timeout);
@@ -86,7 +86,7 @@ bool has_nobody(test_server *server, const char *resource);
 bool eventually_nobody(test_server *server, const char *resource);
 bool eventually_fenced(test_server *server); /* an acquire was executed there */
 
-/* A master's era is settled, as if it had long been so, for a guard in ms; on replicas, too. */
-void settle_era(test_server *master, int guard, int replicas);
+/* A master's epoch is settled, as if it had long been so, for a guard in ms; on replicas, too. */
+void settle_epoch(test_server *master, int guard, int replicas);
 
 #endif

@@ -103,7 +103,7 @@ static void test_pool(void)
 {
 	dlock_pool pool = { NULL };
 	char dsn[3][64];
-	dlock_server *servers[3];
+	dlock_endpoint *servers[3];
 	dlock_conn *conns[3];
 
 	snprintf(dsn[0], sizeof dsn[0], "redis://127.0.0.1:%d", server.port);
@@ -112,7 +112,7 @@ static void test_pool(void)
 	for (int i = 0; i < 3; i++) {
 		servers[i] = test_server_at(dsn[i]);
 		conns[i] = dlock_pool_conn(&pool, servers[i]);
-		dlock_server_release(servers[i]);
+		dlock_endpoint_release(servers[i]);
 	}
 	check(conns[0] == conns[1] && conns[0] != conns[2], "one connection for one server and database");
 	check(dlock_pool_opened(&pool) == 0, "opened on first use");

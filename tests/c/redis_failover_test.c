@@ -28,17 +28,17 @@ static void reset(void)
 static client client_with(int replicas)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
-	dlock_server *service = fleet_service(&set, "mymaster", replicas);
+	dlock_endpoint *service = fleet_service(&set, "mymaster", replicas);
 
 	service->guard = LONG_GUARD * DLOCK_MS;
 	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
-	dlock_server_release(service);
+	dlock_endpoint_release(service);
 	return client;
 }
 
 static void settle(test_server *master)
 {
-	settle_era(master, LONG_GUARD, 2);
+	settle_epoch(master, LONG_GUARD, 2);
 }
 
 typedef struct {
@@ -154,16 +154,16 @@ static void test_killed(void)
 static void test_plain(void)
 {
 	client c = client_with(0);
-	char era[128];
+	char epoch[128];
 
 	check(warm(&c), "a plain lock %s", c.error.message);
 	check(fleet_promote(&set), "SENTINEL FAILOVER");
-	snprintf(era, sizeof era, "%s", server_text(fleet_master(&set), "GET " DLOCK_ERA_KEY));
+	snprintf(epoch, sizeof epoch, "%s", server_text(fleet_master(&set), "GET " DLOCK_EPOCH_KEY));
 	dlock_nanos start = dlock_now();
 	check(passes(&c, "plain", 4000), "and one from the new master %s", c.error.message);
-	check(dlock_now() - start < LONG_GUARD * DLOCK_MS / 2, "without an era (%lld ms)",
+	check(dlock_now() - start < LONG_GUARD * DLOCK_MS / 2, "without an epoch (%lld ms)",
 		(long long) ((dlock_now() - start) / DLOCK_MS));
-	check(!strcmp(server_text(fleet_master(&set), "GET " DLOCK_ERA_KEY), era), "which is left alone");
+	check(!strcmp(server_text(fleet_master(&set), "GET " DLOCK_EPOCH_KEY), epoch), "which is left alone");
 	client_free(&c);
 }
 

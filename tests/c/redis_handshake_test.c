@@ -17,9 +17,9 @@ static dlock_conn *conn_by(const char *login, const char *path)
 	char dsn[96];
 
 	snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d%s", login, server.port, path);
-	dlock_server *at = test_server_at(dsn);
+	dlock_endpoint *at = test_server_at(dsn);
 	dlock_conn *conn = dlock_conn_new(at);
-	dlock_server_release(at);
+	dlock_endpoint_release(at);
 	return conn;
 }
 
@@ -84,9 +84,9 @@ static dlock_uptime read_uptime(int type, const char *text)
 	redisReply reply = { .type = type, .str = (char *) text, .len = strlen(text) };
 	dlock_uptime uptime = { .problem = "" };
 
-	dlock_server *asked = test_server_at("redis://:" SECRET "@127.0.0.1");
+	dlock_endpoint *asked = test_server_at("redis://:" SECRET "@127.0.0.1");
 	dlock_uptime_read(&uptime, &reply, 1000 * DLOCK_SECOND, asked);
-	dlock_server_release(asked);
+	dlock_endpoint_release(asked);
 	return uptime;
 }
 

@@ -286,9 +286,9 @@ static void test_closed_before_write(void)
 		} else {
 			snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d%s", ways[i].login, port, ways[i].path);
 		}
-		dlock_server *at = test_server_at(dsn);
+		dlock_endpoint *at = test_server_at(dsn);
 		dlock_conn *conn = dlock_conn_new(at);
-		dlock_server_release(at);
+		dlock_endpoint_release(at);
 		dlock_call *call = echo();
 		call->needs_uptime = ways[i].needs_uptime;
 		dlock_conn_send(conn, call);
@@ -311,9 +311,9 @@ static void test_answered_before_close(void)
 	snprintf(path, sizeof path, "%s-peer", server.socket);
 	snprintf(dsn, sizeof dsn, "unix://%s", path);
 	int listener = listen_at_path(path);
-	dlock_server *at = test_server_at(dsn);
+	dlock_endpoint *at = test_server_at(dsn);
 	dlock_conn *conn = dlock_conn_new(at);
-	dlock_server_release(at);
+	dlock_endpoint_release(at);
 	dlock_call *first = echo(), *second = echo();
 
 	dlock_conn_send(conn, first);

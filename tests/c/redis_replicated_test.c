@@ -1,4 +1,4 @@
-/* The back end for Redis servers that fail over, at one stable address: what an era grants, what is believed, what a
+/* The back end for Redis servers that fail over, at one stable address: what an epoch grants, what is believed, what a
  * promotion leaves to a holder. Prints TAP. */
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static dlock_claim *hold(client *c, const char *resource, int ttl_ms)
 	return claim;
 }
 
-/* ---- eras ---- */
+/* ---- epochs ---- */
 
 static void test_new_set(void)
 {
@@ -53,7 +53,7 @@ static void test_new_set(void)
 }
 
 /* Of `changed`, what another process gets and the holder of the token itself. */
-static void check_era(client *c, const char *what, dlock_claim *mine, dlock_nanos since)
+static void check_epoch(client *c, const char *what, dlock_claim *mine, dlock_nanos since)
 {
 	dlock_claim *again = dlock_claim_new(
 		c->backend, mine->resource, mine->resource_len, LEASE * DLOCK_MS, mine->token, &c->error);
@@ -75,7 +75,7 @@ static void test_flush(void)
 	dlock_claim *mine = hold(&c, "mine", 400);
 	dlock_nanos since = dlock_now();
 	server_do(servers.master, "FLUSHALL");
-	check_era(&c, "FLUSHALL", mine, since);
+	check_epoch(&c, "FLUSHALL", mine, since);
 	client_free(&c);
 }
 
@@ -91,7 +91,7 @@ static void test_there_and_back(void)
 	server_do(servers.master, "REPLICAOF NO ONE");
 	server_do(servers.replica, "REPLICAOF 127.0.0.1 %d", servers.master->port);
 	pair_is_in_step(&servers);
-	check_era(&c, "REPLICAOF there and back", mine, since);
+	check_epoch(&c, "REPLICAOF there and back", mine, since);
 	client_free(&c);
 }
 
@@ -291,7 +291,7 @@ static void moved_back_meanwhile(client *c, bool granted)
 {
 	pthread_t thread;
 
-	settle_era(servers.master, LONG, 1);
+	settle_epoch(servers.master, LONG, 1);
 	check(first_lock_ms(c, "lock", dlock_now()) >= 0, "connected");
 	move_replica_away();
 	pthread_create(&thread, NULL, come_back_later, NULL);
@@ -329,7 +329,7 @@ static void test_moved_back_and_attached(void)
 	client c = new_patient_client("");
 	pthread_t thread;
 
-	settle_era(servers.master, LONG, 1);
+	settle_epoch(servers.master, LONG, 1);
 	dlock_claim *old = hold(&c, "lock", LONG), *claim = claim_on(&c, "lock", LONG);
 	move_replica_away();
 	pthread_create(&thread, NULL, come_back_later, NULL);
@@ -398,7 +398,7 @@ static void test_not_restored(void)
 	dlock_claim *claim = hold(&c, "lock", LEASE);
 	server_do(servers.master, "DEL Lock:lock");
 	check(extend(&c, claim, LEASE) == DLOCK_LOST && has_nobody(servers.master, "lock"),
-		"in a settled era it is lost (%s)", c.error.message);
+		"in a settled epoch it is lost (%s)", c.error.message);
 	dlock_claim_free(claim);
 	ward_begin(&ward, &c, "renewed", LEASE, 0, RENEW_AND_TELL(&ward));
 	server_do(servers.master, "DEL Lock:renewed");

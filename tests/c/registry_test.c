@@ -414,18 +414,18 @@ static void test_look(void)
 
 	begin();
 	dlock_claim *claim = claim_in(DLOCK_CLAIM_HELD);
-	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_HELD && left > 5 * DLOCK_SECOND && left <= 10 * DLOCK_SECOND,
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_HELD && left > 5 * DLOCK_SECOND && left <= 10 * DLOCK_SECOND,
 		"time left");
 	claim->deadline = dlock_now();
-	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "lost at the deadline");
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "lost at the deadline");
 	claim->deadline = 0;
-	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "never less than no time");
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "never less than no time");
 	claim->deadline = DLOCK_FOREVER;
-	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_HELD && left > DLOCK_FOREVER / 2, "for ever");
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_HELD && left > DLOCK_FOREVER / 2, "for ever");
 	claim->state = DLOCK_CLAIM_UNCERTAIN;
-	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_UNCERTAIN, "uncertain");
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_UNCERTAIN, "uncertain");
 	claim->state = DLOCK_CLAIM_RELEASED;
-	check(dlock_claim_look(claim, &left) == DLOCK_CLAIM_RELEASED && left == 0, "released");
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_RELEASED && left == 0, "released");
 	dlock_claim_free(claim);
 	dlock_backend_release(&counts.base);
 }

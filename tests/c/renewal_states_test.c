@@ -107,7 +107,7 @@ static void test_over(void)
 	dlock_renewal renewal = {
 		.claim = &claim, .ttl = DLOCK_SECOND, .full = dlock_now() + DLOCK_SECOND, .incomplete = true
 	};
-	dlock_nanos now = dlock_now(), look = dlock_renewal_next_look(&renewal, now);
+	dlock_nanos now = dlock_now(), look = dlock_renewal_next_wake(&renewal, now);
 
 	check(look > now && look <= now + DLOCK_SECOND, "a lease that is over: the next look is soon");
 }

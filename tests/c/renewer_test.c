@@ -165,7 +165,7 @@ static dlock_claim_state look(dlock_claim *claim)
 {
 	dlock_nanos remaining;
 
-	return dlock_claim_look(claim, &remaining);
+	return dlock_claim_refresh(claim, &remaining);
 }
 
 static bool is_more(void *least)

@@ -26,11 +26,11 @@ static void reset(void)
 static client new_client(int replicas)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
-	dlock_server *service = cluster_service(&nodes, replicas);
+	dlock_endpoint *service = cluster_service(&nodes, replicas);
 
 	service->guard = GUARD * DLOCK_MS;
 	client.backend = dlock_lock_new(client.pool, service, PREFIX, strlen(PREFIX), false);
-	dlock_server_release(service);
+	dlock_endpoint_release(service);
 	return client;
 }
 
@@ -257,7 +257,7 @@ static bool replicate(test_server *replica, test_server *master)
 	return server_do(replica, "CLUSTER REPLICATE %s", id) && eventually(follows_well, replica);
 }
 
-/* Each slot's era says how many full copies the master had made, and none settles with the first slot's as long as that
+/* Each slot's epoch says how many full copies the master had made, and none settles with the first slot's as long as that
  * is of before the last. */
 static void test_full_copy(void)
 {

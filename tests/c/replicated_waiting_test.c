@@ -72,7 +72,7 @@ static pid_t wait_for_lock(int number)
 	return pid;
 }
 
-static void test_release_in_unsettled_era(void)
+static void test_release_in_unsettled_epoch(void)
 {
 	client c = new_client();
 
@@ -85,7 +85,7 @@ static void test_release_in_unsettled_era(void)
 	check(release(&c, claim) == DLOCK_OK, "released after a promotion (%s)", c.error.message);
 	int status = exit_of(pid);
 	long took = (long) ((shared->at[0] - start) / DLOCK_MS);
-	check(status == 0 && took >= GUARD, "the waiter gets it when the era is settled (%d, %ld ms)", status, took);
+	check(status == 0 && took >= GUARD, "the waiter gets it when the epoch is settled (%d, %ld ms)", status, took);
 	check(took < SOON / DLOCK_MS, "soon then (%ld ms)", took);
 	dlock_claim_free(claim);
 	client_free(&c);
@@ -178,7 +178,7 @@ static void test_attach_unsettled(void)
 	pair_fail_over(&servers);
 	dlock_nanos start = dlock_now();
 	check(
-		dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not in an unsettled era: %s", c.error.message);
+		dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not in an unsettled epoch: %s", c.error.message);
 	check(!strcmp(server_text(servers.master, "GET Lock:lock"), token), "and nothing is changed");
 	dlock_status status;
 	do {
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		
-		TEST(release_in_unsettled_era),
+		TEST(release_in_unsettled_epoch),
 		
 		TEST(push_is_a_hint),
 		TEST(handed_over_unconfirmed),

@@ -47,9 +47,9 @@ static const dlock_keys in_slot = { .lock = { "lock", 4 },
 	.queue = { "q{s}", 4 },
 	.waiters = { "w{s}", 4 },
 	.fence = { "f{s}", 4 },
-	.era = { "e{s}", 4 },
+	.epoch = { "e{s}", 4 },
 	.slot = 7 };
-static const dlock_guard guard = { 60 * S, true }, copies = { 1500 * MS + 1, false }, short_guard = { 1, false };
+static const dlock_epoch_rule guard = { 60 * S, true }, copies = { 1500 * MS + 1, false }, short_guard = { 1, false };
 
 static void test_acquire(void)
 {
@@ -163,16 +163,16 @@ static void test_replicated(void)
 	says(dlock_request_unchanged(in_slot, "t", copies, "old"), "unchanged 2 lock e{s} t 1500 old");
 }
 
-static void test_eras(void)
+static void test_epochs(void)
 {
-	dlock_era era = { true, -1, "abcdef", "-12", 0, NULL }, now = { false, 0, "abcdef", "-12", 0, "0" },
+	dlock_epoch_state epoch = { true, -1, "abcdef", "-12", 0, NULL }, now = { false, 0, "abcdef", "-12", 0, "0" },
 			  later = { true, 250, "abcdef", "-12", 60000, "3" };
 
-	says(dlock_request_settle(keys, &era, guard, NULL), "settle 2 dlock:fence dlock:era abcdef 60000 -12");
-	says(dlock_request_settle(in_slot, &era, copies, &now), "settle 2 f{s} e{s} abcdef 1500 -12 0 0 0");
-	says(dlock_request_settle(in_slot, &era, short_guard, &later), "settle 2 f{s} e{s} abcdef 1 -12 250 60000 3");
-	says(dlock_request_look(in_slot, guard, 0, &era), "look 2 e{s} e{s}:slots 60000 '' 0 -12");
-	says(dlock_request_look(in_slot, copies, 16383, &later), "look 2 e{s} e{s}:slots 1500 - 16383 -12");
+	says(dlock_request_settle(keys, &epoch, guard, NULL), "settle 2 dlock:fence dlock:era abcdef 60000 -12");
+	says(dlock_request_settle(in_slot, &epoch, copies, &now), "settle 2 f{s} e{s} abcdef 1500 -12 0 0 0");
+	says(dlock_request_settle(in_slot, &epoch, short_guard, &later), "settle 2 f{s} e{s} abcdef 1 -12 250 60000 3");
+	says(dlock_request_epoch_of(in_slot, guard, 0, &epoch), "epoch_of 2 e{s} e{s}:slots 60000 '' 0 -12");
+	says(dlock_request_epoch_of(in_slot, copies, 16383, &later), "epoch_of 2 e{s} e{s}:slots 1500 - 16383 -12");
 }
 
 static const dlock_permits_attempt one = { .id = "i", .permits = 1, .capacity = 5, .ttl = 30 * S, .number = 1 };
@@ -284,7 +284,7 @@ static void nothing(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(acquire), TEST(release), TEST(leases), TEST(exchange), TEST(replicated),
-		TEST(eras), TEST(permits), TEST(permits_replicated), TEST(stocks) };
+		TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
 	static const tap_setting setting = { nothing, nothing };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

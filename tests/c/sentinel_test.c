@@ -27,13 +27,13 @@ static void reset(void)
 /* What asks. */
 typedef struct {
 	dlock_pool pool;
-	dlock_server *service;
+	dlock_endpoint *service;
 	dlock_topology *topology;
 	dlock_error error;
 	dlock_nanos took;
 } asker;
 
-static asker *asker_of(dlock_server *service)
+static asker *asker_of(dlock_endpoint *service)
 {
 	asker *asker = calloc(1, sizeof *asker);
 
@@ -50,7 +50,7 @@ static asker *asker_at(const int *ports, int count)
 static void asker_free(asker *asker)
 {
 	dlock_pool_clear(&asker->pool);
-	dlock_server_release(asker->service);
+	dlock_endpoint_release(asker->service);
 	free(asker);
 }
 
@@ -66,7 +66,7 @@ static dlock_status discover(asker *asker, int ms)
 
 static int port_found(const asker *asker)
 {
-	const dlock_server *master = dlock_topology_master(asker->topology, 0);
+	const dlock_endpoint *master = dlock_topology_master(asker->topology, 0);
 
 	return master ? master->port : 0;
 }
@@ -94,45 +94,45 @@ static bool same(const char *a, const char *b)
 
 static void test_servers(void)
 {
-	dlock_server *service = test_server_at(
+	dlock_endpoint *service = test_server_at(
 		"sentinel://ann:" SECRET
 		"@S1,[::1]:5000/mymaster/3?replicas=2&sentinel_user=bob&sentinel_password=" SENTINEL_SECRET
 		"&connect_timeout=0.5&read_timeout=0.25");
-	dlock_server *first = dlock_server_sentinel(service, 0), *second = dlock_server_sentinel(service, 1),
-				 *master = dlock_server_member(service, "R1", 7000);
+	dlock_endpoint *first = dlock_endpoint_sentinel(service, 0), *second = dlock_endpoint_sentinel(service, 1),
+				 *master = dlock_endpoint_member(service, "R1", 7000);
 
 	check(same(first->label, "s1:26379") && same(second->label, "[::1]:5000") && same(master->label, "r1:7000"),
 		"%s, %s, %s", first->label, second->label, master->label);
 	check(same(first->user, "bob") && same(first->password, SENTINEL_SECRET) && first->database == 0,
 		"a Sentinel's login");
 	check(same(master->user, "ann") && same(master->password, SECRET) && master->database == 3, "the master's");
-	check(!first->tls && !master->tls && master->replicas == 0 && master->discovery == DLOCK_SERVER_FIXED
+	check(!first->tls && !master->tls && master->replicas == 0 && master->discovery == DLOCK_ENDPOINT_FIXED
 			&& !master->seed_count && !master->service,
 		"plain servers");
 	check(first->connect_timeout == 500 * DLOCK_MS && first->read_timeout == 250 * DLOCK_MS
 			&& master->connect_timeout == 500 * DLOCK_MS && master->read_timeout == 250 * DLOCK_MS,
 		"the timeouts");
-	check(!dlock_server_member(service, "a b", 7000) && !dlock_server_member(service, "r1", 0),
+	check(!dlock_endpoint_member(service, "a b", 7000) && !dlock_endpoint_member(service, "r1", 0),
 		"what is no address makes none");
-	dlock_server_release(first);
-	dlock_server_release(second);
-	dlock_server_release(master);
-	dlock_server_release(service);
+	dlock_endpoint_release(first);
+	dlock_endpoint_release(second);
+	dlock_endpoint_release(master);
+	dlock_endpoint_release(service);
 #ifdef DLOCK_TLS
 	service = test_server_at(
 		"sentinel://s1/mymaster?tls=1&sentinel_tls=0&verify_peer_name=0&peer_name=p&cafile=a&capath=b"
 		"&local_cert=c&local_pk=d"
 		"&passphrase=" SECRET);
-	first = dlock_server_sentinel(service, 0);
-	master = dlock_server_member(service, "r1", 7000);
+	first = dlock_endpoint_sentinel(service, 0);
+	master = dlock_endpoint_member(service, "r1", 7000);
 	check(!first->tls && master->tls, "TLS for one side");
 	check(master->tls_verify_peer && !master->tls_verify_peer_name && same(master->tls_peer_name, "p")
 			&& same(master->tls_cafile, "a") && same(master->tls_capath, "b") && same(master->tls_cert, "c")
 			&& same(master->tls_key, "d") && same(master->tls_passphrase, SECRET),
 		"with all its options");
-	dlock_server_release(first);
-	dlock_server_release(master);
-	dlock_server_release(service);
+	dlock_endpoint_release(first);
+	dlock_endpoint_release(master);
+	dlock_endpoint_release(service);
 #endif
 }
 
@@ -145,9 +145,9 @@ static void test_found(void)
 	check(!dlock_topology_has_slots(asker->topology) && port_found(asker) == 0, "nothing is known at first");
 	check(dlock_pool_topology(&asker->pool, asker->service) == asker->topology, "one for the service");
 	check(discover(asker, 5000) == DLOCK_OK, "it is found (%s)", asker->error.message);
-	const dlock_server *master = dlock_topology_master(asker->topology, 12345);
+	const dlock_endpoint *master = dlock_topology_master(asker->topology, 12345);
 	check(master && master->port == fleet_master(&fleet_one)->port, "at the right place");
-	check(master && master->discovery == DLOCK_SERVER_FIXED && master->replicas == 0
+	check(master && master->discovery == DLOCK_ENDPOINT_FIXED && master->replicas == 0
 			&& !strcmp(master->password, SECRET) && !master->user,
 		"as a server of its own, with the service's password");
 	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED,
@@ -167,7 +167,7 @@ static void test_found(void)
 
 static void test_fixed(void)
 {
-	dlock_server *server = test_server_at("redis://127.0.0.1:1234");
+	dlock_endpoint *server = test_server_at("redis://127.0.0.1:1234");
 	asker *asker = asker_of(server);
 
 	check(dlock_topology_master(asker->topology, 0) == server, "a fixed address is known");
@@ -204,7 +204,7 @@ static bool are_answered(void *context)
 static void test_beside(void)
 {
 	int ports[] = { closed_port(), fleet_one.sentinels[1].port };
-	dlock_server *service = sentinel_service(ports, 1, "mymaster"), *fleet = fleet_service(&fleet_one, "mymaster", 1);
+	dlock_endpoint *service = sentinel_service(ports, 1, "mymaster"), *fleet = fleet_service(&fleet_one, "mymaster", 1);
 	dlock_pool pool = { .turns = 0 };
 	questions asked = { dlock_pool_topology(&pool, fleet), dlock_pool_topology(&pool, service), 0 };
 	dlock_nanos start = dlock_now();
@@ -218,8 +218,8 @@ static void test_beside(void)
 	check(!dlock_topology_master(asked.none, 0) && dlock_topology_answers(asked.none) == 0, "or not");
 	check(asked.turns < 60 && is_pool_at_rest(&pool), "in a few steps (%d)", asked.turns);
 	dlock_pool_clear(&pool);
-	dlock_server_release(service);
-	dlock_server_release(fleet);
+	dlock_endpoint_release(service);
+	dlock_endpoint_release(fleet);
 }
 
 /* Nobody has looked for it. */
@@ -437,7 +437,7 @@ static void test_fork(void)
 
 /* ---- fail-over ---- */
 
-static bool open_to(asker *asker, dlock_server *server)
+static bool open_to(asker *asker, dlock_endpoint *server)
 {
 	dlock_conn *conn = dlock_pool_conn(&asker->pool, server);
 	dlock_arg words[] = { DLOCK_ARG("PING") };
@@ -455,12 +455,12 @@ static void test_fail_over(void)
 	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
 
 	check(discover(asker, 5000) == DLOCK_OK, "found (%s)", asker->error.message);
-	dlock_server *old = dlock_server_retain(dlock_topology_master(asker->topology, 0));
+	dlock_endpoint *old = dlock_endpoint_retain(dlock_topology_master(asker->topology, 0));
 	check(old->port == fleet_master(&fleet_one)->port && open_to(asker, old), "a connection to it");
 	check(fleet_promote(&fleet_one), "another is promoted");
 	check(port_found(asker) == old->port, "nobody has asked");
 	check(discover(asker, 5000) == DLOCK_OK, "asked (%s)", asker->error.message);
-	dlock_server *new = dlock_topology_master(asker->topology, 0);
+	dlock_endpoint *new = dlock_topology_master(asker->topology, 0);
 	check(new->port != old->port && new->port == fleet_master(&fleet_one)->port, "the new master");
 	check(
 		dlock_pool_conn(&asker->pool, old)->state == DLOCK_CONN_CLOSED, "an idle connection to the old one is closed");
@@ -468,7 +468,7 @@ static void test_fail_over(void)
 			&& dlock_pool_conn(&asker->pool, new)->state == DLOCK_CONN_READY,
 		"that to the new one stays");
 	check(old->references == 2, "the old one is kept by its connection only (%u)", old->references);
-	dlock_server_release(old);
+	dlock_endpoint_release(old);
 	asker_free(asker);
 }
 

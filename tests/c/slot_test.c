@@ -37,19 +37,19 @@ static void test_tags(void)
 	check(!strcmp(tag, "fHh"), "the same in each process, for ever (%s)", tag);
 }
 
-static dlock_server *server_at(int port)
+static dlock_endpoint *server_at(int port)
 {
-	dlock_server *server = dlock_server_new(DLOCK_SECOND, DLOCK_SECOND);
+	dlock_endpoint *server = dlock_endpoint_new(DLOCK_SECOND, DLOCK_SECOND);
 	dlock_error error;
 
-	dlock_server_set(&server->host, "127.0.0.1", 9);
+	dlock_endpoint_set(&server->host, "127.0.0.1", 9);
 	server->port = port;
-	return dlock_server_seal(server, &error) ? server : NULL;
+	return dlock_endpoint_seal(server, &error) ? server : NULL;
 }
 
 static void test_map(void)
 {
-	dlock_server *servers[20], *again = server_at(1000);
+	dlock_endpoint *servers[20], *again = server_at(1000);
 	dlock_slot_map map, other;
 
 	check(dlock_slot_map_begin(&map, DLOCK_SLOTS) && dlock_slot_map_begin(&other, DLOCK_SLOTS), "two maps");
@@ -83,9 +83,9 @@ static void test_map(void)
 	dlock_slot_map_end(&other);
 	check(servers[0]->references == 1 && servers[19]->references == 1, "no reference is left");
 	for (int i = 0; i < 20; i++) {
-		dlock_server_release(servers[i]);
+		dlock_endpoint_release(servers[i]);
 	}
-	dlock_server_release(again);
+	dlock_endpoint_release(again);
 }
 
 static void nothing(void)

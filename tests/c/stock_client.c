@@ -5,12 +5,12 @@
 
 #include "tap.h"
 
-shop shop_on(dlock_server *service)
+shop shop_on(dlock_endpoint *service)
 {
 	shop shop = { .pool = calloc(1, sizeof(dlock_pool)) };
 
 	shop.stock = dlock_stock_new(shop.pool, service, STOCK, strlen(STOCK));
-	dlock_server_release(service);
+	dlock_endpoint_release(service);
 	return shop;
 }
 

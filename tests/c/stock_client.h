@@ -16,7 +16,7 @@ typedef struct {
 #define STOCK "Stock:"
 
 /* Takes over the server or service. */
-shop shop_on(dlock_server *service);
+shop shop_on(dlock_endpoint *service);
 shop shop_at(const char *dsn);
 void shop_free(shop *shop);
 

@@ -20,7 +20,7 @@ static void test_basic(void)
 	check(dlock_zk_pool_sessions_opened(c.pool) == 0, "nothing is opened before the first use");
 	check(c.backend->ops->locked(c.backend, "basic", 5, &locked, &c.error) == DLOCK_OK && !locked, "not locked");
 	check(acquire(&c, first, -1) == DLOCK_OK && look(first) == DLOCK_CLAIM_HELD, "acquired");
-	check(dlock_claim_look(first, &remaining) == DLOCK_CLAIM_HELD && remaining > 0 && remaining < zk_session_timeout,
+	check(dlock_claim_refresh(first, &remaining) == DLOCK_CLAIM_HELD && remaining > 0 && remaining < zk_session_timeout,
 		"time is left");
 	check(c.backend->ops->locked(c.backend, "basic", 5, &locked, &c.error) == DLOCK_OK && locked, "locked");
 	check(children("basic") == 1, "by a node");

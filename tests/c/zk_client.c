@@ -113,7 +113,7 @@ dlock_claim_state look(dlock_claim *claim)
 {
 	dlock_nanos remaining;
 
-	return dlock_claim_look(claim, &remaining);
+	return dlock_claim_refresh(claim, &remaining);
 }
 
 int children(const char *name)

@@ -39,12 +39,12 @@ function listed(string $pattern): array
 }
 
 // The keys in a script's head say whether it is for servers that fail over.
-$scripts = ['locks' => [], 'permits' => [], 'eras of locks' => [], 'eras of permits' => []];
+$scripts = ['locks' => [], 'permits' => [], 'epochs of locks' => [], 'epochs of permits' => []];
 foreach (glob(LUA . '/*.lua') as $file) {
     if (preg_match('/^-- keys: (.*)$/m', file_get_contents($file), $keys)) {
         $name = basename($file, '.lua');
         $kind = preg_match('/^(permits|stock)_/', $name) ? 'permits' : 'locks';
-        $scripts[preg_match('/\bera\b/', $keys[1]) ? "eras of $kind" : $kind][] = $name;
+        $scripts[preg_match('/\bepoch\b/', $keys[1]) ? "epochs of $kind" : $kind][] = $name;
     }
 }
 holds(min(array_map(count(...), $scripts)) >= 5, 'scripts were found', array_map(count(...), $scripts));
@@ -61,11 +61,11 @@ same(commands($scripts['permits'], $client, $clock_of_pools), $permits, 'permits
 
 $confirmed = listed('/^- If replicas acknowledge locks, (add `[^`]*`; in a\scluster\salso\s`[^`]*`)/m');
 $route = ['wait', 'asking', 'cluster|slots', 'cluster|myid'];
-same(commands($scripts['eras of locks'], $route, [...$locks, ...$clock]), $confirmed, 'where replicas confirm');
+same(commands($scripts['epochs of locks'], $route, [...$locks, ...$clock]), $confirmed, 'where replicas confirm');
 
 $permits_confirmed = listed('/^- `Dlock\\\\Semaphore`[^;]*; (if replicas acknowledge also\s`[^`]*`, and in a cluster\s`[^`]*`)/m');
 // GETSET is in what they include, and they do not come to it: fencing tokens of pools are in the pool.
-same(commands([...$scripts['eras of permits'], 'look', 'settle'], [], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
+same(commands([...$scripts['epochs of permits'], 'epoch_of', 'settle'], [], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
     $permits_confirmed, 'permits, where replicas confirm');
 
 echo "done\n";

@@ -14,7 +14,7 @@ $set = new ClusterSet(2, 4, config: ['min-replicas-to-write 1']);
 $guarded = $set->dsn(['guard' => 6]);
 $ttl = '--ttl=6';
 finds(['unsettled' => 'warning'], [$guarded, $ttl], 'a new cluster');
-wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 60, 'the era to settle');
+wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 60, 'the epoch to settle');
 $run = new DoctorRun([$guarded, $ttl]);
 holds(preg_match('/^All is well: DistributedLock on [\d.:,]+ \(6 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
 foreach ($set->masters() as $master) {

@@ -15,7 +15,7 @@ $guarded = $set->dsn(['guard' => 6, 'replicas' => 2]);
 $ttl = '--ttl=6';
 $texts = finds(['unsettled' => 'warning'], [$guarded, $ttl], 'a new set');
 holds(preg_match('/no lock is granted for another [0-6]\.\d s/', $texts['unsettled'] ?? '') === 1, 'a new set', $texts);
-wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 60, 'the era to settle');
+wait_for(fn () => doctor([$guarded, $ttl])->status === 0, 60, 'the epoch to settle');
 $run = new DoctorRun([$guarded, $ttl]);
 holds(preg_match('/^All is well: DistributedLock on mymaster at [\d.:,]+ \(4 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
 same(['dlock:era', 'dlock:fence'], (function (array $keys) {

@@ -14,7 +14,7 @@
 # Nor full copies that do not count: it takes half an hour until a Sentinel moves a replica back. redis_replicated tells ("moved_back"), and the walks through
 # tests/models/failover (RESYNCS_NOT_CONFIRMED, MOVED_BACK).
 # Nor what is taken up beside permits that were restored: a server has to be promoted that has missed who took them. permits_replicated tells ("stale_grant",
-# "handle_beside_restored"). Nor permits that the acquisition alone grants in an unsettled era: what looks once more behind WAIT gives them back.
+# "handle_beside_restored"). Nor permits that the acquisition alone grants in an unsettled epoch: what looks once more behind WAIT gives them back.
 all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
 		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
@@ -65,14 +65,14 @@ all_mutants() {
 		src/memcached/backend.c 's/return request->late == DLOCK_FOREVER \? 0 : request->sent_at \+ length - request->late;/return request->sent_at + length;/'
 	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
 		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
-	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its era" \
+	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its epoch" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
-	mutant era_of_any_master Sentinel 600 "an era goes on under another master" \
-		src/redis/script/lua/era.lua 's/if opened ~= id or counts/if not opened or counts/' \
-		src/redis/script/lua/era.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/script/lua/era.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
+	mutant epoch_of_any_master Sentinel 600 "an epoch goes on under another master" \
+		src/redis/script/lua/epoch.lua 's/if opened ~= id or counts/if not opened or counts/' \
+		src/redis/script/lua/epoch.lua 's/settled = opened == id and/settled = opened and/' \
+		src/redis/script/lua/epoch.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
 		src/redis/script/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
-	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its era" \
+	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its epoch" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
@@ -105,11 +105,11 @@ all_mutants() {
 		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
 	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
 		src/redis/script/lua/stock_reserve.lua 's/if not had and not queue/if not queue/'
-	mutant permits_in_any_era SentinelSemaphore 300 "a server that was promoted grants permits at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = look_at_era\(.*\)\n)/$1unsettled = 0\n/' \
+	mutant permits_in_any_epoch SentinelSemaphore 300 "a server that was promoted grants permits at once" \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
-	mutant readers_in_any_era SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = look_at_era\(.*\)\n)/$1unsettled = 0\n/' \
+	mutant readers_in_any_epoch SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
 	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
 		src/zookeeper/lock/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'

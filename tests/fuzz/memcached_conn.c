@@ -9,7 +9,7 @@
 
 enum { MOST = 4, HANDSHAKE = 4 };
 
-static dlock_memcached_conn *connection(dlock_server *server, int *peer)
+static dlock_memcached_conn *connection(dlock_endpoint *server, int *peer)
 {
 	int fds[2];
 	dlock_memcached_conn *conn = dlock_memcached_conn_new(server, DLOCK_FOREVER);
@@ -25,7 +25,7 @@ static dlock_memcached_conn *connection(dlock_server *server, int *peer)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static dlock_server server = { .references = 1, .host = (char *) "h", .label = (char *) "h:1", .key = (char *) "k",
+	static dlock_endpoint server = { .references = 1, .host = (char *) "h", .label = (char *) "h:1", .key = (char *) "k",
 		.connect_timeout = DLOCK_SECOND, .read_timeout = 3600 * DLOCK_SECOND };
 	dlock_memcached_request *requests[MOST];
 	dlock_memcached_key key = { .text = "k" };

@@ -70,8 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool reserved = dlock_key_is_reserved((dlock_arg) { prefix, prefix_len }, (dlock_arg) { resource, len });
 	MUST(reserved
 		== (begins(a.lock, "dlock:queue:") || begins(a.lock, "dlock:waiters:")
-			|| is_same(a.lock, DLOCK_ARG(DLOCK_FENCE_KEY)) || is_same(a.lock, DLOCK_ARG(DLOCK_ERA_KEY))
-			|| begins(a.lock, DLOCK_FENCE_KEY ":") || begins(a.lock, DLOCK_ERA_KEY ":")));
+			|| is_same(a.lock, DLOCK_ARG(DLOCK_FENCE_KEY)) || is_same(a.lock, DLOCK_ARG(DLOCK_EPOCH_KEY))
+			|| begins(a.lock, DLOCK_FENCE_KEY ":") || begins(a.lock, DLOCK_EPOCH_KEY ":")));
 	MUST(reserved || (!is_same(a.lock, b.queue) && !is_same(a.lock, b.waiters)));
 
 	free(ring);

@@ -50,21 +50,21 @@ static void start_server(void)
 	atexit(remove_socket);
 }
 
-static dlock_server *new_server(unsigned how)
+static dlock_endpoint *new_server(unsigned how)
 {
-	dlock_server *server = dlock_server_new(
+	dlock_endpoint *server = dlock_endpoint_new(
 		3600 * DLOCK_SECOND, 3600 * DLOCK_SECOND); /* time is not what this is about */
 	dlock_error error;
 
-	MUST(server && dlock_server_set(&server->path, path, strlen(path)));
+	MUST(server && dlock_endpoint_set(&server->path, path, strlen(path)));
 	if (how & LOGIN_PASSWORD) {
-		MUST(dlock_server_set(&server->password, SECRET, strlen(SECRET)));
+		MUST(dlock_endpoint_set(&server->password, SECRET, strlen(SECRET)));
 	}
 	if ((how & LOGIN_PASSWORD) && (how & LOGIN_USER)) {
-		MUST(dlock_server_set(&server->user, "ann", 3));
+		MUST(dlock_endpoint_set(&server->user, "ann", 3));
 	}
 	server->database = how & OTHER_DATABASE ? 3 : 0;
-	MUST(dlock_server_seal(server, &error));
+	MUST(dlock_endpoint_seal(server, &error));
 	return server;
 }
 
@@ -308,7 +308,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += 2;
 	size -= 2;
 
-	dlock_server *server = new_server(how);
+	dlock_endpoint *server = new_server(how);
 	dlock_inbox *inbox = how & SUBSCRIBES ? dlock_inbox_new(server) : NULL;
 	dlock_conn *conn = inbox ? inbox->conn : dlock_conn_new(server);
 	int count = inbox ? 0 : how & MANY ? MOST_CALLS - 1 : 2;
@@ -344,7 +344,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		dlock_conn_free(conn);
 	}
 	MUST(server->references == 1);
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 	if (talk.peer >= 0) {
 		close(talk.peer);
 	}

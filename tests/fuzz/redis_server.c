@@ -1,6 +1,6 @@
 /* src/net: DSNs and options of servers. Lines: a DSN, then an option's name, then its value. */
 
-#include "../../src/net/server.h"
+#include "../../src/net/endpoint.h"
 #include "fuzz.h"
 
 /* A message goes on from the name of an argument, and tells nothing that was in it. */
@@ -16,9 +16,9 @@ static void check_refusal(const dlock_error *error)
 	}
 }
 
-static void check_parts(const dlock_server *server)
+static void check_parts(const dlock_endpoint *server)
 {
-	MUST(server->discovery != DLOCK_SERVER_FIXED || server->kind == DLOCK_SERVER_MEMORY
+	MUST(server->discovery != DLOCK_ENDPOINT_FIXED || server->kind == DLOCK_ENDPOINT_MEMORY
 		|| (server->port >= 1 && server->port <= 65535));
 	MUST(server->replicas >= 0 && server->replicas <= DLOCK_MOST_REPLICAS);
 	MUST(!server->guard
@@ -31,13 +31,13 @@ static void check_parts(const dlock_server *server)
 }
 
 /* "NAME at HOST:PORT,HOST:PORT" */
-static void check_service(const dlock_server *server)
+static void check_service(const dlock_endpoint *server)
 {
 	const char *label = server->label;
 
 	MUST(!server->host && !server->path && server->port == 0 && server->seed_count > 0
 		&& server->seed_count <= DLOCK_MOST_SERVERS);
-	MUST((server->service != NULL) == (server->discovery == DLOCK_SERVER_SENTINEL));
+	MUST((server->service != NULL) == (server->discovery == DLOCK_ENDPOINT_SENTINEL));
 	MUST(server->service || server->database == 0);
 	if (server->service) {
 		MUST(*server->service && strlen(server->service) <= 100 && !strpbrk(server->service, "@/?#, "));
@@ -62,12 +62,12 @@ static void check_service(const dlock_server *server)
 }
 
 /* The label is made of the address alone, and the address of what is behind the password alone. */
-static void check_label(const dlock_server *server, const char *dsn, size_t len)
+static void check_label(const dlock_endpoint *server, const char *dsn, size_t len)
 {
 	char expected[64];
 	const char *host = server->host, *at = NULL;
 
-	if (server->discovery != DLOCK_SERVER_FIXED) {
+	if (server->discovery != DLOCK_ENDPOINT_FIXED) {
 		check_service(server);
 	} else if (server->path) {
 		MUST(!host);
@@ -96,9 +96,9 @@ static void check_label(const dlock_server *server, const char *dsn, size_t len)
 }
 
 /* Two servers that differ in one thing do not share a connection. */
-static void check_key(dlock_server *server)
+static void check_key(dlock_endpoint *server)
 {
-	dlock_server *other = dlock_server_new(server->connect_timeout, server->read_timeout);
+	dlock_endpoint *other = dlock_endpoint_new(server->connect_timeout, server->read_timeout);
 	dlock_error error;
 
 	MUST(other);
@@ -106,55 +106,55 @@ static void check_key(dlock_server *server)
 	other->database = server->database;
 	other->discovery = server->discovery;
 	for (int i = 0; i < server->seed_count; i++) {
-		MUST(dlock_server_add_seed(
+		MUST(dlock_endpoint_add_seed(
 			other, server->seeds[i].host, strlen(server->seeds[i].host), server->seeds[i].port, &error));
 	}
 	const char *texts[] = { server->host, server->path, server->service };
 	char **fields[] = { &other->host, &other->path, &other->service };
 	for (int i = 0; i < 3; i++) {
-		MUST(!texts[i] || dlock_server_set(fields[i], texts[i], strlen(texts[i])));
+		MUST(!texts[i] || dlock_endpoint_set(fields[i], texts[i], strlen(texts[i])));
 	}
-	MUST(dlock_server_set(&other->password, SECRET "!", sizeof SECRET));
-	MUST(dlock_server_seal(other, &error));
-	MUST(dlock_server_is_same(server, other));
+	MUST(dlock_endpoint_set(&other->password, SECRET "!", sizeof SECRET));
+	MUST(dlock_endpoint_seal(other, &error));
+	MUST(dlock_endpoint_is_same(server, other));
 	bool same_login = server->password && !strcmp(server->password, other->password);
 	MUST(same_login || strcmp(server->key, other->key));
-	dlock_server_release(other);
+	dlock_endpoint_release(other);
 }
 
 static void try_dsn(const char *dsn, size_t len, const char *terminated)
 {
-	dlock_server *server = dlock_server_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
+	dlock_endpoint *server = dlock_endpoint_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
 	dlock_error error = { "" };
 
 	MUST(server);
-	if (!dlock_server_parse(server, dsn, len, &error)) {
+	if (!dlock_endpoint_parse(server, dsn, len, &error)) {
 		check_refusal(&error);
-	} else if (!dlock_server_seal(server, &error)) {
+	} else if (!dlock_endpoint_seal(server, &error)) {
 		check_refusal(&error);
 	} else {
 		check_parts(server);
-		if (server->kind == DLOCK_SERVER_REDIS) {
+		if (server->kind == DLOCK_ENDPOINT_REDIS) {
 			check_label(server, terminated, len);
 			check_key(server);
 		}
 	}
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 static void try_option(const char *name, const char *value, size_t len)
 {
-	dlock_server *server = dlock_server_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
+	dlock_endpoint *server = dlock_endpoint_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
 	dlock_error error = { "" };
 
-	MUST(server && dlock_server_set(&server->host, "h", 1));
+	MUST(server && dlock_endpoint_set(&server->host, "h", 1));
 	const dlock_option *option = dlock_option_find(server, DLOCK_FORM_QUERY, name);
 	if (!option) {
 		dlock_option_unknown(server, DLOCK_FORM_QUERY, name, &error);
 		check_refusal(&error);
 	} else if (!dlock_option_read(server, option, name, value, len, &error)) {
 		check_refusal(&error);
-	} else if (!dlock_server_seal(server, &error)) {
+	} else if (!dlock_endpoint_seal(server, &error)) {
 		MUST(
 			strstr(name, "guard") || !strncmp(name, "sentinel_", 9)); /* with replicas, and where there are Sentinels */
 		check_refusal(&error);
@@ -162,7 +162,7 @@ static void try_option(const char *name, const char *value, size_t len)
 		check_parts(server);
 		MUST(!strcmp(server->label, "h:6379"));
 	}
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

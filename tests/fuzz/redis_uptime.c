@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const int types[] = { REDIS_REPLY_STRING, REDIS_REPLY_ERROR, REDIS_REPLY_STATUS, REDIS_REPLY_NIL };
 	const dlock_nanos now = INT64_C(5000000000) * DLOCK_SECOND, longest = INT64_C(4000000000) * DLOCK_SECOND;
 	dlock_uptime uptime = { .problem = "" };
-	dlock_server server = { .password = (char *) SECRET };
+	dlock_endpoint server = { .password = (char *) SECRET };
 
 	if (size == 0) {
 		return 0;

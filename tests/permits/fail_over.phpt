@@ -24,7 +24,7 @@ fails(ValueError::class, '*must be between 0.003 and 6 seconds*', fn () => new S
 $took = seconds(function () use ($semaphore, &$held) {
     $held = $semaphore->acquire('sale', 2, 30);
 });
-holds($took > 5.9, 'nothing is granted before the era is settled', $took);
+holds($took > 5.9, 'nothing is granted before the epoch is settled', $took);
 $reader = $lock->readLock()->acquire('page', 30);
 same([2, 1], [$held->permits, $semaphore->availablePermits('sale')], 'two of three');
 $child = fork_child(function (callable $say, callable $hear) use ($semaphore, $lock) {

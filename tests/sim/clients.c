@@ -96,7 +96,7 @@ static bool look(client *client, holding *mine)
 {
 	nanos remaining;
 	bool over = mine->claim->deadline <= local_now();
-	dlock_claim_state state = dlock_claim_look(mine->claim, &remaining);
+	dlock_claim_state state = dlock_claim_refresh(mine->claim, &remaining);
 
 	if (over && state != DLOCK_CLAIM_LOST) {
 		violation("c%d is told that it holds seat:%d, after its deadline", client->process->number, mine->resource);

@@ -388,7 +388,7 @@ void cluster_move_slot(int slot, int choice, nanos gives_up)
 	begin_move(from, to, slot);
 	if (gives_up == NEVER) {
 		at(now + draw_below(&random_cluster, 300 * MS), go_on_moving, from, (uint64_t) slot);
-	} else { /* all of its keys by one MIGRATE: a lock without its era there is another matter (README.md) */
+	} else { /* all of its keys by one MIGRATE: a lock without its epoch there is another matter (README.md) */
 		while (redis_keys_in_slot(from->server, slot) > 0) {
 			redis_move_key(from->server, to->server, slot);
 		}

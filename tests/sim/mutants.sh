@@ -79,34 +79,34 @@ all_mutants() {
 	mutant grants_not_confirmed replicated "a lock counts as had before replicas have confirmed it" \
 		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
 	mutant +wait_skipped replicated "no replica is asked" src/redis/route/route.c 's/(bool dlock_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
-	mutant no_guard replicated "a server that was promoted grants locks as soon as replicas have confirmed its era" \
+	mutant no_guard replicated "a server that was promoted grants locks as soon as replicas have confirmed its epoch" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
-	mutant era_of_any_master replicated "an era goes on under another master" \
-		src/redis/script/lua/era.lua 's/if opened ~= id or counts/if not opened or counts/' \
-		src/redis/script/lua/era.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/script/lua/era.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
+	mutant epoch_of_any_master replicated "an epoch goes on under another master" \
+		src/redis/script/lua/epoch.lua 's/if opened ~= id or counts/if not opened or counts/' \
+		src/redis/script/lua/epoch.lua 's/settled = opened == id and/settled = opened and/' \
+		src/redis/script/lua/epoch.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
 		src/redis/script/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
-	mutant era_not_asked replicated "locks are granted in any era" \
-		src/redis/script/lua/era.lua 's/(local function look_at_era\(era, guard, counts, doubts\)\n)/$1\tdo return 0, replication_id(), "-1", "0" end\n/'
+	mutant epoch_not_asked replicated "locks are granted in any epoch" \
+		src/redis/script/lua/epoch.lua 's/(local function check_epoch\(epoch, guard, counts, doubts\)\n)/$1\tdo return 0, replication_id(), "-1", "0" end\n/'
 	mutant lease_of_replicated_from_reply replicated "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
-	mutant +repair_in_settled_era replicated "a holder takes its key back in a settled era" \
-		src/redis/script/lua/restore.lua 's/or not holder and look_at_era\(KEYS\[3\], ARGV\[4\]\) == 0 //'
-	mutant fence_not_raised replicated "the fence is not raised when an era settles" \
+	mutant +repair_in_settled_epoch replicated "a holder takes its key back in a settled epoch" \
+		src/redis/script/lua/restore.lua 's/or not holder and check_epoch\(KEYS\[3\], ARGV\[4\]\) == 0 //'
+	mutant fence_not_raised replicated "the fence is not raised when an epoch settles" \
 		src/redis/script/lua/settle.lua 's/if last < least then/if false then/'
 	mutant full_copies_do_not_count c:redis_replicated "a replica may have come back from another master" \
 		src/redis/script/lua/unchanged.lua 's/^if copies and string\.find.*then$/if true then/m'
 	mutant restored_by_nobody c:redis_replicated "a holder whose key a promoted server has missed loses it" \
 		src/redis/script/lua/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
-	mutant settles_from_opening replicated "an era settles before replicas know of it" \
-		src/redis/script/lua/era.lua "s/settles, waited, copies = '0' \.\. us, '0', full_copies\(\)/settles, waited, copies = string.format('%.0f', now + guard), guard, full_copies()/"
+	mutant settles_from_opening replicated "an epoch settles before replicas know of it" \
+		src/redis/script/lua/epoch.lua "s/settles, waited, copies = '0' \.\. us, '0', full_copies\(\)/settles, waited, copies = string.format('%.0f', now + guard), guard, full_copies()/"
 	mutant no_second_look_at_service replicated "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 
 	mutant move_given_up 'cluster' "a slot whose keys were moved, and whose move was given up, is a new one" \
-		src/redis/script/lua/look.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
-	mutant eras_forgotten 'cluster' "what slots have opened is forgotten when another slot moves" \
-		src/redis/script/lua/look.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
+		src/redis/script/lua/epoch_of.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
+	mutant epochs_forgotten 'cluster' "what slots have opened is forgotten when another slot moves" \
+		src/redis/script/lua/epoch_of.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
 	mutant slots_forgotten c:cluster "what a node that has forgotten others says is all that is known" \
 		src/redis/route/slot_map.c 's/(bool dlock_slot_map_fill\(.*\n\{\n)/$1\tif (map || other) return true;\n/'
 
@@ -122,7 +122,7 @@ all_mutants() {
 	mutant new_set_although_one_refuses c:restart_guard "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant no_restart_guard quorum "who has just been started votes" \
-		src/redis/redlock/restart_guard.c 's/(void dlock_uptime_rule_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
+		src/redis/redlock/uptime_rule.c 's/(void dlock_uptime_rule_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
 	mutant attach_without_exchange_at_quorum quorum "who takes a lease over by its handle keeps the old token" \
 		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
 	mutant no_second_look_at_quorum quorum "a waiter relies on being told" \

@@ -110,7 +110,7 @@ static bool look(client *client, dlock_claim *claim, int resource)
 {
 	nanos remaining;
 	bool over = claim->deadline <= local_now();
-	dlock_claim_state state = dlock_claim_look(claim, &remaining);
+	dlock_claim_state state = dlock_claim_refresh(claim, &remaining);
 
 	if (over && state != DLOCK_CLAIM_LOST) {
 		violation("%s is told that it holds permits of hall:%d, after its deadline", client->process->name, resource);

@@ -322,7 +322,7 @@ void permit_rules_begin(void)
 	for (int r = 0; r < RESOURCES; r++) {
 		fits_since[r] = NEVER;
 	}
-	note_fault(now, false); /* the first era has yet to settle */
+	note_fault(now, false); /* the first epoch has yet to settle */
 	after_fiber = check_permits;
 	after_script = check_books; /* a writer may be in and out again before a client runs */
 	at(now + SAMPLE, sample, NULL, 0);

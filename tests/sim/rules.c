@@ -25,7 +25,7 @@ static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 
 static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED] = 2100 * MS, [QUORUM] = 2100 * MS,
 	[CLUSTER] = 2100 * MS, [MEMCACHED] = 4100 * MS /* of each of its questions */ };
 
-/* What a fault leaves behind: connections to be opened, leases of those who are gone, an era that has yet to settle. */
+/* What a fault leaves behind: connections to be opened, leases of those who are gone, an epoch that has yet to settle. */
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
 	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 

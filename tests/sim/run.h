@@ -176,7 +176,7 @@ void connections_drain(connections *connections); /* for a second, as at the end
 void connections_end(connections *connections);   /* after that */
 dlock_pool *redis_pool(connections *connections);
 dlock_backend *lock_backend(connections *connections);
-dlock_server *service_of_setup(int replicas); /* where one server is the master; so many others confirm */
+dlock_endpoint *service_of_setup(int replicas); /* where one server is the master; so many others confirm */
 
 /* ---- rules (rules.c) ---- */
 

@@ -73,14 +73,14 @@ bool setup_fails_over(void)
 	return options.setup == REPLICATED || options.setup == CLUSTER;
 }
 
-static dlock_server *server_of(const char *dsn)
+static dlock_endpoint *server_of(const char *dsn)
 {
-	dlock_server *s = dlock_server_new(SECOND, SECOND);
+	dlock_endpoint *s = dlock_endpoint_new(SECOND, SECOND);
 	dlock_error error;
 
-	if (dlock_server_parse(s, dsn, strlen(dsn), &error)) {
+	if (dlock_endpoint_parse(s, dsn, strlen(dsn), &error)) {
 		s->guard = s->replicas > 0 && s->guard == 0 ? options.guard_ms * MS : s->guard;
-		if (dlock_server_seal(s, &error)) {
+		if (dlock_endpoint_seal(s, &error)) {
 			return s;
 		}
 	}
@@ -88,7 +88,7 @@ static dlock_server *server_of(const char *dsn)
 	exit(2);
 }
 
-static dlock_server *server_at(int number)
+static dlock_endpoint *server_at(int number)
 {
 	char dsn[64];
 
@@ -96,7 +96,7 @@ static dlock_server *server_at(int number)
 	return server_of(dsn);
 }
 
-dlock_server *service_of_setup(int replicas)
+dlock_endpoint *service_of_setup(int replicas)
 {
 	char dsn[120];
 
@@ -143,7 +143,7 @@ dlock_pool *redis_pool(connections *own)
 
 static dlock_backend *quorum_backend(connections *own)
 {
-	dlock_server *all[REDIS];
+	dlock_endpoint *all[REDIS];
 
 	for (int i = 0; i < options.servers; i++) {
 		all[i] = server_at(i);

@@ -13,7 +13,7 @@
 
 enum { TRIALS = 64, MOST_VARIANTS = 512, LINES = 90, FEW = 20 };
 #define LONGEST(seconds) (4 * (seconds) + 90) /* of real time, on a machine that has more to do */
-#define LEAD (15 * SECOND)  /* before the first fault: connections are open, an era has settled */
+#define LEAD (15 * SECOND)  /* before the first fault: connections are open, an epoch has settled */
 #define SLACK (15 * SECOND) /* after the last one */
 
 typedef struct {

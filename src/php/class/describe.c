@@ -14,7 +14,7 @@ static void add_text(zval *array, const char *name, const char *text)
 	}
 }
 
-static void add_option(zval *array, const dlock_server *server, const dlock_option *option, const char *name)
+static void add_option(zval *array, const dlock_endpoint *server, const dlock_option *option, const char *name)
 {
 	void *field = dlock_option_field(server, option);
 
@@ -38,7 +38,7 @@ static void add_option(zval *array, const dlock_server *server, const dlock_opti
 }
 
 /* The ssl context options of PHP's streams that mean the same; NULL without TLS. */
-static void add_tls(zval *array, const dlock_server *server, bool on)
+static void add_tls(zval *array, const dlock_endpoint *server, bool on)
 {
 	zval options;
 
@@ -65,11 +65,11 @@ static bool is_of_sentinels(const dlock_option *option)
 }
 
 /* How one connects to the Sentinels. */
-static void add_sentinel(zval *array, const dlock_server *server)
+static void add_sentinel(zval *array, const dlock_endpoint *server)
 {
 	zval sentinel;
 
-	if (server->discovery != DLOCK_SERVER_SENTINEL) {
+	if (server->discovery != DLOCK_ENDPOINT_SENTINEL) {
 		add_assoc_null(array, "sentinel");
 		return;
 	}
@@ -83,7 +83,7 @@ static void add_sentinel(zval *array, const dlock_server *server)
 	add_assoc_zval(array, "sentinel", &sentinel);
 }
 
-static void add_seeds(zval *array, const dlock_server *server)
+static void add_seeds(zval *array, const dlock_endpoint *server)
 {
 	zval seeds, seed;
 
@@ -107,11 +107,11 @@ ZEND_FUNCTION(Dlock_describe_server)
 		Z_PARAM_ZVAL(spec)
 	ZEND_PARSE_PARAMETERS_END();
 
-	dlock_server *server = dlock_check_settings() ? dlock_server_from_zval(spec, 1, -1) : NULL;
+	dlock_endpoint *server = dlock_check_settings() ? dlock_endpoint_from_zval(spec, 1, -1) : NULL;
 	if (!server) {
 		RETURN_THROWS();
 	}
-	dlock_server_complete(server);
+	dlock_endpoint_complete(server);
 	array_init(return_value);
 	add_assoc_string(return_value, "backend", kinds[server->kind]);
 	add_text(return_value, "label", server->label);
@@ -127,5 +127,5 @@ ZEND_FUNCTION(Dlock_describe_server)
 	}
 	add_tls(return_value, server, server->tls);
 	add_sentinel(return_value, server);
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }

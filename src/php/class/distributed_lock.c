@@ -45,15 +45,15 @@ ZEND_METHOD(DistributedLock, __construct)
 	} else if (dsn) {
 		ZVAL_STR(&spec, dsn);
 	}
-	dlock_server *server = array || dsn ? dlock_server_from_zval(&spec, 1, -1) : dlock_server_from_ini();
+	dlock_endpoint *server = array || dsn ? dlock_endpoint_from_zval(&spec, 1, -1) : dlock_endpoint_from_ini();
 	if (!server) {
 		RETURN_THROWS();
 	}
-	dlock_server_complete(server);
+	dlock_endpoint_complete(server);
 	options.ttls = dlock_ttls_on(server);
-	if (legacy && server->kind != DLOCK_SERVER_REDIS) {
+	if (legacy && server->kind != DLOCK_ENDPOINT_REDIS) {
 		zend_argument_value_error(8, "must be false: only Redis has locks of other code to share");
-	} else if (legacy && (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0)) {
+	} else if (legacy && (server->discovery != DLOCK_ENDPOINT_FIXED || server->replicas > 0)) {
 		zend_argument_value_error(8,
 			"must be false: only one plain Redis server has locks of other code to share, "
 			"without Sentinels, cluster or replicas");
@@ -66,7 +66,7 @@ ZEND_METHOD(DistributedLock, __construct)
 			dlock_throw_no_memory();
 		}
 	}
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 ZEND_METHOD(DistributedLock, lock)
@@ -105,7 +105,7 @@ static int discard_lost(zval *value)
 	dlock_hold *hold = Z_PTR_P(value);
 	dlock_nanos remaining;
 
-	return hold->throws || dlock_hold_look(hold, &remaining) != DLOCK_CLAIM_LOST ? ZEND_HASH_APPLY_KEEP
+	return hold->throws || dlock_hold_refresh(hold, &remaining) != DLOCK_CLAIM_LOST ? ZEND_HASH_APPLY_KEEP
 																				 : ZEND_HASH_APPLY_REMOVE;
 }
 
@@ -161,7 +161,7 @@ static dlock_hold *find_leased(const dlock_manager *manager, zend_string *resour
 		&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource));
 	dlock_nanos remaining;
 
-	return entry && dlock_hold_look(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST ? dlock_hold_from(entry)
+	return entry && dlock_hold_refresh(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST ? dlock_hold_from(entry)
 																							: NULL;
 }
 
@@ -215,7 +215,7 @@ static bool has_lease(const dlock_manager *manager)
 
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
 		if (entry->claim->backend == manager->backend && dlock_claim_is_held(entry->claim)
-				&& dlock_hold_look(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST) {
+				&& dlock_hold_refresh(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST) {
 			return true;
 		}
 	}

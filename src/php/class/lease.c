@@ -50,7 +50,7 @@ static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
 	if (!lease->hold) {
 		return "Released";
 	}
-	switch (dlock_hold_look(lease->hold, remaining)) {
+	switch (dlock_hold_refresh(lease->hold, remaining)) {
 	case DLOCK_CLAIM_HELD:
 		return "Held";
 	case DLOCK_CLAIM_UNCERTAIN:
@@ -127,13 +127,13 @@ dlock_hold *dlock_lease_hold(zval *lease)
 }
 
 /* A look from memory: it may find a loss. */
-static bool look_held(lease_object *lease, dlock_nanos *remaining)
+static bool refresh_held(lease_object *lease, dlock_nanos *remaining)
 {
 	*remaining = 0;
 	if (!lease->hold) {
 		return false;
 	}
-	dlock_claim_state state = dlock_hold_look(lease->hold, remaining);
+	dlock_claim_state state = dlock_hold_refresh(lease->hold, remaining);
 	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
 }
 
@@ -162,7 +162,7 @@ ZEND_METHOD(Dlock_Lease, isHeld)
 	dlock_nanos remaining;
 
 	ZEND_PARSE_PARAMETERS_NONE();
-	RETURN_BOOL(look_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining));
+	RETURN_BOOL(refresh_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining));
 }
 
 ZEND_METHOD(Dlock_Lease, remaining)
@@ -170,7 +170,7 @@ ZEND_METHOD(Dlock_Lease, remaining)
 	dlock_nanos remaining;
 
 	ZEND_PARSE_PARAMETERS_NONE();
-	look_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
+	refresh_held(lease_from(Z_OBJ_P(ZEND_THIS)), &remaining);
 	RETURN_DOUBLE((double) remaining / DLOCK_SECOND);
 }
 
@@ -196,7 +196,7 @@ ZEND_METHOD(Dlock_Lease, assertHeld)
 	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!look_held(lease, &remaining)) {
+	if (!refresh_held(lease, &remaining)) {
 		throw_lost(lease);
 	}
 }
@@ -227,7 +227,7 @@ ZEND_METHOD(Dlock_Lease, refresh)
 	if (!is_null && !dlock_check_ttl(seconds, ttls_of(lease), 1, &ttl)) {
 		RETURN_THROWS();
 	}
-	if (!look_held(lease, &remaining)) {
+	if (!refresh_held(lease, &remaining)) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
@@ -266,7 +266,7 @@ ZEND_METHOD(Dlock_Lease, detach)
 
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!look_held(lease, &remaining)) {
+	if (!refresh_held(lease, &remaining)) {
 		throw_lost(lease);
 		RETURN_THROWS();
 	}

@@ -104,7 +104,7 @@ static void end_section(zval *lease)
 		return;
 	}
 	const dlock_claim *claim = hold->entry.claim;
-	dlock_claim_state state = dlock_hold_look(hold, &remaining);
+	dlock_claim_state state = dlock_hold_refresh(hold, &remaining);
 	if (state == DLOCK_CLAIM_RELEASED || !dlock_claim_is_mine(claim)) {
 		return;
 	}
@@ -271,7 +271,7 @@ ZEND_METHOD(DistributedLock, attach)
 		RETURN_THROWS();
 	}
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
-	status = dlock_manager_keep(manager, hold, !claim->renewed, &error);
+	status = dlock_manager_start_upkeep(manager, hold, !claim->renewed, &error);
 	if (status != DLOCK_OK) {
 		dlock_hold_discard(hold);
 		if (!EG(exception)) {

@@ -88,7 +88,7 @@ static void add_held(zval *info, dlock_manager *manager)
 	array_init(&held);
 	ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, hold) {
 		dlock_nanos remaining;
-		dlock_hold_look(Z_PTR_P(hold), &remaining);
+		dlock_hold_refresh(Z_PTR_P(hold), &remaining);
 		add_assoc_double_ex(&held, ZSTR_VAL(resource), ZSTR_LEN(resource), (double) remaining / DLOCK_SECOND);
 	} ZEND_HASH_FOREACH_END();
 	add_assoc_zval(info, "held", &held);
@@ -247,7 +247,7 @@ static bool interrupts_throw(dlock_hold *hold)
 	return EG(exception) != NULL;
 }
 
-dlock_status dlock_manager_keep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
+dlock_status dlock_manager_start_upkeep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
 {
 	dlock_status status = start_renewal(manager, hold, is_renewed(manager, ttl_given), error);
 
@@ -344,7 +344,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, claim, resource, limit, error);
 	if (status == DLOCK_OK) {
-		status = dlock_manager_keep(manager, hold, terms.ttl_given, error);
+		status = dlock_manager_start_upkeep(manager, hold, terms.ttl_given, error);
 	}
 	if (status == DLOCK_OK) {
 		*acquired = hold;

@@ -7,12 +7,12 @@
 #include "servers.h"
 
 /* NULL, or why there are no permits on such a server: what follows "Argument #2 ($server) ". */
-static const char *refusal(const dlock_server *server)
+static const char *refusal(const dlock_endpoint *server)
 {
 	switch (server->kind) {
-	case DLOCK_SERVER_MEMCACHED:
+	case DLOCK_ENDPOINT_MEMCACHED:
 		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached";
-	case DLOCK_SERVER_MEMORY:
+	case DLOCK_ENDPOINT_MEMORY:
 		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memory://";
 	default:
 		return NULL;
@@ -32,7 +32,7 @@ static bool is_list_of_servers(HashTable *array)
 				|| (Z_TYPE_P(second) == IS_STRING && !dlock_number_of(second, &whole, &number))));
 }
 
-static dlock_server *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
+static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
 {
 	bool given = array || dsn;
 	zval spec;
@@ -47,7 +47,7 @@ static dlock_server *redis_server(HashTable *array, zend_string *dsn, uint32_t a
 	} else if (dsn) {
 		ZVAL_STR(&spec, dsn);
 	}
-	dlock_server *server = given ? dlock_server_from_zval(&spec, arg, -1) : dlock_server_from_ini();
+	dlock_endpoint *server = given ? dlock_endpoint_from_zval(&spec, arg, -1) : dlock_endpoint_from_ini();
 	const char *reason = server ? refusal(server) : NULL;
 	if (reason) {
 		if (given) {
@@ -55,11 +55,11 @@ static dlock_server *redis_server(HashTable *array, zend_string *dsn, uint32_t a
 		} else {
 			zend_value_error("dlock.server %s; or give a $server", reason);
 		}
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 		return NULL;
 	}
 	if (server) {
-		dlock_server_complete(server);
+		dlock_endpoint_complete(server);
 	}
 	return server;
 }
@@ -99,7 +99,7 @@ bool dlock_permits_find_place(dlock_permits_place *place, HashTable *array, zend
 void dlock_permits_free_place(dlock_permits_place *place)
 {
 	if (place->server) {
-		dlock_server_release(place->server);
+		dlock_endpoint_release(place->server);
 	}
 #ifdef DLOCK_ZOOKEEPER
 	dlock_zk_options_free(&place->ensemble);

@@ -3,7 +3,7 @@
 
 #include "manager.h"
 
-#include "../../net/server.h"
+#include "../../net/endpoint.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../../zookeeper/session/options.h"
 #endif
@@ -12,7 +12,7 @@
 
 /* Where the permits are: on Redis, or on ZooKeeper. */
 typedef struct {
-	dlock_server *server; /* NULL: on the ensemble */
+	dlock_endpoint *server; /* NULL: on the ensemble */
 #ifdef DLOCK_ZOOKEEPER
 	dlock_zk_options ensemble;
 #endif

@@ -11,32 +11,32 @@
 
 /* RedLock: its constructor, which takes several servers, and lock() and unlock() with arrays. */
 
-static void release_servers(dlock_server **servers, int count)
+static void release_servers(dlock_endpoint **servers, int count)
 {
 	while (count > 0) {
-		dlock_server_release(servers[--count]);
+		dlock_endpoint_release(servers[--count]);
 	}
 }
 
 /* The last of the list so far. False after an exception. */
-static bool check_member(dlock_server **servers, int count)
+static bool check_member(dlock_endpoint **servers, int count)
 {
-	const dlock_server *server = servers[count - 1];
+	const dlock_endpoint *server = servers[count - 1];
 
-	if (server->kind != DLOCK_SERVER_REDIS) {
+	if (server->kind != DLOCK_ENDPOINT_REDIS) {
 		zend_argument_value_error(1,
 			"must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
 			"were told",
-			count - 1, server->kind == DLOCK_SERVER_MEMCACHED ? "a memcached" : "no server");
+			count - 1, server->kind == DLOCK_ENDPOINT_MEMCACHED ? "a memcached" : "no server");
 		return false;
 	}
-	if (server->discovery != DLOCK_SERVER_FIXED || server->replicas > 0) {
+	if (server->discovery != DLOCK_ENDPOINT_FIXED || server->replicas > 0) {
 		zend_argument_value_error(1,
 			"must name plain Redis servers, but element %d is %s: RedLock needs servers that are independent of "
 			"each other",
 			count - 1,
-			server->discovery == DLOCK_SERVER_SENTINEL      ? "a service behind Sentinels"
-				: server->discovery == DLOCK_SERVER_CLUSTER ? "a cluster"
+			server->discovery == DLOCK_ENDPOINT_SENTINEL      ? "a service behind Sentinels"
+				: server->discovery == DLOCK_ENDPOINT_CLUSTER ? "a cluster"
 															: "one with replicas");
 		return false;
 	}
@@ -52,7 +52,7 @@ static bool check_member(dlock_server **servers, int count)
 }
 
 /* Reads the list; returns how many, or 0 after an exception. */
-static int read_servers(HashTable *list, dlock_server **servers)
+static int read_servers(HashTable *list, dlock_endpoint **servers)
 {
 	int count = 0;
 	zval *spec;
@@ -62,7 +62,7 @@ static int read_servers(HashTable *list, dlock_server **servers)
 		return 0;
 	}
 	ZEND_HASH_FOREACH_VAL(list, spec) {
-		servers[count] = dlock_server_from_zval(spec, 1, count);
+		servers[count] = dlock_endpoint_from_zval(spec, 1, count);
 		if (!servers[count]) {
 			release_servers(servers, count);
 			return 0;
@@ -76,7 +76,7 @@ static int read_servers(HashTable *list, dlock_server **servers)
 	return count;
 }
 
-static zend_string *join_labels(dlock_server **servers, int count)
+static zend_string *join_labels(dlock_endpoint **servers, int count)
 {
 	smart_str labels = { 0 };
 
@@ -102,7 +102,7 @@ ZEND_METHOD(RedLock, __construct)
 		.ttl_arg = 5,
 		.timeout_arg = 6,
 		.on_loss_arg = 8 };
-	dlock_server *servers[DLOCK_MOST_SERVERS];
+	dlock_endpoint *servers[DLOCK_MOST_SERVERS];
 
 	ZEND_PARSE_PARAMETERS_START(1, 9)
 		Z_PARAM_ARRAY_HT(list)
@@ -193,7 +193,7 @@ ZEND_METHOD(RedLock, lock)
 		}
 		RETURN_FALSE;
 	}
-	dlock_hold_look(hold, &remaining);
+	dlock_hold_refresh(hold, &remaining);
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
 	add_assoc_str(return_value, "resource", zend_string_copy(resource));

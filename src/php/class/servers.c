@@ -42,7 +42,7 @@ static bool reject_type(position at, const char *expected, const zval *given)
 	return false;
 }
 
-static bool set_scheme(dlock_server *server, const zval *value, position at)
+static bool set_scheme(dlock_endpoint *server, const zval *value, position at)
 {
 	dlock_error error;
 
@@ -50,15 +50,15 @@ static bool set_scheme(dlock_server *server, const zval *value, position at)
 		return reject_type(at, "a string as scheme", value);
 	}
 	/* Those of Sentinel and Cluster are for DSNs: an array has `sentinels` or `cluster`. */
-	if (!dlock_server_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)
-		|| server->discovery != DLOCK_SERVER_FIXED) {
+	if (!dlock_endpoint_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)
+		|| server->discovery != DLOCK_ENDPOINT_FIXED) {
 		return reject(at, "must have a scheme that is redis, rediss, unix, memcached or memory");
 	}
 	return true;
 }
 
 /* host, tls://host, unix:///path and /path, as phpredis takes them. */
-static bool set_host(dlock_server *server, const zval *value, position at)
+static bool set_host(dlock_endpoint *server, const zval *value, position at)
 {
 	const char *host, *scheme;
 
@@ -81,7 +81,7 @@ static bool set_host(dlock_server *server, const zval *value, position at)
 		}
 		host = scheme + 3;
 	}
-	return dlock_server_set(*host == '/' ? &server->path : &server->host, host, strlen(host));
+	return dlock_endpoint_set(*host == '/' ? &server->path : &server->host, host, strlen(host));
 }
 
 static bool read_port(int *out, const zval *value, bool has_path, position at)
@@ -102,21 +102,21 @@ static bool read_port(int *out, const zval *value, bool has_path, position at)
 	return true;
 }
 
-static bool set_port(dlock_server *server, const zval *value, position at)
+static bool set_port(dlock_endpoint *server, const zval *value, position at)
 {
-	if (server->discovery != DLOCK_SERVER_FIXED) {
+	if (server->discovery != DLOCK_ENDPOINT_FIXED) {
 		return reject(at, "must have no port but those of its sentinels or cluster");
 	}
 	return read_port(&server->port, value, server->path != NULL, at);
 }
 
 /* ["host" => ..., "port" => ...], [host, port] */
-static bool add_seed_array(dlock_server *server, HashTable *seed, position at)
+static bool add_seed_array(dlock_endpoint *server, HashTable *seed, position at)
 {
 	bool is_list = zend_hash_index_exists(seed, 0);
 	zval *host = is_list ? zend_hash_index_find_deref(seed, 0) : zend_hash_str_find_deref(seed, ZEND_STRL("host"));
 	zval *port = is_list ? zend_hash_index_find_deref(seed, 1) : zend_hash_str_find_deref(seed, ZEND_STRL("port"));
-	int number = server->discovery == DLOCK_SERVER_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
+	int number = server->discovery == DLOCK_ENDPOINT_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
 	dlock_error error;
 
 	if (!host || zend_hash_num_elements(seed) != 1 + (port != NULL)) {
@@ -131,19 +131,19 @@ static bool add_seed_array(dlock_server *server, HashTable *seed, position at)
 	if (port && !read_port(&number, port, false, at)) {
 		return false;
 	}
-	if (!dlock_server_add_seed(server, Z_STRVAL_P(host), Z_STRLEN_P(host), number, &error)) {
+	if (!dlock_endpoint_add_seed(server, Z_STRVAL_P(host), Z_STRLEN_P(host), number, &error)) {
 		return reject(at, error.message);
 	}
 	return true;
 }
 
 /* `sentinels`, `cluster` */
-static bool set_seeds(dlock_server *server, const char *name, zval *value, position at)
+static bool set_seeds(dlock_endpoint *server, const char *name, zval *value, position at)
 {
 	dlock_error error;
 	zval *seed;
 
-	server->discovery = *name == 's' ? DLOCK_SERVER_SENTINEL : DLOCK_SERVER_CLUSTER;
+	server->discovery = *name == 's' ? DLOCK_ENDPOINT_SENTINEL : DLOCK_ENDPOINT_CLUSTER;
 	if (Z_TYPE_P(value) != IS_ARRAY) {
 		return reject_type(at, *name == 's' ? "a list of servers as sentinels" : "a list of servers as cluster", value);
 	}
@@ -156,7 +156,7 @@ static bool set_seeds(dlock_server *server, const char *name, zval *value, posit
 			}
 		} else if (Z_TYPE_P(seed) != IS_STRING) {
 			return reject_type(at, "\"host:port\" or an array", seed);
-		} else if (!dlock_server_parse_seed(server, Z_STRVAL_P(seed), Z_STRLEN_P(seed), &error)) {
+		} else if (!dlock_endpoint_parse_seed(server, Z_STRVAL_P(seed), Z_STRLEN_P(seed), &error)) {
 			return reject(at, error.message);
 		}
 		at.index++;
@@ -166,7 +166,7 @@ static bool set_seeds(dlock_server *server, const char *name, zval *value, posit
 
 /* An option, as the text that a DSN would have. What comes from the environment is a string. */
 static bool set_option(
-	dlock_server *server, const dlock_option *option, const char *name, const zval *value, position at)
+	dlock_endpoint *server, const dlock_option *option, const char *name, const zval *value, position at)
 {
 	static const char *const expected[] = { "seconds", "an int", "true or false", "a string" };
 	char message[96];
@@ -199,7 +199,7 @@ static bool set_option(
 }
 
 static bool set_known_option(
-	dlock_server *server, dlock_option_form form, const char *name, const zval *value, position at)
+	dlock_endpoint *server, dlock_option_form form, const char *name, const zval *value, position at)
 {
 	const dlock_option *option = dlock_option_find(server, form, name);
 	dlock_error error;
@@ -219,7 +219,7 @@ static bool set_secret(char **field, const zval *value, position at)
 	if (Z_STRLEN_P(value) == 0 || strlen(Z_STRVAL_P(value)) != Z_STRLEN_P(value)) {
 		return reject(at, "must have users and passwords that are not empty and have no NUL bytes");
 	}
-	return dlock_server_set(field, Z_STRVAL_P(value), Z_STRLEN_P(value));
+	return dlock_endpoint_set(field, Z_STRVAL_P(value), Z_STRLEN_P(value));
 }
 
 /* "password", ["password"], ["user", "password"], ["user" => ..., "pass" => ...] */
@@ -252,7 +252,7 @@ static bool set_auth(char **user_field, char **password_field, const zval *value
 }
 
 /* `ssl`: true, or the options, as phpredis takes them, or within "stream" */
-static bool set_tls(dlock_server *server, zval *value, position at)
+static bool set_tls(dlock_endpoint *server, zval *value, position at)
 {
 	zend_string *name;
 	zval *option, *stream;
@@ -288,7 +288,7 @@ static bool is_in(const char *name, const char *const *names)
 	return *names;
 }
 
-static bool set_field(dlock_server *server, const char *name, zval *value, position at)
+static bool set_field(dlock_endpoint *server, const char *name, zval *value, position at)
 {
 	/* Taken before the others; and phpredis' own: connections are persistent here, and made again as needed. */
 	static const char *const passed[] = { "host", "scheme", "sentinels", "cluster", "persistent", "retryInterval",
@@ -312,7 +312,7 @@ static bool set_field(dlock_server *server, const char *name, zval *value, posit
 	return set_known_option(server, DLOCK_FORM_ARRAY, name, value, at);
 }
 
-static bool set_element(dlock_server *server, zend_ulong index, const zval *value, position at)
+static bool set_element(dlock_endpoint *server, zend_ulong index, const zval *value, position at)
 {
 	switch (index) {
 	case 0: /* the host, taken before the others */
@@ -328,7 +328,7 @@ static bool set_element(dlock_server *server, zend_ulong index, const zval *valu
 }
 
 /* Where it is: a host, sentinels or cluster. */
-static bool set_place(dlock_server *server, HashTable *spec, position at)
+static bool set_place(dlock_endpoint *server, HashTable *spec, position at)
 {
 	zval *sentinels = zend_hash_str_find_deref(spec, ZEND_STRL("sentinels")),
 		 *cluster = zend_hash_str_find_deref(spec, ZEND_STRL("cluster"));
@@ -346,7 +346,7 @@ static bool set_place(dlock_server *server, HashTable *spec, position at)
 				: set_seeds(server, sentinels ? "sentinels" : "cluster", sentinels ? sentinels : cluster, at);
 }
 
-static bool read_array(dlock_server *server, HashTable *spec, position at)
+static bool read_array(dlock_endpoint *server, HashTable *spec, position at)
 {
 	zend_string *name;
 	zend_ulong index;
@@ -365,9 +365,9 @@ static bool read_array(dlock_server *server, HashTable *spec, position at)
 	return true;
 }
 
-static bool check_files(const dlock_server *server, position at)
+static bool check_files(const dlock_endpoint *server, position at)
 {
-	const char *name = dlock_server_forbidden_file(server);
+	const char *name = dlock_endpoint_forbidden_file(server);
 	char message[64];
 
 	if (name) {
@@ -377,10 +377,10 @@ static bool check_files(const dlock_server *server, position at)
 	return !name;
 }
 
-dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element)
+dlock_endpoint *dlock_endpoint_from_zval(const zval *spec, uint32_t arg, zend_long element)
 {
 	position at = { arg, element, NULL, 0 };
-	dlock_server *server = dlock_server_new(
+	dlock_endpoint *server = dlock_endpoint_new(
 		dlock_from_seconds(DLOCK_G(connect_timeout)), dlock_from_seconds(DLOCK_G(read_timeout)));
 	dlock_error error;
 	bool good;
@@ -391,21 +391,21 @@ dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long e
 	}
 	ZVAL_DEREF(spec);
 	if (Z_TYPE_P(spec) == IS_STRING) {
-		good = dlock_server_parse(server, Z_STRVAL_P(spec), Z_STRLEN_P(spec), &error) || reject(at, error.message);
+		good = dlock_endpoint_parse(server, Z_STRVAL_P(spec), Z_STRLEN_P(spec), &error) || reject(at, error.message);
 	} else if (Z_TYPE_P(spec) == IS_ARRAY) {
 		good = read_array(server, Z_ARRVAL_P(spec), at);
 	} else {
 		good = reject_type(at, "a DSN or an array", spec);
 	}
 	good = good && check_files(server, at);
-	if (!good || (!dlock_server_seal(server, &error) && !reject(at, error.message))) {
-		dlock_server_release(server);
+	if (!good || (!dlock_endpoint_seal(server, &error) && !reject(at, error.message))) {
+		dlock_endpoint_release(server);
 		return NULL;
 	}
 	return server;
 }
 
-void dlock_server_complete(dlock_server *server)
+void dlock_endpoint_complete(dlock_endpoint *server)
 {
 	double guard = DLOCK_G(restart_guard) > 0 ? DLOCK_G(restart_guard) : 10;
 

@@ -3,16 +3,16 @@
 
 #include "php.h"
 
-#include "../../net/server.h"
+#include "../../net/endpoint.h"
 
-/* The $server argument of constructors, a DSN or an array, as a dlock_server. */
+/* The $server argument of constructors, a DSN or an array, as a dlock_endpoint. */
 
 /* A server from any of the forms in the documentation; NULL after an exception. `element` >= 0: its position in a
  * list. */
-dlock_server *dlock_server_from_zval(const zval *spec, uint32_t arg, zend_long element);
+dlock_endpoint *dlock_endpoint_from_zval(const zval *spec, uint32_t arg, zend_long element);
 
 /* Sets the guard where it was not given: to dlock.restart_guard, 10 s where that is off, or to dlock.ttl if it is
  * longer. */
-void dlock_server_complete(dlock_server *server);
+void dlock_endpoint_complete(dlock_endpoint *server);
 
 #endif

@@ -104,7 +104,7 @@ static bool is_several(HashTable *array)
 }
 
 /* NULL after an exception. Neither an array nor a DSN: dlock.server. */
-static dlock_server *server_from(HashTable *array, zend_string *dsn)
+static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 {
 	zval spec;
 
@@ -118,16 +118,16 @@ static dlock_server *server_from(HashTable *array, zend_string *dsn)
 	} else if (dsn) {
 		ZVAL_STR(&spec, dsn);
 	}
-	dlock_server *server = array || dsn ? dlock_server_from_zval(&spec, 1, -1) : dlock_server_from_ini();
-	if (server && server->kind != DLOCK_SERVER_REDIS) {
+	dlock_endpoint *server = array || dsn ? dlock_endpoint_from_zval(&spec, 1, -1) : dlock_endpoint_from_ini();
+	if (server && server->kind != DLOCK_ENDPOINT_REDIS) {
 		zend_argument_value_error(1, "must name Redis: on %s, a stock is not offered%s",
-			server->kind == DLOCK_SERVER_MEMCACHED ? "memcached" : "memory://",
+			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "memcached" : "memory://",
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 		return NULL;
 	}
 	if (server) {
-		dlock_server_complete(server);
+		dlock_endpoint_complete(server);
 	}
 	return server;
 }
@@ -187,7 +187,7 @@ ZEND_METHOD(Dlock_Stock, __construct)
 	if (!check_numbers(ttl, no_limit, per_buyer, remember, &lease) || !check_fairness(fairness, &strict)) {
 		RETURN_THROWS();
 	}
-	dlock_server *server = server_from(array, dsn);
+	dlock_endpoint *server = server_from(array, dsn);
 	if (!server) {
 		RETURN_THROWS();
 	}
@@ -204,7 +204,7 @@ ZEND_METHOD(Dlock_Stock, __construct)
 		zend_string_release(begins);
 		dlock_throw_no_memory();
 	}
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 ZEND_METHOD(Dlock_Stock, restock)

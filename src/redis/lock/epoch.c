@@ -3,22 +3,22 @@
 #include <string.h>
 
 /* In a cluster the slots of one master settle together, with the first of them: a lock whose slot was never used waits
- * for nobody then, and not every slot has to wait for the guard. What the first slot's era has waited for counts for
+ * for nobody then, and not every slot has to wait for the guard. What the first slot's epoch has waited for counts for
  * another slot of the same server only if both were opened for the same replication id. */
 
 /* ---- one slot ---- */
 
-static void begin_telling(dlock_epoch *own, int slot, const dlock_era *era, const dlock_era *with)
+static void begin_telling(dlock_epoch *own, int slot, const dlock_epoch_state *state, const dlock_epoch_state *with)
 {
 	dlock_keys keys = dlock_key_builder_slot(own->keys, slot);
 
 	dlock_route_begin(&own->telling_route, own->masters, slot, own->error);
 	own->telling_route.until = own->until;
-	own->telling_route.replicas = 0; /* where it is lost with the master, so is the era */
-	dlock_route_send(&own->telling_route, dlock_request_settle(keys, era, own->guard, with), NULL);
+	own->telling_route.replicas = 0; /* where it is lost with the master, so is the state */
+	dlock_route_send(&own->telling_route, dlock_request_settle(keys, state, own->guard, with), NULL);
 }
 
-static void take_told(dlock_epoch *own, dlock_route *route, dlock_era *era)
+static void take_told(dlock_epoch *own, dlock_route *route, dlock_epoch_state *state)
 {
 	dlock_response response;
 
@@ -26,32 +26,32 @@ static void take_told(dlock_epoch *own, dlock_route *route, dlock_era *era)
 		own->told = dlock_read_integer(own->telling_route.call, own->telling_route.conn, &response, own->error);
 	}
 	if (own->told == DLOCK_OK) {
-		era->left = response.value;
+		state->left = response.value;
 	}
 	route->transient = own->telling_route.transient;
 	dlock_route_end(&own->telling_route);
 }
 
-/* Tells the server that the slot's era may settle. DLOCK_LOST: not so. */
-static dlock_status tell(dlock_epoch *own, dlock_route *route, int slot, dlock_era *era, const dlock_era *with,
+/* Tells the server that the slot's epoch may settle. DLOCK_LOST: not so. */
+static dlock_status tell(dlock_epoch *own, dlock_route *route, int slot, dlock_epoch_state *state, const dlock_epoch_state *with,
 	dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->telling);
-	begin_telling(own, slot, era, with);
+	begin_telling(own, slot, state, with);
 	DLOCK_JOIN(&own->telling, own->told, dlock_route_step(&own->telling_route, loop, now));
-	take_told(own, route, era);
+	take_told(own, route, state);
 	DLOCK_END(&own->telling);
 	return own->told;
 }
 
 /* Once replicas have confirmed its opening, of which the route's call has told. */
 static dlock_status settle_one(
-	dlock_epoch *own, dlock_route *route, int slot, dlock_era *era, dlock_loop *loop, dlock_nanos now)
+	dlock_epoch *own, dlock_route *route, int slot, dlock_epoch_state *state, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->one);
 	DLOCK_JOIN(&own->one, own->settled, dlock_route_confirm(route, loop, now));
 	if (own->settled == DLOCK_OK) {
-		DLOCK_JOIN(&own->one, own->settled, tell(own, route, slot, era, NULL, loop, now));
+		DLOCK_JOIN(&own->one, own->settled, tell(own, route, slot, state, NULL, loop, now));
 	}
 	DLOCK_END(&own->one);
 	return own->settled;
@@ -69,22 +69,22 @@ static bool look_at_first(dlock_epoch *own, const dlock_route *refused)
 	dlock_keys keys = dlock_key_builder_slot(own->keys, own->first);
 	dlock_route_begin(&own->first_route, own->masters, own->first, own->error);
 	own->first_route.until = own->until;
-	dlock_route_send(&own->first_route, dlock_request_look(keys, own->guard, own->slot, &own->era), NULL);
+	dlock_route_send(&own->first_route, dlock_request_epoch_of(keys, own->guard, own->slot, &own->state), NULL);
 	return true;
 }
 
-/* Is its era to be settled first? */
+/* Is its epoch to be settled first? */
 static bool is_first_open(dlock_epoch *own)
 {
-	own->first_era = dlock_read_era(own->first_route.call);
-	return own->said == DLOCK_OK && own->first_era.unsettled && own->first_era.left < 0;
+	own->first_state = dlock_read_epoch(own->first_route.call);
+	return own->said == DLOCK_OK && own->first_state.open && own->first_state.left < 0;
 }
 
 static bool is_first_the_same(const dlock_epoch *own, const dlock_route *refused)
 {
-	const char *replid = own->first_era.replid;
+	const char *replid = own->first_state.replid;
 
-	return replid && !strcmp(replid, own->era.replid)
+	return replid && !strcmp(replid, own->state.replid)
 		&& !strcmp(own->first_route.conn->server->key, refused->conn->server->key);
 }
 
@@ -96,21 +96,21 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 		DLOCK_JOIN(&own->settling, own->said, dlock_route_step(&own->first_route, loop, now));
 		if (is_first_open(own)) {
 			DLOCK_JOIN(&own->settling, own->said,
-				settle_one(own, &own->first_route, own->first, &own->first_era, loop, now));
-			own->first_era.waited = own->guard.time / DLOCK_MS;
+				settle_one(own, &own->first_route, own->first, &own->first_state, loop, now));
+			own->first_state.waited = own->guard.time / DLOCK_MS;
 		}
 		if (own->said == DLOCK_OK && !is_first_the_same(own, refused)) {
 			own->said = DLOCK_LOST;
 		}
 		if (own->said == DLOCK_OK) {
 			DLOCK_JOIN(&own->settling, own->said,
-				tell(own, &own->first_route, own->slot, &own->era, &own->first_era, loop, now));
+				tell(own, &own->first_route, own->slot, &own->state, &own->first_state, loop, now));
 		}
 		refused->transient = own->first_route.transient;
 		dlock_route_end(&own->first_route);
 	}
 	if (own->said == DLOCK_LOST) {
-		DLOCK_JOIN(&own->settling, own->said, settle_one(own, refused, own->slot, &own->era, loop, now));
+		DLOCK_JOIN(&own->settling, own->said, settle_one(own, refused, own->slot, &own->state, loop, now));
 	}
 	DLOCK_END(&own->settling);
 	return own->said == DLOCK_LOST ? DLOCK_OK : own->said; /* somebody else has told it */
@@ -118,21 +118,21 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 
 /* ---- what it means for a request ---- */
 
-/* When the era was not confirmed, in ms. */
+/* When the epoch was not confirmed, in ms. */
 #define TRY_AGAIN 20
 
 dlock_status dlock_epoch_refused(
 	dlock_epoch *own, dlock_route *refused, dlock_response *response, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->task);
-	own->era = dlock_read_era(refused->call);
+	own->state = dlock_read_epoch(refused->call);
 	own->at_once = false;
-	own->explained = own->era.unsettled;
+	own->explained = own->state.open;
 	own->said = DLOCK_OK;
-	if (own->era.unsettled && own->era.left < 0) {
+	if (own->state.open && own->state.left < 0) {
 		DLOCK_JOIN(&own->task, own->said, dlock_epoch_settle(own, refused, loop, now));
-		response->pttl = own->era.left < 0 ? TRY_AGAIN : own->era.left;
-		own->at_once = own->era.left >= 0 && own->era.left <= DLOCK_AT_ONCE;
+		response->pttl = own->state.left < 0 ? TRY_AGAIN : own->state.left;
+		own->at_once = own->state.left >= 0 && own->state.left <= DLOCK_AT_ONCE;
 	}
 	DLOCK_END(&own->task);
 	if (own->said != DLOCK_OK) {
@@ -140,7 +140,7 @@ dlock_status dlock_epoch_refused(
 		return own->said;
 	}
 	if (own->explained) {
-		dlock_explain_era(refused->conn, own->era.left, own->guard.time, own->error);
+		dlock_explain_epoch(refused->conn, own->state.left, own->guard.time, own->error);
 	}
 	return DLOCK_TIMEOUT;
 }
@@ -160,20 +160,20 @@ static dlock_status read_unchanged(const dlock_epoch *own, dlock_route *granted)
 dlock_status dlock_epoch_confirm(dlock_epoch *own, dlock_route *granted, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->task);
-	own->era = (dlock_era) { 0 };
+	own->state = (dlock_epoch_state) { 0 };
 	DLOCK_JOIN(&own->task, own->said, dlock_route_confirm(granted, loop, now));
 	if (own->said == DLOCK_OK && granted->replicas > 0 && own->guard.resyncs) {
 		DLOCK_JOIN(&own->task, own->said, dlock_route_pass_on(granted, loop, now));
-		own->era = own->said == DLOCK_OK ? dlock_read_era(granted->call) : own->era;
-		if (own->said == DLOCK_OK && !own->era.unsettled) {
+		own->state = own->said == DLOCK_OK ? dlock_read_epoch(granted->call) : own->state;
+		if (own->said == DLOCK_OK && !own->state.open) {
 			own->said = read_unchanged(own, granted);
-		} else if (own->said == DLOCK_OK && own->era.left < 0) {
+		} else if (own->said == DLOCK_OK && own->state.left < 0) {
 			DLOCK_JOIN(&own->task, own->said, dlock_epoch_settle(own, granted, loop, now));
 		}
 	}
 	DLOCK_END(&own->task);
-	if (own->said == DLOCK_OK && own->era.unsettled) {
-		dlock_explain_era(granted->conn, own->era.left, own->guard.time, own->error);
+	if (own->said == DLOCK_OK && own->state.open) {
+		dlock_explain_epoch(granted->conn, own->state.left, own->guard.time, own->error);
 		return DLOCK_LOST;
 	}
 	return own->said;

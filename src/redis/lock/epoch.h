@@ -5,24 +5,24 @@
 #include "../route/route.h"
 
 /* How the epoch of a master settles, from whose opening on nothing is granted; docs/fail-over.md. The key that says so
- * is the era. A task; its steps never sleep. */
+ * is the epoch. A task; its steps never sleep. */
 
 typedef struct {
 	const dlock_masters *masters;
 	dlock_key_builder *keys;
-	dlock_guard guard;
+	dlock_epoch_rule guard;
 	int slot;
 	dlock_nanos until;
 	dlock_error *error;
 
-	dlock_era era;    /* of the slot, as the server has said last. Its texts live as long as the route's call */
+	dlock_epoch_state state;    /* of the slot, as the server has said last. Its texts live as long as the route's call */
 	bool at_once;     /* it has settled just now, so that it is worth asking again */
 	bool explained;   /* nothing is granted because of it, as the error says */
 
 	/* Its own. */
 	dlock_task task, settling, one, telling;
 	dlock_route first_route, telling_route;
-	dlock_era first_era;
+	dlock_epoch_state first_state;
 	int first;
 	dlock_status said, settled, told;
 } dlock_epoch;
@@ -30,8 +30,8 @@ typedef struct {
 /* A slot of a settled master is settled in a moment, in ms: a call without time to wait asks again all the same. */
 #define DLOCK_AT_ONCE 5
 
-/* A request was refused since the epoch is not settled (`era.left` < 0): has replicas confirm its opening, and lets it
- * settle. Brings the era up to date: from when it counts is for the server to say. DLOCK_CONNECTION: replicas did not
+/* A request was refused since the epoch is not settled (`epoch.left` < 0): has replicas confirm its opening, and lets it
+ * settle. Brings the epoch up to date: from when it counts is for the server to say. DLOCK_CONNECTION: replicas did not
  * confirm it, or nobody can be asked; refused->transient says whether that may end. */
 dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now);
 
@@ -40,7 +40,7 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 dlock_status dlock_epoch_refused(
 	dlock_epoch *own, dlock_route *refused, dlock_response *response, dlock_loop *loop, dlock_nanos now);
 
-/* A grant, with what was sent behind it. DLOCK_OK: it may be believed. DLOCK_LOST: it was given back, since the era was
+/* A grant, with what was sent behind it. DLOCK_OK: it may be believed. DLOCK_LOST: it was given back, since the epoch was
  * opened anew; the message says so. DLOCK_CONNECTION: it is not known. */
 dlock_status dlock_epoch_confirm(dlock_epoch *own, dlock_route *granted, dlock_loop *loop, dlock_nanos now);
 

@@ -30,7 +30,7 @@ static void send_keep(dlock_keep *own)
 static void send_restore(dlock_keep *own)
 {
 	dlock_route_send(&own->route, own->keeping->restore(own->lease, own->ttl), NULL);
-	own->unsettled = own->restoring = true;
+	own->unanswered = own->restoring = true;
 }
 
 static void read_keep(dlock_keep *own)
@@ -39,7 +39,7 @@ static void read_keep(dlock_keep *own)
 
 	if (own->said == DLOCK_OK) {
 		own->sent_at = route->call->sent_at;
-		own->unsettled = own->unsettled && route->conn != own->restored_over;
+		own->unanswered = own->unanswered && route->conn != own->restored_over;
 		own->said = own->keeping->read_keep(route->call, route->conn, &own->state, route->error);
 	}
 	if (own->said == DLOCK_OK && own->state != DLOCK_KEY_OWN && route->replicas == 0) {
@@ -54,7 +54,7 @@ static void read_restore(dlock_keep *own)
 
 	own->restored_over = route->conn;
 	own->restoring = false;
-	own->unsettled = !route->call || route->call->state != DLOCK_CALL_ANSWERED;
+	own->unanswered = !route->call || route->call->state != DLOCK_CALL_ANSWERED;
 	if (own->said == DLOCK_OK) {
 		own->sent_at = route->call->sent_at;
 		own->said = dlock_read_integer(route->call, route->conn, &response, route->error);
@@ -100,7 +100,7 @@ dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now)
 
 typedef struct {
 	dlock_renewal_round base;
-	dlock_server *service, *master; /* the master: that the holder knows; NULL: none, or the thread has asked itself */
+	dlock_endpoint *service, *master; /* the master: that the holder knows; NULL: none, or the thread has asked itself */
 	dlock_masters masters;
 	dlock_kept_lease lease; /* its keys are in `text` */
 	dlock_keep keep;
@@ -160,9 +160,9 @@ static void round_free(dlock_renewal_round *base)
 
 	drop(round);
 	if (round->master) {
-		dlock_server_release(round->master);
+		dlock_endpoint_release(round->master);
 	}
-	dlock_server_release(round->service);
+	dlock_endpoint_release(round->service);
 	dlock_description_release(round->description);
 	free(round);
 }
@@ -184,8 +184,8 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 		return;
 	}
 	*keep = (dlock_keep) {
-		.keeping = keep->keeping, .lease = &round->lease, .ttl = extends ? ttl : 0, .unsettled = keep->unsettled,
-		.restored_over = keep->unsettled ? keep->restored_over : NULL, .said = DLOCK_PENDING
+		.keeping = keep->keeping, .lease = &round->lease, .ttl = extends ? ttl : 0, .unanswered = keep->unanswered,
+		.restored_over = keep->unanswered ? keep->restored_over : NULL, .said = DLOCK_PENDING
 	};
 	dlock_route_begin(&keep->route, &round->masters, round->lease.keys.slot, &pool->unheard);
 	keep->route.timeout_cap = dlock_timeout_cap(round->service, extends ? base->within : DLOCK_TTL_MAX);
@@ -227,22 +227,22 @@ static bool collect(dlock_renewal_round *base, bool released)
 	if (!is_under_way(base) && !round->looked_at) {
 		round->looked_at = true;
 		/* what was answered after the release may have been executed after it, too */
-		round->keep.unsettled |= released && round->keep.restored_over;
+		round->keep.unanswered |= released && round->keep.restored_over;
 	}
 	return is_under_way(base);
 }
 
 static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
 {
-	const dlock_server *service = round_of(base)->service;
+	const dlock_endpoint *service = round_of(base)->service;
 	dlock_nanos cap = dlock_timeout_cap(service, ttl);
 
 	return cap < service->read_timeout ? cap : service->read_timeout;
 }
 
-static bool has_unsettled(const dlock_renewal_round *base)
+static bool may_yet_repair(const dlock_renewal_round *base)
 {
-	return round_of(base)->keep.unsettled;
+	return round_of(base)->keep.unanswered;
 }
 
 /* On the same connection, so after the restore, which is not sent again. */
@@ -256,7 +256,7 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 		dlock_conn_send_background(
 			keep->restored_over, keep->keeping->drop(&round->lease), dlock_after(dlock_now(), ttl));
 	}
-	keep->unsettled = false;
+	keep->unanswered = false;
 }
 
 static const dlock_renewal_round_ops ops = {
@@ -267,12 +267,12 @@ static const dlock_renewal_round_ops ops = {
 	.cancel = cancel,
 	.has_calls = is_under_way,
 	.longest_wait = longest_wait,
-	.has_unsettled = has_unsettled,
+	.may_yet_repair = may_yet_repair,
 	.roll_back = roll_back,
 	.free = round_free,
 };
 
-static dlock_arg keep_key(char **room, dlock_arg key)
+static dlock_arg copy_key(char **room, dlock_arg key)
 {
 	dlock_arg kept = { memcpy(*room, key.text, key.len), key.len };
 
@@ -281,27 +281,27 @@ static dlock_arg keep_key(char **room, dlock_arg key)
 }
 
 dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease,
-	dlock_server *service, dlock_server *master, dlock_description *description)
+	dlock_endpoint *service, dlock_endpoint *master, dlock_description *description)
 {
 	dlock_keys keys = lease->keys;
-	keep_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.era.len + keys.held.len + 1);
+	keep_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.epoch.len + keys.held.len + 1);
 
 	if (!round) {
 		return NULL;
 	}
 	char *room = round->text;
 	round->base.ops = &ops;
-	round->base.late_proves_nothing = service->discovery != DLOCK_SERVER_FIXED || service->replicas > 0;
-	round->service = dlock_server_retain(service);
-	round->master = master ? dlock_server_retain(master) : NULL;
+	round->base.late_proves_nothing = service->discovery != DLOCK_ENDPOINT_FIXED || service->replicas > 0;
+	round->service = dlock_endpoint_retain(service);
+	round->master = master ? dlock_endpoint_retain(master) : NULL;
 	round->keep.keeping = keeping;
 	round->lease = *lease;
-	round->lease.keys = (dlock_keys) { .lock = keep_key(&room, keys.lock), .slot = keys.slot };
-	round->lease.keys.held = keep_key(&room, keys.held);
+	round->lease.keys = (dlock_keys) { .lock = copy_key(&room, keys.lock), .slot = keys.slot };
+	round->lease.keys.held = copy_key(&room, keys.held);
 	round->description = dlock_description_retain(description);
 	if (keys.fence.len > 0) {
-		round->lease.keys.fence = keep_key(&room, keys.fence);
-		round->lease.keys.era = keep_key(&room, keys.era);
+		round->lease.keys.fence = copy_key(&room, keys.fence);
+		round->lease.keys.epoch = copy_key(&room, keys.epoch);
 	}
 	return &round->base;
 }

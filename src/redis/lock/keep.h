@@ -13,7 +13,7 @@ typedef struct {
 	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token, permits;
 	dlock_nanos guard;
-	dlock_keys keys; /* the lock, the fence, the era, and for describe() what is held */
+	dlock_keys keys; /* the lock, the fence, the epoch, and for describe() what is held */
 } dlock_kept_lease;
 
 /* With keys that live as long as the caller's. */
@@ -47,7 +47,7 @@ typedef struct {
 
 	/* What it has come to. */
 	dlock_nanos sent_at;    /* of what the master has answered */
-	bool unsettled;         /* what was sent last may set the key yet, over `restored_over` */
+	bool unanswered;         /* what was sent last may set the key yet, over `restored_over` */
 	dlock_conn *restored_over;
 	bool restoring; /* that is under way */
 
@@ -65,6 +65,6 @@ dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now)
 /* A renewal of a lease: what the renewal thread says about it. `master`: where the holder has the lock from, as far as
  * it is known, or NULL. `description`: for those who look; NULL: they are told nothing. NULL when out of memory. */
 dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease,
-	dlock_server *service, dlock_server *master, dlock_description *description);
+	dlock_endpoint *service, dlock_endpoint *master, dlock_description *description);
 
 #endif

@@ -14,7 +14,7 @@
 typedef struct {
 	const dlock_claim *claim;
 	dlock_keys keys;
-	dlock_guard guard;
+	dlock_epoch_rule guard;
 	bool replicated;            /* replicas confirm it */
 	bool fifo;                  /* of permits: writers wait in the order of asking */
 	const dlock_waiter *waiter; /* how it asks for it */

@@ -6,11 +6,11 @@
 #include "renewer.h"
 
 typedef struct {
-	dlock_server *server;
+	dlock_endpoint *server;
 	dlock_conn *conn;      /* NULL: none yet */
 	dlock_call *extension; /* of the round under way or last decided, or the question in its place; NULL: none */
 	dlock_call *repair;
-	bool unsettled;        /* a repair was sent, and has not been answered: it may yet set the key */
+	bool unanswered;        /* a repair was sent, and has not been answered: it may yet set the key */
 	bool counted;          /* it had the key when it last answered: the lease may rest upon it */
 } round_server;
 
@@ -36,7 +36,7 @@ static void round_free(dlock_renewal_round *base)
 	for (int i = 0; i < round->count; i++) {
 		discard(&round->servers[i].extension);
 		discard(&round->servers[i].repair);
-		dlock_server_release(round->servers[i].server);
+		dlock_endpoint_release(round->servers[i].server);
 	}
 	free((char *) round->key.text);
 	free(round);
@@ -52,7 +52,7 @@ static void have_conn(round_server *member, dlock_pool *pool, dlock_nanos ttl)
 {
 	dlock_nanos cap = dlock_timeout_cap(member->server, ttl);
 
-	if (!member->conn || (member->conn->timeout_cap != cap && !member->unsettled)) {
+	if (!member->conn || (member->conn->timeout_cap != cap && !member->unanswered)) {
 		dlock_conn *conn = dlock_pool_capped_conn(pool, member->server, cap);
 		member->conn = conn ? conn : member->conn;
 	}
@@ -159,7 +159,7 @@ static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 		member->repair = dlock_request_repair(keys_of(round), round->token, ttl, round->fencing_token);
 		if (member->repair) {
 			dlock_conn_send(member->conn, member->repair);
-			member->unsettled |= member->repair->sent || is_pending(member->repair);
+			member->unanswered |= member->repair->sent || is_pending(member->repair);
 		}
 	}
 }
@@ -183,7 +183,7 @@ static bool collect(dlock_renewal_round *base, bool released)
 		if (member->repair && member->repair->state == DLOCK_CALL_ANSWERED) {
 			base->refused |= dlock_read_integer(member->repair, member->conn, &response, &error) == DLOCK_LOST;
 			/* It may have been executed after the release, however early its answer is read. */
-			member->unsettled &= released;
+			member->unanswered &= released;
 			discard(&member->repair);
 		}
 		if (!released && answer_of(member) != NO_ANSWER) {
@@ -209,7 +209,7 @@ static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl
 	dlock_nanos longest = 0;
 
 	for (int i = 0; i < round->count; i++) {
-		const dlock_server *server = round->servers[i].server;
+		const dlock_endpoint *server = round->servers[i].server;
 		dlock_nanos cap = dlock_timeout_cap(server, ttl);
 		cap = cap < server->read_timeout ? cap : server->read_timeout;
 		longest = cap > longest ? cap : longest;
@@ -229,12 +229,12 @@ static bool has_calls(const dlock_renewal_round *base)
 	return false;
 }
 
-static bool has_unsettled(const dlock_renewal_round *base)
+static bool may_yet_repair(const dlock_renewal_round *base)
 {
 	const redis_round *round = (const redis_round *) base;
 
 	for (int i = 0; i < round->count; i++) {
-		if (round->servers[i].unsettled) {
+		if (round->servers[i].unanswered) {
 			return true;
 		}
 	}
@@ -249,12 +249,12 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 
 	for (int i = 0; i < round->count; i++) {
 		round_server *member = &round->servers[i];
-		if (member->unsettled && (over || !member->counted)) {
+		if (member->unanswered && (over || !member->counted)) {
 			cancel_sending(member->repair);
 			dlock_conn_send_background(member->conn, dlock_request_extend(keys_of(round), round->token, DLOCK_MS),
 				dlock_after(dlock_now(), ttl));
 		}
-		member->unsettled = false;
+		member->unanswered = false;
 	}
 }
 
@@ -268,13 +268,13 @@ static const dlock_renewal_round_ops ops = {
 	.longest_wait = longest_wait,
 	.has_gaps = has_gaps,
 	.repair = repair,
-	.has_unsettled = has_unsettled,
+	.may_yet_repair = may_yet_repair,
 	.roll_back = roll_back,
 	.free = round_free,
 };
 
 dlock_renewal_round *dlock_redis_round_new(
-	const dlock_claim *claim, dlock_server **servers, int count, int quorum, dlock_arg key)
+	const dlock_claim *claim, dlock_endpoint **servers, int count, int quorum, dlock_arg key)
 {
 	redis_round *round = calloc(1, sizeof *round + (size_t) count * sizeof *round->servers);
 	char *copy = malloc(key.len);
@@ -293,7 +293,7 @@ dlock_renewal_round *dlock_redis_round_new(
 	memcpy(round->token, claim->token, sizeof round->token);
 	round->fencing_token = claim->fencing_token;
 	for (round->count = 0; round->count < count; round->count++) {
-		round->servers[round->count].server = dlock_server_retain(servers[round->count]);
+		round->servers[round->count].server = dlock_endpoint_retain(servers[round->count]);
 	}
 	return &round->base;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
- * epoch only (lua/era.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then,
+ * epoch only (lua/epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then,
  * at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
  * reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one hop
  * that nobody confirms. */
@@ -132,15 +132,15 @@ static void ask_for_exchange(attaching *own)
 static bool is_refused(attaching *own)
 {
 	own->left = -1;
-	own->epoch.era = own->said == DLOCK_OK ? dlock_read_era(own->route.call) : (dlock_era) { 0 };
-	return own->epoch.era.unsettled;
+	own->epoch.state = own->said == DLOCK_OK ? dlock_read_epoch(own->route.call) : (dlock_epoch_state) { 0 };
+	return own->epoch.state.open;
 }
 
 static void take_settled(attaching *own)
 {
 	if (own->said == DLOCK_OK) {
-		dlock_explain_era(own->route.conn, own->epoch.era.left, own->epoch.guard.time, own->epoch.error);
-		own->left = own->route.repeated ? -1 : own->epoch.era.left;
+		dlock_explain_epoch(own->route.conn, own->epoch.state.left, own->epoch.guard.time, own->epoch.error);
+		own->left = own->route.repeated ? -1 : own->epoch.state.left;
 	}
 	own->said = DLOCK_CONNECTION;
 }
@@ -192,7 +192,7 @@ static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
 		ask_for_exchange(own);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 		if (is_refused(own)) {
-			if (own->epoch.era.left < 0) {
+			if (own->epoch.state.left < 0) {
 				DLOCK_JOIN(&own->task, own->said, dlock_epoch_settle(&own->epoch, &own->route, loop, now));
 			}
 			take_settled(own);
@@ -241,7 +241,7 @@ static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos tt
 {
 	dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
 
-	if (!dlock_service_fails_over(dlock_service_of(claim)) || !dlock_claim_expire(claim)) {
+	if (!dlock_service_fails_over(dlock_service_of(claim)) || !dlock_claim_expire_if_due(claim)) {
 		claim->deadline = sent_at + guaranteed - dlock_drift(guaranteed);
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	}
@@ -452,7 +452,7 @@ static bool service_is_same(const dlock_claim *claim, dlock_backend *backend, co
 {
 	dlock_service *ours = dlock_service_of(claim), *other = (dlock_service *) backend;
 
-	return dlock_server_is_same(ours->service, other->service)
+	return dlock_endpoint_is_same(ours->service, other->service)
 		&& dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len);
 }
 
@@ -461,7 +461,7 @@ static void service_destroy(dlock_backend *backend)
 	dlock_service *service = (dlock_service *) backend;
 
 	dlock_pool_return(service->masters.conn, service->inbox);
-	dlock_server_release(service->service);
+	dlock_endpoint_release(service->service);
 	free(service->keys);
 	free(service);
 }
@@ -477,7 +477,7 @@ static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = t
 static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };
 static const dlock_backend_ops permits_ops = { .name = "permits", .available = service_available, COMMON };
 
-static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dlock_server *server, const char *prefix,
+static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len)
 {
 	dlock_service *service = calloc(1, sizeof *service);
@@ -485,12 +485,12 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 	if (!service) {
 		return NULL;
 	}
-	bool fixed = server->discovery == DLOCK_SERVER_FIXED;
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
 	service->kind = kind;
 	service->keeping = server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
-	service->service = dlock_server_retain(server);
+	service->service = dlock_endpoint_retain(server);
 	service->masters = (dlock_masters) { pool, dlock_pool_topology(pool, server), server->replicas, NULL };
-	service->guard = (dlock_guard) { server->guard, server->resync_guard };
+	service->guard = (dlock_epoch_rule) { server->guard, server->resync_guard };
 	service->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	if (!service->masters.topology || !service->keys
 		|| (fixed && !dlock_pool_lend(pool, server, &service->masters.conn, &service->inbox))) {
@@ -513,7 +513,7 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 }
 
 dlock_backend *dlock_lock_new(
-	dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, bool legacy)
+	dlock_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len, bool legacy)
 {
 	dlock_service *service = service_new(&dlock_locks, pool, server, prefix, prefix_len);
 
@@ -524,7 +524,7 @@ dlock_backend *dlock_lock_new(
 }
 
 dlock_backend *dlock_permits_new(
-	dlock_pool *pool, dlock_server *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
+	dlock_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
 	dlock_service *service = service_new(&dlock_permits, pool, server, prefix, prefix_len);
 

@@ -15,14 +15,14 @@
 /* `prefix` is put before each resource to make its lock's key. With service->replicas a lock survives a fail-over
  * (docs/fail-over.md). `legacy`: of one server that older code locks on, too. NULL when out of memory. */
 dlock_backend *dlock_lock_new(
-	dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len, bool legacy);
+	dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len, bool legacy);
 
 /* A claim has permits of its resource's pool, claim->permits of them, all at once. They are granted in the order in
  * which they were asked for, handed over by a release to all first waiters that they are enough for, and taken back
  * from holders whose lease is over when somebody needs them (lua/permits_pool.lua). `capacity`: the permits of each
  * pool, DLOCK_PERMITS_ALL for a read/write lock, where a reader takes one and a writer all of them; `fifo`: readers and
  * writers take turns in the order of asking, otherwise their phases alternate. */
-dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len,
+dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len,
 	int64_t capacity, bool fifo);
 
 /* ---- for acquire.c ---- */
@@ -31,10 +31,10 @@ typedef struct {
 	dlock_backend base;
 	const dlock_kind *kind;
 	const dlock_keeping *keeping;
-	dlock_server *service;
+	dlock_endpoint *service;
 	dlock_masters masters;
 	dlock_inbox *inbox; /* lent with masters.conn */
-	dlock_guard guard;  /* where replicas confirm */
+	dlock_epoch_rule guard;  /* where replicas confirm */
 	dlock_key_builder *keys;
 	bool fifo;
 } dlock_service;
@@ -54,7 +54,7 @@ static inline dlock_service *dlock_service_of(const dlock_claim *claim)
  * stays lost. */
 static inline bool dlock_service_fails_over(const dlock_service *service)
 {
-	return service->masters.replicas > 0 || service->service->discovery != DLOCK_SERVER_FIXED;
+	return service->masters.replicas > 0 || service->service->discovery != DLOCK_ENDPOINT_FIXED;
 }
 
 /* Valid until the next keys of the same service. */

@@ -75,7 +75,7 @@ dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos tt
 /* Where it is to wait: at the slot's master. NULL: that is not known. */
 static dlock_inbox *inbox_at_master(const dlock_waiter *own)
 {
-	dlock_server *master = dlock_topology_master(own->masters->topology, own->slot);
+	dlock_endpoint *master = dlock_topology_master(own->masters->topology, own->slot);
 
 	return master ? dlock_pool_inbox(own->masters->pool, master) : NULL;
 }
@@ -157,7 +157,7 @@ static bool queues_elsewhere(const dlock_waiter *own)
 /* So the inbox can be opened there. Not where ASK has led: the slot is on its way. */
 static bool queues_at_master(const dlock_waiter *own)
 {
-	const dlock_server *master = dlock_topology_master(own->masters->topology, own->slot);
+	const dlock_endpoint *master = dlock_topology_master(own->masters->topology, own->slot);
 
 	return master && !strcmp(own->queued_at->key, master->key);
 }
@@ -241,7 +241,7 @@ void dlock_waiter_begin_last_route(dlock_waiter *own, dlock_nanos now)
 
 static bool is_lone(const dlock_waiter *own)
 {
-	return own->service->discovery == DLOCK_SERVER_FIXED && own->masters->replicas == 0;
+	return own->service->discovery == DLOCK_ENDPOINT_FIXED && own->masters->replicas == 0;
 }
 
 /* What may end by itself, a fail-over or a slot that moves, is waited for as a holder is. */

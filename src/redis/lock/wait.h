@@ -28,7 +28,7 @@ typedef struct {
 struct dlock_waiter {
 	/* Its owner's, set before the wait. */
 	const dlock_waiter_ops *ops;
-	const dlock_server *service;
+	const dlock_endpoint *service;
 	const dlock_masters *masters;
 	int slot;
 	dlock_nanos ttl, deadline;
@@ -42,7 +42,7 @@ struct dlock_waiter {
 	bool waited;           /* it was refused at first */
 	bool received;         /* it was told that it is its turn, since it was refused last */
 	dlock_inbox *inbox;    /* of the master where it waits */
-	const dlock_server
+	const dlock_endpoint
 		*queued_at;         /* whose queue it is in; its connection, and so it, lasts to the end of the request */
 	dlock_nanos refused_at; /* when the last request that was refused in the queue was sent, for the first time */
 

@@ -10,7 +10,7 @@ void dlock_ballot_begin(
 	ballot->read = read;
 	ballot->tells_no = false;
 	ballot->pending = ballot->yes = ballot->no = ballot->ineligible = ballot->maturing = 0;
-	dlock_uptime_rule_begin(&ballot->guard, 0, 0);
+	dlock_uptime_rule_begin(&ballot->uptime_rule, 0, 0);
 	for (int i = 0; i < ballot->count; i++) {
 		ballot->calls[i] = NULL;
 		ballot->votes[i] = DLOCK_VOTE_NONE;
@@ -38,13 +38,13 @@ static void count_vote(dlock_ballot *ballot, int server)
 {
 	dlock_member *member = &ballot->members[server];
 	dlock_status status = ballot->read(ballot->calls[server], member->conn, &ballot->responses[server], &member->error);
-	dlock_nanos eligible_at = dlock_uptime_rule_note(&ballot->guard, ballot->calls[server]);
-	bool eligible = eligible_at <= ballot->guard.begun;
+	dlock_nanos eligible_at = dlock_uptime_rule_note(&ballot->uptime_rule, ballot->calls[server]);
+	bool eligible = eligible_at <= ballot->uptime_rule.begun;
 
 	ballot->pending--;
 	ballot->ineligible += !eligible;
 	if (status == DLOCK_OK && !eligible) {
-		dlock_uptime_rule_explain(&ballot->guard, eligible_at, member->conn, &member->error);
+		dlock_uptime_rule_explain(&ballot->uptime_rule, eligible_at, member->conn, &member->error);
 		member->failed = true;
 		ballot->maturing += eligible_at != DLOCK_FOREVER;
 		ballot->eligible_at[server] = eligible_at;
@@ -63,7 +63,7 @@ static void count_vote(dlock_ballot *ballot, int server)
 static bool is_together(const dlock_ballot *ballot)
 {
 	return ballot->maturing > 0 && ballot->yes + ballot->no + ballot->maturing + ballot->pending == ballot->count
-		&& dlock_uptime_rule_is_new_set(&ballot->guard, ballot->count - ballot->pending);
+		&& dlock_uptime_rule_is_new_set(&ballot->uptime_rule, ballot->count - ballot->pending);
 }
 
 /* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which

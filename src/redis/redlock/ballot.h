@@ -2,7 +2,7 @@
 #define DLOCK_REDIS_BALLOT_H
 
 #include "../request/requests.h"
-#include "restart_guard.h"
+#include "uptime_rule.h"
 
 /* One question to many servers at once, until a quorum of them has said yes or can no longer do so. The reader of the
  * replies says what a yes is, the restart guard which servers' yes counts. */
@@ -14,7 +14,7 @@ typedef struct {
 	dlock_error error; /* why */
 } dlock_member;
 
-/* DLOCK_VOTE_VOID: a yes that does not count, since the server may have forgotten another; see restart_guard.h. */
+/* DLOCK_VOTE_VOID: a yes that does not count, since the server may have forgotten another; see uptime_rule.h. */
 typedef enum { DLOCK_VOTE_PENDING, DLOCK_VOTE_YES, DLOCK_VOTE_NO, DLOCK_VOTE_NONE, DLOCK_VOTE_VOID } dlock_vote;
 
 typedef struct {
@@ -28,13 +28,13 @@ typedef struct {
 	int pending, yes, no;
 	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be
 					  had any more */
-	dlock_uptime_rule guard;
+	dlock_uptime_rule uptime_rule;
 	int ineligible; /* servers whose yes does not count yet, whatever they voted */
 	int maturing;   /* void votes of servers that become eligible at a known time */
 	dlock_nanos eligible_at[DLOCK_MOST_SERVERS]; /* of a void vote: from when on it would count */
 } dlock_ballot;
 
-/* Nobody is asked yet, and every yes counts: a question that needs the guard begins ballot->guard itself. */
+/* Nobody is asked yet, and every yes counts: a question that needs the guard begins ballot->uptime_rule itself. */
 void dlock_ballot_begin(
 	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read);
 

@@ -9,7 +9,7 @@
 
 /* A majority of independent Redis servers, by the Redlock algorithm
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what is done with a
- * lease that is held. quorum_internal.h lists the other parts; ballot.h counts votes, and restart_guard.h says which
+ * lease that is held. quorum_internal.h lists the other parts; ballot.h counts votes, and uptime_rule.h says which
  * servers have one. */
 
 static void quorum_abandon(dlock_claim *base)
@@ -148,7 +148,7 @@ static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request
 /* Not where the lease ended before the answers came: see update() in lock/renewal.c. */
 static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 {
-	if (!dlock_claim_expire(base)) {
+	if (!dlock_claim_expire_if_due(base)) {
 		base->deadline = deadline;
 	}
 }
@@ -270,7 +270,7 @@ static dlock_renewal_round *quorum_new_round(const dlock_claim *base)
 {
 	const quorum_claim *claim = (const quorum_claim *) base;
 	const quorum_backend *backend = quorum_backend_of(claim);
-	dlock_server *servers[DLOCK_MOST_SERVERS];
+	dlock_endpoint *servers[DLOCK_MOST_SERVERS];
 
 	for (int i = 0; i < backend->count; i++) {
 		servers[i] = backend->members[i].conn->server;
@@ -278,10 +278,10 @@ static dlock_renewal_round *quorum_new_round(const dlock_claim *base)
 	return dlock_redis_round_new(base, servers, backend->count, backend->quorum, dlock_quorum_keys(claim).lock);
 }
 
-static bool is_member(const quorum_backend *backend, const dlock_server *server)
+static bool is_member(const quorum_backend *backend, const dlock_endpoint *server)
 {
 	for (int i = 0; i < backend->count; i++) {
-		if (dlock_server_is_same(backend->members[i].conn->server, server)) {
+		if (dlock_endpoint_is_same(backend->members[i].conn->server, server)) {
 			return true;
 		}
 	}
@@ -344,7 +344,7 @@ static const dlock_backend_ops quorum_ops = {
 };
 
 dlock_backend *dlock_quorum_new(
-	dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix, size_t prefix_len)
+	dlock_pool *pool, dlock_endpoint **servers, int count, dlock_nanos guard, const char *prefix, size_t prefix_len)
 {
 	quorum_backend *backend = calloc(1, sizeof *backend + (size_t) count * sizeof *backend->members);
 

@@ -7,10 +7,10 @@
 /* The back end on a majority of independent Redis servers. */
 
 /* For 1 to DLOCK_MOST_SERVERS servers. A server has no vote before it has been up for `guard` and for the lease time
- * asked for, see restart_guard.h; 0: each has. `prefix` is put before each resource to make its key. NULL when out of
+ * asked for, see uptime_rule.h; 0: each has. `prefix` is put before each resource to make its key. NULL when out of
  * memory. */
 dlock_backend *dlock_quorum_new(
-	dlock_pool *pool, dlock_server **servers, int count, dlock_nanos guard, const char *prefix, size_t prefix_len);
+	dlock_pool *pool, dlock_endpoint **servers, int count, dlock_nanos guard, const char *prefix, size_t prefix_len);
 
 int dlock_quorum_servers(const dlock_backend *backend);
 const char *dlock_quorum_server_label(const dlock_backend *backend, int server);

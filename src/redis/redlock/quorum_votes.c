@@ -25,7 +25,7 @@ void dlock_quorum_ask_all(
 	quorum_backend *backend = quorum_backend_of(claim);
 
 	dlock_quorum_begin(backend, votes, read);
-	dlock_uptime_rule_begin(&votes->guard, backend->guard, claim->base.ttl);
+	dlock_uptime_rule_begin(&votes->uptime_rule, backend->guard, claim->base.ttl);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_member *member = &backend->members[i];
 		if (dlock_conn_drain_if_stuck(member->conn)) {

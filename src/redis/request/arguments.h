@@ -60,23 +60,23 @@ typedef struct {
 /* The most stocks that one request is about. */
 #define DLOCK_STOCKS_MAX 16
 
-/* What an era waits for, with the server's options. */
+/* What an epoch waits for, with the server's options. */
 typedef struct {
 	dlock_nanos time;
 	bool resyncs; /* it is opened anew where a replica takes a full copy */
-} dlock_guard;
+} dlock_epoch_rule;
 
-/* Of acquire, exchange, unchanged and look: what of the era keeps the server from granting. The texts live as long as
+/* Of acquire, exchange, unchanged and look: what of the epoch keeps the server from granting. The texts live as long as
  * the call. */
 typedef struct {
-	bool unsettled;
+	bool open;
 	int64_t left; /* ms until it is settled; negative: its opening is to be confirmed, then it can be settled. Of look
 					 0: it is settled */
 	const char *replid;  /* that it was opened for */
-	const char *settles; /* of era.lua */
+	const char *settles; /* of epoch.lua */
 	int64_t waited;      /* of look: ms; and */
 	const char *copies;  /* the full copies until then */
-} dlock_era;
+} dlock_epoch_state;
 
 /* ---- words: what gen-lua.sh makes of the types in the scripts' heads ---- */
 

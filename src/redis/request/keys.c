@@ -10,8 +10,8 @@
 
 dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out)
 {
-	dlock_arg era = dlock_era_of(keys);
-	int len = snprintf(out->text, sizeof out->text, "%.*s:slots", (int) era.len, era.text);
+	dlock_arg epoch = dlock_epoch_key(keys);
+	int len = snprintf(out->text, sizeof out->text, "%.*s:slots", (int) epoch.len, epoch.text);
 
 	return (dlock_arg) { out->text, (size_t) len };
 }
@@ -30,7 +30,7 @@ struct dlock_key_builder {
 	size_t prefix_len, room; /* of the lock's key; the others' follow */
 	bool slots;
 	int slot; /* that the next two are of */
-	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN], era[sizeof DLOCK_ERA_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
+	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN], epoch[sizeof DLOCK_EPOCH_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
 	char tag[DLOCK_SLOT_TAG_LEN + 1];
 	char bytes[];
 };
@@ -81,10 +81,10 @@ dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot)
 	if (slot != builder->slot) {
 		dlock_slot_tag(slot, builder->tag);
 		sprintf(builder->fence, DLOCK_FENCE_KEY ":{%s}", builder->tag);
-		sprintf(builder->era, DLOCK_ERA_KEY ":{%s}", builder->tag);
+		sprintf(builder->epoch, DLOCK_EPOCH_KEY ":{%s}", builder->tag);
 		builder->slot = slot;
 	}
-	return (dlock_keys) { .fence = DLOCK_ARG(builder->fence), .era = DLOCK_ARG(builder->era), .slot = slot };
+	return (dlock_keys) { .fence = DLOCK_ARG(builder->fence), .epoch = DLOCK_ARG(builder->epoch), .slot = slot };
 }
 
 dlock_arg dlock_key_builder_prefix(const dlock_key_builder *builder)
@@ -132,7 +132,7 @@ bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 		const char *text;
 		bool whole;
 	} reserved[] = { { QUEUE, false }, { WAITERS, false }, { HELD, false }, { DLOCK_FENCE_KEY, true },
-		{ DLOCK_FENCE_KEY ":", false }, { DLOCK_ERA_KEY, true }, { DLOCK_ERA_KEY ":", false },
+		{ DLOCK_FENCE_KEY ":", false }, { DLOCK_EPOCH_KEY, true }, { DLOCK_EPOCH_KEY ":", false },
 		{ DLOCK_SEEN_KEY, true }, { DLOCK_SEEN_KEY ":", false } };
 
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {

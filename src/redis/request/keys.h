@@ -7,10 +7,10 @@
 #include "../wire/call.h"
 
 /* The keys that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources; and,
- * where servers fail over, the era (lua/era.lua). One for all keeps the key space constant; a token may skip numbers.
+ * where servers fail over, the epoch (lua/epoch.lua). One for all keeps the key space constant; a token may skip numbers.
  * In a cluster there is one for each slot with locks. */
 #define DLOCK_FENCE_KEY "dlock:fence"
-#define DLOCK_ERA_KEY "dlock:era"
+#define DLOCK_EPOCH_KEY "dlock:era"
 
 /* And the locks that are listed for those who look (lua/note_seen.lua), one beside each fence. */
 #define DLOCK_SEEN_KEY "dlock:seen"
@@ -19,7 +19,7 @@
  * waiters, in the lock's hash slot. */
 typedef struct {
 	dlock_arg lock, queue, waiters;
-	dlock_arg fence, era; /* empty: DLOCK_FENCE_KEY and DLOCK_ERA_KEY */
+	dlock_arg fence, epoch; /* empty: DLOCK_FENCE_KEY and DLOCK_EPOCH_KEY */
 	dlock_arg held;       /* what its holder has said about itself; empty: see dlock_key_builder_held() */
 	int slot;             /* of a cluster; otherwise 0 */
 } dlock_keys;
@@ -29,14 +29,14 @@ static inline dlock_arg dlock_fence_of(dlock_keys keys)
 	return keys.fence.len > 0 ? keys.fence : DLOCK_ARG(DLOCK_FENCE_KEY);
 }
 
-static inline dlock_arg dlock_era_of(dlock_keys keys)
+static inline dlock_arg dlock_epoch_key(dlock_keys keys)
 {
-	return keys.era.len > 0 ? keys.era : DLOCK_ARG(DLOCK_ERA_KEY);
+	return keys.epoch.len > 0 ? keys.epoch : DLOCK_ARG(DLOCK_EPOCH_KEY);
 }
 
-/* Room for the key in which a master of a cluster notes, in one of its slots, the eras of all (lua/look.lua). */
+/* Room for the key in which a master of a cluster notes, in one of its slots, the epochs of all (lua/epoch_of.lua). */
 typedef struct {
-	char text[sizeof DLOCK_ERA_KEY ":{}:slots" + DLOCK_SLOT_TAG_LEN];
+	char text[sizeof DLOCK_EPOCH_KEY ":{}:slots" + DLOCK_SLOT_TAG_LEN];
 } dlock_slots_key;
 
 dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out);
@@ -47,7 +47,7 @@ typedef struct {
 
 dlock_arg dlock_seen_of(dlock_keys keys, dlock_seen_key *out);
 
-/* Would the resource's lock be the fence, the era, or possibly the queue or the waiters of another? */
+/* Would the resource's lock be the fence, the epoch, or possibly the queue or the waiters of another? */
 bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource);
 
 /* Builds the keys of one resource at a time, after one prefix. */
@@ -59,7 +59,7 @@ dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, 
 /* The keys are for a cluster from now on: all of a resource in the lock's slot. */
 void dlock_key_builder_use_slots(dlock_key_builder *builder);
 
-/* The fence and the era of any slot; the rest is empty. Valid until the next call. */
+/* The fence and the epoch of any slot; the rest is empty. Valid until the next call. */
 dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot);
 
 /* NULL, or why the resource's key cannot be a lock; see refuse() in lock/backend.h. */

@@ -9,14 +9,14 @@ static const redisReply *element(const redisReply *reply, size_t index, int type
 
 /* {pttl, position, ticket, new, left, replid, settles}, {2, left, replid, settles}, {left, replid, settles, waited,
  * copies}, {left, replid, settles}; of permits {0, pttl, position, ticket, new, left, replid, settles} */
-dlock_era dlock_read_era(const dlock_call *call)
+dlock_epoch_state dlock_read_epoch(const dlock_call *call)
 {
 	const redisReply *reply = call && call->state == DLOCK_CALL_ANSWERED ? call->reply : NULL, *left, *replid, *settles,
 					 *waited, *copies;
-	bool looks = call && call->origin == &dlock_scripts[DLOCK_SCRIPT_LOOK];
+	bool looks = call && call->origin == &dlock_scripts[DLOCK_SCRIPT_EPOCH_OF];
 
 	if (!reply || reply->type != REDIS_REPLY_ARRAY) {
-		return (dlock_era) { 0 };
+		return (dlock_epoch_state) { 0 };
 	}
 	size_t at = looks || reply->elements == 3 ? 0 : reply->elements == 4 ? 1 : reply->elements == 8 ? 5 : 4;
 	left = element(reply, at, REDIS_REPLY_INTEGER);
@@ -25,9 +25,9 @@ dlock_era dlock_read_era(const dlock_call *call)
 	waited = looks ? element(reply, at + 3, REDIS_REPLY_STRING) : NULL;
 	copies = looks ? element(reply, at + 4, REDIS_REPLY_STRING) : NULL;
 	if (!left || !replid || !settles || (looks && (!waited || !copies))) {
-		return (dlock_era) { 0 };
+		return (dlock_epoch_state) { 0 };
 	}
-	return (dlock_era){ left->integer != 0, left->integer, replid->str, settles->str,
+	return (dlock_epoch_state){ left->integer != 0, left->integer, replid->str, settles->str,
 		waited ? strtoll(waited->str, NULL, 10) : 0, copies ? copies->str : NULL };
 }
 
@@ -40,7 +40,7 @@ dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlo
 	return status == DLOCK_LOST ? DLOCK_OK : status;
 }
 
-void dlock_explain_era(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error)
+void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error)
 {
 	double ago = (double) (guard / DLOCK_MS - left) / 1000, more = (double) left / 1000;
 

@@ -3,10 +3,10 @@
 
 #include "requests.h"
 
-/* requests.h for servers that fail over: what is granted depends on the server's era (lua/era.lua). */
+/* requests.h for servers that fail over: what is granted depends on the server's epoch (lua/epoch.lua). */
 
-/* Of acquire, exchange, unchanged and look; not `unsettled` where it is settled, or the call was not answered. */
-dlock_era dlock_read_era(const dlock_call *call);
+/* Of acquire, exchange, unchanged and look; not `open` where it is settled, or the call was not answered. */
+dlock_epoch_state dlock_read_epoch(const dlock_call *call);
 
 typedef enum { DLOCK_KEY_OWN, DLOCK_KEY_FOREIGN, DLOCK_KEY_MISSING } dlock_key_state;
 
@@ -15,6 +15,6 @@ dlock_status dlock_read_keep(
 	const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error);
 
 /* Why nothing is granted for so long, for messages: "... was promoted, restarted or set up, or a replica ...". */
-void dlock_explain_era(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error);
+void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error);
 
 #endif

@@ -18,10 +18,10 @@ static inline dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_att
 }
 
 static inline dlock_call *dlock_request_acquire_replicated(dlock_keys keys, const dlock_attempt *attempt,
-		dlock_guard guard)
+		dlock_epoch_rule guard)
 {
 	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE_REPLICATED, 5, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
-		keys.queue, keys.waiters, dlock_era_of(keys), DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
+		keys.queue, keys.waiters, dlock_epoch_key(keys), DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
 		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INBOX(attempt->inbox,
 		attempt->description), attempt->inbox ? DLOCK_AS_COUNT(attempt->ticket) : DLOCK_NOTHING,
 		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 12, 8);
@@ -50,6 +50,14 @@ static inline dlock_call *dlock_request_drop(dlock_keys keys, const char *token)
 	return dlock_call_script(DLOCK_SCRIPT_DROP, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token) }, 2, 2);
 }
 
+static inline dlock_call *dlock_request_epoch_of(dlock_keys keys, dlock_epoch_rule guard, int64_t slot,
+		const dlock_epoch_state *epoch)
+{
+	return dlock_call_script(DLOCK_SCRIPT_EPOCH_OF, 2, (dlock_arg[]) { dlock_epoch_key(keys), DLOCK_SLOTS(keys),
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INT(slot),
+		DLOCK_AS_TEXT(epoch->settles) }, 6, 6);
+}
+
 static inline dlock_call *dlock_request_exchange(dlock_keys keys, const char *old, const char *new_token,
 		int64_t least_fencing_token)
 {
@@ -58,10 +66,10 @@ static inline dlock_call *dlock_request_exchange(dlock_keys keys, const char *ol
 }
 
 static inline dlock_call *dlock_request_exchange_replicated(dlock_keys keys, const char *old, const char *new_token,
-		int64_t least_fencing_token, dlock_guard guard)
+		int64_t least_fencing_token, dlock_epoch_rule guard)
 {
 	return dlock_call_script(DLOCK_SCRIPT_EXCHANGE_REPLICATED, 3, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
-		dlock_era_of(keys), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_token), DLOCK_AS_INT(least_fencing_token),
+		dlock_epoch_key(keys), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_token), DLOCK_AS_INT(least_fencing_token),
 		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 8, 7);
 }
 
@@ -89,13 +97,6 @@ static inline dlock_call *dlock_request_leave(dlock_keys keys, const char *waite
 		keys.waiters, DLOCK_AS_TEXT(waiter), DLOCK_AS_TEXT(grant ? "" : "0") }, 6, 5);
 }
 
-static inline dlock_call *dlock_request_look(dlock_keys keys, dlock_guard guard, int64_t slot, const dlock_era *era)
-{
-	return dlock_call_script(DLOCK_SCRIPT_LOOK, 2, (dlock_arg[]) { dlock_era_of(keys), DLOCK_SLOTS(keys),
-		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INT(slot),
-		DLOCK_AS_TEXT(era->settles) }, 6, 6);
-}
-
 static inline dlock_call *dlock_request_permits_acquire(dlock_arg pool, const dlock_permits_attempt *attempt)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
@@ -105,13 +106,14 @@ static inline dlock_call *dlock_request_permits_acquire(dlock_arg pool, const dl
 }
 
 static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys keys,
-		const dlock_permits_attempt *attempt, dlock_guard guard)
+		const dlock_permits_attempt *attempt, dlock_epoch_rule guard)
 {
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
-		DLOCK_AS_TEXT(attempt->id), DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity),
-		DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_INBOX(attempt->inbox, attempt->description),
-		DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : ""),
-		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 12, 12);
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE_REPLICATED, 2, (dlock_arg[]) { keys.lock,
+		dlock_epoch_key(keys), DLOCK_AS_TEXT(attempt->id), DLOCK_AS_INT(attempt->permits),
+		DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_INBOX(attempt->inbox,
+		attempt->description), DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number),
+		DLOCK_AS_TEXT(attempt->fifo ? "1" : ""), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 12,
+		12);
 }
 
 static inline dlock_call *dlock_request_permits_break(dlock_arg pool, const char *id, const char *by, bool now)
@@ -142,11 +144,11 @@ static inline dlock_call *dlock_request_permits_exchange(dlock_arg pool, const c
 }
 
 static inline dlock_call *dlock_request_permits_exchange_replicated(dlock_keys keys, const char *old,
-		const char *new_id, dlock_guard guard, int64_t capacity)
+		const char *new_id, dlock_epoch_rule guard, int64_t capacity)
 {
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_EXCHANGE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
-		DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_id), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"),
-		DLOCK_AS_INT(capacity) }, 7, 7);
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_EXCHANGE_REPLICATED, 2, (dlock_arg[]) { keys.lock,
+		dlock_epoch_key(keys), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_id), DLOCK_AS_MS(guard.time),
+		DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INT(capacity) }, 7, 7);
 }
 
 static inline dlock_call *dlock_request_permits_inspect(dlock_keys keys, int64_t most)
@@ -177,10 +179,10 @@ static inline dlock_call *dlock_request_permits_release(dlock_arg pool, const dl
 }
 
 static inline dlock_call *dlock_request_permits_release_replicated(dlock_keys keys,
-		const dlock_permits_attempt *attempt, dlock_guard guard)
+		const dlock_permits_attempt *attempt, dlock_epoch_rule guard)
 {
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE_REPLICATED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
-		DLOCK_AS_TEXT(attempt->id), DLOCK_AS_MS(guard.time),
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE_REPLICATED, 2, (dlock_arg[]) { keys.lock,
+		dlock_epoch_key(keys), DLOCK_AS_TEXT(attempt->id), DLOCK_AS_MS(guard.time),
 		attempt->inbox ? DLOCK_AS_INT(attempt->permits) : DLOCK_NOTHING,
 		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox,
 		attempt->description) }, 7, 4);
@@ -195,15 +197,15 @@ static inline dlock_call *dlock_request_permits_renew(dlock_arg pool, const char
 static inline dlock_call *dlock_request_permits_restore(dlock_keys keys, const char *id, dlock_nanos ttl,
 		int64_t fencing_token, dlock_nanos guard, int64_t permits)
 {
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RESTORE, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RESTORE, 2, (dlock_arg[]) { keys.lock, dlock_epoch_key(keys),
 		DLOCK_AS_TEXT(id), DLOCK_AS_MS(ttl), DLOCK_AS_INT(fencing_token), DLOCK_AS_MS(guard), DLOCK_AS_INT(permits) },
 		7, 7);
 }
 
-static inline dlock_call *dlock_request_permits_unchanged(dlock_keys keys, const char *id, dlock_guard guard,
+static inline dlock_call *dlock_request_permits_unchanged(dlock_keys keys, const char *id, dlock_epoch_rule guard,
 		const char *old)
 {
-	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_epoch_key(keys),
 		DLOCK_AS_TEXT(id), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old) }, 5, 4);
 }
 
@@ -238,8 +240,8 @@ static inline dlock_call *dlock_request_restore(dlock_keys keys, const char *tok
 		int64_t fencing_token, dlock_nanos guard)
 {
 	return dlock_call_script(DLOCK_SCRIPT_RESTORE, 3, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
-		dlock_era_of(keys), DLOCK_AS_TEXT(token), DLOCK_AS_MS(ttl), DLOCK_AS_INT(fencing_token), DLOCK_AS_MS(guard) },
-		7, 7);
+		dlock_epoch_key(keys), DLOCK_AS_TEXT(token), DLOCK_AS_MS(ttl), DLOCK_AS_INT(fencing_token),
+		DLOCK_AS_MS(guard) }, 7, 7);
 }
 
 static inline dlock_call *dlock_request_seen(dlock_arg seen, int64_t most)
@@ -247,11 +249,11 @@ static inline dlock_call *dlock_request_seen(dlock_arg seen, int64_t most)
 	return dlock_call_script(DLOCK_SCRIPT_SEEN, 1, (dlock_arg[]) { seen, DLOCK_AS_INT(most) }, 2, 2);
 }
 
-static inline dlock_call *dlock_request_settle(dlock_keys keys, const dlock_era *era, dlock_guard guard,
-		const dlock_era *look)
+static inline dlock_call *dlock_request_settle(dlock_keys keys, const dlock_epoch_state *epoch, dlock_epoch_rule guard,
+		const dlock_epoch_state *look)
 {
-	return dlock_call_script(DLOCK_SCRIPT_SETTLE, 2, (dlock_arg[]) { dlock_fence_of(keys), dlock_era_of(keys),
-		DLOCK_AS_TEXT(era->replid), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(era->settles),
+	return dlock_call_script(DLOCK_SCRIPT_SETTLE, 2, (dlock_arg[]) { dlock_fence_of(keys), dlock_epoch_key(keys),
+		DLOCK_AS_TEXT(epoch->replid), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(epoch->settles),
 		look ? DLOCK_AS_INT(look->left) : DLOCK_NOTHING, look ? DLOCK_AS_INT(look->waited) : DLOCK_NOTHING,
 		look ? DLOCK_AS_TEXT(look->copies) : DLOCK_NOTHING }, 8, 5);
 }
@@ -347,10 +349,10 @@ static inline dlock_call *dlock_request_stock_status(const dlock_arg *stocks, in
 	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_STATUS, stocks, count, (dlock_arg[]) { DLOCK_AS_TEXT(id) }, 1, 1);
 }
 
-static inline dlock_call *dlock_request_unchanged(dlock_keys keys, const char *token, dlock_guard guard,
+static inline dlock_call *dlock_request_unchanged(dlock_keys keys, const char *token, dlock_epoch_rule guard,
 		const char *old)
 {
-	return dlock_call_script(DLOCK_SCRIPT_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_era_of(keys),
+	return dlock_call_script(DLOCK_SCRIPT_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_epoch_key(keys),
 		DLOCK_AS_TEXT(token), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old) }, 5, 4);
 }
 

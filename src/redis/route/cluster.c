@@ -22,8 +22,8 @@ static bool is_unknown(const char *host)
 }
 
 /* A node that does not know its own address, or is not to tell it, writes no host. */
-static dlock_server *server_at(
-	const char *host, long port, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
+static dlock_endpoint *server_at(
+	const char *host, long port, const dlock_endpoint *service, const dlock_endpoint *node, const dlock_slot_map *known)
 {
 	if (!host || !*host) {
 		host = node->host;
@@ -31,12 +31,12 @@ static dlock_server *server_at(
 	if (!host || is_unknown(host) || port < 1 || port > 65535) {
 		return NULL;
 	}
-	dlock_server *found = dlock_slot_map_find(known, host, (int) port);
-	return found ? dlock_server_retain(found) : dlock_server_member(service, host, (int) port);
+	dlock_endpoint *found = dlock_slot_map_find(known, host, (int) port);
+	return found ? dlock_endpoint_retain(found) : dlock_endpoint_member(service, host, (int) port);
 }
 
-dlock_server *dlock_cluster_server_at(
-	const char *address, const dlock_server *service, const dlock_server *node, const dlock_slot_map *known)
+dlock_endpoint *dlock_cluster_server_at(
+	const char *address, const dlock_endpoint *service, const dlock_endpoint *node, const dlock_slot_map *known)
 {
 	const char *colon = strrchr(address, ':'); /* the last one: an IPv6 address has no brackets here */
 	char host[256];
@@ -72,17 +72,17 @@ static const char *id_of(const redisReply *master)
 
 /* This server, if it is the node of this id; otherwise another object for what is at its address now. NULL when out of
  * memory. */
-static dlock_server *identified(dlock_server *server, const char *id, const dlock_server *service)
+static dlock_endpoint *identified(dlock_endpoint *server, const char *id, const dlock_endpoint *service)
 {
 	if (!server || !id || (server->node_id && !strcmp(server->node_id, id))) {
 		return server;
 	}
-	dlock_server *other = dlock_server_member(service, server->host, server->port);
-	if (other && !dlock_server_set(&other->node_id, id, NODE_ID_LEN)) {
-		dlock_server_release(other);
+	dlock_endpoint *other = dlock_endpoint_member(service, server->host, server->port);
+	if (other && !dlock_endpoint_set(&other->node_id, id, NODE_ID_LEN)) {
+		dlock_endpoint_release(other);
 		other = NULL;
 	}
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 	return other;
 }
 
@@ -101,29 +101,29 @@ static const char *ip_of(const redisReply *master)
 }
 
 /* A master without a usable address is not known. */
-static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_server *service,
-	const dlock_server *node, const dlock_slot_map *known)
+static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_endpoint *service,
+	const dlock_endpoint *node, const dlock_slot_map *known)
 {
 	const redisReply *host = range->element[2]->element[0];
 	long long port = range->element[2]->element[1]->integer;
 	const char *text = host->type == REDIS_REPLY_STRING ? host->str : NULL;
 	const char *name = is_unknown(text) ? ip_of(range->element[2]) : text;
-	dlock_server *master = port < 1 || port > 65535 || (is_unknown(text) && !name) ? NULL
+	dlock_endpoint *master = port < 1 || port > 65535 || (is_unknown(text) && !name) ? NULL
 		: identified(server_at(name, (long) port, service, node, known), id_of(range->element[2]), service);
 	bool good = dlock_slot_map_set(map, (int) range->element[0]->integer, (int) range->element[1]->integer, master);
 
 	if (master) {
-		dlock_server_release(master);
+		dlock_endpoint_release(master);
 	}
 	return good;
 }
 
-dlock_status dlock_cluster_read(const redisReply *reply, const dlock_server *service, const dlock_server *node,
+dlock_status dlock_cluster_read(const redisReply *reply, const dlock_endpoint *service, const dlock_endpoint *node,
 	const dlock_slot_map *known, dlock_slot_map *map, dlock_error *error)
 {
 	if (reply->type == REDIS_REPLY_ERROR) {
 		char text[200];
-		dlock_server_quote(node, reply->str, text, sizeof text);
+		dlock_endpoint_quote(node, reply->str, text, sizeof text);
 		return dlock_fail(error, DLOCK_CONNECTION, "%s", text);
 	}
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0) {

@@ -63,7 +63,7 @@ static bool send_one(dlock_conn *conn, dlock_call *call, bool asks)
 	return dlock_conn_send(conn, call);
 }
 
-dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *behind, bool asks)
+dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *after_confirm, bool asks)
 {
 	dlock_call *confirmation = NULL;
 	bool corked = conn->corked;
@@ -71,8 +71,8 @@ dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replica
 	dlock_conn_cork(conn);
 	if (send_one(conn, call, asks) && replicas > 0) {
 		confirmation = new_wait(conn, replicas);
-		if (confirmation && dlock_conn_send(conn, confirmation) && behind) {
-			send_one(conn, behind, asks);
+		if (confirmation && dlock_conn_send(conn, confirmation) && after_confirm) {
+			send_one(conn, after_confirm, asks);
 		}
 	}
 	if (!corked) {
@@ -82,7 +82,7 @@ dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replica
 }
 
 /* A script that the server did not know was sent once more, as text. */
-static bool is_behind(const dlock_call *call, const dlock_call *confirmation)
+static bool was_sent_after(const dlock_call *call, const dlock_call *confirmation)
 {
 	return confirmation && confirmation->sent && confirmation->generation == call->generation
 		&& confirmation->sequence > call->sequence;
@@ -90,7 +90,7 @@ static bool is_behind(const dlock_call *call, const dlock_call *confirmation)
 
 bool dlock_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas)
 {
-	return replicas == 0 || (call && call->state == DLOCK_CALL_ANSWERED && is_behind(call, confirmation)
+	return replicas == 0 || (call && call->state == DLOCK_CALL_ANSWERED && was_sent_after(call, confirmation)
 		&& confirmation->state == DLOCK_CALL_ANSWERED && confirmation->reply->type == REDIS_REPLY_INTEGER
 		&& confirmation->reply->integer >= replicas);
 }
@@ -149,7 +149,7 @@ static answer read_answer(const dlock_call *call, const char **address)
 /* ---- the whole way ---- */
 
 /* What was cancelled before it was sent is not. */
-static bool is_settled(const dlock_call *call)
+static bool has_ended(const dlock_call *call)
 {
 	return !call || call->state != DLOCK_CALL_PENDING || (!call->sent && !call->wanted);
 }
@@ -175,10 +175,10 @@ static void discard_confirmation(dlock_route *own)
 	own->confirmation = NULL;
 }
 
-static void forget_server(dlock_server **server)
+static void forget_server(dlock_endpoint **server)
 {
 	if (*server) {
-		dlock_server_release(*server);
+		dlock_endpoint_release(*server);
 		*server = NULL;
 	}
 }
@@ -200,18 +200,18 @@ bool dlock_route_may_run_later(const dlock_route *own)
 
 static void discard_calls(dlock_route *own)
 {
-	discard(&own->behind);
+	discard(&own->after_confirm);
 	discard_confirmation(own);
 	discard(&own->call);
 }
 
-void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *behind)
+void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_confirm)
 {
 	own->repeated = dlock_route_may_run_later(own);
 	own->transient = false;
 	discard_calls(own);
 	own->call = call;
-	own->behind = behind;
+	own->after_confirm = after_confirm;
 }
 
 /* A WAIT for all that is sent in this turn. */
@@ -230,7 +230,7 @@ static dlock_call *share_wait(dlock_pool *pool, dlock_conn *conn, int replicas)
 }
 
 /* To one server. */
-static void send_to(dlock_route *own, dlock_server *server)
+static void send_to(dlock_route *own, dlock_endpoint *server)
 {
 	const dlock_masters *masters = own->masters;
 
@@ -240,24 +240,24 @@ static void send_to(dlock_route *own, dlock_server *server)
 	if (!own->conn || !own->call) {
 		return;
 	}
-	if (own->behind || own->asks) {
-		own->confirmation = dlock_send_with_wait(own->conn, own->call, own->replicas, own->behind, own->asks);
+	if (own->after_confirm || own->asks) {
+		own->confirmation = dlock_send_with_wait(own->conn, own->call, own->replicas, own->after_confirm, own->asks);
 	} else if (dlock_conn_send(own->conn, own->call) && own->replicas > 0) {
 		own->confirmation = share_wait(masters->pool, own->conn, own->replicas);
 	}
 }
 
-static dlock_server *known_master(const dlock_route *own)
+static dlock_endpoint *known_master(const dlock_route *own)
 {
-	dlock_server *master = dlock_topology_master(own->masters->topology, own->slot);
+	dlock_endpoint *master = dlock_topology_master(own->masters->topology, own->slot);
 
-	return master ? dlock_server_retain(master) : NULL;
+	return master ? dlock_endpoint_retain(master) : NULL;
 }
 
 /* Where two know different masters, the one that was given knows better, or the question tells. NULL: not known. */
-static dlock_server *first_server(dlock_route *own, dlock_nanos now)
+static dlock_endpoint *first_server(dlock_route *own, dlock_nanos now)
 {
-	dlock_server *server = known_master(own), *hint = own->hint;
+	dlock_endpoint *server = known_master(own), *hint = own->hint;
 
 	own->hint = NULL;
 	if (hint && (!server || strcmp(server->key, hint->key))) {
@@ -315,7 +315,7 @@ static dlock_status not_now(const dlock_route *own, bool is_fixed)
 	if (is_fixed) {
 		return dlock_check_reply(own->call, own->conn, own->error);
 	}
-	dlock_server_quote(own->conn->server, own->call->reply->str, reason, sizeof reason);
+	dlock_endpoint_quote(own->conn->server, own->call->reply->str, reason, sizeof reason);
 	return dlock_fail(own->error, DLOCK_CONNECTION, "Redis at %s: %s", own->conn->server->label, reason);
 }
 
@@ -357,7 +357,7 @@ static bool is_to_find_out(dlock_route *own)
 
 static void take_found(dlock_route *own)
 {
-	dlock_server *master = own->found == DLOCK_OK ? known_master(own) : NULL;
+	dlock_endpoint *master = own->found == DLOCK_OK ? known_master(own) : NULL;
 
 	own->transient = is_answered(own->call) || own->found == DLOCK_OK;
 	if (master && !strcmp(master->key, own->server->key)) {
@@ -374,7 +374,7 @@ static void go_on(dlock_route *own)
 	forget_server(&own->server);
 	if (own->next && !own->cancelled) {
 		own->repeated |= may_run;
-		if (renew_call(&own->call) && (!own->behind || renew_call(&own->behind))) {
+		if (renew_call(&own->call) && (!own->after_confirm || renew_call(&own->after_confirm))) {
 			own->server = own->next;
 			own->next = NULL;
 		}
@@ -395,7 +395,7 @@ dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos no
 	}
 	for (; own->server; own->hops++) {
 		send_to(own, own->server);
-		DLOCK_AWAIT(&own->task, is_settled(own->call) || dlock_loop_is_time(loop, own->until, now));
+		DLOCK_AWAIT(&own->task, has_ended(own->call) || dlock_loop_is_time(loop, own->until, now));
 		if (take_answer(own, now)) {
 			forget_server(&own->server);
 			break;
@@ -416,7 +416,7 @@ dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos no
 /* A script that the server did not know was sent once more, as text. */
 static void have_confirmation(dlock_route *own)
 {
-	if (!is_behind(own->call, own->confirmation) && own->call->generation == own->conn->generation) {
+	if (!was_sent_after(own->call, own->confirmation) && own->call->generation == own->conn->generation) {
 		discard_confirmation(own);
 		own->confirmation = new_wait(own->conn, own->replicas);
 		if (own->confirmation) {
@@ -433,12 +433,12 @@ static dlock_status explain_unconfirmed(dlock_route *own)
 	own->transient = true;
 	if (is_answered(said) && said->reply->type == REDIS_REPLY_ERROR) {
 		char reason[200];
-		dlock_server_quote(own->conn->server, said->reply->str, reason, sizeof reason);
+		dlock_endpoint_quote(own->conn->server, said->reply->str, reason, sizeof reason);
 		own->transient = read_answer(said, &address) == ANSWER_REPLICA;
 		return dlock_fail(own->error, DLOCK_CONNECTION,
 			"Redis at %s: %s; without WAIT, replicas cannot confirm anything", label, reason);
 	}
-	if (is_answered(said) && said->reply->type == REDIS_REPLY_INTEGER && is_behind(own->call, said)) {
+	if (is_answered(said) && said->reply->type == REDIS_REPLY_INTEGER && was_sent_after(own->call, said)) {
 		return dlock_fail(own->error, DLOCK_CONNECTION,
 			"Redis at %s: %lld of its replicas confirmed it in time, and %d must (replicas=%d)", label,
 			said->reply->integer, own->replicas, own->replicas);
@@ -454,7 +454,7 @@ dlock_status dlock_route_confirm(dlock_route *own, dlock_loop *loop, dlock_nanos
 	}
 	DLOCK_BEGIN(&own->confirming);
 	have_confirmation(own);
-	DLOCK_AWAIT(&own->confirming, is_settled(own->confirmation) || dlock_loop_is_time(loop, own->until, now));
+	DLOCK_AWAIT(&own->confirming, has_ended(own->confirmation) || dlock_loop_is_time(loop, own->until, now));
 	own->found = DLOCK_OK;
 	if (!dlock_is_confirmed(own->call, own->confirmation, own->replicas)) {
 		if (!own->cancelled) { /* a master that was replaced may go on without replicas for a while */
@@ -468,22 +468,22 @@ dlock_status dlock_route_confirm(dlock_route *own, dlock_loop *loop, dlock_nanos
 }
 
 /* What was sent before the confirmation, or over another connection, says nothing: it is sent once more. */
-static void have_behind(dlock_route *own)
+static void send_after_confirm(dlock_route *own)
 {
-	if (!is_behind(own->confirmation, own->behind) && own->confirmation->generation == own->conn->generation
-		&& renew_call(&own->behind)) {
-		dlock_conn_send(own->conn, own->behind);
+	if (!was_sent_after(own->confirmation, own->after_confirm) && own->confirmation->generation == own->conn->generation
+		&& renew_call(&own->after_confirm)) {
+		dlock_conn_send(own->conn, own->after_confirm);
 	}
 }
 
-static dlock_status take_behind(dlock_route *own)
+static dlock_status take_after_confirm(dlock_route *own)
 {
 	const char *address;
 
-	if (!own->behind) {
+	if (!own->after_confirm) {
 		return dlock_fail(own->error, DLOCK_CONNECTION, "Out of memory");
 	}
-	if (!is_answered(own->behind) || !is_behind(own->confirmation, own->behind)) {
+	if (!is_answered(own->after_confirm) || !was_sent_after(own->confirmation, own->after_confirm)) {
 		own->transient = true;
 		return dlock_fail(own->error, DLOCK_CONNECTION,
 			"Redis at %s: whether replicas took full copies is not known: %.200s", own->conn->server->label,
@@ -492,8 +492,8 @@ static dlock_status take_behind(dlock_route *own)
 	own->repeated |= own->call->repeated;
 	discard(&own->call);
 	discard_confirmation(own);
-	own->call = own->behind;
-	own->behind = NULL;
+	own->call = own->after_confirm;
+	own->after_confirm = NULL;
 	own->transient = read_answer(own->call, &address) != ANSWER_FINAL;
 	return DLOCK_OK;
 }
@@ -501,10 +501,10 @@ static dlock_status take_behind(dlock_route *own)
 dlock_status dlock_route_pass_on(dlock_route *own, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->confirming);
-	have_behind(own);
-	DLOCK_AWAIT(&own->confirming, is_settled(own->behind) || dlock_loop_is_time(loop, own->until, now));
+	send_after_confirm(own);
+	DLOCK_AWAIT(&own->confirming, has_ended(own->after_confirm) || dlock_loop_is_time(loop, own->until, now));
 	DLOCK_END(&own->confirming);
-	return take_behind(own);
+	return take_after_confirm(own);
 }
 
 /* ---- its end ---- */
@@ -528,14 +528,14 @@ void dlock_route_end(dlock_route *own)
 
 bool dlock_route_is_replaced(const dlock_route *own)
 {
-	const dlock_server *master = dlock_topology_master(own->masters->topology, own->slot);
+	const dlock_endpoint *master = dlock_topology_master(own->masters->topology, own->slot);
 
 	return master && own->conn && own->call && own->transient && strcmp(master->key, own->conn->server->key);
 }
 
 dlock_conn *dlock_masters_conn(const dlock_masters *masters, int slot)
 {
-	dlock_server *master = masters->conn ? NULL : dlock_topology_master(masters->topology, slot);
+	dlock_endpoint *master = masters->conn ? NULL : dlock_topology_master(masters->topology, slot);
 
 	return masters->conn ? masters->conn : master ? dlock_pool_conn(masters->pool, master) : NULL;
 }

@@ -20,20 +20,20 @@ typedef struct {
 	int slot, replicas;
 	dlock_nanos until;       /* nobody waits for longer; DLOCK_FOREVER: the servers' timeouts bound each step */
 	dlock_nanos timeout_cap; /* bounds those */
-	dlock_server *hint;      /* is asked at first, where the topology does not know better; NULL: nobody. Retained */
+	dlock_endpoint *hint;      /* is asked at first, where the topology does not know better; NULL: nobody. Retained */
 	dlock_error *error;      /* why it has failed */
 
 	/* What has become of the request. */
 	dlock_conn *conn;         /* that it went over last; NULL: none */
 	dlock_call *call;         /* NULL: none */
 	dlock_call *confirmation; /* NULL: none */
-	dlock_call *behind;       /* sent behind the confirmation; NULL: none */
+	dlock_call *after_confirm;       /* sent behind the confirmation; NULL: none */
 	bool repeated;            /* something was sent before, perhaps to others, that may be executed yet */
 	bool transient;           /* it failed as happens while a server fails over, or a slot moves */
 
 	/* Its own. */
 	dlock_task task, confirming;
-	dlock_server *server, *next;
+	dlock_endpoint *server, *next;
 	int hops, replaced, answer;
 	bool asks, cancelled;
 	dlock_status said, found;
@@ -42,9 +42,9 @@ typedef struct {
 
 void dlock_route_begin(dlock_route *own, const dlock_masters *masters, int slot, dlock_error *error);
 
-/* What it is to say next; takes both calls over. `behind`: another call, behind the WAIT, in the same packet; NULL:
+/* What it is to say next; takes both calls over. `after_confirm`: another call, after_confirm the WAIT, in the same packet; NULL:
  * none. What was said before is over, and counts as repeated where it may be executed yet. */
-void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *behind);
+void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_confirm);
 
 /* Says it, until it is answered. Redirections are followed; where a server does not answer, or is no master any more,
  * the topology is asked, and another master once more. DLOCK_OK: the slot's master has answered; perhaps with an error.
@@ -81,7 +81,7 @@ dlock_status dlock_route_ask(dlock_route *own, dlock_call *call);
 
 /* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it, and behind that
  * another call; NULL: none. `asks`: after ASK. Returns the WAIT, to be released; NULL: none. */
-dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *behind, bool asks);
+dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *after_confirm, bool asks);
 
 /* Have `replicas` confirmed it? Not what was sent before the call was sent last, or over another connection. */
 bool dlock_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-dlock_call *dlock_sentinel_question(const dlock_server *service)
+dlock_call *dlock_sentinel_question(const dlock_endpoint *service)
 {
 	dlock_arg words[] = { DLOCK_ARG("SENTINEL"), DLOCK_ARG("GET-MASTER-ADDR-BY-NAME"), DLOCK_ARG(service->service) };
 
@@ -16,10 +16,10 @@ static const char *text_at(const redisReply *reply, size_t index)
 }
 
 static dlock_status begin_map(
-	const dlock_server *service, const dlock_slot_map *known, const char *host, int port, dlock_slot_map *map)
+	const dlock_endpoint *service, const dlock_slot_map *known, const char *host, int port, dlock_slot_map *map)
 {
-	dlock_server *found = dlock_slot_map_find(known, host, port);
-	dlock_server *master = found ? dlock_server_retain(found) : dlock_server_member(service, host, port);
+	dlock_endpoint *found = dlock_slot_map_find(known, host, port);
+	dlock_endpoint *master = found ? dlock_endpoint_retain(found) : dlock_endpoint_member(service, host, port);
 	bool good = master && dlock_slot_map_begin(map, 1);
 
 	if (good && !dlock_slot_map_set(map, 0, 0, master)) {
@@ -27,12 +27,12 @@ static dlock_status begin_map(
 		good = false;
 	}
 	if (master) {
-		dlock_server_release(master);
+		dlock_endpoint_release(master);
 	}
 	return good ? DLOCK_OK : DLOCK_FAILED;
 }
 
-dlock_status dlock_sentinel_read(const redisReply *reply, const dlock_server *service, const dlock_server *sentinel,
+dlock_status dlock_sentinel_read(const redisReply *reply, const dlock_endpoint *service, const dlock_endpoint *sentinel,
 	const dlock_slot_map *known, dlock_slot_map *map, dlock_error *error)
 {
 	if (reply->type == REDIS_REPLY_NIL || (reply->type == REDIS_REPLY_ARRAY && reply->elements == 0)) {
@@ -40,7 +40,7 @@ dlock_status dlock_sentinel_read(const redisReply *reply, const dlock_server *se
 	}
 	if (reply->type == REDIS_REPLY_ERROR) {
 		char text[200];
-		dlock_server_quote(sentinel, reply->str, text, sizeof text);
+		dlock_endpoint_quote(sentinel, reply->str, text, sizeof text);
 		return dlock_fail(error, DLOCK_CONNECTION, "%s", text);
 	}
 	const char *host = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? text_at(reply, 0) : "";

@@ -19,14 +19,14 @@ bool dlock_slot_map_begin(dlock_slot_map *map, int slots)
 void dlock_slot_map_end(dlock_slot_map *map)
 {
 	for (int i = 0; i < map->count; i++) {
-		dlock_server_release(map->servers[i]);
+		dlock_endpoint_release(map->servers[i]);
 	}
 	free(map->servers);
 	free(map->number);
 	*map = (dlock_slot_map) { 0 };
 }
 
-dlock_server *dlock_slot_map_get(const dlock_slot_map *map, int slot)
+dlock_endpoint *dlock_slot_map_get(const dlock_slot_map *map, int slot)
 {
 	int number = map->number[slot];
 
@@ -36,7 +36,7 @@ dlock_server *dlock_slot_map_get(const dlock_slot_map *map, int slot)
 static bool grow(dlock_slot_map *map)
 {
 	int capacity = map->capacity ? 2 * map->capacity : 4;
-	dlock_server **servers = realloc(map->servers, (size_t) capacity * sizeof *servers);
+	dlock_endpoint **servers = realloc(map->servers, (size_t) capacity * sizeof *servers);
 
 	if (!servers) {
 		return false;
@@ -47,7 +47,7 @@ static bool grow(dlock_slot_map *map)
 }
 
 /* NONE when out of memory. */
-static int number_of(dlock_slot_map *map, dlock_server *server)
+static int number_of(dlock_slot_map *map, dlock_endpoint *server)
 {
 	for (int i = 0; i < map->count; i++) {
 		if (map->servers[i] == server || !strcmp(map->servers[i]->key, server->key)) {
@@ -57,11 +57,11 @@ static int number_of(dlock_slot_map *map, dlock_server *server)
 	if (map->count == MOST_SERVERS || (map->count == map->capacity && !grow(map))) {
 		return NONE;
 	}
-	map->servers[map->count] = dlock_server_retain(server);
+	map->servers[map->count] = dlock_endpoint_retain(server);
 	return map->count++;
 }
 
-bool dlock_slot_map_set(dlock_slot_map *map, int first, int last, dlock_server *server)
+bool dlock_slot_map_set(dlock_slot_map *map, int first, int last, dlock_endpoint *server)
 {
 	int number = server ? number_of(map, server) : NONE;
 
@@ -77,7 +77,7 @@ bool dlock_slot_map_set(dlock_slot_map *map, int first, int last, dlock_server *
 bool dlock_slot_map_fill(dlock_slot_map *map, const dlock_slot_map *other)
 {
 	for (int slot = 0; slot < map->slots && slot < other->slots; slot++) {
-		dlock_server *server = dlock_slot_map_get(map, slot) ? NULL : dlock_slot_map_get(other, slot);
+		dlock_endpoint *server = dlock_slot_map_get(map, slot) ? NULL : dlock_slot_map_get(other, slot);
 		if (server && !dlock_slot_map_set(map, slot, slot, server)) {
 			return false;
 		}
@@ -85,10 +85,10 @@ bool dlock_slot_map_fill(dlock_slot_map *map, const dlock_slot_map *other)
 	return true;
 }
 
-dlock_server *dlock_slot_map_find(const dlock_slot_map *map, const char *host, int port)
+dlock_endpoint *dlock_slot_map_find(const dlock_slot_map *map, const char *host, int port)
 {
 	for (int i = 0; i < map->count; i++) {
-		const dlock_server *server = map->servers[i];
+		const dlock_endpoint *server = map->servers[i];
 		if (server->host && server->port == port && !strcasecmp(server->host, host)) {
 			return map->servers[i];
 		}
@@ -99,7 +99,7 @@ dlock_server *dlock_slot_map_find(const dlock_slot_map *map, const char *host, i
 bool dlock_slot_map_is_same(const dlock_slot_map *a, const dlock_slot_map *b)
 {
 	for (int slot = 0; slot < a->slots; slot++) {
-		const dlock_server *one = dlock_slot_map_get(a, slot), *other = dlock_slot_map_get(b, slot);
+		const dlock_endpoint *one = dlock_slot_map_get(a, slot), *other = dlock_slot_map_get(b, slot);
 		if (one != other && (!one || !other || strcmp(one->key, other->key))) {
 			return false;
 		}
@@ -122,7 +122,7 @@ static void drop(dlock_slot_map *map, int number)
 {
 	int last = --map->count;
 
-	dlock_server_release(map->servers[number]);
+	dlock_endpoint_release(map->servers[number]);
 	map->servers[number] = map->servers[last];
 	for (int slot = 0; slot < map->slots; slot++) {
 		if (map->number[slot] == last) {

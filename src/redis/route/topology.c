@@ -27,7 +27,7 @@ enum { MOST_SOURCES = DLOCK_MOST_SERVERS };
 
 /* A Sentinel, or a node of a cluster. */
 typedef struct {
-	dlock_server *server;
+	dlock_endpoint *server;
 	bool is_seed;
 	unsigned long asked; /* the number of the last question that it was asked; 0: none */
 	unsigned long turn;  /* how many had been asked before, so that they take turns */
@@ -38,7 +38,7 @@ typedef struct {
 
 struct dlock_topology {
 	dlock_pool *pool;
-	dlock_server *service;
+	dlock_endpoint *service;
 	dlock_process process; /* a child of fork() asks by itself */
 	dlock_slot_map map;
 	source sources[MOST_SOURCES];
@@ -73,10 +73,10 @@ static void free_one(dlock_topology *topology)
 	dlock_loop_forget(&topology->question_task);
 	for (int i = 0; i < topology->source_count; i++) {
 		drop_call(&topology->sources[i]);
-		dlock_server_release(topology->sources[i].server);
+		dlock_endpoint_release(topology->sources[i].server);
 	}
 	dlock_slot_map_end(&topology->map);
-	dlock_server_release(topology->service);
+	dlock_endpoint_release(topology->service);
 	free(topology);
 }
 
@@ -89,7 +89,7 @@ static void free_all(dlock_topology *first)
 	}
 }
 
-static bool has_source(const dlock_topology *topology, const dlock_server *server)
+static bool has_source(const dlock_topology *topology, const dlock_endpoint *server)
 {
 	for (int i = 0; i < topology->source_count; i++) {
 		if (!strcmp(topology->sources[i].server->key, server->key)) {
@@ -100,10 +100,10 @@ static bool has_source(const dlock_topology *topology, const dlock_server *serve
 }
 
 /* Takes the reference over. */
-static void add_source(dlock_topology *topology, dlock_server *server, bool is_seed)
+static void add_source(dlock_topology *topology, dlock_endpoint *server, bool is_seed)
 {
 	if (topology->source_count == MOST_SOURCES || has_source(topology, server)) {
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 	} else {
 		topology->sources[topology->source_count++] = (source) { .server = server, .is_seed = is_seed };
 	}
@@ -111,12 +111,12 @@ static void add_source(dlock_topology *topology, dlock_server *server, bool is_s
 
 static bool add_seeds(dlock_topology *topology)
 {
-	dlock_server *service = topology->service;
+	dlock_endpoint *service = topology->service;
 
 	for (int i = 0; i < service->seed_count; i++) {
 		const dlock_seed *seed = &service->seeds[i];
-		dlock_server *server = service->discovery == DLOCK_SERVER_SENTINEL ? dlock_server_sentinel(service, i)
-			: dlock_server_member(service, seed->host, seed->port);
+		dlock_endpoint *server = service->discovery == DLOCK_ENDPOINT_SENTINEL ? dlock_endpoint_sentinel(service, i)
+			: dlock_endpoint_member(service, seed->host, seed->port);
 		if (!server) {
 			return false;
 		}
@@ -125,7 +125,7 @@ static bool add_seeds(dlock_topology *topology)
 	return true;
 }
 
-static dlock_topology *topology_new(dlock_pool *pool, dlock_server *service)
+static dlock_topology *topology_new(dlock_pool *pool, dlock_endpoint *service)
 {
 	dlock_topology *topology = calloc(1, sizeof *topology);
 
@@ -133,11 +133,11 @@ static dlock_topology *topology_new(dlock_pool *pool, dlock_server *service)
 		return NULL;
 	}
 	topology->pool = pool;
-	topology->service = dlock_server_retain(service);
+	topology->service = dlock_endpoint_retain(service);
 	topology->process = dlock_process_current();
-	if (!dlock_slot_map_begin(&topology->map, service->discovery == DLOCK_SERVER_CLUSTER ? DLOCK_SLOTS : 1)
-			|| (service->discovery == DLOCK_SERVER_FIXED && !dlock_slot_map_set(&topology->map, 0, 0, service))
-			|| (service->discovery != DLOCK_SERVER_FIXED && !add_seeds(topology))) {
+	if (!dlock_slot_map_begin(&topology->map, service->discovery == DLOCK_ENDPOINT_CLUSTER ? DLOCK_SLOTS : 1)
+			|| (service->discovery == DLOCK_ENDPOINT_FIXED && !dlock_slot_map_set(&topology->map, 0, 0, service))
+			|| (service->discovery != DLOCK_ENDPOINT_FIXED && !add_seeds(topology))) {
 		free_one(topology);
 		return NULL;
 	}
@@ -146,7 +146,7 @@ static dlock_topology *topology_new(dlock_pool *pool, dlock_server *service)
 
 static void end_questions(dlock_topology *first);
 
-dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_server *service)
+dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_endpoint *service)
 {
 	dlock_topology *topology;
 
@@ -169,22 +169,22 @@ dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_server *service)
 
 bool dlock_topology_has_slots(const dlock_topology *topology)
 {
-	return topology->service->discovery == DLOCK_SERVER_CLUSTER;
+	return topology->service->discovery == DLOCK_ENDPOINT_CLUSTER;
 }
 
 bool dlock_topology_is_fixed(const dlock_topology *topology)
 {
-	return topology->service->discovery == DLOCK_SERVER_FIXED;
+	return topology->service->discovery == DLOCK_ENDPOINT_FIXED;
 }
 
-dlock_server *dlock_topology_master(const dlock_topology *topology, int slot)
+dlock_endpoint *dlock_topology_master(const dlock_topology *topology, int slot)
 {
 	return dlock_slot_map_get(&topology->map, dlock_topology_has_slots(topology) ? slot : 0);
 }
 
-int dlock_topology_first_slot(const dlock_topology *topology, const dlock_server *server)
+int dlock_topology_first_slot(const dlock_topology *topology, const dlock_endpoint *server)
 {
-	const dlock_server *master = dlock_slot_map_find(&topology->map, server->host, server->port);
+	const dlock_endpoint *master = dlock_slot_map_find(&topology->map, server->host, server->port);
 
 	for (int slot = 0; master && slot < (dlock_topology_has_slots(topology) ? DLOCK_SLOTS : 1); slot++) {
 		if (dlock_slot_map_get(&topology->map, slot) == master) {
@@ -194,13 +194,13 @@ int dlock_topology_first_slot(const dlock_topology *topology, const dlock_server
 	return -1;
 }
 
-dlock_server *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_server *from)
+dlock_endpoint *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_endpoint *from)
 {
 	return dlock_cluster_server_at(address, topology->service, from, &topology->map);
 }
 
 /* Its idle connections in the pool. They stay there closed: others may have noted where they are. */
-static void close_unless_master(const dlock_topology *topology, const dlock_server *server)
+static void close_unless_master(const dlock_topology *topology, const dlock_endpoint *server)
 {
 	if (dlock_slot_map_find(&topology->map, server->host, server->port)) {
 		return;
@@ -234,22 +234,22 @@ static void update_sources(dlock_topology *topology)
 	}
 	for (int i = 0; i < topology->source_count; i++) {
 		source *source = &topology->sources[i];
-		dlock_server *master = source->is_seed
+		dlock_endpoint *master = source->is_seed
 			? NULL
 			: dlock_slot_map_find(&topology->map, source->server->host, source->server->port);
 		if (master && master != source->server) { /* another node has its address now */
-			dlock_server_release(source->server);
-			source->server = dlock_server_retain(master);
+			dlock_endpoint_release(source->server);
+			source->server = dlock_endpoint_retain(master);
 		}
 		if (source->is_seed || master) {
 			topology->sources[kept++] = *source;
 		} else {
-			dlock_server_release(source->server);
+			dlock_endpoint_release(source->server);
 		}
 	}
 	topology->source_count = kept;
 	for (int i = 0; i < topology->map.count; i++) {
-		add_source(topology, dlock_server_retain(topology->map.servers[i]), false);
+		add_source(topology, dlock_endpoint_retain(topology->map.servers[i]), false);
 	}
 }
 
@@ -308,7 +308,7 @@ static void failed(dlock_topology *topology, source *source, const char *why, dl
 
 static void answered(dlock_topology *topology, source *source, dlock_nanos now)
 {
-	const dlock_server *service = topology->service;
+	const dlock_endpoint *service = topology->service;
 	const redisReply *reply = source->call->reply;
 	dlock_error error;
 	dlock_slot_map map;
@@ -387,7 +387,7 @@ static void collect(dlock_topology *topology, dlock_nanos now)
 
 static void begin_question(dlock_topology *topology, dlock_nanos now)
 {
-	const dlock_server *service = topology->service;
+	const dlock_endpoint *service = topology->service;
 
 	topology->begun = true;
 	topology->began = now;
@@ -447,7 +447,7 @@ static dlock_status question_step(void *task, dlock_loop *loop, dlock_nanos now)
 static void doubt(dlock_topology *topology, dlock_nanos now)
 {
 	drop_outdated(topology, now);
-	if (!topology->asking && topology->service->discovery != DLOCK_SERVER_FIXED) {
+	if (!topology->asking && topology->service->discovery != DLOCK_ENDPOINT_FIXED) {
 		topology->asking = true;
 		topology->seen = now;
 		topology->begun = false;
@@ -466,22 +466,22 @@ void dlock_topology_ask(dlock_topology *topology, dlock_nanos now)
 }
 
 void dlock_topology_move(
-	dlock_topology *topology, int slot, const char *address, const dlock_server *from, dlock_nanos now)
+	dlock_topology *topology, int slot, const char *address, const dlock_endpoint *from, dlock_nanos now)
 {
-	dlock_server *server = dlock_topology_server_at(topology, address, from);
+	dlock_endpoint *server = dlock_topology_server_at(topology, address, from);
 
 	if (server && dlock_topology_has_slots(topology)) {
-		dlock_server *old = dlock_slot_map_get(&topology->map, slot);
+		dlock_endpoint *old = dlock_slot_map_get(&topology->map, slot);
 		dlock_slot_map_set(&topology->map, slot, slot, server);
 		if (old) {
-			dlock_server_retain(old);
+			dlock_endpoint_retain(old);
 			dlock_slot_map_sweep(&topology->map);
 			close_unless_master(topology, old);
-			dlock_server_release(old);
+			dlock_endpoint_release(old);
 		}
 	}
 	if (server) {
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 	}
 	doubt(topology, now);
 }
@@ -499,7 +499,7 @@ unsigned long dlock_topology_answers(const dlock_topology *topology)
 /* ---- waiting for it ---- */
 
 /* Takes what has come already. */
-static void look(dlock_topology *topology, dlock_nanos now)
+static void take_answers(dlock_topology *topology, dlock_nanos now)
 {
 	drop_outdated(topology, now);
 	for (int i = 0; topology->asking && i < topology->source_count; i++) {
@@ -518,7 +518,7 @@ static void look(dlock_topology *topology, dlock_nanos now)
 static void end_questions(dlock_topology *first)
 {
 	for (dlock_topology *topology = first; topology; topology = topology->successor) {
-		look(topology, dlock_now());
+		take_answers(topology, dlock_now());
 		if (topology->asking) {
 			end_question(topology, false);
 		}
@@ -539,7 +539,7 @@ static dlock_status explain(const dlock_topology *topology, dlock_error *error)
 dlock_status dlock_discovery_step(dlock_discovery *own, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->task);
-	look(own->topology, now); /* at the answer to an earlier question: it may have been here for long */
+	take_answers(own->topology, now); /* at the answer to an earlier question: it may have been here for long */
 	own->before = own->topology->answers;
 	dlock_topology_ask(own->topology, now);
 	DLOCK_AWAIT(&own->task,

@@ -12,7 +12,7 @@
 typedef struct dlock_topology dlock_topology;
 
 /* The service's, kept over requests like the connections; NULL when out of memory. */
-dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_server *service);
+dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_endpoint *service);
 
 /* How many slots it has: 1, or DLOCK_SLOTS. */
 bool dlock_topology_has_slots(const dlock_topology *topology);
@@ -22,19 +22,19 @@ bool dlock_topology_is_fixed(const dlock_topology *topology);
 
 /* The slot's master; NULL: not known. Of a service without slots any number will do. Valid until the next call that may
  * change it: retain it. */
-dlock_server *dlock_topology_master(const dlock_topology *topology, int slot);
+dlock_endpoint *dlock_topology_master(const dlock_topology *topology, int slot);
 
 /* The least of the slots that the server is the master of; -1: none. */
-int dlock_topology_first_slot(const dlock_topology *topology, const dlock_server *server);
+int dlock_topology_first_slot(const dlock_topology *topology, const dlock_endpoint *server);
 
 /* A server has said that the slot is at this address now ("host:port" of MOVED; an empty host is its own). Believed at
  * once, and doubted. */
 void dlock_topology_move(
-	dlock_topology *topology, int slot, const char *address, const dlock_server *from, dlock_nanos now);
+	dlock_topology *topology, int slot, const char *address, const dlock_endpoint *from, dlock_nanos now);
 
 /* The server at an address ("host:port" of ASK), which is not remembered as anybody's master. To be released; NULL: no
  * address, or out of memory. */
-dlock_server *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_server *from);
+dlock_endpoint *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_endpoint *from);
 
 /* What is known may be out of date: asks for it, unless that is under way already. Nothing where the address is fixed.
  * One question follows another at once only if the first has changed something: otherwise after a pause, for which it

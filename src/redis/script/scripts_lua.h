@@ -2,42 +2,42 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", "ce1375b72e0cd7456d128e4a9bca8a38e24af7dd", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "ec26b342b68f03f9a7a75cbe7eb09339ab578540", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "d2f57c24c0343d12d5ea29d0512316aee88c3a65", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", "80ae837fa56a038098ba70fddc07842ff7700974", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", "b6d7cf3e3c9d27e0f565ebc6182d0fcd88e79db6", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
+	script(EPOCH_OF, "epoch_of", "a06fed8bef6b7e8f55f71e9491c505a55e792df2", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
-	script(EXCHANGE_REPLICATED, "exchange_replicated", "94a51d543da9174223228245fceb28edc803f453", DLOCK_LUA_EXCHANGE_REPLICATED) \
+	script(EXCHANGE_REPLICATED, "exchange_replicated", "f08059aaa2cfafbd2cf787741293a01dac18683d", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(INSPECT, "inspect", "0f281e642fde8fb7b196deb3e78f553e6e4b6cec", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
-	script(LOOK, "look", "e5248b7a246d782e21ac0550ece5d59f90e63460", DLOCK_LUA_LOOK) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "00d33bd8583220b4d0da4afde990dc83849042a6", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "522be95357659c41dede530c46136840f1b73b90", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "e6f4be7af426202d787cabc89b0924a50d18b2f5", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "0dedf26309ac5d10d7a129e579c3103d78c9ef1a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", "ee01e0949095e0ba5d2e5826eaa9ec1aa4959c38", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "feded26f0e3db2fea3ce68ace75d01e694a39905", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "a04b63a0b45ad21a87fbe9b9ce2970faf1344ba0", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_INSPECT, "permits_inspect", "8eb8a56196a8e55a28a5a6ad620edb158f823ef5", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", "1cbe191804b2387fbe1e5195747717f88fe2ccd4", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", "9bee8fe361f278827aa0058b4af7ab143370859b", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "0fea156ef92d6b29e2335b2a5ee12b52e3e027b3", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "0e1a6d2df5a80f9d3e213ae070795a717d77cc7e", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "25f6ed4268477d81cd405a5af98680e70c6772cb", DLOCK_LUA_PERMITS_RESTORE) \
-	script(PERMITS_UNCHANGED, "permits_unchanged", "4acf3cf67dd5c1fcba4593da6f74af577c40e8fb", DLOCK_LUA_PERMITS_UNCHANGED) \
+	script(PERMITS_RESTORE, "permits_restore", "ec6f4d945a804287e9418a3106f37e74e14d6f53", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", "ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
-	script(RESTORE, "restore", "4b17d23a77f9943711d325ff8f62334d57a47ce2", DLOCK_LUA_RESTORE) \
+	script(RESTORE, "restore", "2b60ea79215795ddbd5a2b71e9a7c53034f3f85e", DLOCK_LUA_RESTORE) \
 	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
-	script(SETTLE, "settle", "089e08b3cf85b53b5e77c3682e3378d2f4580700", DLOCK_LUA_SETTLE) \
+	script(SETTLE, "settle", "ab25f87f686e189770fb14812f7df681e790d423", DLOCK_LUA_SETTLE) \
 	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
@@ -51,7 +51,7 @@
 	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
-	script(UNCHANGED, "unchanged", "5bb53c6e83323decdb18c056bce234eac57aa5ef", DLOCK_LUA_UNCHANGED)
+	script(UNCHANGED, "unchanged", "67e497d8b2873e401d55dd1e7c3f5a52843c4fa0", DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_CLOCK_OF \
 	"local function clock_of(key, refusal)\n" \
@@ -144,7 +144,7 @@
 	"redis.pcall('HDEL', waiters, waiter)\nend\n" \
 	"return failure(reply)\n"
 
-#define DLOCK_LUA_ERA \
+#define DLOCK_LUA_EPOCH \
 	"local function info(section, field)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
@@ -155,14 +155,14 @@
 	"return info('replication', 'master_replid')\nend\n" \
 	"local function full_copies()\n" \
 	"return info('stats', 'sync_full') or '0'\nend\n" \
-	"local function read_era(era)\n" \
-	"return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\nend\n" \
+	"local function read_epoch(epoch)\n" \
+	"return string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\nend\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\nend\n" \
-	"local function look_at_era(era, guard, counts, doubts)\n" \
+	"local function check_epoch(epoch, guard, counts, doubts)\n" \
 	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited, copies = read_era(era)\n" \
+	"local opened, longest, settles, waited, copies = read_epoch(epoch)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
@@ -178,7 +178,7 @@
 	"settles = string.format('%.0f', left == 0 and -at or now + left)\n" \
 	"waited = string.format('%.0f', math.max(guard, waited))\nend\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\nend\n" \
+	"redis.call('SET', epoch, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\nend\n" \
 	"return left, id, settles, waited\nend\n"
 
 #define DLOCK_LUA_FAILURE \
@@ -351,7 +351,7 @@
 	"return {0, left, -1, '0', 0}\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
 	"return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone and place - ALONE + WAITS or place), new and 1 or 0}\nend\n" \
-	"local function wait_for_era()\n" \
+	"local function wait_for_epoch()\n" \
 	"local waiter, new = nil, false\n" \
 	"if inbox ~= '' then\n" \
 	"waiter, new = enqueue(token)\n" \
@@ -361,7 +361,7 @@
 	"reply[2], reply[6], reply[7], reply[8] = unsettled, unsettled, replid, settles\n" \
 	"return reply\nend\n" \
 	"if unsettled ~= 0 then\n" \
-	"return wait_for_era()\nend\n" \
+	"return wait_for_epoch()\nend\n" \
 	"if ticket == '0' and not held and not fits then\n" \
 	"local ends = first_end(used)\n" \
 	"if not ends or ends >= now then\n" \
@@ -827,10 +827,10 @@
 	"grant()\n" \
 	"if type(counted) == 'number' and counted > 1 then\n" \
 	"return counted\nend\nend\n" \
-	DLOCK_LUA_ERA \
+	DLOCK_LUA_EPOCH \
 	"local unsettled, replid, settles = 0\n" \
 	"if not settled then\n" \
-	"unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3], ARGV[4] ~= '-')\n" \
+	"unsettled, replid, settles = check_epoch(KEYS[5], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled == 0 then\n" \
 	"grant()\nend\nend\n" \
 	"local done, reply = false, queued\n" \
@@ -895,13 +895,34 @@
 	"return 0\nend\n" \
 	"return redis.call('DEL', KEYS[1])\n"
 
+#define DLOCK_LUA_EPOCH_OF \
+	DLOCK_LUA_EPOCH \
+	"local counts = ARGV[2] ~= '-'\n" \
+	"local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, true)\n" \
+	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
+	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
+	"local copies = full_copies()\n" \
+	"local server = id .. ' ' .. (counts and copies or '')\n" \
+	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
+	"redis.call('DEL', KEYS[2])\nend\n" \
+	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
+	"local now = time()\n" \
+	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
+	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
+	"since = now\nend\n" \
+	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
+	"if left >= 0 then\n" \
+	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
+	"return {left, id, settles, waited, copies}\n"
+
 #define DLOCK_LUA_EXCHANGE \
 	DLOCK_LUA_SWAP \
 	"return swap(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])\n"
 
 #define DLOCK_LUA_EXCHANGE_REPLICATED \
-	DLOCK_LUA_ERA \
-	"local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4], ARGV[5] ~= '-')\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(KEYS[3], ARGV[4], ARGV[5] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid, settles}\nend\n" \
 	DLOCK_LUA_SWAP \
@@ -965,27 +986,6 @@
 	"return failure(problem)\nend\n" \
 	"return holder == ARGV[1] and 1 or 0\n"
 
-#define DLOCK_LUA_LOOK \
-	DLOCK_LUA_ERA \
-	"local counts = ARGV[2] ~= '-'\n" \
-	"local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], counts, true)\n" \
-	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
-	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
-	"local copies = full_copies()\n" \
-	"local server = id .. ' ' .. (counts and copies or '')\n" \
-	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
-	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
-	"redis.call('DEL', KEYS[2])\nend\n" \
-	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
-	"local now = time()\n" \
-	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
-	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
-	"since = now\nend\n" \
-	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
-	"if left >= 0 then\n" \
-	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
-	"return {left, id, settles, waited, copies}\n"
-
 #define DLOCK_LUA_PERMITS_ACQUIRE \
 	"if ARGV[2] == '1' then\n" \
 	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
@@ -1004,10 +1004,10 @@
 	DLOCK_LUA_PERMITS_CONTEND
 
 #define DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED \
-	DLOCK_LUA_ERA \
+	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
-	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
 #define DLOCK_LUA_PERMITS_BREAK \
@@ -1080,8 +1080,8 @@
 	"return {1, fence, left, tonumber(permits or 1)}\n"
 
 #define DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED \
-	DLOCK_LUA_ERA \
-	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid, settles}\nend\n" \
 	"if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then\n" \
@@ -1179,7 +1179,7 @@
 	"return ends and (granted and 2 or 1) or 0\n"
 
 #define DLOCK_LUA_PERMITS_RELEASE_REPLICATED \
-	DLOCK_LUA_ERA \
+	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
@@ -1191,7 +1191,7 @@
 	"redis.call('ZREM', pool, waiter_of(id, ARGV[3], ARGV[4], ARGV[5]))\nend\n" \
 	"if had then\n" \
 	"drop(state, { id }, { permits })\nend\n" \
-	"if state.queue ~= 0 and look_at_era(KEYS[2], ARGV[2]) ~= 0 then\n" \
+	"if state.queue ~= 0 and check_epoch(KEYS[2], ARGV[2]) ~= 0 then\n" \
 	"note_queue(state, false)\n" \
 	"elseif serve(state) and had then\n" \
 	"return 2\nend\n" \
@@ -1212,7 +1212,7 @@
 	"return 1\n"
 
 #define DLOCK_LUA_PERMITS_RESTORE \
-	DLOCK_LUA_ERA \
+	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_FORGED \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
@@ -1221,7 +1221,7 @@
 	"return redis.error_reply(FORGED)\nend\n" \
 	"local pool, id, ttl, permits = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[5])\n" \
 	"local state, ends = read(pool, clock(pool)), redis.call('ZSCORE', pool, 'h' .. id)\n" \
-	"if not ends and look_at_era(KEYS[2], ARGV[4]) == 0 then\n" \
+	"if not ends and check_epoch(KEYS[2], ARGV[4]) == 0 then\n" \
 	"redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]))\n" \
 	"return 0\nend\n" \
 	"state.fence = math.max(state.fence, tonumber(ARGV[3]))\n" \
@@ -1245,8 +1245,8 @@
 	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
 	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
 	"return 1\nend\n" \
-	DLOCK_LUA_ERA \
-	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[2], true, true)\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)\n" \
 	"if unsettled == 0 then\n" \
 	"return 1\nend\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
@@ -1314,14 +1314,14 @@
 	"return 1\n"
 
 #define DLOCK_LUA_RESTORE \
-	DLOCK_LUA_ERA \
+	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_FORGED \
 	"if is_forged(ARGV[3]) then\n" \
 	"return redis.error_reply(FORGED)\nend\n" \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
 	"local holder = redis.call('GET', lock)\n" \
 	"redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)\n" \
-	"if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then\n" \
+	"if holder and holder ~= ARGV[1] or not holder and check_epoch(KEYS[3], ARGV[4]) == 0 then\n" \
 	"local known = redis.call('GET', KEYS[3])\n" \
 	"redis.call('SET', KEYS[3], known or '')\n" \
 	"return 0\nend\n" \
@@ -1338,10 +1338,10 @@
 	"return redis.call('ZRANGEBYSCORE', KEYS[1], now, '+inf', 'LIMIT', 0, ARGV[1])\n"
 
 #define DLOCK_LUA_SETTLE \
-	DLOCK_LUA_ERA \
+	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_FENCING \
 	"local UNHEARD = 1048576\n" \
-	"local opened, longest, settles = read_era(KEYS[2])\n" \
+	"local opened, longest, settles = read_epoch(KEYS[2])\n" \
 	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_id() ~= opened then\n" \
 	"return 0\nend\n" \
 	"local guard = math.max(longest, ARGV[2])\n" \
@@ -1828,8 +1828,8 @@
 	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
 	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
 	"return 1\nend\n" \
-	DLOCK_LUA_ERA \
-	"local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[2], true, true)\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)\n" \
 	"if unsettled == 0 then\n" \
 	"return 1\nend\n" \
 	"if ARGV[3] then\n" \

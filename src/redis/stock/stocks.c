@@ -9,7 +9,7 @@
 #include "../wire/reply.h"
 #include "stocks_internal.h"
 
-/* Where replicas confirm (`replicas`), no era is needed, other than for locks (docs/fail-over.md): whether units are
+/* Where replicas confirm (`replicas`), no epoch is needed, other than for locks (docs/fail-over.md): whether units are
  * somebody's is decided again when they are bought, by the server that is the master then. */
 
 /* ---- names ---- */
@@ -487,14 +487,14 @@ dlock_status dlock_stock_list(dlock_stock *stock, dlock_arg sku, const dlock_sto
 
 /* ---- of a service ---- */
 
-dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len)
+dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len)
 {
 	dlock_stock *stock = calloc(1, sizeof *stock);
 
 	if (!stock) {
 		return NULL;
 	}
-	stock->service = dlock_server_retain(service);
+	stock->service = dlock_endpoint_retain(service);
 	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
 	stock->prefix_len = prefix_len;
 	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));
@@ -510,7 +510,7 @@ dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_server *service, const char
 
 void dlock_stock_free(dlock_stock *stock)
 {
-	dlock_server_release(stock->service);
+	dlock_endpoint_release(stock->service);
 	free(stock->keys);
 	free(stock);
 }

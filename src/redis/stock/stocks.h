@@ -19,7 +19,7 @@ enum {
 typedef struct dlock_stock dlock_stock;
 
 /* NULL when out of memory. */
-dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_server *service, const char *prefix, size_t prefix_len);
+dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len);
 void dlock_stock_free(dlock_stock *stock);
 
 /* NULL, or why there is no stock of that product: what follows the name of the argument. */

@@ -9,7 +9,7 @@
 typedef struct dlock_stock dlock_stock;
 
 struct dlock_stock {
-	dlock_server *service;
+	dlock_endpoint *service;
 	dlock_masters masters;
 	size_t prefix_len;
 	char *keys; /* room for those of one order; each begins with the prefix */

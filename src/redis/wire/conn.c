@@ -25,13 +25,13 @@
 
 /* ---- opening and closing ---- */
 
-dlock_conn *dlock_conn_new(dlock_server *server)
+dlock_conn *dlock_conn_new(dlock_endpoint *server)
 {
 	dlock_conn *conn = calloc(1, sizeof *conn);
 
 	if (conn) {
-		conn->server = dlock_server_retain(server);
-		conn->node = server->node_id ? dlock_server_retain(server) : NULL;
+		conn->server = dlock_endpoint_retain(server);
+		conn->node = server->node_id ? dlock_endpoint_retain(server) : NULL;
 		conn->timeout_cap = DLOCK_FOREVER;
 		conn->channel.process = dlock_process_current();
 		dlock_handshake_reset(&conn->handshake);
@@ -60,9 +60,9 @@ void dlock_conn_free(dlock_conn *conn)
 {
 	disconnect(conn);
 	dlock_call_queue_dispose(&conn->calls);
-	dlock_server_release(conn->server);
+	dlock_endpoint_release(conn->server);
 	if (conn->node) {
-		dlock_server_release(conn->node);
+		dlock_endpoint_release(conn->node);
 	}
 	free(conn);
 }
@@ -73,7 +73,7 @@ void dlock_conn_close(dlock_conn *conn)
 	dlock_call_queue_clear(&conn->calls);
 }
 
-void dlock_conn_expect(dlock_conn *conn, dlock_server *server)
+void dlock_conn_expect(dlock_conn *conn, dlock_endpoint *server)
 {
 	const char *id = server->node_id;
 
@@ -82,9 +82,9 @@ void dlock_conn_expect(dlock_conn *conn, dlock_server *server)
 	}
 	if (conn->node) {
 		dlock_conn_close(conn);
-		dlock_server_release(conn->node);
+		dlock_endpoint_release(conn->node);
 	}
-	conn->node = dlock_server_retain(server);
+	conn->node = dlock_endpoint_retain(server);
 }
 
 /* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
@@ -210,7 +210,7 @@ static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 		&conn->handshake, &conn->channel, conn->state == DLOCK_CONN_READY ? conn->calls.count : 0);
 }
 
-static const dlock_server *described(const dlock_conn *conn)
+static const dlock_endpoint *described(const dlock_conn *conn)
 {
 	return conn->node ? conn->node : conn->server;
 }

@@ -19,8 +19,8 @@ typedef enum {
 } dlock_conn_state;
 
 typedef struct dlock_conn {
-	dlock_server *server;  /* the same for as long as there is the connection */
-	dlock_server *node;    /* describes it with the node of a cluster that is to be there; NULL: any is fine */
+	dlock_endpoint *server;  /* the same for as long as there is the connection */
+	dlock_endpoint *node;    /* describes it with the node of a cluster that is to be there; NULL: any is fine */
 	int users;             /* back ends that keep its address; others ask the pool for it each time */
 	unsigned long turn;    /* when the pool was last asked for it */
 	bool retired;          /* closed by the pool, for want of use */
@@ -50,7 +50,7 @@ typedef struct dlock_conn {
 	struct dlock_conn *next;
 } dlock_conn;
 
-dlock_conn *dlock_conn_new(dlock_server *server);
+dlock_conn *dlock_conn_new(dlock_endpoint *server);
 void dlock_conn_free(dlock_conn *conn);
 
 /* Ends the connection; what is under way on it fails. */
@@ -58,7 +58,7 @@ void dlock_conn_close(dlock_conn *conn);
 
 /* What `server` describes, at the same address, is to be there: a node of a cluster, if it is known as one. Where
  * another was expected, the connection is closed. */
-void dlock_conn_expect(dlock_conn *conn, dlock_server *server);
+void dlock_conn_expect(dlock_conn *conn, dlock_endpoint *server);
 
 /* Queues the call, and sends it as soon as the connection is ready; opens one where needed. A connection that died
  * while idle, or whose server has owed a reply for longer than its read timeout, is replaced. False (and the call

@@ -21,7 +21,7 @@ static bool append(dlock_channel *channel, const char *verb, const char *first, 
 	return dlock_resp_append(channel, second ? 3 : 2, words, NULL);
 }
 
-bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_server *server)
+bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_endpoint *server)
 {
 	const char *first = server->user ? server->user : server->password;
 	char database[16];
@@ -45,7 +45,7 @@ bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, c
 
 /* Addresses are used again: what is there now would grant locks that the node's successor grants, too. Who may not ask
  * believes it. */
-static dlock_status check_node(const redisReply *reply, const dlock_server *server, dlock_error *error)
+static dlock_status check_node(const redisReply *reply, const dlock_endpoint *server, dlock_error *error)
 {
 	bool is_node = reply->type == REDIS_REPLY_STRING ? !strcmp(reply->str, server->node_id)
 		: reply->type != REDIS_REPLY_ERROR || !strstr(reply->str, "cluster support disabled");
@@ -82,7 +82,7 @@ void dlock_handshake_pass(dlock_handshake *handshake)
 }
 
 dlock_status dlock_handshake_take(
-	dlock_handshake *handshake, const redisReply *reply, const dlock_server *server, dlock_error *error)
+	dlock_handshake *handshake, const redisReply *reply, const dlock_endpoint *server, dlock_error *error)
 {
 	char reason[200];
 
@@ -98,7 +98,7 @@ dlock_status dlock_handshake_take(
 	if (reply->type != REDIS_REPLY_ERROR) {
 		return DLOCK_OK;
 	}
-	dlock_server_quote(server, reply->str, reason, sizeof reason);
+	dlock_endpoint_quote(server, reply->str, reason, sizeof reason);
 	return dlock_fail(error, DLOCK_CONNECTION, "%s%s", reason,
 		!strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
 			: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select"

@@ -20,7 +20,7 @@ typedef struct {
 void dlock_handshake_reset(dlock_handshake *handshake);
 
 /* Appends what is said to what the channel sends. False when out of memory. */
-bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_server *server);
+bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_endpoint *server);
 
 /* Asks for the uptime, unless it is known or has been asked for; `ahead`: the number of replies that come first. False
  * when out of memory. */
@@ -36,6 +36,6 @@ void dlock_handshake_pass(dlock_handshake *handshake);
 /* Takes the handshake's reply. A server that refuses the login makes an error, one that hides its uptime does not.
  * DLOCK_LOST: it is not the node of the cluster that was at its address before. */
 dlock_status dlock_handshake_take(
-	dlock_handshake *handshake, const redisReply *reply, const dlock_server *server, dlock_error *error);
+	dlock_handshake *handshake, const redisReply *reply, const dlock_endpoint *server, dlock_error *error);
 
 #endif

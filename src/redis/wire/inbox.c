@@ -24,7 +24,7 @@ static void on_push(void *context, const redisReply *reply)
 	}
 }
 
-dlock_inbox *dlock_inbox_new(dlock_server *server)
+dlock_inbox *dlock_inbox_new(dlock_endpoint *server)
 {
 	dlock_inbox *inbox = calloc(1, sizeof *inbox);
 
@@ -151,7 +151,7 @@ void dlock_inbox_update(dlock_inbox *inbox)
 	inbox->refused = call->state == DLOCK_CALL_ANSWERED && is_refusal(call->reply);
 	if (call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ERROR) {
 		char reason[200];
-		dlock_server_quote(inbox->conn->server, call->reply->str, reason, sizeof reason);
+		dlock_endpoint_quote(inbox->conn->server, call->reply->str, reason, sizeof reason);
 		dlock_fail(&inbox->conn->error, DLOCK_CONNECTION, "Redis at %s: %s; waiting needs the channels dlock:inbox:*",
 			inbox->conn->server->label, reason);
 	} else if (call->state == DLOCK_CALL_ANSWERED) {

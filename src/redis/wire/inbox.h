@@ -36,7 +36,7 @@ typedef struct dlock_inbox {
 	struct dlock_inbox *next;
 } dlock_inbox;
 
-dlock_inbox *dlock_inbox_new(dlock_server *server);
+dlock_inbox *dlock_inbox_new(dlock_endpoint *server);
 void dlock_inbox_free(dlock_inbox *inbox);
 
 /* Discards a subscription whose messages seem not to arrive: the next opening makes another connection. */

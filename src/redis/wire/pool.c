@@ -78,7 +78,7 @@ void dlock_pool_free_retired(dlock_pool *pool)
 	}
 }
 
-static bool leads_to(const dlock_conn *conn, const dlock_server *server)
+static bool leads_to(const dlock_conn *conn, const dlock_endpoint *server)
 {
 	return conn->server == server || !strcmp(conn->server->key, server->key);
 }
@@ -89,12 +89,12 @@ static void use(dlock_pool *pool, dlock_conn *conn)
 	conn->retired = false;
 }
 
-dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server)
+dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_endpoint *server)
 {
 	return dlock_pool_capped_conn(pool, server, DLOCK_FOREVER);
 }
 
-dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_server *server, dlock_nanos timeout_cap)
+dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_conn *conn = pool->first;
 
@@ -117,7 +117,7 @@ dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_server *server, dlock
 	return conn;
 }
 
-dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server)
+dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_endpoint *server)
 {
 	dlock_inbox *inbox = pool->inboxes;
 
@@ -139,7 +139,7 @@ dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server)
 	return inbox;
 }
 
-bool dlock_pool_lend(dlock_pool *pool, dlock_server *server, dlock_conn **conn, dlock_inbox **inbox)
+bool dlock_pool_lend(dlock_pool *pool, dlock_endpoint *server, dlock_conn **conn, dlock_inbox **inbox)
 {
 	*conn = dlock_pool_conn(pool, server);
 	*inbox = *conn ? dlock_pool_inbox(pool, server) : NULL;

@@ -37,17 +37,17 @@ typedef struct {
 } dlock_pool;
 
 /* The connection to this server, opened on first use. NULL when out of memory. */
-dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_server *server);
+dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_endpoint *server);
 
 /* Another one, whose timeouts are the server's or the cap, whichever is shorter: it is discarded early, so users that
  * can wait longer do not share it. */
-dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_server *server, dlock_nanos timeout_cap);
+dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap);
 
 /* The inbox on this server. NULL when out of memory. */
-dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_server *server);
+dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_endpoint *server);
 
 /* Both, for a back end that keeps their addresses until it returns them. False, and neither, when out of memory. */
-bool dlock_pool_lend(dlock_pool *pool, dlock_server *server, dlock_conn **conn, dlock_inbox **inbox);
+bool dlock_pool_lend(dlock_pool *pool, dlock_endpoint *server, dlock_conn **conn, dlock_inbox **inbox);
 void dlock_pool_return(dlock_conn *conn, dlock_inbox *inbox);
 
 /* Frees what was closed for want of use, with the password in its server. Nothing but a back end may have kept its

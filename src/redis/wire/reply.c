@@ -59,7 +59,7 @@ dlock_status dlock_check_reply(const dlock_call *call, const dlock_conn *conn, d
 		return dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: no answer in the time allowed", conn->server->label);
 	}
 	if (call->reply->type == REDIS_REPLY_ERROR) {
-		dlock_server_quote(conn->server, call->reply->str, reason, sizeof reason);
+		dlock_endpoint_quote(conn->server, call->reply->str, reason, sizeof reason);
 		return dlock_fail(
 			error, DLOCK_CONNECTION, "Redis at %s: %s%s", conn->server->label, reason, advice(call, call->reply->str));
 	}

@@ -40,7 +40,7 @@ static int64_t find_uptime(const char *info)
 	return *at == '\r' || *at == '\n' || *at == '\0' ? seconds : -1;
 }
 
-void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_server *server)
+void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_endpoint *server)
 {
 	const char *info = reply->type == REDIS_REPLY_STRING ? reply->str : "", *id = find(info, "run_id:");
 	size_t len = id ? strcspn(id, "\r\n") : 0;
@@ -55,7 +55,7 @@ void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nano
 	}
 	uptime->started = DLOCK_START_UNKNOWN;
 	if (reply->type == REDIS_REPLY_ERROR) {
-		dlock_server_quote(server, reply->str, uptime->problem, sizeof uptime->problem);
+		dlock_endpoint_quote(server, reply->str, uptime->problem, sizeof uptime->problem);
 	} else {
 		snprintf(uptime->problem, sizeof uptime->problem, "INFO has no uptime_in_seconds");
 	}

@@ -3,7 +3,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "../../net/server.h"
+#include "../../net/endpoint.h"
 
 /* How long a server has been up, and which one it is, as its INFO says. A server that is restarted ends its
  * connections, so it is enough to ask once on each: what comes over it comes from a server that was up by then. */
@@ -18,6 +18,6 @@ typedef struct {
 
 /* Reads the reply to INFO, which came at `now`. Where it has no time in it, the start is unknown and the problem says
  * why. */
-void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_server *server);
+void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_endpoint *server);
 
 #endif

@@ -109,7 +109,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 
 /* A lock that is lost by the clock is left: should the session live after all, its node would keep others out without a
  * holder. */
-static void look(dlock_claim *base)
+static void refresh(dlock_claim *base)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
 	dlock_zk_view view = dlock_zk_session_view(claim->session);
@@ -120,7 +120,7 @@ static void look(dlock_claim *base)
 	}
 	dlock_claim_move(base, view.state == DLOCK_ZK_CONNECTED ? DLOCK_CLAIM_HELD : DLOCK_CLAIM_UNCERTAIN);
 	dlock_claim_move_deadline(base, view.deadline);
-	if (dlock_claim_expire(base)) {
+	if (dlock_claim_expire_if_due(base)) {
 		dlock_zk_claim_leave(claim);
 		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 	}
@@ -143,7 +143,7 @@ static dlock_status lost(const dlock_claim *base, dlock_error *error)
 static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
 {
 	(void) ttl; /* the session is the lease */
-	look(base);
+	refresh(base);
 	return base->state == DLOCK_CLAIM_LOST ? lost(base, error) : DLOCK_OK;
 }
 
@@ -262,7 +262,7 @@ static const dlock_backend_ops ops = {
 	.extend = extend,
 	.release = release,
 	.abandon = abandon,
-	.look = look,
+	.refresh = refresh,
 	.bound = bound,
 	.is_same = is_same,
 	.locked = locked,

@@ -31,9 +31,9 @@ static bool begin(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos budget
 	dlock_error error;
 
 	own->until = now + budget;
-	own->server = dlock_server_new(budget, budget);
+	own->server = dlock_endpoint_new(budget, budget);
 	if (!own->server || !dlock_dsn_host(hosts, hosts + strcspn(hosts, ",/"), &host, &len, &port, &error)
-		|| !dlock_server_set(&own->server->host, host, len)) {
+		|| !dlock_endpoint_set(&own->server->host, host, len)) {
 		snprintf(own->channel.problem, sizeof own->channel.problem, "%s", strerror(ENOMEM));
 		return false;
 	}
@@ -93,7 +93,7 @@ void dlock_zk_diagnosis_end(dlock_zk_diagnosis *own)
 	}
 	if (own->server) {
 		dlock_channel_close(&own->channel);
-		dlock_server_release(own->server);
+		dlock_endpoint_release(own->server);
 	}
 	*own = (dlock_zk_diagnosis) { .server = NULL };
 }

@@ -9,7 +9,7 @@
 typedef struct {
 	dlock_source source;
 	dlock_loop *loop;
-	dlock_server *server; /* NULL: none is under way */
+	dlock_endpoint *server; /* NULL: none is under way */
 	dlock_channel channel;
 	dlock_nanos until;
 } dlock_zk_diagnosis;

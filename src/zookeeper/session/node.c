@@ -68,7 +68,7 @@ static void looked(void *context, const dlock_zk_op *op)
 }
 
 /* With the response `rc`: frees the node, or leaves it for the next attempt. */
-static void settle(dlock_zk_node *node, int rc)
+static void take_result(dlock_zk_node *node, int rc)
 {
 	dlock_zk_session *session = node->session;
 
@@ -84,7 +84,7 @@ static void settle(dlock_zk_node *node, int rc)
 
 static void deleted(void *context, const dlock_zk_op *op)
 {
-	settle(context, op->rc);
+	take_result(context, op->rc);
 }
 
 /* The list was asked for after whatever may still create the node, on the same connection or after a sync. So a guid
@@ -109,7 +109,7 @@ static void listed(void *context, const dlock_zk_op *op)
 			rc = ZSYSTEMERROR;
 		}
 	}
-	settle(node, rc);
+	take_result(node, rc);
 }
 
 /* ---- own nodes ---- */
@@ -200,13 +200,13 @@ void dlock_zk_unowned_nodes_send(dlock_zk_session *session)
 		rc = send_about(node);
 		pthread_mutex_lock(&session->mutex);
 		if (rc != ZOK) {
-			settle(node, rc);
+			take_result(node, rc);
 		}
 	}
 	for (dlock_zk_node *node = session->unowned_nodes, *next; node && session->state >= DLOCK_ZK_EXPIRED; node = next) {
 		next = node->next;
 		if (!node->asked) {
-			settle(node, ZSESSIONEXPIRED);
+			take_result(node, ZSESSIONEXPIRED);
 		}
 	}
 	pthread_mutex_unlock(&session->mutex);

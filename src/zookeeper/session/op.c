@@ -46,7 +46,7 @@ void dlock_zk_op_release(dlock_zk_op *op)
 }
 
 /* With the mutex held. */
-static void settle(dlock_zk_op *op, int rc)
+static void complete(dlock_zk_op *op, int rc)
 {
 	if (op->done) {
 		return;
@@ -64,7 +64,7 @@ static void settle(dlock_zk_op *op, int rc)
 static void finish(dlock_zk_op *op, int rc)
 {
 	pthread_mutex_lock(&op->session->mutex);
-	settle(op, rc);
+	complete(op, rc);
 	*op->at = op->next;
 	if (op->next) {
 		op->next->at = op->at;
@@ -176,7 +176,7 @@ static int sent(dlock_zk_op *op, int rc)
 		pthread_mutex_lock(&op->session->mutex);
 		rc = op->done ? ZOK : rc;
 		op->then = NULL;
-		settle(op, rc);
+		complete(op, rc);
 		pthread_mutex_unlock(&op->session->mutex);
 	} else if (rc != ZOK) {
 		op->then = NULL;

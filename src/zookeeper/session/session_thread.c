@@ -144,7 +144,7 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	}
 	dlock_zk_unowned_nodes_send(session);
 	if (lost) {
-		dlock_renewal_look();
+		dlock_renewal_wake();
 	}
 	if (dlock_loop_is_time(loop, probe_due, now)) {
 		probe(session, now);

@@ -35,7 +35,7 @@ static bool take(watch **at)
 	return taken;
 }
 
-static void keep(dlock_zk_session *session, char *const *paths, int count)
+static void retain_only(dlock_zk_session *session, char *const *paths, int count)
 {
 	for (watch **at = &session->watches; *at;) {
 		int i = 0;
@@ -79,7 +79,7 @@ bool dlock_zk_is_watched(dlock_zk_session *session, const char *path)
 void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count)
 {
 	pthread_mutex_lock(&session->mutex);
-	keep(session, paths, count);
+	retain_only(session, paths, count);
 	pthread_mutex_unlock(&session->mutex);
 }
 
@@ -98,7 +98,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->probe_due = 0; /* only a response tells that the session came over */
 		session->reason[0] = '\0';
 		session->awaited = false;
-		keep(session, NULL, 0); /* whatever the library has made of them */
+		retain_only(session, NULL, 0); /* whatever the library has made of them */
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
 		session->state = DLOCK_ZK_EXPIRED;
 	} else if (state == ZOO_AUTH_FAILED_STATE) {

@@ -297,7 +297,7 @@ static void print_plain(const char *text, long about)
 		} else if (run_of(t, "0123456789abcdef") == 40) {
 			skip = 40;
 			print_id(t);
-		} else if (digits == 17 && *t == '0') { /* of an era that does not settle yet */
+		} else if (digits == 17 && *t == '0') { /* of an epoch that does not settle yet */
 			skip = digits;
 			fputs("0<us>", out);
 		} else if (digits == 16 || digits == 13 || digits == 10) {

@@ -50,5 +50,5 @@ if queued == 0 then
 	end
 end
 
-local unsettled = 0 -- no era: nothing fails over to this server
+local unsettled = 0 -- no epoch: nothing fails over to this server
 --#include contend.lua

@@ -1,13 +1,13 @@
--- acquire.lua for a server that fails over: it grants in a settled era only, and what it replies counts once replicas
+-- acquire.lua for a server that fails over: it grants in a settled epoch only, and what it replies counts once replicas
 -- have confirmed it (WAIT).
 --
--- keys: lock fence queue waiters era
--- args: dlock_attempt *attempt { token:text ttl:lease } dlock_guard guard { time:ms resyncs:''|'-'? }
+-- keys: lock fence queue waiters epoch
+-- args: dlock_attempt *attempt { token:text ttl:lease } dlock_epoch_rule guard { time:ms resyncs:''|'-'? }
 -- args: attempt { inbox:inbox? ticket:count?inbox number:int?inbox }
 --
--- guard.time: no lease of this client is longer; resyncs '-': full copies do not count (era.lua). Others: acquire.lua.
--- Replies what acquire.lua does; in an unsettled era, {…, ms until it is settled, or -1: not confirmed, replid,
--- settles} (era.lua). The fence just counts: settle.lua has brought it to the time at which the era settles, above all
+-- guard.time: no lease of this client is longer; resyncs '-': full copies do not count (epoch.lua). Others: acquire.lua.
+-- Replies what acquire.lua does; in an unsettled epoch, {…, ms until it is settled, or -1: not confirmed, replid,
+-- settles} (epoch.lua). The fence just counts: settle.lua has brought it to the time at which the epoch settles, above all
 -- that other masters gave out before. Cost: O(1), six commands, one of them INFO, for a free lock that nobody waits
 -- for; O(log n) with n waiters.
 local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
@@ -20,7 +20,7 @@ local function grant()
 	counted = queued == 0 and redis.pcall('INCR', fence)
 end
 
--- The common case ends here: even to define what follows costs time. What is settled, look_at_era() says at length.
+-- The common case ends here: even to define what follows costs time. What is settled, check_epoch() says at length.
 local opened, longest = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-')
 local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')
 local settled = type(role) == 'string' and string.find(role, '\nmaster_replid:' .. opened, 1, true)
@@ -31,10 +31,10 @@ if settled then
 	end
 end
 
---#include era.lua
+--#include epoch.lua
 local unsettled, replid, settles = 0
 if not settled then
-	unsettled, replid, settles = look_at_era(KEYS[5], ARGV[3], ARGV[4] ~= '-')
+	unsettled, replid, settles = check_epoch(KEYS[5], ARGV[3], ARGV[4] ~= '-')
 	if unsettled == 0 then
 		grant()
 	end

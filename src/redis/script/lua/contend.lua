@@ -3,7 +3,7 @@
 --
 -- The head has the locals lock, fence, queue, token, ttl, least, next_token(); `mine`: it has set the key; `queued`:
 -- EXISTS of the queue, behind that; done, reply: of next_token(), where it has called that; `unsettled`: not 0 where no
--- lock may be granted (era.lua), and `replid` and `settles` then.
+-- lock may be granted (epoch.lua), and `replid` and `settles` then.
 --#include handover.lua
 --#include note_seen.lua
 local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''
@@ -29,7 +29,7 @@ local function enter(queue, waiters, waiter, ticket, checks)
 	return redis.call('ZADD', queue, 'NX', ticket, waiter)
 end
 
--- With what an era lets others know.
+-- With what an epoch lets others know.
 local function refusal(pttl, position, ticket, new)
 	if unsettled == 0 then
 		return {pttl, position, ticket, new}

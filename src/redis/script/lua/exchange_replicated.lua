@@ -1,12 +1,12 @@
--- exchange.lua for a server that fails over: in a settled era only, and what it replies counts once replicas have
+-- exchange.lua for a server that fails over: in a settled epoch only, and what it replies counts once replicas have
 -- confirmed it (WAIT).
 --
--- keys: lock fence era
--- args: old:text new_token:text least_fencing_token:int dlock_guard guard { time:ms resyncs:''|'-'? }
--- Replies what exchange.lua does; {2, ms until the era is settled, or -1: not confirmed, replid, settles} in an
+-- keys: lock fence epoch
+-- args: old:text new_token:text least_fencing_token:int dlock_epoch_rule guard { time:ms resyncs:''|'-'? }
+-- Replies what exchange.lua does; {2, ms until the epoch is settled, or -1: not confirmed, replid, settles} in an
 -- unsettled one. Cost: O(1).
---#include era.lua
-local unsettled, replid, settles = look_at_era(KEYS[3], ARGV[4], ARGV[5] ~= '-')
+--#include epoch.lua
+local unsettled, replid, settles = check_epoch(KEYS[3], ARGV[4], ARGV[5] ~= '-')
 if unsettled ~= 0 then
 	return {2, unsettled, replid, settles}
 end

@@ -1,6 +1,6 @@
 -- Included behind the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may be granted (era.lua), and `replid` and
+-- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may be granted (epoch.lua), and `replid` and
 -- `settles` then.
 local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
@@ -12,7 +12,7 @@ end
 local fits = (used or 0) + permits <= capacity
 local token = math.max(us, 1 - (fence or 0))
 
--- Restored holders and a grant that was not taken up in the era before may be too many together (permits_restore.lua): then it was none.
+-- Restored holders and a grant that was not taken up in the epoch before may be too many together (permits_restore.lua): then it was none.
 if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
 	local count = redis.call('ZSCORE', pool, 'w' .. id) or 1
 	redis.call('ZREM', pool, 'h' .. id, 'w' .. id)
@@ -54,7 +54,7 @@ local function refusal(ends, waiter, new)
 end
 
 -- In its place, for as long as nobody is granted anything.
-local function wait_for_era()
+local function wait_for_epoch()
 	local waiter, new = nil, false
 	if inbox ~= '' then
 		waiter, new = enqueue(token)
@@ -68,7 +68,7 @@ local function wait_for_era()
 end
 
 if unsettled ~= 0 then
-	return wait_for_era()
+	return wait_for_epoch()
 end
 
 if ticket == '0' and not held and not fits then

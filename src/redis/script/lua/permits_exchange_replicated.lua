@@ -1,12 +1,12 @@
--- permits_exchange.lua for a server that fails over: in a settled era only, and what it replies counts once replicas
+-- permits_exchange.lua for a server that fails over: in a settled epoch only, and what it replies counts once replicas
 -- have confirmed it (WAIT).
 --
--- keys: pool era
--- args: old:text new_id:text dlock_guard guard { time:ms resyncs:''|'-' } capacity:int
--- Replies what permits_exchange.lua does, {0} also where holders have too many; {2, ms until the era is settled, or -1:
+-- keys: pool epoch
+-- args: old:text new_id:text dlock_epoch_rule guard { time:ms resyncs:''|'-' } capacity:int
+-- Replies what permits_exchange.lua does, {0} also where holders have too many; {2, ms until the epoch is settled, or -1:
 -- not confirmed, replid, settles} in an unsettled one. Cost: O(log n).
---#include era.lua
-local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[3], ARGV[4] ~= '-')
+--#include epoch.lua
+local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[3], ARGV[4] ~= '-')
 if unsettled ~= 0 then
 	return {2, unsettled, replid, settles}
 end

@@ -1,12 +1,12 @@
--- permits_release.lua for a server that fails over: in an unsettled era they are given back, and granted to nobody, since holders may be missing there.
+-- permits_release.lua for a server that fails over: in an unsettled epoch they are given back, and granted to nobody, since holders may be missing there.
 --
--- keys: pool era
--- args: dlock_permits_attempt *attempt { id:text } dlock_guard guard { time:ms }
+-- keys: pool epoch
+-- args: dlock_permits_attempt *attempt { id:text } dlock_epoch_rule guard { time:ms }
 -- args: attempt { permits:int?inbox capacity:count?inbox inbox:inbox? }
 -- With an inbox it leaves the queue, too, where it waits as it gave these to permits_acquire_replicated.lua.
 -- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Cost: O(log n),
 -- seven commands, one of them INFO.
---#include era.lua
+--#include epoch.lua
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua
@@ -20,7 +20,7 @@ end
 if had then
 	drop(state, { id }, { permits })
 end
-if state.queue ~= 0 and look_at_era(KEYS[2], ARGV[2]) ~= 0 then
+if state.queue ~= 0 and check_epoch(KEYS[2], ARGV[2]) ~= 0 then
 	note_queue(state, false)
 elseif serve(state) and had then
 	return 2

@@ -1,13 +1,13 @@
--- Gives permits to their holder again, where a server has not got them that was failed over to: as long as its era is
+-- Gives permits to their holder again, where a server has not got them that was failed over to: as long as its epoch is
 -- not settled, nobody else can have been granted them. There may be more than the capacity then, with those of holders
 -- that the server does not know to have released theirs.
 --
--- keys: pool era
+-- keys: pool epoch
 -- args: id:text ttl:ms fencing_token:int guard:ms permits:int
 -- ttl 0: the holder gives them back, and they were its own until now.
--- Replies 1 when the id has them now, or had them; 0 when the era is settled: they are lost. Then it writes, too, so
+-- Replies 1 when the id has them now, or had them; 0 when the epoch is settled: they are lost. Then it writes, too, so
 -- that replicas can confirm it (WAIT): a master that was replaced has none. Cost: O(log n).
---#include era.lua
+--#include epoch.lua
 --#include forged.lua
 --#include permits_clock.lua
 --#include permits_pool.lua
@@ -17,7 +17,7 @@ if is_forged(ARGV[3]) then
 end
 local pool, id, ttl, permits = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[5])
 local state, ends = read(pool, clock(pool)), redis.call('ZSCORE', pool, 'h' .. id)
-if not ends and look_at_era(KEYS[2], ARGV[4]) == 0 then
+if not ends and check_epoch(KEYS[2], ARGV[4]) == 0 then
 	redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]))
 	return 0
 end

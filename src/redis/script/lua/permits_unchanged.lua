@@ -1,11 +1,11 @@
 -- unchanged.lua for permits, behind a grant and its WAIT: have replicas taken full copies of the server's data since
--- its era was opened? Then what they have confirmed says nothing. The era is opened anew, and the permits are given
+-- its epoch was opened? Then what they have confirmed says nothing. The epoch is opened anew, and the permits are given
 -- back.
 --
--- keys: pool era
--- args: id:text dlock_guard guard { time:ms } old:text?
+-- keys: pool epoch
+-- args: id:text dlock_epoch_rule guard { time:ms } old:text?
 -- old: of an exchange: the id of the handle, which has the permits again.
--- Replies 1: not so, and the permits are the id's; 0: they are not; otherwise {ms until the era is settled, or -1: not
+-- Replies 1: not so, and the permits are the id's; 0: they are not; otherwise {ms until the epoch is settled, or -1: not
 -- confirmed, replid, settles}. Cost: O(log n), three commands, one of them INFO, if not so.
 local pool, id = KEYS[1], ARGV[1]
 local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))
@@ -18,8 +18,8 @@ if copies and string.find(redis.call('INFO', 'stats'), '\nsync_full:' .. copies 
 	return 1
 end
 
---#include era.lua
-local unsettled, replid, settles = look_at_era(KEYS[2], ARGV[2], true, true)
+--#include epoch.lua
+local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)
 if unsettled == 0 then
 	return 1
 end

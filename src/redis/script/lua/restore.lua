@@ -1,12 +1,12 @@
 -- Sets the key of a lock again for its holder, where a server has not got it that was failed over to: as long as its
--- era is not settled, nobody else can have been granted it.
+-- epoch is not settled, nobody else can have been granted it.
 --
--- keys: lock fence era
+-- keys: lock fence epoch
 -- args: token:text ttl:ms fencing_token:int guard:ms
 -- ttl 0: the holder gives it back, and it was its own until now.
--- Replies 1 when the token has it now, or had it; 0 when another has it, or the era is settled: the lock is lost. Then
+-- Replies 1 when the token has it now, or had it; 0 when another has it, or the epoch is settled: the lock is lost. Then
 -- it writes, too, so that replicas can confirm it (WAIT): a master that was replaced has none. Cost: O(1).
---#include era.lua
+--#include epoch.lua
 --#include forged.lua
 if is_forged(ARGV[3]) then
 	return redis.error_reply(FORGED)
@@ -14,7 +14,7 @@ end
 local lock, ttl = KEYS[1], tonumber(ARGV[2])
 local holder = redis.call('GET', lock)
 redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1) -- of no effect, but a replica refuses it
-if holder and holder ~= ARGV[1] or not holder and look_at_era(KEYS[3], ARGV[4]) == 0 then
+if holder and holder ~= ARGV[1] or not holder and check_epoch(KEYS[3], ARGV[4]) == 0 then
 	local known = redis.call('GET', KEYS[3])
 	redis.call('SET', KEYS[3], known or '')
 	return 0

@@ -1,19 +1,19 @@
--- Says when an era settles: a guard from now on, since its opening was confirmed by replicas, so that no master before
--- it can have enough of them any more. Or, in a cluster, when look.lua says that all slots of this master may. Raises
+-- Says when an epoch settles: a guard from now on, since its opening was confirmed by replicas, so that no master before
+-- it can have enough of them any more. Or, in a cluster, when epoch_of.lua says that all slots of this master may. Raises
 -- the fence to that time, or by more than there can be grants that this server has not heard of: so tokens rise also
 -- where clocks differ.
 --
--- keys: fence era
--- args: dlock_era *era { replid:text } dlock_guard guard { time:ms } era { settles:text }
--- args: dlock_era *look { left:int?look waited:int?look copies:text?look }
--- era: as it was: after FLUSHALL, or when replicas have taken full copies, it is opened once more. look: what look.lua
+-- keys: fence epoch
+-- args: dlock_epoch_state *epoch { replid:text } dlock_epoch_rule guard { time:ms } epoch { settles:text }
+-- args: dlock_epoch_state *look { left:int?look waited:int?look copies:text?look }
+-- epoch: as it was: after FLUSHALL, or when replicas have taken full copies, it is opened once more. look: what epoch_of.lua
 -- replied; without it, the full copies until now.
--- Replies the ms until it settles, 1 or more; 0 where it is another era, has its time, or waits for a longer guard.
+-- Replies the ms until it settles, 1 or more; 0 where it is another epoch, has its time, or waits for a longer guard.
 -- Cost: O(1).
---#include era.lua
+--#include epoch.lua
 --#include fencing.lua
 local UNHEARD = 1048576
-local opened, longest, settles = read_era(KEYS[2])
+local opened, longest, settles = read_epoch(KEYS[2])
 if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_id() ~= opened then
 	return 0
 end

@@ -1,8 +1,8 @@
 -- Included in scripts for a server that may fail over to a replica, or be failed over to; never sent by itself.
 -- docs/fail-over.md has the reasons, tests/models/failover.pml checks it.
 --
--- An era is the time for which a server is a master, and the only one that grants. What is promoted, restarted, flushed
--- or new finds no era of its own, and grants no lock before one is settled: by then all leases that it may not know
+-- An epoch is the time for which a server is a master, and the only one that grants. What is promoted, restarted, flushed
+-- or new finds no epoch of its own, and grants no lock before one is settled: by then all leases that it may not know
 -- have ended, and what was the master before cannot have the replicas that would confirm another one. Nor does a master
 -- that has been replaced since, and whose replica has come back: that takes a full copy of its data. Its key is
 -- replicated as all others. It says "replid guard settles waited copies":
@@ -32,8 +32,8 @@ local function full_copies()
 	return info('stats', 'sync_full') or '0'
 end
 
-local function read_era(era)
-	return string.match(redis.call('GET', era) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')
+local function read_epoch(epoch)
+	return string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')
 end
 
 -- In ms, and in us as digits.
@@ -42,13 +42,13 @@ local function time()
 	return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])
 end
 
--- Returns 0 where the server's era is settled; otherwise the ms until it is, or -1: replicas have to confirm this
+-- Returns 0 where the server's epoch is settled; otherwise the ms until it is, or -1: replicas have to confirm this
 -- script, then settle.lua follows. And its replid, settles and waited. With `counts`, it is opened anew where replicas
 -- have taken full copies since; a settled one only if it `doubts` that, too: what it grants is looked at by
 -- unchanged.lua.
-local function look_at_era(era, guard, counts, doubts)
+local function check_epoch(epoch, guard, counts, doubts)
 	local id = replication_id()
-	local opened, longest, settles, waited, copies = read_era(era)
+	local opened, longest, settles, waited, copies = read_epoch(epoch)
 	local longer = not longest or tonumber(guard) > tonumber(longest)
 	local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'
 	guard = longer and guard or longest
@@ -67,7 +67,7 @@ local function look_at_era(era, guard, counts, doubts)
 		waited = string.format('%.0f', math.max(guard, waited))
 	end
 	if left <= 0 or longer then
-		redis.call('SET', era, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)
+		redis.call('SET', epoch, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)
 	end
 	return left, id, settles, waited
 end

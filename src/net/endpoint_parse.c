@@ -1,5 +1,5 @@
 /* Specifications of servers as text: DSNs. */
-#include "server.h"
+#include "endpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +10,21 @@
 static const struct scheme {
 	const char *name;
 	dlock_scheme scheme;
-	dlock_server_kind kind;
-	dlock_server_discovery discovery;
+	dlock_endpoint_kind kind;
+	dlock_endpoint_discovery discovery;
 	int port;
 	bool tls;
 } schemes[] = {
-	{ "redis", DLOCK_SCHEME_REDIS, DLOCK_SERVER_REDIS, DLOCK_SERVER_FIXED, DLOCK_REDIS_PORT, false },
-	{ "rediss", DLOCK_SCHEME_REDIS, DLOCK_SERVER_REDIS, DLOCK_SERVER_FIXED, DLOCK_REDIS_PORT, true },
-	{ "unix", DLOCK_SCHEME_REDIS, DLOCK_SERVER_REDIS, DLOCK_SERVER_FIXED, DLOCK_REDIS_PORT, false },
-	{ "sentinel", DLOCK_SCHEME_SENTINEL, DLOCK_SERVER_REDIS, DLOCK_SERVER_SENTINEL, DLOCK_SENTINEL_PORT, false },
-	{ "cluster", DLOCK_SCHEME_CLUSTER, DLOCK_SERVER_REDIS, DLOCK_SERVER_CLUSTER, DLOCK_REDIS_PORT, false },
-	{ "memcached", DLOCK_SCHEME_MEMCACHED, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_FIXED, 11211, false },
-	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_SERVER_MEMORY, DLOCK_SERVER_FIXED, 0, false },
+	{ "redis", DLOCK_SCHEME_REDIS, DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_FIXED, DLOCK_REDIS_PORT, false },
+	{ "rediss", DLOCK_SCHEME_REDIS, DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_FIXED, DLOCK_REDIS_PORT, true },
+	{ "unix", DLOCK_SCHEME_REDIS, DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_FIXED, DLOCK_REDIS_PORT, false },
+	{ "sentinel", DLOCK_SCHEME_SENTINEL, DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_SENTINEL, DLOCK_SENTINEL_PORT, false },
+	{ "cluster", DLOCK_SCHEME_CLUSTER, DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_CLUSTER, DLOCK_REDIS_PORT, false },
+	{ "memcached", DLOCK_SCHEME_MEMCACHED, DLOCK_ENDPOINT_MEMCACHED, DLOCK_ENDPOINT_FIXED, 11211, false },
+	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_ENDPOINT_MEMORY, DLOCK_ENDPOINT_FIXED, 0, false },
 };
 
-bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error)
+bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error)
 {
 	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
 		if (len == strlen(schemes[i].name) && !strncasecmp(name, schemes[i].name, len)) {
@@ -44,7 +44,7 @@ bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len,
 		"like \"redis://127.0.0.1:6379\"");
 }
 
-static const struct scheme *scheme_of(const dlock_server *server)
+static const struct scheme *scheme_of(const dlock_endpoint *server)
 {
 	const struct scheme *scheme = schemes;
 
@@ -54,12 +54,12 @@ static const struct scheme *scheme_of(const dlock_server *server)
 	return scheme;
 }
 
-dlock_scheme dlock_scheme_of(const dlock_server *server)
+dlock_scheme dlock_scheme_of(const dlock_endpoint *server)
 {
 	return scheme_of(server)->scheme;
 }
 
-const char *dlock_server_scheme(const dlock_server *server)
+const char *dlock_endpoint_scheme(const dlock_endpoint *server)
 {
 	const struct scheme *scheme = scheme_of(server);
 
@@ -78,25 +78,25 @@ static bool parse_host(char **field, int *port, const char *text, const char *en
 	return dlock_dsn_host(text, end, &host, &len, port, error) && dlock_dsn_decode(field, host, len, error);
 }
 
-bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len, dlock_error *error)
+bool dlock_endpoint_parse_seed(dlock_endpoint *server, const char *text, size_t len, dlock_error *error)
 {
-	int port = server->discovery == DLOCK_SERVER_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
+	int port = server->discovery == DLOCK_ENDPOINT_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
 	char *host = NULL;
 	bool good = parse_host(&host, &port, text, text + len, error)
-		&& dlock_server_add_seed(server, host, strlen(host), port, error);
+		&& dlock_endpoint_add_seed(server, host, strlen(host), port, error);
 
 	free(host);
 	return good;
 }
 
 /* host:port,host:port */
-static bool parse_seeds(dlock_server *server, const char *text, const char *stop, dlock_error *error)
+static bool parse_seeds(dlock_endpoint *server, const char *text, const char *stop, dlock_error *error)
 {
 	const char *comma;
 
 	do {
 		comma = memchr(text, ',', (size_t) (stop - text));
-		if (!dlock_server_parse_seed(server, text, (size_t) ((comma ? comma : stop) - text), error)) {
+		if (!dlock_endpoint_parse_seed(server, text, (size_t) ((comma ? comma : stop) - text), error)) {
 			return false;
 		}
 		text = comma ? comma + 1 : stop;
@@ -104,7 +104,7 @@ static bool parse_seeds(dlock_server *server, const char *text, const char *stop
 	return true;
 }
 
-static bool parse_database(dlock_server *server, const char *text, const char *stop, dlock_error *error)
+static bool parse_database(dlock_endpoint *server, const char *text, const char *stop, dlock_error *error)
 {
 	const dlock_option *database = dlock_option_find(server, DLOCK_FORM_QUERY, "database");
 
@@ -112,15 +112,15 @@ static bool parse_database(dlock_server *server, const char *text, const char *s
 }
 
 /* host:port/database, host:port,host:port/service/database */
-static bool parse_address(dlock_server *server, const char *text, const char *stop, dlock_error *error)
+static bool parse_address(dlock_endpoint *server, const char *text, const char *stop, dlock_error *error)
 {
 	const char *slash = memchr(text, '/', (size_t) (stop - text)), *end = slash ? slash : stop;
-	bool fixed = server->discovery == DLOCK_SERVER_FIXED;
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
 
 	if (fixed ? !parse_host(&server->host, &server->port, text, end, error) : !parse_seeds(server, text, end, error)) {
 		return false;
 	}
-	if (slash && server->discovery == DLOCK_SERVER_SENTINEL) {
+	if (slash && server->discovery == DLOCK_ENDPOINT_SENTINEL) {
 		text = slash + 1;
 		slash = memchr(text, '/', (size_t) (stop - text));
 		if (!dlock_dsn_decode(&server->service, text, (size_t) ((slash ? slash : stop) - text), error)) {
@@ -130,7 +130,7 @@ static bool parse_address(dlock_server *server, const char *text, const char *st
 	return !slash || parse_database(server, slash + 1, stop, error);
 }
 
-static bool parse_place(dlock_server *server, const dlock_dsn *dsn, dlock_error *error)
+static bool parse_place(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
 {
 	bool unix_socket = dsn->scheme_len == 4 && !strncasecmp(dsn->scheme, "unix", 4);
 	bool absolute = dsn->place < dsn->place_end && *dsn->place == '/';
@@ -139,10 +139,10 @@ static bool parse_place(dlock_server *server, const dlock_dsn *dsn, dlock_error 
 	if (unix_socket && !absolute) {
 		return dlock_reject(error, "must have an absolute path after unix://");
 	}
-	if (server->kind == DLOCK_SERVER_MEMORY) {
+	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
 		return dlock_dsn_decode(&server->host, dsn->place, len, error);
 	}
-	if (unix_socket || (server->kind == DLOCK_SERVER_MEMCACHED && absolute)) {
+	if (unix_socket || (server->kind == DLOCK_ENDPOINT_MEMCACHED && absolute)) {
 		return dlock_dsn_decode(&server->path, dsn->place, len, error);
 	}
 	return parse_address(server, dsn->place, dsn->place_end, error) || dlock_dsn_refuse(dsn, dsn->place, error);
@@ -150,25 +150,25 @@ static bool parse_place(dlock_server *server, const dlock_dsn *dsn, dlock_error 
 
 static bool read_option(void *target, const char *name, const char *value, dlock_error *error)
 {
-	dlock_server *server = target;
+	dlock_endpoint *server = target;
 	const dlock_option *option = dlock_option_find(server, DLOCK_FORM_QUERY, name);
 
 	if (option) {
 		return dlock_option_read(server, option, name, value, strlen(value), error);
 	}
-	if (!strcmp(name, "tls") && server->kind == DLOCK_SERVER_REDIS) {
+	if (!strcmp(name, "tls") && server->kind == DLOCK_ENDPOINT_REDIS) {
 		return dlock_reject(error, "must have no option tls: rediss:// is for TLS, redis:// without");
 	}
 	dlock_option_unknown(server, DLOCK_FORM_QUERY, name, error);
 	return false;
 }
 
-bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error)
+bool dlock_endpoint_parse(dlock_endpoint *server, const char *dsn, size_t len, dlock_error *error)
 {
 	dlock_dsn parts;
 
 	return dlock_dsn_split(&parts, dsn, len, error)
-		&& dlock_server_set_scheme(server, parts.scheme, parts.scheme_len, error)
+		&& dlock_endpoint_set_scheme(server, parts.scheme, parts.scheme_len, error)
 		&& dlock_dsn_login(&parts, &server->user, &server->password, error) && parse_place(server, &parts, error)
 		&& dlock_dsn_query(&parts, read_option, server, error);
 }

@@ -1,5 +1,5 @@
-#ifndef DLOCK_REDIS_RESTART_GUARD_H
-#define DLOCK_REDIS_RESTART_GUARD_H
+#ifndef DLOCK_REDIS_UPTIME_RULE_H
+#define DLOCK_REDIS_UPTIME_RULE_H
 
 #include "../wire/conn.h"
 

@@ -1,32 +1,32 @@
 /* src/net: what DSNs say of servers, by tests/c/dsns.txt; labels, keys, quotes; and a random search for what breaks
  * the parser. Prints TAP.
  *
- *   server_test [SEED [ITERATIONS]]   repeats a search
- *   server_test --write               prints dsns.txt with what its DSNs say now; to be read before it is kept */
+ *   endpoint_test [SEED [ITERATIONS]]   repeats a search
+ *   endpoint_test --write               prints dsns.txt with what its DSNs say now; to be read before it is kept */
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../src/net/server.h"
+#include "../../src/net/endpoint.h"
 #include "tap.h"
 
 #define SECRET "s3cr3t"
 #define NO_TLS "refused at last: must not ask for TLS (rediss://): this build of dlock has no TLS"
 
-static dlock_server *server_new(void)
+static dlock_endpoint *server_new(void)
 {
-	return dlock_server_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
+	return dlock_endpoint_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
 }
 
 /* Parsed and sealed, or NULL with the message. */
-static dlock_server *server_from(const char *dsn, size_t len, dlock_error *error)
+static dlock_endpoint *server_from(const char *dsn, size_t len, dlock_error *error)
 {
-	dlock_server *server = server_new();
+	dlock_endpoint *server = server_new();
 
 	error->message[0] = '\0';
-	if (!dlock_server_parse(server, dsn, len, error) || !dlock_server_seal(server, error)) {
-		dlock_server_release(server);
+	if (!dlock_endpoint_parse(server, dsn, len, error) || !dlock_endpoint_seal(server, error)) {
+		dlock_endpoint_release(server);
 		return NULL;
 	}
 	return server;
@@ -65,9 +65,9 @@ static void put_number(FILE *out, const char *name, long long number, long long 
 }
 
 /* All that it says beside what every DSN of the scheme does. */
-static void put_server(FILE *out, const dlock_server *server)
+static void put_server(FILE *out, const dlock_endpoint *server)
 {
-	fprintf(out, "%s", dlock_server_scheme(server));
+	fprintf(out, "%s", dlock_endpoint_scheme(server));
 	put(out, "label", server->label);
 	put(out, "host", server->host);
 	put(out, "path", server->path);
@@ -100,37 +100,37 @@ static void put_server(FILE *out, const dlock_server *server)
 }
 
 /* With a master and a Sentinel, as the service has them. */
-static void put_service(FILE *out, const dlock_server *service)
+static void put_service(FILE *out, const dlock_endpoint *service)
 {
-	dlock_server *members[] = { service->seed_count ? dlock_server_member(service, "Node", 77) : NULL,
-		service->service ? dlock_server_sentinel(service, 0) : NULL };
+	dlock_endpoint *members[] = { service->seed_count ? dlock_endpoint_member(service, "Node", 77) : NULL,
+		service->service ? dlock_endpoint_sentinel(service, 0) : NULL };
 
 	put_server(out, service);
 	for (int i = 0; i < 2; i++) {
 		if (members[i]) {
 			fprintf(out, i ? "; a Sentinel: " : "; a master: ");
 			put_server(out, members[i]);
-			dlock_server_release(members[i]);
+			dlock_endpoint_release(members[i]);
 		}
 	}
 }
 
 static void put_all(FILE *out, const char *dsn, size_t len)
 {
-	dlock_server *server = server_new();
+	dlock_endpoint *server = server_new();
 	dlock_error error;
 	char *exact = malloc(len + !len); /* exactly as long as it is, so that reading on is seen */
 
 	memcpy(exact, dsn, len);
-	if (!dlock_server_parse(server, exact, len, &error)) {
+	if (!dlock_endpoint_parse(server, exact, len, &error)) {
 		fprintf(out, "refused: %s", error.message);
-	} else if (!dlock_server_seal(server, &error)) {
+	} else if (!dlock_endpoint_seal(server, &error)) {
 		fprintf(out, "refused at last: %s", error.message);
 	} else {
 		put_service(out, server);
 	}
 	free(exact);
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 static size_t unescape(char *out, const char *text)
@@ -210,16 +210,16 @@ static void test_many_seeds(void)
 	for (int i = 1; i < DLOCK_MOST_SERVERS; i++) {
 		strcat(dsn, ",h");
 	}
-	dlock_server *server = server_from(dsn, strlen(dsn), &error);
+	dlock_endpoint *server = server_from(dsn, strlen(dsn), &error);
 	check(server && server->seed_count == DLOCK_MOST_SERVERS, "%d nodes", DLOCK_MOST_SERVERS);
 	if (server) {
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 	}
 	strcat(dsn, ",h");
 	server = server_from(dsn, strlen(dsn), &error);
 	check(!server && !strcmp(error.message, "must name at most 64 servers"), "no more (%s)", error.message);
 	if (server) {
-		dlock_server_release(server);
+		dlock_endpoint_release(server);
 	}
 }
 
@@ -227,18 +227,18 @@ static void test_quote_of_both(void)
 {
 	static const char dsn[] = "sentinel://:" SECRET "@s/m?sentinel_password=WRONG";
 	dlock_error error;
-	dlock_server *server = server_from(dsn, sizeof dsn - 1, &error);
+	dlock_endpoint *server = server_from(dsn, sizeof dsn - 1, &error);
 	char text[200];
 
-	dlock_server_quote(server, "ERR it is " SECRET, text, sizeof text);
+	dlock_endpoint_quote(server, "ERR it is " SECRET, text, sizeof text);
 	check(!strstr(text, SECRET) && strstr(text, "not shown"), "the servers' password is not shown (%s)", text);
-	dlock_server_quote(server, "ERR it is WRONG", text, sizeof text);
+	dlock_endpoint_quote(server, "ERR it is WRONG", text, sizeof text);
 	check(!strstr(text, "WRONG") && strstr(text, "not shown"), "nor the Sentinels' (%s)", text);
-	dlock_server_quote(server, "WRONGPASS " SECRET, text, sizeof text);
+	dlock_endpoint_quote(server, "WRONGPASS " SECRET, text, sizeof text);
 	check(!strstr(text, "WRONG") && strstr(text, "not shown"), "nor as a part of Redis' own words (%s)", text);
-	dlock_server_quote(server, "ERR other", text, sizeof text);
+	dlock_endpoint_quote(server, "ERR other", text, sizeof text);
 	check(!strcmp(text, "ERR other"), "anything else is (%s)", text);
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 static void test_is_same(void)
@@ -260,12 +260,12 @@ static void test_is_same(void)
 	dlock_error error;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		dlock_server *a = server_from(cases[i].a, strlen(cases[i].a), &error),
+		dlock_endpoint *a = server_from(cases[i].a, strlen(cases[i].a), &error),
 					 *b = server_from(cases[i].b, strlen(cases[i].b), &error);
-		check(dlock_server_is_same(a, b) == cases[i].same, "%s is %s%s", cases[i].a, cases[i].same ? "" : "not ",
+		check(dlock_endpoint_is_same(a, b) == cases[i].same, "%s is %s%s", cases[i].a, cases[i].same ? "" : "not ",
 			cases[i].b);
-		dlock_server_release(a);
-		dlock_server_release(b);
+		dlock_endpoint_release(a);
+		dlock_endpoint_release(b);
 	}
 }
 
@@ -281,12 +281,12 @@ static void test_long(void)
 		memset(dsn, 'a', LENGTH);
 		dsn[LENGTH] = '\0';
 		memcpy(dsn, heads[i], strlen(heads[i]));
-		dlock_server *server = server_from(dsn, LENGTH, &error);
+		dlock_endpoint *server = server_from(dsn, LENGTH, &error);
 		check(server ? strlen(server->label) > LENGTH - 20
 					 : error.message[0] && strlen(error.message) < sizeof error.message - 1,
 			"%saaa... (%s)", heads[i], server ? "taken" : error.message);
 		if (server) {
-			dlock_server_release(server);
+			dlock_endpoint_release(server);
 		}
 	}
 	free(dsn);
@@ -295,25 +295,25 @@ static void test_long(void)
 static void test_seal(void)
 {
 	dlock_error error;
-	dlock_server *server = server_new();
+	dlock_endpoint *server = server_new();
 
-	check(!dlock_server_seal(server, &error) && strstr(error.message, "host"), "nothing given");
-	dlock_server_set(&server->host, "", 0);
-	check(!dlock_server_seal(server, &error) && strstr(error.message, "host"), "an empty host");
-	dlock_server_set(&server->host, "h", 1);
+	check(!dlock_endpoint_seal(server, &error) && strstr(error.message, "host"), "nothing given");
+	dlock_endpoint_set(&server->host, "", 0);
+	check(!dlock_endpoint_seal(server, &error) && strstr(error.message, "host"), "an empty host");
+	dlock_endpoint_set(&server->host, "h", 1);
 	server->port = 0;
-	check(!dlock_server_seal(server, &error) && strstr(error.message, "port"), "port 0");
+	check(!dlock_endpoint_seal(server, &error) && strstr(error.message, "port"), "port 0");
 	server->port = 70000;
-	check(!dlock_server_seal(server, &error) && strstr(error.message, "port"), "port 70000");
+	check(!dlock_endpoint_seal(server, &error) && strstr(error.message, "port"), "port 70000");
 	server->port = 7;
-	dlock_server_set(&server->user, "ann", 3);
-	check(!dlock_server_seal(server, &error) && strstr(error.message, "password"), "a user without a password");
-	dlock_server_set(&server->password, SECRET, strlen(SECRET));
-	check(dlock_server_seal(server, &error) && same(server->label, "h:7"), "all given");
+	dlock_endpoint_set(&server->user, "ann", 3);
+	check(!dlock_endpoint_seal(server, &error) && strstr(error.message, "password"), "a user without a password");
+	dlock_endpoint_set(&server->password, SECRET, strlen(SECRET));
+	check(dlock_endpoint_seal(server, &error) && same(server->label, "h:7"), "all given");
 	server->references++;
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 	check(server->references == 1 && same(server->password, SECRET), "it lives as long as somebody refers to it");
-	dlock_server_release(server);
+	dlock_endpoint_release(server);
 }
 
 /* ---- keys ---- */
@@ -380,7 +380,7 @@ static void test_keys(void)
 		"sentinel://h/m?cafile=x",
 	};
 	enum { COUNT = sizeof dsns / sizeof *dsns };
-	dlock_server *servers[COUNT];
+	dlock_endpoint *servers[COUNT];
 	dlock_error error;
 	int equal = 0;
 
@@ -394,34 +394,34 @@ static void test_keys(void)
 		}
 	}
 	check(equal == 0, "servers that differ in anything have different keys");
-	dlock_server *again = server_from("redis://u:%70@h:6379/0", 22, &error);
+	dlock_endpoint *again = server_from("redis://u:%70@h:6379/0", 22, &error);
 	check(again && same(again->key, servers[6]->key), "one server spelt in two ways has one key");
-	dlock_server *confirmed = server_from("redis://u:p@h?replicas=2&guard=3&resync_guard=0", 47, &error);
+	dlock_endpoint *confirmed = server_from("redis://u:p@h?replicas=2&guard=3&resync_guard=0", 47, &error);
 	check(confirmed && same(confirmed->key, again->key), "replicas and the guards make no difference to a connection");
-	dlock_server_release(confirmed);
+	dlock_endpoint_release(confirmed);
 	for (int i = 0; i < COUNT; i++) {
 		if (servers[i]) {
-			dlock_server_release(servers[i]);
+			dlock_endpoint_release(servers[i]);
 		}
 	}
-	dlock_server_release(again);
+	dlock_endpoint_release(again);
 }
 
 /* tls does not seal everywhere, so that field is told apart by hand. */
 static void test_key_of_tls(void)
 {
-	dlock_server *plain = server_new(), *tls = server_new();
+	dlock_endpoint *plain = server_new(), *tls = server_new();
 	dlock_error error;
 
-	dlock_server_set(&plain->host, "h", 1);
-	dlock_server_set(&tls->host, "h", 1);
+	dlock_endpoint_set(&plain->host, "h", 1);
+	dlock_endpoint_set(&tls->host, "h", 1);
 	tls->tls = true;
-	dlock_server_seal(plain, &error);
-	if (dlock_server_seal(tls, &error)) {
+	dlock_endpoint_seal(plain, &error);
+	if (dlock_endpoint_seal(tls, &error)) {
 		check(strcmp(plain->key, tls->key) != 0, "with and without TLS the keys are different");
 	}
-	dlock_server_release(plain);
-	dlock_server_release(tls);
+	dlock_endpoint_release(plain);
+	dlock_endpoint_release(tls);
 }
 
 /* ---- a random search ---- */
@@ -471,14 +471,14 @@ static size_t mutate(char *text, size_t len, size_t most)
 	return len;
 }
 
-static bool holds_together(const dlock_server *server)
+static bool holds_together(const dlock_endpoint *server)
 {
 	bool tcp = server->host && *server->host && !server->path;
-	bool unix_socket = (server->path && *server->path == '/' && !server->host) || server->kind == DLOCK_SERVER_MEMORY;
-	bool service = server->discovery != DLOCK_SERVER_FIXED;
+	bool unix_socket = (server->path && *server->path == '/' && !server->host) || server->kind == DLOCK_ENDPOINT_MEMORY;
+	bool service = server->discovery != DLOCK_ENDPOINT_FIXED;
 	bool place = service ? server->seed_count > 0 && !server->host && !server->path && server->port == 0
-		&& (server->discovery == DLOCK_SERVER_SENTINEL) == (server->service != NULL)
-		: (tcp || unix_socket) && (server->kind == DLOCK_SERVER_MEMORY || (server->port >= 1 && server->port <= 65535));
+		&& (server->discovery == DLOCK_ENDPOINT_SENTINEL) == (server->service != NULL)
+		: (tcp || unix_socket) && (server->kind == DLOCK_ENDPOINT_MEMORY || (server->port >= 1 && server->port <= 65535));
 
 	return place && server->database >= 0 && server->replicas >= 0 && server->replicas <= 8
 		&& (!server->guard || server->replicas > 0) && server->read_timeout > 0 && server->connect_timeout > 0
@@ -499,7 +499,7 @@ static void search(uint64_t seed, long iterations)
 		size_t len = mutate(edited, from->len, MOST);
 		char *dsn = malloc(len + !len); /* exactly as long as it is, so that reading on is seen */
 		memcpy(dsn, edited, len);
-		dlock_server *server = server_from(dsn, len, &error);
+		dlock_endpoint *server = server_from(dsn, len, &error);
 		bool good = server ? holds_together(server)
 			: !strncmp(error.message, "must ", 5) || !strncmp(error.message, "has an unknown", 14);
 		if (!good) {
@@ -508,7 +508,7 @@ static void search(uint64_t seed, long iterations)
 		}
 		if (server) {
 			taken++;
-			dlock_server_release(server);
+			dlock_endpoint_release(server);
 		}
 		free(dsn);
 	}

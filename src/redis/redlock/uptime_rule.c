@@ -1,4 +1,4 @@
-#include "restart_guard.h"
+#include "uptime_rule.h"
 
 #include "../wire/uptime.h"
 

@@ -1,4 +1,4 @@
-#include "server.h"
+#include "endpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "dsn.h"
 
-dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
+dlock_endpoint *dlock_endpoint_new(dlock_nanos connect_timeout, dlock_nanos read_timeout)
 {
-	dlock_server *server = calloc(1, sizeof *server);
+	dlock_endpoint *server = calloc(1, sizeof *server);
 
 	if (server) {
 		server->references = 1;
@@ -22,13 +22,13 @@ dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_tim
 	return server;
 }
 
-dlock_server *dlock_server_retain(dlock_server *server)
+dlock_endpoint *dlock_endpoint_retain(dlock_endpoint *server)
 {
 	atomic_fetch_add(&server->references, 1);
 	return server;
 }
 
-void dlock_server_release(dlock_server *server)
+void dlock_endpoint_release(dlock_endpoint *server)
 {
 	if (atomic_fetch_sub(&server->references, 1) > 1) {
 		return;
@@ -46,7 +46,7 @@ void dlock_server_release(dlock_server *server)
 	free(server);
 }
 
-bool dlock_server_set(char **field, const char *value, size_t len)
+bool dlock_endpoint_set(char **field, const char *value, size_t len)
 {
 	char *copy = malloc(len + 1);
 
@@ -60,7 +60,7 @@ bool dlock_server_set(char **field, const char *value, size_t len)
 	return true;
 }
 
-bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, int port, dlock_error *error)
+bool dlock_endpoint_add_seed(dlock_endpoint *server, const char *host, size_t len, int port, dlock_error *error)
 {
 	if (server->seed_count == DLOCK_MOST_SERVERS) {
 		return dlock_reject(error, "must name at most %d servers", DLOCK_MOST_SERVERS);
@@ -71,17 +71,17 @@ bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, i
 	}
 	server->seeds = seeds;
 	seeds[server->seed_count] = (dlock_seed) { NULL, port };
-	if (!dlock_server_set(&seeds[server->seed_count].host, host, len)) {
+	if (!dlock_endpoint_set(&seeds[server->seed_count].host, host, len)) {
 		return dlock_reject(error, "cannot be read: out of memory");
 	}
 	server->seed_count++;
 	return true;
 }
 
-static char *make_key(const dlock_server *server)
+static char *make_key(const dlock_endpoint *server)
 {
 	const char *host = server->host ? server->host : "-", *path = server->path ? server->path : "-";
-	const char *service = server->discovery == DLOCK_SERVER_FIXED ? "" : server->label; /* which has all seeds */
+	const char *service = server->discovery == DLOCK_ENDPOINT_FIXED ? "" : server->label; /* which has all seeds */
 	size_t options = dlock_options_write_key(server, NULL, 0) + 1;
 	size_t size = options + strlen(host) + strlen(path) + strlen(service) + 96;
 	char *key = malloc(size);
@@ -94,19 +94,19 @@ static char *make_key(const dlock_server *server)
 	return key;
 }
 
-static bool check_options(dlock_server *server, dlock_error *error)
+static bool check_options(dlock_endpoint *server, dlock_error *error)
 {
 	static const char *const reasons[] = {
-		[DLOCK_SERVER_REDIS] = "it names no Sentinels",
-		[DLOCK_SERVER_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
-		[DLOCK_SERVER_MEMORY] = "memory:// is no server",
+		[DLOCK_ENDPOINT_REDIS] = "it names no Sentinels",
+		[DLOCK_ENDPOINT_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
+		[DLOCK_ENDPOINT_MEMORY] = "memory:// is no server",
 	};
 
-	if (server->kind != DLOCK_SERVER_REDIS && server->discovery != DLOCK_SERVER_FIXED) {
+	if (server->kind != DLOCK_ENDPOINT_REDIS && server->discovery != DLOCK_ENDPOINT_FIXED) {
 		return dlock_reject(error, "must have no sentinels and no cluster: only Redis has them");
 	}
 	if (server->replicas < 0) {
-		server->replicas = server->discovery == DLOCK_SERVER_FIXED ? 0 : 1;
+		server->replicas = server->discovery == DLOCK_ENDPOINT_FIXED ? 0 : 1;
 	}
 	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), reasons[server->kind], error)) {
 		return false;
@@ -117,7 +117,7 @@ static bool check_options(dlock_server *server, dlock_error *error)
 	if (server->sentinel_user && !server->sentinel_password) {
 		return dlock_reject(error, "must have a sentinel_password for the sentinel_user");
 	}
-	return server->discovery != DLOCK_SERVER_CLUSTER || server->database == 0
+	return server->discovery != DLOCK_ENDPOINT_CLUSTER || server->database == 0
 		|| dlock_reject(error, "must have no database but 0: a Redis Cluster has no other");
 }
 
@@ -130,11 +130,11 @@ static bool check_host(const char *host, int port, const char *forbidden, const 
 }
 
 /* The label keeps them apart by commas and spaces. */
-static bool check_seeds(const dlock_server *server, dlock_error *error)
+static bool check_seeds(const dlock_endpoint *server, dlock_error *error)
 {
 	if (server->seed_count == 0) {
 		return dlock_reject(error, "must name a %s",
-			server->discovery == DLOCK_SERVER_SENTINEL ? "Sentinel" : "node of the cluster");
+			server->discovery == DLOCK_ENDPOINT_SENTINEL ? "Sentinel" : "node of the cluster");
 	}
 	for (int i = 0; i < server->seed_count; i++) {
 		const dlock_seed *seed = &server->seeds[i];
@@ -159,12 +159,12 @@ static bool is_service(const char *name)
 	return *name && !*c && c - name <= 100;
 }
 
-static bool check_place(const dlock_server *server, dlock_error *error)
+static bool check_place(const dlock_endpoint *server, dlock_error *error)
 {
-	if (server->discovery == DLOCK_SERVER_CLUSTER) {
+	if (server->discovery == DLOCK_ENDPOINT_CLUSTER) {
 		return check_seeds(server, error);
 	}
-	if (server->discovery == DLOCK_SERVER_SENTINEL) {
+	if (server->discovery == DLOCK_ENDPOINT_SENTINEL) {
 		return check_seeds(server, error)
 			&& (server->service
 				|| dlock_reject(
@@ -173,7 +173,7 @@ static bool check_place(const dlock_server *server, dlock_error *error)
 				|| dlock_reject(error,
 					"must have a service of 1 to 100 printable characters of ASCII, without spaces and @ / ? # ,"));
 	}
-	if (server->kind == DLOCK_SERVER_MEMORY) {
+	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
 		return (server->host && strlen(server->host) <= 100)
 			|| dlock_reject(error, "must have a name of at most 100 bytes after memory://");
 	}
@@ -190,7 +190,7 @@ static void put_address(FILE *out, const char *host, int port)
 }
 
 /* "host:port", "mymaster at s1:26379,s2:26379" */
-static bool make_label(dlock_server *server)
+static bool make_label(dlock_endpoint *server)
 {
 	size_t size;
 	FILE *out = open_memstream(&server->label, &size);
@@ -205,7 +205,7 @@ static bool make_label(dlock_server *server)
 		fputs(i > 0 ? "," : "", out);
 		put_address(out, server->seeds[i].host, server->seeds[i].port);
 	}
-	if (server->kind == DLOCK_SERVER_MEMORY) {
+	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
 		fprintf(out, "memory://%s", server->host);
 	} else if (server->path) {
 		fputs(server->path, out);
@@ -223,7 +223,7 @@ static void make_lower(char *host)
 	}
 }
 
-bool dlock_server_seal(dlock_server *server, dlock_error *error)
+bool dlock_endpoint_seal(dlock_endpoint *server, dlock_error *error)
 {
 	if (!check_options(server, error) || !check_place(server, error)) {
 		return false;
@@ -234,12 +234,12 @@ bool dlock_server_seal(dlock_server *server, dlock_error *error)
 			"since OpenSSL was not there when it was built");
 	}
 #endif
-	make_lower(server->kind == DLOCK_SERVER_MEMORY ? NULL : server->host);
+	make_lower(server->kind == DLOCK_ENDPOINT_MEMORY ? NULL : server->host);
 	for (int i = 0; i < server->seed_count; i++) {
 		make_lower(server->seeds[i].host);
 	}
-	server->port = server->discovery == DLOCK_SERVER_FIXED ? server->port : 0;
-	if (server->discovery == DLOCK_SERVER_SENTINEL && !dlock_option_is_given(server, &server->sentinel_tls)) {
+	server->port = server->discovery == DLOCK_ENDPOINT_FIXED ? server->port : 0;
+	if (server->discovery == DLOCK_ENDPOINT_SENTINEL && !dlock_option_is_given(server, &server->sentinel_tls)) {
 		server->sentinel_tls = server->tls;
 	}
 	server->key = make_label(server) ? make_key(server) : NULL;
@@ -262,7 +262,7 @@ static bool has_password(const char *text, const char *end, const char *password
 	return false;
 }
 
-void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size)
+void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *out, size_t size)
 {
 	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside
 	 * a script carry its name and line, of no use to the user. */
@@ -291,7 +291,7 @@ void dlock_server_quote(const dlock_server *server, const char *text, char *out,
 	}
 }
 
-bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
+bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b)
 {
 	return a == b || (a->kind == b->kind && !strcmp(a->label, b->label) && a->database == b->database
 		&& a->discovery == b->discovery);
@@ -300,41 +300,41 @@ bool dlock_server_is_same(const dlock_server *a, const dlock_server *b)
 /* ---- the servers of a service ---- */
 
 /* A server with what the members of the service have from it, and sealed. A Sentinel has its own TLS and login. */
-static dlock_server *member_of(const dlock_server *service, const char *host, int port, bool is_sentinel)
+static dlock_endpoint *member_of(const dlock_endpoint *service, const char *host, int port, bool is_sentinel)
 {
-	dlock_server *server = dlock_server_new(0, 0);
+	dlock_endpoint *server = dlock_endpoint_new(0, 0);
 	dlock_error error;
 
 	if (!server) {
 		return NULL;
 	}
 	server->port = port;
-	bool copied = dlock_server_set(&server->host, host, strlen(host))
+	bool copied = dlock_endpoint_set(&server->host, host, strlen(host))
 		&& dlock_options_copy(server, service, is_sentinel ? DLOCK_OPTION_SENTINELS : DLOCK_OPTION_MASTERS);
 	if (is_sentinel) {
 		const char *user = service->sentinel_user, *password = service->sentinel_password;
 		server->tls = service->sentinel_tls;
-		copied = copied && (!user || dlock_server_set(&server->user, user, strlen(user)))
-			&& (!password || dlock_server_set(&server->password, password, strlen(password)));
+		copied = copied && (!user || dlock_endpoint_set(&server->user, user, strlen(user)))
+			&& (!password || dlock_endpoint_set(&server->password, password, strlen(password)));
 	}
-	if (!copied || !dlock_server_seal(server, &error)) {
-		dlock_server_release(server);
+	if (!copied || !dlock_endpoint_seal(server, &error)) {
+		dlock_endpoint_release(server);
 		return NULL;
 	}
 	return server;
 }
 
-dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port)
+dlock_endpoint *dlock_endpoint_member(const dlock_endpoint *service, const char *host, int port)
 {
 	return member_of(service, host, port, false);
 }
 
-dlock_server *dlock_server_sentinel(const dlock_server *service, int seed)
+dlock_endpoint *dlock_endpoint_sentinel(const dlock_endpoint *service, int seed)
 {
 	return member_of(service, service->seeds[seed].host, service->seeds[seed].port, true);
 }
 
-dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl)
+dlock_nanos dlock_timeout_cap(const dlock_endpoint *server, dlock_nanos ttl)
 {
 	dlock_nanos part = 20 * DLOCK_MS;
 

@@ -1,10 +1,10 @@
 /* The restart guard of the quorum back end, with real restarts. Prints TAP.
- * restart_guard_test [word in the names of the tests to run] */
+ * uptime_rule_test [word in the names of the tests to run] */
 
 #include <pthread.h>
 #include <signal.h>
 
-#include "../../src/redis/redlock/restart_guard.h"
+#include "../../src/redis/redlock/uptime_rule.h"
 #include "helpers.h"
 #include "redis_client.h"
 #include "relay.h"

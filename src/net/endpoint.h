@@ -1,5 +1,5 @@
-#ifndef DLOCK_SERVER_H
-#define DLOCK_SERVER_H
+#ifndef DLOCK_ENDPOINT_H
+#define DLOCK_ENDPOINT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,14 +12,14 @@
  * field by field, sealed once, and shared read-only after that. */
 
 /* What is spoken there. */
-typedef enum { DLOCK_SERVER_REDIS, DLOCK_SERVER_MEMCACHED, DLOCK_SERVER_MEMORY } dlock_server_kind;
+typedef enum { DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_MEMCACHED, DLOCK_ENDPOINT_MEMORY } dlock_endpoint_kind;
 
 /* How the Redis server that has a key is found. */
 typedef enum {
-	DLOCK_SERVER_FIXED,    /* it is at `host` and `port`, or at `path` */
-	DLOCK_SERVER_SENTINEL, /* it is the master of `service`, which Sentinels name */
-	DLOCK_SERVER_CLUSTER   /* it is the master of the key's hash slot, which the nodes of a Redis Cluster name */
-} dlock_server_discovery;
+	DLOCK_ENDPOINT_FIXED,    /* it is at `host` and `port`, or at `path` */
+	DLOCK_ENDPOINT_SENTINEL, /* it is the master of `service`, which Sentinels name */
+	DLOCK_ENDPOINT_CLUSTER   /* it is the master of the key's hash slot, which the nodes of a Redis Cluster name */
+} dlock_endpoint_discovery;
 
 /* Both together, by the names in DSNs: redis (rediss, unix), sentinel, ... */
 typedef enum {
@@ -49,8 +49,8 @@ enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379 };
  * Strings are owned, and NULL where not given. What is an option has its row in options.c. */
 typedef struct {
 	_Atomic unsigned references; /* the renewal thread has some */
-	dlock_server_kind kind;
-	char *host; /* NULL: unix socket at `path`. Of DLOCK_SERVER_MEMORY the name of the table, which may be empty */
+	dlock_endpoint_kind kind;
+	char *host; /* NULL: unix socket at `path`. Of DLOCK_ENDPOINT_MEMORY the name of the table, which may be empty */
 	char *path;
 	int port;
 	unsigned given; /* options that were read: see dlock_option_is_given() */
@@ -71,7 +71,7 @@ typedef struct {
 	char *tls_passphrase; /* of the key's file */
 
 	/* Of Redis: */
-	dlock_server_discovery discovery;
+	dlock_endpoint_discovery discovery;
 	dlock_seed *seeds; /* where it is not FIXED: then host and path are NULL, and port is 0 */
 	int seed_count;
 	char *service;
@@ -90,57 +90,57 @@ typedef struct {
 	char *label; /* "host:port" or the socket's path, "mymaster at s1:26379,s2:26379", "h1:7000,h2:7000": in messages,
 					without credentials */
 	char *key;   /* all that makes two connections different; contains password and passphrase, so never shown */
-} dlock_server;
+} dlock_endpoint;
 
 /* Of kind Redis, port and database at their defaults, with one reference. NULL when out of memory. */
-dlock_server *dlock_server_new(dlock_nanos connect_timeout, dlock_nanos read_timeout);
-dlock_server *dlock_server_retain(dlock_server *server);
-void dlock_server_release(dlock_server *server);
+dlock_endpoint *dlock_endpoint_new(dlock_nanos connect_timeout, dlock_nanos read_timeout);
+dlock_endpoint *dlock_endpoint_retain(dlock_endpoint *server);
+void dlock_endpoint_release(dlock_endpoint *server);
 
 /* The same server and database, however one logs in there? */
-bool dlock_server_is_same(const dlock_server *a, const dlock_server *b);
+bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b);
 
 /* Replaces an owned string by a copy. */
-bool dlock_server_set(char **field, const char *value, size_t len);
+bool dlock_endpoint_set(char **field, const char *value, size_t len);
 
 /* Writes an error of the server's as it may be shown: without the part that repeats the command, and not at all where
  * it contains a password. */
-void dlock_server_quote(const dlock_server *server, const char *text, char *out, size_t size);
+void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *out, size_t size);
 
 /* Adds a Sentinel or a node of a cluster: by its parts, or from "host", "host:port" or "[::1]:port". */
-bool dlock_server_add_seed(dlock_server *server, const char *host, size_t len, int port, dlock_error *error);
-bool dlock_server_parse_seed(dlock_server *server, const char *text, size_t len, dlock_error *error);
+bool dlock_endpoint_add_seed(dlock_endpoint *server, const char *host, size_t len, int port, dlock_error *error);
+bool dlock_endpoint_parse_seed(dlock_endpoint *server, const char *text, size_t len, dlock_error *error);
 
 /* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "sentinel", "cluster",
  * "memcached" or "memory". */
-bool dlock_server_set_scheme(dlock_server *server, const char *name, size_t len, dlock_error *error);
+bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error);
 
 /* The scheme that a DSN of this server begins with; and, as one, redis, rediss and unix. */
-const char *dlock_server_scheme(const dlock_server *server);
-dlock_scheme dlock_scheme_of(const dlock_server *server);
+const char *dlock_endpoint_scheme(const dlock_endpoint *server);
+dlock_scheme dlock_scheme_of(const dlock_endpoint *server);
 
 /* Reads a DSN with one of these schemes. On failure the message goes on from the name of an argument: "must ...". */
-bool dlock_server_parse(dlock_server *server, const char *dsn, size_t len, dlock_error *error);
+bool dlock_endpoint_parse(dlock_endpoint *server, const char *dsn, size_t len, dlock_error *error);
 
 /* Checks the whole and makes label and key. To be called once, last. */
-bool dlock_server_seal(dlock_server *server, dlock_error *error);
+bool dlock_endpoint_seal(dlock_endpoint *server, dlock_error *error);
 
 /* A server of that service, sealed and FIXED: with its credentials, TLS, timeouts and database, without replicas. NULL
  * when out of memory. */
-dlock_server *dlock_server_member(const dlock_server *service, const char *host, int port);
+dlock_endpoint *dlock_endpoint_member(const dlock_endpoint *service, const char *host, int port);
 
 /* One of its Sentinels, likewise. */
-dlock_server *dlock_server_sentinel(const dlock_server *service, int seed);
+dlock_endpoint *dlock_endpoint_sentinel(const dlock_endpoint *service, int seed);
 
 /* The part of the lease time that one attempt may take, so that there is time for another: from an eighth to a quarter,
  * in steps, so that leases of about the same length share a connection. A slow server that is in time for long ones
  * must not lose them because it is too slow for a short one. DLOCK_FOREVER where the server's timeouts are short
  * enough. */
-dlock_nanos dlock_timeout_cap(const dlock_server *server, dlock_nanos ttl);
+dlock_nanos dlock_timeout_cap(const dlock_endpoint *server, dlock_nanos ttl);
 
 /* ---- options: what a specification says beside where the server is ----
  *
- * An option is a field of dlock_server and a row in options.c. All that is done with options is a loop over the rows:
+ * An option is a field of dlock_endpoint and a row in options.c. All that is done with options is a loop over the rows:
  * reading DSNs and arrays, what messages list, what dlock-doctor is told, the key that tells connections apart, the
  * copies for a service's members, freeing, and the table in docs/reference.md. */
 
@@ -167,55 +167,55 @@ typedef struct {
 	const char *name;
 	const char *key; /* its name in an array; NULL: it has none of its own */
 	dlock_option_type type;
-	size_t field; /* its offset in dlock_server */
+	size_t field; /* its offset in dlock_endpoint */
 	dlock_nanos least, most; /* of a switch, `least` is how it stands where nothing is said */
 	unsigned schemes; /* a bit for each dlock_scheme that has it */
 	unsigned flags;
 } dlock_option;
 
 /* The last has no name. */
-extern const dlock_option dlock_options_of_servers[];
+extern const dlock_option dlock_endpoint_options[];
 
 #define DLOCK_EACH_OPTION(option) \
-	const dlock_option *option = dlock_options_of_servers; option->name; option++
+	const dlock_option *option = dlock_endpoint_options; option->name; option++
 
 /* Where it stands decides under which names options are known. */
 typedef enum { DLOCK_FORM_QUERY, DLOCK_FORM_ARRAY, DLOCK_FORM_SSL } dlock_option_form;
 
 /* NULL: there is none of that name. */
-const dlock_option *dlock_option_find(const dlock_server *server, dlock_option_form form, const char *name);
+const dlock_option *dlock_option_find(const dlock_endpoint *server, dlock_option_form form, const char *name);
 
 /* "has an unknown option ...; known are ...": all that have a name in that form, of a DSN those of its scheme. */
-void dlock_option_unknown(const dlock_server *server, dlock_option_form form, const char *name, dlock_error *error);
+void dlock_option_unknown(const dlock_endpoint *server, dlock_option_form form, const char *name, dlock_error *error);
 
 /* Sets it from the text that a DSN has. `name` is how messages call it. */
-bool dlock_option_read(dlock_server *server, const dlock_option *option, const char *name, const char *text, size_t len,
+bool dlock_option_read(dlock_endpoint *server, const dlock_option *option, const char *name, const char *text, size_t len,
 	dlock_error *error);
 
 /* The option's field; the type says what it is. */
-static inline void *dlock_option_field(const dlock_server *server, const dlock_option *option)
+static inline void *dlock_option_field(const dlock_endpoint *server, const dlock_option *option)
 {
 	return (char *) server + option->field;
 }
 
-/* The rest is for server.c. */
+/* The rest is for endpoint.c. */
 
 /* Sets the switches as they stand where nothing is said. */
-void dlock_options_begin(dlock_server *server);
+void dlock_options_begin(dlock_endpoint *server);
 
 /* Was it read? */
-bool dlock_option_is_given(const dlock_server *server, const void *field);
+bool dlock_option_is_given(const dlock_endpoint *server, const void *field);
 
 /* Is each option that was given one of this scheme's, and does it make sense? `reason` why others are not. */
-bool dlock_options_check(const dlock_server *server, unsigned scheme, const char *reason, dlock_error *error);
+bool dlock_options_check(const dlock_endpoint *server, unsigned scheme, const char *reason, dlock_error *error);
 
 /* Copies those with that flag; false: out of memory. */
-bool dlock_options_copy(dlock_server *server, const dlock_server *from, unsigned flag);
+bool dlock_options_copy(dlock_endpoint *server, const dlock_endpoint *from, unsigned flag);
 
 /* Writes those that tell connections apart, each text with its length in front, so that no two that differ read the
  * same. As snprintf(): returns the length that it has, or would have. */
-size_t dlock_options_write_key(const dlock_server *server, char *out, size_t size);
+size_t dlock_options_write_key(const dlock_endpoint *server, char *out, size_t size);
 
-void dlock_options_free(dlock_server *server);
+void dlock_options_free(dlock_endpoint *server);
 
 #endif

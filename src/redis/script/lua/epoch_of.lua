@@ -1,19 +1,19 @@
--- When may the eras of all slots settle that this master of a cluster has? In one of its slots, the same for everybody.
--- There the era is opened where it is missing, or another's; and it is noted since when the master has had the same
+-- When may the epochs of all slots settle that this master of a cluster has? In one of its slots, the same for everybody.
+-- There the epoch is opened where it is missing, or another's; and it is noted since when the master has had the same
 -- slots, by the cluster's epoch, which no slot passes through other hands without: what was granted elsewhere before is
 -- over a guard later. But where a move is given up, keys that have been moved stay behind, and the epoch is as before.
--- So it is noted, too, which era each slot has opened: a slot that opens another one has lost its keys, and all wait
--- from then on. These notes outlast a move of other slots, but no fail-over, where every slot opens another era.
+-- So it is noted, too, which epoch each slot has opened: a slot that opens another one has lost its keys, and all wait
+-- from then on. These notes outlast a move of other slots, but no fail-over, where every slot opens another epoch.
 --
--- keys: era slots
--- args: dlock_guard guard { time:ms resyncs:''|'-' } slot:int dlock_era *era { settles:text }
--- slots: a hash: of which "server", since when ("state"), and by slot the eras that were opened there. slot: that asks,
--- with what `settles` of its era is now.
+-- keys: epoch slots
+-- args: dlock_epoch_rule guard { time:ms resyncs:''|'-' } slot:int dlock_epoch_state *epoch { settles:text }
+-- slots: a hash: of which "server", since when ("state"), and by slot the epochs that were opened there. slot: that asks,
+-- with what `settles` of its epoch is now.
 -- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, full copies
--- until now} (era.lua). Cost: O(nodes).
---#include era.lua
+-- until now} (epoch.lua). Cost: O(nodes).
+--#include epoch.lua
 local counts = ARGV[2] ~= '-'
-local left, id, settles, waited = look_at_era(KEYS[1], ARGV[1], counts, true)
+local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, true)
 local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\n]- connected([^\n]*)')
 local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')
 local copies = full_copies()
