@@ -3,7 +3,7 @@
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", "ce1375b72e0cd7456d128e4a9bca8a38e24af7dd", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", "d2f57c24c0343d12d5ea29d0512316aee88c3a65", DLOCK_LUA_ACQUIRE_REPLICATED) \
-	script(BREAK, "break", "80ae837fa56a038098ba70fddc07842ff7700974", DLOCK_LUA_BREAK) \
+	script(BREAK, "break", "3c8a8a0c73298d3b6ede6c80c48a522c7d70a634", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", "b6d7cf3e3c9d27e0f565ebc6182d0fcd88e79db6", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
@@ -16,7 +16,7 @@
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", "e6f4be7af426202d787cabc89b0924a50d18b2f5", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "0dedf26309ac5d10d7a129e579c3103d78c9ef1a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
-	script(PERMITS_BREAK, "permits_break", "ee01e0949095e0ba5d2e5826eaa9ec1aa4959c38", DLOCK_LUA_PERMITS_BREAK) \
+	script(PERMITS_BREAK, "permits_break", "8119c480f1696be4d388071f1fd18755a9acebf7", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
@@ -861,7 +861,9 @@
 	"return 0\nend\n" \
 	"local left = redis.call('PTTL', lock)\n" \
 	"if left == -1 then\n" \
-	"return -2\nend\n" \
+	"return -2\n" \
+	"elseif string.find(holder, 'broken:', 1, true) then\n" \
+	"return left\nend\n" \
 	"redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],\n" \
 	"'PX', math.max(left, 1))\n" \
 	"return left\n"
@@ -1020,6 +1022,8 @@
 	"for i = 1, #holders, 2 do\n" \
 	"local name = string.sub(holders[i], 2)\n" \
 	"if id_of(name) == ARGV[1] then\n" \
+	"if ARGV[3] ~= '1' and string.sub(name, 1, 7) == 'broken:' then\n" \
+	"return holders[i + 1] - now\nend\n" \
 	"local permits, used = redis.call('ZSCORE', pool, 'w' .. name), redis.call('ZSCORE', pool, '$used')\n" \
 	"redis.call('ZREM', pool, holders[i], 'w' .. name)\n" \
 	"if ARGV[3] == '1' then\n" \

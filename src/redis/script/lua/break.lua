@@ -26,6 +26,8 @@ end
 local left = redis.call('PTTL', lock)
 if left == -1 then
 	return -2
+elseif string.find(holder, 'broken:', 1, true) then -- before: it has an end, and no holder
+	return left
 end
 redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],
 	'PX', math.max(left, 1))

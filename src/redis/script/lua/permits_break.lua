@@ -14,6 +14,9 @@ local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), st
 for i = 1, #holders, 2 do
 	local name = string.sub(holders[i], 2)
 	if id_of(name) == ARGV[1] then
+		if ARGV[3] ~= '1' and string.sub(name, 1, 7) == 'broken:' then
+			return holders[i + 1] - now
+		end
 		local permits, used = redis.call('ZSCORE', pool, 'w' .. name), redis.call('ZSCORE', pool, '$used')
 		redis.call('ZREM', pool, holders[i], 'w' .. name)
 		if ARGV[3] == '1' then
