@@ -165,6 +165,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum.c
       src/redis/redlock/quorum_acquire.c
       src/redis/redlock/quorum_attach.c
+      src/redis/redlock/quorum_inspect.c
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/uptime_rule.c
       src/redis/request/inspect_requests.c

@@ -325,3 +325,57 @@ bool dlock_memory_is_locked(dlock_memory_name name)
 	leave();
 	return locked;
 }
+
+static bool has_id(const lock *lock, const char *id)
+{
+	char own[DLOCK_TOKEN_ID_LEN + 1];
+
+	return is_held(lock) && dlock_token_id(lock->token, own) && !strcmp(own, id);
+}
+
+static bool add(dlock_inspection *out, bool holds, const char *token, dlock_nanos remaining)
+{
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+	size_t len = dlock_token_id(token, id) ? strlen(id) : 0;
+	dlock_party *party = dlock_inspection_add(out, holds, id, len);
+
+	if (party) {
+		party->remaining = remaining;
+	}
+	return party != NULL;
+}
+
+bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out)
+{
+	bool good = true;
+
+	out->at = dlock_time_of_day();
+	enter();
+	const lock *it = find(name);
+	if (it && is_held(it)) {
+		out->holding = 1;
+		good = add(out, true, it->token, it->deadline - dlock_now());
+	}
+	for (const dlock_memory_waiter *waiter = it ? it->waiters : NULL; good && waiter; waiter = waiter->next) {
+		good = out->waiting++ >= most || add(out, false, waiter->token, -1);
+	}
+	leave();
+	return good;
+}
+
+/* What no claim has for its token. */
+#define BROKEN "broken"
+
+bool dlock_memory_break(dlock_memory_name name, const dlock_break *how, dlock_nanos *left)
+{
+	enter();
+	lock *it = find(name);
+	bool is_holder = it && has_id(it, how->id);
+	if (is_holder) {
+		*left = how->now ? 0 : it->deadline - dlock_now();
+		strcpy(it->token, how->now ? "" : BROKEN);
+		wake_first(it);
+	}
+	leave();
+	return is_holder;
+}

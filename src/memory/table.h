@@ -8,6 +8,7 @@
 #include "../base/clock.h"
 #include "../base/token.h"
 #include "../base/wakeup.h"
+#include "../lock/backend.h"
 
 /* The locks of this process, by table and key. Under one mutex: each function may be called by any thread. */
 
@@ -15,6 +16,7 @@
  * to dlock_memory_leave(). */
 typedef struct dlock_memory_waiter {
 	dlock_wakeup wakeup; /* sent when it should look again */
+	const char *token;   /* of its claim */
 	bool away;           /* it is interrupted: its turn is the next one's */
 	struct dlock_memory_waiter *next;
 } dlock_memory_waiter;
@@ -51,5 +53,12 @@ bool dlock_memory_exchange(
 bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over);
 
 bool dlock_memory_is_locked(dlock_memory_name name);
+
+/* For those who look: adds the holder and at most so many waiters. False: out of memory. */
+bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out);
+
+/* Takes it from the holder with that id: it is free when its lease is over, or with `now` at once. False: that is not
+ * the holder any more. */
+bool dlock_memory_break(dlock_memory_name name, const dlock_break *how, dlock_nanos *left);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../request/inspect_requests.h"
 #include "renewer.h"
 
 typedef struct {
@@ -17,7 +18,8 @@ typedef struct {
 typedef struct {
 	dlock_renewal_round base;
 	int quorum, count;
-	dlock_arg key;
+	dlock_keys keys; /* the lock's, and that of what is held */
+	dlock_description *description;
 	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token;
 	round_server servers[];
@@ -38,13 +40,14 @@ static void round_free(dlock_renewal_round *base)
 		discard(&round->servers[i].repair);
 		dlock_endpoint_release(round->servers[i].server);
 	}
-	free((char *) round->key.text);
+	free((char *) round->keys.lock.text);
+	dlock_description_release(round->description);
 	free(round);
 }
 
 static dlock_keys keys_of(const redis_round *round)
 {
-	return (dlock_keys) { .lock = round->key };
+	return round->keys;
 }
 
 /* The connection for this lease time; but what may have to be rolled back stays where it was sent. */
@@ -70,6 +73,19 @@ static void cancel_sending(dlock_call *call)
 	}
 }
 
+/* For those who look, who believe it only of the holder that the server has. Nobody waits for the answer. */
+static void describe(const redis_round *round, round_server *member, dlock_nanos ttl)
+{
+	dlock_holder_text text;
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+
+	if (round->description && dlock_token_id(round->token, id)) {
+		dlock_write_holder_text(&text, round->base.since, round->fencing_token, round->description);
+		dlock_conn_send_background(member->conn, dlock_request_describe(round->keys, id, text.text, ttl, false),
+			dlock_after(dlock_now(), ttl));
+	}
+}
+
 static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
 	redis_round *round = (redis_round *) base;
@@ -87,6 +103,9 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 			continue;
 		}
 		dlock_conn_send(member->conn, member->extension);
+		if (extends && base->since != 0) {
+			describe(round, member, ttl);
+		}
 	}
 }
 
@@ -274,22 +293,24 @@ static const dlock_renewal_round_ops ops = {
 };
 
 dlock_renewal_round *dlock_redis_round_new(
-	const dlock_claim *claim, dlock_endpoint **servers, int count, int quorum, dlock_arg key)
+	const dlock_claim *claim, dlock_endpoint **servers, int count, int quorum, dlock_keys keys)
 {
 	redis_round *round = calloc(1, sizeof *round + (size_t) count * sizeof *round->servers);
-	char *copy = malloc(key.len);
+	char *copy = malloc(keys.lock.len + keys.held.len);
 
 	if (!round || !copy) {
 		free(round);
 		free(copy);
 		return NULL;
 	}
-	memcpy(copy, key.text, key.len);
+	memcpy(copy, keys.lock.text, keys.lock.len);
+	memcpy(copy + keys.lock.len, keys.held.text, keys.held.len);
 	round->base.ops = &ops;
 	round->base.late_proves_nothing = count > 1;
 	round->base.repairable = count > quorum;
 	round->quorum = quorum;
-	round->key = (dlock_arg) { copy, key.len };
+	round->keys = (dlock_keys) { .lock = { copy, keys.lock.len }, .held = { copy + keys.lock.len, keys.held.len } };
+	round->description = dlock_description_retain(claim->description);
 	memcpy(round->token, claim->token, sizeof round->token);
 	round->fencing_token = claim->fencing_token;
 	for (round->count = 0; round->count < count; round->count++) {

@@ -10,6 +10,6 @@
 
 /* Takes note of the claim and of where it is. NULL when out of memory. */
 dlock_renewal_round *dlock_redis_round_new(
-	const dlock_claim *claim, dlock_endpoint **servers, int count, int quorum, dlock_arg key);
+	const dlock_claim *claim, dlock_endpoint **servers, int count, int quorum, dlock_keys keys);
 
 #endif

@@ -275,7 +275,9 @@ static dlock_renewal_round *quorum_new_round(const dlock_claim *base)
 	for (int i = 0; i < backend->count; i++) {
 		servers[i] = backend->members[i].conn->server;
 	}
-	return dlock_redis_round_new(base, servers, backend->count, backend->quorum, dlock_quorum_keys(claim).lock);
+	dlock_keys keys = dlock_quorum_keys(claim);
+	keys.held = dlock_key_builder_held(backend->keys, keys);
+	return dlock_redis_round_new(base, servers, backend->count, backend->quorum, keys);
 }
 
 static bool is_member(const quorum_backend *backend, const dlock_endpoint *server)
@@ -339,6 +341,9 @@ static const dlock_backend_ops quorum_ops = {
 	.new_round = quorum_new_round,
 	.is_same = quorum_is_same,
 	.locked = quorum_locked,
+	.inspect = dlock_quorum_inspect,
+	.list = dlock_quorum_list,
+	.break_claim = dlock_quorum_break,
 	.dispose = quorum_dispose,
 	.destroy = quorum_destroy,
 };
