@@ -60,7 +60,7 @@ PHP_INI_BEGIN()
 	/* what others see of a process in `inspect()`: `path` ("GET /cart", without the query; on the command line the script's
 	 * name), `script`, or `none`. `Dlock\setLabel()` says more */
 	SETTING("label", "path", dlock_update_label, label)
-	/* let others see which process holds a lock or waits for it: host, pid, label */
+	/* let others see which process holds a lock or waits for it: host, pid, label; not by `ini_set()` */
 	STD_PHP_INI_BOOLEAN("dlock.describe", "1", PHP_INI_SYSTEM, dlock_update_switch, describe, zend_dlock_globals,
 		dlock_globals)
 PHP_INI_END()

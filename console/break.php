@@ -27,7 +27,7 @@ function break_lock(Arguments $arguments): int
     $name = $arguments->name();
     $id = $arguments->text('id') ?: throw new Misuse('break needs the --id of the holder, as "show" has it');
     $locks = $arguments->locks();
-    $holder = holder_with($locks->inspect($name, 0), $id);
+    $holder = holder_with($locks->inspect($name, 1000), $id);
     if ($holder && $arguments->has('now') && !$arguments->has('yes') && !confirm($name, $holder)) {
         fwrite(STDERR, "dlock: nothing was done\n");
         return 1;

@@ -566,6 +566,7 @@ static void id_of(const memcached_backend *backend, const dlock_memcached_reply 
 		snprintf(id, DLOCK_TOKEN_ID_LEN + 1, "%s", reply->value + strlen(BROKEN));
 	} else if (!dlock_token_id(reply->value, id)) {
 		backend->digest(reply->value, strlen(reply->value), id);
+		id[0] = 'x';
 		id[DLOCK_TOKEN_ID_LEN] = '\0';
 	}
 }

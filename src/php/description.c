@@ -133,7 +133,7 @@ dlock_description *dlock_description_here(void)
 	return DLOCK_G(description);
 }
 
-static void forget(void)
+void dlock_description_forget(void)
 {
 	dlock_description_release(DLOCK_G(description));
 	DLOCK_G(description) = NULL;
@@ -141,31 +141,11 @@ static void forget(void)
 
 void dlock_description_end(void)
 {
-	forget();
+	dlock_description_forget();
 	if (DLOCK_G(own_label)) {
 		zend_string_release(DLOCK_G(own_label));
 		DLOCK_G(own_label) = NULL;
 	}
-}
-
-ZEND_INI_MH(dlock_update_label)
-{
-	static const char *const known[] = { "path", "script", "none" };
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		if (!strcasecmp(ZSTR_VAL(new_value), known[i])) {
-			*(const char **) ZEND_INI_GET_ADDR() = known[i];
-			if (stage != ZEND_INI_STAGE_STARTUP) {
-				forget();
-			}
-			return SUCCESS;
-		}
-	}
-	(void) entry, (void) mh_arg3;
-	*(const char **) ZEND_INI_GET_ADDR() = stage == ZEND_INI_STAGE_RUNTIME ? DLOCK_G(label) : "none";
-	zend_error(stage == ZEND_INI_STAGE_STARTUP || stage == ZEND_INI_STAGE_ACTIVATE ? E_CORE_WARNING : E_WARNING,
-		"dlock.label must be path, script or none, \"%.40s\" given", ZSTR_VAL(new_value));
-	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS;
 }
 
 static bool is_label(const zend_string *text)
@@ -194,7 +174,7 @@ ZEND_FUNCTION(Dlock_setLabel)
 		RETURN_THROWS();
 	}
 	DLOCK_G(own_label) = label ? zend_string_copy(label) : NULL;
-	forget();
+	dlock_description_forget();
 	if (before) {
 		RETURN_STR(before);
 	}

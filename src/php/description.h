@@ -10,6 +10,9 @@
  * asked for before a token is made, which names the host. */
 dlock_description *dlock_description_here(void);
 
+/* The next one is made anew. */
+void dlock_description_forget(void);
+
 /* At the request's end. */
 void dlock_description_end(void);
 

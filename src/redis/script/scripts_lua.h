@@ -3,7 +3,7 @@
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", "ce1375b72e0cd7456d128e4a9bca8a38e24af7dd", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", "d2f57c24c0343d12d5ea29d0512316aee88c3a65", DLOCK_LUA_ACQUIRE_REPLICATED) \
-	script(BREAK, "break", "3c8a8a0c73298d3b6ede6c80c48a522c7d70a634", DLOCK_LUA_BREAK) \
+	script(BREAK, "break", "dfbae360ee4a60a8d4934964e663a2ca29ffc413", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", "b6d7cf3e3c9d27e0f565ebc6182d0fcd88e79db6", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
@@ -11,18 +11,18 @@
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", "f08059aaa2cfafbd2cf787741293a01dac18683d", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
-	script(INSPECT, "inspect", "0f281e642fde8fb7b196deb3e78f553e6e4b6cec", DLOCK_LUA_INSPECT) \
+	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", "e6f4be7af426202d787cabc89b0924a50d18b2f5", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "0dedf26309ac5d10d7a129e579c3103d78c9ef1a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
-	script(PERMITS_BREAK, "permits_break", "8119c480f1696be4d388071f1fd18755a9acebf7", DLOCK_LUA_PERMITS_BREAK) \
+	script(PERMITS_BREAK, "permits_break", "2f34192c4b4d85cc5156d2d173e4cac2a01c1c1d", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
 	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "a04b63a0b45ad21a87fbe9b9ce2970faf1344ba0", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
-	script(PERMITS_INSPECT, "permits_inspect", "8eb8a56196a8e55a28a5a6ad620edb158f823ef5", DLOCK_LUA_PERMITS_INSPECT) \
+	script(PERMITS_INSPECT, "permits_inspect", "e4e56992805cc01b43b75ab5a848702a15d19cdc", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", "1cbe191804b2387fbe1e5195747717f88fe2ccd4", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", "9bee8fe361f278827aa0058b4af7ab143370859b", DLOCK_LUA_PERMITS_RELEASE) \
@@ -287,7 +287,7 @@
 	"local digits = string.match(value, '^9999999999:(.*)$') or value\n" \
 	"if #digits == 44 and not string.find(digits, '[^0-9a-f]') then\n" \
 	"return string.sub(digits, 1, 24)\nend\n" \
-	"return string.sub(redis.sha1hex(value), 1, 24)\nend\n"
+	"return 'x' .. string.sub(redis.sha1hex(value), 1, 23)\nend\n"
 
 #define DLOCK_LUA_NOTE_SEEN \
 	"local function note_seen(seen, lock, now, lasts)\n" \

@@ -7,5 +7,5 @@ local function id_of(value)
 	if #digits == 44 and not string.find(digits, '[^0-9a-f]') then
 		return string.sub(digits, 1, 24)
 	end
-	return string.sub(redis.sha1hex(value), 1, 24)
+	return 'x' .. string.sub(redis.sha1hex(value), 1, 23)
 end
