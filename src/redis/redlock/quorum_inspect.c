@@ -1,3 +1,4 @@
+#include "quorum.h"
 #include "quorum_internal.h"
 
 #include <stdlib.h>
@@ -24,15 +25,36 @@ static dlock_status read_any(
 	return dlock_check_reply(call, conn, error);
 }
 
-static void ask_each(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read,
+/* A task: the same question to each, until all have answered, or a quorum has and the others have had a moment. */
+typedef struct {
+	quorum_backend *backend;
+	dlock_ballot votes;
+	dlock_voter voters[DLOCK_MOST_SERVERS];
+	dlock_task task;
+	dlock_nanos until;
+} asking;
+
+static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	asking *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	DLOCK_AWAIT(&own->task, dlock_ballot_ends(&own->votes, DLOCK_FOREVER, loop, now));
+	own->until = now + DLOCK_REST_OF_VOTES;
+	DLOCK_AWAIT(&own->task, dlock_ballot_drains(&own->votes, own->votes.count, own->until, loop, now));
+	DLOCK_END(&own->task);
+	return DLOCK_OK;
+}
+
+static void ask_each(quorum_backend *backend, asking *own, dlock_reader *read,
 	dlock_call *(*request)(dlock_keys keys, const void *context), dlock_keys keys, const void *context)
 {
-	dlock_quorum_begin(backend, votes, read);
+	*own = (asking) { .backend = backend };
+	dlock_quorum_begin(backend, &own->votes, own->voters, read);
 	for (int i = 0; i < backend->count; i++) {
-		dlock_ballot_ask(votes, i, request(keys, context));
+		dlock_ballot_ask(&own->votes, i, request(keys, context));
 	}
-	dlock_ballot_hold(votes, DLOCK_FOREVER);
-	dlock_ballot_drain(votes, backend->count, dlock_now() + DLOCK_REST_OF_VOTES);
+	dlock_loop_run(backend->loop, ask_step, own, DLOCK_FOREVER, NULL);
 }
 
 /* ---- one lock ---- */
@@ -61,11 +83,10 @@ static int most_frequent(const dlock_inspection *seen, int count, const char **i
 	return most;
 }
 
-static const char *state_of(const quorum_backend *backend, const dlock_ballot *votes, const dlock_inspection *seen,
-	int server, const char *holder)
+static const char *state_of(const asking *own, const dlock_inspection *seen, int server, const char *holder)
 {
-	if (votes->votes[server] != DLOCK_VOTE_YES) {
-		const char *error = dlock_quorum_server_error(&backend->base, server);
+	if (own->voters[server].vote != DLOCK_VOTE_YES) {
+		const char *error = dlock_quorum_server_error(&own->backend->base, server);
 		return error ? error : "no answer yet";
 	}
 	return seen->holders == 0 ? "free" : !strcmp(seen->parties[0].id, holder) ? "held" : "other";
@@ -95,19 +116,19 @@ static void drop_holder(dlock_inspection *inspection)
 	}
 }
 
-static dlock_status take(const quorum_backend *backend, const dlock_ballot *votes, dlock_inspection *seen,
-	dlock_inspection *out, dlock_error *error)
+static dlock_status take(const asking *own, dlock_inspection *seen, dlock_inspection *out, dlock_error *error)
 {
+	const quorum_backend *backend = own->backend;
 	const char *holder;
 	int count = backend->count, most = most_frequent(seen, count, &holder);
 	bool held = most >= backend->quorum;
 	int best = best_of(seen, count, held ? holder : "");
 
 	if (best < 0) {
-		return dlock_ballot_no_quorum(votes, error);
+		return dlock_ballot_no_quorum(&own->votes, error);
 	}
 	for (int i = 0; i < count; i++) {
-		const char *state = state_of(backend, votes, &seen[i], i, held ? holder : "-");
+		const char *state = state_of(own, &seen[i], i, held ? holder : "-");
 		if (!dlock_inspection_add_server(&seen[best], backend->members[i].conn->server->label, state)) {
 			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 		}
@@ -125,22 +146,22 @@ dlock_status dlock_quorum_inspect(dlock_backend *base, const char *resource, siz
 {
 	quorum_backend *backend = (quorum_backend *) base;
 	dlock_inspection seen[DLOCK_MOST_SERVERS] = { { 0 } };
-	dlock_ballot votes;
+	asking own;
 	dlock_status status = DLOCK_OK;
 	int answered = 0;
 
-	ask_each(backend, &votes, read_any, inspect_request, keys_of(backend, resource, len), &most);
+	ask_each(backend, &own, read_any, inspect_request, keys_of(backend, resource, len), &most);
 	for (int i = 0; status == DLOCK_OK && i < backend->count; i++) {
-		if (votes.votes[i] == DLOCK_VOTE_YES) {
+		if (own.voters[i].vote == DLOCK_VOTE_YES) {
 			answered++;
-			status = dlock_read_inspection(votes.calls[i], backend->members[i].conn, &seen[i], error);
+			status = dlock_read_inspection(own.voters[i].call, backend->members[i].conn, &seen[i], error);
 		}
 	}
 	if (status == DLOCK_OK) {
-		status = answered >= backend->quorum ? take(backend, &votes, seen, out, error)
-											 : dlock_ballot_no_quorum(&votes, error);
+		status = answered >= backend->quorum ? take(&own, seen, out, error)
+											 : dlock_ballot_no_quorum(&own.votes, error);
 	}
-	dlock_ballot_end(&votes);
+	dlock_ballot_end(&own.votes);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_inspection_end(&seen[i]);
 	}
@@ -182,23 +203,23 @@ static dlock_status merge(dlock_listing *out, const dlock_listing *more, dlock_e
 
 static dlock_status find_seen(quorum_backend *backend, dlock_listing *out, dlock_error *error)
 {
-	dlock_ballot votes;
+	asking own;
 	dlock_status status = DLOCK_OK;
 
-	ask_each(backend, &votes, read_any, seen_request, (dlock_keys) { .slot = 0 }, NULL);
+	ask_each(backend, &own, read_any, seen_request, (dlock_keys) { .slot = 0 }, NULL);
 	for (int i = 0; status == DLOCK_OK && i < backend->count; i++) {
 		dlock_listing one = { 0 };
-		if (votes.votes[i] == DLOCK_VOTE_YES) {
-			status = dlock_read_seen(votes.calls[i], backend->members[i].conn,
+		if (own.voters[i].vote == DLOCK_VOTE_YES) {
+			status = dlock_read_seen(own.voters[i].call, backend->members[i].conn,
 				dlock_key_builder_prefix(backend->keys), &one, error);
 		}
 		status = status == DLOCK_OK ? merge(out, &one, error) : status;
 		dlock_listing_end(&one);
 	}
-	if (status == DLOCK_OK && votes.yes < backend->quorum) {
-		status = dlock_ballot_no_quorum(&votes, error);
+	if (status == DLOCK_OK && own.votes.yes < backend->quorum) {
+		status = dlock_ballot_no_quorum(&own.votes, error);
 	}
-	dlock_ballot_end(&votes);
+	dlock_ballot_end(&own.votes);
 	return status;
 }
 
@@ -238,18 +259,18 @@ dlock_status dlock_quorum_break(dlock_backend *base, const char *resource, size_
 	dlock_nanos *left, dlock_error *error)
 {
 	quorum_backend *backend = (quorum_backend *) base;
-	dlock_ballot votes;
+	asking own;
 	int64_t longest = 0;
 
-	ask_each(backend, &votes, read_broken, break_request, keys_of(backend, resource, len), how);
+	ask_each(backend, &own, read_broken, break_request, keys_of(backend, resource, len), how);
 	for (int i = 0; i < backend->count; i++) {
-		if (votes.votes[i] == DLOCK_VOTE_YES && votes.responses[i].pttl > longest) {
-			longest = votes.responses[i].pttl;
+		if (own.voters[i].vote == DLOCK_VOTE_YES && own.voters[i].response.pttl > longest) {
+			longest = own.voters[i].response.pttl;
 		}
 	}
 	*left = dlock_lease_left(longest);
-	dlock_status status = votes.yes >= backend->quorum ? DLOCK_OK
-		: votes.yes + votes.no >= backend->quorum ? DLOCK_LOST : dlock_ballot_no_quorum(&votes, error);
-	dlock_ballot_end(&votes);
+	dlock_status status = own.votes.yes >= backend->quorum ? DLOCK_OK
+		: own.votes.yes + own.votes.no >= backend->quorum ? DLOCK_LOST : dlock_ballot_no_quorum(&own.votes, error);
+	dlock_ballot_end(&own.votes);
 	return status;
 }
