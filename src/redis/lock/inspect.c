@@ -1,4 +1,4 @@
-#include "inspect.h"
+#include "service.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 #include "service.h"
 
-#include "inspect.h"
-
 #include <stdlib.h>
 #include <string.h>
 

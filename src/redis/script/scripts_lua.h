@@ -1,11 +1,11 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "ce1375b72e0cd7456d128e4a9bca8a38e24af7dd", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "d2f57c24c0343d12d5ea29d0512316aee88c3a65", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE, "acquire", "7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "0c7bbb2bcb9695c6904c50b5ff7ce74a4a3cde30", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", "dfbae360ee4a60a8d4934964e663a2ca29ffc413", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
-	script(DESCRIBE, "describe", "b6d7cf3e3c9d27e0f565ebc6182d0fcd88e79db6", DLOCK_LUA_DESCRIBE) \
+	script(DESCRIBE, "describe", "d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
 	script(EPOCH_OF, "epoch_of", "a06fed8bef6b7e8f55f71e9491c505a55e792df2", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
@@ -294,9 +294,11 @@
 	"local until_then = redis.pcall('ZSCORE', seen, lock)\n" \
 	"if type(until_then) == 'table' or tonumber(until_then or 0) >= now + lasts / 2 then\n" \
 	"return\nend\n" \
-	"if redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock) ~= 1 then\n" \
+	"local added, left = redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock), redis.pcall('PTTL', seen)\n" \
+	"if type(left) == 'number' and left < lasts then\n" \
+	"redis.pcall('PEXPIRE', seen, string.format('%.0f', 2 * lasts))\nend\n" \
+	"if added ~= 1 then\n" \
 	"return\nend\n" \
-	"redis.pcall('PEXPIRE', seen, 86400000)\n" \
 	"local first = redis.pcall('ZRANGE', seen, 0, 9, 'WITHSCORES')\n" \
 	"for i = 2, #first, 2 do\n" \
 	"if tonumber(first[i]) < now then\n" \
@@ -878,6 +880,7 @@
 	"local held, ttl, id, text = KEYS[2], tonumber(ARGV[3]), ARGV[1], ARGV[2]\n" \
 	"local time = redis.call('TIME')\n" \
 	"local now = time[1] * 1000 + math.floor(time[2] / 1000)\n" \
+	"note_seen(KEYS[3], KEYS[1], now, 2 * ttl)\n" \
 	"if ARGV[4] ~= '1' then\n" \
 	"redis.call('SET', held, id .. ' ' .. text, 'PX', 2 * ttl)\n" \
 	"else\n" \
@@ -889,8 +892,7 @@
 	"local all = redis.pcall('HGETALL', held)\n" \
 	"for i = 2, #all, 2 do\n" \
 	"if tonumber(string.match(all[i], '^%d+') or 0) < now then\n" \
-	"redis.pcall('HDEL', held, all[i - 1])\nend\nend\nend\nend\n" \
-	"note_seen(KEYS[3], KEYS[1], now, 2 * ttl)\n"
+	"redis.pcall('HDEL', held, all[i - 1])\nend\nend\nend\nend\n"
 
 #define DLOCK_LUA_DROP \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \

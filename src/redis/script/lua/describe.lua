@@ -9,6 +9,7 @@
 local held, ttl, id, text = KEYS[2], tonumber(ARGV[3]), ARGV[1], ARGV[2]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+note_seen(KEYS[3], KEYS[1], now, 2 * ttl)
 if ARGV[4] ~= '1' then
 	redis.call('SET', held, id .. ' ' .. text, 'PX', 2 * ttl)
 else
@@ -26,4 +27,3 @@ else
 		end
 	end
 end
-note_seen(KEYS[3], KEYS[1], now, 2 * ttl)
