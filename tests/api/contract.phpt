@@ -182,7 +182,7 @@ foreach ($classes as $name => [$kind, $methods]) {
     }
     foreach ($class->getProperties(ReflectionProperty::IS_PUBLIC) as $property) {
         holds(in_array($name, ['Dlock\Lease', 'Dlock\LeaseState', 'Dlock\Reservation', 'Dlock\OrderState', 'Dlock\Order', 'Dlock\OrderPage', 'Dlock\LimitExceededException',
-            'Dlock\ReservationExpiredException'], true) && ($class->isEnum() || $property->isReadOnly()), "$name has no public property", $property->name);
+            'Dlock\ReservationExpiredException', 'Dlock\Inspection', 'Dlock\Party'], true) && ($class->isEnum() || $property->isReadOnly()), "$name has no public property", $property->name);
     }
     same(['Dlock\LeaseState' => ['Held', 'Uncertain', 'Lost', 'Released'], 'Dlock\OrderState' => ['Reserved', 'Ended', 'Sold', 'Cancelled', 'Refunded']][$name] ?? [], array_keys($class->getConstants()), "$name: constants");
 }

@@ -48,7 +48,7 @@ foreach ($kinds as $kind => $manager) {
 
 // ---- what dlock keeps beside the locks is no lock ----
 $reserved = ['dlock:fence', 'dlock:era', 'dlock:fence:{abc}', 'dlock:era:', 'dlock:queue:{x}', 'dlock:queue::{x}', 'dlock:waiters:{x}', 'dlock:queue:', "dlock:waiters:\0"];
-$message = 'must not make the key "dlock:fence" or "dlock:era", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:fence:" or "dlock:era:", which dlock keeps beside the locks';
+$message = 'must not make the key "dlock:fence", "dlock:era" or "dlock:seen", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:held:", "dlock:fence:", "dlock:era:" or "dlock:seen:", which dlock keeps beside the locks';
 foreach ($kinds as $kind => $manager) {
     $methods = ['acquire', 'tryAcquire', 'isLocked', ...($kind === 'DistributedLock' ? ['lock', 'release', 'unlock', 'isLocking'] : ['lock'])];
     foreach ($reserved as $key) {

@@ -441,11 +441,11 @@ function drawing(string $code): string
 }
 
 /** A screen of "dlock watch": its head is the one that the command prints. */
-function watched(string $code): ?string
+function watched(string $code): string
 {
     preg_match("/\\\$rows = \\[\\[('[^\\]]*')\\]\\];/", (string) file_get_contents(dirname(__DIR__, 2) . '/console/show.php'), $head);
     $columns = str_replace(["', '", "'"], ['  ', ''], $head[1] ?? '?');
-    return preg_match('/^' . preg_replace('/  /', ' {2,}', preg_quote($columns, '/')) . '$/m', $code) ? null : "there is no line with $columns";
+    return preg_match('/^' . preg_replace('/  /', ' {2,}', preg_quote($columns, '/')) . '$/m', $code) ? '' : "there is no line with $columns";
 }
 
 // ---- the blocks ---------------------------------------------------------------------------------------------------------
