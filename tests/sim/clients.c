@@ -28,12 +28,6 @@ void lock_key(int resource, char *key, size_t size)
 	key[sizeof form - 2] += (char) resource;
 }
 
-static void give_up(const char *what, const dlock_error *error)
-{
-	fprintf(stderr, "sim: %s: %s\n", what, error->message);
-	exit(2);
-}
-
 /* ---- a section ---- */
 
 static void section(client *client, dlock_backend *backend, int least, bool last);
@@ -61,13 +55,17 @@ static dlock_claim *new_claim(client *client, dlock_backend *backend, int resour
 	dlock_error error;
 
 	lock_name(resource, name, sizeof name);
-	dlock_claim *claim = dlock_claim_new(backend, name, strlen(name), draw_ttl(&client->random), NULL, &error);
-	if (!claim) {
-		give_up(name, &error);
+	nanos ttl = draw_ttl(&client->random);
+	for (;;) {
+		unsigned long failed = failed_calls();
+		dlock_claim *claim = dlock_claim_new(backend, name, strlen(name), ttl, NULL, &error);
+		if (claim) {
+			snprintf(label, sizeof label, "c%d", client->process->number);
+			claim->description = dlock_description_new("host", label, strlen(label));
+			return claim;
+		}
+		try_again(failed, "a claim");
 	}
-	snprintf(label, sizeof label, "c%d", client->process->number);
-	claim->description = dlock_description_new("host", label, strlen(label));
-	return claim;
 }
 
 /* By the renewal thread. */
@@ -165,10 +163,14 @@ static void hold(client *client, dlock_backend *backend, dlock_claim *claim, int
 		.since = client->waiting.begun };
 	note_acquired(client, mine);
 	sum.handed += claim->received;
-	if ((renews || claim->short_lease || claim->incomplete || claim->unanswered) && dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
-		violation("no renewal: %s", error.message);
+	unsigned long failed = failed_calls();
+	bool renewing = renews || claim->short_lease || claim->incomplete || claim->unanswered;
+	if (!renewing || dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK) {
+		work(client, backend, mine, length);
+	} else {
+		say(client->process->name, "cannot renew seat:%d: %s", resource, error.message);
+		try_again(failed, "a renewal");
 	}
-	work(client, backend, mine, length);
 	mine->relies = false;
 	finish(client, mine, handle);
 	client->depth--;
@@ -258,6 +260,9 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got seat:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over" : error.message);
 		client->waiting.waits = false;
+		if (status != DLOCK_TIMEOUT) {
+			note_failed(client, error.message);
+		}
 		note_ended(client, claim->token, resource);
 		if (last && status == DLOCK_TIMEOUT) {
 			violation("%s does not get seat:%d in the end: %s", client->process->name, resource, error.message);

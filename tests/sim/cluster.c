@@ -36,6 +36,7 @@ struct cluster_node {
 	int migrating_slot, migrating_to, importing_slot, importing_from;
 	bool takes_back; /* the move of migrating_slot is given up */
 	bool forgotten[NODES];         /* it does not know them */
+	bool is_alone;                 /* the only master of another cluster */
 };
 
 static cluster_node *nodes[NODES];
@@ -453,7 +454,7 @@ bool cluster_forget(int node, int other)
 			set_owner(n, slot, NOBODY);
 		}
 	}
-	return is_master(n) || is_master(nodes[other]);
+	return is_master(n) && is_master(nodes[other]); /* a replica goes on following its master */
 }
 
 /* It is told of that node by the others. */
@@ -492,7 +493,7 @@ static int present(const cluster_node *n, const word *keys, int count)
 
 bool cluster_redirects(cluster_node *n, const word *keys, int count, bool asking, reply *out)
 {
-	if (count == 0) {
+	if (count == 0 || n->is_alone) {
 		return false;
 	}
 	int slot = dlock_slot_of(keys[0].text, keys[0].len), there = present(n, keys, count);
@@ -533,15 +534,15 @@ static void name_of(int number, char name[41])
 	name[40] = '\0';
 }
 
-static reply node_reply(int number)
+static reply node_reply(const cluster_node *n)
 {
 	char text[41];
 	reply r = reply_array(4);
 
-	snprintf(text, sizeof text, "10.0.0.%d", redis_host(nodes[number]->server));
+	snprintf(text, sizeof text, "10.0.0.%d", redis_host(n->server));
 	r.items[0] = reply_bulk(text, strlen(text));
 	r.items[1] = reply_int(6379);
-	name_of(number, text);
+	name_of(n->number, text);
 	r.items[2] = reply_bulk(text, strlen(text));
 	r.items[3] = reply_array(0);
 	return r;
@@ -567,19 +568,33 @@ static reply range_reply(const cluster_node *n, int slot)
 	reply r = reply_array(3 + replicas);
 	r.items[0] = reply_int(slot);
 	r.items[1] = reply_int(end_of_range(n, slot));
-	r.items[2] = node_reply(owner);
+	r.items[2] = node_reply(nodes[owner]);
 	for (int i = 0, next = 3; i < NODES && next < r.count; i++) {
 		if (redis_master_of(nodes[i]->server) == nodes[owner]->server && !n->failed_at[i]) {
-			r.items[next++] = node_reply(i);
+			r.items[next++] = node_reply(nodes[i]);
 		}
 	}
 	return r;
+}
+
+static reply all_slots_reply(const cluster_node *n)
+{
+	reply all = reply_array(1), r = reply_array(3);
+
+	r.items[0] = reply_int(0);
+	r.items[1] = reply_int(DLOCK_SLOTS - 1);
+	r.items[2] = node_reply(n);
+	all.items[0] = r;
+	return all;
 }
 
 static reply slots_reply(const cluster_node *n)
 {
 	int count = 0;
 
+	if (n->is_alone) {
+		return all_slots_reply(n);
+	}
 	for (int slot = 0; slot < DLOCK_SLOTS; slot = end_of_range(n, slot) + 1) {
 		count += n->owner[slot] != NOBODY;
 	}
@@ -629,6 +644,12 @@ static reply nodes_reply(const cluster_node *n)
 	char text[8192], name[41], master[41], ranges[1024], moves[128];
 	size_t used = 0;
 
+	if (n->is_alone) {
+		name_of(n->number, name);
+		used = (size_t) snprintf(text, sizeof text, "%s 10.0.0.%d:6379@16379 myself,master - 0 0 1 connected 0-%d\n", name,
+			redis_host(n->server), DLOCK_SLOTS - 1);
+		return reply_bulk(text, used);
+	}
 	write_moves(n, moves, sizeof moves);
 	for (int i = 0; i < NODES; i++) {
 		const cluster_node *follows = node_of(redis_master_of(nodes[i]->server));
@@ -653,6 +674,11 @@ static reply info_reply(const cluster_node *n)
 	char text[400];
 	int assigned = 0;
 
+	if (n->is_alone) {
+		static const char alone[] = "cluster_state:ok\r\ncluster_slots_assigned:16384\r\ncluster_known_nodes:2\r\n"
+									"cluster_size:1\r\ncluster_current_epoch:1\r\ncluster_my_epoch:1\r\n";
+		return reply_bulk(alone, sizeof alone - 1);
+	}
 	for (int i = 0; i < NODES; i++) {
 		assigned += n->slots_of[i];
 	}
@@ -769,7 +795,7 @@ static word word_copy(word w)
 
 void cluster_publish(cluster_node *n, word channel, word message)
 {
-	for (int i = 0; i < NODES; i++) {
+	for (int i = 0; i < NODES && !n->is_alone; i++) {
 		if (nodes[i] != n && reaches(n, nodes[i])) {
 			published *p = malloc(sizeof *p);
 			nanos arrival = now + net_delay();
@@ -821,5 +847,16 @@ cluster_node *cluster_join(server *s)
 	if (node_count == NODES) {
 		begin();
 	}
+	return n;
+}
+
+cluster_node *cluster_alone(server *s)
+{
+	cluster_node *n = calloc(1, sizeof *n);
+
+	n->server = s;
+	n->number = redis_number(s);
+	n->migrating_slot = n->importing_slot = NOBODY;
+	n->is_alone = true;
 	return n;
 }

@@ -64,7 +64,7 @@ all_mutants() {
 		src/redis/lock/wait.c 's/own->next = own->next < own->deadline \? own->next : own->deadline;/;/g'
 	mutant +no_abandon single "an acquisition without an answer is left alone" \
 		src/redis/lock/service.c 's/(\nvoid dlock_service_give_back\(.*\n\{\n)/$1\tif (claim) return;\n/'
-	mutant token_used_again single "a token that was released is used again" \
+	mutant token_used_again replicated "a token that was released is used again" \
 		src/redis/lock/acquire.c 's/return dlock_claim_renew_token\(claim, error\);/(void) error; return DLOCK_OK;/'
 	mutant unsent_is_sent c:channel "what is in the socket of a replaced connection is still sent" \
 		src/net/channel.c 's/(static void discard_unsent\(int fd\)\n\{\n)/$1\tif (fd) return;\n/'
@@ -247,7 +247,7 @@ mutant() {
 fast= wanted=() failed=0
 [ "${1-}" != --fast ] || { fast=1; shift; }
 wanted=("$@")
-rm -rf "$tree" "$out"/*.result
+rm -rf "$tree" "$out/build" "$out"/*.result # what is compiled may be of another mutant
 mkdir -p "$tree/scripts" "$tree/tests"
 cp -a "$root/src" "$tree/"
 cp -a "$root"/tests/{sim,c,setup} "$tree/tests/"

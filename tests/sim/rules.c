@@ -279,6 +279,16 @@ void note_waited(client *client)
 	}
 }
 
+/* Servers answer, and so a call has no other reason to fail than its time. */
+void note_failed(const client *client, const char *why)
+{
+	nanos begun = client->waiting.begun;
+
+	if (was_calm_since(begun) && stopped_until < begun && has_run_since(client, begun)) {
+		violation("%s is told an error though nothing is wrong: %s", client->process->name, why);
+	}
+}
+
 /* ---- what has been given back is not held any more ---- */
 
 /* What is sent without waiting goes out before the next request; over several servers, before one that has not been sooner than them. Over a

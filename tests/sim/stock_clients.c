@@ -377,7 +377,13 @@ static void *client_main(void *argument)
 
 	dlock_process_init();
 	*own = (stock_client) { .connections = connections_new() };
-	own->stock = dlock_redis_stock_new(redis_pool(own->connections), service_of_setup(options.setup == REPLICATED ? options.servers - 1 : 1), STOCK_PREFIX, strlen(STOCK_PREFIX));
+	int replicas = options.setup == REPLICATED ? options.servers - 1 : 1;
+	unsigned long failed = failed_calls();
+	while (!(own->stock = dlock_redis_stock_new(
+				 redis_pool(own->connections), service_of_setup(replicas), STOCK_PREFIX, strlen(STOCK_PREFIX)))) {
+		try_again(failed, "a stock");
+		failed = failed_calls();
+	}
 	while (now < end_of_faults) {
 		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
 		shop(client, false);

@@ -211,7 +211,8 @@ static dlock_permits_attempt attempt_of(const dlock_subject *subject, bool queue
 		.description = dlock_description_text(claim->description),
 		.ttl = claim->ttl,
 		.ticket = waiter->ticket,
-		.number = waiter->number };
+		.number = waiter->number,
+		.own = claim->own_permits };
 }
 
 static dlock_call *ask_permits(const dlock_subject *subject)

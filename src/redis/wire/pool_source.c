@@ -93,20 +93,24 @@ static void begin_turn(dlock_source *source)
 	}
 }
 
-static void end_turn(dlock_source *source)
+static bool end_turn(dlock_source *source)
 {
 	dlock_pool *pool = pool_of(source);
+	bool settled = false;
 
 	for (int i = 0; i < pool->last_count; i++) {
 		if (pool->last[i].call->references > 1) { /* otherwise nobody waits for it any more */
-			dlock_conn_send(pool->last[i].conn, pool->last[i].call);
+			settled |= !dlock_conn_send(pool->last[i].conn, pool->last[i].call);
 		}
 		dlock_call_release(pool->last[i].call);
 	}
 	pool->last_count = 0;
 	for (dlock_conn *conn = pool->first; conn; conn = conn->next) {
+		size_t calls = conn->calls.count;
 		dlock_conn_uncork(conn);
+		settled |= conn->calls.count < calls;
 	}
+	return settled;
 }
 
 static const dlock_source_ops ops = { poll_pool, advance, expire, timer, begin_turn, end_turn };
