@@ -16,7 +16,7 @@
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", "9e8a908c7c88bdac1400c180b00042f092e893c5", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7ebd326b60e6730419fd9b0f23bc486c4d331218", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
-	script(PERMITS_BREAK, "permits_break", "5b98f998ff7498525347c959be6652e0a90f3fb1", DLOCK_LUA_PERMITS_BREAK) \
+	script(PERMITS_BREAK, "permits_break", "8aa2696228892faf69ba8222cc04e3e4f075709c", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
@@ -1070,10 +1070,14 @@
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
 	"return 0\nend\n" \
 	"local other = 'broken:' .. ARGV[1] .. ':' .. ARGV[2]\n" \
-	"redis.call('ZADD', pool, holders[i + 1], 'h' .. other)\n" \
+	"local ends, before = holders[i + 1], redis.call('ZSCORE', pool, 'h' .. other)\n" \
+	"if before then\n" \
+	"ends = math.max(ends, before)\n" \
+	"permits = (permits or 1) + (redis.call('ZSCORE', pool, 'w' .. other) or 1)\nend\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. other)\n" \
 	"if permits then\n" \
 	"redis.call('ZADD', pool, permits, 'w' .. other)\nend\n" \
-	"return holders[i + 1] - now\nend\nend\n" \
+	"return ends - now\nend\nend\n" \
 	"return -1\n"
 
 #define DLOCK_LUA_PERMITS_CHECK \

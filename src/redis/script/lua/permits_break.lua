@@ -24,11 +24,17 @@ for i = 1, #holders, 2 do
 			return 0
 		end
 		local other = 'broken:' .. ARGV[1] .. ':' .. ARGV[2]
-		redis.call('ZADD', pool, holders[i + 1], 'h' .. other)
+		-- After a failover a holder may be restored that was broken before.
+		local ends, before = holders[i + 1], redis.call('ZSCORE', pool, 'h' .. other)
+		if before then
+			ends = math.max(ends, before)
+			permits = (permits or 1) + (redis.call('ZSCORE', pool, 'w' .. other) or 1)
+		end
+		redis.call('ZADD', pool, ends, 'h' .. other)
 		if permits then
 			redis.call('ZADD', pool, permits, 'w' .. other)
 		end
-		return holders[i + 1] - now
+		return ends - now
 	end
 end
 return -1
