@@ -298,9 +298,8 @@ static dlock_status report_timeout(
 			"The semaphore \"%s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
 			dlock_claim_name(claim).text, claim->permits, manager->backend->capacity, seconds, text, reason.message);
 	}
-	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" was not %s within %g s%s%s",
-		dlock_claim_name(claim).text, claim->explained ? "to be had" : "free",
-		seconds, text, reason.message);
+	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" %s within %g s%s%s", dlock_claim_name(claim).text,
+		claim->explained ? "was not granted" : "was not free", seconds, text, reason.message);
 }
 
 /* Whoever is before it in the queue may wait for these: then it would wait for itself, too. */
