@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8037bbd24c8ba20333807754455e48eb01331b27 */
+ * Stub hash: dc9a890b90071ff36a696996aad0cfc43e3ce3cf */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
