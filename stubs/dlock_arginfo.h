@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2cff8da8ccccda3d8863dd84a87e66200a400e62 */
+ * Stub hash: c08ea3460a63abe62cd713f77a0897866fbbf9de */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)

@@ -86,7 +86,7 @@ namespace Dlock {
         public function isLocked(string $resource): bool;
 
         /**
-         * Returns who holds the lock and who waits for it, at one moment and without disturbing anybody. For people and monitors: the
+         * Returns who holds the lock and who waits for it, at one moment and without disturbing them. For people and monitors: the
          * answer may be outdated when it arrives (docs/operations.md).
          *
          * @param string $resource 1 to 1024 bytes, any bytes
@@ -120,7 +120,7 @@ namespace Dlock {
         public readonly array $waiters;
         /** How many wait in all. */
         public readonly int $waiting;
-        /** RedLock: what each server has, by "host:port": "held", "other" (held by somebody else), "free", or why it is not known. */
+        /** RedLock: what each server has, by "host:port": "held", "other" (held by another client), "free", or why it is not known. */
         public readonly array $servers;
 
         private function __construct() {}

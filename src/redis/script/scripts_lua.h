@@ -14,8 +14,8 @@
 	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "70d15421a7656f3f7645984abd44c7f541106c83", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "e15e555a213a91fbdd22cef9c06180d327a3fcc6", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "89e8986a09439aecf14f0664a5e8b75e5981078e", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "e31c82b8abe742bb86d05d2774118d5323eab11d", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", "8aa2696228892faf69ba8222cc04e3e4f075709c", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
@@ -410,7 +410,7 @@
 	"if #others == 0 then\n" \
 	"others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)\nend\n" \
 	"for _, other in ipairs(others) do\n" \
-	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
 	"if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then\n" \
 	"return true\nend\nend\n" \
 	"return false\nend\n" \
