@@ -62,7 +62,7 @@ typedef struct {
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline
 	 * (DLOCK_TIMEOUT; a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to
-	 * resume, or abandon). After any other status nothing of the claim is left on the servers that could be reached. */
+	 * resume, or abandon), or behind a waiter that waits for claim->own_permits (DLOCK_DEADLOCK). After any other status nothing of the claim is left on the servers that could be reached. */
 	dlock_status (*acquire)(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 
 	/* A new lease time from now on. DLOCK_LOST when it is not ours any more. */

@@ -31,6 +31,7 @@ struct dlock_claim {
 	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
 	int64_t permits; /* that it asks for, all at once: 1, or what is set before acquire(). attach() sets what the lease
 						has */
+	int64_t own_permits; /* of the same pool, that this thread keeps for ever while it waits */
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */

@@ -52,13 +52,13 @@ const dlock_option dlock_endpoint_options[] = {
 	/* that name, by default the host */
 	{ "peer_name", NULL, TEXT(tls_peer_name), REDIS, TLS },
 	/* file with the certificates of authorities to trust; by default the system's */
-	{ "cafile", NULL, TEXT(tls_cafile), REDIS, TLS },
+	{ "cafile", NULL, TEXT(tls_cafile), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* folder with such certificates */
-	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS },
+	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* file with the client's certificate */
-	{ "local_cert", NULL, TEXT(tls_cert), REDIS, TLS },
+	{ "local_cert", NULL, TEXT(tls_cert), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* file with its key, by default the same */
-	{ "local_pk", NULL, TEXT(tls_key), REDIS, TLS },
+	{ "local_pk", NULL, TEXT(tls_key), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* for that key */
 	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS, TLS | SECRET },
 	/* the name that Sentinels know the master by; in a DSN behind the place */

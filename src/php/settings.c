@@ -146,16 +146,10 @@ ZEND_INI_MH(dlock_update_switch)
 
 const char *dlock_endpoint_forbidden_file(const dlock_endpoint *server)
 {
-	const struct {
-		const char *name, *path;
-	} files[] = {
-		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath },
-		{ "local_cert", server->tls_cert }, { "local_pk", server->tls_key },
-	};
-
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		if (files[i].path && php_check_open_basedir_ex(files[i].path, 0) != 0) {
-			return files[i].name;
+	for (DLOCK_EACH_OPTION(option)) {
+		const char *path = option->flags & DLOCK_OPTION_FILE ? *(char **) dlock_option_field(server, option) : NULL;
+		if (path && php_check_open_basedir_ex(path, 0) != 0) {
+			return option->name;
 		}
 	}
 	return NULL;

@@ -154,6 +154,9 @@ static void take_refusal(dlock_asking *own)
 {
 	own->waiter.settled_just_now = own->epoch.at_once;
 	own->claim->base.explained = own->epoch.explained;
+	if (own->said == DLOCK_TIMEOUT && own->waiter.response.position == DLOCK_BEHIND_ITSELF) {
+		own->said = DLOCK_DEADLOCK;
+	}
 }
 
 /* Is there something to take back? A late success must not lock everyone out until the ttl. */
@@ -349,7 +352,7 @@ dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dl
 	base->received = waiter->received;
 	claim->ticket = waiter->ticket;
 	claim->number = waiter->number;
-	if (status == DLOCK_CONNECTION && base->state == DLOCK_CLAIM_WAITING) {
+	if ((status == DLOCK_CONNECTION || status == DLOCK_DEADLOCK) && base->state == DLOCK_CLAIM_WAITING) {
 		dlock_service_give_back(base, dlock_now());
 		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}

@@ -188,7 +188,8 @@ static dlock_permits_attempt attempt_of(const dlock_subject *subject, bool queue
 		.inbox = queues && claim->state == DLOCK_CLAIM_WAITING ? waiter->inbox : NULL,
 		.ttl = claim->ttl,
 		.ticket = waiter->ticket,
-		.number = waiter->number };
+		.number = waiter->number,
+		.own = claim->own_permits };
 }
 
 static dlock_call *ask_permits(const dlock_subject *subject)

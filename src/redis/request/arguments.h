@@ -32,6 +32,7 @@ typedef struct {
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	int64_t ticket;           /* 0: none yet */
 	int64_t number;           /* of the request; comes back with a grant */
+	int64_t own;              /* permits that its process keeps meanwhile, for ever */
 } dlock_permits_attempt;
 
 /* How units of one product are asked for; see lua/stock_reserve.lua. */

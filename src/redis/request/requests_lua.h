@@ -83,7 +83,7 @@ static inline dlock_call *dlock_request_permits_acquire(dlock_arg pool, const dl
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
 		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl),
 		DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number),
-		DLOCK_AS_TEXT(attempt->fifo ? "1" : "") }, 9, 8);
+		DLOCK_AS_TEXT(attempt->fifo ? "1" : ""), DLOCK_AS_COUNT(attempt->own) }, 10, 8);
 }
 
 static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys keys,
@@ -93,7 +93,7 @@ static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys ke
 		dlock_epoch_key(keys), DLOCK_AS_TEXT(attempt->id), DLOCK_AS_INT(attempt->permits),
 		DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_INBOX(attempt->inbox),
 		DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : ""),
-		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 12, 12);
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_COUNT(attempt->own) }, 13, 12);
 }
 
 static inline dlock_call *dlock_request_permits_check(dlock_arg pool, const char *id)

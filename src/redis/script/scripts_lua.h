@@ -11,19 +11,19 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "1259dcdbceef97803876e6da2a8488f05300fa43", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "bf8bdb7f53b9a1571bf7ad07653c9c3a9e402a0e", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "765edb5b1b23fe1a3dc33c36832dcf1fdfe157ec", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7e17775c151d9c482dd2cb0d65a6f1b9b92407db", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
-	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
+	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "f6796bcdfc59bb7ddaf6b5ddee10f7a655d51a30", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "c32458a0f6b02d98014c4c45bceb1356ffbf8a19", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "5242a4daf83c77b128de70ef49f51e42f922b345", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "ed03f4e7a3e9d7f1a4c6279fcd9e834547d2515a", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "394886d230ce91dba96b99f12301c5be82783549", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "fd7f820b8b54bb3eb79605b35de85b171bece14f", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "606feb2b2a7c1e9df3c708397bd3d46548f7a912", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "ff5c14532cce9b1223b57d0972c0284e4f2c0221", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "0d047a2fa36e599d03a331bc51ff1f2f0f17f21e", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "5e0b5330659ed9e5d14ee718dd58e6b4de95d3a7", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
@@ -293,19 +293,22 @@
 	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]\n" \
 	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'\n" \
 	"local now = math.floor(us / 1000)\n" \
-	"local queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))\n" \
+	"local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$most'))\n" \
 	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\nend\n" \
 	"local fits = (used or 0) + permits <= capacity\n" \
 	"local token = math.max(us, 1 - (fence or 0))\n" \
-	"if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
+	"sweeps = sweeps or token % SWEEPS == 0\n" \
+	"if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap') or capacity)) then\n" \
 	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"used, held = used - count, nil\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
 	"fits = used + permits <= capacity\nend\n" \
-	"if unsettled == 0 and fits and not queue and not held then\n" \
+	"if unsettled == 0 and fits and not queue and not held and not sweeps then\n" \
 	"hold(pool, id, permits, used or 0, token, now + ttl)\n" \
+	"if replid then\n" \
+	"redis.call('ZADD', pool, capacity, '$cap')\nend\n" \
 	"if now + ttl > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + ttl)\nend\n" \
 	"return {1, token, permits, ttl}\nend\n" \
@@ -314,6 +317,9 @@
 	"local place = ticket == '0' and token or tonumber(ticket)\n" \
 	"local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,\n" \
 	"-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
+	"if capacity > tonumber(most or 0) then\n" \
+	"most = capacity\n" \
+	"redis.call('ZADD', pool, most, '$most')\nend\n" \
 	"return waiter, added > 1\nend\n" \
 	"local function first_end(used)\n" \
 	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\nend\n" \
@@ -334,7 +340,7 @@
 	"return reply\nend\n" \
 	"if unsettled ~= 0 then\n" \
 	"return wait_for_epoch()\nend\n" \
-	"if ticket == '0' and not held and not fits then\n" \
+	"if ticket == '0' and not held and not fits and not own then\n" \
 	"local ends = first_end(used)\n" \
 	"if not ends or ends >= now then\n" \
 	"if inbox == '' then\n" \
@@ -344,13 +350,16 @@
 	"last_until(pool, now, token, now + FORGET)\nend\n" \
 	"return refusal(ends, waiter, new)\nend\nend\n" \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"local state = state_of(pool, us, used, fence, queue, lasts)\n" \
+	"local state = state_of(pool, us, used, fence, queue, lasts, most)\n" \
+	"state.replicated = replid\n" \
+	"if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then\n" \
+	"held = redis.call('ZSCORE', pool, 'h' .. id)\nend\n" \
 	"local waiter, new = nil, false\n" \
 	"local function wait()\n" \
 	"if ticket == '0' then\n" \
 	"state.fence = next_token(state)\nend\n" \
 	"waiter, new = enqueue(state.fence)\n" \
-	"state.queue = math.min(state.queue, alone and PHASES or QUEUED)\n" \
+	"state.queue, state.most = math.min(state.queue, alone and PHASES or QUEUED), tonumber(most)\n" \
 	"keep(state, now + FORGET)\nend\n" \
 	"local function permits_of()\n" \
 	"return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)\nend\n" \
@@ -365,6 +374,16 @@
 	"local reply = {1, state.fence, permits_of(), ttl}\n" \
 	"serve(state)\n" \
 	"return reply\nend\n" \
+	"local function is_behind_itself()\n" \
+	"local place = redis.call('ZSCORE', pool, waiter)\n" \
+	"local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1)\n" \
+	"if #others == 0 then\n" \
+	"others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)\nend\n" \
+	"for _, other in ipairs(others) do\n" \
+	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then\n" \
+	"return true\nend\nend\n" \
+	"return false\nend\n" \
 	"local reply = settled(held)\n" \
 	"if not reply and state.queue < 0 then\n" \
 	"if inbox ~= '' then\n" \
@@ -375,11 +394,13 @@
 	"reply = settled(redis.call('ZSCORE', pool, 'h' .. id))\nend\n" \
 	"if reply then\n" \
 	"return reply\n" \
-	"elseif state.queue == 0 and make_room(state, permits, capacity) then\n" \
-	"return {1, take(state, id, permits, ttl), permits, ttl}\n" \
+	"elseif (state.queue == 0 or is_passing(state, capacity)) and make_room(state, permits, capacity) then\n" \
+	"return {1, take(state, id, permits, ttl, capacity), permits, ttl}\n" \
 	"elseif inbox ~= '' and not waiter then\n" \
 	"wait()\nend\n" \
 	"reply = refusal(first_end(state.used), waiter, new)\n" \
+	"if own and waiter and is_behind_itself() then\n" \
+	"reply[3] = -2\nend\n" \
 	"if state.removed >= MOST_REMOVED then\n" \
 	"reply[2], reply[3] = 0, math.min(reply[3], 0)\nend\n" \
 	"return reply\n"
@@ -389,6 +410,7 @@
 	"local QUEUED, PHASES = -1, -2\n" \
 	"local ALL = 1000000000\n" \
 	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local SWEEPS, SWEPT = 16, 64\n" \
 	"local function hold(pool, id, permits, used, fence, ends)\n" \
 	"if permits == 1 then\n" \
 	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
@@ -406,12 +428,13 @@
 	"local CHUNK = 100\n" \
 	"local BATCH = 100\n" \
 	"local MOST_REMOVED = 100\n" \
-	"local function state_of(pool, us, used, fence, queue, lasts)\n" \
+	"local PASSED = 32\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0, removed = 0 }\nend\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or 0), blocked = 0, grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
-	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until')))\nend\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))\nend\n" \
 	"local function next_token(state)\n" \
 	"return math.max(state.us, state.fence + 1)\nend\n" \
 	"local function keep(state, ends)\n" \
@@ -429,18 +452,20 @@
 	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
 	"if freed >= ALL then\n" \
 	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
-	"local function reclaim(state)\n" \
-	"if state.used == 0 or state.reclaimed then\n" \
-	"return false\nend\n" \
-	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
-	"state.reclaimed = #ids < CHUNK\n" \
-	"if #ids == 0 then\n" \
-	"return false\nend\n" \
+	"local function take_back(state, before, most)\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most), {}\n" \
+	"if #ids > 0 then\n" \
 	"for i, held in ipairs(ids) do\n" \
 	"ids[i] = string.sub(held, 2)\n" \
 	"names[i] = 'w' .. ids[i]\nend\n" \
-	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
-	"return true\nend\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\nend\n" \
+	"return #ids\nend\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\nend\n" \
+	"local count = take_back(state, state.now, CHUNK)\n" \
+	"state.reclaimed = count < CHUNK\n" \
+	"return count > 0\nend\n" \
 	"local function room(state, capacity)\n" \
 	"return tonumber(capacity) - state.used\nend\n" \
 	"local function make_room(state, permits, capacity)\n" \
@@ -448,15 +473,19 @@
 	"if not reclaim(state) then\n" \
 	"return false\nend\nend\n" \
 	"return true\nend\n" \
-	"local function take(state, id, permits, ttl)\n" \
+	"local function take(state, id, permits, ttl, capacity)\n" \
 	"state.fence = next_token(state)\n" \
+	"if state.replicated then\n" \
+	"redis.call('ZADD', state.pool, capacity, '$cap')\nend\n" \
 	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)\n" \
 	"state.used = state.used + permits\n" \
 	"keep(state, state.now + ttl)\n" \
 	"return state.fence\nend\n" \
-	"local function next_waiters(state, count)\n" \
+	"local function is_passing(state, capacity)\n" \
+	"return state.queue > PHASES and capacity > state.most\nend\n" \
+	"local function next_waiters(state, count, skip)\n" \
 	"local function first(from, to, count)\n" \
-	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\nend\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', skip, count)\nend\n" \
 	"if state.queue > PHASES then\n" \
 	"local names = first(WAITS, '+inf', count)\n" \
 	"return names, #names < count\nend\n" \
@@ -475,6 +504,8 @@
 	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function serve_waiter(state, waiter, me, ttl)\n" \
 	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"if tonumber(capacity) <= state.blocked then\n" \
+	"return false, true\nend\n" \
 	"local signs, mine = 's' .. string.sub(waiter, 2), waiter == me\n" \
 	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
 	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
@@ -482,7 +513,8 @@
 	"local may = live and not held\n" \
 	"if may and not make_room(state, permits, capacity) then\n" \
 	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
-	"return false\nend\n" \
+	"state.blocked = tonumber(capacity)\n" \
+	"return false, true\nend\n" \
 	"live, may = false, false\nend\n" \
 	"if live and not mine then\n" \
 	"local enough = may and state.grants >= BATCH\n" \
@@ -493,7 +525,7 @@
 	"may = may and receivers > 0\nend\n" \
 	"redis.call('ZREM', state.pool, waiter, signs)\n" \
 	"if may then\n" \
-	"local fence = take(state, id, permits, mine and ttl or GRACE)\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, capacity)\n" \
 	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
 	"else\n" \
 	"state.removed = state.removed + 1\nend\n" \
@@ -506,7 +538,7 @@
 	"queue = -math.min(state.phase, math.max(state.us, state.fence))\nend\n" \
 	"if queue ~= state.queue then\n" \
 	"if empty then\n" \
-	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"redis.call('ZREM', state.pool, '$queue', '$most')\n" \
 	"else\n" \
 	"redis.call('ZADD', state.pool, queue, '$queue')\nend\n" \
 	"state.queue = queue\nend\nend\n" \
@@ -515,17 +547,21 @@
 	"return false\n" \
 	"elseif state.queue <= PHASES then\n" \
 	"reclaim(state)\nend\n" \
-	"local count, going, empty = 2, state.removed < MOST_REMOVED, false\n" \
+	"local count, skip, going, empty = 2, 0, state.removed < MOST_REMOVED, false\n" \
 	"while going and not empty do\n" \
 	"local names\n" \
-	"names, empty = next_waiters(state, count)\n" \
+	"names, empty = next_waiters(state, count, skip)\n" \
 	"for _, waiter in ipairs(names) do\n" \
-	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"local stays\n" \
+	"going, stays = serve_waiter(state, waiter, me, ttl)\n" \
+	"if stays then\n" \
+	"skip = skip + 1\n" \
+	"going = state.queue > PHASES and state.most > state.blocked and skip < PASSED\nend\n" \
 	"if not going then\n" \
 	"empty = false\n" \
 	"break\nend\nend\n" \
 	"count = 32\nend\n" \
-	"note_queue(state, empty)\n" \
+	"note_queue(state, empty and skip == 0)\n" \
 	"return state.grants > 0\nend\n"
 
 #define DLOCK_LUA_STOCK_POOL \
@@ -895,13 +931,15 @@
 	"return holder == ARGV[1] and 1 or 0\n"
 
 #define DLOCK_LUA_PERMITS_ACQUIRE \
+	"local sweeps, own = false, tonumber(ARGV[9])\n" \
 	"if ARGV[2] == '1' then\n" \
 	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
 	"local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))\n" \
 	"if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then\n" \
 	"local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])\n" \
 	"local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl\n" \
-	"if us >= 1e15 and ends <= -lasts then\n" \
+	"sweeps = token % 16 == 0\n" \
+	"if us >= 1e15 and ends <= -lasts and not sweeps then\n" \
 	"if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then\n" \
 	"return {1, token, 1, ttl}\nend\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
@@ -915,7 +953,7 @@
 	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
+	"local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
 #define DLOCK_LUA_PERMITS_CHECK \
@@ -970,11 +1008,12 @@
 	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid, settles}\nend\n" \
-	"if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then\n" \
+	"local used, cap = unpack(redis.call('ZMSCORE', KEYS[1], '$used', '$cap'))\n" \
+	"if used and tonumber(used) > tonumber(cap or ARGV[5]) then\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then\n" \
+	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, cap or ARGV[5]) then\n" \
 	"return {0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_EXCHANGE
 
@@ -1030,6 +1069,7 @@
 	DLOCK_LUA_PERMITS_QUEUE \
 	"local pool, id = KEYS[1], ARGV[1]\n" \
 	"local state = read(pool, clock(pool))\n" \
+	"state.replicated = true\n" \
 	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
 	"local had = ends\n" \
 	"if ARGV[3] then\n" \

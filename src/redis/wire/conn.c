@@ -1,12 +1,16 @@
 /* Which calls survive which end of a connection:
  *
- *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again
- * over or it has owed a reply for the read timeout           a new one. It may have died while it was idle, and each
- * command may be repeated (replace_connection()) it was not ready yet; the login is refused; what the  none of these
- *   peer says cannot be read (end_and_fail_calls())
- *   the server has changed its address                    it is replaced where no call is under way
- *   a reply does not come in time                         the calls fail, but stay in the queue: their replies may
- * still come, and belong to nobody else's dlock_conn_close(); a fork, in the child              none
+ *   It was ready, and the peer or the network ends it, or it has owed a reply for the read timeout:
+ *     those that were sent for the first time. They are sent again over a new one: it may have died while it was idle,
+ *     and each command may be repeated (replace_connection()).
+ *   It was not ready yet; the login is refused; what the peer says cannot be read:
+ *     none of these (end_and_fail_calls()).
+ *   The server has changed its address:
+ *     it is replaced where no call is under way.
+ *   A reply does not come in time:
+ *     the calls fail, but stay in the queue: their replies may still come, and belong to nobody else's.
+ *   dlock_conn_close(); a fork, in the child:
+ *     none.
  *
  * Background calls that are still useful survive all but the last. A call that is cancelled, or that may be sent but
  * once, survives none. What was not sent yet when the connection ended is not sent later: dlock_channel_abort(). */
