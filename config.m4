@@ -189,7 +189,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
       src/redis/wire/pool.c
-      src/redis/wire/pool_source.c
       src/redis/wire/reply.c
       src/redis/wire/resp.c
       src/redis/wire/uptime.c

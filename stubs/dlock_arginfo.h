@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d732604cbcc584ccdf997eb1172d95fe11ce50f5 */
+ * Stub hash: 4c9e5c8350e92bdcdd265f642cee0c0d72c45b8a */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()

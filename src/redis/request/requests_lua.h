@@ -288,7 +288,7 @@ static inline dlock_call *dlock_request_stock_reserve(dlock_arg stock, const dlo
 		DLOCK_AS_INT(attempt->units), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_COUNT(attempt->limit),
 		DLOCK_AS_INBOX(attempt->inbox), attempt->inbox ? DLOCK_AS_INT(attempt->ticket) : DLOCK_NOTHING,
 		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_TEXT(attempt->strict ? "s" : "") : DLOCK_NOTHING }, 9, 5);
+		attempt->inbox ? DLOCK_AS_TEXT(attempt->strict ? "s" : "") : DLOCK_NOTHING }, 9, 4);
 }
 
 static inline dlock_call *dlock_request_stock_restock(dlock_arg stock, int64_t units, const char *change,

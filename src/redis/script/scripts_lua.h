@@ -11,19 +11,19 @@
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "765edb5b1b23fe1a3dc33c36832dcf1fdfe157ec", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7e17775c151d9c482dd2cb0d65a6f1b9b92407db", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "856543e70671449893aeec3efe6cb9165d3956ae", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "2cb38a2be79fc1e9d5416f6ca68295db50e39326", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "c32458a0f6b02d98014c4c45bceb1356ffbf8a19", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "0056c80d316b743ee5a29daf661889846eb273a3", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "fd7f820b8b54bb3eb79605b35de85b171bece14f", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "606feb2b2a7c1e9df3c708397bd3d46548f7a912", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "ff5c14532cce9b1223b57d0972c0284e4f2c0221", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "471a04e4ca0c26198330f41d3f303108d5cb96bf", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "e880030daaa61090aed9478096fe15268c6ef186", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "0823511cf00c2c0e95e37563f36d1d40c91deafb", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "5e0b5330659ed9e5d14ee718dd58e6b4de95d3a7", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "3fac422b9e6da9d90864980e53cf3155bd8e8660", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
@@ -35,13 +35,13 @@
 	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
-	script(STOCK_CONFIRM, "stock_confirm", "49ed2259a469f9ee3d8ad334bbe3ef90ac40f745", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_CONFIRM, "stock_confirm", "c7157277eaa0a990f83d15e4914d10ff4809276f", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", "b50a10d484d8d134d9c89fe69fa50e47fd39f2eb", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", "d6a49d8d4b53fc1b3c885f798e847a86553fbfaa", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", "27106e5a776e91d3a5918e1ab63c84937eb7e5dc", DLOCK_LUA_STOCK_LEAVE) \
-	script(STOCK_ORDERS, "stock_orders", "611fbf551651c0dbc75eeae193b547f96229e1ac", DLOCK_LUA_STOCK_ORDERS) \
+	script(STOCK_ORDERS, "stock_orders", "d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", "b3c9d0a4306b3d2159a2cc15738269d36159d5ba", DLOCK_LUA_STOCK_REFUND) \
-	script(STOCK_RESERVE, "stock_reserve", "826ae23618280b248d530838197c083202983849", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESERVE, "stock_reserve", "54353aeab844c421af5d79e59b5b7b9b89279fb3", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
@@ -432,7 +432,7 @@
 	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or 0), blocked = 0, grants = 0, removed = 0 }\nend\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
 	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))\nend\n" \
 	"local function next_token(state)\n" \
@@ -1384,8 +1384,8 @@
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
 	"local pool, held = KEYS[1], 'h' .. id\n" \
-	"local score, units, used, sold, queue, shift, signature, fence =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence'))\n" \
+	"local score, units, used, sold, queue, shift, signature, fence, full =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence', '$full'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
 	"and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')\n" \
@@ -1394,6 +1394,8 @@
 	"units = units or 1\n" \
 	"redis.call('PERSIST', pool)\n" \
 	"redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)\n" \
+	"if full and tonumber(used) == tonumber(units) then\n" \
+	"redis.call('ZADD', pool, 0, '$full')\nend\n" \
 	"return {1}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1491,7 +1493,7 @@
 
 #define DLOCK_LUA_STOCK_ORDERS \
 	DLOCK_LUA_PERMITS_CLOCK \
-	"local LOOKS = 1000\n" \
+	"local LOOKS = 250\n" \
 	"local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])\n" \
 	"local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)\n" \
 	"local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)\n" \
@@ -1556,13 +1558,16 @@
 #define DLOCK_LUA_STOCK_RESERVE \
 	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
 	"if not ARGV[5] then\n" \
-	"local full, had, fence = unpack(redis.call('ZMSCORE', pool, '$full', held, '$fence'))\n" \
-	"if full and not had then\n" \
-	"time = full ~= '0' and redis.pcall('TIME')\n" \
-	"us = time and not time.err and time[1] * 1000000 + time[2]\n" \
-	"if not time or us and us < -full * 1000 and us > -fence - 1e6 then\n" \
+	"local n = redis.call('ZMSCORE', pool, '$full', held, '$fence')\n" \
+	"local full = n[1]\n" \
+	"if full and not n[2] then\n" \
+	"if full == '0' then\n" \
+	"return 0\nend\n" \
+	"time = redis.pcall('TIME')\n" \
+	"us = not time.err and time[1] * 1000000 + time[2]\n" \
+	"if us and us < -full * 1000 and us > -n[3] - 1e6 then\n" \
 	"return 0\nend\nend\nend\n" \
-	"local wants, buyer = tonumber(ARGV[2]), string.match(ARGV[1], '^(.*)/')\n" \
+	"local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')\n" \
 	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
 	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))\n" \
 	"if not had and not queue and not closed and not shift and used then\n" \
@@ -1570,7 +1575,7 @@
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
 	"local now = us and math.floor(us / 1000)\n" \
 	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used\n" \
-	"and (ARGV[4] == '' or (has or 0) + wants <= tonumber(ARGV[4])) then\n" \
+	"and (not limit or (has or 0) + wants <= limit) then\n" \
 	"local ends = now + ARGV[3]\n" \
 	"if not next or ends < -next then\n" \
 	"redis.call('ZADD', pool, -ends, '$next')\nend\n" \
@@ -1579,9 +1584,10 @@
 	"else\n" \
 	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])\nend\n" \
 	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
+	"return (function()\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
+	"local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
 	"local stock = read(pool, us or clock(pool), 1)\n" \
 	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)\n" \
 	"local was, new = 0, false\n" \
@@ -1644,11 +1650,12 @@
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
 	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
-	"redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')\nend\n" \
+	"redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
 	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
-	"string.format('%.0f', place), new and 1 or 0}\n"
+	"string.format('%.0f', place), new and 1 or 0}\n" \
+	"end)()\n"
 
 #define DLOCK_LUA_STOCK_RESTOCK \
 	DLOCK_LUA_PERMITS_CLOCK \

@@ -14,7 +14,7 @@ local PASSED = 32
 local function state_of(pool, us, used, fence, queue, lasts, most)
 	queue = tonumber(queue or 0)
 	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,
-		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or 0), blocked = 0, grants = 0, removed = 0 }
+		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }
 end
 
 local function read(pool, us)
