@@ -253,7 +253,7 @@ function settings_section(): array
     $handlers = file_get_contents('src/php/settings.c');
     preg_match('/PHP_INI_BEGIN\(\)\n(.*)\nPHP_INI_END/s', $source, $lines);
     // /* what it means */, and below that the entry.
-    preg_match_all('~^\t/\* (.*?) \*/\n\tS[A-Z_]+\("(?:dlock\.)?(\w+)", "([^"]*)", (?:PHP_INI_ALL, )?(\w+)~ms', $lines[1], $entries, PREG_SET_ORDER);
+    preg_match_all('~^\t/\* (.*?) \*/\n\tS[A-Z_]+\("(?:dlock\.)?(\w+)", "([^"]*)", (?:PHP_INI_(?:ALL|SYSTEM), )?(\w+)~ms', $lines[1], $entries, PREG_SET_ORDER);
     count($entries) === substr_count($lines[1], "\n\tS") && str_starts_with($lines[1], "\t/* ")
         || throw new Undocumented('an INI entry of dlock.c could not be read: each has a comment above it');
     $limits = [];
@@ -359,7 +359,9 @@ function reference(): string
         if ((new Doc($function->getDocComment()))->all('internal') !== []) {
             continue;
         }
-        check_counters($function); // there is one
+        if ($function->name === 'Dlock\stats') {
+            check_counters($function);
+        }
         $contents[] = $function->name;
         array_push($body, ...callable_section($function, "## $function->name"));
     }
