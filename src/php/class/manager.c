@@ -4,6 +4,7 @@
 
 #include "../../lock/renewal.h"
 #include "../classes.h"
+#include "../description.h"
 #include "../ending.h"
 #include "../errors.h"
 #include "../globals.h"
@@ -371,6 +372,7 @@ static void give_up(dlock_hold *hold)
 static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms, int64_t permits,
 	dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
 {
+	dlock_description *description = dlock_description_here();
 	dlock_claim *claim = dlock_claim_new(
 		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
@@ -381,6 +383,7 @@ static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock
 	dlock_nanos remaining;
 	claim->permits = permits;
 	hold->is_acquired_now = true;
+	claim->description = dlock_description_retain(description);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, claim, resource, limit, error);
 	if (status == DLOCK_OK && is_suspended && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_LOST) {

@@ -26,7 +26,7 @@ typedef struct dlock_inbox {
 	bool refused;   /* the user may not subscribe */
 	bool published; /* it was tried, and they may or may not: */
 	bool silent;    /* scripts may not publish */
-	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_LEN];
+	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_PLAIN_LEN];
 	struct dlock_notice *notices;       /* messages that are not taken yet; the last one first */
 	int notice_count;
 	int listeners;                      /* as long as there are any, it is polled */
