@@ -4,6 +4,7 @@
 
 #include "../../lock/renewal.h"
 #include "../classes.h"
+#include "../description.h"
 #include "../ending.h"
 #include "../errors.h"
 #include "../globals.h"
@@ -297,9 +298,8 @@ static dlock_status report_timeout(
 			"The semaphore \"%s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
 			dlock_claim_name(claim).text, claim->permits, manager->backend->capacity, seconds, text, reason.message);
 	}
-	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" was not %s within %g s%s%s",
-		dlock_claim_name(claim).text, claim->explained ? "to be had" : "free",
-		seconds, text, reason.message);
+	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" %s within %g s%s%s", dlock_claim_name(claim).text,
+		claim->explained ? "was not granted" : "was not free", seconds, text, reason.message);
 }
 
 /* Whoever is before it in the queue may wait for these: then it would wait for itself, too. */
@@ -361,6 +361,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	if (waits_for_itself(manager, resource, permits, limit, NULL, error)) {
 		return DLOCK_DEADLOCK;
 	}
+	dlock_description *description = dlock_description_here();
 	dlock_claim *claim = dlock_claim_new(
 		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
@@ -368,6 +369,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		return DLOCK_FAILED;
 	}
 	claim->permits = permits;
+	claim->description = dlock_description_retain(description);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, claim, resource, limit, error);
 	if (status == DLOCK_OK) {

@@ -186,7 +186,7 @@ ZEND_METHOD(RedLock, lock)
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
 	add_assoc_str(return_value, "resource", zend_string_copy(resource));
-	add_assoc_stringl(return_value, "token", hold->entry.claim->token, DLOCK_TOKEN_LEN);
+	add_assoc_string(return_value, "token", hold->entry.claim->token);
 	add_assoc_long(return_value, "fencingToken", (zend_long) hold->entry.claim->fencing_token);
 }
 
