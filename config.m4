@@ -172,6 +172,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/database/acquire.c
       src/database/backend.c
       src/database/call.c
+      src/database/inspect.c
       src/database/pool.c
       src/database/question.c
       src/database/renewal.c
