@@ -1088,6 +1088,12 @@ namespace Dlock {
     }
 
     /**
+     * Returns counters of all processes that were forked by the same parent, such as all workers of PHP-FPM, as OpenMetrics text
+     * (docs/operations.md).
+     */
+    function metrics(): string {}
+
+    /**
      * Counters of this process since it started; under ZTS of this thread, except renewals, renewal_failures and the renewal thread's
      * part of connections and reconnections, which are the process'.
      *

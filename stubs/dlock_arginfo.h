@@ -1,8 +1,11 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: dc9a890b90071ff36a696996aad0cfc43e3ce3cf */
+ * Stub hash: fe160954950d40406c4d4a7d56838e6f3f33984f */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_metrics, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
@@ -245,8 +248,7 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_Lease_release arginfo_class_DistributedLock_unlockAll
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_detach, 0, 0, IS_STRING, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Lease_detach arginfo_Dlock_metrics
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_acquire, 0, 1, Dlock\\Lease, 0)
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
@@ -457,6 +459,7 @@ ZEND_END_ARG_INFO()
 
 
 ZEND_FUNCTION(Dlock_setLabel);
+ZEND_FUNCTION(Dlock_metrics);
 ZEND_FUNCTION(Dlock_stats);
 ZEND_FUNCTION(Dlock_describe_server);
 ZEND_FUNCTION(Dlock_break_lock);
@@ -556,6 +559,7 @@ ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Dlock", setLabel, Dlock_setLabel, arginfo_Dlock_setLabel)
+	ZEND_NS_FALIAS("Dlock", metrics, Dlock_metrics, arginfo_Dlock_metrics)
 	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
 	ZEND_NS_FALIAS("Dlock", describe_server, Dlock_describe_server, arginfo_Dlock_describe_server)
 	ZEND_NS_FALIAS("Dlock", break_lock, Dlock_break_lock, arginfo_Dlock_break_lock)
