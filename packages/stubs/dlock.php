@@ -710,7 +710,8 @@ namespace Dlock {
          * it; it goes before those that wait.
          *
          * @return bool true: bought by this call; false: it was before
-         * @throws ReservationExpiredException when it has ended and too few units are available, or it was cancelled: nothing is bought
+         * @throws ReservationExpiredException when it has ended and too few units are available, or it was cancelled: nothing is bought. After a
+         *         ConnectionException, call cancel() before you refund the payment: the attempt without a reply may still reach the server
          * @throws OrderConflictException when the order is for other products: no part of an order is bought
          * @throws ConnectionException when it is not known; ask again
          */

@@ -249,6 +249,9 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 	claim->again = false;
 	if (add && counted) {
 		ask_both(backend, add, 0, counted);
+	} else { /* neither was sent */
+		dlock_memcached_release(add);
+		add = NULL;
 	}
 	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* and so it cannot be deleted safely, either */
 		status = no_cas(backend, error);

@@ -7,7 +7,7 @@
 
 #include "lock/operations.h" /* the project's */
 #include "lock/renewal.h"
-#include "redis/wire/pool_source.h"
+#include "redis/wire/pool.h"
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, PAUSES = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */

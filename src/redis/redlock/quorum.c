@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../wire/pool_source.h"
+#include "../wire/pool.h"
 #include "quorum_internal.h"
 
 /* A majority of independent Redis servers, by the Redlock algorithm
