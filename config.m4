@@ -172,6 +172,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/route/route.c
       src/redis/route/sentinel.c
       src/redis/route/slot_map.c
+      src/redis/route/surveying.c
       src/redis/route/topology.c
       src/redis/script/scripts.c
       src/redis/script/slot.c
@@ -184,10 +185,12 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/conn.c
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
+      src/redis/wire/info.c
       src/redis/wire/pool.c
       src/redis/wire/pool_source.c
       src/redis/wire/reply.c
       src/redis/wire/resp.c
+      src/redis/wire/survey.c
       src/redis/wire/uptime.c
       src/php/backends.c
       src/php/class/arguments.c

@@ -29,7 +29,7 @@ extern const workload locks, semaphores, read_write_locks, stocks;
 /* ---- what goes wrong ---- */
 
 typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
-	CUT_SERVERS, NEW_SET, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, FAULT_KINDS } fault_kind;
+	CUT_SERVERS, NEW_SET, BACK_UP, STALE_SENTINEL, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, FAULT_KINDS } fault_kind;
 
 typedef struct {
 	nanos time, length;

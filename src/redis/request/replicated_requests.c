@@ -8,11 +8,11 @@ static const redisReply *element(const redisReply *reply, size_t index, int type
 }
 
 /* {pttl, position, ticket, new, left, replid, settles}, {2, left, replid, settles}, {left, replid, settles, waited,
- * copies}, {left, replid, settles}; of permits {0, pttl, position, ticket, new, left, replid, settles} */
+ * attached}, {left, replid, settles}; of permits {0, pttl, position, ticket, new, left, replid, settles} */
 dlock_epoch_state dlock_read_epoch(const dlock_call *call)
 {
 	const redisReply *reply = call && call->state == DLOCK_CALL_ANSWERED ? call->reply : NULL, *left, *replid, *settles,
-					 *waited, *copies;
+					 *waited, *attached;
 	bool looks = call && call->origin == &dlock_scripts[DLOCK_SCRIPT_EPOCH_OF];
 
 	if (!reply || reply->type != REDIS_REPLY_ARRAY) {
@@ -23,12 +23,12 @@ dlock_epoch_state dlock_read_epoch(const dlock_call *call)
 	replid = element(reply, at + 1, REDIS_REPLY_STRING);
 	settles = element(reply, at + 2, REDIS_REPLY_STRING);
 	waited = looks ? element(reply, at + 3, REDIS_REPLY_STRING) : NULL;
-	copies = looks ? element(reply, at + 4, REDIS_REPLY_STRING) : NULL;
-	if (!left || !replid || !settles || (looks && (!waited || !copies))) {
+	attached = looks ? element(reply, at + 4, REDIS_REPLY_STRING) : NULL;
+	if (!left || !replid || !settles || (looks && (!waited || !attached))) {
 		return (dlock_epoch_state) { 0 };
 	}
 	return (dlock_epoch_state){ left->integer != 0, left->integer, replid->str, settles->str,
-		waited ? strtoll(waited->str, NULL, 10) : 0, copies ? copies->str : NULL };
+		waited ? strtoll(waited->str, NULL, 10) : 0, attached ? attached->str : NULL };
 }
 
 dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error)

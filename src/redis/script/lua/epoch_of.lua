@@ -9,15 +9,15 @@
 -- args: dlock_epoch_rule guard { time:ms resyncs:''|'-' } slot:int dlock_epoch_state *epoch { settles:text }
 -- slots: a hash: of which "server", since when ("state"), and by slot the epochs that were opened there. slot: that asks,
 -- with what `settles` of its epoch is now.
--- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, full copies
--- until now} (epoch.lua). Cost: O(nodes).
+-- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, and how often
+-- replicas have attached until now} (epoch.lua). Cost: O(nodes).
 --#include epoch.lua
 local counts = ARGV[2] ~= '-'
-local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, true)
+local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, 'full')
 local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\n]- connected([^\n]*)')
 local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')
-local copies = full_copies()
-local server = id .. ' ' .. (counts and copies or '')
+local attached = attached_until_now()
+local server = id .. ' ' .. (counts and full(attached) or '')
 local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)
 if redis.call('HGET', KEYS[2], 'server') ~= server then
 	redis.call('DEL', KEYS[2])
@@ -32,4 +32,4 @@ redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', 
 if left >= 0 then
 	left = math.max(left, math.min(since + waited - now, tonumber(waited)))
 end
-return {left, id, settles, waited, copies}
+return {left, id, settles, waited, attached}
