@@ -93,9 +93,9 @@ function summary(Results $results): string
     $longest = fn (string $way) => ($us = $results->figure($way, 50, 'wait_max')) >= 100_000 ? $written($us / 1e6, 1, ' s')
         : $written($us === null ? null : $us / 1000, 0, ' ms');
     $row = fn (string $what, callable $figure) => "| $what | " . implode(' | ', array_map($figure, ['DistributedLock', 'phpredis by hand', 'Symfony Lock'])) . " |\n";
-    return $row('acquire and release, one process alone', $us)
-        . $row('50 processes, sections of 1 ms: longest wait', $longest)
-        . $row('50 processes, sections of 1 ms: sections per second', $sections);
+    return $row('acquire and release, one process', $us)
+        . $row('50 processes, critical sections of 1 ms: longest wait', $longest)
+        . $row('50 processes, critical sections of 1 ms: sections per second', $sections);
 }
 
 /** The figures and claims of another run take the place of those that are there. @param array<string, mixed> $new */

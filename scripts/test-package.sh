@@ -104,7 +104,7 @@ inside_example() {
 	redis-server --bind 127.0.0.1 --port 6379 --save '' --dir /tmp --daemonize yes > /dev/null
 	until redis-cli ping > /dev/null 2>&1; do sleep 0.05; done
 	php -d display_errors=stderr -d auto_prepend_file=/tmp/prepend.php /srv/example.php | tee /tmp/example.out
-	grep -qE '^ours for another (29|30)\.[0-9] s$' /tmp/example.out
+	grep -qE '^held for another (29|30)\.[0-9] s$' /tmp/example.out
 	grep -qx 'left: 6' /tmp/example.out
 	[ -z "$(redis-cli --raw keys 'Lock:*')" ]
 }

@@ -1,8 +1,10 @@
 --TEST--
 Documentation: each block of PHP runs and gives what its comments say; those marked "lint" are PHP
 --EXTENSIONS--
+pcntl
 pdo
 pdo_sqlite
+posix
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -43,6 +45,14 @@ const APPLICATION = <<<'PHP'
     function send_invoice(int $number): void {}
     function write_report(): void {}
     function count_metric(string $name, int|float $value): void {}
+    function next_order(): int { $GLOBALS['orders'] = ($GLOBALS['orders'] ?? 6) + 1; $GLOBALS['orders'] < 9 || posix_kill(getmypid(), SIGTERM); return $GLOBALS['orders']; }
+    function put_back(int $order): void {}
+    function schema_version(): int { return $GLOBALS['schema'] ?? 6; }
+    function migrate_to(int $version): void { $GLOBALS['schema'] = $version; }
+    function sell_one(int $id): bool { return true; }
+    function refund_payment(string $order): void {}
+    function cache_get(string $key): mixed { return $GLOBALS['cache'][$key] ?? null; }
+    function cache_put(string $key, mixed $value): mixed { return $GLOBALS['cache'][$key] = $value; }
     PHP;
 
 function with_expectations(string $code): string
@@ -59,7 +69,7 @@ function lint(string $code): string
 
 function run(string $file, string $code): string
 {
-    $frameworks = $file === 'docs/integrations.md' ? 'require_once ' . var_export(dirname(__DIR__) . '/inc/integrations.inc', true) . '; load_integrations();' : '';
+    $frameworks = in_array($file, ['docs/integrations.md', 'docs/recipes.md'], true) ? 'require_once ' . var_export(dirname(__DIR__) . '/inc/integrations.inc', true) . '; load_integrations();' : '';
     $child = php_child("$frameworks\n" . APPLICATION . "\n\$server = " . var_export(redis_server(), true) . ";\n"
         . with_expectations(with_test_servers(preg_replace('/^<\?php\s/', '', $code))));
     $said = $child->readAll();

@@ -421,6 +421,18 @@ function yaml(string $code): string
     return $lock->acquire() && $lock->isAcquired() ? '' : 'no lock';
 }
 
+/** A pod: its preStop hook ends before the grace period does, and the port is PHP-FPM's. */
+function pod(string $code): string
+{
+    require_once '/usr/share/php/Symfony/Component/Yaml/autoload.php';
+    $spec = Symfony\Component\Yaml\Yaml::parse($code)['spec'];
+    [$container] = $spec['containers'];
+    [$command, $seconds] = $container['lifecycle']['preStop']['exec']['command'];
+    typed("command -v $command", $status);
+    return $status === 0 && $seconds > 0 && $seconds < $spec['terminationGracePeriodSeconds']
+        && $container['readinessProbe']['tcpSocket']['port'] === 9000 ? '' : 'not such a pod';
+}
+
 /** Boxes, arrows and trees; the sources that they name are there. */
 function drawing(string $code): string
 {
@@ -445,7 +457,8 @@ function rule_for(string $language, string $code): ?string
             str_starts_with($code, 'cp -rL packages/debian') => 'debian_package',
             default => null,
         },
-        'sql', 'json', 'yaml' => $language,
+        'yaml' => str_starts_with($code, 'spec:') ? 'pod' : 'yaml',
+        'sql', 'json' => $language,
         '' => match (true) {
             str_starts_with($code, '/locks/Semaphore:') => 'permit_nodes',
             $each_line('/locks') => 'zookeeper_nodes',
