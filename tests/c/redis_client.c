@@ -278,7 +278,8 @@ void settle_epoch(test_server *master, int guard, int replicas)
 	const char *line = strstr(server_text(master, "INFO replication"), "master_replid:");
 
 	snprintf(id, sizeof id, "%s", line ? line + strlen("master_replid:") : "");
-	snprintf(epoch, sizeof epoch, "%s %d -1 %d %lld", id, guard, guard, server_info(master, "stats", "sync_full"));
+	snprintf(epoch, sizeof epoch, "%s %d -1 %d %lld %lld   ", id, guard, guard,
+		server_info(master, "stats", "sync_full"), server_info(master, "stats", "sync_partial_ok"));
 	server_do(master, "SET " DLOCK_EPOCH_KEY " %s", epoch);
 	server_integer(master, "WAIT %d 1000", replicas);
 }
