@@ -149,12 +149,15 @@ if test "$PHP_DLOCK" != "no"; then
       src/memcached/request.c
       src/memcached/server_clock.c
       src/memory/backend.c
+      src/memory/map.c
+      src/memory/room.c
+      src/memory/stock.c
+      src/memory/stock_table.c
       src/memory/table.c
       src/redis/lock/acquire.c
       src/redis/lock/epoch.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
-      src/redis/lock/renewal_round.c
       src/redis/lock/renewer.c
       src/redis/lock/service.c
       src/redis/lock/wait.c
@@ -162,6 +165,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum.c
       src/redis/redlock/quorum_acquire.c
       src/redis/redlock/quorum_attach.c
+      src/redis/redlock/quorum_renewal.c
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/uptime_rule.c
       src/redis/request/keys.c
@@ -192,6 +196,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/resp.c
       src/redis/wire/survey.c
       src/redis/wire/uptime.c
+      src/stock/order.c
       src/php/backends.c
       src/php/class/arguments.c
       src/php/class/describe.c
@@ -207,6 +212,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/servers.c
       src/php/class/stock.c
       src/php/class/stock_order.c
+      src/php/class/testing.c
       src/php/classes.c
       src/php/ending.c
       src/php/errors.c
@@ -222,5 +228,5 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/unkept.c
     ]) $DLOCK_ZOOKEEPER_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
 fi

@@ -91,9 +91,11 @@ static void register_classes(void)
 	dlock_manager_register(dlock_ce_zk_lock);
 #endif
 
-	dlock_ce_semaphore = register_class_Dlock_Semaphore();
+	dlock_ce_semaphore_interface = register_class_Dlock_SemaphoreInterface();
+	dlock_ce_semaphore = register_class_Dlock_Semaphore(dlock_ce_semaphore_interface);
 	dlock_manager_register(dlock_ce_semaphore);
-	dlock_ce_read_write_lock = register_class_Dlock_ReadWriteLock();
+	dlock_ce_read_write_lock_interface = register_class_Dlock_ReadWriteLockInterface();
+	dlock_ce_read_write_lock = register_class_Dlock_ReadWriteLock(dlock_ce_read_write_lock_interface);
 	dlock_read_write_lock_register(dlock_ce_read_write_lock);
 	dlock_ce_read_write_lock_side = register_class_Dlock_ReadWriteLockSide(dlock_ce_manager);
 	dlock_manager_register(dlock_ce_read_write_lock_side);
@@ -106,6 +108,7 @@ static void register_classes(void)
 	dlock_stock_register(dlock_ce_stock);
 	dlock_ce_reservation = register_class_Dlock_Reservation();
 	dlock_reservation_register(dlock_ce_reservation);
+	dlock_ce_testing = register_class_Dlock_Testing();
 }
 
 static PHP_GINIT_FUNCTION(dlock)

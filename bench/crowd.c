@@ -1,10 +1,10 @@
 /* A crowd of buyers: each connection makes one request after the other, all connections at once, until all are made.
  *
  *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK            the script ASK (its SHA1) with KEY alone
- *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK BUY TTL N  reserves one piece of the stock KEY by ASK for TTL ms, and
+ *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK BUY TTL N  reserves one unit of the stock KEY by ASK for TTL ms, and
  * buys by BUY what it has been given; N of 100 do not
  *
- * Prints the seconds that it took, and how many pieces were given. */
+ * Prints the seconds that it took, and how many units were given. */
 #include <errno.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>

@@ -68,17 +68,17 @@ function crowd(int $requests, string $key, string $ask, string ...$more): array
     return ['requests_per_s' => $requests / $seconds, 'server_us' => $cpu / $requests, 'per_core_s' => $requests / ($cpu / 1e6), 'reserved' => (float) $reserved];
 }
 
-/** Of a stock, by the scripts that Dlock\Stock sends; so many of a hundred buyers never pay, and another one may have the piece after $ttl ms. */
-function stock_sale(RedisRaw $redis, int $requests, int $pieces, int $ttl, int $abandoned): array
+/** Of a stock, by the scripts that Dlock\Stock sends; so many of a hundred buyers never pay, and another one may have the unit after $ttl ms. */
+function stock_sale(RedisRaw $redis, int $requests, int $units, int $ttl, int $abandoned): array
 {
-    $article = fresh('stock');
-    $redis->cmd('EVAL', script('stock_restock'), 1, $article, $pieces, 'opening', '0');
+    $sku = fresh('stock');
+    $redis->cmd('EVAL', script('stock_restock'), 1, $sku, $units, 'opening', '0');
     [$acquire, $confirm] = array_map(fn ($name) => $redis->cmd('SCRIPT', 'LOAD', script($name)), ['stock_reserve', 'stock_confirm']);
-    $figures = crowd($requests, $article, $acquire, $confirm, (string) $ttl, (string) $abandoned);
-    [[, , , $sold]] = $redis->cmd('EVAL', script('stock_counts'), 1, $article);
-    $redis->cmd('DEL', $article);
-    if ($sold > $pieces || $abandoned === 0 && $sold !== $pieces) {
-        throw new RuntimeException("$sold of $pieces pieces were sold");
+    $figures = crowd($requests, $sku, $acquire, $confirm, (string) $ttl, (string) $abandoned);
+    [[, , , $sold]] = $redis->cmd('EVAL', script('stock_counts'), 1, $sku);
+    $redis->cmd('DEL', $sku);
+    if ($sold > $units || $abandoned === 0 && $sold !== $units) {
+        throw new RuntimeException("$sold of $units units were sold");
     }
     return ['sold' => (float) $sold] + $figures;
 }
@@ -89,14 +89,14 @@ function counter_sale(RedisRaw $redis, int $requests): array
 }
 
 /** Processes that take turns: each request reads and writes the stock under a lock, or asks a Stock. */
-function php_sale(string $way, int $processes, int $requests, int $pieces): array
+function php_sale(string $way, int $processes, int $requests, int $units): array
 {
-    $article = fresh('sale');
-    $way === 'Stock' ? (new Dlock\Stock(bench_dsns()[0]))->restock($article, $pieces) : phpredis()->set($article, (string) $pieces);
+    $sku = fresh('sale');
+    $way === 'Stock' ? (new Dlock\Stock(bench_dsns()[0]))->restock($sku, $units) : phpredis()->set($sku, (string) $units);
     $each = intdiv($requests, $processes);
     $gate = hrtime(true) + 1_000_000_000; // all have their connections then
-    $results = fork_run($processes, function (int $process) use ($way, $article, $each, $gate) {
-        $buy = $way === 'Stock' ? stock_buyer($article) : locked_buyer($article);
+    $results = fork_run($processes, function (int $process) use ($way, $sku, $each, $gate) {
+        $buy = $way === 'Stock' ? stock_buyer($sku) : locked_buyer($sku);
         usleep(max(0, intdiv($gate - hrtime(true), 1000)));
         $sold = 0;
         for ($i = 0; $i < $each; $i++) {
@@ -105,23 +105,23 @@ function php_sale(string $way, int $processes, int $requests, int $pieces): arra
         return [$sold, hrtime(true)];
     });
     $sold = array_sum(array_column($results, 0));
-    $sold === min($pieces, $each * $processes) || throw new RuntimeException("$sold of $pieces pieces were sold");
+    $sold === min($units, $each * $processes) || throw new RuntimeException("$sold of $units units were sold");
     return ['requests_per_s' => $each * $processes / ((max(array_column($results, 1)) - $gate) / 1e9), 'sold' => (float) $sold];
 }
 
-function stock_buyer(string $article): Closure
+function stock_buyer(string $sku): Closure
 {
     $stock = new Dlock\Stock(bench_dsns()[0]);
-    $stock->counts($article);
-    return fn (string $buyer) => $stock->reserve($article, $buyer, 'order')?->confirm() ?? false;
+    $stock->counts($sku);
+    return fn (string $buyer) => $stock->reserve($sku, $buyer, 'order')?->confirm() ?? false;
 }
 
-function locked_buyer(string $article): Closure
+function locked_buyer(string $sku): Closure
 {
     $locks = new DistributedLock(bench_dsns()[0]);
     $redis = phpredis();
     $locks->synchronized(unique('warm-up'), fn () => $redis->ping());
-    return fn (string $buyer) => $locks->synchronized($article, fn () => (int) $redis->get($article) > 0 && $redis->decr($article) >= 0, 600);
+    return fn (string $buyer) => $locks->synchronized($sku, fn () => (int) $redis->get($sku) > 0 && $redis->decr($sku) >= 0, 600);
 }
 
 // ---- a semaphore ----
@@ -200,13 +200,13 @@ function measure_permits(Bench $bench, Runs $runs, string $size): void
 {
     $redis = new RedisRaw(bench_redis()[0], timeout: 60);
     ['rounds' => $rounds, 'requests' => $requests, 'php_requests' => $php_requests, 'pairs' => $pairs, 'seconds' => $seconds] = PERMITS[$size];
-    ['pieces' => $pieces, 'processes' => $processes, 'readers' => $readers, 'writers' => $writers] = PERMITS;
+    ['units' => $units, 'processes' => $processes, 'readers' => $readers, 'writers' => $writers] = PERMITS;
     measure_ways($bench, $runs, 'sale', PERMITS['sale'], $rounds, fn (string $way) => match ($way) {
         'bare counter' => counter_sale($redis, $requests),
-        'Stock' => stock_sale($redis, $requests, $pieces, 600_000, 0),
-        'Stock, 90 % abandoned' => stock_sale($redis, $requests, $pieces, PERMITS['abandoned_ttl'], 90),
-        'Stock, PHP' => php_sale('Stock', $processes, $php_requests, $pieces),
-        'DistributedLock, PHP' => php_sale('DistributedLock', $processes, $php_requests, $pieces),
+        'Stock' => stock_sale($redis, $requests, $units, 600_000, 0),
+        'Stock, 90 % abandoned' => stock_sale($redis, $requests, $units, PERMITS['abandoned_ttl'], 90),
+        'Stock, PHP' => php_sale('Stock', $processes, $php_requests, $units),
+        'DistributedLock, PHP' => php_sale('DistributedLock', $processes, $php_requests, $units),
     });
     foreach (PERMITS['holders'] as $holders) {
         measure_ways($bench, $runs, "holders $holders", PERMITS['semaphores'], $rounds, fn (string $way) => semaphore_cost($redis, $way, $holders, $pairs));

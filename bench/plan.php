@@ -92,11 +92,11 @@ const REPLICATED = [
 ];
 
 /**
- * "sale": so many pieces for so many requests, over so many connections at once (crowd.c), or, "PHP", of so many processes. Each makes one after the other. "holders N": acquire and release of a semaphore that has a free permit and N holders. "readers": readers and writers of one resource, sections
+ * "sale": so many units for so many requests, over so many connections at once (crowd.c), or, "PHP", of so many processes. Each makes one after the other. "holders N": acquire and release of a semaphore that has a free permit and N holders. "readers": readers and writers of one resource, sections
  * of no length. All on one Redis server.
  */
 const PERMITS = [
-    'pieces' => 1000, 'connections' => 50, 'processes' => 20, 'abandoned_ttl' => 50, 'readers' => 180, 'writers' => 20,
+    'units' => 1000, 'connections' => 50, 'processes' => 20, 'abandoned_ttl' => 50, 'readers' => 180, 'writers' => 20,
     'short' => ['rounds' => 2, 'requests' => 20000, 'php_requests' => 2000, 'pairs' => 2000, 'seconds' => 2],
     'full' => ['rounds' => 5, 'requests' => 100000, 'php_requests' => 4000, 'pairs' => 5000, 'seconds' => 5],
     'sale' => ['bare counter', 'Stock', 'Stock, 90 % abandoned', 'Stock, PHP', 'DistributedLock, PHP'],

@@ -125,7 +125,7 @@ function readers_rows(array $medians): array
 
 function show_permits(Runs $runs): void
 {
-    table('A sale of ' . number_format(PERMITS['pieces']) . ' pieces. Medians of the rounds; server CPU for each request', sale_rows($runs->medians()));
+    table('A sale of ' . number_format(PERMITS['units']) . ' units. Medians of the rounds; server CPU for each request', sale_rows($runs->medians()));
     table("Acquire and release of a semaphore: µs of the server's time, medians of the rounds", semaphore_rows($runs->medians()));
     table(PERMITS['readers'] . ' readers and ' . PERMITS['writers'] . ' writers, sections of no length', readers_rows($runs->medians()));
 }

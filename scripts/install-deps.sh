@@ -23,6 +23,8 @@ tests=(
 	libcurator-recipes-java libeclipse-jdt-core-java       # another one, and a compiler for what tells it what to do
 	php-illuminate-cache                                   # Laravel's, for packages/
 	php-symfony-semaphore                                  # Symfony's, for packages/
+	php-illuminate-{config,container,events,redis}         # for the service provider in packages/laravel
+	composer            # installs packages/ as an application would
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md

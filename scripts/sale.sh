@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The big sale (tests/permits/sale.phpt with larger numbers): 200 processes buy 1,000 pieces with 100,000 requests; buyers are killed, many of them between
+# The big sale (tests/permits/sale.phpt with larger numbers): 200 processes buy 1,000 units with 100,000 requests; buyers are killed, many of them between
 # reserve and confirm, one payment in ten fails, and the server is killed and comes back with its data (`appendfsync always`). A watcher asks for the counts
 # all the time. Half a minute on two cores. The last line says what
 # has happened.
 #
-#   scripts/sale.sh [PROCESSES [PIECES [REQUESTS]]]
+#   scripts/sale.sh [PROCESSES [UNITS [REQUESTS]]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export DLOCK_SALE_PROCESSES=${1:-200} DLOCK_SALE_PIECES=${2:-1000} DLOCK_SALE_REQUESTS=${3:-100000}

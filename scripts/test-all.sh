@@ -26,6 +26,8 @@ parts=(
 	"jit             | DLOCK_TEST_JIT=1 scripts/test.sh tests"
 	"fuzz            | scripts/fuzz.sh"
 	"hostile         | tests/c/run.sh hostile"
+	"musl            | scripts/test-musl.sh"
+	"portable        | SANITIZE=none FLAGS=-DDLOCK_PORTABLE tests/c/run.sh"
 	"debian13        | scripts/test-debian13.sh"
 	"valkey          | DLOCK_TEST_REDIS_SERVER=valkey-server scripts/test-debian13.sh"
 	"package         | scripts/test-package.sh"

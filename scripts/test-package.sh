@@ -153,6 +153,25 @@ inside_by_hand() {
 	inside_list | diff /srv/before -
 }
 
+# The Debian image of docs/docker.md: its RUN and COPY lines, in a system with Debian's PHP. Of what the PHP image has, this stands in for
+# the one command that they use.
+inside_docker() {
+	apt-get -qq update
+	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends php-cli php-dev make redis-server
+	cat > /usr/local/bin/docker-php-ext-enable <<-'SH'
+		#!/bin/sh
+		echo "extension=$1.so" > "$(php-config --ini-dir)/docker-php-ext-$1.ini"
+	SH
+	chmod +x /usr/local/bin/docker-php-ext-enable
+	# shellcheck disable=SC1091
+	. /srv/docker.sh
+	php --ri dlock | tee /srv/ri
+	grep -q '^ZooKeeper client => built with ' /srv/ri
+	grep -q '^TLS .* => built with ' /srv/ri
+	[ "$(dlock-doctor --version)" = "dlock-doctor $1" ]
+	[ ! -e /usr/src/dlock ]
+}
+
 # Debian's own: made in one chroot, as docs/installation.md says, and used in another.
 inside_debian_build() {
 	apt-get -qq update
@@ -186,7 +205,7 @@ inside_debian_install() {
 	[ "$(dlock-doctor --version)" = "dlock-doctor $version" ]
 	[ "$(dpkg-query -W -f '${Provides}' php-dlock)" = "php$php-dlock" ]
 	[ -s /usr/share/doc/php-dlock/docs/leases.md ]
-	php -n -l /usr/share/php-dlock/dlock.stub.php
+	php -n /usr/share/php-dlock/dlock.php
 }
 
 inside_debian_purge() {
@@ -219,6 +238,8 @@ fresh_chroot() {
 	cp "$work/$tarball" composer.json "$root/srv/"
 	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
 	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
+	awk '/^```dockerfile$/ { inside = 1; next } /^```$/ && inside { exit } inside && !/^FROM/ { sub(/^RUN /, ""); sub(/^COPY \. /, "cp -r /srv/dlock "); print }' \
+		docs/docker.md > "$root/srv/docker.sh"
 	sed -n '/^apt-get install make/,/^```/{/^```/!p}' README.md > "$root/srv/by-hand.sh"
 	sed -n '/^phpdismod/p' docs/installation.md > "$root/srv/removal.sh"
 	sed -n '/^cp -rL packages/,/^dpkg-buildpackage/p' docs/installation.md > "$root/srv/debian-build.sh"
@@ -267,6 +288,7 @@ test_release() {
 	check "$release: pecl uninstall leaves nothing behind" inside inside_uninstall || true
 	remove_chroot
 	test_by_hand "$release"
+	test_docker "$release"
 	test_debian "$release"
 }
 
@@ -283,6 +305,16 @@ test_by_hand() {
 	copy_checkout "$root/srv/dlock"
 	check "$release: installed by hand, as the README has it, and removed without a trace" inside inside_by_hand "$version" || true
 	keep_packages "$release"
+	remove_chroot
+}
+
+test_docker() {
+	local release=$1
+	fresh_chroot "$release"
+	copy_checkout "$root/srv/dlock"
+	check "$release: the Debian image of docs/docker.md" inside inside_docker "$version" || true
+	keep_packages "$release"
+	check "$release: the README's first example in it" inside_alone inside_example || true
 	remove_chroot
 }
 

@@ -110,6 +110,7 @@ no_test_is_flaky() {
 run_checks() {
 	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
 	[ ! -x scripts/gen-reference.php ] || check "docs/reference.md is what the stub, dlock.c, settings.c and options.c give" scripts/gen-reference.php --check
+	[ ! -x scripts/gen-stubs.php ] || check "packages/stubs is what the stub gives" scripts/gen-stubs.php --check
 	[ ! -x bench/document.php ] || check "docs/performance.md and its plots are what the measured data give" bench/document.php --check
 	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask

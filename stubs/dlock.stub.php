@@ -475,15 +475,82 @@ namespace Dlock {
         public function detach(): string {}
     }
 
+    /** What Semaphore offers but for its constructor, for code that is tested with something else in its place. */
+    interface SemaphoreInterface
+    {
+        /**
+         * Waits, without polling, until the permits are held. Signals are handled meanwhile.
+         *
+         * @param string $resource    1 to 1024 bytes, any bytes
+         * @param int $permits        1 to the capacity, had all at once and released all at once
+         * @param float|null $timeout seconds to wait, 0 to a year; null: the semaphore's, 0: try once
+         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the semaphore's, renewed while the holder runs. ZooKeeper:
+         *                            must be null
+         * @return Lease with these permits; its fencing token is greater than that of every earlier holder of the resource
+         * @throws AcquireTimeoutException when they were not free in that time
+         * @throws ConnectionException when the server could not be asked
+         * @throws DeadlockException at once, where this process itself holds too many, renewed without limit (dlock.max_hold 0), that
+         *                           it would wait for itself
+         * @throws DlockException when the thread that renews could not be started
+         */
+        #[\NoDiscard]
+        public function acquire(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Lease;
+
+        /**
+         * The same, but null where acquire() would time out.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param int $permits     1 to the capacity
+         * @param float $timeout   seconds to wait, 0 to a year; 0: try once
+         * @param float|null $ttl  as with acquire()
+         * @throws ConnectionException | DeadlockException | DlockException as acquire()
+         */
+        #[\NoDiscard]
+        public function tryAcquire(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Lease;
+
+        /**
+         * Runs $criticalSection(Lease) with the permits, releases them, and returns its result, as LockManager::synchronized().
+         *
+         * @param string $resource          1 to 1024 bytes, any bytes
+         * @param callable $criticalSection gets the Lease; what it throws comes through. Not a generator, nor one that returns a promise:
+         *        it would run on without the lock, and is a \TypeError
+         * @param int $permits              1 to the capacity
+         * @param float|null $timeout       as with acquire()
+         * @param float|null $ttl           as with acquire()
+         * @throws LeaseLostException when the lease was lost before the section ended (the section's own exception is its previous)
+         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the section
+         */
+        public function synchronized(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed;
+
+        /**
+         * As LockManager::attach(): takes up the permits of a lease that Lease::detach() handed over.
+         *
+         * @param string $handle what detach() returned; the semaphore must have the same server and prefix
+         * @throws \ValueError when the handle was altered or is another kind of lock's
+         * @throws LeaseLostException when the handle was attached already, or the lease has been released or is over
+         * @throws ConnectionException when the server could not be asked
+         */
+        #[\NoDiscard]
+        public function attach(#[\SensitiveParameter] string $handle): Lease;
+
+        /**
+         * Permits that nobody holds now; 0 where more are held than this semaphore's capacity. Others may be waiting for them.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function availablePermits(string $resource): int;
+    }
+
     /**
-     * Counting semaphores on Redis (6.2 or later) or ZooKeeper: up to $capacity permits of each resource are out at once. Permits are given in
+     * Counting semaphores on Redis (6.2 or later), ZooKeeper or memory://: up to $capacity permits of each resource are out at once. Permits are given in
      * the order in which they were asked for: a large request is not overtaken by smaller ones that came after it. A holder that dies has its
      * permits until its lease ends (docs/operations.md).
      *
      * @strict-properties
      * @not-serializable
      */
-    final class Semaphore
+    final class Semaphore implements SemaphoreInterface
     {
         /**
          * Connects to nothing yet.
@@ -491,7 +558,7 @@ namespace Dlock {
          * @param int $capacity permits of each resource, 1 to 999999999. It goes with each request and is stored nowhere: a request waits until
          *                      its own permits and those in use are no more than that. A program with a lower capacity than others
          *                      waits for longer; nothing is taken from holders
-         * @param string|array|null $server as with DistributedLock, but no memcached and no memory://; or ZooKeeper, as
+         * @param string|array|null $server as with DistributedLock, but no memcached; or ZooKeeper, as
          *                      "zookeeper://h1:2181,h2:2181/root?session_timeout=10"; null: INI dlock.server
          * @param string $prefix the key of a resource is exactly $prefix . $resource
          * @param float|null $ttl lease time in seconds of what is acquired without an explicit one, 0.003 to a year, with replicas not above
@@ -513,73 +580,29 @@ namespace Dlock {
             ?bool $releaseOnShutdown = null,
         ) {}
 
-        /**
-         * Waits, without polling, until the permits are held. Signals are handled meanwhile.
-         *
-         * @param string $resource    1 to 1024 bytes, any bytes
-         * @param int $permits        1 to the capacity, had all at once and released all at once
-         * @param float|null $timeout seconds to wait, 0 to a year; null: the semaphore's, 0: try once
-         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the semaphore's, renewed while the holder runs. ZooKeeper:
-         *                            must be null
-         * @return Lease with these permits; its fencing token is greater than that of every earlier holder of the resource
-         * @throws AcquireTimeoutException when they were not free in that time
-         * @throws ConnectionException when the server could not be asked
-         * @throws DeadlockException at once, where this process itself holds too many, renewed without limit (dlock.max_hold 0), that
-         *                           it would wait for itself
-         * @throws DlockException when the thread that renews could not be started
-         */
         #[\NoDiscard]
         public function acquire(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Lease {}
-
-        /**
-         * The same, but null where acquire() would time out.
-         *
-         * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $permits     1 to the capacity
-         * @param float $timeout   seconds to wait, 0 to a year; 0: try once
-         * @param float|null $ttl  as with acquire()
-         * @throws ConnectionException | DeadlockException | DlockException as acquire()
-         */
         #[\NoDiscard]
         public function tryAcquire(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Lease {}
-
-        /**
-         * Runs $criticalSection(Lease) with the permits, releases them, and returns its result, as LockManager::synchronized().
-         *
-         * @param string $resource          1 to 1024 bytes, any bytes
-         * @param callable $criticalSection gets the Lease; what it throws comes through. Not a generator, nor one that returns a promise:
-         *        it would run on without the lock, and is a \TypeError
-         * @param int $permits              1 to the capacity
-         * @param float|null $timeout       as with acquire()
-         * @param float|null $ttl           as with acquire()
-         * @throws LeaseLostException when the lease was lost before the section ended (the section's own exception is its previous)
-         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the section
-         */
         public function synchronized(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed {}
-
-        /**
-         * As LockManager::attach(): takes up the permits of a lease that Lease::detach() handed over.
-         *
-         * @implementation-alias DistributedLock::attach
-         * @param string $handle what detach() returned; the semaphore must have the same server and prefix
-         * @throws \ValueError when the handle was altered or is another kind of lock's
-         * @throws LeaseLostException when the handle was attached already, or the lease has been released or is over
-         * @throws ConnectionException when the server could not be asked
-         */
+        /** @implementation-alias DistributedLock::attach */
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease {}
-
-        /**
-         * Permits that nobody holds now; 0 where more are held than this semaphore's capacity. Others may be waiting for them.
-         *
-         * @param string $resource 1 to 1024 bytes, any bytes
-         * @throws ConnectionException when the server could not be asked
-         */
         public function availablePermits(string $resource): int {}
     }
 
+    /** What ReadWriteLock offers but for its constructor, for code that is tested with something else in its place. */
+    interface ReadWriteLockInterface
+    {
+        /** For readers: its leases may be held by many at once. A reader cannot become a writer: release, then acquire. */
+        public function readLock(): LockManager;
+
+        /** For writers: its leases exclude all others. */
+        public function writeLock(): LockManager;
+    }
+
     /**
-     * Read/write locks on Redis (6.2 or later) or ZooKeeper: a resource has any number of readers, or one writer. On Redis they are phase-fair: after a
+     * Read/write locks on Redis (6.2 or later), ZooKeeper or memory://: a resource has any number of readers, or one writer. On Redis they are phase-fair: after a
      * writer all readers that wait go together, after readers the first writer (Brandenburg and Anderson, "Reader-Writer Synchronization for
      * Shared-Memory Multiprocessor Real-Time Systems", 2009). So nobody starves, and a reader waits for one writer at most.
      * On ZooKeeper all are served in the order in which they came.
@@ -587,12 +610,12 @@ namespace Dlock {
      * @strict-properties
      * @not-serializable
      */
-    final class ReadWriteLock
+    final class ReadWriteLock implements ReadWriteLockInterface
     {
         /**
          * Connects to nothing yet.
          *
-         * @param string|array|null $server as with DistributedLock, but no memcached and no memory://; or ZooKeeper, as
+         * @param string|array|null $server as with DistributedLock, but no memcached; or ZooKeeper, as
          *                      "zookeeper://h1:2181,h2:2181/root?session_timeout=10"; null: INI dlock.server
          * @param string $prefix the key of a resource is exactly $prefix . $resource
          * @param float|null $ttl lease time in seconds of what is acquired without an explicit one, 0.003 to a year, with replicas not above
@@ -616,10 +639,7 @@ namespace Dlock {
             string $fairness = "phase",
         ) {}
 
-        /** For readers: its leases may be held by many at once. A reader cannot become a writer: release, then acquire. */
         public function readLock(): LockManager {}
-
-        /** For writers: its leases exclude all others. */
         public function writeLock(): LockManager {}
     }
 
@@ -824,9 +844,9 @@ namespace Dlock {
         /**
          * Connects to nothing yet.
          *
-         * @param string|array|null $server as DistributedLock's: Redis, also behind Sentinels or as a cluster. With replicas, what a call has
-         *                             answered is on that number of them (docs/fail-over.md). memcached, memory:// and RedLock's several servers
-         *                             have no stocks. null: INI dlock.server
+         * @param string|array|null $server as DistributedLock's: Redis, also behind Sentinels or as a cluster, or memory://. With replicas, what a
+         *                             call has answered is on that number of them (docs/fail-over.md). memcached and RedLock's several servers have
+         *                             no stocks. null: INI dlock.server
          * @param string $prefix       the product's key is exactly $prefix . $sku
          * @param float $ttl           seconds for which a reservation lasts without an explicit time, 0.003 to a year
          * @param int|null $perBuyer   the most units of one product that one buyer may have reserved and bought in all, 1 to 999999999; null:
@@ -945,6 +965,25 @@ namespace Dlock {
          * @throws ConnectionException when it is not known; ask again
          */
         public function change(array $items): void {}
+    }
+
+    /**
+     * For tests of applications (docs/testing-your-app.md).
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Testing
+    {
+        private function __construct() {}
+
+        /**
+         * Moves the clock of this process on, as if the machine had been suspended for so long. Leases, also renewed ones, reservations and waits
+         * whose time is over then have ended. Servers have clocks of their own: with memory:// nothing else is needed.
+         *
+         * @param float $seconds 0 to 1000000000
+         */
+        public static function travel(float $seconds): void {}
     }
 
     /**

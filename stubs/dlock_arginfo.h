@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fcfc0f6d195a47cbf0032678a77da7d8307ca4d7 */
+ * Stub hash: b31c7cd2311bf8019884b71e8cab79222689def9 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
@@ -202,6 +202,34 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_detach, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_acquire, 0, 1, Dlock\\Lease, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_tryAcquire, 0, 1, Dlock\\Lease, 1)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_synchronized, 0, 2, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, criticalSection, IS_CALLABLE, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_SemaphoreInterface_attach arginfo_class_DistributedLock_attach
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_availablePermits, 0, 1, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Semaphore___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
 	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
@@ -213,33 +241,20 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Semaphore___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Semaphore_acquire, 0, 1, Dlock\\Lease, 0)
-	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Semaphore_acquire arginfo_class_Dlock_SemaphoreInterface_acquire
 
-ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Semaphore_tryAcquire, 0, 1, Dlock\\Lease, 1)
-	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 0, "0.0")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Semaphore_tryAcquire arginfo_class_Dlock_SemaphoreInterface_tryAcquire
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Semaphore_synchronized, 0, 2, IS_MIXED, 0)
-	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, criticalSection, IS_CALLABLE, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, permits, IS_LONG, 0, "1")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Semaphore_synchronized arginfo_class_Dlock_SemaphoreInterface_synchronized
 
 #define arginfo_class_Dlock_Semaphore_attach arginfo_class_DistributedLock_attach
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Semaphore_availablePermits, 0, 1, IS_LONG, 0)
-	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+#define arginfo_class_Dlock_Semaphore_availablePermits arginfo_class_Dlock_SemaphoreInterface_availablePermits
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_ReadWriteLockInterface_readLock, 0, 0, Dlock\\LockManager, 0)
 ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_ReadWriteLockInterface_writeLock arginfo_class_Dlock_ReadWriteLockInterface_readLock
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_ReadWriteLock___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
@@ -252,10 +267,9 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_ReadWriteLock___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, fairness, IS_STRING, 0, "\"phase\"")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_ReadWriteLock_readLock, 0, 0, Dlock\\LockManager, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_ReadWriteLock_readLock arginfo_class_Dlock_ReadWriteLockInterface_readLock
 
-#define arginfo_class_Dlock_ReadWriteLock_writeLock arginfo_class_Dlock_ReadWriteLock_readLock
+#define arginfo_class_Dlock_ReadWriteLock_writeLock arginfo_class_Dlock_ReadWriteLockInterface_readLock
 
 #define arginfo_class_Dlock_ReadWriteLockSide___construct arginfo_class_Dlock_Lease___construct
 
@@ -375,6 +389,12 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Reservation_change, 
 	ZEND_ARG_TYPE_INFO(0, items, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Dlock_Testing___construct arginfo_class_Dlock_Lease___construct
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Testing_travel, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, seconds, IS_DOUBLE, 0)
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_Dlock_QuorumException_getServerErrors arginfo_Dlock_stats
 
 
@@ -459,6 +479,8 @@ ZEND_METHOD(Dlock_Reservation, confirm);
 ZEND_METHOD(Dlock_Reservation, cancel);
 ZEND_METHOD(Dlock_Reservation, refund);
 ZEND_METHOD(Dlock_Reservation, change);
+ZEND_METHOD(Dlock_Testing, __construct);
+ZEND_METHOD(Dlock_Testing, travel);
 ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 
@@ -546,6 +568,16 @@ static const zend_function_entry class_Dlock_Lease_methods[] = {
 };
 
 
+static const zend_function_entry class_Dlock_SemaphoreInterface_methods[] = {
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, acquire, arginfo_class_Dlock_SemaphoreInterface_acquire, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, tryAcquire, arginfo_class_Dlock_SemaphoreInterface_tryAcquire, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, synchronized, arginfo_class_Dlock_SemaphoreInterface_synchronized, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, attach, arginfo_class_Dlock_SemaphoreInterface_attach, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, availablePermits, arginfo_class_Dlock_SemaphoreInterface_availablePermits, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_FE_END
+};
+
+
 static const zend_function_entry class_Dlock_Semaphore_methods[] = {
 	ZEND_ME(Dlock_Semaphore, __construct, arginfo_class_Dlock_Semaphore___construct, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Semaphore, acquire, arginfo_class_Dlock_Semaphore_acquire, ZEND_ACC_PUBLIC)
@@ -553,6 +585,13 @@ static const zend_function_entry class_Dlock_Semaphore_methods[] = {
 	ZEND_ME(Dlock_Semaphore, synchronized, arginfo_class_Dlock_Semaphore_synchronized, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_Dlock_Semaphore_attach, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Semaphore, availablePermits, arginfo_class_Dlock_Semaphore_availablePermits, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_ReadWriteLockInterface_methods[] = {
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_ReadWriteLockInterface, readLock, arginfo_class_Dlock_ReadWriteLockInterface_readLock, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_ReadWriteLockInterface, writeLock, arginfo_class_Dlock_ReadWriteLockInterface_writeLock, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
 	ZEND_FE_END
 };
 
@@ -632,6 +671,13 @@ static const zend_function_entry class_Dlock_Reservation_methods[] = {
 	ZEND_ME(Dlock_Reservation, cancel, arginfo_class_Dlock_Reservation_cancel, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Reservation, refund, arginfo_class_Dlock_Reservation_refund, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Reservation, change, arginfo_class_Dlock_Reservation_change, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Testing_methods[] = {
+	ZEND_ME(Dlock_Testing, __construct, arginfo_class_Dlock_Testing___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Dlock_Testing, travel, arginfo_class_Dlock_Testing_travel, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };
 
@@ -828,13 +874,27 @@ static zend_class_entry *register_class_Dlock_Lease(void)
 	return class_entry;
 }
 
-static zend_class_entry *register_class_Dlock_Semaphore(void)
+static zend_class_entry *register_class_Dlock_SemaphoreInterface(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "SemaphoreInterface", class_Dlock_SemaphoreInterface_methods);
+	class_entry = zend_register_internal_interface(&ce);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Semaphore(zend_class_entry *class_entry_Dlock_SemaphoreInterface)
 {
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Semaphore", class_Dlock_Semaphore_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Dlock_SemaphoreInterface);
 
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
@@ -844,13 +904,24 @@ static zend_class_entry *register_class_Dlock_Semaphore(void)
 	return class_entry;
 }
 
-static zend_class_entry *register_class_Dlock_ReadWriteLock(void)
+static zend_class_entry *register_class_Dlock_ReadWriteLockInterface(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "ReadWriteLockInterface", class_Dlock_ReadWriteLockInterface_methods);
+	class_entry = zend_register_internal_interface(&ce);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_ReadWriteLock(zend_class_entry *class_entry_Dlock_ReadWriteLockInterface)
 {
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Dlock", "ReadWriteLock", class_Dlock_ReadWriteLock_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Dlock_ReadWriteLockInterface);
 
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
@@ -1033,6 +1104,17 @@ static zend_class_entry *register_class_Dlock_Reservation(void)
 	zend_string *property_fencingToken_name = zend_string_init("fencingToken", sizeof("fencingToken") - 1, 1);
 	zend_declare_typed_property(class_entry, property_fencingToken_name, &property_fencingToken_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_fencingToken_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Testing(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Testing", class_Dlock_Testing_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 
 	return class_entry;
 }

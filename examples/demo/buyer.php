@@ -1,5 +1,5 @@
 <?php
-/* One buyer: reads the stock, thinks, and writes it back less one. From a Stock: reserves a piece, thinks, and buys it.
+/* One buyer: reads the stock, thinks, and writes it back less one. From a Stock: reserves a unit, thinks, and buys it.
  * php buyer.php <lock> <stock file> <resource> <think ms> */
 declare(strict_types=1);
 
@@ -17,7 +17,7 @@ $buy = function () use ($file, $think): bool {
     return true;
 };
 
-/** Does not wait for pieces that others have reserved, since here everybody pays. */
+/** Does not wait for units that others have reserved, since here everybody pays. */
 $reserve = function (callable $reserved) use ($redis, $resource, $think): bool {
     $reservation = (new Dlock\Stock($redis[0]))->reserve($resource, buyer: (string) getmypid(), order: 'order');
     $reserved();

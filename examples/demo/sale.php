@@ -1,5 +1,5 @@
 <?php
-/* A sale of ten pieces to 24 buyers, each a process of its own: without a lock, under each kind of lock, and from a Stock. */
+/* A sale of ten units to 24 buyers, each a process of its own: without a lock, under each kind of lock, and from a Stock. */
 declare(strict_types=1);
 
 const STOCK = 10;
@@ -72,7 +72,7 @@ $php = [PHP_BINARY, ...array_slice($argv, 1)];
 $think = 20;
 $failed = false;
 
-printf("\n%d pieces in stock, %d buyers at once. Each reads the stock, thinks, and writes it back less one.\n\n", STOCK, BUYERS);
+printf("\n%d units in stock, %d buyers at once. Each reads the stock, thinks, and writes it back less one.\n\n", STOCK, BUYERS);
 echo row('lock', 'sold', 'refused', 'oversold', 'mean wait', 'longest wait', 'total');
 echo str_repeat('─', 28 + 6 * 14), "\n";
 foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock', 'Stock'] as $kind) {
@@ -98,5 +98,5 @@ foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock', 'Stock'] 
         sprintf('%.1f ms', $sale['total']),
     );
 }
-echo "\n", $failed ? "Something is wrong: see above.\n" : "Without a lock, pieces were sold that were not there. Under each lock, and from a Stock, exactly " . STOCK . " were sold.\n";
+echo "\n", $failed ? "Something is wrong: see above.\n" : "Without a lock, units were sold that were not there. Under each lock, and from a Stock, exactly " . STOCK . " were sold.\n";
 exit($failed ? 1 : 0);

@@ -14,7 +14,7 @@ final class Shop
         file_put_contents("$this->directory/stock", $stock);
     }
 
-    /** Sells one piece to this customer, under that lease. False: sold out. */
+    /** Sells one unit to this customer, under that lease. False: sold out. */
     public function sell(int $customer, Dlock\Lease $lease): bool
     {
         $stock = (int) file_get_contents("$this->directory/stock");

@@ -1,7 +1,7 @@
 <?php
 /*
  * A sale whose lock is kept by a Redis behind three Sentinels. In the middle the master is killed, and Sentinel makes a replica the master.
- * php sale.php STOCK LEASE SVG, with the extension: pieces, lease time in seconds, file for the plot.
+ * php sale.php STOCK LEASE SVG, with the extension: units, lease time in seconds, file for the plot.
  */
 declare(strict_types=1);
 

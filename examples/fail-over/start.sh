@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 . scripts/php.inc.sh
 run=$PWD/build/fail-over-sale.$$ results=$PWD/build/fail-over job=""
 
-usage() { echo "usage: examples/fail-over/start.sh [--stock N] [--lease SECONDS]; 50 to 2000 pieces, 6 to 60 s" >&2; exit 2; }
+usage() { echo "usage: examples/fail-over/start.sh [--stock N] [--lease SECONDS]; 50 to 2000 units, 6 to 60 s" >&2; exit 2; }
 
 stock=300 lease=8
 while [ $# -gt 0 ]; do

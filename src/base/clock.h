@@ -22,6 +22,9 @@ static inline dlock_nanos dlock_from_seconds(double seconds)
  * on the server during a suspend, so it must run out here too. */
 dlock_nanos dlock_now(void);
 
+/* Moves the clock of this process on, as if the machine had been suspended for so long: in tests of applications. */
+void dlock_clock_travel(dlock_nanos length);
+
 /* start + length, without overflow: what is too late to be told apart from never is DLOCK_FOREVER. */
 dlock_nanos dlock_after(dlock_nanos start, dlock_nanos length);
 

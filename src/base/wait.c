@@ -30,10 +30,29 @@ static int poll_uninterrupted(struct pollfd *fds, int count, dlock_nanos until)
 	return ready > 0 ? ready : DLOCK_WAIT_TIME;
 }
 
+#if (defined(__linux__) || defined(__FreeBSD__)) && !defined(DLOCK_PORTABLE)
+#define HAS_PPOLL 1
+#else
+#define HAS_PPOLL 0
+
+static bool has_pending_signal(const sigset_t *mask)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (int number = 1; number < NSIG; number++) {
+		if (sigismember(&pending, number) == 1 && !sigismember(mask, number)) {
+			return true;
+		}
+	}
+	return false;
+}
+#endif
+
 /* One poll, with the signals of `mask` blocked during the sleep only. */
 static int poll_once(struct pollfd *fds, int count, dlock_nanos until, const sigset_t *mask)
 {
-#if defined(__linux__) || defined(__FreeBSD__)
+#if HAS_PPOLL
 	struct timespec left, *timeout = NULL;
 
 	if (until != DLOCK_FOREVER) {
@@ -47,12 +66,13 @@ static int poll_once(struct pollfd *fds, int count, dlock_nanos until, const sig
 	}
 	return ppoll(fds, (nfds_t) count, timeout, mask);
 #else
-	/* Without ppoll() a signal in the gap would be missed until the sleep ends, so the sleep is kept short. */
+	/* A signal between the two calls would be missed until the sleep ends, so the sleep is kept short. */
 	int ms = dlock_poll_ms(until);
+	bool handles = has_pending_signal(mask);
 
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
-	int ready = poll(fds, (nfds_t) count, ms < 0 || ms > 50 ? 50 : ms);
-	int cause = errno;
+	int ready = handles ? -1 : poll(fds, (nfds_t) count, ms < 0 || ms > 50 ? 50 : ms);
+	int cause = handles ? EINTR : errno;
 	sigset_t all;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);

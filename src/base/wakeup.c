@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#ifdef __linux__
+#if defined(__linux__) && !defined(DLOCK_PORTABLE)
 #include <sys/eventfd.h>
 
 bool dlock_wakeup_open(dlock_wakeup *wakeup)

@@ -9,14 +9,14 @@
 
 typedef struct {
 	dlock_backend base;
-	const char *table, *prefix;
-	size_t prefix_len;
-	char storage[]; /* of these two */
+	bool fifo; /* writers are served in turn */
+	size_t len;
+	char begins[]; /* what the names of its pools begin with: the table, a zero byte, the prefix */
 } memory_backend;
 
 typedef struct {
 	dlock_claim base;
-	char *key; /* prefix . resource; NULL: not made yet */
+	char *key; /* the name of the pool; NULL: not made yet */
 	size_t key_len;
 	dlock_memory_waiter waiter;
 	bool queued;
@@ -29,11 +29,11 @@ static memory_backend *backend_of(const dlock_claim *claim)
 
 static char *make_key(const memory_backend *backend, const char *resource, size_t len)
 {
-	char *key = malloc(backend->prefix_len + len + 1);
+	char *key = malloc(backend->len + len + 1);
 
 	if (key) {
-		memcpy(key, backend->prefix, backend->prefix_len);
-		memcpy(key + backend->prefix_len, resource, len);
+		memcpy(key, backend->begins, backend->len);
+		memcpy(key + backend->len, resource, len);
 	}
 	return key;
 }
@@ -42,7 +42,14 @@ static dlock_memory_name name_of(const dlock_claim *base)
 {
 	const memory_claim *claim = (const memory_claim *) base;
 
-	return (dlock_memory_name) { backend_of(base)->table, claim->key, claim->key_len };
+	return (dlock_memory_name) { claim->key, claim->key_len };
+}
+
+static dlock_memory_demand demand_of(const dlock_claim *claim)
+{
+	return (dlock_memory_demand) { .permits = claim->permits,
+		.capacity = claim->backend->capacity,
+		.in_phases = claim->permits >= DLOCK_PERMITS_ALL && !backend_of(claim)->fifo };
 }
 
 static dlock_status out_of_memory(dlock_error *error)
@@ -54,7 +61,7 @@ static dlock_status have_key(memory_claim *claim, dlock_error *error)
 {
 	if (!claim->key) {
 		claim->key = make_key(backend_of(&claim->base), claim->base.resource, claim->base.resource_len);
-		claim->key_len = backend_of(&claim->base)->prefix_len + claim->base.resource_len;
+		claim->key_len = backend_of(&claim->base)->len + claim->base.resource_len;
 	}
 	return claim->key ? DLOCK_OK : out_of_memory(error);
 }
@@ -78,6 +85,7 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 	if (!dlock_wakeup_open(&claim->waiter.wakeup)) {
 		return dlock_fail(error, DLOCK_FAILED, "No descriptor is left to wait with");
 	}
+	claim->waiter.demand = demand_of(&claim->base);
 	if (!dlock_memory_queue(name_of(&claim->base), &claim->waiter)) {
 		dlock_wakeup_close(&claim->waiter.wakeup);
 		return out_of_memory(error);
@@ -102,6 +110,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 {
 	memory_claim *claim = (memory_claim *) base;
 	dlock_status status = have_key(claim, error);
+	dlock_memory_demand demand = demand_of(base);
 
 	if (claim->queued) {
 		dlock_memory_step_aside(name_of(base), &claim->waiter, false);
@@ -109,8 +118,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	while (status == DLOCK_OK) {
 		dlock_nanos deadline, next_try;
 		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
-		switch (dlock_memory_take(name_of(base), base->token, base->ttl, claim->queued ? &claim->waiter : NULL,
-			&base->fencing_token, &deadline, &next_try)) {
+		switch (dlock_memory_take(name_of(base), base->token, base->ttl, &demand,
+			claim->queued ? &claim->waiter : NULL, &base->fencing_token, &deadline, &next_try)) {
 		case DLOCK_MEMORY_TAKEN:
 			leave(claim);
 			base->deadline = deadline;
@@ -157,7 +166,8 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 	if (status != DLOCK_OK) {
 		return status;
 	}
-	if (!dlock_memory_exchange(name_of(claim), token, claim->token, &claim->fencing_token, &deadline)) {
+	if (!dlock_memory_exchange(
+			name_of(claim), token, claim->token, &claim->fencing_token, &claim->permits, &deadline)) {
 		return dlock_claim_came_late(claim, error);
 	}
 	claim->deadline = deadline;
@@ -212,7 +222,6 @@ typedef struct {
 	dlock_renewal_round base;
 	dlock_round_result result;
 	char token[DLOCK_TOKEN_MAX + 1];
-	char *table;
 	size_t key_len;
 	char key[];
 } memory_round;
@@ -220,7 +229,7 @@ typedef struct {
 static void begin_round(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
 	memory_round *round = (memory_round *) base;
-	dlock_memory_name name = { round->table, round->key, round->key_len };
+	dlock_memory_name name = { round->key, round->key_len };
 	dlock_nanos deadline;
 	bool ours = extends ? dlock_memory_extend(name, round->token, ttl, false, &deadline)
 						: dlock_memory_find(name, round->token, &deadline);
@@ -236,7 +245,6 @@ static dlock_round_result round_result(const dlock_renewal_round *round)
 
 static void free_round(dlock_renewal_round *round)
 {
-	free(((memory_round *) round)->table);
 	free(round);
 }
 
@@ -251,8 +259,7 @@ static struct dlock_renewal_round *new_round(const dlock_claim *base)
 	const memory_claim *claim = (const memory_claim *) base;
 	memory_round *round = calloc(1, sizeof *round + claim->key_len + 1);
 
-	if (!round || !(round->table = strdup(backend_of(base)->table))) {
-		free(round);
+	if (!round) {
 		return NULL;
 	}
 	round->base.ops = &round_ops;
@@ -264,7 +271,8 @@ static struct dlock_renewal_round *new_round(const dlock_claim *base)
 
 /* ---- the rest ---- */
 
-static dlock_status locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
+static dlock_status count(
+	dlock_backend *base, const char *resource, size_t len, int64_t *used, dlock_error *error)
 {
 	memory_backend *backend = (memory_backend *) base;
 	char *key = make_key(backend, resource, len);
@@ -272,9 +280,29 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t len
 	if (!key) {
 		return out_of_memory(error);
 	}
-	*locked = dlock_memory_is_locked((dlock_memory_name) { backend->table, key, backend->prefix_len + len });
+	*used = dlock_memory_used((dlock_memory_name) { key, backend->len + len });
 	free(key);
 	return DLOCK_OK;
+}
+
+static dlock_status locked(dlock_backend *backend, const char *resource, size_t len, bool *locked, dlock_error *error)
+{
+	int64_t used = 0;
+	dlock_status status = count(backend, resource, len, &used, error);
+
+	*locked = used > 0;
+	return status;
+}
+
+/* None where others have more, by a higher capacity, than there are. */
+static dlock_status available(
+	dlock_backend *backend, const char *resource, size_t len, int64_t *permits, dlock_error *error)
+{
+	int64_t used = 0;
+	dlock_status status = count(backend, resource, len, &used, error);
+
+	*permits = used < backend->capacity ? backend->capacity - used : 0;
+	return status;
 }
 
 static bool is_same(const dlock_claim *base, dlock_backend *other, const char *resource, size_t len)
@@ -282,9 +310,8 @@ static bool is_same(const dlock_claim *base, dlock_backend *other, const char *r
 	const memory_claim *claim = (const memory_claim *) base;
 	const memory_backend *backend = (memory_backend *) other;
 
-	return claim->key && !strcmp(backend_of(base)->table, backend->table) && claim->key_len == backend->prefix_len + len
-		&& !memcmp(claim->key, backend->prefix, backend->prefix_len)
-		&& !memcmp(claim->key + backend->prefix_len, resource, len);
+	return claim->key && claim->key_len == backend->len + len && !memcmp(claim->key, backend->begins, backend->len)
+		&& !memcmp(claim->key + backend->len, resource, len);
 }
 
 /* A wait that began in a parent is in no queue of this process. */
@@ -314,21 +341,25 @@ static const dlock_backend_ops ops = {
 	.new_round = new_round,
 	.is_same = is_same,
 	.locked = locked,
+	.available = available,
 	.dispose = dispose,
 	.destroy = destroy,
 };
 
-dlock_backend *dlock_memory_new(const char *table, const char *prefix, size_t prefix_len)
+dlock_backend *dlock_memory_new(
+	const char *table, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
-	size_t table_len = strlen(table);
-	memory_backend *backend = calloc(1, sizeof *backend + table_len + 1 + prefix_len);
+	size_t table_len = strlen(table) + 1;
+	memory_backend *backend = calloc(1, sizeof *backend + table_len + prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
 	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
-	backend->table = memcpy(backend->storage, table, table_len + 1);
-	backend->prefix = memcpy(backend->storage + table_len + 1, prefix, prefix_len);
-	backend->prefix_len = prefix_len;
+	backend->base.capacity = capacity;
+	backend->fifo = fifo;
+	backend->len = table_len + prefix_len;
+	memcpy(backend->begins, table, table_len);
+	memcpy(backend->begins + table_len, prefix, prefix_len);
 	return &backend->base;
 }

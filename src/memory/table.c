@@ -1,327 +1,331 @@
 #include "table.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "../base/process.h"
+#include "../lock/backend.h"
+#include "room.h"
 
-typedef struct lock {
-	struct lock *next; /* in its bucket */
-	uint64_t hash;
-	char *table;
-	char *key;
-	size_t key_len;
+typedef struct holder {
+	struct holder *next;
 	char token[DLOCK_TOKEN_MAX + 1];
-	dlock_nanos deadline;         /* of the lease; what has passed is free */
-	dlock_memory_waiter *waiters; /* the first is next */
-} lock;
+	dlock_nanos deadline;
+	int64_t permits;
+} holder;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-/* Those of this process that are held or waited for; what is over stays until there is one for each bucket. */
-static lock *first_buckets[16], **buckets = first_buckets;
-static size_t bucket_count = 16, count; /* the first is a power of two */
-static int64_t fence;
+typedef struct {
+	dlock_memory_entry entry;
+	holder *holders; /* what has ended is gone: settle() */
+	int64_t used;
+	dlock_memory_waiter *waiters; /* in the order of arrival */
+	uint64_t tickets;             /* the last one */
+	uint64_t phase;               /* readers that came no later are before writers */
+} pool;
 
-/* ---- fork ---- */
+/* ---- pools ---- */
 
-/* Waiters are the parent's threads, and leases its own. The table is left as it is, not freed: another thread may have
- * been at it. The mutex is not taken before a fork, since the renewal thread takes it under one that is taken then: the
- * order would be that of the first uses. */
-static void in_child(void)
+static void drop(pool *own, holder **at)
 {
-	pthread_mutex_init(&mutex, NULL);
-	memset(first_buckets, 0, sizeof first_buckets);
-	buckets = first_buckets;
-	bucket_count = 16;
-	count = 0;
-}
+	holder *gone = *at;
 
-static void watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, in_child);
-}
-
-static void enter(void)
-{
-	pthread_once(&once, watch_forks);
-	pthread_mutex_lock(&mutex);
-}
-
-static void leave(void)
-{
-	pthread_mutex_unlock(&mutex);
-}
-
-/* ---- locks ---- */
-
-static bool is_held(const lock *lock)
-{
-	return *lock->token && dlock_now() < lock->deadline;
-}
-
-static uint64_t hash_of(dlock_memory_name name)
-{
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a; names of two tables may meet */
-
-	for (size_t i = 0; i < name.key_len; i++) {
-		hash = (hash ^ (unsigned char) name.key[i]) * 0x100000001b3;
+	*at = gone->next;
+	own->used -= gone->permits;
+	if (gone->permits >= DLOCK_PERMITS_ALL) {
+		own->phase = own->tickets;
 	}
-	return hash;
+	free(gone);
 }
 
-static lock *find(dlock_memory_name name)
+static void settle(pool *own)
 {
-	for (lock *it = buckets[hash_of(name) & (bucket_count - 1)]; it; it = it->next) {
-		if (it->key_len == name.key_len && !memcmp(it->key, name.key, name.key_len) && !strcmp(it->table, name.table)) {
-			return it;
+	for (holder **at = &own->holders; *at;) {
+		if (dlock_now() < (*at)->deadline) {
+			at = &(*at)->next;
+		} else {
+			drop(own, at);
+		}
+	}
+}
+
+/* As it is now. */
+static pool *find(const dlock_memory_room *room, dlock_memory_name name)
+{
+	pool *own = dlock_memory_entry_of(&room->pools, name.text, name.len);
+
+	if (own) {
+		settle(own);
+	}
+	return own;
+}
+
+/* Frees what nobody holds or waits for, where there is one for each bucket: so that there are calls enough to pay for
+ * it. */
+static void sweep(dlock_memory_map *pools)
+{
+	if (pools->count < pools->bucket_count) {
+		return;
+	}
+	for (pool *own = dlock_memory_next(pools, NULL), *next; own; own = next) {
+		next = dlock_memory_next(pools, &own->entry);
+		settle(own);
+		if (!own->holders && !own->waiters) {
+			dlock_memory_remove(pools, &own->entry);
+			dlock_memory_free(&own->entry);
+		}
+	}
+}
+
+static pool *find_or_make(dlock_memory_room *room, dlock_memory_name name)
+{
+	pool *own = find(room, name);
+
+	if (!own) {
+		sweep(&room->pools);
+		own = dlock_memory_add(&room->pools, name.text, name.len, sizeof *own);
+	}
+	return own;
+}
+
+/* The place of a holder; NULL: the token has none. */
+static holder **held_by(pool *own, const char *token)
+{
+	for (holder **at = own ? &own->holders : NULL; at && *at; at = &(*at)->next) {
+		if (!strcmp((*at)->token, token)) {
+			return at;
 		}
 	}
 	return NULL;
 }
 
-/* Frees what nobody holds or waits for. */
-static void sweep(void)
+static dlock_nanos first_end(const pool *own)
 {
-	for (size_t i = 0; i < bucket_count; i++) {
-		for (lock **at = &buckets[i], *it = *at; it; it = *at) {
-			if (it->waiters || is_held(it)) {
-				at = &it->next;
-				continue;
-			}
-			*at = it->next;
-			free(it->table);
-			free(it->key);
-			free(it);
-			count--;
+	dlock_nanos first = DLOCK_FOREVER;
+
+	for (const holder *it = own->holders; it; it = it->next) {
+		first = it->deadline < first ? it->deadline : first;
+	}
+	return first;
+}
+
+/* ---- turns ---- */
+
+static bool fits(const pool *own, const dlock_memory_demand *demand)
+{
+	return own->used + demand->permits <= demand->capacity;
+}
+
+typedef enum { ANYBODY, READERS, READERS_OF_THE_PHASE, WRITERS } group;
+
+static bool is_in(const pool *own, const dlock_memory_waiter *waiter, group group)
+{
+	if (waiter->away) {
+		return false;
+	}
+	switch (group) {
+	case WRITERS:
+		return waiter->demand.in_phases;
+	case READERS:
+		return !waiter->demand.in_phases;
+	case READERS_OF_THE_PHASE:
+		return !waiter->demand.in_phases && waiter->ticket <= own->phase;
+	default:
+		return true;
+	}
+}
+
+static const dlock_memory_waiter *first_in(const pool *own, const dlock_memory_waiter *from, group group)
+{
+	while (from && !is_in(own, from, group)) {
+		from = from->next;
+	}
+	return from;
+}
+
+/* Whose turn it is. */
+static group group_of(const pool *own)
+{
+	return !first_in(own, own->waiters, WRITERS)                  ? ANYBODY
+		: first_in(own, own->waiters, READERS_OF_THE_PHASE) ? READERS_OF_THE_PHASE
+															: WRITERS;
+}
+
+/* The first who is given what it wants. One that asks with a higher capacity passes those that wait for less to be in
+ * use. NULL: nobody; `*blocked` is the highest capacity of those that are passed by nobody of theirs then. */
+static const dlock_memory_waiter *first_waiter(const pool *own, int64_t *blocked)
+{
+	group group = group_of(own);
+
+	*blocked = 0;
+	for (const dlock_memory_waiter *it = first_in(own, own->waiters, group); it; it = first_in(own, it->next, group)) {
+		if (it->demand.capacity > *blocked && fits(own, &it->demand)) {
+			return it;
 		}
+		*blocked = it->demand.capacity > *blocked ? it->demand.capacity : *blocked;
 	}
+	return NULL;
 }
 
-static void put(lock **to, size_t to_count, lock *it)
+static const dlock_memory_waiter *wake_first(const pool *own)
 {
-	it->next = to[it->hash & (to_count - 1)];
-	to[it->hash & (to_count - 1)] = it;
-}
-
-/* Doubles the buckets. Without memory all goes on, but slower. */
-static void grow(void)
-{
-	size_t more_count = 2 * bucket_count;
-	lock **more = calloc(more_count, sizeof *more);
-
-	if (!more) {
-		return;
-	}
-	for (size_t i = 0; i < bucket_count; i++) {
-		for (lock *it = buckets[i], *next; it; it = next) {
-			next = it->next;
-			put(more, more_count, it);
-		}
-	}
-	if (buckets != first_buckets) {
-		free(buckets);
-	}
-	buckets = more;
-	bucket_count = more_count;
-}
-
-static lock *find_or_make(dlock_memory_name name)
-{
-	lock *it = find(name);
-
-	if (it || !(it = calloc(1, sizeof *it))) {
-		return it;
-	}
-	it->table = strdup(name.table);
-	it->key = malloc(name.key_len ? name.key_len : 1);
-	if (!it->table || !it->key) {
-		free(it->table);
-		free(it->key);
-		free(it);
-		return NULL;
-	}
-	memcpy(it->key, name.key, name.key_len);
-	it->key_len = name.key_len;
-	it->hash = hash_of(name);
-	if (count >= bucket_count) {
-		sweep();
-		if (count >= bucket_count / 2) { /* so that there are calls enough to pay for the next sweep */
-			grow();
-		}
-	}
-	count++;
-	put(buckets, bucket_count, it);
-	return it;
-}
-
-/* The lock, where it is held by this token. */
-static lock *find_held(dlock_memory_name name, const char *token)
-{
-	lock *it = find(name);
-
-	return it && is_held(it) && !strcmp(it->token, token) ? it : NULL;
-}
-
-/* The clock, as on the servers, so that an application's tests see numbers of the usual size. */
-static int64_t next_fencing_token(void)
-{
-	struct timespec now;
-
-	timespec_get(&now, TIME_UTC);
-	int64_t micros = (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-	fence = micros > fence ? micros : fence + 1;
-	return fence;
-}
-
-/* The first of those that can take the lock now. */
-static dlock_memory_waiter *first_waiter(const lock *lock)
-{
-	dlock_memory_waiter *waiter = lock->waiters;
-
-	while (waiter && waiter->away) {
-		waiter = waiter->next;
-	}
-	return waiter;
-}
-
-static void wake_first(const lock *lock)
-{
-	const dlock_memory_waiter *first = first_waiter(lock);
+	int64_t blocked;
+	const dlock_memory_waiter *first = first_waiter(own, &blocked);
 
 	if (first) {
 		dlock_wakeup_send(&first->wakeup);
 	}
+	return first;
+}
+
+static bool has_turn(const pool *own, const dlock_memory_demand *demand, const dlock_memory_waiter *waiter)
+{
+	int64_t blocked;
+	const dlock_memory_waiter *first = first_waiter(own, &blocked);
+
+	return waiter ? first == waiter : !first && demand->capacity > blocked && fits(own, demand);
+}
+
+static holder *new_holder(pool *own, const char *token, int64_t permits, dlock_nanos deadline)
+{
+	holder *it = malloc(sizeof *it);
+
+	if (it) {
+		*it = (holder){ .next = own->holders, .deadline = deadline, .permits = permits };
+		strcpy(it->token, token);
+		own->holders = it;
+		own->used += permits;
+	}
+	return it;
 }
 
 dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
-	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *next_try)
+	const dlock_memory_demand *demand, const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline,
+	dlock_nanos *next_try)
 {
-	dlock_memory_result result = DLOCK_MEMORY_REFUSED;
+	dlock_memory_result result = DLOCK_MEMORY_NO_MEMORY;
+	dlock_memory_room *room = dlock_memory_enter();
+	pool *own = find_or_make(room, name);
 
-	enter();
-	lock *it = find_or_make(name);
-	if (!it) {
-		result = DLOCK_MEMORY_NO_MEMORY;
-	} else if (is_held(it)) {
-		*next_try = it->deadline;
-	} else if (first_waiter(it) && first_waiter(it) != waiter) {
-		*next_try = DLOCK_FOREVER; /* the first is about to take it, and this one hears of it */
-	} else {
-		strcpy(it->token, token);
-		*deadline = it->deadline = dlock_after(dlock_now(), ttl);
-		*fencing_token = next_fencing_token();
+	if (own && !has_turn(own, demand, waiter)) {
+		*next_try = first_end(own);
+		result = DLOCK_MEMORY_REFUSED;
+	} else if (own && new_holder(own, token, demand->permits, dlock_after(dlock_now(), ttl))) {
+		*deadline = own->holders->deadline;
+		*fencing_token = dlock_memory_next_token(room);
 		result = DLOCK_MEMORY_TAKEN;
 	}
-	leave();
+	dlock_memory_leave_room();
 	return result;
 }
 
 bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter)
 {
-	enter();
-	lock *it = find_or_make(name);
-	if (it) {
-		dlock_memory_waiter **end = &it->waiters;
+	pool *own = find_or_make(dlock_memory_enter(), name);
+
+	if (own) {
+		dlock_memory_waiter **end = &own->waiters;
 		while (*end) {
 			end = &(*end)->next;
 		}
 		waiter->next = NULL;
 		waiter->away = false;
+		waiter->ticket = ++own->tickets;
 		*end = waiter;
 	}
-	leave();
-	return it != NULL;
+	dlock_memory_leave_room();
+	return own != NULL;
 }
 
 void dlock_memory_step_aside(dlock_memory_name name, dlock_memory_waiter *waiter, bool away)
 {
-	enter();
-	lock *it = find(name);
+	pool *own = find(dlock_memory_enter(), name);
+
 	waiter->away = away;
-	if (it) {
-		wake_first(it); /* what has woken this one may be for the next */
+	if (own) {
+		wake_first(own); /* what has woken this one may be for the next */
 	}
-	leave();
+	dlock_memory_leave_room();
 }
 
 void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter)
 {
-	enter();
-	lock *it = find(name);
-	if (it) {
-		dlock_memory_waiter **at = &it->waiters;
-		while (*at && *at != waiter) {
-			at = &(*at)->next;
-		}
-		if (*at) {
-			*at = waiter->next;
-			wake_first(it); /* it may be its turn, or its time to watch the lease's end */
-		}
+	pool *own = find(dlock_memory_enter(), name);
+	dlock_memory_waiter **at = own ? &own->waiters : NULL;
+
+	while (at && *at && *at != waiter) {
+		at = &(*at)->next;
 	}
-	leave();
+	if (at && *at) {
+		*at = waiter->next;
+		wake_first(own); /* it may be its turn, or there is something left for it */
+	}
+	dlock_memory_leave_room();
 }
+
+/* ---- what is held ---- */
 
 bool dlock_memory_extend(
 	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline)
 {
-	enter();
-	lock *it = find_held(name, token);
-	if (it) {
+	pool *own = find(dlock_memory_enter(), name);
+	holder **at = held_by(own, token);
+
+	if (at) {
 		dlock_nanos end = dlock_after(dlock_now(), ttl);
-		it->deadline = may_shorten || end > it->deadline ? end : it->deadline;
-		*deadline = it->deadline;
-		wake_first(it);
+		(*at)->deadline = may_shorten || end > (*at)->deadline ? end : (*at)->deadline;
+		*deadline = (*at)->deadline;
+		for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) { /* that look when it ends */
+			dlock_wakeup_send(&it->wakeup);
+		}
 	}
-	leave();
-	return it != NULL;
+	dlock_memory_leave_room();
+	return at != NULL;
 }
 
 bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline)
 {
-	enter();
-	lock *it = find_held(name, token);
-	if (it) {
-		*deadline = it->deadline;
+	holder **at = held_by(find(dlock_memory_enter(), name), token);
+
+	if (at) {
+		*deadline = (*at)->deadline;
 	}
-	leave();
-	return it != NULL;
+	dlock_memory_leave_room();
+	return at != NULL;
 }
 
-bool dlock_memory_exchange(
-	dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline)
+bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token,
+	int64_t *permits, dlock_nanos *deadline)
 {
-	enter();
-	lock *it = find_held(name, token);
-	if (it) {
-		strcpy(it->token, other);
-		*fencing_token = next_fencing_token();
-		*deadline = it->deadline;
+	dlock_memory_room *room = dlock_memory_enter();
+	holder **at = held_by(find(room, name), token);
+
+	if (at) {
+		strcpy((*at)->token, other);
+		*fencing_token = dlock_memory_next_token(room);
+		*permits = (*at)->permits;
+		*deadline = (*at)->deadline;
 	}
-	leave();
-	return it != NULL;
+	dlock_memory_leave_room();
+	return at != NULL;
 }
 
 bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over)
 {
-	enter();
-	lock *it = find_held(name, token);
-	if (it) {
-		*it->token = '\0';
-		*handed_over = first_waiter(it) != NULL;
-		wake_first(it);
+	pool *own = find(dlock_memory_enter(), name);
+	holder **at = held_by(own, token);
+
+	if (at) {
+		drop(own, at);
+		*handed_over = wake_first(own) != NULL;
 	}
-	leave();
-	return it != NULL;
+	dlock_memory_leave_room();
+	return at != NULL;
 }
 
-bool dlock_memory_is_locked(dlock_memory_name name)
+int64_t dlock_memory_used(dlock_memory_name name)
 {
-	enter();
-	lock *it = find(name);
-	bool locked = it && is_held(it);
-	leave();
-	return locked;
+	pool *own = find(dlock_memory_enter(), name);
+	int64_t used = own ? own->used : 0;
+
+	dlock_memory_leave_room();
+	return used;
 }

@@ -9,32 +9,43 @@
 #include "../base/token.h"
 #include "../base/wakeup.h"
 
-/* The locks of this process, by table and key. Under one mutex: each function may be called by any thread. */
+/* The pools of permits of this process, by table and key; a lock is a pool of one. Under one mutex: each function may be
+ * called by any thread. */
 
-/* Whoever waits for a lock: first come, first served. Its owner's memory, known to the table from dlock_memory_queue()
- * to dlock_memory_leave(). */
+/* A pool's: a table, a zero byte, a key. */
+typedef struct {
+	const char *text;
+	size_t len;
+} dlock_memory_name;
+
+/* What is asked for: `permits` of a pool that has so many in all. `in_phases`: it is a writer, who wants all of them; all
+ * readers that waited when the last writer had gone are before the next one, and behind them it is the writer's turn. */
+typedef struct {
+	int64_t permits, capacity;
+	bool in_phases;
+} dlock_memory_demand;
+
+/* Whoever waits, in the order of arrival. Its owner's memory, known to the table from dlock_memory_queue() to
+ * dlock_memory_leave(). */
 typedef struct dlock_memory_waiter {
 	dlock_wakeup wakeup; /* sent when it should look again */
-	bool away;           /* it is interrupted: its turn is the next one's */
+	dlock_memory_demand demand;
+	uint64_t ticket;
+	bool away; /* it is interrupted: its turn is the next one's */
 	struct dlock_memory_waiter *next;
 } dlock_memory_waiter;
 
-typedef struct {
-	const char *table;
-	const char *key;
-	size_t key_len;
-} dlock_memory_name;
-
 typedef enum {
-	DLOCK_MEMORY_TAKEN,  /* the lock is the token's */
+	DLOCK_MEMORY_TAKEN, /* the permits are the token's */
 	DLOCK_MEMORY_REFUSED,
 	DLOCK_MEMORY_NO_MEMORY
 } dlock_memory_result;
 
-/* Takes the lock where it is free and nobody who has queued is before `waiter`, which may be NULL. Refused: `*next_try` is
- * when its lease ends. */
+/* Takes the permits where they are free and it is the turn of `waiter`, which is NULL for who has not queued. Refused:
+ * `*next_try` is when the first lease ends. */
 dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
-	const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline, dlock_nanos *next_try);
+	const dlock_memory_demand *demand, const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline,
+	dlock_nanos *next_try);
 
 /* False: out of memory. */
 bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
@@ -42,14 +53,15 @@ bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
 void dlock_memory_step_aside(dlock_memory_name name, dlock_memory_waiter *waiter, bool away);
 void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter);
 
-/* Each is false where the lock is not the token's. */
+/* Each is false where the token holds nothing there. */
 bool dlock_memory_extend(
 	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
 bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline);
-bool dlock_memory_exchange(
-	dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token, dlock_nanos *deadline);
+bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token,
+	int64_t *permits, dlock_nanos *deadline);
 bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over);
 
-bool dlock_memory_is_locked(dlock_memory_name name);
+/* The permits that are held. */
+int64_t dlock_memory_used(dlock_memory_name name);
 
 #endif

@@ -252,7 +252,7 @@ static void discard_unsent(int fd)
 	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
 
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, (const char *) &at_once, sizeof at_once);
-#ifdef __linux__
+#if defined(__linux__) && !defined(DLOCK_PORTABLE)
 	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 
 	connect(fd, &nowhere, sizeof nowhere);

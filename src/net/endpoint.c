@@ -235,7 +235,7 @@ bool dlock_endpoint_seal(dlock_endpoint *server, dlock_error *error)
 #ifndef DLOCK_TLS
 	if (server->tls || server->sentinel_tls) {
 		return dlock_reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
-			"since OpenSSL was not there when it was built");
+			"because OpenSSL was not found when it was built; docs/installation.md says what to install");
 	}
 #endif
 	make_lower(server->kind == DLOCK_ENDPOINT_MEMORY ? NULL : server->host);

@@ -8,7 +8,8 @@
  * thread and one process. To drop one is its own business (..._drop()): what was sent and may be executed is cancelled,
  * sent once more as its opposite, or left to its lease time, never forgotten.
  *
- * What has to outlive an await is a member of the task's struct, never a local. No `switch` around an await. A step
+ * What has to outlive an await is a member of the task's struct, never a local. No `switch` around an await. A task and
+ * each of its parts have a status of their own: that of the whole is DLOCK_PENDING whenever a part waits. A step
  * does not sleep, does not read the clock (`now` is given), and does not loop for an answer: tests/inc/layers.inc looks
  * for that. */
 

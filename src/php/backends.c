@@ -8,7 +8,9 @@
 
 #include "../memcached/backend.h"
 #include "../memory/backend.h"
+#include "../memory/stock.h"
 #include "../redis/lock/service.h"
+#include "../redis/stock/stocks.h"
 #include "../redis/wire/pool_source.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/lock/backend.h"
@@ -89,7 +91,7 @@ dlock_backend *dlock_backend_on(
 	case DLOCK_ENDPOINT_MEMCACHED:
 		return dlock_memcached_new(&pools->memcached, server, prefix, prefix_len, digest);
 	case DLOCK_ENDPOINT_MEMORY:
-		return dlock_memory_new(server->host, prefix, prefix_len);
+		return dlock_memory_new(server->host, prefix, prefix_len, 1, false);
 	default:
 		return dlock_lock_new(&pools->redis, server, prefix, prefix_len, legacy);
 	}
@@ -98,7 +100,16 @@ dlock_backend *dlock_backend_on(
 dlock_backend *dlock_permits_on(
 	dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
+	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
+		return dlock_memory_new(server->host, prefix, prefix_len, capacity, fifo);
+	}
 	return dlock_permits_new(&pools->redis, server, prefix, prefix_len, capacity, fifo);
+}
+
+dlock_stock *dlock_stock_on(dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len)
+{
+	return server->kind == DLOCK_ENDPOINT_MEMORY ? dlock_memory_stock_new(server->host, prefix, prefix_len)
+											   : dlock_redis_stock_new(&pools->redis, server, prefix, prefix_len);
 }
 
 #ifdef DLOCK_ZOOKEEPER

@@ -5,6 +5,7 @@
 #include "../memcached/pool.h"
 #include "../net/endpoint.h"
 #include "../redis/wire/pool.h"
+#include "../stock/stock.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/session/options.h"
 #include "../zookeeper/session/pool.h"
@@ -50,6 +51,9 @@ dlock_backend *dlock_backend_on(
  * NULL when out of memory. */
 dlock_backend *dlock_permits_on(
 	dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo);
+
+/* The stocks on one server, which is Redis or memory. NULL when out of memory. */
+dlock_stock *dlock_stock_on(dlock_pools *pools, dlock_endpoint *server, const char *prefix, size_t prefix_len);
 
 #ifdef DLOCK_ZOOKEEPER
 /* Makes the pool of sessions, where there is none yet. False: out of memory. */

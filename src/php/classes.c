@@ -6,7 +6,9 @@ zend_class_entry *dlock_ce_red_lock;
 #ifdef DLOCK_ZOOKEEPER
 zend_class_entry *dlock_ce_zk_lock;
 #endif
+zend_class_entry *dlock_ce_semaphore_interface;
 zend_class_entry *dlock_ce_semaphore;
+zend_class_entry *dlock_ce_read_write_lock_interface;
 zend_class_entry *dlock_ce_read_write_lock;
 zend_class_entry *dlock_ce_read_write_lock_side;
 zend_class_entry *dlock_ce_stock;
@@ -15,6 +17,7 @@ zend_class_entry *dlock_ce_order_state;
 zend_class_entry *dlock_ce_order;
 zend_class_entry *dlock_ce_order_page;
 zend_class_entry *dlock_ce_inventory;
+zend_class_entry *dlock_ce_testing;
 zend_class_entry *dlock_ce_lease;
 zend_class_entry *dlock_ce_lease_state;
 zend_class_entry *dlock_ce_exception;

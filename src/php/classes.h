@@ -11,7 +11,9 @@ extern zend_class_entry *dlock_ce_red_lock;
 #ifdef DLOCK_ZOOKEEPER
 extern zend_class_entry *dlock_ce_zk_lock;
 #endif
+extern zend_class_entry *dlock_ce_semaphore_interface;
 extern zend_class_entry *dlock_ce_semaphore;
+extern zend_class_entry *dlock_ce_read_write_lock_interface;
 extern zend_class_entry *dlock_ce_read_write_lock;
 extern zend_class_entry *dlock_ce_read_write_lock_side;
 extern zend_class_entry *dlock_ce_stock;
@@ -20,6 +22,7 @@ extern zend_class_entry *dlock_ce_order_state;
 extern zend_class_entry *dlock_ce_order;
 extern zend_class_entry *dlock_ce_order_page;
 extern zend_class_entry *dlock_ce_inventory;
+extern zend_class_entry *dlock_ce_testing;
 extern zend_class_entry *dlock_ce_lease;
 extern zend_class_entry *dlock_ce_lease_state;
 extern zend_class_entry *dlock_ce_exception;

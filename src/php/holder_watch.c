@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 #include "../base/thread.h"
 
@@ -45,10 +47,11 @@ static void *wait_for_end(void *unused)
 
 static int open_process(dlock_process process)
 {
-#ifdef SYS_pidfd_open
+#if defined(SYS_pidfd_open) && !defined(DLOCK_PORTABLE)
 	return (int) syscall(SYS_pidfd_open, (pid_t) (uint32_t) process, 0);
 #else
 	(void) process;
+	errno = ENOSYS;
 	return -1;
 #endif
 }

@@ -40,7 +40,7 @@ const CONTRACT = [
         'release' => '(string $resource): bool',
         'unlock' => '(string $resource): bool',
     ]],
-    'Dlock\Semaphore' => ['final class', [
+    'Dlock\Semaphore' => ['final class implements Dlock\SemaphoreInterface', [
         '__construct' => '(int $capacity, !array|string|null $server = null, string $prefix = \'Semaphore:\', ?float $ttl = null,'
             . ' ?float $timeout = null, ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null)',
         'acquire' => '(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Dlock\Lease',
@@ -49,10 +49,21 @@ const CONTRACT = [
         'attach' => '(!string $handle): Dlock\Lease',
         'availablePermits' => '(string $resource): int',
     ]],
-    'Dlock\ReadWriteLock' => ['final class', [
+    'Dlock\SemaphoreInterface' => ['interface', [
+        'acquire' => '(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Dlock\Lease',
+        'tryAcquire' => '(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Lease',
+        'synchronized' => '(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed',
+        'attach' => '(!string $handle): Dlock\Lease',
+        'availablePermits' => '(string $resource): int',
+    ]],
+    'Dlock\ReadWriteLock' => ['final class implements Dlock\ReadWriteLockInterface', [
         '__construct' => '(!array|string|null $server = null, string $prefix = \'ReadWriteLock:\', ?float $ttl = null,'
             . ' ?float $timeout = null, ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null,'
             . ' string $fairness = \'phase\')',
+        'readLock' => '(): Dlock\LockManager',
+        'writeLock' => '(): Dlock\LockManager',
+    ]],
+    'Dlock\ReadWriteLockInterface' => ['interface', [
         'readLock' => '(): Dlock\LockManager',
         'writeLock' => '(): Dlock\LockManager',
     ]],
@@ -91,6 +102,7 @@ const CONTRACT = [
         'close' => '(string $sku): void',
         'end' => '(string $sku): void',
     ]],
+    'Dlock\Testing' => ['final class', ['travel' => '(float $seconds): void']],
     'Dlock\Reservation' => ['final class', [
         'remaining' => '(): float',
         'status' => '(): ?Dlock\OrderState',

@@ -8,7 +8,9 @@
 #include "redis_client.h"
 #include "tap.h"
 
-static test_server server;
+enum { SERVERS = 3 };
+
+static test_server server, servers[SERVERS];
 static pair two;
 
 /* ---- a loop whose sleep ends the run ---- */
@@ -38,6 +40,11 @@ static client permits_alone(void)
 	return permits_client(&server, 1);
 }
 
+static client lock_of_majority(void)
+{
+	return client_quorum(servers, SERVERS, READ_TIMEOUT);
+}
+
 /* A fresh client has no connection yet: so these are dropped while it connects, too. `taken`: another has it, so that
  * it queues. */
 static const struct {
@@ -51,6 +58,8 @@ static const struct {
 	{ "a lock that replicas confirm and that is waited for", lock_replicated, true },
 	{ "a permit", permits_alone, false },
 	{ "a permit that is waited for", permits_alone, true },
+	{ "a lock of a majority", lock_of_majority, false },
+	{ "a lock of a majority that is waited for", lock_of_majority, true },
 };
 
 static void let_drain(client *client)
@@ -89,6 +98,9 @@ int main(void)
 {
 	dlock_process_init();
 	server_start(&server, NULL);
+	for (int i = 0; i < SERVERS; i++) {
+		server_start(&servers[i], NULL);
+	}
 	pair_start(&two);
 	settle_epoch(two.master, 1, 1);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

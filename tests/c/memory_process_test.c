@@ -36,7 +36,7 @@ static void test_forks(void)
 	char resource[32];
 
 	start_thread_first();
-	dlock_backend *backend = dlock_memory_new("", "", 0);
+	dlock_backend *backend = dlock_memory_new("", "", 0, 1, false);
 	for (int i = 0; i < LEASES; i++) {
 		snprintf(resource, sizeof resource, "r%d", i);
 		claims[i] = dlock_claim_new(backend, resource, strlen(resource), 1000 * DLOCK_MS, NULL, &error);

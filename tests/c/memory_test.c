@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../../src/lock/operations.h"
 #include "../../src/lock/renewal.h"
 #include "../../src/memory/backend.h"
+#include "../../src/memory/stock.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -17,7 +20,7 @@ static dlock_error error;
 
 static dlock_backend *backend_of(const char *table)
 {
-	return dlock_memory_new(table, "Lock:", 5);
+	return dlock_memory_new(table, "Lock:", 5, 1, false);
 }
 
 static dlock_claim *claim_on(dlock_backend *backend, const char *resource, int ttl_ms)
@@ -56,7 +59,7 @@ static bool is_locked(dlock_backend *backend, const char *resource)
 static void test_life(void)
 {
 	dlock_backend *backend = backend_of("life"), *same = backend_of("life"), *other = backend_of("other"),
-				  *prefixed = dlock_memory_new("life", "", 0);
+				  *prefixed = dlock_memory_new("life", "", 0, 1, false);
 	dlock_claim *claim = claim_on(backend, "a", 10000), *second = claim_on(same, "a", 10000),
 				*third = claim_on(other, "a", 10000);
 	dlock_nanos remaining;
@@ -150,6 +153,154 @@ static void test_contention(void)
 	check(atomic_load(&shared.done) == THREADS * ROUNDS, "all had it (%d)", atomic_load(&shared.done));
 	check(atomic_load(&shared.overlaps) == 0 && atomic_load(&shared.disorder) == 0,
 		"one at a time, with rising fencing tokens");
+}
+
+/* ---- permits ---- */
+
+enum { CAPACITY = 5 };
+
+static void *take_permits(void *context)
+{
+	dlock_backend *backend = dlock_memory_new("contended", "Permits:", 8, CAPACITY, false);
+	int seed = (int) (intptr_t) context;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_claim *claim = claim_on(backend, "x", 10000);
+		claim->permits = 1 + (seed + i) % CAPACITY;
+		if (acquire(claim, 20000) == DLOCK_OK) {
+			int permits = (int) claim->permits, inside = atomic_fetch_add(&shared.inside, permits) + permits;
+			atomic_fetch_add(&shared.overlaps, inside > CAPACITY);
+			atomic_fetch_sub(&shared.inside, permits);
+			atomic_fetch_add(&shared.done, release_and_free(claim));
+		}
+	}
+	dlock_backend_release(backend);
+	return NULL;
+}
+
+/* The first is a writer, the others read. */
+static void *read_or_write(void *context)
+{
+	dlock_backend *backend = dlock_memory_new("contended", "Sides:", 6, DLOCK_PERMITS_ALL, false);
+	bool writes = context == NULL;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_claim *claim = claim_on(backend, "x", 10000);
+		claim->permits = writes ? DLOCK_PERMITS_ALL : 1;
+		if (acquire(claim, 20000) == DLOCK_OK) {
+			int inside = atomic_fetch_add(&shared.inside, writes ? 1000 : 1);
+			atomic_fetch_add(&shared.overlaps, writes ? inside != 0 : inside >= 1000);
+			atomic_fetch_sub(&shared.inside, writes ? 1000 : 1);
+			atomic_fetch_add(&shared.done, release_and_free(claim));
+		}
+	}
+	dlock_backend_release(backend);
+	return NULL;
+}
+
+static void contend_by(void *(*run)(void *context), const char *what)
+{
+	pthread_t threads[THREADS];
+
+	atomic_store(&shared.done, 0);
+	for (intptr_t i = 0; i < THREADS; i++) {
+		pthread_create(&threads[i], NULL, run, (void *) i);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	check(atomic_load(&shared.done) == THREADS * ROUNDS && atomic_load(&shared.overlaps) == 0, "%s (%d)", what,
+		atomic_load(&shared.done));
+}
+
+static void test_permits(void)
+{
+	dlock_backend *backend = dlock_memory_new("", "", 0, CAPACITY, false),
+				  *small = dlock_memory_new("", "", 0, 3, false);
+	dlock_claim *some = claim_on(backend, "x", 10000), *more = claim_on(backend, "x", 10000),
+				*few = claim_on(small, "x", 10000);
+	int64_t available;
+
+	contend_by(take_permits, "all had theirs, never more than there are");
+	contend_by(read_or_write, "readers and a writer had theirs, a writer alone");
+	some->permits = 3;
+	more->permits = 2;
+	check(acquire(some, 0) == DLOCK_OK, "three of five");
+	interrupt_now();
+	check(acquire(few, -1) == DLOCK_INTERRUPTED, "one of three is waited for");
+	interrupt_clear();
+	check(acquire(more, 0) == DLOCK_OK && backend->ops->available(backend, "x", 1, &available, &error) == DLOCK_OK
+			&& available == 0,
+		"who asks with a higher capacity passes");
+	check(release_and_free(some) && acquire(few, 0) == DLOCK_OK && release_and_free(few) && release_and_free(more),
+		"then it is its turn");
+	dlock_backend_release(backend);
+	dlock_backend_release(small);
+}
+
+/* ---- stocks ---- */
+
+enum { UNITS = 40 };
+
+static dlock_order order_of(int buyer, int number)
+{
+	char who[16], which[16];
+
+	snprintf(who, sizeof who, "b%d", buyer);
+	snprintf(which, sizeof which, "o%d", number);
+	return (dlock_order) { .id = dlock_stock_order_id(DLOCK_ARG(who), DLOCK_ARG(which)),
+		.generation = -1,
+		.count = 1,
+		.skus = { DLOCK_ARG("shoe") },
+		.units = { 1 + number % 2 } };
+}
+
+/* Buys and cancels by turns, and waits for what others may cancel. */
+static void *buy(void *context)
+{
+	dlock_stock *stock = dlock_memory_stock_new("contended", "Stock:", 6);
+	dlock_stock_answer answer;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_order order = order_of((int) (intptr_t) context, i);
+		dlock_stock_turn turn = { .stock = stock, .order = &order, .ttl = 600 * DLOCK_SECOND };
+		dlock_wait wait = { .deadline = dlock_now() + 20 * DLOCK_SECOND };
+		if (stock->ops->reserve(&turn, &wait, &answer, &error) == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
+			int units = (int) order.units[0];
+			bool buys = i % 5 == 0;
+			dlock_status status = buys ? stock->ops->confirm(stock, &order, 0, &answer, &error)
+									   : stock->ops->cancel(stock, &order, &answer, &error);
+			atomic_fetch_add(&shared.overlaps, status != DLOCK_OK || answer.outcome != DLOCK_STOCK_DONE);
+			atomic_fetch_add(&shared.inside, buys ? units : 0);
+		}
+	}
+	stock->ops->free(stock);
+	return NULL;
+}
+
+static void test_stock(void)
+{
+	dlock_stock *stock = dlock_memory_stock_new("contended", "Stock:", 6);
+	pthread_t threads[THREADS];
+	dlock_stock_counts counts;
+	int64_t changed;
+
+	check(stock->ops->restock(stock, DLOCK_ARG("shoe"), UNITS, DLOCK_ARG("opening"), 0, &changed, &error) == DLOCK_OK
+			&& changed == UNITS,
+		"put in");
+	atomic_store(&shared.inside, 0);
+	for (intptr_t i = 0; i < THREADS; i++) {
+		pthread_create(&threads[i], NULL, buy, (void *) i);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	stock->ops->count(stock, (dlock_arg[]) { DLOCK_ARG("shoe") }, 1, true, &counts, &error);
+	check(counts.available + counts.sold == UNITS && counts.reserved == 0 && counts.waiting == 0
+			&& counts.sold == atomic_load(&shared.inside) && counts.sold > UNITS - 2
+			&& atomic_load(&shared.overlaps) == 0,
+		"sold to those that were told so: %d of %d", (int) counts.sold, UNITS);
+	stock->ops->free(stock);
 }
 
 typedef struct {
@@ -379,6 +530,8 @@ int main(int argc, char **argv)
 		{ "life", test_life },
 		{ "expiry", test_expiry },
 		{ "contention", test_contention },
+		{ "permits", test_permits },
+		{ "stock", test_stock },
 		{ "order", test_order },
 		{ "first_leaves", test_first_leaves },
 		{ "interrupted", test_interrupted },

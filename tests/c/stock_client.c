@@ -9,7 +9,7 @@ shop shop_on(dlock_endpoint *service)
 {
 	shop shop = { .pool = calloc(1, sizeof(dlock_pool)) };
 
-	shop.stock = dlock_stock_new(shop.pool, service, STOCK, strlen(STOCK));
+	shop.stock = dlock_redis_stock_new(shop.pool, service, STOCK, strlen(STOCK));
 	dlock_endpoint_release(service);
 	return shop;
 }
@@ -21,7 +21,7 @@ shop shop_at(const char *dsn)
 
 void shop_free(shop *shop)
 {
-	dlock_stock_free(shop->stock);
+	shop->stock->ops->free(shop->stock);
 	dlock_pool_clear(shop->pool);
 	free(shop->pool);
 }
@@ -52,28 +52,28 @@ int reserve(shop *shop, const dlock_order *order, int ttl_ms, int timeout_ms)
 	dlock_stock_turn turn = { .stock = shop->stock, .order = order, .ttl = ttl_ms * DLOCK_MS };
 	dlock_wait wait = { .deadline = dlock_after(dlock_now(), timeout_ms * DLOCK_MS) };
 
-	return outcome(shop, dlock_stock_reserve(&turn, &wait, &shop->answer, &shop->error));
+	return outcome(shop, turn.stock->ops->reserve(&turn, &wait, &shop->answer, &shop->error));
 }
 
 int confirm(shop *shop, const dlock_order *order)
 {
-	return outcome(shop, dlock_stock_confirm(shop->stock, order, 0, &shop->answer, &shop->error));
+	return outcome(shop, shop->stock->ops->confirm(shop->stock, order, 0, &shop->answer, &shop->error));
 }
 
 int cancel(shop *shop, const dlock_order *order)
 {
-	return outcome(shop, dlock_stock_cancel(shop->stock, order, &shop->answer, &shop->error));
+	return outcome(shop, shop->stock->ops->cancel(shop->stock, order, &shop->answer, &shop->error));
 }
 
 int extend_order(shop *shop, const dlock_order *order, int ttl_ms)
 {
-	return outcome(shop, dlock_stock_extend(shop->stock, order, ttl_ms * DLOCK_MS, &shop->answer, &shop->error));
+	return outcome(shop, shop->stock->ops->extend(shop->stock, order, ttl_ms * DLOCK_MS, &shop->answer, &shop->error));
 }
 
 int64_t restock(shop *shop, const char *sku, int64_t units, const char *change)
 {
 	int64_t changed = INT64_MIN;
-	dlock_status status = dlock_stock_restock(
+	dlock_status status = shop->stock->ops->restock(
 		shop->stock, DLOCK_ARG(sku), units, DLOCK_ARG(change), 0, &changed, &shop->error);
 
 	if (status != DLOCK_OK) {
@@ -86,7 +86,7 @@ bool counts_are(shop *shop, const char *sku, int64_t available, int64_t reserved
 {
 	dlock_stock_counts n = { 0 };
 	dlock_arg name = DLOCK_ARG(sku);
-	dlock_status status = dlock_stock_count(shop->stock, &name, 1, false, &n, &shop->error);
+	dlock_status status = shop->stock->ops->count(shop->stock, &name, 1, false, &n, &shop->error);
 	bool good = status == DLOCK_OK && n.available == available && n.reserved == reserved && n.sold == sold
 		&& n.waiting == waiting;
 

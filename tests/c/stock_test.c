@@ -46,7 +46,7 @@ static void test_names(void)
 		"and no other byte that the scripts take for their own");
 	memset(longest, '/', 255);
 	dlock_order_id id = dlock_stock_order_id(all, all);
-	check(strlen(id.text) == DLOCK_PERMIT_ID_MAX, "the longest has room (%zu)", strlen(id.text));
+	check(strlen(id.text) == DLOCK_ORDER_ID_MAX, "the longest has room (%zu)", strlen(id.text));
 }
 
 static void test_life(void)
@@ -91,15 +91,15 @@ static void test_limit(void)
 	dlock_wait once = { .deadline = 0 };
 
 	restock(&shop, "shoe", 5, "");
-	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
+	check(turn.stock->ops->reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
 			&& shop.answer.outcome == DLOCK_STOCK_DONE,
 		"to the limit");
 	turn.order = &more;
-	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
+	check(turn.stock->ops->reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
 			&& shop.answer.outcome == DLOCK_STOCK_LIMITED && shop.answer.units == 1,
 		"not above");
 	check(confirm(&shop, &order) == DLOCK_STOCK_DONE, "bought");
-	check(dlock_stock_reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
+	check(turn.stock->ops->reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
 			&& shop.answer.outcome == DLOCK_STOCK_LIMITED,
 		"what was bought counts");
 	shop_free(&shop);
@@ -261,9 +261,10 @@ static void test_no_answer(void)
 static bool has_waiter(void *context)
 {
 	dlock_stock_counts counts = { 0 };
+	dlock_stock *stock = ((shop *) context)->stock;
 
-	dlock_stock_count(
-		((shop *) context)->stock, &(dlock_arg){ "shoe", sizeof "shoe" - 1 }, 1, false, &counts, &(dlock_error){ "" });
+	stock->ops->count(
+		stock, &(dlock_arg){ "shoe", sizeof "shoe" - 1 }, 1, false, &counts, &(dlock_error){ "" });
 	return counts.waiting == 1;
 }
 
@@ -314,11 +315,11 @@ static void test_interrupted(void)
 	reserve(&shop, &order, TTL, 0);
 	interrupt_on(SIGUSR1);
 	pid_t pid = signal_later(getpid(), SIGUSR1, 200);
-	check(dlock_stock_reserve(&turn, &wait, &shop.answer, &shop.error) == DLOCK_INTERRUPTED, "interrupted");
+	check(turn.stock->ops->reserve(&turn, &wait, &shop.answer, &shop.error) == DLOCK_INTERRUPTED, "interrupted");
 	check(counts_are(&shop, "shoe", 0, 1, 0, 1), "it is in the queue yet");
 	exit_of(pid);
 	interrupt_clear();
-	dlock_stock_leave(&turn);
+	turn.stock->ops->leave(&turn);
 	dlock_pool_drain(shop.pool, dlock_after(dlock_now(), 2 * DLOCK_SECOND));
 	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "and leaves it");
 	shop_free(&shop);

@@ -69,7 +69,7 @@ function lint(string $code): string
 
 function run(string $file, string $code): string
 {
-    $frameworks = in_array($file, ['docs/integrations.md', 'docs/recipes.md'], true) ? 'require_once ' . var_export(dirname(__DIR__) . '/inc/integrations.inc', true) . '; load_integrations();' : '';
+    $frameworks = preg_match('~^packages/|^docs/(integrations|recipes)\.md~', $file) ? 'require_once ' . var_export(dirname(__DIR__) . '/inc/integrations.inc', true) . '; load_integrations();' : '';
     $child = php_child("$frameworks\n" . APPLICATION . "\n\$server = " . var_export(redis_server(), true) . ";\n"
         . with_expectations(with_test_servers(preg_replace('/^<\?php\s/', '', $code))));
     $said = $child->readAll();

@@ -32,7 +32,7 @@ holds($status === 0 && preg_match('/^OK \((?!0)\d+ tests/m', $output) === 1, 'th
 
 // Code with a mistake: a copy in which the test that is named fails.
 foreach ([
-    'testSellsOneUnderTheLock' => ['$this->locks->synchronized("stock:$article"', '$this->locks->synchronized("$article"'],
+    'testSellsOneUnderTheLock' => ['$this->locks->synchronized("stock:$sku"', '$this->locks->synchronized("$sku"'],
     'testWritesNothingWhenItHasLostTheLock' => ['$lease->assertHeld();', ''],
     'testIsBusyWhileAnotherHolds' => ['Dlock\AcquireTimeoutException | ', ''],
     'testSellsNothingWithoutTheServer' => [' | Dlock\ConnectionException', ''],

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: what its blocks tell to type does what they say; those of SQL, JSON and YAML are right; no block goes unchecked
+Documentation: what its blocks tell to type does what they say; those of SQL and YAML are right; no block goes unchecked
 --EXTENSIONS--
 ctype
 --SKIPIF--
@@ -384,23 +384,13 @@ function acl(string $code): string
     return $reply === 'OK' && $e === null ? '' : "$reply, " . $e?->getMessage();
 }
 
-/** Is there packages/DIRECTORY/NAME.php with that class? */
-function is_integration(string $class): bool
+/** tests/integrations/composer.phpt types those of docs/integrations.md; the others name a package that is there. */
+function composer(string $code): string
 {
-    [, $directory, $name] = explode('\\', $class);
-    $file = 'packages/' . strtolower($directory) . "/$name.php";
-    return is_file(TOP . "/$file") && preg_match("/^namespace Dlock\\\\$directory;.*^(final )?class $name\b/ms", document($file));
-}
-
-function json(string $code): string
-{
-    $wrong = [];
-    foreach (json_decode('{' . $code . '}', true, 9, JSON_THROW_ON_ERROR)['autoload']['psr-4'] as $namespace => $path) {
-        $files = glob(TOP . '/packages/' . basename($path) . '/*.php');
-        $classes = array_map(fn (string $file) => $namespace . basename($file, '.php'), $files);
-        $classes !== [] && array_filter($classes, is_integration(...)) === $classes || $wrong[] = "$namespace is not in $path";
-    }
-    return implode("\n", $wrong);
+    $names = array_map(fn (string $file) => json_decode(file_get_contents($file))->name, glob(TOP . '/packages/*/composer.json'));
+    preg_match_all('~\bdlock/[\w-]+~', preg_replace('~\S+/packages/\S+~', '', $code), $named);
+    holds(reads('tests/integrations/composer.phpt', "~blocks\('docs/integrations\.md'\).*'composer '~"), 'composer.phpt takes the block');
+    return implode(', ', array_diff($named[0], $names));
 }
 
 /** Services of Symfony, which make a factory of locks. */
@@ -419,6 +409,15 @@ function yaml(string $code): string
     $container->compile(true);
     $lock = $container->get(LockFactory::class)->createLock(unique());
     return $lock->acquire() && $lock->isAcquired() ? '' : 'no lock';
+}
+
+/** scripts/test-package.sh runs that of Debian. Both do the same, but for the packages. */
+function image(string $code): string
+{
+    holds(str_contains(document('scripts/test-package.sh'), 'docs/docker.md > "$root/srv/docker.sh"'), 'scripts/test-package.sh takes it');
+    $images = array_column(array_filter(blocks('docs/docker.md'), fn (array $block) => $block['language'] === 'dockerfile'), 'code');
+    $install = fn (string $image) => preg_replace(['/^.*?(?=COPY)/s', '/ && apk del .*/'], '', $image);
+    return $install($code) === $install($images[0]) ? '' : 'other commands than in the first one';
 }
 
 /** A pod: its preStop hook ends before the grace period does, and the port is PHP-FPM's. */
@@ -453,12 +452,14 @@ function rule_for(string $language, string $code): ?string
             $each_line('dlock-doctor ') => 'doctor_commands',
             $each_line('(?:\w+=\S+ )*(?:scripts|examples)/') => 'repository_commands',
             str_starts_with($code, 'apt-get install ') => 'installation',
+            str_starts_with($code, 'composer ') => 'composer',
             str_starts_with($code, 'phpdismod ') => 'removal',
             str_starts_with($code, 'cp -rL packages/debian') => 'debian_package',
             default => null,
         },
         'yaml' => str_starts_with($code, 'spec:') ? 'pod' : 'yaml',
-        'sql', 'json' => $language,
+        'dockerfile' => 'image',
+        'sql' => $language,
         '' => match (true) {
             str_starts_with($code, '/locks/Semaphore:') => 'permit_nodes',
             $each_line('/locks') => 'zookeeper_nodes',

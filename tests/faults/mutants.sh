@@ -21,7 +21,7 @@ all_mutants() {
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
-		src/redis/redlock/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
+		src/redis/redlock/quorum_acquire.c 's/base->deadline = own->deadline;/base->deadline = dlock_now() + base->ttl;/'
 	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
 		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
@@ -42,19 +42,19 @@ all_mutants() {
 	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
 		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
 	mutant fencing_tokens_not_settled RedLock 600 "the highest of the votes is the token, whatever the others have" \
-		src/redis/redlock/quorum_votes.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
+		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
 	mutant quorum_of_half RedLock 120 "two of five are enough" \
 		src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
-		src/redis/redlock/quorum_acquire.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_request_may_take_effect(call)/'
+		src/redis/redlock/quorum_acquire.c 's/voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/voter->vote == DLOCK_VOTE_YES \&\& dlock_request_may_take_effect(call)/'
 	mutant new_set_although_one_refuses RedLock/young 120 "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant attach_without_exchange DistributedLock 60 "who takes a lease over by its handle keeps the old token" \
 		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant attach_without_exchange_at_quorum RedLock 60 "who takes a lease over by its handle keeps the old token" \
-		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
+		src/redis/redlock/quorum_attach.c 's/(static void ask_for_exchange\(.*\n\{\n)/$1\tstrcpy(own->claim->base.token, own->token);\n/'
 	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues is its own clock" \
-		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
+		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(quorum_backend_of(claim));/'
 	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
 		src/net/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
 	mutant release_without_cas Memcached 240 "whoever releases deletes the key, whose ever it is" \

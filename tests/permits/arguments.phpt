@@ -29,7 +29,6 @@ $both = function (string $argument, string $message, array $options, int $number
 };
 $both('server', 'must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached', ['server' => 'memcached://127.0.0.1'], 1);
 $both('server', 'must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached', ['server' => ['scheme' => 'memcached', 'host' => '127.0.0.1']], 1);
-$both('server', 'must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memory://', ['server' => 'memory://'], 1);
 $both('server', '*', ['server' => 'http://127.0.0.1'], 1);
 foreach ([redis_servers(3), [['127.0.0.1', 6379]], [['host' => 'h'], ['host' => 'i']], ['127.0.0.1', '127.0.0.2']] as $servers) {
     $both('server', 'must be one server: semaphores and read/write locks are not offered on several independent ones, as RedLock is', ['server' => $servers], 1);
@@ -39,7 +38,7 @@ $both('ttl', 'must be between 0.003 and 31536000 seconds', ['server' => redis_se
 $both('ttl', 'must be between 0.003 and 10 seconds: no lease time may exceed the guard, which the option "guard" of the server sets', ['server' => 'redis://127.0.0.1?replicas=1', 'ttl' => 11.0], 3);
 $both('timeout', 'must be between 0 and 31536000 seconds', ['server' => redis_server(), 'timeout' => -1.0], 4);
 $both('onLoss', 'must be either "flag" or "throw"', ['server' => redis_server(), 'onLoss' => 'signal'], 6);
-foreach (['redis://127.0.0.1?replicas=1', 'sentinel://127.0.0.1/mymaster', 'sentinel://127.0.0.1/mymaster?replicas=0', 'cluster://127.0.0.1', ['127.0.0.1', 6379], ['host' => '127.0.0.1'], null] as $server) {
+foreach (['redis://127.0.0.1?replicas=1', 'sentinel://127.0.0.1/mymaster', 'sentinel://127.0.0.1/mymaster?replicas=0', 'cluster://127.0.0.1', 'memory://', ['127.0.0.1', 6379], ['host' => '127.0.0.1'], null] as $server) {
     holds(new Semaphore(1, $server) instanceof Semaphore && new ReadWriteLock($server) instanceof ReadWriteLock, 'a good server', $server);
 }
 
@@ -51,7 +50,7 @@ $with = function (string $setting, string $value, callable $do): void {
 };
 $with('dlock.server', redis_server(), fn () => same(true, (new Semaphore(2))->acquire(unique('ini'))->release(), 'dlock.server'));
 $with('dlock.server', 'memcached://127.0.0.1', fn () => fails(ValueError::class, 'dlock.server must be Redis or ZooKeeper: *; or give a $server', fn () => new Semaphore(2)));
-$with('dlock.server', 'memory://', fn () => fails(ValueError::class, 'dlock.server must be Redis or ZooKeeper: *; or give a $server', fn () => new ReadWriteLock()));
+$with('dlock.server', 'memory://', fn () => same(true, (new ReadWriteLock())->writeLock()->acquire('ini')->release(), 'dlock.server, in memory'));
 $with('dlock.ttl', '33', function () {
     $lease = (new Semaphore(2, redis_server()))->acquire(unique('ttl'));
     within(10, $lease->remaining(), 33, 'dlock.ttl');

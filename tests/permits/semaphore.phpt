@@ -1,5 +1,5 @@
 --TEST--
-Semaphore: so many permits of a resource at once, several of them in one lease; what a lease of it tells; attach() in another process
+Semaphore: so many permits of a resource at once, several of them in one lease; what a lease of it tells; attach() in another process; the same on memory://
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,63 +15,82 @@ use Dlock\LeaseLostException;
 use Dlock\LeaseState;
 use Dlock\Semaphore;
 
+foreach ([redis_server(), 'memory://'] as $server) {
+    $rely = $server === 'memory://' ? 1 : 0.99; // one clock has no drift
+    $semaphore = new Semaphore(10, $server);
+    $resource = unique('semaphore');
+
+    // "Never more than the capacity out at once."
+    same(10, $semaphore->availablePermits($resource), 'nobody has any');
+    $leases = [];
+    for ($i = 1; $i <= 10; $i++) {
+        $leases[] = $lease = $semaphore->acquire($resource, ttl: 100);
+        same([1, 10 - $i, LeaseState::Held], [$lease->permits, $semaphore->availablePermits($resource), $lease->state()], "lease $i");
+        within(50, $lease->remaining(), 100 * $rely, "remaining() of lease $i");
+    }
+    same(null, $semaphore->tryAcquire($resource), 'the eleventh');
+    fails(AcquireTimeoutException::class, "The semaphore \"$resource\" did not have 1 of its 10 permits free within 0.05 s",
+        fn () => $semaphore->acquire($resource, timeout: 0.05));
+    fails(AcquireTimeoutException::class, "The semaphore \"$resource\" did not have 3 of its 10 permits free within 0 s",
+        fn () => $semaphore->acquire($resource, 3, 0));
+    $fences = array_map(fn ($lease) => $lease->fencingToken, $leases);
+    holds($fences === array_unique($fences) && $fences === array_values(array_filter($fences, fn ($fence) => $fence > 0)), 'fencing tokens', $fences);
+    for ($i = 1; $i < 10; $i++) {
+        holds($fences[$i] > $fences[$i - 1], 'fencing tokens rise over all grants of a resource', $fences[$i - 1], $fences[$i]);
+    }
+    same(10, count(array_unique(array_map(fn ($lease) => $lease->token, $leases))), 'tokens');
+    same([true, 1], [$leases[4]->release(), $semaphore->availablePermits($resource)], 'one given back');
+    same(false, $leases[4]->release(), 'given back twice');
+    same(1, $semaphore->availablePermits($resource), 'is given back once');
+    $lease = $semaphore->tryAcquire($resource, ttl: 100);
+    holds($lease->fencingToken > $fences[9], 'the next fencing token');
+    unset($leases, $lease); // given back where they go out of scope, without waiting for the answer
+    wait_for(fn () => $semaphore->availablePermits($resource) === 10, 60, 'all permits');
+
+    // Several in one lease, which is one.
+    $lease = $semaphore->acquire($resource, 7, ttl: 100);
+    same([7, 3], [$lease->permits, $semaphore->availablePermits($resource)], 'seven permits');
+    same([null, null, 3], [$semaphore->tryAcquire($resource, 4), $semaphore->tryAcquire($resource, 10), $semaphore->tryAcquire($resource, 3)?->permits], 'four more, ten more, three more');
+    wait_for(fn () => $semaphore->availablePermits($resource) === 3, 60, 'three permits');
+    $lease->refresh(50);
+    within(10, $lease->remaining(), 50 * $rely, 'refresh()');
+    same([true, 10], [$lease->release(), $semaphore->availablePermits($resource)], 'seven given back');
+    same(LeaseState::Released, $lease->state(), 'their lease');
+
+    // A section.
+    same([4, 6], $semaphore->synchronized($resource, fn ($lease) => [$lease->permits, $semaphore->availablePermits($resource)], 4, ttl: 100), 'synchronized()');
+    same([1, 'x'], $semaphore->synchronized($resource, fn ($lease) => [$lease->permits, 'x']), 'synchronized() with one permit');
+    same(10, $semaphore->availablePermits($resource), 'after the sections');
+
+    // "It goes with each request and is stored nowhere."
+    $small = new Semaphore(3, $server);
+    $lease = $semaphore->acquire($resource, 5, ttl: 100);
+    same([0, 5, null], [$small->availablePermits($resource), $semaphore->availablePermits($resource), $small->tryAcquire($resource)], 'a semaphore of less capacity');
+    same(true, $lease->isHeld() && $lease->release(), 'nothing is taken from holders');
+    same(true, $small->acquire($resource)->release(), 'it has its permits afterwards');
+
+    // Another prefix is another pool; the key is exactly prefix and resource.
+    $other = new Semaphore(1, $server, 'other:');
+    $lease = $other->acquire($resource, ttl: 100);
+    same([0, 10], [$other->availablePermits($resource), $semaphore->availablePermits($resource)], 'another prefix');
+    $server === 'memory://' || same(1, redis_raw()->cmd('EXISTS', "other:$resource"), 'the key');
+    same(true, $lease->release(), 'another prefix: release()');
+
+    // A handle, in the same process.
+    $lease = $semaphore->acquire($resource, 6, ttl: 100);
+    $attached = $semaphore->attach($handle = $lease->detach());
+    same([6, 4, LeaseState::Released], [$attached->permits, $semaphore->availablePermits($resource), $lease->state()], 'attach()');
+    holds($attached->fencingToken > $lease->fencingToken, 'its fencing token', $attached);
+    fails(LeaseLostException::class, "The lock \"$resource\" is not this handle's any more: *", fn () => $semaphore->attach($handle), 'a second attach()');
+    same([true, 10], [$attached->release(), $semaphore->availablePermits($resource)], 'released');
+
+    // Several of a demand: a wait for permits whose lease ends, and for those that a process waits for in vain.
+    $held = $semaphore->acquire($resource, 8, ttl: 0.3);
+    same(true, $semaphore->acquire($resource, 5, 60, 100)->release(), 'had when the lease has ended');
+}
+
 $semaphore = new Semaphore(10, redis_server());
 $resource = unique('semaphore');
-
-// "Never more than the capacity out at once."
-same(10, $semaphore->availablePermits($resource), 'nobody has any');
-$leases = [];
-for ($i = 1; $i <= 10; $i++) {
-    $leases[] = $lease = $semaphore->acquire($resource, ttl: 100);
-    same([1, 10 - $i, LeaseState::Held], [$lease->permits, $semaphore->availablePermits($resource), $lease->state()], "lease $i");
-    within(50, $lease->remaining(), 99, "remaining() of lease $i");
-}
-same(null, $semaphore->tryAcquire($resource), 'the eleventh');
-fails(AcquireTimeoutException::class, "The semaphore \"$resource\" did not have 1 of its 10 permits free within 0.05 s",
-    fn () => $semaphore->acquire($resource, timeout: 0.05));
-fails(AcquireTimeoutException::class, "The semaphore \"$resource\" did not have 3 of its 10 permits free within 0 s",
-    fn () => $semaphore->acquire($resource, 3, 0));
-$fences = array_map(fn ($lease) => $lease->fencingToken, $leases);
-holds($fences === array_unique($fences) && $fences === array_values(array_filter($fences, fn ($fence) => $fence > 0)), 'fencing tokens', $fences);
-for ($i = 1; $i < 10; $i++) {
-    holds($fences[$i] > $fences[$i - 1], 'fencing tokens rise over all grants of a resource', $fences[$i - 1], $fences[$i]);
-}
-same(10, count(array_unique(array_map(fn ($lease) => $lease->token, $leases))), 'tokens');
-same([true, 1], [$leases[4]->release(), $semaphore->availablePermits($resource)], 'one given back');
-same(false, $leases[4]->release(), 'given back twice');
-same(1, $semaphore->availablePermits($resource), 'is given back once');
-$lease = $semaphore->tryAcquire($resource, ttl: 100);
-holds($lease->fencingToken > $fences[9], 'the next fencing token');
-unset($leases, $lease); // given back where they go out of scope, without waiting for the answer
-wait_for(fn () => $semaphore->availablePermits($resource) === 10, 60, 'all permits');
-
-// Several in one lease, which is one.
-$lease = $semaphore->acquire($resource, 7, ttl: 100);
-same([7, 3], [$lease->permits, $semaphore->availablePermits($resource)], 'seven permits');
-same([null, null, 3], [$semaphore->tryAcquire($resource, 4), $semaphore->tryAcquire($resource, 10), $semaphore->tryAcquire($resource, 3)?->permits], 'four more, ten more, three more');
-wait_for(fn () => $semaphore->availablePermits($resource) === 3, 60, 'three permits');
-$lease->refresh(50);
-within(10, $lease->remaining(), 49.5, 'refresh()');
-same([true, 10], [$lease->release(), $semaphore->availablePermits($resource)], 'seven given back');
-same(LeaseState::Released, $lease->state(), 'their lease');
-
-// A section.
-same([4, 6], $semaphore->synchronized($resource, fn ($lease) => [$lease->permits, $semaphore->availablePermits($resource)], 4, ttl: 100), 'synchronized()');
-same([1, 'x'], $semaphore->synchronized($resource, fn ($lease) => [$lease->permits, 'x']), 'synchronized() with one permit');
-same(10, $semaphore->availablePermits($resource), 'after the sections');
-
-// "It goes with each request and is stored nowhere."
-$small = new Semaphore(3, redis_server());
-$lease = $semaphore->acquire($resource, 5, ttl: 100);
-same([0, 5, null], [$small->availablePermits($resource), $semaphore->availablePermits($resource), $small->tryAcquire($resource)], 'a semaphore of less capacity');
-same(true, $lease->isHeld() && $lease->release(), 'nothing is taken from holders');
-same(true, $small->acquire($resource)->release(), 'it has its permits afterwards');
-
-// Another prefix is another pool; the key is exactly prefix and resource.
-$other = new Semaphore(1, redis_server(), 'other:');
-$lease = $other->acquire($resource, ttl: 100);
-same([0, 10, 1], [$other->availablePermits($resource), $semaphore->availablePermits($resource), redis_raw()->cmd('EXISTS', "other:$resource")], 'another prefix');
-same(true, $lease->release(), 'another prefix: release()');
 
 // Handed over to another process, with its permits.
 $lease = $semaphore->acquire($resource, 6, ttl: 100);

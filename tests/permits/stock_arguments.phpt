@@ -13,11 +13,10 @@ use Dlock\Stock;
 
 // The server.
 fails(ValueError::class, 'Dlock\Stock::__construct(): Argument #1 ($server) must name Redis: on memcached, a stock is not offered', fn () => new Stock('memcached://127.0.0.1'));
-fails(ValueError::class, 'Dlock\Stock::__construct(): Argument #1 ($server) must name Redis: on memory://, a stock is not offered', fn () => new Stock('memory://'));
 fails(ValueError::class, '*Argument #1 ($server) must be one server or service: on several*RedLock*', fn () => new Stock(redis_servers(3)));
 fails(ValueError::class, '*Argument #1 ($server) must be one server or service*', fn () => new Stock([['127.0.0.1', 6379], ['127.0.0.1', 6380]]));
 fails(ValueError::class, '*Argument #1 ($server) *', fn () => new Stock('nowhere'));
-ini_set('dlock.server', 'memory://');
+ini_set('dlock.server', 'memcached://127.0.0.1');
 fails(ValueError::class, '*Argument #1 ($server) must name Redis*(it is null, and dlock.server names no Redis)', fn () => new Stock());
 ini_set('dlock.server', redis_server());
 same(null, thrown_by(fn () => new Stock()), 'dlock.server');

@@ -1,5 +1,5 @@
 --TEST--
-Stock: orders, refunds, changes, closing, late payments and counts of many, on one server, behind Sentinels with a replica that confirms, and in a cluster
+Stock: orders, refunds, changes, closing, late payments and counts of many, in memory, on one server, behind Sentinels with a replica that confirms, and in a cluster
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -128,6 +128,7 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     same([['bob', 'cid'], ['cid'], []], [$sold(time() - 600), $sold(0.0, 'cid'), $sold(time() + 600)], 'by state, buyer and time');
 }
 
+all_of_it('memory', 'memory://', 'orders:');
 all_of_it('one server', redis_server(), unique('orders') . ':');
 $sentinels = new SentinelSet(1);
 all_of_it('Sentinels', $sentinels->dsn([]), 'orders:');

@@ -134,27 +134,27 @@ all_mutants() {
 
 	# ---- RedLock ----
 	mutant validity_of_quorum_from_reply quorum "the lease counts from the replies, without drift" \
-		src/redis/redlock/quorum_acquire.c 's/(log_in_stragglers\(claim\);\n\tbase->deadline = )deadline/$1dlock_now() + base->ttl + 0 * deadline/'
+		src/redis/redlock/quorum_acquire.c 's/base->deadline = own->deadline;/base->deadline = dlock_now() + base->ttl;/'
 	mutant +quorum_of_half quorum "two of five are enough" src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_any_at_quorum quorum "whoever releases deletes" src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant fencing_tokens_not_settled quorum "the highest of the votes is the token, whatever the others have" \
-		src/redis/redlock/quorum_votes.c 's/if \(agree >= backend->quorum && dlock_now\(\) - asked < QUICK\)/if (agree > 0 && dlock_now() - asked < DLOCK_FOREVER)/'
+		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
 	mutant +release_misses_late_servers quorum "what was not answered is not released" \
-		src/redis/redlock/quorum_acquire.c 's/votes->votes\[i\] != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/votes->votes[i] == DLOCK_VOTE_YES && dlock_request_may_take_effect(call)/'
-	mutant new_set_although_one_refuses c:restart_guard "servers that were started together all vote, although one of them has refused" \
+		src/redis/redlock/quorum_acquire.c 's/voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/voter->vote == DLOCK_VOTE_YES \&\& dlock_request_may_take_effect(call)/'
+	mutant new_set_although_one_refuses c:uptime_rule "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant no_restart_guard quorum "who has just been started votes" \
 		src/redis/redlock/uptime_rule.c 's/(void dlock_uptime_rule_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
 	mutant attach_without_exchange_at_quorum quorum "who takes a lease over by its handle keeps the old token" \
-		src/redis/redlock/quorum_attach.c 's/(static dlock_status exchange\(.*\n\{\n)/$1\t__builtin_strcpy(claim->base.token, token);\n/'
+		src/redis/redlock/quorum_attach.c 's/(static void ask_for_exchange\(.*\n\{\n)/$1\tstrcpy(own->claim->base.token, own->token);\n/'
 	mutant no_second_look_at_quorum quorum "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant place_by_own_clock quorum "a waiter's place in the queues is its own clock" \
-		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(backend);/'
+		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(quorum_backend_of(claim));/'
 	mutant repair_takes_anything c:renewal_quorum "a holder's repair takes the key from whoever has it" \
 		src/redis/script/lua/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
-		src/redis/redlock/quorum_votes.c 's/&& dlock_now\(\) - asked < QUICK/\&\& asked/'
+		src/redis/redlock/quorum_votes.c 's/ && now - own->asked < QUICK/ \&\& now > 0/'
 	# ---- memcached ----
 	mutant +margin_of_none memcached "a lease is believed for its whole time, though the clock ticks once a second" \
 		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'
@@ -193,7 +193,7 @@ all_mutants() {
 		src/redis/script/lua/stock_change.lua 's/stock\.used = stock\.used \+ stock\.delta/stock.used = stock.used + 0/'
 
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
-		src/redis/lock/renewal_round.c 's/bool in_vain = yes \+ pending < round->quorum && [^;]+;/bool in_vain = yes + pending < round->quorum || no > 0;/'
+		src/redis/redlock/quorum_renewal.c 's/return !dlock_ballot_count\(votes\)/return !dlock_ballot_count(votes) \&\& votes->no == 0/'
 }
 
 # ---- builds ----

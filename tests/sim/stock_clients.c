@@ -58,7 +58,7 @@ static bool open_product(client *client, int sale, int resource)
 		return true;
 	}
 	stock_name(sale, resource, name, sizeof name);
-	dlock_status status = dlock_stock_restock(own_of(client)->stock, DLOCK_ARG(name), a->units, DLOCK_ARG("opening"), 0, &changed, &error);
+	dlock_status status = own_of(client)->stock->ops->restock(own_of(client)->stock, DLOCK_ARG(name), a->units, DLOCK_ARG("opening"), 0, &changed, &error);
 	if (status == DLOCK_OK && changed != a->units) {
 		violation("%s puts %" PRId64 " units into %s, and is told %" PRId64, client->process->name, a->units, name, changed);
 	}
@@ -74,7 +74,7 @@ static void count(client *client, int sale, int resource)
 
 	stock_name(sale, resource, name, sizeof name);
 	int64_t sold = sale_products[sale][resource].sold;
-	if (dlock_stock_count(own_of(client)->stock, &(dlock_arg) { name, strlen(name) }, 1, true, &counts, &error) == DLOCK_OK) {
+	if (own_of(client)->stock->ops->count(own_of(client)->stock, &(dlock_arg) { name, strlen(name) }, 1, true, &counts, &error) == DLOCK_OK) {
 		note_available(client, sale, resource, &counts, sold);
 	}
 }
@@ -151,9 +151,9 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 		nanos signal = draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER, begun = now, paused = client->process->paused_total;
 		dlock_stock_turn turn = { .stock = own_of(client)->stock, .order = &q.order, .ttl = ttl, .limit = stock_limit(o->products[0]), .strict = o->products[0] % 4 == 2 };
 		dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
-		status = dlock_stock_reserve(&turn, &wait, answer, &error);
+		status = turn.stock->ops->reserve(&turn, &wait, answer, &error);
 		if (status == DLOCK_INTERRUPTED) {
-			dlock_stock_leave(&turn);
+			turn.stock->ops->leave(&turn);
 			say(client->process->name, "is interrupted");
 			return status;
 		}
@@ -183,7 +183,7 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 
 	o->relies = false;
 	own->confirming = o;
-	while ((status = dlock_stock_confirm(own->stock, &q->order, stock_limit(o->products[0]), &answer, &error)) != DLOCK_OK && now < give_up) {
+	while ((status = own->stock->ops->confirm(own->stock, &q->order, stock_limit(o->products[0]), &answer, &error)) != DLOCK_OK && now < give_up) {
 		sum.errors++;
 		say(client->process->name, "does not know whether it has bought %s: %s", o->id.text, error.message);
 		fiber_sleep(draw_below(&client->random, SECOND));
@@ -211,7 +211,7 @@ static void cancel(client *client, order *o, const question *q)
 	dlock_error error = { "" };
 
 	o->relies = false;
-	dlock_status status = dlock_stock_cancel(own_of(client)->stock, &q->order, &answer, &error);
+	dlock_status status = own_of(client)->stock->ops->cancel(own_of(client)->stock, &q->order, &answer, &error);
 	say(client->process->name, "gives %s back: %d %d %s", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1, error.message);
 	sum.unreleased += status != DLOCK_OK;
 	if (status == DLOCK_OK && o->bought && answer.outcome == DLOCK_STOCK_DONE) {
@@ -228,7 +228,7 @@ static void refund(client *client, order *o, const question *q)
 	nanos give_up = now + 60 * SECOND;
 
 	note_refunded(o); /* from now on others may have them */
-	while ((status = dlock_stock_refund(own_of(client)->stock, &q->order, true, 0, (dlock_arg) { "", 0 }, &answer, &error)) != DLOCK_OK && now < give_up) {
+	while ((status = own_of(client)->stock->ops->refund(own_of(client)->stock, &q->order, true, 0, (dlock_arg) { "", 0 }, &answer, &error)) != DLOCK_OK && now < give_up) {
 		fiber_sleep(draw_below(&client->random, SECOND));
 	}
 	say(client->process->name, "refunds %s: %d %d", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1);
@@ -250,7 +250,7 @@ static void change(client *client, order *o, question *q)
 	for (int i = 0; i < o->count; i++) {
 		q->order.units[i] = 1 + draw_below(&client->random, 4);
 	}
-	dlock_status status = dlock_stock_change(own_of(client)->stock, &q->order, stock_limit(o->products[0]), &answer, &error);
+	dlock_status status = own_of(client)->stock->ops->change(own_of(client)->stock, &q->order, stock_limit(o->products[0]), &answer, &error);
 	say(client->process->name, "changes %s to %" PRId64 ": %d %d", o->id.text, q->order.units[0], status, status == DLOCK_OK ? (int) answer.outcome : -1);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
 		memcpy(o->units, q->order.units, sizeof o->units);
@@ -269,7 +269,7 @@ static void extend(client *client, order *o, const question *q)
 	bool relied = o->relies;
 
 	o->relies = false;
-	dlock_status status = dlock_stock_extend(own_of(client)->stock, &q->order, ttl, &answer, &error);
+	dlock_status status = own_of(client)->stock->ops->extend(own_of(client)->stock, &q->order, ttl, &answer, &error);
 	say(client->process->name, "extends %s to %.3f s: %d %d", o->id.text, seconds(ttl), status, status == DLOCK_OK ? (int) answer.outcome : -1);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
 		o->deadline = answer.deadline > o->deadline ? answer.deadline : o->deadline;
@@ -377,7 +377,7 @@ static void *client_main(void *argument)
 
 	dlock_process_init();
 	*own = (stock_client) { .connections = connections_new() };
-	own->stock = dlock_stock_new(redis_pool(own->connections), service_of_setup(options.setup == REPLICATED ? options.servers - 1 : 1), STOCK_PREFIX, strlen(STOCK_PREFIX));
+	own->stock = dlock_redis_stock_new(redis_pool(own->connections), service_of_setup(options.setup == REPLICATED ? options.servers - 1 : 1), STOCK_PREFIX, strlen(STOCK_PREFIX));
 	while (now < end_of_faults) {
 		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
 		shop(client, false);
@@ -389,7 +389,7 @@ static void *client_main(void *argument)
 		fiber_sleep(20 * MS);
 	}
 	say(client->process->name, "ends");
-	dlock_stock_free(own->stock);
+	own->stock->ops->free(own->stock);
 	connections_end(own->connections);
 	client->process->alive = false;
 	return NULL;

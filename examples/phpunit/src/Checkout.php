@@ -9,16 +9,16 @@ final class Checkout
     }
 
     /** @return string "sold", "sold out" or "try again" */
-    public function sell(string $article): string
+    public function sell(string $sku): string
     {
         try {
-            return $this->locks->synchronized("stock:$article", function (Dlock\Lease $lease) use ($article) {
-                $left = $this->stock->read($article);
+            return $this->locks->synchronized("stock:$sku", function (Dlock\Lease $lease) use ($sku) {
+                $left = $this->stock->read($sku);
                 if ($left < 1) {
                     return 'sold out';
                 }
                 $lease->assertHeld();
-                $this->stock->write($article, $left - 1, $lease->fencingToken);
+                $this->stock->write($sku, $left - 1, $lease->fencingToken);
                 return 'sold';
             }, timeout: $this->timeout);
         } catch (Dlock\AcquireTimeoutException | Dlock\LeaseLostException | Dlock\ConnectionException) {

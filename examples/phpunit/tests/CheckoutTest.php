@@ -116,20 +116,20 @@ final class StockInMemory implements Stock
     {
     }
 
-    public function read(string $article): int
+    public function read(string $sku): int
     {
         $inSection = $this->inSection;
         $this->inSection = null;
         $inSection && $inSection();
-        return $this->left[$article];
+        return $this->left[$sku];
     }
 
-    public function write(string $article, int $left, int $fencingToken): void
+    public function write(string $sku, int $left, int $fencingToken): void
     {
         if ($fencingToken < $this->fencingToken) {
             throw new RuntimeException('a later holder was here');
         }
-        $this->left[$article] = $left;
+        $this->left[$sku] = $left;
         $this->fencingToken = $fencingToken;
         $this->writes++;
     }

@@ -12,7 +12,7 @@ final class Shop
     }
 
     /**
-     * Sells one piece.
+     * Sells one unit.
      * @return array{customer: int, price: int, payment: string, fencingToken: ?int, left: int}|null null: sold out
      */
     public function sell(string $goods, int $customer, ?Dlock\Lease $lease): ?array
@@ -39,8 +39,8 @@ final class Shop
     }
 
     /**
-     * Sells one piece of a stock, without any lock: reserves it, and buys it when it is paid for. Where it never is, the reservation ends by itself, and
-     * the piece is the next waiter's.
+     * Sells one unit of a stock, without any lock: reserves it, and buys it when it is paid for. Where it never is, the reservation ends by itself, and
+     * the unit is the next waiter's.
      * @param callable(int): void $reserved called with the fencing token
      * @return array{customer: int, price: int, payment: string, fencingToken: int, left: int}|null null: sold out
      */

@@ -19,17 +19,17 @@ function lock_names(): array
     return ['none', 'SetnxLock', 'QuorumLock', 'DistributedLock', 'RedLock', ...(class_exists('ZkLock') ? ['ZkLock'] : []), 'Stock'];
 }
 
-/** A piece for each buyer, reserved for as long as a lease lasts. */
+/** A unit for each buyer, reserved for as long as a lease lasts. */
 function stock(): Dlock\Stock
 {
     return new Dlock\Stock('redis://' . lock_servers()[0], ttl: LEASE, perBuyer: 1);
 }
 
-/** Puts pieces into an empty stock. What was sold of it before is forgotten. */
-function open_stock(string $goods, int $pieces): void
+/** Puts units into an empty stock. What was sold of it before is forgotten. */
+function open_stock(string $goods, int $quantity): void
 {
     phpredis(lock_servers()[0])->del("Stock:$goods");
-    stock()->restock($goods, $pieces);
+    stock()->restock($goods, $quantity);
 }
 
 /** @return list<string> */

@@ -101,7 +101,7 @@ function check_stock(string $url, string $name, array $orders): void
     $counts = ['state' => 'open', 'available' => 0, 'reserved' => 0, 'sold' => STOCK, 'waiting' => 0];
     check("$name: the stock knows it", $state['counts'] === $counts && $state['stock'] === 0, [$state['counts'], $state['stock']]);
     $customers = array_column($orders, 'customer');
-    check("$name: one piece for each customer", count(array_unique($customers)) === STOCK, $customers);
+    check("$name: one unit for each customer", count(array_unique($customers)) === STOCK, $customers);
     $unpaid = array_filter($customers, fn (int $customer) => $customer % 10 === 5);
     check("$name: none for those whose payment fails", $unpaid === [], $unpaid);
     $not_paid = count(array_filter($state['visits'], fn (array $visit) => $visit[5] === 'not paid'));
@@ -122,7 +122,7 @@ function check_sale(string $url, string $lock, bool $hangs, ?array $page): void
     check("$name: every buyer has an answer that the shop gives", $unexpected === 0, $unexpected);
     if ($ours) {
         check("$name: exactly what there was is sold", $sold === STOCK, $sold);
-        check("$name: each order took another piece", array_column($orders, 'left') === range(STOCK - 1, 0), array_column($orders, 'left'));
+        check("$name: each order took another unit", array_column($orders, 'left') === range(STOCK - 1, 0), array_column($orders, 'left'));
         $rise = count(array_filter($tokens, is_int(...))) === $sold;
         for ($i = 1; $i < $sold; $i++) {
             $rise = $rise && $tokens[$i] > $tokens[$i - 1];

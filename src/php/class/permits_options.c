@@ -9,14 +9,9 @@
 /* NULL, or why there are no permits on such a server: what follows "Argument #2 ($server) ". */
 static const char *refusal(const dlock_endpoint *server)
 {
-	switch (server->kind) {
-	case DLOCK_ENDPOINT_MEMCACHED:
-		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached";
-	case DLOCK_ENDPOINT_MEMORY:
-		return "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memory://";
-	default:
-		return NULL;
-	}
+	return server->kind == DLOCK_ENDPOINT_MEMCACHED
+		? "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached"
+		: NULL;
 }
 
 /* Is it a list of servers, as RedLock has it? [host, port, connect timeout] is none. */

@@ -146,8 +146,9 @@ ZEND_METHOD(Dlock_Reservation, status)
 	if (!reservation) {
 		RETURN_THROWS();
 	}
-	dlock_status outcome = dlock_stock_look(
-		reservation->stock->stock, &reservation->order->order, status, &asked, &error);
+	dlock_stock *stock = reservation->stock->stock;
+	dlock_status outcome = stock->ops->look(
+		stock, &reservation->order->order, status, &asked, &error);
 	if (outcome != DLOCK_OK) {
 		dlock_throw(outcome, &error, NULL);
 		RETURN_THROWS();
@@ -173,8 +174,9 @@ ZEND_METHOD(Dlock_Reservation, extend)
 		RETURN_THROWS();
 	}
 	ttl = is_null ? reservation->ttl : ttl;
-	dlock_status status = dlock_stock_extend(
-		reservation->stock->stock, &reservation->order->order, ttl, &answer, &error);
+	dlock_stock *stock = reservation->stock->stock;
+	dlock_status status = stock->ops->extend(
+		stock, &reservation->order->order, ttl, &answer, &error);
 	if (check_answer(reservation, status, &error, &answer, "")) {
 		reservation->deadline = answer.deadline > reservation->deadline ? answer.deadline : reservation->deadline;
 	}
@@ -190,8 +192,9 @@ ZEND_METHOD(Dlock_Reservation, confirm)
 	if (!reservation) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_confirm(
-		reservation->stock->stock, &reservation->order->order, reservation->stock->per_buyer, &answer, &error);
+	dlock_stock *stock = reservation->stock->stock;
+	dlock_status status = stock->ops->confirm(
+		stock, &reservation->order->order, reservation->stock->per_buyer, &answer, &error);
 	DLOCK_G(counters).expired_refusals += status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED;
 	if (!check_answer(reservation, status, &error, &answer, "; nothing was bought")) {
 		RETURN_THROWS();
@@ -212,7 +215,8 @@ ZEND_METHOD(Dlock_Reservation, cancel)
 	if (!reservation) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_cancel(reservation->stock->stock, &reservation->order->order, &answer, &error);
+	dlock_stock *stock = reservation->stock->stock;
+	dlock_status status = stock->ops->cancel(stock, &reservation->order->order, &answer, &error);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED) {
 		reservation->deadline = answer.reason == DLOCK_ORDER_SOLD ? DLOCK_FOREVER : 0;
 		RETURN_FALSE;
@@ -262,7 +266,8 @@ ZEND_METHOD(Dlock_Reservation, refund)
 	if (!reservation || !check_part(reservation, quantity, all, change)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_refund(reservation->stock->stock, &reservation->order->order, restock,
+	dlock_stock *stock = reservation->stock->stock;
+	dlock_status status = stock->ops->refund(stock, &reservation->order->order, restock,
 		all ? 0 : quantity, all ? (dlock_arg){ "", 0 } : dlock_arg_of(change), &answer, &error);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED
 			&& (answer.reason == DLOCK_ORDER_NOT_SOLD || answer.reason == DLOCK_ORDER_SMALLER)) {
@@ -307,8 +312,9 @@ ZEND_METHOD(Dlock_Reservation, change)
 	if (!dlock_stock_units_from(reservation->order, items, changed.units)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_change(
-		reservation->stock->stock, &changed, reservation->stock->per_buyer, &answer, &error);
+	dlock_stock *stock = reservation->stock->stock;
+	dlock_status status = stock->ops->change(
+		stock, &changed, reservation->stock->per_buyer, &answer, &error);
 	if (!check_answer(reservation, status, &error, &answer, "")) {
 		RETURN_THROWS();
 	}

@@ -1,5 +1,6 @@
 #include "stock.h"
 
+#include "../backends.h"
 #include "arguments.h"
 #include "../classes.h"
 #include "../errors.h"
@@ -33,7 +34,7 @@ static void stock_free(zend_object *object)
 	dlock_stock_object *stock = dlock_stock_from(object);
 
 	if (stock->stock) {
-		dlock_stock_free(stock->stock);
+		stock->stock->ops->free(stock->stock);
 		zend_string_release(stock->servers);
 		zend_string_release(stock->prefix);
 	}
@@ -119,9 +120,8 @@ static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 		ZVAL_STR(&spec, dsn);
 	}
 	dlock_endpoint *server = array || dsn ? dlock_endpoint_from_zval(&spec, 1, -1) : dlock_endpoint_from_ini();
-	if (server && server->kind != DLOCK_ENDPOINT_REDIS) {
-		zend_argument_value_error(1, "must name Redis: on %s, a stock is not offered%s",
-			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "memcached" : "memory://",
+	if (server && server->kind == DLOCK_ENDPOINT_MEMCACHED) {
+		zend_argument_value_error(1, "must name Redis: on memcached, a stock is not offered%s",
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_endpoint_release(server);
 		return NULL;
@@ -192,7 +192,7 @@ ZEND_METHOD(Dlock_Stock, __construct)
 		RETURN_THROWS();
 	}
 	zend_string *begins = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Stock:"), 0);
-	stock->stock = dlock_stock_new(&DLOCK_G(pools).redis, server, ZSTR_VAL(begins), ZSTR_LEN(begins));
+	stock->stock = dlock_stock_on(&DLOCK_G(pools), server, ZSTR_VAL(begins), ZSTR_LEN(begins));
 	if (stock->stock) {
 		stock->ttl = lease;
 		stock->remember = (dlock_nanos) (remember * DLOCK_SECOND);
@@ -234,7 +234,7 @@ ZEND_METHOD(Dlock_Stock, restock)
 	}
 	dlock_arg name = change ? dlock_arg_of(change) : (dlock_arg) { "", 0 };
 	dlock_nanos remember = stock->remember == (dlock_nanos) DLOCK_STOCK_REMEMBER * DLOCK_SECOND ? 0 : stock->remember;
-	dlock_status status = dlock_stock_restock(
+	dlock_status status = stock->stock->ops->restock(
 		stock->stock, dlock_arg_of(sku), quantity, name, remember, &changed, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
@@ -249,11 +249,11 @@ static bool run_interrupts(dlock_stock_turn *turn)
 	zend_try {
 		dlock_run_interrupts();
 	} zend_catch {
-		dlock_stock_leave(turn);
+		turn->stock->ops->leave(turn);
 		zend_bailout();
 	} zend_end_try();
 	if (EG(exception)) {
-		dlock_stock_leave(turn);
+		turn->stock->ops->leave(turn);
 	}
 	return !EG(exception);
 }
@@ -269,7 +269,7 @@ static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *or
 	dlock_status status;
 	dlock_error error;
 
-	while ((status = dlock_stock_reserve(&turn, &wait, answer, &error)) == DLOCK_INTERRUPTED) {
+	while ((status = stock->stock->ops->reserve(&turn, &wait, answer, &error)) == DLOCK_INTERRUPTED) {
 		if (!run_interrupts(&turn)) {
 			return false;
 		}
@@ -376,8 +376,8 @@ ZEND_METHOD(Dlock_Stock, order)
 	if (!order) {
 		RETURN_THROWS();
 	}
-	dlock_status outcome = dlock_stock_look(
-		dlock_stock_from(Z_OBJ_P(ZEND_THIS))->stock, &order->order, status, &asked, &error);
+	dlock_stock *stock = dlock_stock_from(Z_OBJ_P(ZEND_THIS))->stock;
+	dlock_status outcome = stock->ops->look(stock, &order->order, status, &asked, &error);
 	if (outcome != DLOCK_OK) {
 		dlock_throw(outcome, &error, NULL);
 	} else if (status[0].state != DLOCK_STATE_NONE) {
@@ -402,7 +402,7 @@ static bool read_cursor(zend_string *after, char *number, size_t size, dlock_sto
 
 	if (len < 1 || len >= size || strlen(ZSTR_VAL(after)) != ZSTR_LEN(after)
 		|| strspn(ZSTR_VAL(after), "0123456789.") != len || !strchr(space, '/')
-		|| strlen(space + 1) > DLOCK_PERMIT_ID_MAX) {
+		|| strlen(space + 1) > DLOCK_ORDER_ID_MAX) {
 		zend_argument_value_error(6, "must be null or the $next of a page");
 		return false;
 	}
@@ -422,40 +422,31 @@ static zend_string *decode(const char *text, size_t len)
 	return name;
 }
 
-static void add_listed(zval *orders, zend_string *sku, dlock_listed_order listed)
+typedef struct {
+	zend_string *sku;
+	zval orders;
+} page;
+
+static void add_listed(void *context, const dlock_listed_order *listed)
 {
-	const char *slash = strrchr(listed.id, '/');
-	double ms;
-	dlock_order_state state = dlock_stock_state_of(strtod(listed.number, NULL), &ms);
+	page *page = context;
+	const char *slash = strchr(listed->id, '/');
 	zval order, items, units;
 
-	if (state == DLOCK_STATE_RESERVED && listed.ms < 0) {
-		state = DLOCK_STATE_ENDED;
-	}
 	array_init(&items);
-	ZVAL_LONG(&units, (zend_long) listed.units);
-	zend_symtable_update(Z_ARRVAL(items), sku, &units);
-	dlock_order_create(&order, state, &items, decode(listed.id, (size_t) (slash - listed.id)),
-		decode(slash + 1, strlen(slash + 1)), ms / 1000, (double) listed.ms / 1000);
-	add_next_index_zval(orders, &order);
+	ZVAL_LONG(&units, (zend_long) listed->units);
+	zend_symtable_update(Z_ARRVAL(items), page->sku, &units);
+	dlock_order_create(&order, listed->state, &items, decode(listed->id, (size_t) (slash - listed->id)),
+		decode(slash + 1, strlen(slash + 1)), (double) listed->at / 1000, (double) listed->left / 1000);
+	add_next_index_zval(&page->orders, &order);
 }
 
-static void create_page(
-	zval *value, zend_string *sku, const dlock_call *call, int count, const char *next_number, const char *next_id)
+static void create_page(zval *value, const page *page, const dlock_stock_cursor *next)
 {
-	zval orders;
-
-	array_init(&orders);
-	for (int i = 0; i < count; i++) {
-		dlock_listed_order listed = dlock_read_stock_order_at(call, i);
-		if (strchr(listed.id, '/')) {
-			add_listed(&orders, sku, listed);
-		}
-	}
 	object_init_ex(value, dlock_ce_order_page);
-	ZVAL_COPY_VALUE(OBJ_PROP_NUM(Z_OBJ_P(value), 0), &orders);
-	if (next_number) {
-		ZVAL_STR(OBJ_PROP_NUM(Z_OBJ_P(value), 1), strpprintf(0, "%s %s", next_number, next_id));
+	ZVAL_COPY_VALUE(OBJ_PROP_NUM(Z_OBJ_P(value), 0), &page->orders);
+	if (*next->number) {
+		ZVAL_STR(OBJ_PROP_NUM(Z_OBJ_P(value), 1), strpprintf(0, "%s %s", next->number, next->id));
 	} else {
 		ZVAL_NULL(OBJ_PROP_NUM(Z_OBJ_P(value), 1));
 	}
@@ -479,18 +470,17 @@ static bool check_query(
 
 ZEND_METHOD(Dlock_Stock, orders)
 {
-	zend_string *sku, *buyer = NULL, *after = NULL;
+	zend_string *buyer = NULL, *after = NULL;
+	page page;
 	zend_object *state = NULL;
 	double since = 0;
 	zend_long limit = 100;
 	char number[40];
-	const char *next_number, *next_id;
-	dlock_call *page;
-	int count;
+	dlock_stock_cursor next;
 	dlock_error error;
 
 	ZEND_PARSE_PARAMETERS_START(1, 6)
-		Z_PARAM_STR(sku)
+		Z_PARAM_STR(page.sku)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_STR_OR_NULL(buyer)
 		Z_PARAM_OBJ_OF_CLASS_OR_NULL(state, dlock_ce_order_state)
@@ -500,7 +490,7 @@ ZEND_METHOD(Dlock_Stock, orders)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_stock_object *stock = stock_this(ZEND_THIS);
-	if (!stock || !check_query(stock, sku, buyer, since, limit, !state)) {
+	if (!stock || !check_query(stock, page.sku, buyer, since, limit, !state)) {
 		RETURN_THROWS();
 	}
 	dlock_order_id whose = dlock_stock_order_id(
@@ -511,14 +501,15 @@ ZEND_METHOD(Dlock_Stock, orders)
 	if (after && !read_cursor(after, number, sizeof number, &query)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_list(
-		stock->stock, dlock_arg_of(sku), &query, &page, &count, &next_number, &next_id, &error);
+	array_init(&page.orders);
+	dlock_status status = stock->stock->ops->list(
+		stock->stock, dlock_arg_of(page.sku), &query, add_listed, &page, &next, &error);
 	if (status != DLOCK_OK) {
+		zval_ptr_dtor(&page.orders);
 		dlock_throw(status, &error, NULL);
 		RETURN_THROWS();
 	}
-	create_page(return_value, sku, page, count, next_number, next_id);
-	dlock_call_release(page);
+	create_page(return_value, &page, &next);
 }
 
 ZEND_METHOD(Dlock_OrderPage, __construct)
@@ -600,7 +591,7 @@ ZEND_METHOD(Dlock_Stock, counts)
 	if (count == 0) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_count(stock->stock, skus, count, confirmed, counts, &error);
+	dlock_status status = stock->stock->ops->count(stock->stock, skus, count, confirmed, counts, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
 		RETURN_THROWS();
@@ -635,7 +626,7 @@ static void set_sale(INTERNAL_FUNCTION_PARAMETERS, dlock_sale sale)
 	if (!stock || !dlock_stock_check_sku(stock, sku, 1)) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_stock_set_sale(stock->stock, dlock_arg_of(sku), sale, &is, &known, &error);
+	dlock_status status = stock->stock->ops->set_sale(stock->stock, dlock_arg_of(sku), sale, &is, &known, &error);
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);
 	} else if (!known) {

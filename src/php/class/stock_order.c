@@ -41,7 +41,7 @@ bool dlock_stock_check_sku(const dlock_stock_object *stock, const zend_string *s
 	if (!dlock_stock_check_name(sku, arg)) {
 		return false;
 	}
-	const char *problem = dlock_stock_refuse(stock->stock, dlock_arg_of(sku));
+	const char *problem = stock->stock->ops->refuse(stock->stock, dlock_arg_of(sku));
 	if (problem) {
 		zend_argument_value_error(arg, "%s", problem);
 		return false;
@@ -99,7 +99,7 @@ static bool add_items(const dlock_stock_object *stock, dlock_stock_order *order,
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
-	if (!dlock_stock_is_together(stock->stock, order->order.skus, order->order.count)) {
+	if (!stock->stock->ops->is_together(stock->stock, order->order.skus, order->order.count)) {
 		zend_argument_value_error(1,
 			"must have products that share a hash slot of the cluster: give their keys the same part in braces, as in the prefix "
 			"\"{sale}:\"");

@@ -217,10 +217,7 @@ static bool collect(dlock_renewal_round *base, bool released)
 
 static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
 {
-	const dlock_endpoint *service = round_of(base)->service;
-	dlock_nanos cap = dlock_timeout_cap(service, ttl);
-
-	return cap < service->read_timeout ? cap : service->read_timeout;
+	return dlock_redis_renewer_wait(round_of(base)->service, ttl);
 }
 
 static bool may_yet_repair(const dlock_renewal_round *base)

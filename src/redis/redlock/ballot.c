@@ -1,62 +1,57 @@
 #include "ballot.h"
 
-void dlock_ballot_begin(
-	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read)
+void dlock_ballot_begin(dlock_ballot *ballot, dlock_voter *voters, int count, int quorum, dlock_reader *read)
 {
-	ballot->loop = loop;
-	ballot->members = members;
-	ballot->count = count;
-	ballot->quorum = quorum;
-	ballot->read = read;
-	ballot->tells_no = false;
-	ballot->pending = ballot->yes = ballot->no = ballot->ineligible = ballot->maturing = 0;
-	dlock_uptime_rule_begin(&ballot->uptime_rule, 0, 0);
-	for (int i = 0; i < ballot->count; i++) {
-		ballot->calls[i] = NULL;
-		ballot->votes[i] = DLOCK_VOTE_NONE;
-		ballot->members[i].failed = false;
+	*ballot = (dlock_ballot) { .voters = voters, .count = count, .quorum = quorum, .read = read };
+	for (int i = 0; i < count; i++) {
+		voters[i].call = NULL;
+		voters[i].vote = DLOCK_VOTE_NONE;
+		if (voters[i].outcome) {
+			voters[i].outcome->failed = false;
+		}
 	}
 }
 
 void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call)
 {
-	ballot->calls[server] = call;
-	ballot->votes[server] = DLOCK_VOTE_PENDING;
+	dlock_voter *voter = &ballot->voters[server];
+
+	voter->call = call;
+	voter->vote = DLOCK_VOTE_PENDING;
 	ballot->pending++;
 	if (call) {
-		dlock_conn_send(ballot->members[server].conn, call);
+		dlock_conn_send(voter->conn, call);
 	}
 }
 
 void dlock_ballot_absent(dlock_ballot *ballot, int server)
 {
-	ballot->votes[server] = DLOCK_VOTE_NO;
+	ballot->voters[server].vote = DLOCK_VOTE_NO;
 	ballot->no++;
 }
 
-static void count_vote(dlock_ballot *ballot, int server)
+static void count_vote(dlock_ballot *ballot, dlock_voter *voter)
 {
-	dlock_member *member = &ballot->members[server];
-	dlock_status status = ballot->read(ballot->calls[server], member->conn, &ballot->responses[server], &member->error);
-	dlock_nanos eligible_at = dlock_uptime_rule_note(&ballot->uptime_rule, ballot->calls[server]);
+	dlock_error unheard, *error = voter->outcome ? &voter->outcome->error : &unheard;
+	dlock_status status = ballot->read(voter->call, voter->conn, &voter->response, error);
+	dlock_nanos eligible_at = dlock_uptime_rule_note(&ballot->uptime_rule, voter->call);
 	bool eligible = eligible_at <= ballot->uptime_rule.begun;
 
 	ballot->pending--;
 	ballot->ineligible += !eligible;
 	if (status == DLOCK_OK && !eligible) {
-		dlock_uptime_rule_explain(&ballot->uptime_rule, eligible_at, member->conn, &member->error);
-		member->failed = true;
+		dlock_uptime_rule_explain(&ballot->uptime_rule, eligible_at, voter->conn, error);
 		ballot->maturing += eligible_at != DLOCK_FOREVER;
-		ballot->eligible_at[server] = eligible_at;
-		ballot->votes[server] = DLOCK_VOTE_VOID;
-		return;
+		voter->eligible_at = eligible_at;
+		voter->vote = DLOCK_VOTE_VOID;
+	} else {
+		ballot->yes += status == DLOCK_OK;
+		ballot->no += status == DLOCK_LOST;
+		voter->vote = status == DLOCK_OK ? DLOCK_VOTE_YES : status == DLOCK_LOST ? DLOCK_VOTE_NO : DLOCK_VOTE_NONE;
 	}
-	ballot->yes += status == DLOCK_OK;
-	ballot->no += status == DLOCK_LOST;
-	ballot->votes[server] = status == DLOCK_OK ? DLOCK_VOTE_YES
-		: status == DLOCK_LOST                 ? DLOCK_VOTE_NO
-											   : DLOCK_VOTE_NONE;
-	member->failed = ballot->votes[server] == DLOCK_VOTE_NONE;
+	if (voter->outcome) {
+		voter->outcome->failed = voter->vote == DLOCK_VOTE_NONE || voter->vote == DLOCK_VOTE_VOID;
+	}
 }
 
 /* Have all servers that have answered so far been started together, and has none failed to answer? */
@@ -84,45 +79,50 @@ static bool is_in_vain(const dlock_ballot *ballot)
 
 static void count_void_votes(dlock_ballot *ballot)
 {
-	for (int i = 0; i < ballot->count; i++) {
-		if (ballot->votes[i] == DLOCK_VOTE_VOID) {
-			ballot->votes[i] = DLOCK_VOTE_YES;
-			ballot->members[i].failed = false;
+	for (dlock_voter *voter = ballot->voters; voter < ballot->voters + ballot->count; voter++) {
+		if (voter->vote == DLOCK_VOTE_VOID) {
+			voter->vote = DLOCK_VOTE_YES;
+			if (voter->outcome) {
+				voter->outcome->failed = false;
+			}
 		}
 	}
 	ballot->yes += ballot->maturing;
 	ballot->maturing = 0;
 }
 
-bool dlock_ballot_count(void *context)
+/* Those that are answered, or have failed; or all. */
+static void count_votes(dlock_ballot *ballot, bool all)
 {
-	dlock_ballot *ballot = context;
-	int quorum = ballot->quorum;
-
-	for (int i = 0; i < ballot->count; i++) {
-		if (ballot->votes[i] == DLOCK_VOTE_PENDING
-			&& (!ballot->calls[i] || ballot->calls[i]->state != DLOCK_CALL_PENDING)) {
-			count_vote(ballot, i);
+	for (dlock_voter *voter = ballot->voters; voter < ballot->voters + ballot->count; voter++) {
+		if (voter->vote == DLOCK_VOTE_PENDING && (all || !voter->call || voter->call->state != DLOCK_CALL_PENDING)) {
+			count_vote(ballot, voter);
 		}
 	}
-	if (ballot->yes < quorum && may_be_new_set(ballot)) {
+}
+
+bool dlock_ballot_count(dlock_ballot *ballot)
+{
+	count_votes(ballot, false);
+	if (ballot->yes < ballot->quorum && may_be_new_set(ballot)) {
 		if (ballot->pending > 0) {
 			return false;
 		}
 		count_void_votes(ballot);
 	}
-	return ballot->yes >= quorum || ballot->no > ballot->count - quorum || is_in_vain(ballot);
+	return ballot->yes >= ballot->quorum || ballot->no > ballot->count - ballot->quorum || is_in_vain(ballot);
 }
 
-void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until)
+bool dlock_ballot_ends(dlock_ballot *ballot, dlock_nanos until, dlock_loop *loop, dlock_nanos now)
 {
-	if (!dlock_loop_await(ballot->loop, dlock_ballot_count, ballot, until)) {
-		for (int i = 0; i < ballot->count; i++) {
-			if (ballot->votes[i] == DLOCK_VOTE_PENDING) {
-				count_vote(ballot, i);
-			}
-		}
+	if (dlock_ballot_count(ballot)) {
+		return true;
 	}
+	if (!dlock_loop_is_time(loop, until, now)) {
+		return false;
+	}
+	count_votes(ballot, true);
+	return true;
 }
 
 int dlock_ballot_turnout(const dlock_ballot *ballot)
@@ -130,30 +130,17 @@ int dlock_ballot_turnout(const dlock_ballot *ballot)
 	return ballot->yes + ballot->no + ballot->maturing;
 }
 
-typedef struct {
-	dlock_ballot *ballot;
-	int enough;
-} drain;
-
-static bool count_rest(void *context)
+bool dlock_ballot_drains(dlock_ballot *ballot, int enough, dlock_nanos until, dlock_loop *loop, dlock_nanos now)
 {
-	drain *drain = context;
-
-	dlock_ballot_count(drain->ballot);
-	return drain->ballot->pending == 0 || dlock_ballot_turnout(drain->ballot) >= drain->enough;
-}
-
-void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until)
-{
-	drain drain = { ballot, enough };
-
-	dlock_loop_await(ballot->loop, count_rest, &drain, until);
+	dlock_ballot_count(ballot);
+	return ballot->pending == 0 || dlock_ballot_turnout(ballot) >= enough || dlock_loop_is_time(loop, until, now);
 }
 
 void dlock_ballot_end(dlock_ballot *ballot)
 {
 	for (int i = 0; i < ballot->count; i++) {
-		dlock_call_release(ballot->calls[i]);
+		dlock_call_release(ballot->voters[i].call);
+		ballot->voters[i].call = NULL;
 	}
 }
 
@@ -162,16 +149,17 @@ dlock_status dlock_ballot_no_quorum(const dlock_ballot *ballot, dlock_error *err
 	int failed = 0, voids = 0;
 
 	for (int i = 0; i < ballot->count; i++) {
-		failed += ballot->votes[i] == DLOCK_VOTE_NONE;
-		voids += ballot->votes[i] == DLOCK_VOTE_VOID;
+		failed += ballot->voters[i].vote == DLOCK_VOTE_NONE;
+		voids += ballot->voters[i].vote == DLOCK_VOTE_VOID;
 	}
 	/* How many would have answered is not known: the outcome may have been clear before. */
 	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers %s (quorum %d)", failed + voids, ballot->count,
 		voids == 0 ? "failed" : failed == 0 ? "have no vote" : "failed or have no vote", ballot->quorum);
 	const char *mark = ":";
 	for (int i = 0; i < ballot->count; i++) {
-		if (ballot->members[i].failed) {
-			dlock_append(error, "%s %s", mark, ballot->members[i].error.message);
+		const dlock_outcome *outcome = ballot->voters[i].outcome;
+		if (outcome && outcome->failed) {
+			dlock_append(error, "%s %s", mark, outcome->error.message);
 			mark = ";";
 		}
 	}
@@ -195,7 +183,7 @@ uint64_t dlock_ballot_voters(const dlock_ballot *ballot, dlock_vote vote)
 	uint64_t bits = 0;
 
 	for (int i = 0; i < ballot->count; i++) {
-		bits |= (uint64_t) (ballot->votes[i] == vote) << i;
+		bits |= (uint64_t) (ballot->voters[i].vote == vote) << i;
 	}
 	return bits;
 }
@@ -210,8 +198,8 @@ dlock_nanos dlock_ballot_next_eligible_at(const dlock_ballot *ballot)
 	dlock_nanos next = DLOCK_FOREVER;
 
 	for (int i = 0; i < ballot->count; i++) {
-		if (ballot->votes[i] == DLOCK_VOTE_VOID && ballot->eligible_at[i] < next) {
-			next = ballot->eligible_at[i];
+		if (ballot->voters[i].vote == DLOCK_VOTE_VOID && ballot->voters[i].eligible_at < next) {
+			next = ballot->voters[i].eligible_at;
 		}
 	}
 	return next;

@@ -5,38 +5,41 @@
 #include "uptime_rule.h"
 
 /* One question to many servers at once, until a quorum of them has said yes or can no longer do so. The reader of the
- * replies says what a yes is, the restart guard which servers' yes counts. */
+ * replies says what a yes is, the uptime rule which servers' yes counts. Nothing here sleeps: tasks wait for it. */
 
-/* A server that is asked. */
+/* What a server did in the last operation, for whoever asks. */
 typedef struct {
-	dlock_conn *conn; /* the pool's */
-	bool failed;      /* it had no vote in the last operation */
+	bool failed; /* it had no vote */
 	dlock_error error; /* why */
-} dlock_member;
+} dlock_outcome;
 
 /* DLOCK_VOTE_VOID: a yes that does not count, since the server may have forgotten another; see uptime_rule.h. */
-typedef enum { DLOCK_VOTE_PENDING, DLOCK_VOTE_YES, DLOCK_VOTE_NO, DLOCK_VOTE_NONE, DLOCK_VOTE_VOID } dlock_vote;
+typedef enum { DLOCK_VOTE_NONE, DLOCK_VOTE_PENDING, DLOCK_VOTE_YES, DLOCK_VOTE_NO, DLOCK_VOTE_VOID } dlock_vote;
+
+/* A server that is asked, and what it says. */
+typedef struct {
+	dlock_conn *conn;       /* the owner's */
+	dlock_outcome *outcome; /* NULL: nobody asks */
+	dlock_call *call;       /* NULL: not asked */
+	dlock_vote vote;
+	dlock_response response;
+	dlock_nanos eligible_at; /* of a void vote: from when on it would count */
+} dlock_voter;
 
 typedef struct {
-	dlock_loop *loop;
-	dlock_member *members;
+	dlock_voter *voters; /* the owner's */
 	int count, quorum;
 	dlock_reader *read;
-	dlock_call *calls[DLOCK_MOST_SERVERS]; /* NULL: not asked */
-	dlock_vote votes[DLOCK_MOST_SERVERS];
-	dlock_response responses[DLOCK_MOST_SERVERS];
 	int pending, yes, no;
 	bool tells_no; /* goes on until a no is certain as well, or impossible; otherwise it ends when a quorum cannot be
 					  had any more */
 	dlock_uptime_rule uptime_rule;
 	int ineligible; /* servers whose yes does not count yet, whatever they voted */
 	int maturing;   /* void votes of servers that become eligible at a known time */
-	dlock_nanos eligible_at[DLOCK_MOST_SERVERS]; /* of a void vote: from when on it would count */
 } dlock_ballot;
 
-/* Nobody is asked yet, and every yes counts: a question that needs the guard begins ballot->uptime_rule itself. */
-void dlock_ballot_begin(
-	dlock_ballot *ballot, dlock_loop *loop, dlock_member *members, int count, int quorum, dlock_reader *read);
+/* Nobody is asked yet, and every yes counts: a question that needs the rule begins ballot->uptime_rule itself. */
+void dlock_ballot_begin(dlock_ballot *ballot, dlock_voter *voters, int count, int quorum, dlock_reader *read);
 
 /* Sends the call, which is the ballot's from now on. NULL, when out of memory, is no vote. */
 void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call);
@@ -44,18 +47,18 @@ void dlock_ballot_ask(dlock_ballot *ballot, int server, dlock_call *call);
 /* Counts a no without asking. */
 void dlock_ballot_absent(dlock_ballot *ballot, int server);
 
-/* Counts the votes that have come. True when it is decided. `ballot` is untyped for dlock_loop_await(). */
-bool dlock_ballot_count(void *ballot);
+/* Counts the votes that have come. True when it is decided. */
+bool dlock_ballot_count(dlock_ballot *ballot);
 
-/* Drives it until it is decided, or until `until`; then what is still open counts as no vote. */
-void dlock_ballot_hold(dlock_ballot *ballot, dlock_nanos until);
+/* The same for a step that waits for it until `until`; then what is still open counts as no vote. */
+bool dlock_ballot_ends(dlock_ballot *ballot, dlock_nanos until, dlock_loop *loop, dlock_nanos now);
 
 /* How long the rest of the votes is waited for where all servers answer. */
 #define DLOCK_REST_OF_VOTES (20 * DLOCK_MS)
 
-/* Waits for votes that can change nothing any more: until `enough` servers have voted or none is left, or until
- * `until`. */
-void dlock_ballot_drain(dlock_ballot *ballot, int enough, dlock_nanos until);
+/* For a step that waits for votes that can change nothing any more: have `enough` servers voted, is none left, or is it
+ * `until`? */
+bool dlock_ballot_drains(dlock_ballot *ballot, int enough, dlock_nanos until, dlock_loop *loop, dlock_nanos now);
 
 /* The number of servers that have voted, whether that counts or not. */
 int dlock_ballot_turnout(const dlock_ballot *ballot);

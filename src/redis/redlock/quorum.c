@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lock/renewal_round.h"
 #include "../wire/pool_source.h"
 #include "quorum_internal.h"
 
@@ -19,8 +18,8 @@ static void quorum_abandon(dlock_claim *base)
 	if (base->repaired) {
 		claim->holders = ALL_SERVERS;
 	}
-	dlock_quorum_roll_back(claim);
-	dlock_quorum_leave(claim, 0);
+	dlock_quorum_roll_back(claim, dlock_now());
+	dlock_quorum_leave(claim, 0, dlock_now());
 }
 
 /* ---- while it is held ---- */
@@ -70,25 +69,16 @@ static void teach_release(dlock_conn *conn, dlock_call *call)
 	}
 }
 
-/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. True
- * where a server may execute a call without having answered. */
-static bool end_holder_calls(const quorum_claim *claim, const dlock_ballot *votes, bool releasing)
-{
-	bool unanswered = false;
-
-	for (int i = 0; i < votes->count; i++) {
-		dlock_call *call = votes->calls[i];
-		unanswered |= call && call->sent && call->state != DLOCK_CALL_ANSWERED;
-		if (call && call->state == DLOCK_CALL_PENDING) {
-			if (releasing) {
-				dlock_call_to_background(call, dlock_after(dlock_now(), claim->base.ttl));
-			} else {
-				dlock_call_cancel(call);
-			}
-		}
-	}
-	return unanswered;
-}
+/* A task that asks the servers that may have the lock. */
+typedef struct {
+	quorum_claim *claim;
+	holder_request *request;
+	dlock_nanos ttl, started, until;
+	bool unanswered; /* a server may do what it was asked without having answered */
+	dlock_task task;
+	dlock_ballot votes;
+	dlock_voter voters[DLOCK_MOST_SERVERS];
+} asking;
 
 /* For how long a majority of those that have answered says that it has the lock; it is one that says yes. */
 static dlock_nanos majority_left(const dlock_ballot *votes)
@@ -97,52 +87,93 @@ static dlock_nanos majority_left(const dlock_ballot *votes)
 	int holders = 0;
 
 	for (int i = 0; i < votes->count; i++) {
-		if (votes->votes[i] == DLOCK_VOTE_YES) {
-			left[holders++] = votes->responses[i].value;
+		if (votes->voters[i].vote == DLOCK_VOTE_YES) {
+			left[holders++] = votes->voters[i].response.value;
 		}
 	}
 	return dlock_lease_left(dlock_quorum_last(left, holders, votes->quorum));
 }
 
-/* Less than the holder relies on: one of the first to answer may have missed the last renewals, and the others not. */
-static bool ends_early(const dlock_claim *base, const dlock_ballot *votes)
+static void ask_holders(asking *own)
 {
-	return votes->yes >= votes->quorum && dlock_now() + majority_left(votes) < base->deadline;
-}
-
-/* Asks the servers that may have the lock. True where one may do what it was asked without having answered. */
-static bool ask_holders(dlock_ballot *votes, quorum_claim *claim, holder_request *request, dlock_nanos ttl)
-{
+	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
-	bool releasing = request == request_release;
+	bool releasing = own->request == request_release;
 
 	if (claim->holders == 0 || claim->base.repaired) { /* acquired elsewhere, or repaired: any server may have it */
 		claim->holders = ALL_SERVERS;
 	}
-	dlock_quorum_begin(backend, votes, releasing ? read_release : dlock_read_integer);
+	dlock_quorum_begin(backend, &own->votes, own->voters, releasing ? read_release : dlock_read_integer);
+	own->votes.tells_no = !releasing; /* whether the lease is lost decides what its holder does */
 	for (int i = 0; i < backend->count; i++) {
 		if (has_server(claim->holders, i)) {
-			dlock_call *call = request(claim, ttl);
+			dlock_call *call = own->request(claim, own->ttl);
 			if (releasing) {
 				teach_release(backend->members[i].conn, call);
 			}
-			dlock_ballot_ask(votes, i, call);
+			dlock_ballot_ask(&own->votes, i, call);
 		} else {
-			dlock_ballot_absent(votes, i);
+			dlock_ballot_absent(&own->votes, i);
 		}
 	}
-	votes->tells_no = !releasing; /* whether the lease is lost decides what its holder does */
-	dlock_ballot_hold(votes, DLOCK_FOREVER);
-	if (request == request_check && ends_early(&claim->base, votes)) {
-		dlock_ballot_drain(votes, votes->count, DLOCK_FOREVER);
+}
+
+/* Until when those that are left are waited for. Of a check that says that less is left than the holder relies on: one
+ * of the first to answer may have missed the last renewals, and the others not. Of a release where the next holder
+ * needs all of them, too. 0: they are not. */
+static dlock_nanos rest_wanted_until(const asking *own, dlock_nanos now)
+{
+	const dlock_ballot *votes = &own->votes;
+
+	if (own->request == request_check) {
+		bool ends_early = votes->yes >= votes->quorum && now + majority_left(votes) < own->claim->base.deadline;
+		return ends_early ? DLOCK_FOREVER : 0;
 	}
-	if (releasing && claim->needed > backend->quorum) {
-		dlock_ballot_drain(
-			votes, votes->count, dlock_now() + DLOCK_REST_OF_VOTES); /* the next holder needs all of them, too */
+	return own->request == request_release && own->claim->needed > votes->quorum ? now + DLOCK_REST_OF_VOTES : 0;
+}
+
+/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. */
+static void end_holder_calls(asking *own, dlock_nanos now)
+{
+	for (int i = 0; i < own->votes.count; i++) {
+		dlock_call *call = own->voters[i].call;
+		own->unanswered |= call && call->sent && call->state != DLOCK_CALL_ANSWERED;
+		if (call && call->state == DLOCK_CALL_PENDING) {
+			if (own->request == request_release) {
+				dlock_call_to_background(call, dlock_after(now, own->claim->base.ttl));
+			} else {
+				dlock_call_cancel(call);
+			}
+		}
 	}
-	bool unanswered = end_holder_calls(claim, votes, releasing);
-	dlock_ballot_end(votes);
-	return unanswered;
+	dlock_ballot_end(&own->votes);
+}
+
+static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	asking *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	own->started = now;
+	ask_holders(own);
+	DLOCK_AWAIT(&own->task, dlock_ballot_count(&own->votes));
+	own->until = rest_wanted_until(own, now);
+	if (own->until != 0) {
+		DLOCK_AWAIT(&own->task, dlock_ballot_drains(&own->votes, own->votes.count, own->until, loop, now));
+	}
+	end_holder_calls(own, now);
+	DLOCK_END(&own->task);
+	return DLOCK_OK;
+}
+
+static void ask(asking *own, dlock_claim *base, holder_request *request, dlock_nanos ttl)
+{
+	own->claim = (quorum_claim *) base;
+	own->request = request;
+	own->ttl = ttl;
+	own->task.at = 0;
+	own->unanswered = false;
+	dlock_loop_run(quorum_backend_of(own->claim)->loop, ask_step, own, DLOCK_FOREVER, NULL);
 }
 
 /* Not where the lease ended before the answers came: see update() in lock/renewal.c. */
@@ -156,62 +187,59 @@ static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos start = dlock_now(), guaranteed = dlock_claim_guaranteed_ttl(base, ttl);
-	dlock_ballot votes;
+	dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(base, ttl);
+	asking own;
 
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
 		dlock_quorum_send_straggler_once(claim, i); /* it would set the former lease time again */
 	}
-	bool unanswered = ask_holders(&votes, claim, request_extend, ttl);
-	dlock_status status = dlock_ballot_outcome(&votes, error);
+	ask(&own, base, request_extend, ttl);
+	dlock_status status = dlock_ballot_outcome(&own.votes, error);
 	if (status == DLOCK_OK) {
 		base->ttl = ttl;
-		set_deadline(base, start + guaranteed - dlock_drift(guaranteed));
+		set_deadline(base, own.started + guaranteed - dlock_drift(guaranteed));
 		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	} else {
-		if (start + ttl - dlock_drift(ttl) < base->deadline) {
-			base->deadline = start + ttl - dlock_drift(ttl); /* some servers may have taken the shorter lease */
+		if (own.started + ttl - dlock_drift(ttl) < base->deadline) {
+			base->deadline = own.started + ttl - dlock_drift(ttl); /* some servers may have taken the shorter lease */
 		}
-		if (unanswered) {
+		if (own.unanswered) {
 			dlock_claim_add_unacknowledged_ttl(base, ttl);
 		}
 	}
-	if (status == DLOCK_LOST) {
-		dlock_quorum_roll_back(claim); /* a minority may have it, and has just been asked to keep it */
+	if (status == DLOCK_LOST) { /* a minority may have it, and has just been asked to keep it */
+		dlock_quorum_roll_back(claim, dlock_now());
 	}
 	return status;
 }
 
 static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 {
-	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos start = dlock_now();
-	dlock_ballot votes;
+	asking own;
 
-	ask_holders(&votes, claim, request_check, 0);
-	dlock_status status = dlock_ballot_outcome(&votes, error);
-	if (status != DLOCK_OK) {
-		return status;
+	ask(&own, base, request_check, 0);
+	dlock_status status = dlock_ballot_outcome(&own.votes, error);
+	if (status == DLOCK_OK) {
+		dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, majority_left(&own.votes));
+		set_deadline(base, own.started + ttl - dlock_drift(ttl));
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	}
-	dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, majority_left(&votes));
-	set_deadline(base, start + ttl - dlock_drift(ttl));
-	dlock_claim_move(base, DLOCK_CLAIM_HELD);
-	return DLOCK_OK;
+	return status;
 }
 
 static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	dlock_ballot votes;
+	asking own;
 
 	dlock_quorum_cancel_stragglers(claim);
-	ask_holders(&votes, claim, request_release, 0);
-	dlock_status status = dlock_ballot_outcome(&votes, error);
-	for (int i = 0; i < votes.count; i++) {
-		base->handed_over |= votes.votes[i] == DLOCK_VOTE_YES && votes.responses[i].value > 1;
+	ask(&own, base, request_release, 0);
+	dlock_status status = dlock_ballot_outcome(&own.votes, error);
+	for (int i = 0; i < own.votes.count; i++) {
+		base->handed_over |= own.voters[i].vote == DLOCK_VOTE_YES && own.voters[i].response.value > 1;
 	}
 	if (status == DLOCK_QUORUM) {
-		dlock_quorum_roll_back(claim);
+		dlock_quorum_roll_back(claim, dlock_now());
 	}
 	claim->holders = 0;
 	return status;
@@ -226,9 +254,10 @@ static int most_for_one_holder(const dlock_ballot *ballot)
 
 	for (int i = 0; i < ballot->count; i++) {
 		int same = 0;
-		for (int k = 0; ballot->votes[i] == DLOCK_VOTE_YES && k < ballot->count; k++) {
-			const redisReply *a = ballot->calls[i]->reply,
-							 *b = ballot->votes[k] == DLOCK_VOTE_YES ? ballot->calls[k]->reply : NULL;
+		for (int k = 0; ballot->voters[i].vote == DLOCK_VOTE_YES && k < ballot->count; k++) {
+			const dlock_voter *other = &ballot->voters[k];
+			const redisReply *a = ballot->voters[i].call->reply,
+							 *b = other->vote == DLOCK_VOTE_YES ? other->call->reply : NULL;
 			same += b && a->len == b->len && !memcmp(a->str, b->str, a->len);
 		}
 		most = same > most ? same : most;
@@ -236,8 +265,8 @@ static int most_for_one_holder(const dlock_ballot *ballot)
 	return most;
 }
 
-/* True when one holder has a quorum, or none can have one any more. */
-static bool count_holders(void *context)
+/* A condition: one holder has a quorum, or none can have one any more. */
+static bool is_known_whose(void *context)
 {
 	dlock_ballot *ballot = context;
 
@@ -250,13 +279,14 @@ static dlock_status quorum_locked(
 	dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
 {
 	quorum_backend *backend = (quorum_backend *) base;
+	dlock_voter voters[DLOCK_MOST_SERVERS];
 	dlock_ballot votes;
 
-	dlock_quorum_begin(backend, &votes, dlock_read_holder);
+	dlock_quorum_begin(backend, &votes, voters, dlock_read_holder);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_ballot_ask(&votes, i, dlock_request_holder(dlock_key_builder_keys(backend->keys, resource, len)));
 	}
-	dlock_loop_await(backend->loop, count_holders, &votes, DLOCK_FOREVER);
+	dlock_loop_await(backend->loop, is_known_whose, &votes, DLOCK_FOREVER);
 	*locked = most_for_one_holder(&votes) >= backend->quorum;
 	dlock_status status = *locked || votes.yes + votes.no + votes.pending >= backend->quorum ? DLOCK_OK
 		: dlock_ballot_no_quorum(&votes, error);
@@ -265,18 +295,6 @@ static dlock_status quorum_locked(
 }
 
 /* ---- the back end itself ---- */
-
-static dlock_renewal_round *quorum_new_round(const dlock_claim *base)
-{
-	const quorum_claim *claim = (const quorum_claim *) base;
-	const quorum_backend *backend = quorum_backend_of(claim);
-	dlock_endpoint *servers[DLOCK_MOST_SERVERS];
-
-	for (int i = 0; i < backend->count; i++) {
-		servers[i] = backend->members[i].conn->server;
-	}
-	return dlock_redis_round_new(base, servers, backend->count, backend->quorum, dlock_quorum_keys(claim).lock);
-}
 
 static bool is_member(const quorum_backend *backend, const dlock_endpoint *server)
 {
@@ -336,7 +354,7 @@ static const dlock_backend_ops quorum_ops = {
 	.check = quorum_check,
 	.release = quorum_release,
 	.abandon = quorum_abandon,
-	.new_round = quorum_new_round,
+	.new_round = dlock_quorum_new_round,
 	.is_same = quorum_is_same,
 	.locked = quorum_locked,
 	.dispose = quorum_dispose,
@@ -380,14 +398,14 @@ const char *dlock_quorum_server_label(const dlock_backend *backend, int server)
 
 const char *dlock_quorum_server_error(const dlock_backend *backend, int server)
 {
-	const dlock_member *member = &((const quorum_backend *) backend)->members[server];
+	const quorum_member *member = &((const quorum_backend *) backend)->members[server];
 	const char *label, *text;
 
-	if (!member->failed) {
+	if (!member->outcome.failed) {
 		return NULL;
 	}
 	/* The message begins with the server, which the caller shows already. */
 	label = member->conn->server->label;
-	text = strstr(member->error.message, label);
-	return text && !strncmp(text + strlen(label), ": ", 2) ? text + strlen(label) + 2 : member->error.message;
+	text = strstr(member->outcome.error.message, label);
+	return text && !strncmp(text + strlen(label), ": ", 2) ? text + strlen(label) + 2 : member->outcome.error.message;
 }

@@ -1,5 +1,6 @@
 #include "quorum_internal.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,31 @@
  * attempts a claim waits in the queues of all servers, at one position that its ticket gives it (Lamport's bakery:
  * docs/hand-over.md, tests/models/tickets.pml), until enough of them notify it. */
 
+/* A task. */
+typedef struct {
+	quorum_claim *claim;
+	const dlock_wait *wait;
+	dlock_error *error;
+	dlock_task task, attempting, voting;
+	bool last, queue; /* of the attempt: it is the last one; and where it is refused, the claim queues */
+	bool received, paused, listens;
+	server_set open;  /* inboxes, at the beginning of a pause */
+	dlock_nanos asked, deadline, until;
+	dlock_opening opening;
+	dlock_status said, voted; /* of all attempts; of one */
+	dlock_ballot votes;
+	/* Not zeroed. */
+	dlock_voter voters[DLOCK_MOST_SERVERS];
+	quorum_agreement agreement;
+} acquiring;
+
 /* ---- votes ---- */
+
+/* Whether that counts or not. */
+static bool gives(const dlock_voter *voter)
+{
+	return voter->vote == DLOCK_VOTE_YES || voter->vote == DLOCK_VOTE_VOID;
+}
 
 /* Two attempts that a quorum answered share a server: so the ticket comes after all that have queued before at one of
  * the servers that answered this attempt, which was made without queueing; see lua/acquire.lua. 0: too few have
@@ -21,9 +46,10 @@ static int64_t next_ticket(const quorum_backend *backend, const dlock_ballot *vo
 	int answered = 0;
 
 	for (int i = 0; i < backend->count; i++) {
-		bool given = votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID;
-		const dlock_response *response = &votes->responses[i];
-		int64_t next = given ? response->fencing_token + 1 : votes->votes[i] == DLOCK_VOTE_NO ? response->ticket : 0;
+		const dlock_voter *voter = &votes->voters[i];
+		int64_t next = gives(voter)            ? voter->response.fencing_token + 1
+			: voter->vote == DLOCK_VOTE_NO ? voter->response.ticket
+										   : 0;
 		if (next > 0 && next < DLOCK_EXACT) {
 			largest = next > largest ? next : largest;
 			answered++;
@@ -48,23 +74,24 @@ static dlock_status read_vote(
 	return status;
 }
 
-/* For how long a claim waits for the tickets of a quorum that has not answered together before. */
-#define LATE_TICKETS (500 * DLOCK_MS)
-
 /* Refused, and there is time. Each server whose answer is not waited for now would be sent a release: as much again as
  * the attempt itself. And a claim that has yet to queue needs the tickets of a quorum, whereas fewer are enough to
  * fail. */
-static void drain_votes(const quorum_claim *claim, dlock_ballot *votes, bool queue, const dlock_wait *wait)
+static bool is_rest_wanted(const acquiring *own)
 {
-	dlock_nanos now = dlock_now(), most = now + LATE_TICKETS;
+	const dlock_ballot *votes = &own->votes;
 
-	if (votes->yes >= votes->quorum || (queue ? votes->yes > 0 : dlock_ballot_turnout(votes) >= votes->quorum)) {
-		return;
-	}
-	dlock_ballot_drain(votes, votes->count, now + DLOCK_REST_OF_VOTES);
-	if (!queue && claim->attempts > 0 && votes->yes == 0) { /* what it has been given it must give back soon */
-		dlock_ballot_drain(votes, votes->quorum, most < wait->deadline ? most : wait->deadline);
-	}
+	return !own->last && votes->yes < votes->quorum
+		&& (own->queue ? votes->yes == 0 : dlock_ballot_turnout(votes) < votes->quorum);
+}
+
+/* For how long a claim waits for the tickets of a quorum that has not answered together before. */
+#define LATE_TICKETS (500 * DLOCK_MS)
+
+/* What it has been given it must give back soon. */
+static bool are_tickets_wanted(const acquiring *own)
+{
+	return !own->queue && own->claim->attempts > 0 && own->votes.yes == 0;
 }
 
 static server_set open_inboxes(const quorum_backend *backend)
@@ -101,61 +128,53 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 {
 	for (int i = 0; i < votes->count; i++) {
 		dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[i];
-		const dlock_call *call = votes->calls[i];
+		const dlock_voter *voter = &votes->voters[i];
+		const dlock_call *call = voter->call;
 		server_set server = UINT64_C(1) << i;
 		dlock_inbox_update(inbox);
-		if (votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID) {
+		if (gives(voter)) {
 			/* A holder is in no queue, even if it is rolled back. */
 			claim->queued &= ~server;
 			claim->placed &= ~server;
 		} else if (claim->listening & server && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
-			if (votes->votes[i] == DLOCK_VOTE_NO && claim->placed & server && votes->responses[i].new_in_queue) {
+			if (voter->vote == DLOCK_VOTE_NO && claim->placed & server && voter->response.new_in_queue) {
 				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. */
 				dlock_inbox_discard(inbox);
 				claim->placed &= ~server;
-			} else if (votes->votes[i] == DLOCK_VOTE_NO) {
+			} else if (voter->vote == DLOCK_VOTE_NO) {
 				claim->placed |= server;
 			}
 		}
 	}
 }
 
-static void note_holders(quorum_claim *claim, const dlock_ballot *votes)
+/* And when the first of the servers that give the lock was asked: to connect may have taken a while before. */
+static dlock_nanos note_holders(quorum_claim *claim, const dlock_ballot *votes)
 {
+	dlock_nanos first = DLOCK_FOREVER;
+
 	for (int i = 0; i < votes->count; i++) {
-		dlock_call *call = votes->calls[i];
-		if (votes->votes[i] != DLOCK_VOTE_NO && dlock_request_may_take_effect(call)) {
+		const dlock_voter *voter = &votes->voters[i];
+		dlock_call *call = voter->call;
+		if (voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect(call)) {
 			claim->holders |= UINT64_C(1) << i;
 		}
 		if (call && call->state == DLOCK_CALL_PENDING) {
 			claim->stragglers[i] = dlock_call_retain(call);
 		}
-	}
-}
-
-/* When the first of the servers that give the lock was asked: to connect may have taken a while before. */
-static dlock_nanos first_asked_at(const dlock_ballot *votes)
-{
-	dlock_nanos first = DLOCK_FOREVER;
-
-	for (int i = 0; i < votes->count; i++) {
-		if ((votes->votes[i] == DLOCK_VOTE_YES || votes->votes[i] == DLOCK_VOTE_VOID)
-			&& votes->calls[i]->first_sent_at < first) {
-			first = votes->calls[i]->first_sent_at;
-		}
+		first = gives(voter) && call->first_sent_at < first ? call->first_sent_at : first;
 	}
 	return first;
 }
 
-/* Asks all servers, and with `queue` queues where one refuses. `wait` NULL: it is the last attempt. Returns when the
- * first vote was asked for. */
-static dlock_nanos collect_votes(
-	quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_nanos until)
+/* Asks all servers, and with `queue` queues where one refuses. */
+static void ask_for_votes(acquiring *own, dlock_nanos now)
 {
+	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
 
-	claim->listening = queue ? open_inboxes(backend) : 0;
+	claim->listening = own->queue ? open_inboxes(backend) : 0;
 	question question = { { .token = claim->base.token,
 							  .ttl = claim->base.ttl,
 							  .least_fencing_token = dlock_quorum_propose(backend),
@@ -164,16 +183,38 @@ static dlock_nanos collect_votes(
 							  .ticket = claim->ticket },
 		claim->listening };
 
-	dlock_quorum_ask_all(claim, votes, read_vote, request_lock, &question);
-	dlock_ballot_hold(votes, until);
-	if (wait) {
-		drain_votes(claim, votes, queue, wait);
+	dlock_quorum_ask_all(claim, &own->votes, own->voters, read_vote, request_lock, &question);
+	own->until = now + claim->base.ttl - dlock_drift(claim->base.ttl);
+}
+
+static void take_votes(acquiring *own)
+{
+	quorum_claim *claim = own->claim;
+
+	note_queues(claim, &own->votes);
+	own->asked = note_holders(claim, &own->votes);
+	own->deadline = dlock_after(own->asked, claim->base.ttl - dlock_drift(claim->base.ttl));
+	claim->needed = dlock_ballot_needed(&own->votes);
+	dlock_ballot_end(&own->votes);
+}
+
+static dlock_status collect_votes(acquiring *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->voting);
+	ask_for_votes(own, now);
+	DLOCK_AWAIT(&own->voting, dlock_ballot_ends(&own->votes, own->until, loop, now));
+	if (is_rest_wanted(own)) {
+		own->until = now + DLOCK_REST_OF_VOTES;
+		DLOCK_AWAIT(&own->voting, dlock_ballot_drains(&own->votes, own->votes.count, own->until, loop, now));
+		if (are_tickets_wanted(own)) {
+			own->until += LATE_TICKETS - DLOCK_REST_OF_VOTES;
+			own->until = own->until < own->wait->deadline ? own->until : own->wait->deadline;
+			DLOCK_AWAIT(&own->voting, dlock_ballot_drains(&own->votes, own->votes.quorum, own->until, loop, now));
+		}
 	}
-	note_queues(claim, votes);
-	note_holders(claim, votes);
-	dlock_nanos asked = first_asked_at(votes);
-	dlock_ballot_end(votes);
-	return asked;
+	take_votes(own);
+	DLOCK_END(&own->voting);
+	return DLOCK_OK;
 }
 
 /* ---- one attempt ---- */
@@ -202,16 +243,14 @@ static void note_missing(quorum_claim *claim, const dlock_ballot *votes)
 }
 
 /* A server without a vote that has the lock keeps it: so it keeps others out, and is released with the rest. */
-static void accept_votes(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos deadline, bool notified)
+static void accept_votes(acquiring *own)
 {
-	dlock_claim *base = &claim->base;
+	dlock_claim *base = &own->claim->base;
 
-	dlock_quorum_leave(claim, dlock_ballot_voters(votes, DLOCK_VOTE_YES));
-	dlock_quorum_log_in_stragglers(claim);
-	base->deadline = deadline;
+	base->deadline = own->deadline;
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
-	base->received = notified;
-	note_missing(claim, votes);
+	base->received = own->received;
+	note_missing(own->claim, &own->votes);
 }
 
 /* A server with two votes would be a majority of three. */
@@ -233,46 +272,79 @@ static dlock_status check_independence(const quorum_backend *backend, dlock_erro
 }
 
 /* DLOCK_TIMEOUT: a quorum has answered, but not with yes. */
-static dlock_status attempt(
-	quorum_claim *claim, bool queue, const dlock_wait *wait, dlock_ballot *votes, dlock_error *error)
+static dlock_status take_refusal(acquiring *own, dlock_nanos now)
 {
-	dlock_claim *base = &claim->base;
-	quorum_backend *backend = quorum_backend_of(claim);
-	dlock_nanos lasting = base->ttl - dlock_drift(base->ttl);
-	bool notified = claim->notified != 0;
+	quorum_claim *claim = own->claim;
+	const dlock_ballot *votes = &own->votes;
 
-	if (dlock_quorum_check_clock(error) != DLOCK_OK) {
+	dlock_quorum_roll_back(claim, now);
+	claim->next_ticket = own->queue ? 0 : next_ticket(quorum_backend_of(claim), votes);
+	if (claim->ticket) {
+		dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
+	}
+	/* Should a release be late, on a connection that was replaced meanwhile, it must not hit the next attempt. */
+	if (dlock_claim_renew_token(&claim->base, own->error) != DLOCK_OK) {
 		return DLOCK_FAILED;
 	}
-	if (queue && claim->ticket == 0) {
-		strcpy(claim->waiter, base->token);
+	return votes->yes + votes->no + votes->pending >= votes->quorum || dlock_ballot_is_refused_new_set(votes)
+		? DLOCK_TIMEOUT
+		: dlock_ballot_no_quorum(votes, own->error);
+}
+
+static dlock_status begin_attempt(acquiring *own)
+{
+	quorum_claim *claim = own->claim;
+
+	own->received = claim->notified != 0;
+	if (dlock_quorum_check_clock(own->error) != DLOCK_OK) {
+		return DLOCK_FAILED;
+	}
+	if (own->queue && claim->ticket == 0) {
+		strcpy(claim->waiter, claim->base.token);
 		claim->ticket = claim->next_ticket;
 	}
 	claim->notified = 0;
-	dlock_nanos asked = collect_votes(claim, queue, wait, votes, dlock_now() + lasting),
-				deadline = dlock_after(asked, lasting);
-	claim->needed = dlock_ballot_needed(votes);
-	if (check_independence(backend, error) != DLOCK_OK) {
-		dlock_quorum_roll_back(claim);
+	return DLOCK_OK;
+}
+
+/* DLOCK_OK: a majority has given it; DLOCK_QUORUM: not so. */
+static dlock_status begin_agreement(acquiring *own, dlock_nanos now)
+{
+	quorum_backend *backend = quorum_backend_of(own->claim);
+
+	if (check_independence(backend, own->error) != DLOCK_OK) {
+		dlock_quorum_roll_back(own->claim, now);
 		return DLOCK_FAILED;
 	}
-	if (votes->yes >= backend->quorum && dlock_quorum_confirm(claim, votes, asked, deadline)
-		&& dlock_now() < deadline) {
-		accept_votes(claim, votes, deadline, notified);
-		return DLOCK_OK;
+	own->agreement.claim = own->claim;
+	own->agreement.votes = &own->votes;
+	own->agreement.asked = own->asked;
+	own->agreement.until = own->deadline;
+	return own->votes.yes >= backend->quorum ? DLOCK_OK : DLOCK_QUORUM;
+}
+
+static dlock_status attempt(acquiring *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->attempting);
+	own->voted = begin_attempt(own);
+	if (own->voted == DLOCK_OK) {
+		DLOCK_JOIN(&own->attempting, own->voted, collect_votes(own, loop, now));
+		own->voted = begin_agreement(own, now);
 	}
-	dlock_quorum_roll_back(claim);
-	claim->next_ticket = queue ? 0 : next_ticket(backend, votes);
-	if (claim->ticket) {
-		dlock_claim_move(base, DLOCK_CLAIM_WAITING);
+	if (own->voted == DLOCK_OK) {
+		DLOCK_JOIN(&own->attempting, own->voted, dlock_quorum_agree(&own->agreement, loop, now));
 	}
-	/* Should a release be late, on a connection that was replaced meanwhile, it must not hit the next attempt. */
-	if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
-		return DLOCK_FAILED;
+	if (own->voted == DLOCK_OK && now < own->deadline) {
+		dlock_quorum_leave(own->claim, dlock_ballot_voters(&own->votes, DLOCK_VOTE_YES), now);
+		own->until = now + DLOCK_LOGIN_TIME;
+		DLOCK_AWAIT(&own->attempting,
+			dlock_quorum_has_logged_in(own->claim, now) || dlock_loop_is_time(loop, own->until, now));
+		accept_votes(own);
+	} else if (own->voted != DLOCK_FAILED) {
+		own->voted = take_refusal(own, now);
 	}
-	return votes->yes + votes->no + votes->pending >= backend->quorum || dlock_ballot_is_refused_new_set(votes)
-		? DLOCK_TIMEOUT
-		: dlock_ballot_no_quorum(votes, error);
+	DLOCK_END(&own->attempting);
+	return own->voted;
 }
 
 /* ---- waiting ---- */
@@ -296,39 +368,47 @@ static bool can_be_notified(const quorum_backend *backend)
 }
 
 /* When enough of the refusing servers may be free for a quorum; where fewer than a quorum are eligible, all of them. */
-static dlock_nanos next_look(const quorum_backend *backend, const dlock_ballot *votes, dlock_nanos ttl)
+static dlock_nanos next_look(const acquiring *own, dlock_nanos now)
 {
+	const dlock_ballot *votes = &own->votes;
 	dlock_response refusals[DLOCK_MOST_SERVERS], unknown = { .pttl = -1 };
 	int count = 0, needed = dlock_ballot_needed(votes),
 		missing = needed > votes->quorum ? votes->no : votes->quorum - votes->yes;
+	dlock_nanos ttl = own->claim->base.ttl;
 
 	for (int i = 0; i < votes->count; i++) {
-		if (votes->votes[i] == DLOCK_VOTE_NO) {
-			refusals[count++] = votes->responses[i];
+		if (votes->voters[i].vote == DLOCK_VOTE_NO) {
+			refusals[count++] = votes->voters[i].response;
 		}
 	}
 	qsort(refusals, (size_t) count, sizeof *refusals, by_pttl);
 	const dlock_response *last = missing < 1 || missing > count ? &unknown : &refusals[missing - 1];
-	return can_be_notified(backend) ? dlock_next_look(last, ttl, dlock_now())
-									: dlock_next_look_unnotified(last, ttl, dlock_now());
+	return can_be_notified(quorum_backend_of(own->claim)) ? dlock_next_look(last, ttl, now)
+														  : dlock_next_look_unnotified(last, ttl, now);
 }
 
 /* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to
  * queue. */
 #define UNQUEUED_PAUSE (100 * DLOCK_MS)
 
+static dlock_nanos jittered(dlock_nanos least, dlock_nanos more)
+{
+	return least + dlock_jitter((uint32_t) (more / DLOCK_US)) * DLOCK_US;
+}
+
 /* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible, or if nobody
  * will notify the claim. */
-static dlock_nanos next_attempt(const quorum_claim *claim, const dlock_ballot *votes, const dlock_wait *wait)
+static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 {
+	const dlock_wait *wait = own->wait;
+	const quorum_claim *claim = own->claim;
+
 	if (wait->attempts) {
-		return dlock_now() + wait->pause / 2 + dlock_jitter((uint32_t) (wait->pause / 2 / DLOCK_US)) * DLOCK_US;
+		return now + jittered(wait->pause / 2, wait->pause / 2);
 	}
-	dlock_nanos look = next_look(quorum_backend_of(claim), votes, claim->base.ttl),
-				eligible_at = dlock_ballot_next_eligible_at(votes);
+	dlock_nanos look = next_look(own, now), eligible_at = dlock_ballot_next_eligible_at(&own->votes);
 	if (!claim->ticket && !claim->next_ticket) {
-		dlock_nanos soon = dlock_now() + UNQUEUED_PAUSE
-			+ dlock_jitter((uint32_t) (UNQUEUED_PAUSE / DLOCK_US)) * DLOCK_US;
+		dlock_nanos soon = now + jittered(UNQUEUED_PAUSE, UNQUEUED_PAUSE);
 		look = soon < look ? soon : look;
 	}
 	return eligible_at < look ? eligible_at : look;
@@ -337,17 +417,9 @@ static dlock_nanos next_attempt(const quorum_claim *claim, const dlock_ballot *v
 /* Once one server has notified the claim, the others that it takes follow within a round trip or never. */
 #define NOTIFIED_TOGETHER (10 * DLOCK_MS)
 
-typedef struct {
-	quorum_claim *claim;
-	server_set open; /* inboxes, at first */
-	bool counts; /* attempts are counted */
-	dlock_nanos until;
-} turn;
-
 /* Have enough servers notified the claim, or is it time to look? */
-static dlock_status turn_step(void *task, dlock_loop *loop, dlock_nanos now)
+static bool is_its_turn(acquiring *own, dlock_loop *loop, dlock_nanos now)
 {
-	turn *own = task;
 	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
 	dlock_grant grant;
@@ -360,81 +432,122 @@ static dlock_status turn_step(void *task, dlock_loop *loop, dlock_nanos now)
 		notified += has_server(claim->notified, i);
 	}
 	/* A server that could not be waited on before can be now: the next attempt queues there too. */
-	if (notified >= claim->needed || (open_inboxes(backend) != own->open && !own->counts)) {
-		return DLOCK_OK;
+	if (notified >= claim->needed || (open_inboxes(backend) != own->open && own->wait->attempts == 0)) {
+		return true;
 	}
 	if (first && notified > 0 && dlock_after(now, NOTIFIED_TOGETHER) < own->until) {
 		own->until = dlock_after(now, NOTIFIED_TOGETHER);
 	}
 	dlock_loop_lend(loop);
-	return dlock_loop_is_time(loop, own->until, now) ? DLOCK_TIMEOUT : DLOCK_PENDING;
+	return dlock_loop_is_time(loop, own->until, now);
 }
 
-/* Sleeps. DLOCK_INTERRUPTED, or anything else. */
-static dlock_status wait_for_turn(quorum_claim *claim, const dlock_wait *wait)
+static void set_listening(acquiring *own, bool listens)
 {
+	quorum_backend *backend = quorum_backend_of(own->claim);
+
+	for (int i = 0; own->listens != listens && i < backend->count; i++) {
+		backend->inboxes[i]->listeners += listens ? 1 : -1;
+	}
+	own->listens = listens;
+}
+
+/* ---- all attempts ---- */
+
+static void plan_attempt(acquiring *own, dlock_nanos now)
+{
+	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
-	turn own = { claim, claim->ticket ? claim->listening : open_inboxes(backend), wait->attempts > 0,
-		claim->next_look < wait->deadline ? claim->next_look : wait->deadline };
+	const dlock_wait *wait = own->wait;
 
-	for (int i = 0; i < backend->count; i++) {
-		backend->inboxes[i]->listeners++;
-	}
-	dlock_status status = dlock_loop_run(backend->loop, turn_step, &own, DLOCK_FOREVER, wait);
-	for (int i = 0; i < backend->count; i++) {
-		backend->inboxes[i]->listeners--;
-	}
-	return status;
-}
-
-static dlock_status opening_step(void *task, dlock_loop *loop, dlock_nanos now)
-{
-	return dlock_opening_step(task, loop, now);
-}
-
-static void open_queues(quorum_backend *backend)
-{
-	dlock_opening own = { .inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum };
-
-	dlock_loop_run(backend->loop, opening_step, &own, DLOCK_FOREVER, NULL);
-}
-
-static bool is_last(const quorum_claim *claim, const dlock_wait *wait)
-{
-	return (wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline)
+	own->last = (wait->deadline != DLOCK_FOREVER && now >= wait->deadline)
 		|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
+	own->queue = !own->last && (claim->ticket || claim->next_ticket);
+	own->opening = (dlock_opening) { .inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum };
+}
+
+/* Is the outcome of this attempt the caller's? Where attempts are counted, one without a quorum fails like any other. */
+static bool ends(const acquiring *own)
+{
+	return own->last
+		|| (own->said != DLOCK_TIMEOUT
+			&& (own->said != DLOCK_QUORUM
+				|| (!own->wait->attempts && !dlock_ballot_lacks_only_uptime(&own->votes))));
+}
+
+/* No pause after the first attempt: the next one queues at once, or finds out where to. */
+static void plan_pause(acquiring *own, dlock_nanos now)
+{
+	quorum_claim *claim = own->claim;
+
+	own->until = next_attempt(own, now);
+	own->until = own->until < own->wait->deadline ? own->until : own->wait->deadline;
+	own->open = claim->ticket ? claim->listening : open_inboxes(quorum_backend_of(claim));
+	own->paused = claim->base.waited && !claim->next_ticket;
+	claim->base.waited = true;
+}
+
+static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	acquiring *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	own->claim->next_ticket = 0;
+	for (;;) {
+		plan_attempt(own, now);
+		if (own->queue) {
+			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
+		}
+		DLOCK_JOIN(&own->task, own->said, attempt(own, loop, now));
+		own->claim->attempts++;
+		if (own->said == DLOCK_OK) {
+			break;
+		}
+		if (ends(own)) {
+			dlock_quorum_leave(own->claim, 0, now);
+			break;
+		}
+		plan_pause(own, now);
+		if (own->paused) {
+			set_listening(own, true);
+			DLOCK_AWAIT(&own->task, is_its_turn(own, loop, now));
+			set_listening(own, false);
+		}
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+/* In a pause it stays in the queues, and can be gone on with. What an attempt has begun is over. */
+static void drop(acquiring *own, dlock_nanos now)
+{
+	set_listening(own, false);
+	if (own->attempting.at == 0) {
+		return;
+	}
+	if (own->voting.at != 0) {
+		take_votes(own);
+	}
+	if (own->agreement.task.at != 0) {
+		dlock_ballot_end(&own->agreement.raise);
+	}
+	take_refusal(own, now);
 }
 
 dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	quorum_backend *backend = quorum_backend_of(claim);
-	dlock_ballot votes;
+	acquiring own;
 
-	claim->next_ticket = 0;
-	for (;;) {
-		bool last = is_last(claim, wait), queue = !last && (claim->ticket || claim->next_ticket);
-		if (queue) {
-			open_queues(backend);
-		}
-		dlock_status status = attempt(claim, queue, last ? NULL : wait, &votes, error);
-		claim->attempts++;
-		if (status == DLOCK_OK) {
-			return status;
-		}
-		/* Where attempts are counted, one without a quorum fails like any other. */
-		bool again = status == DLOCK_TIMEOUT
-			|| (status == DLOCK_QUORUM && (wait->attempts || dlock_ballot_lacks_only_uptime(&votes)));
-		if (last || !again) {
-			dlock_quorum_leave(claim, 0);
-			return status;
-		}
-		claim->next_look = next_attempt(claim, &votes, wait);
-		/* No pause after the first attempt: the next one queues at once, or finds out where to. */
-		bool pause = base->waited && !claim->next_ticket;
-		base->waited = true;
-		if (pause && wait_for_turn(claim, wait) == DLOCK_INTERRUPTED) {
-			return DLOCK_INTERRUPTED;
-		}
+	memset(&own, 0, offsetof(acquiring, voters));
+	own.claim = claim;
+	own.wait = wait;
+	own.error = error;
+	own.agreement.task.at = 0;
+	dlock_status status = dlock_loop_run(
+		quorum_backend_of(claim)->loop, acquire_step, &own, DLOCK_FOREVER, wait);
+	if (status == DLOCK_INTERRUPTED) {
+		drop(&own, dlock_now());
 	}
+	return status;
 }

@@ -1,18 +1,32 @@
 #include "quorum_internal.h"
 
+#include <stddef.h>
+#include <string.h>
+
 /* To take up a lease by its token, which is exchanged for the claim's own on a majority of the servers, so that it
  * works once: compare and exchange, decided by votes as an acquire is. tests/models/attach.pml checks it. */
 
+/* A task. */
 typedef struct {
+	quorum_claim *claim;
 	const char *token;
+	dlock_error *error;
+	dlock_task task, exchanging;
+	int attempts;
+	bool split; /* some servers gave it to this claim, and others perhaps to another that takes it up in the same moment */
 	int64_t least_fencing_token;
-} question;
+	dlock_nanos asked, split_until, until;
+	dlock_status said, exchanged;
+	dlock_ballot votes;
+	dlock_voter voters[DLOCK_MOST_SERVERS];
+	quorum_agreement agreement;
+} attaching;
 
 static dlock_call *request_exchange(const quorum_claim *claim, int server, const void *context)
 {
-	const question *question = context;
+	const attaching *own = context;
 	dlock_call *call = dlock_request_exchange(
-		dlock_quorum_keys(claim), question->token, claim->base.token, question->least_fencing_token);
+		dlock_quorum_keys(claim), own->token, claim->base.token, own->least_fencing_token);
 
 	(void) server;
 	if (call) {
@@ -21,15 +35,14 @@ static dlock_call *request_exchange(const quorum_claim *claim, int server, const
 	return call;
 }
 
-/* The restart guard judges as it does for an acquire: a server that was restarted may have come back with an old key,
- * of a lease that was released since, and whose lock is another's. */
-static void ask_exchange(quorum_claim *claim, const char *token, dlock_ballot *votes)
+/* The uptime rule judges as it does for an acquire: a server that was restarted may have come back with an old key, of a
+ * lease that was released since, and whose lock is another's. */
+static void ask_for_exchange(attaching *own, dlock_nanos now)
 {
-	question question = { token, dlock_quorum_propose(quorum_backend_of(claim)) };
-
-	dlock_quorum_ask_all(claim, votes, dlock_read_exchange, request_exchange, &question);
-	votes->tells_no = true;
-	dlock_ballot_hold(votes, DLOCK_FOREVER);
+	own->least_fencing_token = dlock_quorum_propose(quorum_backend_of(own->claim));
+	own->asked = now;
+	dlock_quorum_ask_all(own->claim, &own->votes, own->voters, dlock_read_exchange, request_exchange, own);
+	own->votes.tells_no = true;
 }
 
 static dlock_nanos exchanged_until(const dlock_ballot *votes)
@@ -38,35 +51,68 @@ static dlock_nanos exchanged_until(const dlock_ballot *votes)
 	int holders = 0;
 
 	for (int i = 0; i < votes->count; i++) {
-		if (votes->votes[i] == DLOCK_VOTE_YES) {
-			dlock_nanos left = dlock_lease_left(votes->responses[i].pttl);
-			until[holders++] = votes->calls[i]->sent_at + left - dlock_drift(left);
+		const dlock_voter *voter = &votes->voters[i];
+		if (voter->vote == DLOCK_VOTE_YES) {
+			dlock_nanos left = dlock_lease_left(voter->response.pttl);
+			until[holders++] = voter->call->sent_at + left - dlock_drift(left);
 		}
 	}
 	return dlock_quorum_last(until, holders, votes->quorum);
 }
 
+/* DLOCK_OK: a majority has exchanged it. */
+static dlock_status begin_agreement(attaching *own)
+{
+	const dlock_ballot *votes = &own->votes;
+
+	own->split = votes->yes > 0 && votes->yes < votes->quorum && votes->no > 0;
+	if (votes->yes < votes->quorum) {
+		return dlock_ballot_outcome(votes, own->error) == DLOCK_LOST
+			? dlock_claim_came_late(&own->claim->base, own->error) : DLOCK_QUORUM;
+	}
+	own->agreement.claim = own->claim;
+	own->agreement.votes = votes;
+	own->agreement.asked = own->asked;
+	own->agreement.until = exchanged_until(votes);
+	return DLOCK_OK;
+}
+
+static void accept_exchange(attaching *own)
+{
+	quorum_claim *claim = own->claim;
+	dlock_claim *base = &claim->base;
+
+	base->deadline = own->agreement.until;
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
+	claim->holders = ALL_SERVERS; /* from before, any may have it */
+	base->incomplete = dlock_ballot_voters(&own->votes, DLOCK_VOTE_NO) != 0; /* one that did not have it before, either */
+	base->unanswered = own->votes.pending > 0;
+}
+
 /* Servers that are late, or out of reach, exchange it too as soon as they can. Unlike an acquire this goes on after a
  * release, which is sent after it over the same connection and so finds the token that it names. */
-static void exchange_rest(quorum_claim *claim, const char *token, const dlock_ballot *votes)
+static void exchange_rest(attaching *own)
 {
-	quorum_backend *backend = quorum_backend_of(claim);
-	dlock_nanos until = claim->base.deadline;
+	quorum_claim *claim = own->claim;
 
-	for (int i = 0; i < backend->count; i++) {
-		dlock_call *call = votes->calls[i];
-		if (call && call->state == DLOCK_CALL_PENDING) {
-			claim->stragglers[i] = dlock_call_retain(call);
-		} else if (call && call->state == DLOCK_CALL_FAILED) {
-			dlock_conn_send_background(backend->members[i].conn,
-				dlock_request_exchange(dlock_quorum_keys(claim), token, claim->base.token, claim->base.fencing_token),
-				until);
+	for (int i = 0; i < own->votes.count; i++) {
+		const dlock_voter *voter = &own->votes.voters[i];
+		if (voter->call && voter->call->state == DLOCK_CALL_PENDING) {
+			claim->stragglers[i] = dlock_call_retain(voter->call);
+		} else if (voter->call && voter->call->state == DLOCK_CALL_FAILED) {
+			dlock_conn_send_background(voter->conn,
+				dlock_request_exchange(
+					dlock_quorum_keys(claim), own->token, claim->base.token, claim->base.fencing_token),
+				claim->base.deadline);
 		}
 	}
-	dlock_quorum_log_in_stragglers(claim);
-	for (int i = 0; i < backend->count; i++) {
+}
+
+static void leave_stragglers(quorum_claim *claim)
+{
+	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
 		if (claim->stragglers[i]) {
-			dlock_call_to_background(claim->stragglers[i], until);
+			dlock_call_to_background(claim->stragglers[i], claim->base.deadline);
 			dlock_call_release(claim->stragglers[i]);
 			claim->stragglers[i] = NULL;
 		}
@@ -75,49 +121,44 @@ static void exchange_rest(quorum_claim *claim, const char *token, const dlock_ba
 
 /* On each server where it was, or may yet be, exchanged. The exchange is not sent again, so that it is not executed
  * after this. */
-static void exchange_back(quorum_claim *claim, const char *token, const dlock_ballot *votes)
+static void exchange_back(attaching *own, dlock_nanos now)
 {
-	for (int i = 0; i < votes->count; i++) {
-		if (votes->votes[i] != DLOCK_VOTE_NO && dlock_request_may_take_effect(votes->calls[i])) {
-			dlock_call_cancel(votes->calls[i]);
-			dlock_quorum_send_background(
-				claim, i, dlock_request_exchange_back(dlock_quorum_keys(claim), token, claim->base.token));
+	for (int i = 0; i < own->votes.count; i++) {
+		const dlock_voter *voter = &own->votes.voters[i];
+		if (voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect(voter->call)) {
+			dlock_call_cancel(voter->call);
+			dlock_quorum_send_background(own->claim, i,
+				dlock_request_exchange_back(dlock_quorum_keys(own->claim), own->token, own->claim->base.token), now);
 		}
 	}
 }
 
-/* `split`: some servers gave it to this claim, and others perhaps to another that takes it up in the same moment. */
-static dlock_status exchange(quorum_claim *claim, const char *token, bool *split, dlock_error *error)
+static dlock_status exchange(attaching *own, dlock_loop *loop, dlock_nanos now)
 {
-	dlock_claim *base = &claim->base;
-	int quorum = quorum_backend_of(claim)->quorum;
-	dlock_status status;
-	dlock_ballot votes;
-
-	dlock_nanos asked = dlock_now();
-	ask_exchange(claim, token, &votes);
-	*split = votes.yes > 0 && votes.yes < quorum && votes.no > 0;
-	dlock_nanos deadline = votes.yes >= quorum ? exchanged_until(&votes) : 0;
-	if (votes.yes < quorum) {
-		status = dlock_ballot_outcome(&votes, error) == DLOCK_LOST ? dlock_claim_came_late(base, error) : DLOCK_QUORUM;
-	} else if (dlock_quorum_confirm(claim, &votes, asked, deadline)) {
-		base->deadline = deadline;
-		dlock_claim_move(base, DLOCK_CLAIM_HELD);
-		claim->holders = ALL_SERVERS; /* from before, any may have it */
-		base->incomplete = dlock_ballot_voters(&votes, DLOCK_VOTE_NO)
-			!= 0; /* one that did not have it before, either */
-		base->unanswered = votes.pending > 0;
-		exchange_rest(claim, token, &votes);
-		status = DLOCK_OK;
-	} else {
-		status = dlock_fail(error, DLOCK_QUORUM, "Too few servers have noted the fencing token of the lock \"%s\"",
-			dlock_claim_name(base).text);
+	DLOCK_BEGIN(&own->exchanging);
+	ask_for_exchange(own, now);
+	DLOCK_AWAIT(&own->exchanging, dlock_ballot_count(&own->votes));
+	own->exchanged = begin_agreement(own);
+	if (own->exchanged == DLOCK_OK) {
+		DLOCK_JOIN(&own->exchanging, own->exchanged, dlock_quorum_agree(&own->agreement, loop, now));
+		if (own->exchanged == DLOCK_OK) {
+			accept_exchange(own);
+			exchange_rest(own);
+			own->until = now + DLOCK_LOGIN_TIME;
+			DLOCK_AWAIT(&own->exchanging,
+				dlock_quorum_has_logged_in(own->claim, now) || dlock_loop_is_time(loop, own->until, now));
+			leave_stragglers(own->claim);
+		} else {
+			dlock_fail(own->error, DLOCK_QUORUM, "Too few servers have noted the fencing token of the lock \"%s\"",
+				dlock_claim_name(&own->claim->base).text);
+		}
 	}
-	if (status != DLOCK_OK) {
-		exchange_back(claim, token, &votes);
+	if (own->exchanged != DLOCK_OK) {
+		exchange_back(own, now);
 	}
-	dlock_ballot_end(&votes);
-	return status;
+	dlock_ballot_end(&own->votes);
+	DLOCK_END(&own->exchanging);
+	return own->exchanged;
 }
 
 /* Of several that take up one lease in the same moment each may get a minority. Then each tries again, after pauses
@@ -126,23 +167,38 @@ static dlock_status exchange(quorum_claim *claim, const char *token, bool *split
 #define SPLIT_PAUSE 8000 /* us, at most, after the first attempt; twice as much after each further one */
 #define SPLIT_TIME (200 * DLOCK_MS)
 
-dlock_status dlock_quorum_attach(dlock_claim *base, const char *token, dlock_error *error)
+static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos until = dlock_now() + SPLIT_TIME;
-	bool split;
+	attaching *own = task;
 
-	for (int attempts = 1;; attempts++) {
-		dlock_status status = exchange(claim, token, &split, error);
-		if (status == DLOCK_OK || !split || attempts == SPLIT_ATTEMPTS || dlock_now() >= until) {
-			return status;
+	DLOCK_BEGIN(&own->task);
+	own->split_until = now + SPLIT_TIME;
+	for (own->attempts = 1;; own->attempts++) {
+		DLOCK_JOIN(&own->task, own->said, exchange(own, loop, now));
+		if (own->said == DLOCK_OK || !own->split || own->attempts == SPLIT_ATTEMPTS || now >= own->split_until) {
+			break;
 		}
-		dlock_loop_pause(quorum_backend_of(claim)->loop,
-			dlock_now() + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (attempts - 1)) * DLOCK_US, NULL);
+		own->until = now + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (own->attempts - 1)) * DLOCK_US;
+		DLOCK_AWAIT(&own->task, dlock_loop_is_time(loop, own->until, now));
 		/* Should what rolls back be late, on a connection that was replaced meanwhile, it must not hit the next
 		 * attempt. */
-		if (dlock_claim_renew_token(base, error) != DLOCK_OK) {
-			return DLOCK_FAILED;
+		if (dlock_claim_renew_token(&own->claim->base, own->error) != DLOCK_OK) {
+			own->said = DLOCK_FAILED;
+			break;
 		}
 	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+dlock_status dlock_quorum_attach(dlock_claim *base, const char *token, dlock_error *error)
+{
+	attaching own;
+
+	memset(&own, 0, offsetof(attaching, voters));
+	own.claim = (quorum_claim *) base;
+	own.token = token;
+	own.error = error;
+	own.agreement.task.at = 0;
+	return dlock_loop_run(quorum_backend_of(own.claim)->loop, attach_step, &own, DLOCK_FOREVER, NULL);
 }

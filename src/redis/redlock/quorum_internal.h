@@ -1,6 +1,7 @@
 #ifndef DLOCK_REDIS_QUORUM_INTERNAL_H
 #define DLOCK_REDIS_QUORUM_INTERNAL_H
 
+#include "../../lock/renewer.h"
 #include "../wire/inbox.h"
 #include "ballot.h"
 
@@ -9,7 +10,13 @@
  *   quorum.c          the back end itself, and what is done with a lease that is held
  *   quorum_acquire.c  to acquire a lock: attempts, the queues, waiting
  *   quorum_attach.c   to take up a lease by its token
- *   quorum_votes.c    what these two have in common: asking all servers, settling the fencing token, rolling back */
+ *   quorum_votes.c    what these have in common: asking all servers, agreeing on the fencing token, rolling back
+ *   quorum_renewal.c  what the renewal thread says about a lease */
+
+typedef struct {
+	dlock_conn *conn; /* the pool's */
+	dlock_outcome outcome;
+} quorum_member;
 
 typedef struct {
 	dlock_backend base;
@@ -19,7 +26,7 @@ typedef struct {
 	int64_t highest_token;                    /* the largest fencing token seen */
 	dlock_nanos guard;                        /* the least uptime of a server that votes; 0: any */
 	int count, quorum;
-	dlock_member members[];
+	quorum_member members[];
 } quorum_backend;
 
 /* A set of servers: one bit each. */
@@ -30,7 +37,6 @@ typedef uint64_t server_set;
 typedef struct {
 	dlock_claim base;
 	unsigned attempts;
-	dlock_nanos next_look;   /* when to try again without having been notified */
 	server_set holders;  /* they may have the lock for this claim */
 	server_set queued;   /* it may be in their queues */
 	server_set placed;   /* those of them that said that it is */
@@ -61,13 +67,12 @@ static inline bool has_server(server_set servers, int server)
 dlock_keys dlock_quorum_keys(const quorum_claim *claim);
 
 /* A ballot among the back end's servers. */
-void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read);
+void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read);
 
-/* The same with the restart guard, and asks all servers that are not stuck. `request` makes the call for one of
- * them. */
+/* The same with the uptime rule, and asks all servers that are not stuck. `request` makes the call for one of them. */
 typedef dlock_call *dlock_quorum_request(const quorum_claim *claim, int server, const void *context);
-void dlock_quorum_ask_all(
-	quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context);
+void dlock_quorum_ask_all(quorum_claim *claim, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read,
+	dlock_quorum_request *request, const void *context);
 
 /* Is the host's clock one that a fencing token can be made of? One that is decades ahead would raise all servers'
  * tokens for good. */
@@ -76,17 +81,32 @@ dlock_status dlock_quorum_check_clock(dlock_error *error);
 /* A fencing token for all servers, above what this process has seen. */
 int64_t dlock_quorum_propose(const quorum_backend *backend);
 
-/* Settles the lease's fencing token. True when a quorum has it; `asked` is when the first vote was asked for. */
-bool dlock_quorum_confirm(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until);
+/* A task: has a quorum agree on the lease's fencing token. DLOCK_OK: it does; otherwise DLOCK_QUORUM. */
+typedef struct {
+	/* Its owner's. */
+	quorum_claim *claim;
+	const dlock_ballot *votes;
+	dlock_nanos asked, until; /* when the first vote was asked for; how long others are waited for */
+
+	/* Its own. */
+	dlock_task task;
+	dlock_ballot raise;
+	dlock_voter voters[DLOCK_MOST_SERVERS];
+} quorum_agreement;
+
+dlock_status dlock_quorum_agree(quorum_agreement *own, dlock_loop *loop, dlock_nanos now);
 
 /* A lease lasts as long as a quorum of its keys do: the quorum-th largest of these ends. Sorts them. */
 int64_t dlock_quorum_last(int64_t *ends, int count, int quorum);
 
 /* Sends the call without waiting, and again over new connections as long as the lease time may last. */
-void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call);
+void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call, dlock_nanos now);
 
-/* Gives servers that are about to be logged in to a moment, so that they get the lock, too. */
-void dlock_quorum_log_in_stragglers(quorum_claim *claim);
+/* Servers that are about to be logged in to are given a moment, so that they get the lock, too: this long, unless there
+ * are none (any more). */
+#define DLOCK_LOGIN_TIME (10 * DLOCK_MS)
+bool dlock_quorum_has_logged_in(const quorum_claim *claim, dlock_nanos now);
+
 void dlock_quorum_cancel_stragglers(quorum_claim *claim);
 
 /* A straggler must not be sent again, neither over a new connection nor since its script is unknown: something follows
@@ -95,14 +115,15 @@ void dlock_quorum_send_straggler_once(quorum_claim *claim, int server);
 
 /* Releases on every server that may have it, without waiting. A waiter that stays in the queues is not notified of its
  * own release. */
-void dlock_quorum_roll_back(quorum_claim *claim);
+void dlock_quorum_roll_back(quorum_claim *claim, dlock_nanos now);
 
 /* Leaves the queues of the servers that are not in `except`, without waiting. */
-void dlock_quorum_leave(quorum_claim *claim, server_set except);
+void dlock_quorum_leave(quorum_claim *claim, server_set except, dlock_nanos now);
 
 /* ---- operations of the back end ---- */
 
 dlock_status dlock_quorum_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_quorum_attach(dlock_claim *claim, const char *token, dlock_error *error);
+dlock_renewal_round *dlock_quorum_new_round(const dlock_claim *claim);
 
 #endif

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-
 /* Asks all servers for a lock, as in the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), but all at once, and settles a
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), but all at once, and agrees on a
  * fencing token, which Redlock does not have (tests/models/fencing.pml checks that tokens rise). Without a majority it
  * rolls back. */
 
@@ -14,23 +13,25 @@ dlock_keys dlock_quorum_keys(const quorum_claim *claim)
 	return dlock_key_builder_keys(quorum_backend_of(claim)->keys, claim->base.resource, claim->base.resource_len);
 }
 
-void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_reader *read)
+void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read)
 {
-	dlock_ballot_begin(votes, backend->loop, backend->members, backend->count, backend->quorum, read);
+	for (int i = 0; i < backend->count; i++) {
+		voters[i].conn = backend->members[i].conn;
+		voters[i].outcome = &backend->members[i].outcome;
+	}
+	dlock_ballot_begin(votes, voters, backend->count, backend->quorum, read);
 }
 
-void dlock_quorum_ask_all(
-	quorum_claim *claim, dlock_ballot *votes, dlock_reader *read, dlock_quorum_request *request, const void *context)
+void dlock_quorum_ask_all(quorum_claim *claim, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read,
+	dlock_quorum_request *request, const void *context)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
 
-	dlock_quorum_begin(backend, votes, read);
+	dlock_quorum_begin(backend, votes, voters, read);
 	dlock_uptime_rule_begin(&votes->uptime_rule, backend->guard, claim->base.ttl);
 	for (int i = 0; i < backend->count; i++) {
-		dlock_member *member = &backend->members[i];
-		if (dlock_conn_drain_if_stuck(member->conn)) {
-			member->failed = true;
-			member->error = member->conn->error;
+		if (dlock_conn_drain_if_stuck(voters[i].conn)) {
+			*voters[i].outcome = (dlock_outcome) { true, voters[i].conn->error };
 			continue;
 		}
 		dlock_call *call = request(claim, i, context);
@@ -81,9 +82,9 @@ static int64_t largest_token(const dlock_ballot *votes)
 	int64_t token = 0;
 
 	for (int i = 0; i < votes->count; i++) {
-		if (votes->votes[i] == DLOCK_VOTE_YES && votes->responses[i].fencing_token > token) {
-			token = votes->responses[i].fencing_token;
-		}
+		const dlock_voter *voter = &votes->voters[i];
+		token = voter->vote == DLOCK_VOTE_YES && voter->response.fencing_token > token ? voter->response.fencing_token
+																					   : token;
 	}
 	return token;
 }
@@ -92,32 +93,47 @@ static int64_t largest_token(const dlock_ballot *votes)
  * quorum shares a server with this one, and reads a larger token there. Servers with a smaller one are raised, only
  * where the lock is still the claim's; and all are asked so where the attempt was not quick. Normally all agree and
  * nothing is to be done. */
-bool dlock_quorum_confirm(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until)
+static bool is_agreed(const quorum_agreement *own, dlock_nanos now)
 {
+	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
-	int64_t token = largest_token(votes);
+	int64_t token = largest_token(own->votes);
 	int agree = 0;
 
 	claim->base.fencing_token = token;
-	if (token > backend->highest_token) {
-		backend->highest_token = token;
-	}
+	backend->highest_token = token > backend->highest_token ? token : backend->highest_token;
 	for (int i = 0; i < backend->count; i++) {
-		agree += votes->votes[i] == DLOCK_VOTE_YES && votes->responses[i].fencing_token == token;
+		const dlock_voter *voter = &own->votes->voters[i];
+		agree += voter->vote == DLOCK_VOTE_YES && voter->response.fencing_token == token;
 	}
-	if (agree >= backend->quorum && dlock_now() - asked < QUICK) {
-		return true;
-	}
-	dlock_ballot raise;
-	dlock_quorum_begin(backend, &raise, dlock_read_integer);
-	for (int i = 0; i < backend->count; i++) {
-		if (votes->votes[i] == DLOCK_VOTE_YES) {
-			dlock_ballot_ask(&raise, i, dlock_request_raise(dlock_quorum_keys(claim), claim->base.token, token));
+	return agree >= backend->quorum && now - own->asked < QUICK;
+}
+
+static void ask_to_raise(quorum_agreement *own)
+{
+	quorum_claim *claim = own->claim;
+
+	dlock_quorum_begin(quorum_backend_of(claim), &own->raise, own->voters, dlock_read_integer);
+	for (int i = 0; i < own->raise.count; i++) {
+		if (own->votes->voters[i].vote == DLOCK_VOTE_YES) {
+			dlock_ballot_ask(&own->raise, i,
+				dlock_request_raise(dlock_quorum_keys(claim), claim->base.token, claim->base.fencing_token));
 		}
 	}
-	dlock_ballot_hold(&raise, until);
-	dlock_ballot_end(&raise);
-	return raise.yes >= backend->quorum;
+}
+
+dlock_status dlock_quorum_agree(quorum_agreement *own, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->task);
+	if (is_agreed(own, now)) {
+		own->raise.yes = own->votes->quorum;
+	} else {
+		ask_to_raise(own);
+		DLOCK_AWAIT(&own->task, dlock_ballot_ends(&own->raise, own->until, loop, now));
+		dlock_ballot_end(&own->raise);
+	}
+	DLOCK_END(&own->task);
+	return own->raise.yes >= own->votes->quorum ? DLOCK_OK : DLOCK_QUORUM;
 }
 
 static int descending(const void *a, const void *b)
@@ -159,47 +175,38 @@ void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
 	}
 }
 
-/* This happens with a new connection only: the server is there, but was not connected or logged in to when the others
- * had voted. */
-#define LOGIN_TIME (10 * DLOCK_MS)
-
 /* A connection that takes longer is not expected any more. */
 #define EXPECTED (100 * DLOCK_MS)
 
-static bool is_logging_in(const dlock_conn *conn)
+/* This happens with a new connection only: the server is there, but was not connected or logged in to when the others
+ * had voted. */
+static bool is_logging_in(const dlock_conn *conn, dlock_nanos now)
 {
 	bool is_accepted = conn->channel.stage >= DLOCK_CHANNEL_SECURING;
 
 	return is_accepted ? conn->state != DLOCK_CONN_READY
-		: conn->state == DLOCK_CONN_CONNECTING && dlock_now() < dlock_after(conn->channel.dial.begun, EXPECTED);
+		: conn->state == DLOCK_CONN_CONNECTING && now < dlock_after(conn->channel.dial.begun, EXPECTED);
 }
 
-static bool has_logged_in(void *context)
+bool dlock_quorum_has_logged_in(const quorum_claim *claim, dlock_nanos now)
 {
-	const quorum_claim *claim = context;
-
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
-		if (claim->stragglers[i] && is_logging_in(quorum_backend_of(claim)->members[i].conn)) {
+		if (claim->stragglers[i] && is_logging_in(quorum_backend_of(claim)->members[i].conn, now)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-void dlock_quorum_log_in_stragglers(quorum_claim *claim)
-{
-	dlock_loop_await(quorum_backend_of(claim)->loop, has_logged_in, claim, dlock_now() + LOGIN_TIME);
-}
-
 /* ---- rolling back ---- */
 
-void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call)
+void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call, dlock_nanos now)
 {
 	dlock_conn_send_background(
-		quorum_backend_of(claim)->members[server].conn, call, dlock_after(dlock_now(), claim->base.ttl));
+		quorum_backend_of(claim)->members[server].conn, call, dlock_after(now, claim->base.ttl));
 }
 
-void dlock_quorum_roll_back(quorum_claim *claim)
+void dlock_quorum_roll_back(quorum_claim *claim, dlock_nanos now)
 {
 	const char *waiter = claim->ticket ? claim->waiter : NULL;
 
@@ -207,18 +214,19 @@ void dlock_quorum_roll_back(quorum_claim *claim)
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
 		if (has_server(claim->holders, i)) {
 			dlock_quorum_send_background(claim, i,
-				dlock_request_release(dlock_quorum_keys(claim), claim->base.token, false, waiter, false));
+				dlock_request_release(dlock_quorum_keys(claim), claim->base.token, false, waiter, false), now);
 		}
 	}
 	claim->holders = 0;
 }
 
-void dlock_quorum_leave(quorum_claim *claim, server_set except)
+void dlock_quorum_leave(quorum_claim *claim, server_set except, dlock_nanos now)
 {
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
 		if (has_server(claim->queued & ~except, i)) {
 			dlock_quorum_send_straggler_once(claim, i);
-			dlock_quorum_send_background(claim, i, dlock_request_leave(dlock_quorum_keys(claim), claim->waiter, false));
+			dlock_quorum_send_background(
+				claim, i, dlock_request_leave(dlock_quorum_keys(claim), claim->waiter, false), now);
 		}
 	}
 	claim->queued = claim->placed = 0;

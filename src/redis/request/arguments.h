@@ -54,9 +54,6 @@ typedef struct {
 	const char *products; /* the hash of several products' names; empty: it has one */
 } dlock_order_ref;
 
-/* The most stocks that one request is about. */
-#define DLOCK_STOCKS_MAX 16
-
 /* What an epoch waits for, with the server's options. */
 typedef struct {
 	dlock_nanos time;

@@ -254,12 +254,26 @@ dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *c
 	return DLOCK_OK;
 }
 
+/* The ranges of lua/stock_pool.lua. */
+static dlock_order_state state_of(int64_t number)
+{
+	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED,
+		DLOCK_STATE_CANCELLED, DLOCK_STATE_REFUNDED };
+	int64_t range = number / 10000000000000;
+
+	return range >= 0 && range <= 4 ? states[range] : DLOCK_STATE_NONE;
+}
+
 dlock_listed_order dlock_read_stock_order_at(const dlock_call *call, int index)
 {
 	const redisReply *entry = call->reply->element[index];
-	dlock_listed_order order = { .id = text_at(entry, 0), .number = text_at(entry, 1) };
+	int64_t number = strtoll(text_at(entry, 1), NULL, 10); /* without the 64ths */
+	dlock_listed_order order = { .id = text_at(entry, 0), .state = state_of(number), .at = number % 10000000000000 };
 
 	dlock_integer_at(entry, 2, &order.units);
-	dlock_integer_at(entry, 3, &order.ms);
+	dlock_integer_at(entry, 3, &order.left);
+	if (order.state == DLOCK_STATE_RESERVED && order.left < 0) {
+		order.state = DLOCK_STATE_ENDED;
+	}
 	return order;
 }

@@ -1,26 +1,10 @@
 #ifndef DLOCK_REDIS_STOCK_REQUESTS_H
 #define DLOCK_REDIS_STOCK_REQUESTS_H
 
-#include "../script/permit_id.h"
+#include "../../stock/stock.h"
 #include "requests.h"
 
-/* requests.h for stocks: orders, and the replies about the stocks of products. */
-
-/* "buyer/order", with %XX for a slash, a space and other bytes that the scripts could not tell from their own. */
-typedef struct {
-	char text[DLOCK_PERMIT_ID_MAX + 1];
-} dlock_order_id;
-
-/* What is asked for, and how the name of it is said to the servers. */
-typedef struct {
-	dlock_order_id id;
-	int generation; /* negative: the last, whichever that is */
-	int count;      /* of the products, each once */
-	dlock_arg skus[DLOCK_STOCKS_MAX];
-	int64_t units[DLOCK_STOCKS_MAX];
-} dlock_order;
-
-typedef enum { DLOCK_SALE_OPEN, DLOCK_SALE_CLOSED, DLOCK_SALE_ENDED } dlock_sale;
+/* requests.h for stocks: the replies about orders and the stocks of products. */
 
 /* Each script has its request in requests_lua.h, and this one, which takes nothing but keys, here. */
 static inline dlock_call *dlock_request_stock_counts(const dlock_arg *stocks, int count)
@@ -32,21 +16,6 @@ static inline dlock_call *dlock_request_stock_counts(const dlock_arg *stocks, in
 
 /* There was more to do than one script does: the call is to be sent again. */
 bool dlock_stock_is_unfinished(const dlock_call *call);
-
-/* Why an order cannot be bought, cancelled and so on; as the scripts say it. */
-typedef enum {
-	DLOCK_ORDER_UNKNOWN,
-	DLOCK_ORDER_ENDED,
-	DLOCK_ORDER_CANCELLED,
-	DLOCK_ORDER_REFUNDED,
-	DLOCK_ORDER_SUPERSEDED,   /* the name was reserved anew */
-	DLOCK_ORDER_OTHER,        /* it has other products */
-	DLOCK_ORDER_LIMITED,
-	DLOCK_ORDER_SOLD,
-	DLOCK_ORDER_NOT_SOLD,
-	DLOCK_ORDER_SMALLER,      /* it has fewer units */
-	DLOCK_ORDER_SHORT         /* there are not enough units */
-} dlock_order_reason;
 
 /* The first number of a reply to reserve. */
 typedef enum {
@@ -93,31 +62,8 @@ typedef struct {
 dlock_status dlock_read_stock_order(
 	const dlock_call *call, const dlock_conn *conn, dlock_order_response *response, dlock_error *error);
 
-typedef enum {
-	DLOCK_STATE_NONE,
-	DLOCK_STATE_RESERVED,
-	DLOCK_STATE_ENDED,
-	DLOCK_STATE_SOLD,
-	DLOCK_STATE_CANCELLED,
-	DLOCK_STATE_REFUNDED
-} dlock_order_state;
-
-typedef struct {
-	dlock_order_state state;
-	int64_t units, ms;    /* left of a reservation; otherwise since it is so */
-	int64_t at;           /* when it ends, or came to be so: ms by the server's clock */
-	int generation;
-	char products[16];
-} dlock_order_status;
-
 dlock_status dlock_read_stock_status(
 	const dlock_call *call, const dlock_conn *conn, int count, dlock_order_status *status, dlock_error *error);
-
-typedef struct {
-	bool known;
-	dlock_sale sale;
-	int64_t available, reserved, sold, waiting;
-} dlock_stock_counts;
 
 /* `unfinished`: there is more to sweep, so that they are to be asked for again. */
 dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *conn, int count,
@@ -127,13 +73,7 @@ dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *c
 dlock_status dlock_read_stock_restock(
 	const dlock_call *call, const dlock_conn *conn, int64_t *changed, dlock_error *error);
 
-/* One order of a page, as `index` counts them; false: there is none at that place. The text lives as long as the
- * call. */
-typedef struct {
-	const char *id, *number;
-	int64_t units, ms; /* left of a reservation */
-} dlock_listed_order;
-
+/* The orders of a page. The texts live as long as the call. */
 dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count,
 	const char **next_number, const char **next_id, dlock_error *error);
 dlock_listed_order dlock_read_stock_order_at(const dlock_call *call, int index);

@@ -7,6 +7,7 @@
 #include "../request/keys.h"
 #include "../script/slot.h"
 #include "../wire/reply.h"
+#include "question.h"
 #include "stocks_internal.h"
 
 /* Where replicas confirm (`replicas`), no epoch is needed, other than for locks (docs/fail-over.md): whether units are
@@ -14,57 +15,7 @@
 
 /* ---- names ---- */
 
-static bool is_special(unsigned char byte)
-{
-	return byte <= ' ' || byte == '/' || byte == '%' || byte == 0x7f;
-}
-
-static char *encode(char *out, dlock_arg name)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < name.len; i++) {
-		unsigned char byte = (unsigned char) name.text[i];
-		if (is_special(byte)) {
-			*out++ = '%';
-			*out++ = digits[byte >> 4];
-			*out++ = digits[byte & 15];
-		} else {
-			*out++ = (char) byte;
-		}
-	}
-	return out;
-}
-
-dlock_order_id dlock_stock_order_id(dlock_arg buyer, dlock_arg order)
-{
-	dlock_order_id id;
-	char *out = encode(id.text, buyer);
-
-	*out++ = '/';
-	out = encode(out, order);
-	*out = '\0';
-	return id;
-}
-
-static int hex_of(char digit)
-{
-	return digit <= '9' ? digit - '0' : digit - 'a' + 10;
-}
-
-size_t dlock_stock_decode(const char *text, size_t len, char *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		bool escape = text[i] == '%' && i + 2 < len;
-		out[n++] = escape ? (char) (hex_of(text[i + 1]) << 4 | hex_of(text[i + 2])) : text[i];
-		i += escape ? 2 : 0;
-	}
-	return n;
-}
-
-dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg sku)
+dlock_arg dlock_stock_key(dlock_redis_stock *stock, int place, dlock_arg sku)
 {
 	char *key = stock->keys + (size_t) place * (stock->prefix_len + DLOCK_STOCK_NAME_MAX);
 
@@ -72,13 +23,15 @@ dlock_arg dlock_stock_key(dlock_stock *stock, int place, dlock_arg sku)
 	return (dlock_arg) { key, stock->prefix_len + sku.len };
 }
 
-int dlock_stock_slot(const dlock_stock *stock, dlock_arg key)
+int dlock_stock_slot(const dlock_redis_stock *stock, dlock_arg key)
 {
 	return dlock_topology_has_slots(stock->masters.topology) ? dlock_slot_of(key.text, key.len) : 0;
 }
 
-const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg sku)
+static const char *refuse(const dlock_stock *base, dlock_arg sku)
 {
+	const dlock_redis_stock *stock = (const dlock_redis_stock *) base;
+
 	if (!dlock_key_is_reserved((dlock_arg) { stock->keys, stock->prefix_len }, sku)) {
 		return NULL;
 	}
@@ -86,8 +39,10 @@ const char *dlock_stock_refuse(const dlock_stock *stock, dlock_arg sku)
 		   "\"dlock:fence:\" or \"dlock:era:\"";
 }
 
-bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *skus, int count)
+/* In a cluster only where they share a hash slot. */
+static bool is_together(dlock_stock *base, const dlock_arg *skus, int count)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	int slot = dlock_stock_slot(stock, dlock_stock_key(stock, 0, skus[0]));
 
 	for (int i = 1; i < count; i++) {
@@ -98,36 +53,16 @@ bool dlock_stock_is_together(dlock_stock *stock, const dlock_arg *skus, int coun
 	return true;
 }
 
-/* Of several products: which ones these are, whatever the order in which they are named. 36 bits, so that a sorted set
- * has it exactly. */
-static void hash_products(const dlock_order *order, char out[16])
-{
-	uint64_t hash = 0;
-
-	*out = '\0';
-	for (int i = 0; i < order->count && order->count > 1; i++) {
-		uint64_t one = UINT64_C(14695981039346656037); /* FNV-1a, and a finalizer, so that sums do not cancel out */
-		for (size_t k = 0; k < order->skus[i].len; k++) {
-			one = (one ^ (unsigned char) order->skus[i].text[k]) * UINT64_C(1099511628211);
-		}
-		one = (one ^ one >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-		hash += one ^ one >> 29;
-	}
-	if (order->count > 1) {
-		snprintf(out, 16, "%llu", (unsigned long long) (hash >> 28 | 1));
-	}
-}
-
-void dlock_stock_place(dlock_stock *stock, const dlock_order *order, dlock_order_place *place)
+void dlock_stock_place(dlock_redis_stock *stock, const dlock_order *order, dlock_order_place *place)
 {
 	for (int i = 0; i < order->count; i++) {
 		place->keys[i] = dlock_stock_key(stock, i, order->skus[i]);
 	}
-	hash_products(order, place->products);
+	place->products = dlock_stock_products(order);
 	place->slot = dlock_stock_slot(stock, place->keys[0]);
 	place->count = order->count;
 	place->ref = (dlock_order_ref){ order->id.text, order->generation < 0 ? DLOCK_NO_NUMBER : order->generation,
-		place->products };
+		place->products.text };
 }
 
 dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
@@ -148,7 +83,7 @@ typedef struct {
 } verdict;
 
 static dlock_status ask_about(
-	dlock_stock *stock, const dlock_order_place *place, dlock_call *call, verdict *verdict, dlock_error *error)
+	dlock_redis_stock *stock, const dlock_order_place *place, dlock_call *call, verdict *verdict, dlock_error *error)
 {
 	dlock_nanos begun = dlock_now();
 	dlock_stock_question asked;
@@ -206,9 +141,10 @@ static dlock_stock_answer answer_of(const verdict *verdict)
 		.deadline = verdict->deadline };
 }
 
-dlock_status dlock_stock_extend(
-	dlock_stock *stock, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
+static dlock_status extend(
+	dlock_stock *base, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
@@ -219,9 +155,10 @@ dlock_status dlock_stock_extend(
 	return status;
 }
 
-dlock_status dlock_stock_confirm(
-	dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+static dlock_status confirm(
+	dlock_stock *base, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
@@ -233,9 +170,10 @@ dlock_status dlock_stock_confirm(
 	return status;
 }
 
-dlock_status dlock_stock_cancel(
-	dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
+static dlock_status cancel(
+	dlock_stock *base, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
@@ -250,14 +188,15 @@ dlock_status dlock_stock_cancel(
 	return status;
 }
 
-dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bool restock, int64_t units,
+static dlock_status refund(dlock_stock *base, const dlock_order *order, bool restock, int64_t units,
 	dlock_arg change, dlock_stock_answer *answer, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
-	*encode(name, change) = '\0';
+	*dlock_stock_encode(name, change) = '\0';
 	dlock_stock_place(stock, order, &place);
 	dlock_status status = ask_about(stock, &place,
 		dlock_request_stock_refund(place.keys, place.count, &place.ref, restock, units, name), &verdict, error);
@@ -270,9 +209,10 @@ dlock_status dlock_stock_refund(dlock_stock *stock, const dlock_order *order, bo
 	return status;
 }
 
-dlock_status dlock_stock_change(
-	dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
+static dlock_status change(
+	dlock_stock *base, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	dlock_order_place place;
 	verdict verdict = { 0 };
 
@@ -288,9 +228,10 @@ dlock_status dlock_stock_change(
 	return status;
 }
 
-dlock_status dlock_stock_look(
-	dlock_stock *stock, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
+static dlock_status look(
+	dlock_stock *base, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	dlock_order_place place;
 	dlock_stock_question asked;
 
@@ -305,7 +246,7 @@ dlock_status dlock_stock_look(
 		outcome = dlock_stock_confirm_answer(&asked, place.keys[0], DLOCK_ANSWER_NOTHING);
 	}
 	for (int i = 0; i < order->count && outcome == DLOCK_OK; i++) { /* an order of other products is not this one */
-		if (status[i].state != DLOCK_STATE_NONE && strcmp(status[i].products, place.products) != 0) {
+		if (status[i].state != DLOCK_STATE_NONE && strcmp(status[i].products, place.products.text) != 0) {
 			status[i] = (dlock_order_status) { .state = DLOCK_STATE_NONE };
 		}
 	}
@@ -322,7 +263,7 @@ static bool name_change(char *out, dlock_arg change)
 	char token[DLOCK_TOKEN_LEN + 1];
 
 	if (change.len > 0) {
-		*encode(out, change) = '\0';
+		*dlock_stock_encode(out, change) = '\0';
 		return true;
 	}
 	if (!dlock_token(token)) {
@@ -332,9 +273,10 @@ static bool name_change(char *out, dlock_arg change)
 	return true;
 }
 
-dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t units, dlock_arg change,
+static dlock_status restock(dlock_stock *base, dlock_arg sku, int64_t units, dlock_arg change,
 	dlock_nanos remember, int64_t *changed, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	dlock_arg key = dlock_stock_key(stock, 0, sku);
 	char name[3 * DLOCK_STOCK_NAME_MAX + 1];
 	dlock_stock_question asked;
@@ -358,7 +300,7 @@ dlock_status dlock_stock_restock(dlock_stock *stock, dlock_arg sku, int64_t unit
 #define LONGEST_SWEEP (60 * DLOCK_SECOND)
 
 /* Those of one slot, until all of them are counted. */
-static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed,
+static dlock_status count_slot(dlock_redis_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed,
 	dlock_stock_counts *counts, dlock_error *error)
 {
 	dlock_nanos until = dlock_after(dlock_now(), LONGEST_SWEEP);
@@ -382,9 +324,10 @@ static dlock_status count_slot(dlock_stock *stock, const dlock_arg *keys, int co
 	return status;
 }
 
-dlock_status dlock_stock_count(dlock_stock *stock, const dlock_arg *skus, int count, bool confirmed,
+static dlock_status count(dlock_stock *base, const dlock_arg *skus, int count, bool confirmed,
 	dlock_stock_counts *counts, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	bool counted[DLOCK_STOCKS_MAX] = { false };
 
 	for (int first = 0; first < count; first++) {
@@ -411,9 +354,10 @@ dlock_status dlock_stock_count(dlock_stock *stock, const dlock_arg *skus, int co
 	return DLOCK_OK;
 }
 
-dlock_status dlock_stock_set_sale(
-	dlock_stock *stock, dlock_arg sku, dlock_sale sale, dlock_sale *is, bool *known, dlock_error *error)
+static dlock_status set_sale(
+	dlock_stock *base, dlock_arg sku, dlock_sale sale, dlock_sale *is, bool *known, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
 	dlock_arg key = dlock_stock_key(stock, 0, sku);
 	dlock_stock_question asked;
 	dlock_response response = { 0 };
@@ -443,74 +387,108 @@ static const double ranges[] = { [DLOCK_STATE_NONE] = 5e13,
 	[DLOCK_STATE_CANCELLED] = 3e13,
 	[DLOCK_STATE_REFUNDED] = 4e13 };
 
-dlock_order_state dlock_stock_state_of(double number, double *ms)
+static void name_range(const dlock_stock_query *query, char from[40], char to[40])
 {
-	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED,
-		DLOCK_STATE_CANCELLED, DLOCK_STATE_REFUNDED };
-	int64_t range = (int64_t) number / 10000000000000;
-
-	*ms = (double) ((int64_t) number % 10000000000000);
-	return range >= 0 && range <= 4 ? states[range] : DLOCK_STATE_NONE;
-}
-
-dlock_status dlock_stock_list(dlock_stock *stock, dlock_arg sku, const dlock_stock_query *query, dlock_call **page,
-	int *count, const char **next_number, const char **next_id, dlock_error *error)
-{
-	dlock_arg key = dlock_stock_key(stock, 0, sku);
 	bool all = query->state == DLOCK_STATE_NONE;
 	double first = all ? ranges[DLOCK_STATE_RESERVED] : ranges[query->state];
-	char from[40], to[40];
-	dlock_stock_question asked;
 
-	first = query->since > 0 && !all
-		? (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000)
-		: first;
-	snprintf(from, sizeof from, "%.0f", first);
-	snprintf(to, sizeof to, "%.0f",
+	if (query->since > 0 && !all) {
+		first = (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000);
+	}
+	snprintf(from, 40, "%.0f", first);
+	snprintf(to, 40, "%.0f",
 		all                                        ? ranges[DLOCK_STATE_NONE]
 			: query->state == DLOCK_STATE_RESERVED ? 1e13
 												   : ranges[query->state] + 1e13);
+}
+
+static void visit_page(const dlock_call *page, int count, dlock_stock_visit *visit, void *context)
+{
+	for (int i = 0; i < count; i++) {
+		dlock_listed_order listed = dlock_read_stock_order_at(page, i);
+		if (strchr(listed.id, '/')) {
+			visit(context, &listed);
+		}
+	}
+}
+
+static dlock_status list(dlock_stock *base, dlock_arg sku, const dlock_stock_query *query, dlock_stock_visit *visit,
+	void *context, dlock_stock_cursor *next, dlock_error *error)
+{
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
+	dlock_arg key = dlock_stock_key(stock, 0, sku);
+	char from[40], to[40];
+	const char *number, *id;
+	int count;
+	dlock_stock_question asked;
+
+	name_range(query, from, to);
 	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key),
 		dlock_request_stock_orders(
 			key, query->from ? query->from : from, to, query->after ? query->after : "", query->buyer, query->limit),
 		error);
 	if (status == DLOCK_OK) {
-		status = dlock_read_stock_orders(asked.route.call, asked.route.conn, count, next_number, next_id, error);
+		status = dlock_read_stock_orders(asked.route.call, asked.route.conn, &count, &number, &id, error);
 	}
 	if (status == DLOCK_OK) {
 		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_NOTHING);
 	}
-	*page = status == DLOCK_OK ? dlock_call_retain(asked.route.call) : NULL;
+	if (status == DLOCK_OK) {
+		snprintf(next->number, sizeof next->number, "%s", number ? number : "");
+		snprintf(next->id, sizeof next->id, "%s", number ? id : "");
+		visit_page(asked.route.call, count, visit, context);
+	}
 	dlock_stock_end(&asked);
 	return status;
 }
 
 /* ---- of a service ---- */
 
-dlock_stock *dlock_stock_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len)
+static void free_stock(dlock_stock *base)
 {
-	dlock_stock *stock = calloc(1, sizeof *stock);
+	dlock_redis_stock *stock = dlock_redis_stock_of(base);
+
+	dlock_endpoint_release(stock->service);
+	free(stock->keys);
+	free(stock);
+}
+
+static const dlock_stock_ops ops = {
+	.free = free_stock,
+	.refuse = refuse,
+	.is_together = is_together,
+	.reserve = dlock_stock_reserve,
+	.leave = dlock_stock_leave,
+	.extend = extend,
+	.confirm = confirm,
+	.cancel = cancel,
+	.refund = refund,
+	.change = change,
+	.look = look,
+	.restock = restock,
+	.count = count,
+	.set_sale = set_sale,
+	.list = list,
+};
+
+dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len)
+{
+	dlock_redis_stock *stock = calloc(1, sizeof *stock);
 
 	if (!stock) {
 		return NULL;
 	}
+	stock->base.ops = &ops;
 	stock->service = dlock_endpoint_retain(service);
 	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
 	stock->prefix_len = prefix_len;
 	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));
 	if (!stock->masters.topology || !stock->keys) {
-		dlock_stock_free(stock);
+		free_stock(&stock->base);
 		return NULL;
 	}
 	for (size_t i = 0; i < DLOCK_STOCKS_MAX; i++) {
 		memcpy(stock->keys + i * (prefix_len + DLOCK_STOCK_NAME_MAX), prefix, prefix_len);
 	}
-	return stock;
-}
-
-void dlock_stock_free(dlock_stock *stock)
-{
-	dlock_endpoint_release(stock->service);
-	free(stock->keys);
-	free(stock);
+	return &stock->base;
 }

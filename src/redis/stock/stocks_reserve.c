@@ -1,8 +1,10 @@
 #include "stocks.h"
 
 #include <stddef.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "../lock/wait.h"
+#include "question.h"
 #include "stocks_internal.h"
 
 /* Reserving units, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is
@@ -53,15 +55,16 @@ static dlock_answer_kind kind_of(const dlock_reserve_response *response)
 
 static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer *answer, dlock_error *error)
 {
+	dlock_redis_stock *stock = dlock_redis_stock_of(turn->stock);
 	const dlock_order *order = turn->order;
 	dlock_order_place place;
 	dlock_stock_question asked;
 	dlock_reserve_response response;
 
-	dlock_stock_place(turn->stock, order, &place);
-	dlock_status status = dlock_stock_ask(&asked, &turn->stock->masters, place.slot,
+	dlock_stock_place(stock, order, &place);
+	dlock_status status = dlock_stock_ask(&asked, &stock->masters, place.slot,
 		dlock_request_stock_basket(
-			place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products, order->units),
+			place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products.text, order->units),
 		error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_basket(asked.route.call, asked.route.conn, &response, error);
@@ -78,29 +81,43 @@ static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer
 
 /* ---- one product, and its queue ---- */
 
-static dlock_stock_turn *turn_of(dlock_waiter *waiter)
+/* A turn that may wait for units. */
+typedef struct {
+	dlock_redis_stock *stock;
+	const dlock_stock_turn *wants;
+	dlock_waiter waiter;
+	bool may_wait;              /* there was time left for it when the call under way began */
+	bool queued;                /* it may be in the queue */
+	dlock_stock_answer *answer; /* of the call under way */
+	dlock_task task;
+	dlock_stock_question asked;
+	dlock_reserve_response response;
+	dlock_status said;
+} reserving;
+
+static reserving *turn_of(dlock_waiter *waiter)
 {
-	return (dlock_stock_turn *) ((char *) waiter - offsetof(dlock_stock_turn, waiter));
+	return (reserving *) ((char *) waiter - offsetof(reserving, waiter));
 }
 
-static dlock_stock_attempt attempt_of(const dlock_stock_turn *turn, bool queue)
+static dlock_stock_attempt attempt_of(const reserving *turn, bool queue)
 {
-	return (dlock_stock_attempt){ .id = turn->order->id.text,
-		.units = turn->order->units[0],
-		.ttl = turn->ttl,
-		.limit = turn->limit,
-		.strict = turn->strict,
+	return (dlock_stock_attempt){ .id = turn->wants->order->id.text,
+		.units = turn->wants->order->units[0],
+		.ttl = turn->wants->ttl,
+		.limit = turn->wants->limit,
+		.strict = turn->wants->strict,
 		.inbox = queue ? turn->waiter.inbox : NULL,
 		.ticket = turn->waiter.ticket,
 		.number = turn->waiter.number };
 }
 
-static dlock_arg key_of(const dlock_stock_turn *turn)
+static dlock_arg key_of(const reserving *turn)
 {
-	return dlock_stock_key(turn->stock, 0, turn->order->skus[0]);
+	return dlock_stock_key(turn->stock, 0, turn->wants->order->skus[0]);
 }
 
-static void begin_asking(dlock_stock_turn *turn)
+static void begin_asking(reserving *turn)
 {
 	dlock_waiter *waiter = &turn->waiter;
 	dlock_stock_attempt attempt = attempt_of(turn, waiter->queue);
@@ -110,14 +127,14 @@ static void begin_asking(dlock_stock_turn *turn)
 	turn->asked.route.until = waiter->until;
 }
 
-static void begin_attempt(dlock_stock_turn *turn)
+static void begin_attempt(reserving *turn)
 {
 	turn->waiter.number++;
 	turn->queued |= turn->waiter.queue;
 	begin_asking(turn);
 }
 
-static void read_attempt(dlock_stock_turn *turn)
+static void read_attempt(reserving *turn)
 {
 	const dlock_route *route = &turn->asked.route;
 
@@ -127,7 +144,7 @@ static void read_attempt(dlock_stock_turn *turn)
 }
 
 /* There is more to do than one script does. True: it asks again, with the ticket that it has meanwhile. */
-static bool goes_on(dlock_stock_turn *turn, dlock_nanos now)
+static bool goes_on(reserving *turn, dlock_nanos now)
 {
 	dlock_waiter *waiter = &turn->waiter;
 
@@ -148,13 +165,13 @@ static bool goes_on(dlock_stock_turn *turn, dlock_nanos now)
 
 /* Where nobody has reserved any, none can become available: there is nothing to wait for. That is known once it has
  * asked to be in the queue. */
-static bool has_to_wait(const dlock_stock_turn *turn)
+static bool has_to_wait(const reserving *turn)
 {
 	return turn->said == DLOCK_OK && turn->response.result == DLOCK_RESERVE_SHORT
 		&& (turn->waiter.queue ? turn->response.refusal.pttl >= 0 : turn->may_wait);
 }
 
-static void end_attempt(dlock_stock_turn *turn)
+static void end_attempt(reserving *turn)
 {
 	dlock_waiter *waiter = &turn->waiter;
 	const dlock_route *route = &turn->asked.route;
@@ -176,7 +193,7 @@ static void end_attempt(dlock_stock_turn *turn)
 
 static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now)
 {
-	dlock_stock_turn *turn = turn_of(waiter);
+	reserving *turn = turn_of(waiter);
 
 	DLOCK_BEGIN(&turn->task);
 	begin_attempt(turn);
@@ -193,7 +210,7 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 	return turn->said;
 }
 
-static void begin_leaving(dlock_stock_turn *turn, dlock_nanos now)
+static void begin_leaving(reserving *turn, dlock_nanos now)
 {
 	dlock_stock_attempt attempt = attempt_of(turn, true);
 
@@ -201,7 +218,7 @@ static void begin_leaving(dlock_stock_turn *turn, dlock_nanos now)
 	dlock_route_send(&turn->waiter.route, dlock_request_stock_leave(key_of(turn), &attempt), NULL);
 }
 
-static void take_left(dlock_stock_turn *turn)
+static void take_left(reserving *turn)
 {
 	dlock_route *route = &turn->waiter.route;
 	dlock_response response;
@@ -216,7 +233,7 @@ static void take_left(dlock_stock_turn *turn)
 
 static dlock_status leave_queue(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now)
 {
-	dlock_stock_turn *turn = turn_of(waiter);
+	reserving *turn = turn_of(waiter);
 
 	DLOCK_BEGIN(&turn->task);
 	turn->said = DLOCK_OK;
@@ -238,7 +255,8 @@ static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant, dlock_na
 	return false;
 }
 
-void dlock_stock_leave(dlock_stock_turn *turn)
+/* Whether it is reserved or not: it is in no queue any more. */
+static void leave(reserving *turn)
 {
 	dlock_conn *conn = turn->queued ? dlock_masters_conn(&turn->stock->masters, turn->waiter.slot) : NULL;
 
@@ -247,18 +265,25 @@ void dlock_stock_leave(dlock_stock_turn *turn)
 		dlock_conn_send_background(
 			conn, dlock_request_stock_leave(key_of(turn), &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
 	}
-	turn->queued = false;
 	if (turn->waiter.inbox) {
 		dlock_waiter_drop(&turn->waiter);
 	}
-	turn->task.at = 0;
+	free(turn);
+}
+
+void dlock_stock_leave(dlock_stock_turn *turn)
+{
+	if (turn->state) {
+		leave(turn->state);
+		turn->state = NULL;
+	}
 }
 
 static dlock_status reserve_in_turn(
-	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
+	reserving *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
 	static const dlock_waiter_ops ops = { attempt, leave_queue, accept_hint };
-	dlock_stock *stock = turn->stock;
+	dlock_redis_stock *stock = turn->stock;
 	dlock_waiter *waiter = &turn->waiter;
 
 	turn->answer = answer;
@@ -267,8 +292,8 @@ static dlock_status reserve_in_turn(
 	waiter->service = stock->service;
 	waiter->masters = &stock->masters;
 	waiter->slot = dlock_stock_slot(stock, key_of(turn));
-	waiter->ttl = turn->ttl;
-	waiter->name = turn->order->id.text;
+	waiter->ttl = turn->wants->ttl;
+	waiter->name = turn->wants->order->id.text;
 	waiter->deadline = wait->deadline;
 	waiter->error = error;
 	dlock_status status = dlock_loop_run(
@@ -277,14 +302,25 @@ static dlock_status reserve_in_turn(
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SHORT };
 		status = DLOCK_OK;
 	}
-	if (status != DLOCK_INTERRUPTED) {
-		dlock_stock_leave(turn);
-	}
 	return status;
 }
 
 dlock_status dlock_stock_reserve(
 	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
-	return turn->order->count == 1 ? reserve_in_turn(turn, wait, answer, error) : reserve_all(turn, answer, error);
+	if (turn->order->count > 1) {
+		return reserve_all(turn, answer, error);
+	}
+	reserving *own = turn->state ? turn->state : calloc(1, sizeof *own);
+	if (!own) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	own->stock = dlock_redis_stock_of(turn->stock);
+	own->wants = turn;
+	turn->state = own;
+	dlock_status status = reserve_in_turn(own, wait, answer, error);
+	if (status != DLOCK_INTERRUPTED) {
+		dlock_stock_leave(turn);
+	}
+	return status;
 }

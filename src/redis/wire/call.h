@@ -8,17 +8,11 @@
 #include <string.h>
 
 #include "../../base/clock.h"
+#include "../../base/text.h"
 #include "../script/scripts.h"
 
 /* One command and its reply. It is shared by the caller and the connection that carries it: the caller may leave early,
  * and the connection still knows which reply belongs to which command. */
-
-typedef struct {
-	const char *text;
-	size_t len;
-} dlock_arg;
-
-#define DLOCK_ARG(text) ((dlock_arg) { (text), strlen(text) })
 
 /* Room for a number as an argument. */
 typedef struct {

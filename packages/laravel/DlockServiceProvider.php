@@ -1,0 +1,42 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Dlock\Laravel;
+
+use Dlock\LockManager;
+use DistributedLock;
+use Illuminate\Cache\CacheManager;
+use Illuminate\Cache\Repository;
+use Illuminate\Support\ServiceProvider;
+
+/**
+ * The cache driver "dlock": Redis for the data, dlock for the locks. Laravel finds this provider itself. A store in config/cache.php:
+ *
+ * 'dlock' => ['driver' => 'dlock', 'connection' => 'cache', 'lock' => env('LOCK_DSN'), 'lock_connection' => 'locks']
+ *
+ * lock: what DistributedLock takes; without it INI dlock.server. Bind Dlock\LockManager in the container for another class.
+ * lock_connection: a connection without a prefix to the same server and database, for forceRelease() and so for unique jobs.
+ */
+final class DlockServiceProvider extends ServiceProvider
+{
+    public function register(): void
+    {
+        $this->callAfterResolving('cache', function (CacheManager $cache): void {
+            $store = $this->store(...); // the manager makes the closure its own
+            $cache->extend('dlock', fn ($app, array $config): Repository => $cache->repository($store($config)));
+        });
+    }
+
+    private function store(array $config): RedisStore
+    {
+        $redis = $this->app['redis'];
+        $cache_prefix = (string) ($config['prefix'] ?? $this->app['config']['cache.prefix']);
+        $lock_prefix = "Lock:$cache_prefix";
+        $connection = $config['lock_connection'] ?? null;
+        $locks = $this->app->bound(LockManager::class) ? $this->app->make(LockManager::class)
+            : new DistributedLock($config['lock'] ?? null, $lock_prefix);
+        $forceRelease = $connection === null ? null : fn (string $name) => $redis->connection($connection)->del($lock_prefix . $name);
+        return new RedisStore(new LockProvider($locks, $forceRelease), $redis, $cache_prefix, $config['connection'] ?? 'default');
+    }
+}

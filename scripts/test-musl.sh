@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Compiles what is below PHP with musl, the C library of Alpine, and runs its C tests; without TLS and ZooKeeper, whose libraries are
+# glibc's here. Needs the Debian packages musl-tools and libhiredis-dev. The last line is the result: "N passed, N failed".
+#
+#   scripts/test-musl.sh [TEST]    as tests/c/run.sh; default: all
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+
+scripts/install-deps.sh musl-tools
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/include"
+ln -s /usr/include/hiredis "$work/include/hiredis"
+
+# Debian's libhiredis.a is compiled for glibc, with checks of buffers that musl has not. Nothing else in it is glibc's alone.
+cat > "$work/checks.c" <<'C'
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int __vsnprintf_chk(char *out, size_t len, int flag, size_t room, const char *format, va_list arguments)
+{
+	(void) flag, (void) room;
+	return vsnprintf(out, len, format, arguments);
+}
+
+int __snprintf_chk(char *out, size_t len, int flag, size_t room, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	int written = __vsnprintf_chk(out, len, flag, room, format, arguments);
+	va_end(arguments);
+	return written;
+}
+
+int __sprintf_chk(char *out, int flag, size_t room, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	int written = __vsnprintf_chk(out, room, flag, room, format, arguments);
+	va_end(arguments);
+	return written;
+}
+
+void *__memcpy_chk(void *to, const void *from, size_t len, size_t room)
+{
+	(void) room;
+	return memcpy(to, from, len);
+}
+C
+mkdir "$work/lib"
+musl-gcc -O1 -c "$work/checks.c" -o "$work/checks.o"
+cp "$(gcc -print-file-name=libhiredis.a)" "$work/lib/libhiredis.a"
+ar r "$work/lib/libhiredis.a" "$work/checks.o" 2> /dev/null
+
+# No OpenSSL is found in an empty directory of pkg-config's.
+CC=musl-gcc SANITIZE=none PKG_CONFIG_LIBDIR=$work FLAGS="-static -Wl,-z,muldefs -isystem $work/include -L$work/lib" tests/c/run.sh "$@"

@@ -1,0 +1,15 @@
+#ifndef DLOCK_TEXT_H
+#define DLOCK_TEXT_H
+
+#include <stddef.h>
+#include <string.h>
+
+/* Bytes of somebody else's memory, which may be any; no zero byte ends them. */
+typedef struct {
+	const char *text;
+	size_t len;
+} dlock_arg;
+
+#define DLOCK_ARG(text) ((dlock_arg) { (text), strlen(text) })
+
+#endif

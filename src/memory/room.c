@@ -1,0 +1,56 @@
+#include "room.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/clock.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static dlock_memory_room room;
+static int64_t epoch; /* the wall clock where dlock_now() is 0 */
+
+/* Waiters are the parent's threads, and leases its own. The tables are left as they are, not freed: another thread may
+ * have been at them. The mutex is not taken before a fork, since the renewal thread takes it under one that is taken
+ * then: the order would be that of the first uses. */
+static void in_child(void)
+{
+	pthread_mutex_init(&mutex, NULL);
+	memset(&room, 0, sizeof room);
+}
+
+static void begin(void)
+{
+	struct timespec now;
+
+	timespec_get(&now, TIME_UTC);
+	epoch = (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000 - dlock_now() / DLOCK_US;
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+dlock_memory_room *dlock_memory_enter(void)
+{
+	pthread_once(&once, begin);
+	pthread_mutex_lock(&mutex);
+	return &room;
+}
+
+void dlock_memory_leave_room(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+int64_t dlock_memory_time(void)
+{
+	pthread_once(&once, begin);
+	return epoch + dlock_now() / DLOCK_US;
+}
+
+int64_t dlock_memory_next_token(dlock_memory_room *own)
+{
+	int64_t now = dlock_memory_time();
+
+	own->fence = now > own->fence ? now : own->fence + 1;
+	return own->fence;
+}
